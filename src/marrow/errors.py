@@ -1,0 +1,73 @@
+"""Every error marrow raises on purpose.
+
+All of them derive from `MarrowError`, so one `except` catches what went wrong with the data or the call and lets
+programming errors through. Each message says what was wrong, where, and what to do about it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "FormatError",
+    "MarrowError",
+    "MissingExtraError",
+    "ResourceLimitError",
+    "UnknownNameError",
+    "ValidationError",
+]
+
+
+class MarrowError(Exception):
+    """The root of all errors this package raises on purpose."""
+
+
+class ValidationError(MarrowError, ValueError):
+    """A value has the wrong shape, type or range; the message names the field and what was expected."""
+
+
+class UnknownNameError(MarrowError, KeyError):
+    """A joint, clip, socket, morph or parameter of that name does not exist; the message lists what does."""
+
+    def __init__(self, kind: str, name: object, known: Iterable[object]) -> None:
+        self.kind, self.name, self.known = kind, name, tuple(known)
+        super().__init__(self._text())
+
+    def _text(self) -> str:
+        names = [str(k) for k in self.known]
+        close = difflib.get_close_matches(str(self.name), names[:5000], n=3, cutoff=0.6)
+        text = f"there is no {self.kind} called {self.name!r}"
+        if close:
+            return f"{text}; did you mean {' or '.join(repr(c) for c in close)}?"
+        if not names:
+            return f"{text}; there are none"
+        shown = ", ".join(names[:20]) + (f", ... ({len(names)} in all)" if len(names) > 20 else "")
+        return f"{text}; known: {shown}"
+
+    def __str__(self) -> str:  # KeyError would print the repr of the message
+        return str(self.args[0])
+
+
+class FormatError(MarrowError):
+    """A file cannot be read or written. Carries the `path`, the `place` inside it and the `remedy`."""
+
+    def __init__(self, message: str, *, path: object = None, place: str = "", remedy: str = "") -> None:
+        self.message, self.path, self.place, self.remedy = message, path, place, remedy
+        head = f"{path}: " if path is not None else ""
+        at = f"{place}: " if place else ""
+        tail = f" ({remedy})" if remedy else ""
+        super().__init__(f"{head}{at}{message}{tail}")
+
+
+class ResourceLimitError(FormatError):
+    """A file asks for more time, memory or nodes than a real character needs, and was refused."""
+
+
+class MissingExtraError(MarrowError, ImportError):
+    """An optional package is needed and not installed; the message is the `pip install` line that fixes it."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs the package {package!r}, which is not installed: pip install 'marrow[{extra}]'"
+        )

@@ -1,0 +1,215 @@
+"""Unit quaternions `(..., 4)` in `xyzw` order.
+
+Convention: `rotate(multiply(a, b), v) == rotate(a, rotate(b, v))`, as matrices multiply.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "angle",
+    "between",
+    "conjugate",
+    "from_axis_angle",
+    "from_euler",
+    "from_matrix",
+    "from_wxyz",
+    "identity",
+    "log",
+    "multiply",
+    "nlerp",
+    "normalize",
+    "rotate",
+    "slerp",
+    "to_euler",
+    "to_matrix",
+    "to_wxyz",
+]
+
+Array = NDArray[Any]
+
+
+def _floating(value: ArrayLike) -> Array:
+    array = np.asarray(value)
+    return array if np.issubdtype(array.dtype, np.floating) else array.astype(np.float64)
+
+
+def identity(shape: tuple[int, ...] = (), dtype: Any = np.float32) -> Array:
+    """The rotation that does nothing, `(*shape, 4)`."""
+    q = np.zeros((*shape, 4), dtype)
+    q[..., 3] = 1
+    return q
+
+
+def normalize(q: ArrayLike) -> Array:
+    """`q` at unit length; a zero quaternion becomes the identity."""
+    q = _floating(q)
+    # Dividing by the largest component first keeps denormal and huge quaternions from losing their direction.
+    largest = np.abs(q).max(axis=-1, keepdims=True)
+    zero = largest == 0
+    q = q / np.where(zero, 1, largest)
+    length = np.linalg.norm(q, axis=-1, keepdims=True)
+    unit = q / np.where(zero, 1, length)
+    return np.where(zero, identity(dtype=unit.dtype), unit)
+
+
+def conjugate(q: ArrayLike) -> Array:
+    """The inverse rotation of a unit quaternion."""
+    q = _floating(q)
+    return q * np.array([-1, -1, -1, 1], q.dtype)
+
+
+def multiply(a: ArrayLike, b: ArrayLike) -> Array:
+    """The rotation `b`, then `a`."""
+    a, b = _floating(a), _floating(b)
+    ax, ay, az, aw = np.moveaxis(a, -1, 0)
+    bx, by, bz, bw = np.moveaxis(b, -1, 0)
+    return np.stack(
+        [
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+            aw * bw - ax * bx - ay * by - az * bz,
+        ],
+        axis=-1,
+    )
+
+
+def rotate(q: ArrayLike, v: ArrayLike) -> Array:
+    """The vectors `v (..., 3)` turned by `q`."""
+    q, v = _floating(q), _floating(v)
+    u, w = q[..., :3], q[..., 3:]
+    # v' = v + 2 u x (u x v + w v)
+    return v + 2 * np.cross(u, np.cross(u, v) + w * v)
+
+
+def from_axis_angle(axis: ArrayLike, radians: ArrayLike) -> Array:
+    """The turn of `radians (...)` about the unit `axis (..., 3)`."""
+    axis, half = _floating(axis), _floating(radians)[..., None] / 2
+    shape = np.broadcast_shapes(axis.shape[:-1], half.shape[:-1])
+    xyz = np.broadcast_to(np.sin(half) * axis, (*shape, 3))
+    return np.concatenate([xyz, np.broadcast_to(np.cos(half), (*shape, 1))], axis=-1)
+
+
+def from_wxyz(q: ArrayLike) -> Array:
+    """Reorders `wxyz` quaternions, as SciPy's scalar-first mode, Blender and SMPL code write them."""
+    return np.roll(_floating(q), -1, axis=-1)
+
+
+def to_wxyz(q: ArrayLike) -> Array:
+    """Reorders into `wxyz`."""
+    return np.roll(_floating(q), 1, axis=-1)
+
+
+def to_matrix(q: ArrayLike) -> Array:
+    """Rotation matrices `(..., 3, 3)`."""
+    q = _floating(q)
+    x, y, z, w = np.moveaxis(q, -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def from_matrix(m: ArrayLike) -> Array:
+    """The quaternion of rotation matrices `(..., 3, 3)` (Shepperd's method: the largest of the four components leads)."""
+    m = _floating(m)
+    m00, m11, m22 = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
+    trace = m00 + m11 + m22
+    # Four times each component squared; the largest is safe to divide by.
+    lead = np.stack([1 + m00 - m11 - m22, 1 - m00 + m11 - m22, 1 - m00 - m11 + m22, 1 + trace], axis=-1)
+    x = np.stack([lead[..., 0], m[..., 0, 1] + m[..., 1, 0], m[..., 0, 2] + m[..., 2, 0], m[..., 2, 1] - m[..., 1, 2]], -1)
+    y = np.stack([x[..., 1], lead[..., 1], m[..., 1, 2] + m[..., 2, 1], m[..., 0, 2] - m[..., 2, 0]], -1)
+    z = np.stack([x[..., 2], y[..., 2], lead[..., 2], m[..., 1, 0] - m[..., 0, 1]], -1)
+    w = np.stack([x[..., 3], y[..., 3], z[..., 3], lead[..., 3]], -1)
+    rows = np.stack([x, y, z, w], axis=-2)
+    best = np.argmax(lead, axis=-1)
+    return normalize(np.take_along_axis(rows, best[..., None, None], axis=-2)[..., 0, :])
+
+
+_AXES = {"x": 0, "y": 1, "z": 2}
+
+
+def from_euler(angles: ArrayLike, order: str = "xyz") -> Array:
+    """Turns by `angles (..., 3)` about the axes of `order`, each in the frame the ones before it left (intrinsic):
+    `from_euler([a, b, c], "zxy")` is the matrix `Z(a) @ X(b) @ Y(c)`, as BVH files mean it."""
+    angles = _floating(angles)
+    eye = np.eye(3, dtype=angles.dtype)
+    q = from_axis_angle(eye[_AXES[order[0].lower()]], angles[..., 0])
+    for k in range(1, len(order)):
+        q = multiply(q, from_axis_angle(eye[_AXES[order[k].lower()]], angles[..., k]))
+    return q
+
+
+def to_euler(q: ArrayLike, order: str = "xyz") -> Array:
+    """The three angles `(..., 3)` with `from_euler(to_euler(q, order), order) == q`, for three different axes."""
+    i, j, k = (_AXES[a.lower()] for a in order)
+    if len({i, j, k}) != 3:
+        raise ValueError(f"order must name three different axes, got {order!r}")
+    m = to_matrix(normalize(q))
+    sign = 1.0 if (j - i) % 3 == 1 else -1.0
+    middle = np.arcsin(np.clip(sign * m[..., i, k], -1, 1))
+    locked = np.abs(m[..., i, k]) > 1 - 1e-7
+    first = np.arctan2(-sign * m[..., j, k], m[..., k, k])
+    last = np.arctan2(-sign * m[..., i, j], m[..., i, i])
+    # At gimbal lock only the sum of first and last is defined: put it all into the first.
+    first = np.where(locked, np.arctan2(sign * m[..., k, j], m[..., j, j]), first)
+    last = np.where(locked, 0, last)
+    return np.stack([first, middle, last], axis=-1).astype(m.dtype)
+
+
+def nlerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Array:
+    """Straight interpolation the short way round, normalised; `t (...)` in 0..1."""
+    a, b = _floating(a), _floating(b)
+    t = np.asarray(t, np.result_type(a, b))[..., None]
+    b = np.where((a * b).sum(-1, keepdims=True) < 0, -b, b)
+    return normalize(a * (1 - t) + b * t)
+
+
+def slerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Array:
+    """Interpolation at constant angular speed the short way round; `t (...)` in 0..1."""
+    a, b = _floating(a), _floating(b)
+    t = np.asarray(t, np.result_type(a, b))[..., None]
+    cosine = (a * b).sum(-1, keepdims=True)
+    b = np.where(cosine < 0, -b, b)
+    theta = np.arccos(np.clip(np.abs(cosine), 0, 1))
+    sine = np.sin(theta)
+    near = sine < 1e-6
+    safe = np.where(near, 1, sine)
+    wa = np.where(near, 1 - t, np.sin((1 - t) * theta) / safe)
+    wb = np.where(near, t, np.sin(t * theta) / safe)
+    return normalize(wa * a + wb * b)
+
+
+def angle(a: ArrayLike, b: ArrayLike) -> Array:
+    """The angle in radians, 0..pi, between two rotations."""
+    d = multiply(conjugate(a), b)
+    return 2 * np.arctan2(np.linalg.norm(d[..., :3], axis=-1), np.abs(d[..., 3]))
+
+
+def log(q: ArrayLike) -> Array:
+    """The rotation vector `(..., 3)`: unit axis times angle, angle in -pi..pi."""
+    q = normalize(q)
+    q = np.where(q[..., 3:] < 0, -q, q)
+    length = np.linalg.norm(q[..., :3], axis=-1, keepdims=True)
+    scale = np.where(length < 1e-12, 2, 2 * np.arctan2(length, q[..., 3:]) / np.where(length < 1e-12, 1, length))
+    return q[..., :3] * scale
+
+
+def between(a: ArrayLike, b: ArrayLike) -> Array:
+    """The shortest turn that brings the direction of `a (..., 3)` to that of `b (..., 3)`."""
+    a, b = _floating(a), _floating(b)
+    a = a / np.linalg.norm(a, axis=-1, keepdims=True)
+    b = b / np.linalg.norm(b, axis=-1, keepdims=True)
+    a, b = np.broadcast_arrays(a, b)
+    w = 1 + (a * b).sum(-1, keepdims=True)
+    # Opposite directions: any axis perpendicular to a will do.
+    least = np.eye(3, dtype=a.dtype)[np.argmin(np.abs(a), axis=-1)]
+    opposite = np.concatenate([np.cross(a, least), np.zeros_like(w)], axis=-1)
+    return normalize(np.where(w < 1e-7, opposite, np.concatenate([np.cross(a, b), w], axis=-1)))

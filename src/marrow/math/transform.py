@@ -1,0 +1,71 @@
+"""Translation, rotation, scale: composed to affine matrices and taken apart again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from marrow.math import quaternion
+
+__all__ = ["compose", "decompose", "polar"]
+
+Array = NDArray[Any]
+
+
+def compose(translation: ArrayLike, rotation: ArrayLike, scale: ArrayLike) -> Array:
+    """`T @ R @ S` as `(..., 3, 4)`."""
+    translation, scale = np.asarray(translation), np.asarray(scale)
+    linear = quaternion.to_matrix(rotation) * scale[..., None, :]
+    shape = np.broadcast_shapes(linear.shape[:-2], translation.shape[:-1])
+    linear = np.broadcast_to(linear, (*shape, 3, 3))
+    offset = np.broadcast_to(translation, (*shape, 3))
+    return np.concatenate([linear, offset[..., None]], axis=-1)
+
+
+def decompose(m: ArrayLike) -> tuple[Array, Array, Array]:
+    """Translation, rotation and scale of `(..., 3, 4)`.
+
+    Exact when the matrix has no shear. With shear the rotation keeps the first column's direction and the plane of the
+    first two (Gram-Schmidt), so the result is the closest a joint without shear gets while keeping its X axis. A
+    mirrored matrix comes back with a negative X scale.
+    """
+    m = np.asarray(m)
+    linear = m[..., :3]
+    x, y, z = (linear[..., :, k] for k in range(3))
+    tiny = np.finfo(m.dtype).tiny
+    scale = np.stack([np.linalg.norm(c, axis=-1) for c in (x, y, z)], axis=-1)
+    mirrored = np.einsum("...i,...i->...", x, np.cross(y, z)) < 0
+    x = np.where(mirrored[..., None], -x, x)
+    scale[..., 0] = np.where(mirrored, -scale[..., 0], scale[..., 0])
+
+    def unit(v: Array, fallback: Array) -> Array:
+        length = np.linalg.norm(v, axis=-1, keepdims=True)
+        return np.where(length > tiny, v / np.where(length > tiny, length, 1), fallback)
+
+    eye = np.eye(3, dtype=m.dtype)
+    # A column of zero length has no direction: the others, or the axes, say where it points.
+    ux = unit(x, unit(np.cross(y, z), eye[0]))
+    y = y - ux * np.einsum("...i,...i->...", ux, y)[..., None]
+    spare = np.cross(eye[np.argmin(np.abs(ux), axis=-1)], ux)
+    uy = unit(y, unit(np.cross(z, ux), unit(spare, eye[1])))
+    uz = np.cross(ux, uy)
+    rotation = quaternion.from_matrix(np.stack([ux, uy, uz], axis=-1))
+    return m[..., 3].copy(), rotation, scale
+
+
+def polar(m: ArrayLike) -> tuple[Array, Array]:
+    """Splits linear maps `(..., 3, 3)` into `R @ S`: a proper rotation and a symmetric stretch.
+
+    `R` is the rotation nearest to `M`, or to `-M` where `M` mirrors (the stretch is then negative), so that a mirrored
+    joint has a rotation to blend like any other.
+    """
+    m = np.asarray(m)
+    sign = np.where(np.linalg.det(m) < 0, -1.0, 1.0).astype(m.dtype)[..., None, None]
+    u, _, vt = np.linalg.svd(sign * m)
+    # A singular matrix may still come out of the SVD as a reflection: turn its null direction round.
+    flip = np.where(np.linalg.det(u @ vt) < 0, -1.0, 1.0).astype(m.dtype)
+    u = np.concatenate([u[..., :2], u[..., 2:] * flip[..., None, None]], axis=-1)
+    rotation = u @ vt
+    return rotation, np.swapaxes(rotation, -1, -2) @ m

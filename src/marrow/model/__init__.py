@@ -1,0 +1,40 @@
+"""The nouns: frozen, validated data without algorithms beyond themselves."""
+
+from marrow.model.character import Character, Clips, Palette
+from marrow.model.clip import Clip, Event, Track, Tracks
+from marrow.model.material import Image, Material, Texture
+from marrow.model.mesh import Mesh, Section
+from marrow.model.morph import MorphTarget
+from marrow.model.pose import Pose
+from marrow.model.skeleton import Skeleton, Socket
+from marrow.model.weights import (
+    InfluenceLimit,
+    limit_influences,
+    normalize_weights,
+    pack_weights,
+    unpack_weights,
+)
+
+__all__ = [
+    "Character",
+    "Clip",
+    "Clips",
+    "Event",
+    "Image",
+    "InfluenceLimit",
+    "Material",
+    "Mesh",
+    "MorphTarget",
+    "Palette",
+    "Pose",
+    "Section",
+    "Skeleton",
+    "Socket",
+    "Texture",
+    "Track",
+    "Tracks",
+    "limit_influences",
+    "normalize_weights",
+    "pack_weights",
+    "unpack_weights",
+]

@@ -1,0 +1,200 @@
+"""`Character`: everything a rigged file holds, and the palette its meshes share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.errors import UnknownNameError, ValidationError
+from marrow.math import affine
+from marrow.model import _validate
+from marrow.model.clip import Clip
+from marrow.model.material import Image, Material
+from marrow.model.mesh import Mesh
+from marrow.model.skeleton import Skeleton
+from marrow.report import Report
+
+__all__ = ["Character", "Clips", "Palette"]
+
+Array = NDArray[Any]
+
+
+class Clips(Mapping[str, Clip]):
+    """The clips of a character by name, in file order; `clips[0]` works too."""
+
+    def __init__(self, clips: Iterable[Clip] = ()) -> None:
+        self._clips: dict[str, Clip] = {}
+        for clip in clips:
+            if clip.name in self._clips:
+                raise ValidationError(f"Character.clips: two clips are called {clip.name!r}")
+            self._clips[clip.name] = clip
+
+    def __getitem__(self, key: str | int) -> Clip:
+        if isinstance(key, int):
+            return list(self._clips.values())[key]
+        try:
+            return self._clips[key]
+        except KeyError:
+            raise UnknownNameError("clip", key, self._clips) from None
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._clips
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._clips)
+
+    def __len__(self) -> int:
+        return len(self._clips)
+
+    def __repr__(self) -> str:
+        return f"Clips({', '.join(f'{c.name} {c.duration:.2f} s' for c in self.values())})"
+
+
+@dataclass(frozen=True, eq=False)
+class Palette:
+    """The matrices a character's meshes are skinned with: one per joint of the skeleton, in order.
+
+    Entry `p` belongs to the joint `joints[p]` and has its `inverse_bind[p] (3, 4)`. The first J entries are the J
+    joints; a mesh whose inverse bind matrix for a joint differs from the one already there adds an entry after them.
+    `mesh_slots[m]` says where each joint of mesh `m`'s own list is found.
+    """
+
+    joints: Array
+    inverse_bind: Array
+    mesh_slots: tuple[Array, ...]
+
+    def __len__(self) -> int:
+        return len(self.joints)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Character:
+    """A skeleton with its meshes, clips, materials and images, and the importer's `report`."""
+
+    skeleton: Skeleton
+    meshes: tuple[Mesh, ...] = ()
+    clips: Clips = None  # type: ignore[assignment]
+    materials: tuple[Material, ...] = ()
+    images: tuple[Image, ...] = ()
+    name: str = ""
+    report: Report = Report()
+
+    def __post_init__(self) -> None:
+        clips = self.clips if isinstance(self.clips, Clips) else Clips(self.clips or ())
+        J, M = len(self.skeleton), len(self.skeleton.morph_names)
+        for clip in clips.values():
+            if clip.skeleton is not self.skeleton and clip.skeleton.names != self.skeleton.names:
+                raise ValidationError(f"Character.clips: {clip.name!r} was made for another skeleton")
+        for mesh in self.meshes:
+            if len(mesh.joint_list) and not (mesh.joint_list.min() >= 0 and mesh.joint_list.max() < J):
+                raise ValidationError(
+                    f"Mesh({mesh.name!r}).joint_list: joint {int(mesh.joint_list.max())} is outside the skeleton's {J}"
+                )
+            for section in mesh.sections:
+                if section.material is not None and not 0 <= section.material < len(self.materials):
+                    raise ValidationError(
+                        f"Mesh({mesh.name!r}).sections: material {section.material} does not exist; there are "
+                        f"{len(self.materials)}"
+                    )
+            for target in mesh.morph_targets:
+                if not 0 <= target.channel < M:
+                    raise ValidationError(
+                        f"Mesh({mesh.name!r}).morph_targets: {target.name!r} is on channel {target.channel}, the "
+                        f"skeleton has {M} morph channels"
+                    )
+        for material in self.materials:
+            for slot, texture in material.textures.items():
+                if not 0 <= texture.image < len(self.images):
+                    raise ValidationError(
+                        f"Material({material.name!r}).{slot}_texture: image {texture.image} does not exist; there are "
+                        f"{len(self.images)}"
+                    )
+        _validate.set_fields(
+            self,
+            clips=clips,
+            meshes=tuple(self.meshes),
+            materials=tuple(self.materials),
+            images=tuple(self.images),
+        )
+
+    @cached_property
+    def palette(self) -> Palette:
+        """The skinning matrices' joints and inverse bind matrices, shared by all meshes."""
+        J = len(self.skeleton)
+        joints = list(range(J))
+        binds: list[Array | None] = [None] * J
+        entries: dict[tuple[int, bytes], int] = {}
+        slots = []
+        for mesh in self.meshes:
+            rows = np.empty(len(mesh.joint_list), np.uint32)
+            for b, (joint, bind) in enumerate(zip(mesh.joint_list.tolist(), mesh.inverse_bind)):
+                key = (joint, bind.tobytes())
+                entry = entries.get(key)
+                if entry is None:
+                    if binds[joint] is None:
+                        entry = joint
+                    else:
+                        entry = len(joints)
+                        joints.append(joint)
+                        binds.append(None)
+                    binds[entry] = bind
+                    entries[key] = entry
+                rows[b] = entry
+            slots.append(_validate.owned(rows))
+        inverse = affine.identity((len(joints),))
+        unused = [j for j, bind in enumerate(binds) if bind is None]
+        if unused:
+            # A joint no mesh uses gets the matrix that is the identity at rest; a singular one cannot have it.
+            candidates = affine.invert(self.skeleton.rest_model[unused].astype(np.float64)).astype(np.float32)
+            good = np.isfinite(candidates).all(axis=(1, 2))
+            inverse[np.array(unused)[good]] = candidates[good]
+        for p, bind in enumerate(binds):
+            if bind is not None:
+                inverse[p] = bind
+        return Palette(
+            _validate.owned(np.array(joints, np.int32)), _validate.owned(inverse), tuple(slots)
+        )
+
+    @property
+    def vertex_count(self) -> int:
+        return sum(m.vertex_count for m in self.meshes)
+
+    @property
+    def triangle_count(self) -> int:
+        return sum(m.triangle_count for m in self.meshes)
+
+    @cached_property
+    def vertex_offsets(self) -> tuple[int, ...]:
+        """Where each mesh's vertices begin in a `Surface` over all meshes, with the total at the end."""
+        offsets = [0]
+        for m in self.meshes:
+            offsets.append(offsets[-1] + m.vertex_count)
+        return tuple(offsets)
+
+    def mesh(self, name: str) -> Mesh:
+        """The first mesh of that name."""
+        for m in self.meshes:
+            if m.name == name:
+                return m
+        raise UnknownNameError("mesh", name, [m.name for m in self.meshes])
+
+    def replace(self, **changes: Any) -> Character:
+        """A character with some fields exchanged, validated again."""
+        return replace(self, **changes)
+
+    def __repr__(self) -> str:
+        parts = [f"{len(self.skeleton)} joints"]
+        if self.meshes:
+            parts.append(f"{len(self.meshes)} meshes ({self.vertex_count} vertices)")
+        if self.clips:
+            parts.append(f"{len(self.clips)} clips")
+        if self.materials:
+            parts.append(f"{len(self.materials)} materials")
+        if len(self.report):
+            parts.append(f"{len(self.report)} report lines")
+        return f"Character({self.name!r}, {', '.join(parts)})"

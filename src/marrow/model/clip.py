@@ -1,0 +1,230 @@
+"""`Clip`: the keys of one animation as the file has them, `Track` by `Track`, and its events.
+
+The keys of all tracks lie end to end in two flat arrays, with a table of where each track starts. A clip of a thousand
+tracks is then six arrays, which load, map and compile as six arrays do; `clip.tracks` shows them one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from marrow.errors import ValidationError
+from marrow.model import _late, _validate
+from marrow.model.pose import Pose
+from marrow.model.skeleton import Skeleton
+
+if TYPE_CHECKING:
+    from marrow.animation.resampling import SampledClip
+
+__all__ = ["Clip", "Event", "Interpolation", "Path", "Track", "Tracks"]
+
+Array = NDArray[Any]
+Path = Literal["translation", "rotation", "scale", "morph"]
+Interpolation = Literal["step", "linear", "cubic"]
+PATHS: tuple[Path, ...] = ("translation", "rotation", "scale", "morph")
+PATH_WIDTH = (3, 4, 3, 1)
+INTERPOLATIONS: tuple[Interpolation, ...] = ("step", "linear", "cubic")
+
+TRACK_DTYPE = np.dtype(
+    [
+        ("target", np.int32),  # joint, or morph channel
+        ("path", np.int32),  # index into PATHS
+        ("interpolation", np.int32),  # index into INTERPOLATIONS
+        ("keys", np.int32),  # T
+        ("time_start", np.int64),  # element offset into `times`
+        ("value_start", np.int64),  # element offset into `values`
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happens at a moment of a clip, such as a foot touching the ground."""
+
+    time: float
+    name: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Track:
+    """The keys of one property of one joint (or of one morph channel).
+
+    `times (T,)` in seconds, increasing; `values (T, C)` with C = 3 for translation and scale, 4 for rotation, 1 for a
+    morph weight. Cubic tracks have `values (T, 3, C)`: in-tangent, value, out-tangent of each key, as glTF stores them.
+    """
+
+    target: int
+    path: Path
+    times: Array
+    values: Array
+    interpolation: Interpolation = "linear"
+
+    def __post_init__(self) -> None:
+        who = f"Track({self.path!r} of {self.target})"
+        if self.path not in PATHS:
+            raise ValidationError(f"{who}.path: expected one of {', '.join(PATHS)}, got {self.path!r}")
+        if self.interpolation not in INTERPOLATIONS:
+            raise ValidationError(
+                f"{who}.interpolation: expected one of {', '.join(INTERPOLATIONS)}, got {self.interpolation!r}"
+            )
+        width = PATH_WIDTH[PATHS.index(self.path)]
+        times = _validate.array(who, "times", self.times, np.float32, ("T",))
+        T = len(times)
+        values = np.asarray(self.values)
+        if self.path == "morph" and values.ndim and values.shape[-1:] != (1,) and values.shape[0] == T:
+            values = values[..., None]
+        shape = (T, 3, width) if self.interpolation == "cubic" else (T, width)
+        values = _validate.array(who, "values", values, np.float32, shape)
+        _validate.set_fields(self, target=int(self.target), times=times, values=values)
+
+    def __repr__(self) -> str:
+        return f"Track({self.path} of {self.target}, {len(self.times)} keys, {self.interpolation})"
+
+
+class Tracks(Sequence[Track]):
+    """The tracks of a clip: a sequence of `Track` over flat arrays (`table`, `times`, `values`)."""
+
+    __slots__ = ("table", "times", "values")
+
+    def __init__(self, table: Array, times: Array, values: Array) -> None:
+        self.table = _validate.frozen(np.asarray(table, TRACK_DTYPE))
+        self.times = _validate.array("Tracks", "times", times, np.float32, ("T",))
+        self.values = _validate.array("Tracks", "values", values, np.float32, (None,))
+        t = self.table
+        if len(t):
+            known = (t["path"] >= 0) & (t["path"] < 4) & (t["interpolation"] >= 0) & (t["interpolation"] < 3)
+            sizes = value_sizes(t)
+            inside = (t["keys"] > 0) & (t["time_start"] >= 0) & (t["value_start"] >= 0)
+            inside &= t["time_start"] + t["keys"] <= len(self.times)
+            inside &= t["value_start"] + sizes <= len(self.values)
+            if not (known & inside).all():
+                bad = int(np.flatnonzero(~(known & inside))[0])
+                raise ValidationError(f"Tracks.table[{bad}] points outside its keys: {t[bad]}")
+
+    @classmethod
+    def pack(cls, tracks: Iterable[Track]) -> Tracks:
+        """Lays tracks end to end. Tracks without keys say nothing and are left out."""
+        kept = [t for t in tracks if len(t.times)]
+        table = np.zeros(len(kept), TRACK_DTYPE)
+        if not kept:
+            return cls(table, np.zeros(0, np.float32), np.zeros(0, np.float32))
+        for row, t in zip(table, kept):
+            row["target"], row["path"] = t.target, PATHS.index(t.path)
+            row["interpolation"], row["keys"] = INTERPOLATIONS.index(t.interpolation), len(t.times)
+        table["time_start"][1:] = np.cumsum(table["keys"], dtype=np.int64)[:-1]
+        table["value_start"][1:] = np.cumsum(value_sizes(table))[:-1]
+        return cls(
+            table,
+            _validate.owned(np.concatenate([t.times for t in kept])),
+            _validate.owned(np.concatenate([t.values.ravel() for t in kept])),
+        )
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @overload
+    def __getitem__(self, index: int) -> Track: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Track]: ...
+    def __getitem__(self, index: int | slice) -> Track | list[Track]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        row = self.table[index]
+        path, keys = int(row["path"]), int(row["keys"])
+        width = PATH_WIDTH[path]
+        cubic = INTERPOLATIONS[row["interpolation"]] == "cubic"
+        start, size = int(row["value_start"]), keys * width * (3 if cubic else 1)
+        values = self.values[start : start + size].reshape((keys, 3, width) if cubic else (keys, width))
+        times = self.times[int(row["time_start"]) : int(row["time_start"]) + keys]
+        return Track(int(row["target"]), PATHS[path], times, values, INTERPOLATIONS[row["interpolation"]])
+
+    def __iter__(self) -> Iterator[Track]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"Tracks({len(self)} tracks, {len(self.times)} keys)"
+
+
+def value_sizes(table: Array) -> Array:
+    """How many floats the values of each track take, `(len(table),)` int64."""
+    width = np.array(PATH_WIDTH, np.int64)[np.clip(table["path"], 0, 3)]
+    return table["keys"] * width * np.where(table["interpolation"] == 2, 3, 1)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Clip:
+    """One animation of a skeleton: `tracks`, `duration` in seconds (the last key when left out), `events` by time.
+
+    Joints and morphs without a track keep the skeleton's rest value. `rate` is the frame rate the file says it was made
+    at, where it says so.
+    """
+
+    name: str
+    skeleton: Skeleton
+    tracks: Tracks = field(default_factory=lambda: Tracks.pack(()))
+    duration: float = None  # type: ignore[assignment]
+    events: tuple[Event, ...] = ()
+    rate: float | None = None
+    additive: bool = False
+
+    def __post_init__(self) -> None:
+        who = f"Clip({self.name!r})"
+        tracks = self.tracks if isinstance(self.tracks, Tracks) else Tracks.pack(self.tracks)
+        table, times = tracks.table, tracks.times
+        limit = np.where(table["path"] == 3, len(self.skeleton.morph_names), len(self.skeleton))
+        wrong = np.flatnonzero((table["target"] < 0) | (table["target"] >= limit))
+        if len(wrong):
+            row = table[wrong[0]]
+            raise ValidationError(
+                f"{who}.tracks[{wrong[0]}]: {PATHS[row['path']]} of {row['target']} does not exist in "
+                f"{self.skeleton!r}"
+            )
+        if not np.isfinite(times).all():
+            raise ValidationError(f"{who}.tracks: key times must be finite")
+        if len(times) > 1:
+            falling = np.flatnonzero(np.diff(times) < 0) + 1
+            inner = np.setdiff1d(falling, table["time_start"], assume_unique=False)
+            if len(inner):
+                track = int(np.searchsorted(table["time_start"], inner[0], side="right") - 1)
+                raise ValidationError(f"{who}.tracks[{track}]: key times must not decrease")
+        last = float(times.max(initial=0.0))
+        duration = last if self.duration is None else float(self.duration)
+        if not np.isfinite(duration) or duration < 0:
+            raise ValidationError(f"{who}.duration: expected zero or more seconds, got {self.duration}")
+        events = tuple(sorted(self.events, key=lambda e: e.time))
+        _validate.set_fields(
+            self, name=_validate.name("Clip", "name", self.name), tracks=tracks, duration=duration, events=events
+        )
+
+    def sample(self, time: ArrayLike, *, loop: bool = False) -> Pose:
+        """The pose at `time`, in seconds: a scalar gives one pose, an array `(...)` a batch of poses.
+
+        Times outside the clip hold the first or last key, or wrap around with `loop=True`. Rotations between linear
+        keys turn at constant speed the short way (slerp); cubic keys are glTF's Hermite splines.
+        """
+        return _late.function("animation.sampling", "sample")(self, time, loop=loop)  # type: ignore[no-any-return]
+
+    def resampled(self, fps: float | None = None) -> SampledClip:
+        """The clip at uniform frames, the layout the crowd kernels want; its `error` says what that cost."""
+        return _late.function("animation.resampling", "resampled")(self, fps)  # type: ignore[no-any-return]
+
+    def replace(self, **changes: Any) -> Clip:
+        """A clip with some fields exchanged, validated again."""
+        from dataclasses import replace
+
+        return replace(self, **changes)
+
+    @cached_property
+    def key_rate(self) -> float | None:
+        """Keys per second where the tracks are keyed at one uniform rate; None where they are not."""
+        return _late.function("animation.resampling", "key_rate")(self)  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        events = f", {len(self.events)} events" if self.events else ""
+        return f"Clip({self.name!r}, {self.duration:.3f} s, {len(self.tracks)} tracks{events})"

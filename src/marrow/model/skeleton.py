@@ -1,0 +1,240 @@
+"""`Skeleton`: the node tree of a file, parents before children, with its rest pose, morph channels and sockets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from marrow.errors import UnknownNameError, ValidationError
+from marrow.math import affine, transform
+from marrow.model import _late, _validate
+from marrow.model.pose import Pose
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Skeleton", "Socket"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Socket:
+    """A named place on a joint to attach things to: `translation`, `rotation`, `scale` relative to the joint."""
+
+    name: str
+    joint: int
+    translation: Array = field(default_factory=lambda: np.zeros(3, np.float32))
+    rotation: Array = field(default_factory=lambda: np.array([0, 0, 0, 1], np.float32))
+    scale: Array = field(default_factory=lambda: np.ones(3, np.float32))
+
+    def __post_init__(self) -> None:
+        who = f"Socket({self.name!r})"
+        _validate.set_fields(
+            self,
+            name=_validate.name("Socket", "name", self.name),
+            joint=int(self.joint),
+            translation=_validate.array(who, "translation", self.translation, np.float32, (3,)),
+            rotation=_validate.array(who, "rotation", self.rotation, np.float32, (4,)),
+            scale=_validate.array(who, "scale", self.scale, np.float32, (3,)),
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Skeleton:
+    """What a pose addresses: joints (every node of the file is one) and morph channels.
+
+    `names` and `parents (J,)` (-1 for a root; a parent comes before its children), the `rest` pose (its morph weights
+    are the defaults), `morph_names` for the M morph channels, and `sockets`.
+    """
+
+    names: tuple[str, ...]
+    parents: Array
+    rest: Pose = None  # type: ignore[assignment]
+    morph_names: tuple[str, ...] = ()
+    sockets: tuple[Socket, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = tuple(_validate.name("Skeleton", f"names[{i}]", n) for i, n in enumerate(self.names))
+        parents = _validate.array("Skeleton", "parents", self.parents, np.int32, ("J",))
+        J = len(names)
+        if len(parents) != J:
+            raise ValidationError(f"Skeleton.parents: expected shape ({J},) to match names, got {parents.shape}")
+        wrong = np.flatnonzero((parents < -1) | (parents >= np.arange(J)))
+        if len(wrong):
+            j = int(wrong[0])
+            raise ValidationError(
+                f"Skeleton.parents[{j}] ({names[j]!r}) is {parents[j]}: a parent must come before its children "
+                f"(-1 or 0..{j - 1})"
+            )
+        morphs = tuple(self.morph_names)
+        rest = self.rest if self.rest is not None else Pose.identity(J, len(morphs))
+        if rest.batch_shape:
+            raise ValidationError(f"Skeleton.rest: expected a single pose, got a batch of shape {rest.batch_shape}")
+        if rest.joint_count != J:
+            raise ValidationError(f"Skeleton.rest: expected {J} joints, got {rest.joint_count}")
+        if rest.morph_count != len(morphs):
+            if rest.morph_count:
+                raise ValidationError(
+                    f"Skeleton.rest: expected {len(morphs)} morph weights, got {rest.morph_count}"
+                )
+            rest = rest.replace(morphs=np.zeros(len(morphs), np.float32))
+        frozen_rest = Pose(
+            *(
+                _validate.array("Skeleton.rest", k, getattr(rest, k), np.float32, (None,), leading=True)
+                for k in ("translation", "rotation", "scale", "morphs")
+            )
+        )
+        for s in self.sockets:
+            if not 0 <= s.joint < J:
+                raise ValidationError(f"Socket({s.name!r}).joint is {s.joint}: expected 0..{J - 1}")
+        _validate.set_fields(
+            self, names=names, parents=parents, rest=frozen_rest, morph_names=morphs, sockets=tuple(self.sockets)
+        )
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        roots = [self.names[r] for r in self.roots[:3]]
+        extra = f", {len(self.morph_names)} morphs" if self.morph_names else ""
+        extra += f", {len(self.sockets)} sockets" if self.sockets else ""
+        return f"Skeleton({len(self)} joints, roots={roots}{'...' if len(self.roots) > 3 else ''}{extra})"
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        # The first of several joints with one name answers to it.
+        return {n: i for i, n in reversed(list(enumerate(self.names)))}
+
+    @cached_property
+    def _morph_index(self) -> dict[str, int]:
+        return {n: i for i, n in reversed(list(enumerate(self.morph_names)))}
+
+    @cached_property
+    def roots(self) -> tuple[int, ...]:
+        """Joints without a parent."""
+        return tuple(int(i) for i in np.flatnonzero(self.parents < 0))
+
+    @cached_property
+    def depth(self) -> Array:
+        """How many steps each joint is from its root, `(J,)`."""
+        depth = np.zeros(len(self), np.int32)
+        for j, p in enumerate(self.parents.tolist()):
+            if p >= 0:
+                depth[j] = depth[p] + 1
+        return _validate.owned(depth)
+
+    def index(self, joint: str | int) -> int:
+        """The index of a joint by name; an index is checked and handed back."""
+        if isinstance(joint, str):
+            try:
+                return self._index[joint]
+            except KeyError:
+                raise UnknownNameError("joint", joint, self.names) from None
+        i = int(joint)
+        if not -len(self) <= i < len(self):
+            raise ValidationError(f"joint {joint} does not exist: expected 0..{len(self) - 1}")
+        return i % len(self)
+
+    def __contains__(self, joint: object) -> bool:
+        return joint in self._index
+
+    def morph_index(self, morph: str | int) -> int:
+        """The index of a morph channel by name."""
+        if isinstance(morph, str):
+            try:
+                return self._morph_index[morph]
+            except KeyError:
+                raise UnknownNameError("morph", morph, self.morph_names) from None
+        i = int(morph)
+        if not 0 <= i < len(self.morph_names):
+            raise ValidationError(f"morph {morph} does not exist: expected 0..{len(self.morph_names) - 1}")
+        return i
+
+    def children(self, joint: str | int) -> tuple[int, ...]:
+        """The joints directly below."""
+        return tuple(int(i) for i in np.flatnonzero(self.parents == self.index(joint)))
+
+    def descendants(self, joint: str | int) -> Array:
+        """The joint and all below it, in order, `(D,)` int32."""
+        start = self.index(joint)
+        inside = np.zeros(len(self), bool)
+        inside[start] = True
+        parents = self.parents.tolist()
+        for j in range(start + 1, len(self)):
+            p = parents[j]
+            if p >= start and inside[p]:
+                inside[j] = True
+        return np.flatnonzero(inside).astype(np.int32)
+
+    def ancestors(self, joint: str | int) -> tuple[int, ...]:
+        """The joints above, nearest first."""
+        chain, j = [], int(self.parents[self.index(joint)])
+        while j >= 0:
+            chain.append(j)
+            j = int(self.parents[j])
+        return tuple(chain)
+
+    def mask(
+        self,
+        joint: str | int | Sequence[str | int],
+        *,
+        depth_falloff: float | Callable[[Array], ArrayLike] = 0.0,
+        weight: float = 1.0,
+    ) -> Array:
+        """How strongly each joint takes part, `(J,)` float32: `weight` from `joint` downward, zero elsewhere.
+
+        `depth_falloff=d` lets the weight grow from the joint down over `d` steps, so that a layer does not start with a
+        kink: the joint itself gets `1 / (d + 1)`, its children `2 / (d + 1)`, and so on up to one. A function of the
+        steps below the joint gives any other curve. Several joints: the strongest wins.
+        """
+        joints = [joint] if isinstance(joint, (str, int, np.integer)) else list(joint)
+        out = np.zeros(len(self), np.float32)
+        for name in joints:
+            start = self.index(name)
+            below = self.descendants(start)
+            steps = (self.depth[below] - self.depth[start]).astype(np.float32)
+            if callable(depth_falloff):
+                ramp = np.asarray(depth_falloff(steps), np.float32)
+            elif math.isfinite(depth_falloff) and depth_falloff >= 0:
+                ramp = np.minimum(1.0, (steps + 1) / np.float32(depth_falloff + 1))
+            else:
+                raise ValidationError(f"depth_falloff must be zero or more, got {depth_falloff}")
+            out[below] = np.maximum(out[below], np.float32(weight) * ramp)
+        return out
+
+    def socket(self, name: str) -> Socket:
+        """A socket by name."""
+        for s in self.sockets:
+            if s.name == name:
+                return s
+        raise UnknownNameError("socket", name, [s.name for s in self.sockets])
+
+    @cached_property
+    def rest_model(self) -> Array:
+        """Model-space matrices of the rest pose, `(J, 3, 4)` float32."""
+        rest = self.rest
+        local = transform.compose(*(np.asarray(a, np.float64) for a in (rest.translation, rest.rotation, rest.scale)))
+        model = np.empty_like(local)
+        for j, p in enumerate(self.parents.tolist()):
+            model[j] = local[j] if p < 0 else affine.multiply(model[p], local[j])
+        return _validate.owned(model.astype(np.float32))
+
+    def to_model(
+        self, pose: Pose, *, from_joint: str | int | None = None, out: Array | None = None
+    ) -> Array:
+        """Model-space matrices `(..., J, 3, 4)` of a pose, exact under non-uniform scale (shear included).
+
+        `from_joint` recomputes only that joint and those below it inside `out`, which must hold the matrices of the
+        rest of the body.
+        """
+        return _late.function("animation.kinematics", "to_model")(self, pose, from_joint=from_joint, out=out)  # type: ignore[no-any-return]

@@ -1,0 +1,67 @@
+"""What an importer repaired, dropped or clamped: the lines of `character.report`.
+
+Importers write into a `ReportBuilder`; a `Character` carries the frozen `Report`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+__all__ = ["Kind", "Line", "Report", "ReportBuilder"]
+
+Kind = Literal["info", "repaired", "dropped", "warning"]
+"""`info`: worth knowing. `repaired`: the data was wrong and was mended. `dropped`: the file holds something marrow
+does not keep. `warning`: kept as it is, but likely not what the author meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One fact: its `kind`, the `place` in the file it concerns and the `message`."""
+
+    kind: Kind
+    place: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.place}: {self.message}" if self.place else f"{self.kind}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Report(Sequence[Line]):
+    """The lines an importer wrote, in order. Empty when the file needed nothing."""
+
+    lines: tuple[Line, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+        return self.lines[index]
+
+    def __iter__(self) -> Iterator[Line]:
+        return iter(self.lines)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.lines)) or "nothing to report"
+
+    def __add__(self, other: Report) -> Report:
+        return Report(self.lines + other.lines)
+
+
+@dataclass(slots=True)
+class ReportBuilder:
+    """Collects lines while a file is read. The same line twice is kept once."""
+
+    _lines: dict[Line, None] = field(default_factory=dict)
+
+    def add(self, kind: Kind, place: str, message: str) -> None:
+        self._lines.setdefault(Line(kind, place, message))
+
+    def extend(self, report: Report) -> None:
+        for line in report:
+            self._lines.setdefault(line)
+
+    def build(self) -> Report:
+        return Report(tuple(self._lines))
