@@ -1,0 +1,40 @@
+"""Nothing is ever half-written: files are written beside their place and renamed into it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from marrow.errors import FormatError
+
+__all__ = ["replacing"]
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A binary file to write; it takes the place of `path` when the block ends well, and is gone when it does not."""
+    target = Path(path)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    except OSError as error:
+        raise FormatError(f"cannot be written: {error.strerror or error}", path=path) from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, target)
+    except OSError as error:
+        raise FormatError(f"cannot be written: {error.strerror or error}", path=path) from None
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+
+
+def _umask() -> int:
+    value = os.umask(0)
+    os.umask(value)
+    return value

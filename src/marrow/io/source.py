@@ -1,0 +1,91 @@
+"""What a reader is given: the bytes of the file, its neighbours, and the options of `mw.load`."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote
+
+from marrow.errors import FormatError, ResourceLimitError, ValidationError
+
+__all__ = ["LoadOptions", "Source"]
+
+MAX_FILE_BYTES = 4 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """The options of `mw.load` that change what a reader makes of a file (so they are part of the cache key).
+
+    `scale` multiplies all lengths on top of the format's own units. `max_influences` limits influences per vertex.
+    `fps` is the rate for formats that are baked (None: the file's own, at least 30). `allow_outside` lets a file refer
+    to others outside its own folder.
+    """
+
+    scale: float | None = None
+    max_influences: int | None = None
+    fps: float | None = None
+    allow_outside: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("scale", "fps"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < float("inf"):
+                raise ValidationError(f"load: {name} must be a positive number, got {value}")
+        if self.max_influences is not None and self.max_influences < 1:
+            raise ValidationError(f"load: max_influences must be at least 1, got {self.max_influences}")
+
+
+@dataclass(slots=True)
+class Source:
+    """A file being read. `neighbour()` is the only way to other files; it records them for the cache key."""
+
+    path: Path
+    data: bytes | memoryview
+    allow_outside: bool = False
+    neighbours: dict[Path, bytes] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, allow_outside: bool = False) -> Source:
+        """Reads the file, or says why it cannot be read."""
+        p = Path(path)
+        return cls(p, read_bytes(p, path), allow_outside)
+
+    def neighbour(self, reference: str) -> bytes:
+        """The bytes of a file that this one refers to by a relative URI or path.
+
+        Refused when it leads outside the folder of the file (through `..`, an absolute path or a symbolic link) unless
+        `allow_outside` is set.
+        """
+        text = unquote(reference).replace("\\", "/")
+        if "\0" in text or "://" in text:
+            raise FormatError(f"refers to {reference!r}, which is not a file beside it", path=self.path)
+        folder = self.path.parent.resolve()
+        target = (folder / text).resolve()
+        if not self.allow_outside and not target.is_relative_to(folder):
+            raise FormatError(
+                f"refers to {reference!r}, outside its own folder",
+                path=self.path,
+                remedy="pass allow_outside=True if you trust the file",
+            )
+        if target not in self.neighbours:
+            self.neighbours[target] = read_bytes(target, reference)
+        return self.neighbours[target]
+
+
+def read_bytes(path: Path, shown: object) -> bytes:
+    """The whole file; every way it can fail is a `FormatError`."""
+    try:
+        if path.is_dir():
+            raise FormatError("is a folder, not a file", path=shown)
+        if not path.is_file() and path.exists():
+            raise FormatError("is not a regular file", path=shown)
+        size = path.stat().st_size
+        if size > MAX_FILE_BYTES:
+            raise ResourceLimitError(f"is {size} bytes, more than the {MAX_FILE_BYTES} marrow reads", path=shown)
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise FormatError("no such file", path=shown) from None
+    except (OSError, ValueError) as error:
+        raise FormatError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=shown) from None
