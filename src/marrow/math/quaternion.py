@@ -154,13 +154,15 @@ def to_euler(q: ArrayLike, order: str = "xyz") -> Array:
         raise ValueError(f"order must name three different axes, got {order!r}")
     m = to_matrix(normalize(q))
     sign = 1.0 if (j - i) % 3 == 1 else -1.0
-    middle = np.arcsin(np.clip(sign * m[..., i, k], -1, 1))
-    locked = np.abs(m[..., i, k]) > 1 - 1e-7
-    first = np.arctan2(-sign * m[..., j, k], m[..., k, k])
-    last = np.arctan2(-sign * m[..., i, j], m[..., i, i])
+    # The cosine of the middle angle: atan2 keeps all digits near a right angle, where arcsin loses half of them.
+    cosine = np.hypot(m[..., i, i], m[..., i, j])
+    middle = np.arctan2(sign * m[..., i, k], cosine)
     # At gimbal lock only the sum of first and last is defined: put it all into the first.
-    first = np.where(locked, np.arctan2(sign * m[..., k, j], m[..., j, j]), first)
-    last = np.where(locked, 0, last)
+    locked = cosine < 8 * np.finfo(m.dtype).eps
+    last = np.where(locked, 0, np.arctan2(-sign * m[..., i, j], m[..., i, i]))
+    # The first angle is what is left after undoing the last, so that near the lock their sum is still right.
+    s, c = sign * np.sin(last), np.cos(last)
+    first = np.arctan2(sign * (m[..., k, i] * s + m[..., k, j] * c), m[..., j, i] * s + m[..., j, j] * c)
     return np.stack([first, middle, last], axis=-1).astype(m.dtype)
 
 
