@@ -1,1 +1,109 @@
-""""""
+"""Files in and out: `load` reads any format marrow knows, `save` writes what the suffix says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from marrow.errors import ResourceLimitError
+from marrow.io import cache as _cache
+from marrow.io import registry
+from marrow.io.source import LoadOptions, Source
+from marrow.model import Character, limit_influences
+from marrow.report import ReportBuilder
+
+__all__ = ["load", "save"]
+
+PathLike = str | os.PathLike[str]
+
+
+def load(
+    path: PathLike,
+    *,
+    scale: float | None = None,
+    clips: PathLike | Iterable[PathLike] = (),
+    max_influences: int | None = None,
+    fps: float | None = None,
+    allow_outside: bool = False,
+    cache: bool = True,
+) -> Character:
+    """The character in a file, whatever its format: `.glb`, `.gltf`, `.fbx`, `.bvh`, `.usd*`, `.marrow`.
+
+    - `scale` multiplies all lengths, for files whose units are wrong (`scale=0.01`)
+    - `clips`: more files, whose clips are added where their joints have the names of this skeleton's
+    - `max_influences` keeps only the strongest influences of every vertex
+    - `fps`: the rate for formats whose motion is baked (None: the file's own, at least 30)
+    - `allow_outside` lets the file refer to others outside its own folder
+    - `cache=False` neither looks into the cache nor writes to it
+
+    What was repaired or left out is in `character.report`; a file that cannot be read raises `FormatError`.
+    """
+    options = LoadOptions(scale, max_influences, fps, allow_outside)
+    character = _load_one(Path(path), options, cache)
+    extra = [clips] if isinstance(clips, (str, os.PathLike)) else list(clips)
+    if extra:
+        from marrow.io.clips import with_clips_of
+
+        motion = LoadOptions(scale, None, fps, allow_outside)
+        for name in extra:
+            character = with_clips_of(character, _load_one(Path(name), motion, cache), Path(name))
+    return character
+
+
+def save(character: Character, path: PathLike, **options: Any) -> None:
+    """Writes the character in the format of the suffix: `.glb`, `.gltf`, `.bvh` (motion only), `.marrow`.
+
+    The file takes its place when it is whole; on an error nothing is left behind. `options` are the writer's
+    own.
+    """
+    target = Path(path)
+    registry.for_writing(target).load_module().write(character, target, **options)
+
+
+def _load_one(path: Path, options: LoadOptions, cache: bool) -> Character:
+    source = _open(path, options.allow_outside)
+    form = registry.identify(source.data, path)
+    entry = _cache.entry(source, form.name, options) if cache and form.name != "marrow" else None
+    character = entry.load() if entry else None
+    if character is None:
+        try:
+            character = form.load_module().read(source, options)
+        except RecursionError:
+            raise ResourceLimitError("is nested too deeply", path=path) from None
+        except MemoryError:
+            raise ResourceLimitError("needs more memory than there is", path=path) from None
+        character = _limited(character, options.max_influences)
+        if entry:
+            entry.store(character)
+    return character if character.name else character.replace(name=path.stem)
+
+
+def _open(path: Path, allow_outside: bool) -> Source:
+    """The file's bytes: mapped for `.marrow`, whose arrays stay where they are, read for everything else."""
+    if path.suffix.lower() == ".marrow" and path.is_file():
+        from marrow.io.native import map_file
+
+        return Source(path, map_file(path), allow_outside)
+    return Source.open(path, allow_outside=allow_outside)
+
+
+def _limited(character: Character, count: int | None) -> Character:
+    """The character with at most `count` influences per vertex, and a line in the report for each mesh that
+    lost some.
+    """
+    if count is None:
+        return character
+    report, meshes = ReportBuilder(), []
+    for mesh in character.meshes:
+        limit = limit_influences(mesh, count)
+        meshes.append(limit.mesh)
+        if limit.vertices_changed:
+            report.add(
+                "info",
+                f"mesh {mesh.name!r}",
+                f"{limit.vertices_changed} vertices limited to {count} influences; the most one vertex lost "
+                f"is {limit.largest_total_dropped:.3g} of its weight",
+            )
+    return character.replace(meshes=tuple(meshes), report=character.report + report.build())

@@ -18,9 +18,9 @@ MAX_FILE_BYTES = 4 << 30
 class LoadOptions:
     """The options of `mw.load` that change what a reader makes of a file (so they are part of the cache key).
 
-    `scale` multiplies all lengths on top of the format's own units. `max_influences` limits influences per vertex.
-    `fps` is the rate for formats that are baked (None: the file's own, at least 30). `allow_outside` lets a file refer
-    to others outside its own folder.
+    `scale` multiplies all lengths on top of the format's own units. `max_influences` limits influences per
+    vertex. `fps` is the rate for formats that are baked (None: the file's own, at least 30). `allow_outside`
+    lets a file refer to others outside its own folder.
     """
 
     scale: float | None = None
@@ -39,12 +39,17 @@ class LoadOptions:
 
 @dataclass(slots=True)
 class Source:
-    """A file being read. `neighbour()` is the only way to other files; it records them for the cache key."""
+    """A file being read. `neighbour()` is the only way to other files; it records them for the cache key.
+
+    `references` holds every reference that was asked for with its bytes, None where there was nothing to be
+    had.
+    """
 
     path: Path
     data: bytes | memoryview
     allow_outside: bool = False
     neighbours: dict[Path, bytes] = field(default_factory=dict)
+    references: dict[str, bytes | None] = field(default_factory=dict)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, allow_outside: bool = False) -> Source:
@@ -55,9 +60,10 @@ class Source:
     def neighbour(self, reference: str) -> bytes:
         """The bytes of a file that this one refers to by a relative URI or path.
 
-        Refused when it leads outside the folder of the file (through `..`, an absolute path or a symbolic link) unless
-        `allow_outside` is set.
+        Refused when it leads outside the folder of the file (through `..`, an absolute path or a symbolic
+        link) unless `allow_outside` is set.
         """
+        self.references.setdefault(reference, None)
         text = unquote(reference).replace("\\", "/")
         if "\0" in text or "://" in text:
             raise FormatError(f"refers to {reference!r}, which is not a file beside it", path=self.path)
@@ -71,6 +77,7 @@ class Source:
             )
         if target not in self.neighbours:
             self.neighbours[target] = read_bytes(target, reference)
+        self.references[reference] = self.neighbours[target]
         return self.neighbours[target]
 
 
@@ -83,9 +90,13 @@ def read_bytes(path: Path, shown: object) -> bytes:
             raise FormatError("is not a regular file", path=shown)
         size = path.stat().st_size
         if size > MAX_FILE_BYTES:
-            raise ResourceLimitError(f"is {size} bytes, more than the {MAX_FILE_BYTES} marrow reads", path=shown)
+            raise ResourceLimitError(
+                f"is {size} bytes, more than the {MAX_FILE_BYTES} marrow reads", path=shown
+            )
         return path.read_bytes()
     except FileNotFoundError:
         raise FormatError("no such file", path=shown) from None
     except (OSError, ValueError) as error:
-        raise FormatError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=shown) from None
+        raise FormatError(
+            f"cannot be read: {getattr(error, 'strerror', None) or error}", path=shown
+        ) from None

@@ -94,7 +94,8 @@ class Mesh:
         fields["joints"], fields["weights"] = _checked_influences(who, self.joints, self.weights, V, B)
 
         for target in self.morph_targets:
-            top = len(target.positions) if target.vertices is None else int(target.vertices.max(initial=-1)) + 1
+            named = target.vertices
+            top = len(target.positions) if named is None else int(named.max()) + 1 if len(named) else 0
             if (target.vertices is None and top != V) or top > V:
                 raise ValidationError(
                     f"{who}.morph_targets: {target.name!r} reaches vertex {top - 1}, the mesh has {V} vertices"

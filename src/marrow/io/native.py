@@ -1,0 +1,333 @@
+"""`.marrow` files: a whole `Character`, exactly, as plain arrays and JSON. The cache is made of them.
+
+The numbers are arrays named after their place (`mesh.0.positions`, `clip.2.values`), everything else is one
+typed JSON document in the metadata. An array that several meshes share is stored once.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.errors import FormatError, ValidationError
+from marrow.io.atomic import replacing
+from marrow.io.container import Container, is_container, write_container
+from marrow.io.digest import fingerprint
+from marrow.io.scaling import scaled
+from marrow.io.source import LoadOptions, Source
+from marrow.model import (
+    Character,
+    Clip,
+    Event,
+    Image,
+    Material,
+    Mesh,
+    MorphTarget,
+    Pose,
+    Section,
+    Skeleton,
+    Socket,
+    Tracks,
+)
+from marrow.model._validate import owned
+from marrow.model.clip import TRACK_DTYPE
+from marrow.report import Line, Report
+
+__all__ = ["map_file", "read", "read_container", "sniff", "write", "write_to"]
+
+Array = NDArray[Any]
+sniff = is_container
+
+_MESH_ARRAYS = (
+    "positions",
+    "triangles",
+    "joints",
+    "weights",
+    "joint_list",
+    "inverse_bind",
+    "normals",
+    "tangents",
+    "colors",
+    "dual_quaternion_weights",
+)
+_REST = ("translation", "rotation", "scale", "morphs")
+_TARGET_ARRAYS = ("positions", "normals", "tangents", "vertices")
+
+
+class _Target(msgspec.Struct, array_like=True):
+    name: str
+    channel: int
+    full_weight: float
+    # Where its rows begin in the mesh's joined arrays, None for an array the target does not have.
+    starts: tuple[int | None, int | None, int | None, int | None]
+    count: int
+
+
+class _Mesh(msgspec.Struct):
+    name: str
+    arrays: dict[str, str]
+    uvs: list[str]
+    sections: list[tuple[int, int, int | None, str]]
+    targets: list[_Target]
+    skinning: Literal["linear", "dual_quaternion", "blended"]
+    node: int
+    visible: bool
+
+
+class _Clip(msgspec.Struct):
+    name: str
+    arrays: dict[str, str]
+    duration: float
+    events: list[tuple[float, str]]
+    rate: float | None
+    additive: bool
+
+
+class _Socket(msgspec.Struct):
+    name: str
+    joint: int
+    arrays: dict[str, str]
+
+
+class _Image(msgspec.Struct):
+    name: str
+    media_type: str
+    data: str
+
+
+class _Skeleton(msgspec.Struct):
+    names: list[str]
+    morph_names: list[str]
+    arrays: dict[str, str]
+    sockets: list[_Socket]
+
+
+class _Document(msgspec.Struct):
+    name: str
+    skeleton: _Skeleton
+    meshes: list[_Mesh]
+    clips: list[_Clip]
+    materials: list[Material]
+    images: list[_Image]
+    report: list[Line]
+
+
+_DOCUMENT = msgspec.json.Decoder(_Document)
+
+
+# -------------------- writing
+
+
+class _Store:
+    """The arrays on their way into the file; the same values twice are stored once."""
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, Array] = {}
+        self._known: dict[tuple[Any, ...], str] = {}
+
+    def put(self, name: str, array: Array) -> str:
+        array = np.ascontiguousarray(array)
+        raw = memoryview(array.reshape(-1)).cast("B") if array.size else b""
+        key = (array.dtype.str, array.shape, fingerprint(raw, lanes=2))
+        known = self._known.setdefault(key, name)
+        if known == name:
+            self.tensors[name] = array
+        return known
+
+
+def write(character: Character, path: str | os.PathLike[str]) -> None:
+    """Writes the character; the file takes its place at once or not at all."""
+    with replacing(path) as file:
+        write_to(file, character)
+
+
+def write_to(file: Any, character: Character, metadata: Mapping[str, str] | None = None) -> None:
+    """Writes the character into an open binary file, with more `metadata` of the caller's."""
+    store = _Store()
+    document = _Document(
+        character.name,
+        _skeleton_out(character.skeleton, store),
+        [_mesh_out(mesh, f"mesh.{i}", store) for i, mesh in enumerate(character.meshes)],
+        [_clip_out(clip, f"clip.{i}", store) for i, clip in enumerate(character.clips.values())],
+        list(character.materials),
+        [
+            _Image(m.name, m.media_type, store.put(f"image.{i}", np.frombuffer(m.data, np.uint8)))
+            for i, m in enumerate(character.images)
+        ],
+        list(character.report),
+    )
+    try:
+        text = msgspec.json.encode(document)
+        _DOCUMENT.decode(text)
+    except UnicodeEncodeError as error:
+        raise ValidationError(f"a name cannot be written as UTF-8: {error}") from None
+    except msgspec.ValidationError as error:  # JSON has no word for NaN and infinity
+        raise ValidationError(f"the character holds a number that is not finite: {error}") from None
+    write_container(file, store.tensors, {"character": text.decode(), **(metadata or {})})
+
+
+def _skeleton_out(skeleton: Skeleton, store: _Store) -> _Skeleton:
+    arrays = {key: store.put(f"rest.{key}", getattr(skeleton.rest, key)) for key in _REST}
+    arrays["parents"] = store.put("parents", skeleton.parents)
+    sockets = [
+        _Socket(s.name, s.joint, {k: store.put(f"socket.{i}.{k}", getattr(s, k)) for k in _REST[:3]})
+        for i, s in enumerate(skeleton.sockets)
+    ]
+    return _Skeleton(list(skeleton.names), list(skeleton.morph_names), arrays, sockets)
+
+
+def _mesh_out(mesh: Mesh, place: str, store: _Store) -> _Mesh:
+    arrays = {}
+    for field in _MESH_ARRAYS:
+        array = getattr(mesh, field)
+        if array is not None:
+            arrays[field] = store.put(f"{place}.{field}", array)
+    targets, ends = [], [0, 0, 0, 0]
+    for t in mesh.morph_targets:
+        starts: list[int | None] = []
+        for k, field in enumerate(_TARGET_ARRAYS):
+            present = getattr(t, field) is not None
+            starts.append(ends[k] if present else None)
+            ends[k] += len(t.positions) if present else 0
+        targets.append(_Target(t.name, t.channel, t.full_weight, tuple(starts), len(t.positions)))  # type: ignore[arg-type]
+    for field in _TARGET_ARRAYS:
+        pieces = [getattr(t, field) for t in mesh.morph_targets if getattr(t, field) is not None]
+        if pieces:
+            joined = np.concatenate(pieces)
+            arrays[f"morph.{field}"] = store.put(f"{place}.morph.{field}", joined)
+    return _Mesh(
+        mesh.name,
+        arrays,
+        [store.put(f"{place}.uvs.{i}", uv) for i, uv in enumerate(mesh.uvs)],
+        [(s.first, s.count, s.material, s.name) for s in mesh.sections],
+        targets,
+        mesh.skinning,
+        mesh.node,
+        mesh.visible,
+    )
+
+
+def _clip_out(clip: Clip, place: str, store: _Store) -> _Clip:
+    table = clip.tracks.table
+    columns = np.stack([table[name].astype(np.int64) for name in TRACK_DTYPE.names or ()], axis=1)
+    arrays = {
+        "table": store.put(f"{place}.table", columns),
+        "times": store.put(f"{place}.times", clip.tracks.times),
+        "values": store.put(f"{place}.values", clip.tracks.values),
+    }
+    events = [(e.time, e.name) for e in clip.events]
+    return _Clip(clip.name, arrays, clip.duration, events, clip.rate, clip.additive)
+
+
+# -------------------- reading
+
+
+def map_file(path: str | os.PathLike[str]) -> memoryview:
+    """The file's bytes, memory-mapped; it may be replaced or deleted meanwhile, not written into."""
+    try:
+        with open(path, "rb") as file:
+            if os.fstat(file.fileno()).st_size == 0:
+                return memoryview(b"")
+            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    except FileNotFoundError:
+        raise FormatError("no such file", path=path) from None
+    except (OSError, ValueError) as error:
+        raise FormatError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=path) from None
+
+
+def read(source: Source, options: LoadOptions) -> Character:
+    """The character in a `.marrow` file."""
+    return scaled(read_container(Container(source.data, source.path), source.path), options.scale)
+
+
+def read_container(container: Container, path: str | Path | None = None) -> Character:
+    """The character in an open container; whatever does not fit together is a `FormatError`."""
+    try:
+        document = _DOCUMENT.decode(container.metadata.get("character", ""))
+        return _character_in(document, container)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise FormatError(f"has a damaged description: {error}", path=path) from None
+    except (ValidationError, KeyError, IndexError, ValueError, OverflowError) as error:
+        raise FormatError(f"does not hold a whole character: {error}", path=path) from None
+
+
+def _character_in(document: _Document, container: Container) -> Character:
+    def pick(names: dict[str, str], wanted: tuple[str, ...]) -> dict[str, Array]:
+        return {key: container.array(names[key]) for key in wanted if key in names}
+
+    described = document.skeleton
+    skeleton = Skeleton(
+        tuple(described.names),
+        container.array(described.arrays["parents"]),
+        Pose(**{key: container.array(described.arrays[key]) for key in _REST}),
+        tuple(described.morph_names),
+        tuple(Socket(s.name, s.joint, **pick(s.arrays, _REST[:3])) for s in described.sockets),
+    )
+    meshes = []
+    for m in document.meshes:
+        joined = {
+            f: container.array(m.arrays[f"morph.{f}"]) for f in _TARGET_ARRAYS if f"morph.{f}" in m.arrays
+        }
+        meshes.append(
+            Mesh(
+                m.name,
+                **pick(m.arrays, _MESH_ARRAYS),
+                uvs=tuple(container.array(name) for name in m.uvs),
+                sections=tuple(Section(*s) for s in m.sections),
+                morph_targets=tuple(_target_in(t, joined) for t in m.targets),
+                skinning=m.skinning,
+                node=m.node,
+                visible=m.visible,
+            )
+        )
+        if not -1 <= m.node < len(skeleton):
+            raise ValidationError(f"Mesh({m.name!r}).node: joint {m.node} does not exist")
+    clips = []
+    for c in document.clips:
+        tracks = Tracks(
+            _table_in(container.array(c.arrays["table"])),
+            container.array(c.arrays["times"]),
+            container.array(c.arrays["values"]),
+        )
+        events = tuple(Event(*e) for e in c.events)
+        clips.append(Clip(c.name, skeleton, tracks, c.duration, events, c.rate, c.additive))
+    return Character(
+        skeleton,
+        tuple(meshes),
+        clips,  # type: ignore[arg-type]
+        tuple(document.materials),
+        tuple(Image(i.name, i.media_type, container.array(i.data).tobytes()) for i in document.images),
+        document.name,
+        Report(tuple(document.report)),
+    )
+
+
+def _target_in(target: _Target, joined: dict[str, Array]) -> MorphTarget:
+    arrays = {}
+    for field, start in zip(_TARGET_ARRAYS, target.starts):
+        if start is not None:
+            whole = joined[field]
+            if start < 0 or target.count < 0 or start + target.count > len(whole):
+                raise ValidationError(f"MorphTarget({target.name!r}).{field} lies outside its array")
+            arrays[field] = whole[start : start + target.count]
+    return MorphTarget(target.name, target.channel, full_weight=target.full_weight, **arrays)
+
+
+def _table_in(columns: Array) -> Array:
+    if columns.dtype != np.int64 or columns.ndim != 2 or columns.shape[1] != len(TRACK_DTYPE.names or ()):
+        raise ValidationError(
+            f"Tracks.table: expected int64 of shape (T, 6), got {columns.dtype} {columns.shape}"
+        )
+    if columns[:, :4].size and (columns[:, :4].min() < -(2**31) or columns[:, :4].max() >= 2**31):
+        raise ValidationError("Tracks.table: a number is out of range")
+    table = np.empty(len(columns), TRACK_DTYPE)
+    for k, name in enumerate(TRACK_DTYPE.names or ()):
+        table[name] = columns[:, k]
+    return owned(table)

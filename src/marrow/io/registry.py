@@ -1,0 +1,108 @@
+"""The formats marrow knows: how to tell them by their content, and which module reads and writes each.
+
+A module is imported when its format is first met, so that loading a GLB costs nothing of what FBX or USD
+need.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from marrow.errors import FormatError
+
+__all__ = ["FORMATS", "Format", "for_writing", "identify"]
+
+_HEAD = 4096
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format: its `name`, `suffixes`, the `module` that reads it, and whether that one writes too.
+
+    `matches` looks at the beginning of a file (and at the whole of it where the beginning cannot tell).
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    module: str
+    writes: bool
+    matches: Callable[[bytes, bytes | memoryview], bool]
+
+    def load_module(self) -> ModuleType:
+        return importlib.import_module(self.module)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({', '.join(self.suffixes)})"
+
+
+def _is_marrow(head: bytes, data: bytes | memoryview) -> bool:
+    return head[8:].startswith(b'{"__metadata__":{"format":"marrow"')
+
+
+def _is_gltf(head: bytes, data: bytes | memoryview) -> bool:
+    if head.startswith(b"glTF"):
+        return True
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return text.startswith(b"{") and re.search(rb'"asset"\s*:\s*\{', data) is not None
+
+
+def _is_fbx(head: bytes, data: bytes | memoryview) -> bool:
+    if head.startswith(b"Kaydara FBX Binary"):
+        return True
+    # ASCII: a banner in a comment or the header node, whichever the exporter wrote first.
+    return (
+        re.match(rb"\s*;\s*FBX ", head) is not None
+        or re.search(rb"(?m)^\s*FBXHeaderExtension:", head) is not None
+    )
+
+
+def _is_bvh(head: bytes, data: bytes | memoryview) -> bool:
+    return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:9].upper() == b"HIERARCHY"
+
+
+def _is_usd(head: bytes, data: bytes | memoryview) -> bool:
+    return head.startswith((b"PXR-USDC", b"#usda")) or (
+        head.startswith(b"PK\x03\x04") and re.search(rb"\.usd[ac]?", head[:512]) is not None
+    )
+
+
+FORMATS = (
+    Format("marrow", (".marrow",), "marrow.io.native", True, _is_marrow),
+    Format("glTF", (".glb", ".gltf", ".vrm"), "marrow.io.gltf", True, _is_gltf),
+    Format("FBX", (".fbx",), "marrow.io.fbx", False, _is_fbx),
+    Format("BVH", (".bvh",), "marrow.io.bvh", True, _is_bvh),
+    Format("USD", (".usd", ".usda", ".usdc", ".usdz"), "marrow.io.usd", False, _is_usd),
+)
+
+
+def identify(data: bytes | memoryview, path: Path) -> Format:
+    """The format of a file by its content; by its suffix where the content says nothing."""
+    if not len(data):
+        raise FormatError("is empty", path=path)
+    head = bytes(data[:_HEAD])
+    for form in FORMATS:
+        if form.matches(head, data):
+            return form
+    for form in FORMATS:
+        if path.suffix.lower() in form.suffixes:
+            # Its reader knows best what is wrong with it.
+            return form
+    raise FormatError(
+        "is of a format marrow does not know", path=path, remedy=f"it reads {', '.join(map(str, FORMATS))}"
+    )
+
+
+def for_writing(path: Path) -> Format:
+    """The format a file of that name is written in."""
+    suffix = path.suffix.lower()
+    for form in FORMATS:
+        if suffix in form.suffixes and form.writes:
+            return form
+    known = ", ".join(str(f) for f in FORMATS if f.writes)
+    what = f"cannot write {suffix} files" if suffix else "has no suffix to tell the format by"
+    raise FormatError(what, path=path, remedy=f"marrow writes {known}")
