@@ -9,7 +9,8 @@ import pytest
 
 
 def missing(reason: str) -> None:
-    """Skips a test whose surroundings are missing, or fails it where MARROW_STRICT=1 promises that they are there."""
+    """Skips a test whose surroundings are missing, or fails it where MARROW_STRICT=1 promises that they are
+    there."""
     if os.environ.get("MARROW_STRICT") == "1":
         pytest.fail(reason)
     pytest.skip(reason)

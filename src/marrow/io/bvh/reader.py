@@ -1,8 +1,9 @@
 """Reads BVH: the hierarchy becomes a skeleton at rest, the motion a clip with one key per frame.
 
 A BVH file has no unit and says nothing about its axes; both are taken as they are (Y up is the custom), and
-`scale=0.01` makes metres of the usual centimetres. Position channels take the place of a joint's OFFSET, as the tools
-that write them (MotionBuilder, Blender) mean it. Position comes before rotation, whatever the channel order says.
+`scale=0.01` makes metres of the usual centimetres. Position channels take the place of a joint's OFFSET, as
+the tools that write them (MotionBuilder, Blender) mean it. Position comes before rotation, whatever the
+channel order says.
 """
 
 from __future__ import annotations
@@ -134,7 +135,7 @@ def _numbers(data: bytes, start: int, frames: int, width: int, path: Path, repor
     body = data[start:].strip()
     if wanted > (len(body) + 1) // 2:
         raise FormatError(
-            f"the motion is cut short: {frames} frames of {width} channels do not fit in what is left of the file",
+            f"the motion is cut short: {frames} frames of {width} channels do not fit in the file",
             path=path,
             place="MOTION",
         )

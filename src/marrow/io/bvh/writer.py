@@ -1,9 +1,9 @@
 """Writes one clip as BVH.
 
-BVH knows rest offsets without rotation, so every joint's frame is turned to stand parallel to the model's at rest: the
-rest pose looks as it does in marrow, and each frame's rotation is what the joint has turned since. Joint positions are
-kept exactly, in every frame: where scale or translation moves a joint against its parent, it gets position channels.
-Scale itself, morphs and meshes have no place in the format.
+BVH knows rest offsets without rotation, so every joint's frame is turned to stand parallel to the model's at
+rest: the rest pose looks as it does in marrow, and each frame's rotation is what the joint has turned since.
+Joint positions are kept exactly, in every frame: where scale or translation moves a joint against its parent,
+it gets position channels. Scale itself, morphs and meshes have no place in the format.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ def write(
     fps: float | None = None,
     scale: float = 1.0,
 ) -> None:
-    """Writes a clip of a character: `clip` by name (it may be left out when there is just one; without any clip the
-    rest pose is one frame), at `fps` frames a second (default: the clip's own rate, 30 where it has none).
+    """Writes a clip of a character: `clip` by name (it may be left out when there is just one; without any
+    clip the rest pose is one frame), at `fps` frames a second (default: the clip's own rate, 30 where it has
+    none).
 
     `scale` multiplies all lengths: `scale=100` writes the centimetres that most BVH tools expect.
     """
@@ -99,7 +100,8 @@ def _own_rate(clip: Clip) -> float | None:
 
 
 def _motion(skeleton: Skeleton, pose: Pose) -> tuple[Array, Array, Array]:
-    """Rest offsets `(J, 3)`, offsets over time `(T, J, 3)` and angles in degrees `(T, J, 3)`, in model-parallel frames."""
+    """Rest offsets `(J, 3)`, offsets over time `(T, J, 3)` and angles in degrees `(T, J, 3)`, in
+    model-parallel frames."""
     parents = skeleton.parents.tolist()
     rest_turn, rest_place = _turns_and_places(parents, skeleton.rest.reshape(1))
     turn, place = _turns_and_places(parents, pose)
@@ -115,7 +117,8 @@ def _motion(skeleton: Skeleton, pose: Pose) -> tuple[Array, Array, Array]:
 
 
 def _turns_and_places(parents: list[int], pose: Pose) -> tuple[Array, Array]:
-    """Model-space rotations `(T, J, 4)` and positions `(T, J, 3)` in double precision; scale counts for positions."""
+    """Model-space rotations `(T, J, 4)` and positions `(T, J, 3)` in double precision; scale counts for
+    positions."""
     translation, rotation, scale = (
         np.asarray(a, np.float64) for a in (pose.translation, pose.rotation, pose.scale)
     )
