@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from marrow.animation.resampling import SampledClip
     from marrow.graph import Animator
     from marrow.io import load, save
-    from marrow.skinning import Surface, bounds, conservative_bounds, skin, skinning_matrices
+    from marrow.skinning import Surface, bounds, skin, skinning_matrices
 
 # What needs more than the data model is imported when it is first asked for, so that `import marrow` stays quick.
 _LATE = {
@@ -48,7 +48,6 @@ _LATE = {
     "SampledClip": "marrow.animation.resampling",
     "Surface": "marrow.skinning",
     "bounds": "marrow.skinning",
-    "conservative_bounds": "marrow.skinning",
     "load": "marrow.io",
     "samples": "marrow.samples",
     "save": "marrow.io",
@@ -78,7 +77,6 @@ __all__ = [
     "Track",
     "__version__",
     "bounds",
-    "conservative_bounds",
     "errors",
     "limit_influences",
     "load",

@@ -1,0 +1,91 @@
+"""From local transforms to model space and to skinning matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.errors import ValidationError
+from marrow.kernels import poses
+from marrow.model.character import Character, Palette
+from marrow.model.pose import Pose
+from marrow.model.skeleton import Skeleton
+
+__all__ = ["check_pose", "output", "skinning_matrices", "to_model"]
+
+Array = NDArray[Any]
+
+
+def check_pose(skeleton: Skeleton, pose: Pose) -> None:
+    """A pose must have as many joints (and morphs, if any) as the skeleton it is for."""
+    if not isinstance(pose, Pose):
+        raise ValidationError(f"expected a Pose, got {type(pose).__name__}")
+    if pose.joint_count != len(skeleton):
+        raise ValidationError(f"the pose has {pose.joint_count} joints, the skeleton has {len(skeleton)}")
+    if pose.morph_count not in (0, len(skeleton.morph_names)):
+        raise ValidationError(
+            f"the pose has {pose.morph_count} morph weights, the skeleton has {len(skeleton.morph_names)}"
+        )
+
+
+def output(name: str, shape: tuple[int, ...], out: Array | None) -> Array:
+    """`out` checked, or a new float32 array. `out` must be C-contiguous so that kernels write straight into it."""
+    if out is None:
+        return np.empty(shape, np.float32)
+    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != np.float32:
+        kind = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
+        raise ValidationError(f"{name}: expected a float32 array of shape {shape}, got {kind}")
+    if not out.flags.c_contiguous or not out.flags.writeable:
+        raise ValidationError(f"{name}: expected a writeable, C-contiguous array")
+    return out
+
+
+def _flat(values: Array, width: int) -> Array:
+    return np.ascontiguousarray(values, np.float32).reshape(-1, values.shape[-2], width)
+
+
+def to_model(
+    skeleton: Skeleton, pose: Pose, *, from_joint: str | int | None = None, out: Array | None = None
+) -> Array:
+    """See `Skeleton.to_model`."""
+    check_pose(skeleton, pose)
+    J = len(skeleton)
+    shape = (*pose.batch_shape, J, 3, 4)
+    if from_joint is None:
+        joints = np.arange(J, dtype=np.int32)
+    else:
+        if out is None:
+            raise ValidationError("to_model: from_joint updates the matrices in out=, which is missing")
+        joints = skeleton.descendants(from_joint)
+    result = output("to_model: out", shape, out)
+    poses.to_model(
+        skeleton.parents,
+        joints,
+        _flat(pose.translation, 3),
+        _flat(pose.rotation, 4),
+        _flat(pose.scale, 3),
+        result.reshape(-1, J, 12),
+    )
+    return result
+
+
+def skinning_matrices(
+    character: Character | Palette, model: Array, *, out: Array | None = None
+) -> Array:
+    """Skinning matrices `(..., P, 3, 4)` from model-space matrices `(..., J, 3, 4)`: what `mw.skin`, a GPU or a tensor
+    library multiplies bind-pose vertices with. The first J are the skeleton's joints in order (see `Palette`)."""
+    palette = character.palette if isinstance(character, Character) else character
+    model = np.asarray(model)
+    if model.ndim < 3 or model.shape[-2:] != (3, 4) or model.shape[-3] <= int(palette.joints.max(initial=-1)):
+        raise ValidationError(f"skinning_matrices: expected model matrices (..., J, 3, 4), got {model.shape}")
+    shape = (*model.shape[:-3], len(palette), 3, 4)
+    result = output("skinning_matrices: out", shape, out)
+    poses.skinning_matrices(
+        np.ascontiguousarray(model, np.float32).reshape(-1, model.shape[-3], 12),
+        palette.joints,
+        palette.inverse_bind.reshape(-1, 12),
+        result.reshape(-1, len(palette), 12),
+    )
+    return result
