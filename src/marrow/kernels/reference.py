@@ -134,15 +134,22 @@ def rigid_and_stretch(matrices: Array, pivots: Array) -> tuple[Array, Array]:
     return dq, np.concatenate([stretch, offset[..., None]], axis=-1)
 
 
+def leading_joint(joints: Array, weights: Array) -> Array:
+    """The joint `(V,)` with the largest weight; one that is listed twice counts with both."""
+    same = joints[:, :, None] == joints[:, None, :]
+    total = np.where(same, weights.astype(np.float32)[:, None, :], 0).sum(-1, dtype=np.float32)
+    heaviest = total == total.max(axis=1, keepdims=True)
+    return np.where(heaviest, joints, np.iinfo(joints.dtype).max).min(axis=1)  # type: ignore[no-any-return]
+
+
 def dual_quaternion_matrices(matrices: Array, pivots: Array, joints: Array, weights: Array) -> Array:
     """The matrix of every vertex, `(F, V, 3, 4)`, under dual-quaternion blending.
 
     Scale and shear are blended linearly and applied first; the rigid parts are blended as dual quaternions, each with
-    the sign that lies on the side of the joint with the largest weight (the first of equals).
+    the sign that lies on the side of the joint with the largest weight (of equals, the lowest joint).
     """
     dq, stretch = rigid_and_stretch(matrices, pivots)
-    lead = np.argmax(weights, axis=1)
-    pivot = dq[:, np.take_along_axis(joints, lead[:, None], 1)[:, 0], :4]
+    pivot = dq[:, leading_joint(joints, weights), :4]
     total = np.zeros((len(matrices), len(joints), 8))
     for k in range(joints.shape[1]):
         part = dq[:, joints[:, k]]
@@ -163,16 +170,20 @@ def skin(
     says, mirrored or not; tangents follow the surface, made perpendicular to the normal, with their handedness kept.
     What has no direction (a zero normal) stays zero.
     """
-    out_p = np.einsum("fvij,...vj->fvi", blended[..., :3], positions) + blended[..., 3]
+    out_p = _carried(blended[..., :3], positions) + blended[..., 3]
     if normals is None:
         return out_p, None, None
-    out_n = _unit(np.einsum("fvij,...vj->fvi", affine.cofactor(blended), normals))
+    out_n = _unit(_carried(affine.cofactor(blended), normals))
     if tangents is None:
         return out_p, out_n, None
-    t = np.einsum("fvij,...vj->fvi", blended[..., :3], tangents[..., :3])
+    t = _carried(blended[..., :3], tangents[..., :3])
     t = _unit(t - out_n * (out_n * t).sum(-1, keepdims=True))
     w = np.broadcast_to(tangents[..., 3:], (*t.shape[:-1], 1))
     return out_p, out_n, np.concatenate([t, w], axis=-1)
+
+
+def _carried(linear: Array, vectors: Array) -> Array:
+    return (linear @ vectors[..., None])[..., 0]  # type: ignore[no-any-return]
 
 
 def _unit(v: Array) -> Array:
