@@ -1,0 +1,241 @@
+"""Animations: channels gathered into the flat tracks of a `Clip`, keys kept as the file has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.io.gltf import limits, notes
+from marrow.io.gltf.context import Context
+from marrow.io.gltf.geometry import Channels
+from marrow.io.gltf.naming import Names
+from marrow.io.gltf.notes import ClipNotes
+from marrow.io.gltf.scene import UNIT_TOLERANCE, Tree
+from marrow.io.gltf.schema import Animation, Sampler
+from marrow.math import quaternion
+from marrow.model import Clip, Event, Skeleton, Tracks
+from marrow.model._validate import owned
+from marrow.model.clip import INTERPOLATIONS, PATH_WIDTH, PATHS, TRACK_DTYPE, value_sizes
+
+__all__ = ["read_clips"]
+
+Array = NDArray[Any]
+_INTERPOLATIONS = {"STEP": 0, "LINEAR": 1, "CUBICSPLINE": 2}
+_PATHS = {"translation": 0, "rotation": 1, "scale": 2}
+_KINDS = ("VEC3", "VEC4", "VEC3", "SCALAR")
+STEP, LINEAR, CUBIC = range(len(INTERPOLATIONS))
+TRANSLATION, ROTATION, SCALE, MORPH = range(len(PATHS))
+
+
+@dataclass(slots=True)
+class _Rows:
+    """The tracks of one clip, column by column."""
+
+    target: list[int] = field(default_factory=list)
+    path: list[int] = field(default_factory=list)
+    interpolation: list[int] = field(default_factory=list)
+    times: list[Array] = field(default_factory=list)
+    values: list[Array] = field(default_factory=list)
+
+    def add(self, target: int, path: int, interpolation: int, times: Array, values: Array) -> None:
+        if len(times):
+            self.target.append(target)
+            self.path.append(path)
+            self.interpolation.append(interpolation)
+            self.times.append(times)
+            self.values.append(values)
+
+
+def read_clips(ctx: Context, tree: Tree, channels: Channels, skeleton: Skeleton) -> list[Clip]:
+    """The clips of a file, in order; animations that move nothing are left out and reported."""
+    document = ctx.document
+    limits.limit(
+        sum(len(a.channels) for a in document.animations), limits.MAX_CHANNELS, "animation channels", ctx.source.path
+    )
+    reader = _Reader(ctx, tree, channels)
+    names, clips = Names(), []
+    for i, animation in enumerate(document.animations):
+        place = f"animations[{i}]"
+        noted = notes.read(animation.extras, ClipNotes, ctx.report, place)
+        tracks = reader.tracks(animation, noted, place)
+        wanted = animation.name or f"clip_{i}"
+        if not len(tracks) and not noted.still:
+            ctx.report.add("dropped", wanted, "the animation moves nothing")
+            continue
+        name = names.claim(wanted)
+        if name != wanted:
+            ctx.report.add("repaired", wanted, f"another clip has this name; this one is called {name!r}")
+        clips.append(
+            Clip(
+                name,
+                skeleton,
+                tracks,
+                duration=_positive(noted.duration),  # type: ignore[arg-type]
+                events=tuple(Event(time, event) for time, event in noted.events),
+                rate=_positive(noted.rate),
+                additive=noted.additive,
+            )
+        )
+    return clips
+
+
+def _positive(value: float | None) -> float | None:
+    return value if value is not None and value >= 0 else None
+
+
+class _Reader:
+    """Reads samplers; times shared by many samplers are checked once."""
+
+    def __init__(self, ctx: Context, tree: Tree, channels: Channels) -> None:
+        self._ctx, self._tree, self._channels = ctx, tree, channels
+        self._times: dict[int, tuple[Array, Array | None]] = {}
+
+    def tracks(self, animation: Animation, noted: ClipNotes, place: str) -> Tracks:
+        rows = _Rows()
+        if not noted.still:
+            only = None if noted.morphs is None else set(noted.morphs)
+            seen: set[tuple[int, int]] = set()
+            lost = 0
+            for c, channel in enumerate(animation.channels):
+                target = channel.target
+                if target.node is None or target.path not in ("translation", "rotation", "scale", "weights"):
+                    self._ctx.report.add("dropped", place, f"a channel animates {target.path!r}, which is not kept")
+                    continue
+                known = self._channels.of_node if target.path == "weights" else self._tree.joint_of
+                path = _PATHS.get(target.path, MORPH)
+                if target.node not in known or (target.node, path) in seen:
+                    lost += 1
+                    continue
+                seen.add((target.node, path))
+                sampler = self._ctx.pick(animation.samplers, channel.sampler, "samplers", f"{place}.channels[{c}]")
+                self._add(rows, sampler, target.node, path, only, place)
+            if lost:
+                self._ctx.report.add(
+                    "dropped", place, f"{lost} channels animate nodes outside the skeleton, or the same thing twice"
+                )
+        return self._packed(rows, place)
+
+    def _add(
+        self, rows: _Rows, sampler: Sampler, node: int, path: int, only: set[int] | None, place: str
+    ) -> None:
+        interpolation = _INTERPOLATIONS.get(sampler.interpolation)
+        if interpolation is None:
+            raise self._ctx.refuse(f"interpolation {sampler.interpolation!r} does not exist", place)
+        times, kept = self._key_times(sampler.input, place)
+        values = self._ctx.accessors.floats(sampler.output, _KINDS[path])
+        per_key = 3 if interpolation == CUBIC else 1
+        T = len(times) if kept is None else self._ctx.accessors.definition(sampler.input).count
+        M = len(self._channels.of_node[node]) if path == MORPH else 1
+        if len(values) != T * per_key * M:
+            raise self._ctx.refuse(
+                f"accessors[{sampler.output}] should have {T * per_key * M} values for {T} keys, not {len(values)}",
+                place,
+            )
+        values = values.reshape(T, -1)
+        if kept is not None:
+            values = values[kept]
+        if path == MORPH:
+            self._add_morphs(rows, interpolation, times, values.reshape(len(times), per_key, M), node, only, place)
+        else:
+            self._ctx.budget.charge(times.nbytes + values.nbytes, place)
+            rows.add(self._tree.joint_of[node], path, interpolation, times, values)
+
+    def _add_morphs(
+        self,
+        rows: _Rows,
+        interpolation: int,
+        times: Array,
+        values: Array,
+        node: int,
+        only: set[int] | None,
+        place: str,
+    ) -> None:
+        """One track for each channel. Where targets share a channel (in-betweens), its weight is the sum of how far each
+        is on times the weight at which it is fully on, which undoes `model.morph.target_weights` exactly."""
+        channels, full = self._channels.of_node[node], self._channels.full_weights.get(node)
+        self._ctx.budget.charge(len(channels) * times.nbytes + values.nbytes, place)
+        members: dict[int, list[int]] = {}
+        for i, channel in enumerate(channels):
+            members.setdefault(channel, []).append(i)
+        animated = {t for t, p in zip(rows.target, rows.path) if p == MORPH}
+        for channel, targets in members.items():
+            if (only is not None and channel not in only) or channel in animated:
+                continue
+            track = values[:, :, targets[0]]
+            if full is not None:
+                track = (values[:, :, targets].astype(np.float64) @ np.array([full[i] for i in targets])).astype(
+                    np.float32
+                )
+            rows.add(channel, MORPH, interpolation, times, track)
+
+    def _key_times(self, index: int, place: str) -> tuple[Array, Array | None]:
+        """Increasing key times, and which keys of the file they are where some had to go."""
+        found = self._times.get(index)
+        if found is None:
+            times = self._ctx.accessors.floats(index, "SCALAR")[:, 0]
+            kept = None
+            if not (np.isfinite(times).all() and (times[1:] > times[:-1]).all()):
+                kept = np.flatnonzero(np.isfinite(times))
+                kept = kept[np.argsort(times[kept], kind="stable")]
+                sorted_times = times[kept]
+                last = np.append(sorted_times[1:] != sorted_times[:-1], True) if len(kept) else np.zeros(0, bool)
+                kept = kept[last]
+                self._ctx.report.add(
+                    "repaired", place, f"key times did not increase; {len(times) - len(kept)} keys were dropped"
+                )
+                times = times[kept]
+            found = self._times[index] = (times, kept)
+        return found
+
+    def _packed(self, rows: _Rows, place: str) -> Tracks:
+        if not rows.target:
+            return Tracks.pack(())
+        if not all(np.isfinite(v).all() for v in _chunks(rows.values)):
+            rows = self._without_bad_keys(rows, place)
+            if not rows.target:
+                return Tracks.pack(())
+        table = np.zeros(len(rows.target), TRACK_DTYPE)
+        table["target"], table["path"], table["interpolation"] = rows.target, rows.path, rows.interpolation
+        table["keys"] = [len(t) for t in rows.times]
+        sizes = value_sizes(table)
+        table["time_start"][1:] = np.cumsum(table["keys"], dtype=np.int64)[:-1]
+        table["value_start"][1:] = np.cumsum(sizes)[:-1]
+        values = np.concatenate([v.ravel() for v in rows.values])
+        self._normalize_rotations(table, sizes, values, place)
+        if self._ctx.scale != 1:
+            values[np.repeat(table["path"] == TRANSLATION, sizes)] *= np.float32(self._ctx.scale)
+        return Tracks(owned(table), owned(np.concatenate(rows.times)), owned(values))
+
+    def _normalize_rotations(self, table: Array, sizes: Array, values: Array, place: str) -> None:
+        """Gives the keys of linear and step rotations unit length, in place; those of splines mean what they are."""
+        which = np.repeat((table["path"] == ROTATION) & (table["interpolation"] != CUBIC), sizes)
+        keys = values[which].reshape(-1, 4)
+        off = np.abs(np.einsum("ki,ki->k", keys, keys) - np.float32(1))
+        wrong = off > 1e-6
+        if wrong.any():
+            keys[wrong] = quaternion.normalize(keys[wrong].astype(np.float64))
+            values[which] = keys.ravel()
+            count = int((off > 2 * UNIT_TOLERANCE).sum())
+            if count:
+                self._ctx.report.add("repaired", place, f"{count} rotation keys were not of unit length")
+
+    def _without_bad_keys(self, rows: _Rows, place: str) -> _Rows:
+        out, dropped = _Rows(), 0
+        for target, path, interpolation, times, values in zip(
+            rows.target, rows.path, rows.interpolation, rows.times, rows.values
+        ):
+            good = np.isfinite(values.reshape(len(times), -1)).all(axis=1)
+            dropped += int((~good).sum())
+            out.add(target, path, interpolation, times[good], values[good])
+        self._ctx.report.add("repaired", place, f"{dropped} keys were not finite and were dropped")
+        return out
+
+
+def _chunks(arrays: list[Array]) -> list[Array]:
+    return arrays
+
+
+assert PATH_WIDTH == (3, 4, 3, 1)

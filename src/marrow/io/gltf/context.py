@@ -1,0 +1,50 @@
+"""What every part of the reader needs: the document, its arrays, the report and the options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+from msgspec import DecodeError, Raw, Struct, json
+
+from marrow.errors import FormatError
+from marrow.io.gltf.accessors import Accessors
+from marrow.io.gltf.limits import Budget
+from marrow.io.gltf.schema import Document
+from marrow.io.source import Source
+from marrow.report import ReportBuilder
+
+__all__ = ["Context"]
+
+T = TypeVar("T")
+S = TypeVar("S", bound=Struct)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One file being read. `scale` multiplies every length in it."""
+
+    document: Document
+    accessors: Accessors
+    source: Source
+    report: ReportBuilder
+    budget: Budget
+    scale: float
+
+    def refuse(self, message: str, place: str) -> FormatError:
+        return FormatError(message, path=self.source.path, place=place)
+
+    def pick(self, items: list[T], index: int, kind: str, place: str) -> T:
+        """`items[index]`, or an error that says who asked for it."""
+        if index >= len(items):
+            raise self.refuse(f"{kind}[{index}] does not exist; there are {len(items)}", place)
+        return items[index]
+
+    def extension(self, extensions: dict[str, Raw] | None, name: str, kind: type[S], place: str) -> S | None:
+        """The decoded extension `name`; None where the object does not have it."""
+        if not extensions or name not in extensions:
+            return None
+        try:
+            return json.decode(extensions[name], type=kind)
+        except (DecodeError, RecursionError, UnicodeDecodeError) as error:
+            raise self.refuse(f"{name}: {error}", place) from None

@@ -1,0 +1,305 @@
+"""Meshes: primitives gathered into sections, skins resolved, morph channels numbered.
+
+Every node with a mesh gives one `Mesh` per run of primitives with the same attributes. Nodes that share a glTF mesh share
+its arrays.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.io.gltf import limits, notes
+from marrow.io.gltf.context import Context
+from marrow.io.gltf.naming import Names, target_names
+from marrow.io.gltf.notes import MeshNotes, PrimitiveNotes, SceneNotes
+from marrow.io.gltf.primitives import Delta, Vertices, read_triangles, read_vertices, smooth_normals
+from marrow.io.gltf.scene import Tree
+from marrow.io.gltf.schema import MeshDef, MeshExtras
+from marrow.io.gltf.skins import Skins, Weighting, settle_weights
+from marrow.model import Mesh, MorphTarget, Section
+from marrow.model._validate import owned, set_fields
+
+__all__ = ["Channels", "read_channels", "read_meshes"]
+
+Array = NDArray[Any]
+_extras_decoder = msgspec.json.Decoder(MeshExtras)
+
+
+@dataclass(slots=True)
+class Channels:
+    """The morph channels of the skeleton, and what drives the targets of each mesh node."""
+
+    names: list[str] = field(default_factory=list)
+    rest: list[float] = field(default_factory=list)
+    of_node: dict[int, list[int]] = field(default_factory=dict)
+    full_weights: dict[int, list[float]] = field(default_factory=dict)
+    target_names: dict[int, list[str]] = field(default_factory=dict)
+
+
+def read_channels(ctx: Context, tree: Tree) -> Channels:
+    """One channel for each target of each node with a mesh, unless the file's notes say which targets share one."""
+    out, names = Channels(), Names()
+    document = ctx.document
+    noted = notes.read(tree.scene.extras, SceneNotes, ctx.report, "scenes") if tree.scene else SceneNotes()
+    for n in tree.mesh_nodes:
+        node = document.nodes[n]
+        mesh = ctx.pick(document.meshes, node.mesh or 0, "meshes", f"nodes[{n}]")
+        count = max((len(p.targets or ()) for p in mesh.primitives), default=0)
+        if not count:
+            continue
+        owner = mesh.name or node.name or f"mesh_{node.mesh}"
+        out.target_names[n] = target_names(_given_target_names(mesh), count, owner)
+        weights = list(node.weights or mesh.weights or ())[:count]
+        limits.limit(len(out.names) + count, limits.MAX_MORPHS, "morph targets", ctx.source.path)
+        out.of_node[n] = list(range(len(out.names), len(out.names) + count))
+        out.names += [names.claim(name) for name in out.target_names[n]]
+        out.rest += weights + [0.0] * (count - len(weights))
+    if noted.morphs is not None:
+        _apply_notes(ctx, tree, out, noted)
+    return out
+
+
+def _given_target_names(mesh: MeshDef) -> list[str] | None:
+    if b"targetNames" not in bytes(mesh.extras):
+        return None
+    try:
+        return _extras_decoder.decode(mesh.extras).targetNames
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        return None
+
+
+def _apply_notes(ctx: Context, tree: Tree, out: Channels, noted: SceneNotes) -> None:
+    morphs, rest = noted.morphs or [], noted.rest or []
+    channels: dict[int, list[int]] = {}
+    for n, natural in out.of_node.items():
+        said = tree.notes[n].channels
+        if said is None or len(said) != len(natural) or not all(0 <= c < len(morphs) for c in said):
+            ctx.report.add("dropped", f"nodes[{n}]", "marrow's notes on its morph channels do not fit its targets")
+            return
+        channels[n] = said
+        full = tree.notes[n].full_weights
+        if full is not None and len(full) == len(said) and all(full):
+            out.full_weights[n] = full
+    out.names, out.of_node = list(morphs), channels
+    out.rest = rest if len(rest) == len(morphs) else [0.0] * len(morphs)
+
+
+@dataclass(slots=True)
+class _Part:
+    """One run of primitives of a glTF mesh, ready to become a `Mesh` under any node."""
+
+    name: str
+    vertices: Vertices
+    triangles: Array
+    sections: tuple[Section, ...]
+    skinning: str
+    weighting: Weighting | None
+
+
+def read_meshes(ctx: Context, tree: Tree, channels: Channels) -> tuple[Mesh, ...]:
+    """The meshes in depth-first order of their nodes."""
+    skins = Skins(ctx, tree)
+    parts: dict[int, list[_Part]] = {}
+    made: dict[tuple[int, int, int | None], Mesh] = {}
+    found: list[tuple[int, Mesh]] = []
+    document = ctx.document
+    limits.limit(
+        sum(len(m.primitives) for m in document.meshes), limits.MAX_PRIMITIVES, "primitives", ctx.source.path
+    )
+    for n in tree.mesh_nodes:
+        node, noted = document.nodes[n], tree.notes[n]
+        index = node.mesh or 0
+        if index not in parts:
+            parts[index] = _read_parts(ctx, index, node.name)
+        limits.limit(len(found) + len(parts[index]), limits.MAX_PRIMITIVES, "meshes", ctx.source.path)
+        joint = tree.joint_of.get(n, -1)
+        hung = noted.node if noted.node is not None and -1 <= noted.node < len(tree.nodes) else joint
+        followed = joint if joint >= 0 else max(hung, 0)
+        for p, part in enumerate(parts[index]):
+            key = (index, p, node.skin)
+            mesh = made.get(key)
+            if mesh is None:
+                V = len(part.vertices.positions)
+                mesh = made[key] = _build(part, skins.bind(node.skin, part.weighting, V, followed, f"nodes[{n}]"))
+            changes: dict[str, Any] = {"node": hung, "visible": noted.visible}
+            if part.vertices.deltas and n in channels.of_node:
+                changes["morph_targets"] = _targets(part, n, channels)
+            changes |= skins.follow(node.skin, part.weighting, followed)
+            found.append((len(found) if noted.order is None else noted.order, _instance(mesh, changes)))
+    if any(tree.notes[n].order is not None for n in tree.mesh_nodes):
+        found.sort(key=lambda pair: pair[0])
+    return tuple(mesh for _, mesh in found)
+
+
+def _instance(mesh: Mesh, changes: dict[str, Any]) -> Mesh:
+    """The same mesh under another node. Its arrays were checked once; checking them again for each of a thousand
+    instances would be all that loading does."""
+    twin = copy.copy(mesh)
+    set_fields(twin, **changes)
+    return twin
+
+
+def _build(part: _Part, bound: dict[str, Any]) -> Mesh:
+    v = part.vertices
+    return Mesh(
+        part.name,
+        v.positions,
+        part.triangles,
+        normals=v.normals,
+        tangents=v.tangents,
+        uvs=tuple(v.uvs),
+        colors=v.colors,
+        sections=part.sections,
+        skinning=part.skinning,  # type: ignore[arg-type]
+        dual_quaternion_weights=v.dual_quaternion_weights,
+        **bound,
+    )
+
+
+def _targets(part: _Part, n: int, channels: Channels) -> tuple[MorphTarget, ...]:
+    names, of_node, full = channels.target_names[n], channels.of_node[n], channels.full_weights.get(n)
+    V = len(part.vertices.positions)
+    return tuple(
+        MorphTarget(
+            names[i],
+            of_node[i],
+            d.positions if d.positions is not None else np.zeros((V if d.vertices is None else len(d.vertices), 3)),
+            d.normals,
+            d.tangents,
+            d.vertices,
+            1.0 if full is None else full[i],
+        )
+        for i, d in enumerate(part.vertices.deltas)
+    )
+
+
+def _read_parts(ctx: Context, index: int, node_name: str | None) -> list[_Part]:
+    mesh = ctx.document.meshes[index]
+    name = mesh.name or node_name or f"mesh_{index}"
+    place = f"meshes[{index}]"
+    noted = notes.read(mesh.extras, MeshNotes, ctx.report, place)
+    shared = noted.shared and all(
+        p.attributes == mesh.primitives[0].attributes and p.targets == mesh.primitives[0].targets
+        for p in mesh.primitives
+    )
+    blocks: list[tuple[Vertices, Array, Section]] = []
+    for i, primitive in enumerate(mesh.primitives):
+        where = f"{place}.primitives[{i}]"
+        if primitive.material is not None:
+            ctx.pick(ctx.document.materials, primitive.material, "materials", where)
+        if shared and blocks:
+            vertices, faces = blocks[0][0], None
+        else:
+            vertices, faces = read_vertices(ctx, primitive, where)
+        triangles = read_triangles(ctx, primitive, faces, len(vertices.positions), where)
+        if vertices.normals is None and noted.normals and len(triangles):
+            ctx.report.add("repaired", where, "it has no normals; smooth ones were computed")
+            ctx.budget.charge(len(vertices.positions) * 12 + len(triangles) * 120, where)
+            vertices.normals = smooth_normals(vertices.positions, triangles)
+        title = notes.read(primitive.extras, PrimitiveNotes, ctx.report, where).name
+        blocks.append((vertices, triangles, Section(0, len(triangles), primitive.material, title)))
+    if shared:
+        runs = [blocks] if blocks else []
+    else:
+        runs = [list(run) for _, run in groupby(blocks, key=lambda block: block[0].layout)]
+    return [
+        _gather(ctx, run, name if len(runs) == 1 else f"{name}_{r}", noted, shared, place) for r, run in enumerate(runs)
+    ]
+
+
+def _gather(
+    ctx: Context, run: list[tuple[Vertices, Array, Section]], name: str, noted: MeshNotes, shared: bool, place: str
+) -> _Part:
+    """Lays the primitives of a run end to end, each with its own range of vertices."""
+    blocks = [run[0][0]] if shared else [v for v, _, _ in run]
+    vertices = _joined(ctx, blocks, place)
+    starts = np.cumsum([0] + [0 if shared else len(v.positions) for v, _, _ in run]).tolist()
+    pieces, sections, first = [], [], 0
+    for start, (_, triangles, section) in zip(starts, run):
+        pieces.append(triangles + np.uint32(start) if start else triangles)
+        sections.append(Section(first, len(triangles), section.material, section.name))
+        first += len(triangles)
+    ctx.budget.charge(first * 12, place)
+    joined = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+    triangles = owned(joined.astype(np.uint32)) if joined.dtype != np.uint32 or len(pieces) > 1 else joined
+    if ctx.scale != 1:
+        vertices.positions = owned(vertices.positions * np.float32(ctx.scale))
+        for delta in vertices.deltas:
+            if delta.positions is not None:
+                delta.positions = owned(delta.positions * np.float32(ctx.scale))
+    skinning = noted.skinning if noted.skinning in ("linear", "dual_quaternion", "blended") else "linear"
+    if skinning == "blended" and vertices.dual_quaternion_weights is None:
+        skinning = "linear"
+    return _Part(name, vertices, triangles, tuple(sections), skinning, settle_weights(ctx, vertices, name))
+
+
+def _joined(ctx: Context, blocks: list[Vertices], place: str) -> Vertices:
+    def join(pick: Callable[[Vertices], Array | None]) -> Array | None:
+        arrays = [a for a in map(pick, blocks) if a is not None]
+        if len(arrays) < len(blocks):
+            return None
+        if len(arrays) == 1:
+            return arrays[0]
+        ctx.budget.charge(sum(a.nbytes for a in arrays), place)
+        return owned(np.concatenate(arrays))
+
+    first = blocks[0]
+    K = max((b.weights.shape[1] for b in blocks if b.weights is not None), default=0)
+    positions = join(lambda b: b.positions)
+    assert positions is not None
+    out = Vertices(
+        positions,
+        join(lambda b: b.normals),
+        join(lambda b: b.tangents),
+        [uv for i in range(len(first.uvs)) if (uv := join(lambda b, i=i: b.uvs[i])) is not None],  # type: ignore[misc]
+        join(lambda b: b.colors),
+        dual_quaternion_weights=join(lambda b: b.dual_quaternion_weights),
+    )
+    if K:
+        out.joints = join(lambda b: _widened(b.joints, len(b.positions), K, np.uint16))
+        out.weights = join(lambda b: _widened(b.weights, len(b.positions), K, np.float32))
+    count = max(len(b.deltas) for b in blocks)
+    if any(len(b.deltas) != count for b in blocks):
+        ctx.report.add("repaired", place, "its primitives have different numbers of morph targets")
+    for t in range(count):
+        out.deltas.append(_joined_delta(ctx, blocks, t, place))
+    return out
+
+
+def _widened(values: Array | None, V: int, K: int, dtype: Any) -> Array:
+    """Influences with K columns: what a primitive does not have is joint 0 with no weight."""
+    if values is not None and values.shape[1] == K:
+        return values
+    out = np.zeros((V, K), dtype)
+    if values is not None:
+        out[:, : values.shape[1]] = values
+    return out
+
+
+def _joined_delta(ctx: Context, blocks: list[Vertices], t: int, place: str) -> Delta:
+    deltas = [b.deltas[t] if t < len(b.deltas) else Delta() for b in blocks]
+    if len(blocks) == 1:
+        return deltas[0]
+    out = Delta()
+    for name in ("positions", "normals", "tangents"):
+        if all(getattr(d, name) is None for d in deltas):
+            continue
+        V = sum(len(b.positions) for b in blocks)
+        ctx.budget.charge(V * 12, place)
+        whole, start = np.zeros((V, 3), np.float32), 0
+        for block, d in zip(blocks, deltas):
+            rows = whole[start : start + len(block.positions)]
+            values = getattr(d, name)
+            if values is not None:
+                rows[slice(None) if d.vertices is None else d.vertices] = values
+            start += len(block.positions)
+        setattr(out, name, owned(whole))
+    return out

@@ -1,0 +1,156 @@
+"""Materials, textures and images, kept as the file has them; images stay encoded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from marrow.errors import FormatError
+from marrow.io.gltf import limits
+from marrow.io.gltf.accessors import data_uri
+from marrow.io.gltf.context import Context
+from marrow.io.gltf.schema import (
+    EmissiveStrength,
+    ImageDef,
+    MaterialDef,
+    MetallicRoughness,
+    SamplerDef,
+    TextureInfo,
+    TextureSource,
+    TextureTransform,
+)
+from marrow.model import Image, Material, Texture
+
+__all__ = ["FILTERS", "IMAGE_EXTENSIONS", "WRAPS", "media_type", "read_images", "read_materials"]
+
+Wrap = Literal["repeat", "clamp", "mirror"]
+WRAPS: dict[int, Wrap] = {10497: "repeat", 33071: "clamp", 33648: "mirror"}
+FILTERS = {
+    9728: "nearest",
+    9729: "linear",
+    9984: "nearest_mipmap_nearest",
+    9985: "linear_mipmap_nearest",
+    9986: "nearest_mipmap_linear",
+    9987: "linear_mipmap_linear",
+}
+# Texture extensions whose images marrow keeps, the one it prefers first.
+IMAGE_EXTENSIONS = {"EXT_texture_avif": "image/avif", "EXT_texture_webp": "image/webp"}
+_SIGNATURES = (
+    (0, b"\x89PNG\r\n\x1a\n", "image/png"),
+    (0, b"\xff\xd8\xff", "image/jpeg"),
+    (8, b"WEBP", "image/webp"),
+    (4, b"ftypavif", "image/avif"),
+    (0, b"\xabKTX 20\xbb", "image/ktx2"),
+)
+
+
+def media_type(data: bytes, said: str | None = None) -> str:
+    """What an encoded image is, by its first bytes; what its file says where those tell nothing."""
+    for offset, signature, kind in _SIGNATURES:
+        if data[offset : offset + len(signature)] == signature:
+            return kind
+    return said or "application/octet-stream"
+
+
+def read_images(ctx: Context) -> tuple[Image, ...]:
+    """Every image of the file, in order, so that indices stay the file's."""
+    return tuple(_image(ctx, i, image) for i, image in enumerate(ctx.document.images))
+
+
+def _image(ctx: Context, index: int, image: ImageDef) -> Image:
+    place = f"images[{index}]"
+    name, said = image.name or "", image.mimeType
+    if image.bufferView is not None:
+        data = bytes(ctx.accessors.view(image.bufferView, place)[0])
+        ctx.budget.charge(len(data), place)
+    elif image.uri is None:
+        raise ctx.refuse("has neither a URI nor a buffer view", place)
+    elif image.uri[:5].lower() == "data:":
+        kind, data = data_uri(image.uri, ctx.source.path, place)
+        said = said or kind
+    else:
+        name = name or image.uri
+        try:
+            data = ctx.source.neighbour(image.uri)
+        except FormatError as error:
+            # A character without one of its pictures is still a character; a path that leads astray is an attack.
+            if error.message != "no such file":
+                raise
+            ctx.report.add("warning", place, f"the file {image.uri!r} is missing; its textures stay empty")
+            data = b""
+    limits.limit(len(data), limits.MAX_IMAGE_BYTES, f"bytes in {place}", ctx.source.path)
+    return Image(name, media_type(data, said), data)
+
+
+def read_materials(ctx: Context, images: Sequence[Image]) -> tuple[Material, ...]:
+    """Every material of the file, in order."""
+    return tuple(_material(ctx, images, i, m) for i, m in enumerate(ctx.document.materials))
+
+
+def _material(ctx: Context, images: Sequence[Image], index: int, m: MaterialDef) -> Material:
+    def texture(info: TextureInfo | None) -> Texture | None:
+        found = _texture(ctx, info, place)
+        return found if found is not None and images[found.image].data else None
+
+    place = f"materials[{index}]"
+    pbr = m.pbrMetallicRoughness or MetallicRoughness()
+    mode = m.alphaMode.lower()
+    if mode not in ("opaque", "mask", "blend"):
+        raise ctx.refuse(f"alpha mode {m.alphaMode!r} does not exist", place)
+    emissive = m.emissiveFactor
+    strength = ctx.extension(m.extensions, "KHR_materials_emissive_strength", EmissiveStrength, place)
+    if strength is not None:
+        r, g, b = (c * strength.emissiveStrength for c in emissive)
+        emissive = (r, g, b)
+    return Material(
+        name=m.name or "",
+        base_color=pbr.baseColorFactor,
+        metallic=pbr.metallicFactor,
+        roughness=pbr.roughnessFactor,
+        emissive=emissive,
+        base_color_texture=texture(pbr.baseColorTexture),
+        metallic_roughness_texture=texture(pbr.metallicRoughnessTexture),
+        normal_texture=texture(m.normalTexture),
+        normal_scale=m.normalTexture.scale if m.normalTexture else 1.0,
+        occlusion_texture=texture(m.occlusionTexture),
+        occlusion_strength=m.occlusionTexture.strength if m.occlusionTexture else 1.0,
+        emissive_texture=texture(m.emissiveTexture),
+        alpha_mode=mode,  # type: ignore[arg-type]
+        alpha_cutoff=m.alphaCutoff,
+        double_sided=m.doubleSided,
+        unlit="KHR_materials_unlit" in (m.extensions or ()),
+    )
+
+
+def _texture(ctx: Context, info: TextureInfo | None, place: str) -> Texture | None:
+    if info is None:
+        return None
+    document = ctx.document
+    texture = ctx.pick(document.textures, info.index, "textures", place)
+    where = f"textures[{info.index}]"
+    source = texture.source
+    for extension in IMAGE_EXTENSIONS:
+        better = ctx.extension(texture.extensions, extension, TextureSource, where)
+        if better is not None:
+            source = better.source
+            break
+    if source is None:
+        ctx.report.add("dropped", where, "it has no image in a format marrow keeps")
+        return None
+    ctx.pick(document.images, source, "images", where)
+    sampler = SamplerDef()
+    if texture.sampler is not None:
+        sampler = ctx.pick(document.samplers, texture.sampler, "samplers", where)
+    moved = ctx.extension(info.extensions, "KHR_texture_transform", TextureTransform, place) or TextureTransform()
+    mag: Any = FILTERS.get(sampler.magFilter or 0)
+    return Texture(
+        image=source,
+        uv_set=info.texCoord if moved.texCoord is None else moved.texCoord,
+        wrap_u=WRAPS.get(sampler.wrapS, "repeat"),
+        wrap_v=WRAPS.get(sampler.wrapT, "repeat"),
+        mag_filter=mag if mag in ("nearest", "linear") else None,
+        min_filter=FILTERS.get(sampler.minFilter or 0),
+        offset=moved.offset,
+        rotation=moved.rotation,
+        scale=moved.scale,
+    )

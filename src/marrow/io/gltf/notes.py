@@ -1,0 +1,99 @@
+"""What marrow keeps in `extras`: the parts of a character glTF has no words for.
+
+Each struct is the object under the key `marrow` in the `extras` of one kind of glTF object. The writer puts a note down
+only where the plain file would read back differently, and another program that ignores them still gets the character.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Raw, Struct
+
+from marrow.report import ReportBuilder
+
+__all__ = ["ClipNotes", "MeshNotes", "NodeNotes", "PrimitiveNotes", "SceneNotes", "SocketNote", "read", "to_extras"]
+
+KEY = "marrow"
+_KEY_BYTES = b'"marrow"'
+
+
+class SocketNote(Struct, gc=False, omit_defaults=True):
+    """A socket of the node it is noted on; `index` is its place in `skeleton.sockets`."""
+
+    name: str
+    index: int
+    translation: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    rotation: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 1.0)
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+
+
+class NodeNotes(Struct, gc=False, omit_defaults=True):
+    """`joint=False`: the node only carries a mesh, groups roots or stands in for its parent in a skin; it is no joint.
+
+    `node`, `order` and `visible` are the mesh's joint, its place among the meshes and its visibility. `channels` names
+    the morph channel of each target, `full_weights` the channel weight at which the target is fully on.
+    """
+
+    joint: bool = True
+    sockets: list[SocketNote] = []
+    node: int | None = None
+    order: int | None = None
+    visible: bool = True
+    channels: list[int] | None = None
+    full_weights: list[float] | None = None
+
+
+class MeshNotes(Struct, gc=False, omit_defaults=True):
+    """`shared`: the primitives are sections over one set of vertices. `normals=False`: none are to be computed."""
+
+    skinning: str = "linear"
+    shared: bool = False
+    normals: bool = True
+
+
+class PrimitiveNotes(Struct, gc=False, omit_defaults=True):
+    name: str = ""
+
+
+class SceneNotes(Struct, gc=False, omit_defaults=True):
+    """The character's `name`; the morph channels and their rest weights where nodes and targets do not say them."""
+
+    name: str | None = None
+    morphs: list[str] | None = None
+    rest: list[float] | None = None
+
+
+class ClipNotes(Struct, gc=False, omit_defaults=True):
+    """`morphs`: the only morph channels that really have tracks. `still`: the clip has no tracks at all."""
+
+    events: list[tuple[float, str]] = []
+    rate: float | None = None
+    additive: bool = False
+    duration: float | None = None
+    morphs: list[int] | None = None
+    still: bool = False
+
+
+T = TypeVar("T", bound=Struct)
+_decoders: dict[type, msgspec.json.Decoder[Any]] = {}
+
+
+def read(extras: Raw, kind: type[T], report: ReportBuilder, place: str) -> T:
+    """The notes in an object's `extras`; the defaults where there are none. Damaged notes are reported and ignored."""
+    if not len(memoryview(extras)) or _KEY_BYTES not in bytes(extras):
+        return kind()
+    if kind not in _decoders:
+        _decoders[kind] = msgspec.json.Decoder(msgspec.defstruct(f"{kind.__name__}Extras", [(KEY, kind | None, None)]))
+    try:
+        return _decoders[kind].decode(extras).marrow or kind()
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        report.add("dropped", place, f"marrow's notes in its extras could not be read: {error}")
+        return kind()
+
+
+def to_extras(notes: Struct) -> dict[str, Any] | None:
+    """The `extras` for notes; None where they say nothing beyond the defaults."""
+    body = msgspec.to_builtins(notes)
+    return {KEY: body} if body else None

@@ -1,0 +1,55 @@
+"""glTF 2.0 and GLB to a `Character`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from marrow.io.gltf import notes
+from marrow.io.gltf.accessors import Accessors
+from marrow.io.gltf.clips import read_clips
+from marrow.io.gltf.container import parse
+from marrow.io.gltf.context import Context
+from marrow.io.gltf.geometry import read_channels, read_meshes
+from marrow.io.gltf.limits import MAX_NODES, Budget, limit
+from marrow.io.gltf.materials import read_images, read_materials
+from marrow.io.gltf.notes import SceneNotes
+from marrow.io.gltf.scene import read_sockets, read_tree, rest_transforms
+from marrow.io.source import LoadOptions, Source
+from marrow.model import Character, Pose, Skeleton
+from marrow.report import ReportBuilder
+
+__all__ = ["read"]
+
+
+def read(source: Source, options: LoadOptions) -> Character:
+    """The character in a `.glb` or `.gltf` file.
+
+    Every node of the default scene is a joint, depth first; every node with a mesh gives meshes in that order, with the
+    vertices of its primitives in accessor order. Clips keep the keys and the interpolation of the file.
+    """
+    report = ReportBuilder()
+    document, chunk = parse(source.data, source.path, report)
+    limit(len(document.nodes), MAX_NODES, "nodes", source.path)
+    budget = Budget(source.path)
+    accessors = Accessors(document, chunk, source, budget)
+    ctx = Context(document, accessors, source, report, budget, options.scale or 1.0)
+    tree = read_tree(ctx)
+    channels = read_channels(ctx, tree)
+    skeleton = Skeleton(
+        tree.names(ctx),
+        np.array(tree.parents, np.int32),
+        Pose(*rest_transforms(ctx, tree), np.array(channels.rest, np.float32)),
+        tuple(channels.names),
+        read_sockets(ctx, tree),
+    )
+    images = read_images(ctx)
+    noted = notes.read(tree.scene.extras, SceneNotes, report, "scenes") if tree.scene else SceneNotes()
+    return Character(
+        skeleton,
+        read_meshes(ctx, tree, channels),
+        read_clips(ctx, tree, channels, skeleton),  # type: ignore[arg-type]
+        read_materials(ctx, images),
+        images,
+        name=noted.name if noted.name is not None else source.path.stem,
+        report=report.build(),
+    )
