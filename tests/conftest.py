@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -23,4 +25,25 @@ def corpus() -> Path:
     folder = Path(os.environ.get("MARROW_CORPUS", default))
     if not (folder / "goldens.json").is_file():
         missing(f"no corpus at {folder}: set MARROW_CORPUS to a folder with goldens.json")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def node_tools() -> Path:
+    """`tests/node` with the npm packages of its lock file installed: the tools results are compared with."""
+    folder = Path(__file__).resolve().parent / "node"
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        missing("node and npm are not on the path")
+    stamp = folder / "node_modules" / ".marrow-installed"
+    lock = (folder / "package-lock.json").read_text()
+    if not stamp.is_file() or stamp.read_text() != lock:
+        done = subprocess.run(
+            ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode:
+            missing(f"npm could not install the comparison tools: {done.stderr.strip()[-300:]}")
+        stamp.write_text(lock)
     return folder

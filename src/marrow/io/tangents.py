@@ -1,0 +1,311 @@
+"""Tangents for meshes that need them and have none, as MikkTSpace defines them.
+
+Normal maps are baked against Morten Mikkelsen's tangent space, so glTF asks readers to rebuild exactly that
+one. In his scheme vertices of equal position, normal and UV count as one; the triangles around such a vertex
+fall into groups, connected by shared edges and of one UV orientation; the tangent of a group is the mean of
+its triangles' tangents, each laid into the vertex's plane and weighted by the triangle's angle there.
+Triangles without UV area join any group and add nothing; triangles without extent take what their neighbours
+have.
+
+A mesh keeps its vertex order here, so a vertex that would have to be split between groups takes those of the
+orientation that covers more of the angle around it, and the count of such vertices is reported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from marrow.errors import ValidationError
+from marrow.model import Character, Mesh
+from marrow.report import ReportBuilder
+
+__all__ = ["Tangents", "compute_tangents", "generate_tangents", "with_tangents"]
+
+Array = NDArray[Any]
+_TINY = np.float32(np.finfo(np.float32).tiny)
+# Odd constants without structure, one for each of a vertex's eight numbers.
+_MIX = np.random.default_rng(8).integers(1 << 62, 1 << 63, 8, dtype=np.uint64) | np.uint64(1)
+
+
+@dataclass(frozen=True)
+class Tangents:
+    """`values (V, 4)` with the handedness in `w`, how many vertices would have to be `split` to be exact, and
+    how many are `undefined`: no triangle around them has a usable UV area, so any direction in their plane
+    was taken."""
+
+    values: Array
+    split: int
+    undefined: int
+
+
+def with_tangents(character: Character) -> Character:
+    """The character with tangents on every mesh whose material has a normal texture and whose file had
+    none."""
+    if not any(m.normal_texture is not None for m in character.materials):
+        return character
+    report = ReportBuilder()
+    meshes = []
+    for mesh in character.meshes:
+        uv_set = None if mesh.tangents is not None else _normal_map_uv_set(mesh, character)
+        if uv_set is None:
+            meshes.append(mesh)
+            continue
+        place = f"mesh {mesh.name!r}"
+        if mesh.normals is None or uv_set >= len(mesh.uvs):
+            what = "normals" if mesh.normals is None else f"UV set {uv_set}"
+            report.add("warning", place, f"has a normal texture, but no {what} to make tangents from")
+            meshes.append(mesh)
+            continue
+        made = compute_tangents(mesh.positions, mesh.normals, mesh.uvs[uv_set], mesh.triangles)
+        report.add("info", place, "tangents were generated (MikkTSpace)")
+        if made.split:
+            report.add(
+                "warning", place, f"{made.split} vertices join surfaces that need tangents of their own"
+            )
+        if made.undefined:
+            report.add("warning", place, f"{made.undefined} vertices have no UV area to define a tangent")
+        meshes.append(mesh.replace(tangents=made.values))
+    if all(new is old for new, old in zip(meshes, character.meshes)) and not len(report.build()):
+        return character
+    return character.replace(meshes=tuple(meshes), report=character.report + report.build())
+
+
+def generate_tangents(mesh: Mesh, *, uv_set: int = 0) -> Mesh:
+    """The mesh with tangents made from its normals and one of its UV sets; tangents it already has are
+    replaced."""
+    if mesh.normals is None:
+        raise ValidationError(f"Mesh({mesh.name!r}): tangents need normals, and it has none")
+    if not 0 <= uv_set < len(mesh.uvs):
+        raise ValidationError(
+            f"Mesh({mesh.name!r}): UV set {uv_set} does not exist; there are {len(mesh.uvs)}"
+        )
+    made = compute_tangents(mesh.positions, mesh.normals, mesh.uvs[uv_set], mesh.triangles)
+    return mesh.replace(tangents=made.values)
+
+
+def compute_tangents(
+    positions: ArrayLike, normals: ArrayLike, uvs: ArrayLike, triangles: ArrayLike
+) -> Tangents:
+    """Tangents of `positions (V, 3)`, unit `normals (V, 3)`, `uvs (V, 2)` and `triangles (F, 3)`.
+
+    UVs are glTF's, with V pointing down the image. The handedness `w` is made for normal maps whose green
+    axis points up the image: the bitangent is `cross(normal, tangent) * w`. MikkTSpace itself takes V to
+    point up, so its sign is the opposite of this one.
+    """
+    p, n, uv = (np.asarray(a, np.float32) for a in (positions, normals, uvs))
+    tri = np.asarray(triangles, np.int64).reshape(-1, 3)
+    total = np.zeros((len(p), 3))
+    side = np.full(len(p), -1.0)
+    split = np.zeros(len(p), bool)
+    welded = _weld(p, n, uv)
+    # Triangles with two corners in one place have no angles.
+    a, b, c = (p[tri[:, k]] for k in range(3))
+    faces = tri[~((a == b).all(1) | (b == c).all(1) | (a == c).all(1))]
+    if len(faces):
+        direction, orientation, flat = _face_tangents(p, uv, faces)
+        links = _links(welded[faces])
+        orientation = _adopted_orientation(orientation, flat, links)
+        group = _groups(len(faces), links, orientation)
+        angle, share = _corner_shares(p, n, faces, direction, flat)
+        summed = _scatter(group, share, 3 * len(faces))
+        total, side, split = _by_vertex(len(p), faces, group, orientation, flat, angle, summed)
+    total, side = _from_twins(total, side, welded)
+    length = np.linalg.norm(total, axis=1, keepdims=True)
+    undefined = length[:, 0] < 1e-12
+    values = np.empty((len(p), 4), np.float32)
+    values[:, :3] = total / np.where(undefined[:, None], 1, length)
+    values[undefined, :3] = _any_perpendicular(n[undefined])
+    values[:, 3] = -side
+    return Tangents(values, int(split.sum()), int(undefined.sum()))
+
+
+def _normal_map_uv_set(mesh: Mesh, character: Character) -> int | None:
+    for section in mesh.sections:
+        if section.material is not None:
+            texture = character.materials[section.material].normal_texture
+            if texture is not None:
+                return texture.uv_set
+    return None
+
+
+def _weld(p: Array, n: Array, uv: Array) -> Array:
+    """One number for all vertices of equal position, normal and UV, `(V,)`."""
+    rows = np.ascontiguousarray(np.concatenate([p, n, uv], axis=1) + np.float32(0))  # -0 equals 0
+    # Sorting by one hash is several times quicker than by eight columns; should two rows ever share it, by
+    # columns.
+    mixed = (rows.view(np.uint32).astype(np.uint64) * _MIX).sum(axis=1, dtype=np.uint64)
+    mixed ^= mixed >> np.uint64(29)
+    order = np.argsort(mixed, kind="stable")
+    same_hash = mixed[order[1:]] == mixed[order[:-1]]
+    same = (rows[order[1:]] == rows[order[:-1]]).all(axis=1)
+    if (same_hash & ~same).any():
+        order = np.lexsort(rows.T)
+        same = (rows[order[1:]] == rows[order[:-1]]).all(axis=1)
+    welded = np.zeros(len(rows), np.int64)
+    welded[order[1:]] = np.cumsum(~same)
+    return welded
+
+
+def _face_tangents(p: Array, uv: Array, faces: Array) -> tuple[Array, Array, Array]:
+    """Direction of growing U `(F, 3)`, whether the UVs keep the triangle's orientation, and which have no UV
+    area.
+
+    In float32, as the original works, so that borderline triangles fall on the same side.
+    """
+    place, coordinate = p.T[:, faces.T], uv.T[:, faces.T]  # (3, 3, F), (2, 3, F)
+    d1, d2 = place[:, 1] - place[:, 0], place[:, 2] - place[:, 0]
+    (s21, t21), (s31, t31) = coordinate[:, 1] - coordinate[:, 0], coordinate[:, 2] - coordinate[:, 0]
+    with np.errstate(over="ignore", invalid="ignore"):
+        area = s21 * t31 - t21 * s31
+        along_u, along_v = t31 * d1 - t21 * d2, s21 * d2 - s31 * d1
+        length_u, length_v = np.sqrt(_dot(along_u, along_u)), np.sqrt(_dot(along_v, along_v))
+        usable = (np.abs(area) > _TINY) & np.isfinite(length_u) & np.isfinite(length_v)
+        safe = np.where(usable, np.abs(area), 1)
+        usable &= (length_u / safe > _TINY) & (length_v / safe > _TINY)
+        signed = np.where(area > 0, length_u, -length_u)
+        direction = np.where(usable, along_u / np.where(usable, signed, 1), 0)
+    return direction.T, area > 0, ~usable
+
+
+def _links(corners: Array) -> tuple[Array, Array]:
+    """Pairs of half-edges `3 * face + k` (from corner k to the next) that run along one edge in opposite
+    directions.
+
+    Where more than two triangles meet in an edge, the k-th of one direction goes with the k-th of the other.
+    """
+    begin, end = corners.ravel(), corners[:, [1, 2, 0]].ravel()
+    edge = np.minimum(begin, end) * (corners.max() + 1) + np.maximum(begin, end)
+    back = begin > end
+    order = np.argsort(2 * edge + back, kind="stable")
+    sorted_edge, sorted_back = edge[order], back[order]
+    same = (sorted_edge[1:] == sorted_edge[:-1]) & (sorted_back[1:] == sorted_back[:-1])
+    if same.any():
+        starts = np.concatenate([[True], ~same])
+        rank = np.arange(len(order)) - np.flatnonzero(starts)[np.cumsum(starts) - 1]
+        # Sorted by edge and rank, the two halves of a pair stand side by side, the forward one first.
+        again = np.lexsort((sorted_back, rank, sorted_edge))
+        order, sorted_edge, rank = order[again], sorted_edge[again], rank[again]
+        at = np.flatnonzero((sorted_edge[1:] == sorted_edge[:-1]) & (rank[1:] == rank[:-1]))
+    else:
+        at = np.flatnonzero(sorted_edge[1:] == sorted_edge[:-1])
+    return order[at], order[at + 1]
+
+
+def _adopted_orientation(orientation: Array, flat: Array, links: tuple[Array, Array]) -> Array:
+    """Triangles without UV area take the orientation of the first neighbour that has one, step by step."""
+    if not flat.any():
+        return orientation
+    a, b = links[0] // 3, links[1] // 3
+    a, b = np.concatenate([a, b]), np.concatenate([b, a])
+    touching = flat[a]
+    a, b = a[touching], b[touching]
+    orientation, unknown = orientation.copy(), flat.copy()
+    while True:
+        useful = unknown[a] & ~unknown[b]
+        if not useful.any():
+            return orientation
+        nearest = np.full(len(flat), len(flat))
+        np.minimum.at(nearest, a[useful], b[useful])
+        found = np.flatnonzero(nearest < len(flat))
+        orientation[found] = orientation[nearest[found]]
+        unknown[found] = False
+
+
+def _groups(face_count: int, links: tuple[Array, Array], orientation: Array) -> Array:
+    """The group of each corner `(3 F,)`: corners at one vertex, joined across edges whose triangles agree."""
+    agree = orientation[links[0] // 3] == orientation[links[1] // 3]
+    a, b = links[0][agree], links[1][agree]
+    # Half-edge a runs from corner a to its next; b runs the other way: a's begin meets b's end.
+    following = np.array([1, 2, 0])
+    next_a, next_b = a - a % 3 + following[a % 3], b - b % 3 + following[b % 3]
+    left, right = np.concatenate([a, next_a]), np.concatenate([next_b, b])
+    label = np.arange(3 * face_count)
+    while True:
+        la, lb = label[left], label[right]
+        differ = la != lb
+        if not differ.any():
+            return label
+        np.minimum.at(label, np.maximum(la, lb)[differ], np.minimum(la, lb)[differ])
+        while (label[label] != label).any():
+            label = label[label]
+
+
+def _corner_shares(p: Array, n: Array, faces: Array, direction: Array, flat: Array) -> tuple[Array, Array]:
+    """The angle of each corner `(3 F,)` and its share `(3, 3 F)` in the tangent: angle times direction in the
+    plane."""
+    # x, y and z apart: sums over them are then additions of long rows.
+    corner = faces.T
+    place, normal = (np.ascontiguousarray(a.T)[:, corner] for a in (p, n))  # (3, 3, F)
+
+    def in_plane(v: Array) -> Array:
+        v = v - normal * _dot(normal, v)
+        length = np.sqrt(_dot(v, v))
+        return v / np.where(length > _TINY, length, np.float32(1))  # type: ignore[no-any-return]
+
+    before, after = in_plane(place[:, [2, 0, 1]] - place), in_plane(place[:, [1, 2, 0]] - place)
+    angle = np.arccos(np.clip(_dot(before, after), -1, 1))
+    share = in_plane(np.broadcast_to(direction.T[:, None], place.shape)) * np.where(
+        flat, np.float32(0), angle
+    )
+    return angle.T.ravel(), share.transpose(0, 2, 1).reshape(3, -1)
+
+
+def _dot(a: Array, b: Array) -> Array:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]  # type: ignore[no-any-return]
+
+
+def _by_vertex(
+    count: int, faces: Array, group: Array, orientation: Array, flat: Array, angle: Array, summed: Array
+) -> tuple[Array, Array, Array]:
+    """For every vertex the tangent (not yet of unit length), its side (+1 or -1) and whether it should be
+    split."""
+    vertex, facing = faces.ravel(), np.repeat(orientation, 3)
+    # Flat triangles have a say only where there are no others.
+    weight = np.where(np.repeat(flat, 3), 1e-9, 1) * (angle + 1e-9)
+    coverage = np.bincount(2 * vertex + facing, weight, minlength=2 * count).reshape(count, 2)
+    winner = coverage[:, 1] > coverage[:, 0]
+    # Each pair of a vertex and a group that meets in it, once.
+    pair_vertex, pair_group = np.divmod(np.unique(vertex * len(group) + group), len(group))
+    agrees = orientation[pair_group // 3] == winner[pair_vertex]
+    total = _scatter(pair_vertex[agrees], summed[pair_group[agrees]].T, count)
+    split = np.zeros(count, bool)
+    shared = np.bincount(pair_vertex, minlength=count)[pair_vertex] > 1
+    own, whole = summed[pair_group[shared]], total[pair_vertex[shared]]
+    lengths = np.linalg.norm(own, axis=1) * np.linalg.norm(whole, axis=1)
+    turned = (own * whole).sum(1) < lengths * (1 - 1e-9)
+    split[pair_vertex[shared][(turned | ~agrees[shared]) & (lengths > 0)]] = True
+    return total, np.where(winner, 1.0, -1.0), split
+
+
+def _scatter(index: Array, vectors: Array, count: int) -> Array:
+    """The sum of the `vectors (3, ...)` of each index, `(count, 3)`."""
+    return np.stack([np.bincount(index, row, minlength=count) for row in vectors], axis=1)
+
+
+def _from_twins(total: Array, side: Array, welded: Array) -> tuple[Array, Array]:
+    """Vertices of triangles without extent take the tangent of a vertex equal to them that has one."""
+    empty = ~total.any(axis=1)
+    if not empty.any() or empty.all():
+        return total, side
+    giver = np.full(int(welded.max()) + 1, -1)
+    have = np.flatnonzero(~empty)[::-1]
+    giver[welded[have]] = have
+    from_ = giver[welded[empty]]
+    took = np.flatnonzero(empty)[from_ >= 0]
+    total[took], side[took] = total[from_[from_ >= 0]], side[from_[from_ >= 0]]
+    return total, side
+
+
+def _any_perpendicular(normals: Array) -> Array:
+    """Unit vectors at right angles to the normals: along X where that is possible."""
+    x = np.array([1, 0, 0], np.float64)
+    n = normals.astype(np.float64)
+    along = x - n * n[:, :1]
+    steep = np.linalg.norm(along, axis=1) < 1e-3
+    along[steep] = np.array([0, 1, 0]) - n[steep] * n[steep, 1:2]
+    length = np.linalg.norm(along, axis=1, keepdims=True)
+    return along / np.where(length > 0, length, 1)
