@@ -1,0 +1,164 @@
+"""A ufbx scene as a `Character`: every node a joint, every mesh on a node a mesh, every stack a clip."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import ufbx
+from numpy.typing import NDArray
+
+from marrow.io.fbx.geometry import Geometry, read_geometry
+from marrow.io.fbx.held import Held
+from marrow.io.fbx.materials import Materials
+from marrow.io.fbx.motion import read_clips
+from marrow.io.fbx.skin import Morphs, matrix, read_skin
+from marrow.math import affine, quaternion
+from marrow.model import Character, Mesh, Pose, Skeleton
+from marrow.model._validate import owned
+from marrow.report import ReportBuilder
+
+__all__ = ["convert"]
+
+Array = NDArray[Any]
+MAX_NODES = 200_000
+
+
+def convert(data: bytes, scale: float | None, fps: float | None) -> tuple[Character, list[list[str]]]:
+    """The character in an FBX file, and for each of its images the names under which it lies outside (see
+    `Materials.wanted`). Raises `ufbx.UfbxError` for a file ufbx cannot read, `ValueError` for one that is absurd."""
+    scene = Held(
+        ufbx.load_memory(
+            data,
+            target_axes=ufbx.axes_right_handed_y_up,
+            target_unit_meters=1.0 / (scale or 1.0),
+            space_conversion=ufbx.SpaceConversion.MODIFY_GEOMETRY,
+            geometry_transform_handling=ufbx.GeometryTransformHandling.MODIFY_GEOMETRY,
+            inherit_mode_handling=ufbx.InheritModeHandling.COMPENSATE,
+            generate_missing_normals=True,
+            normalize_normals=True,
+            clean_skin_weights=True,
+            file_format=ufbx.FileFormat.FBX,
+        )
+    )
+    if len(scene.nodes) > MAX_NODES:
+        raise ValueError(f"{len(scene.nodes)} nodes")
+    report = ReportBuilder()
+    for warning in scene.metadata.warnings:
+        report.add("warning", "ufbx", f"{warning.description} ({warning.count} times)")
+    names, parents, rest, joint_of = _nodes(scene, report)
+    materials, morphs = Materials(report), Morphs()
+    meshes = _meshes(scene, joint_of, materials, morphs, report)
+    rest = rest.replace(morphs=np.array(morphs.defaults, np.float32))
+    skeleton = Skeleton(tuple(names), parents, rest, tuple(morphs.names))
+    clips = read_clips(scene, skeleton, joint_of, morphs.channel_of, fps, report)
+    character = Character(
+        skeleton,
+        tuple(meshes),
+        clips,  # type: ignore[arg-type]
+        tuple(materials.materials),
+        tuple(materials.images),
+        report=report.build(),
+    )
+    return character, materials.wanted
+
+
+def _nodes(scene: Held, report: ReportBuilder) -> tuple[list[str], Array, Pose, dict[int, int]]:
+    """Names, parents and rest pose of all nodes, and the joint of each by its ufbx number.
+
+    ufbx puts a root of its own above the file's nodes. It goes unless it holds something.
+    """
+    nodes = list(scene.nodes)
+    root = scene.root_node
+    plain = tuple(root.local_transform) == tuple(ufbx.identity_transform) and root.mesh is None
+    joint_of: dict[int, int] = {}
+    names, parents, rows = [], [], []
+    for node in nodes:
+        if node.is_root and plain:
+            continue
+        number = joint_of[node.typed_id] = len(names)
+        parent = node.parent
+        above = joint_of.get(parent.typed_id, -1) if parent is not None else -1
+        names.append(node.name or ("root" if node.is_root else f"node_{number}"))
+        parents.append(above)
+        t = node.local_transform
+        rows.append((*t.translation, *t.rotation, *t.scale))
+    table = np.array(rows, np.float64).reshape(-1, 10)
+    broken = ~np.isfinite(table).all(1)
+    if broken.any():
+        report.add("repaired", "nodes", f"{int(broken.sum())} transforms that are not finite became the identity")
+        table[broken] = (0, 0, 0, 0, 0, 0, 1, 1, 1, 1)
+    rest = Pose(
+        *(a.astype(np.float32) for a in (table[:, :3], quaternion.normalize(table[:, 3:7]), table[:, 7:]))
+    )
+    return names, np.array(parents, np.int32), rest, joint_of
+
+
+def _meshes(
+    scene: Held, joint_of: dict[int, int], materials: Materials, morphs: Morphs, report: ReportBuilder
+) -> list[Mesh]:
+    """A mesh for every node that shows one, in the order of the nodes."""
+    geometries: dict[int, Geometry | None] = {}
+    found = []
+    for node in scene.nodes:
+        mesh, joint = node.mesh, joint_of.get(node.typed_id)
+        if mesh is None or joint is None:
+            continue
+        name = node.name or mesh.name or f"mesh_{len(found)}"
+        place = f"mesh {name!r}"
+        if mesh.typed_id not in geometries:
+            geometries[mesh.typed_id] = read_geometry(mesh, place, report)
+        geometry = geometries[mesh.typed_id]
+        if geometry is None:
+            report.add("dropped", place, "a mesh without triangles was left out")
+            continue
+        found.append(_mesh(node, mesh, joint, name, geometry, joint_of, materials, morphs, report))
+    return found
+
+
+def _mesh(
+    node: Held,
+    mesh: Held,
+    joint: int,
+    name: str,
+    geometry: Geometry,
+    joint_of: dict[int, int],
+    materials: Materials,
+    morphs: Morphs,
+    report: ReportBuilder,
+) -> Mesh:
+    on_node = matrix(node.geometry_to_node)
+    skin = read_skin(mesh, joint, on_node, joint_of, geometry, f"mesh {name!r}", report)
+    positions, normals, tangents = geometry.positions, geometry.normals, geometry.tangents
+    if skin.bind is not None:
+        positions = affine.apply(skin.bind, positions)
+        normals = None if normals is None else _unit(normals @ affine.cofactor(skin.bind).T)
+        if tangents is not None:
+            along = _unit(affine.apply_vectors(skin.bind, tangents[:, :3]))
+            tangents = np.concatenate([along, tangents[:, 3:]], axis=1)
+    slots = node.materials if len(node.materials) else mesh.materials
+    numbers: list[int | None] = [materials.number(m) for m in slots]
+    return Mesh(
+        name,
+        owned(positions.astype(np.float32)),
+        geometry.triangles,
+        skin.joints.astype(np.uint16 if len(skin.joint_list) <= 0x10000 else np.uint32),
+        skin.weights,
+        np.array(skin.joint_list, np.int32),
+        skin.inverse_bind.astype(np.float32),
+        normals,
+        tangents,
+        geometry.uvs,
+        geometry.colors,
+        geometry.sections_with(numbers),
+        morphs.targets(mesh, geometry, skin.bind),
+        skin.method,
+        skin.dual_quaternion_weights,
+        joint,
+        bool(node.visible),
+    )
+
+
+def _unit(v: Array) -> Array:
+    length = np.linalg.norm(v, axis=-1, keepdims=True)
+    return v / np.where(length > 0, length, 1)

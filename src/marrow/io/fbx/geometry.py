@@ -1,0 +1,130 @@
+"""One FBX mesh as triangles in material sections: polygons split, corners welded where all their values agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.io.fbx.held import Held, integers, reals
+from marrow.io.fbx.polygons import triangulate
+from marrow.model import Section
+from marrow.report import ReportBuilder
+
+__all__ = ["Geometry", "read_geometry", "weld"]
+
+Array = NDArray[Any]
+
+
+@dataclass
+class Geometry:
+    """The vertices of a mesh: `control (V,)` names the control point each was made from, which is what skins and blend
+    shapes refer to. `slots` are the material slots of the sections."""
+
+    control: Array
+    positions: Array
+    normals: Array | None
+    tangents: Array | None
+    uvs: tuple[Array, ...]
+    colors: Array | None
+    triangles: Array
+    sections: tuple[tuple[int, int, int], ...] = field(default=())  # first triangle, count, slot
+
+    def sections_with(self, materials: list[int | None]) -> tuple[Section, ...]:
+        """The sections with the material each slot has on one node."""
+        return tuple(
+            Section(first, count, materials[slot] if slot < len(materials) else None)
+            for first, count, slot in self.sections
+        )
+
+
+def read_geometry(mesh: Held, place: str, report: ReportBuilder) -> Geometry | None:
+    """The geometry of a ufbx mesh; None when it has no triangles."""
+    points = reals(mesh.vertices, 3)
+    finite = np.isfinite(points).all(1)
+    if not finite.all():
+        report.add("repaired", place, f"{int((~finite).sum())} vertices that are not finite were put at the origin")
+        points[~finite] = 0
+    if not len(points) or not mesh.num_faces or not mesh.num_indices:
+        return None
+    control = integers(mesh.vertex_indices)
+    faces = np.frombuffer(memoryview(mesh.faces.raw).cast("B"), np.uint32).reshape(-1, 2).astype(np.int64)
+    if control.max() >= len(points):
+        report.add("repaired", place, "vertex indices out of range were clamped")
+        control = np.minimum(control, len(points) - 1)
+    count = faces[:, 1]
+    if len(mesh.face_hole):
+        count = np.where(np.fromiter((bool(h) for h in mesh.face_hole), bool, len(faces)), 0, count)
+    corners, owner = triangulate(faces[:, 0], count, points[control])
+    if not len(corners):
+        return None
+    slots = integers(mesh.face_material) if len(mesh.face_material) else np.zeros(len(faces), np.int64)
+    slot = slots[owner]
+    if (slot[1:] < slot[:-1]).any():
+        order = np.argsort(slot, kind="stable")
+        corners, slot = corners[order], slot[order]
+    return _welded(mesh, points, control, corners, slot)
+
+
+def _welded(mesh: Held, points: Array, control: Array, corners: Array, slot: Array) -> Geometry:
+    flat = corners.ravel()
+    columns: dict[str, Array] = {}
+    if mesh.vertex_normal.exists:
+        columns["normals"] = _values(mesh.vertex_normal, 3, flat)
+    if mesh.vertex_tangent.exists and mesh.vertex_bitangent.exists and "normals" in columns:
+        tangent = _values(mesh.vertex_tangent, 3, flat)
+        bitangent = _values(mesh.vertex_bitangent, 3, flat)
+        handed = (np.cross(columns["normals"], tangent) * bitangent).sum(-1, keepdims=True)
+        columns["tangents"] = np.concatenate([tangent, np.where(handed < 0, -1, 1)], axis=1)
+    for i, uv_set in enumerate(mesh.uv_sets):
+        uv = _values(uv_set.vertex_uv, 2, flat)
+        uv[:, 1] = 1 - uv[:, 1]  # FBX counts v from the bottom, glTF from the top
+        columns[f"uv{i}"] = uv
+    if mesh.vertex_color.exists:
+        columns["colors"] = _values(mesh.vertex_color, 4, flat)
+    single = {name: np.ascontiguousarray(value, np.float32) + np.float32(0) for name, value in columns.items()}
+    whole = np.stack([control[flat], np.repeat(slot, 3)], axis=1).astype(np.uint32)
+    kept, numbers = weld(np.concatenate([whole, *(v.view(np.uint32) for v in single.values())], axis=1))
+    picked = {name: value[kept] for name, value in single.items()}
+    starts = np.flatnonzero(np.concatenate([[True], slot[1:] != slot[:-1]]))
+    ends = np.append(starts[1:], len(slot))
+    return Geometry(
+        control[flat[kept]],
+        points[control[flat[kept]]],
+        picked.get("normals"),
+        picked.get("tangents"),
+        tuple(picked[f"uv{i}"] for i in range(len(mesh.uv_sets))),
+        picked.get("colors"),
+        numbers.reshape(-1, 3).astype(np.uint32),
+        tuple((int(a), int(b - a), int(slot[a])) for a, b in zip(starts, ends)),
+    )
+
+
+def _values(attribute: Held, width: int, corners: Array) -> Array:
+    """The attribute at each of the corners, `(n, width)`; what is not finite or not there is zero."""
+    values, indices = reals(attribute.values, width), integers(attribute.indices)
+    if not len(values) or not len(indices):
+        return np.zeros((len(corners), width))
+    index = indices[np.minimum(corners, len(indices) - 1)]
+    out = values[np.minimum(index, len(values) - 1)]
+    return np.where(np.isfinite(out), out, 0.0)
+
+
+def weld(rows: Array) -> tuple[Array, Array]:
+    """Rows `(n, C)` uint32 that agree in every column become one: `kept (V,)`, the first of each in order, and for every
+    row the number `(n,)` of the one it became."""
+    # A 64-bit hash sorts far quicker than the rows would; whether it really told them apart is checked afterwards.
+    hashed = np.zeros(len(rows), np.uint64)
+    for column in rows.T:
+        hashed = (hashed ^ column) * np.uint64(0x9E3779B97F4A7C15)
+        hashed ^= hashed >> np.uint64(29)
+    _, first, inverse = np.unique(hashed, return_index=True, return_inverse=True)
+    if (rows[first][inverse] != rows).any():
+        _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        inverse = inverse.reshape(-1)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return first[order], rank[inverse]

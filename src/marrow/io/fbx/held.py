@@ -1,0 +1,84 @@
+"""The `ufbx` binding, made safe to use.
+
+Its 0.0.x releases hand out borrowed references as if they were owned: every element that a list or a property returns
+is released once too often, and a scene crashes when it is collected. `Held` takes one more reference to everything it
+passes on and never gives it back. That leaks by design, so it belongs in a process that ends soon; there the garbage
+collector is off and the end is `os._exit`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Held", "elements", "integers", "reals"]
+
+Array = NDArray[Any]
+_PLAIN = (int, float, str, bytes, tuple, type(None))
+_keep = ctypes.pythonapi.Py_IncRef
+_keep.argtypes = [ctypes.py_object]
+_keep.restype = None
+
+_forever: list[Any] = []
+
+
+class Held:
+    """A ufbx object whose properties and elements come out held too. Numbers, text and tuples come out as they are."""
+
+    __slots__ = ("raw",)
+
+    def __init__(self, raw: Any) -> None:
+        _keep(raw)
+        self.raw = raw
+
+    def __getattr__(self, name: str) -> Any:
+        return _passed_on(getattr(self.raw, name))
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+    def __getitem__(self, index: int) -> Any:
+        return _passed_on(self.raw[index])
+
+    def __iter__(self) -> Iterator[Any]:
+        # By position: the binding's own iterators release the list.
+        return (self[i] for i in range(len(self.raw)))
+
+    def __call__(self, *arguments: Any) -> Any:
+        return _passed_on(self.raw(*arguments))
+
+    def __bool__(self) -> bool:
+        return True
+
+
+def _passed_on(value: Any) -> Any:
+    if isinstance(value, _PLAIN):
+        _keep(value)
+        return value
+    return Held(value)
+
+
+def elements(items: Held) -> list[Any]:
+    """The bare elements of a long list, for loops that cannot afford to hold them one by one."""
+    raw = items.raw
+    found = [raw[i] for i in range(len(raw))]
+    _forever.append(found)  # a reference that is never released needs no second one
+    return found
+
+
+def reals(items: Held, width: int | None = None) -> Array:
+    """A list of numbers or vectors as float64 `(n,)` or `(n, width)`, copied out of the scene."""
+    if not len(items):
+        return np.zeros((0, width) if width else 0, np.float64)
+    flat = np.frombuffer(memoryview(items.raw).cast("B"), np.float64).copy()
+    return flat.reshape(-1, width) if width else flat
+
+
+def integers(items: Held) -> Array:
+    """A `Uint32List` as int64 `(n,)`; it has no buffer to copy from."""
+    _keep(items.raw)
+    return np.fromiter(items.raw, np.int64, len(items))

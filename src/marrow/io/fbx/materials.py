@@ -1,0 +1,149 @@
+"""Materials and textures: what FBX shaders say, in metallic-roughness terms, as far as it carries over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from marrow.io.fbx.held import Held
+from marrow.io.fbx.images import media_type
+from marrow.model import Image, Material, Texture
+from marrow.report import ReportBuilder
+
+__all__ = ["Materials"]
+
+_WRAP = ("repeat", "clamp")
+
+
+@dataclass
+class Materials:
+    """The materials of the scene by their ufbx number, and the images they use.
+
+    `wanted[i]` are the names under which image `i` may lie beside the file; empty for an embedded one. The child does
+    not open them: the parent does, by the rules of `Source.neighbour`.
+    """
+
+    report: ReportBuilder
+    materials: list[Material] = field(default_factory=list)
+    images: list[Image] = field(default_factory=list)
+    wanted: list[list[str]] = field(default_factory=list)
+    _numbers: dict[int, int] = field(default_factory=dict)
+    _image_of: dict[Any, int] = field(default_factory=dict)
+
+    def number(self, material: Held) -> int:
+        """The index of a material in the character."""
+        known = self._numbers.get(material.element_id)
+        if known is None:
+            known = self._numbers[material.element_id] = len(self.materials)
+            self.materials.append(self._converted(material))
+        return known
+
+    def _converted(self, material: Held) -> Material:
+        pbr, fbx = material.pbr, material.fbx
+        place = f"material {material.name!r}"
+        factor = _number(pbr.base_factor, 1.0)
+        color = _color(pbr.base_color, (1.0, 1.0, 1.0))
+        opacity = _number(pbr.opacity, 1.0)
+        if opacity <= 0:
+            self.report.add("repaired", place, "is wholly transparent, as exporters write by mistake; made opaque")
+            opacity = 1.0
+        base = self._texture(pbr.base_color, place)
+        if base is not None and not any(color):
+            color = (1.0, 1.0, 1.0)  # a texture replaces the colour in FBX, it is not multiplied with it
+        glow = _number(pbr.emission_factor, 1.0)
+        emission = _color(pbr.emission_color, (0.0, 0.0, 0.0))
+        see_through = opacity < 1 or (pbr.opacity.texture is not None and pbr.opacity.texture_enabled)
+        normal = self._texture(pbr.normal_map, place) or self._texture(fbx.normal_map, place)
+        if normal is None and fbx.bump.texture is not None:
+            self.report.add("dropped", place, "its bump map is not a normal map and was left out")
+        return Material(
+            material.name,
+            (*(float(np.clip(c * factor, 0, 1)) for c in color), opacity),  # type: ignore[arg-type]
+            metallic=float(np.clip(_number(pbr.metalness, 0.0), 0, 1)),
+            roughness=float(np.clip(_number(pbr.roughness, 1.0), 0, 1)),
+            emissive=tuple(float(np.clip(c * glow, 0, 1)) for c in emission),  # type: ignore[arg-type]
+            base_color_texture=base,
+            metallic_roughness_texture=self._packed(pbr, place),
+            normal_texture=normal,
+            occlusion_texture=self._texture(pbr.ambient_occlusion, place),
+            emissive_texture=self._texture(pbr.emission_color, place),
+            alpha_mode="blend" if see_through else "opaque",
+            double_sided=bool(material.features.double_sided.enabled),
+        )
+
+    def _packed(self, pbr: Held, place: str) -> Texture | None:
+        """glTF keeps roughness and metalness in one image; two images cannot be carried over."""
+        rough, metal = pbr.roughness.texture, pbr.metalness.texture
+        if rough is not None and metal is not None and rough.file_index == metal.file_index:
+            return self._texture(pbr.roughness, place)
+        if rough is not None or metal is not None:
+            self.report.add("dropped", place, "roughness and metalness textures in files of their own were left out")
+        return None
+
+    def _texture(self, slot: Held, place: str) -> Texture | None:
+        texture = slot.texture
+        if texture is None or not slot.texture_enabled:
+            return None
+        if not texture.has_file and len(texture.file_textures):
+            if len(texture.file_textures) > 1:
+                self.report.add("dropped", place, "of a layered texture only the first layer was kept")
+            texture = texture.file_textures[0]
+        image = self._image(texture)
+        if image is None:
+            return None
+        offset, scale = (0.0, 0.0), (1.0, 1.0)
+        if texture.has_uv_transform:
+            (a, c), (b, d), _, (x, y) = (column[:2] for column in texture.uv_to_texture)
+            if abs(b) > 1e-6 or abs(c) > 1e-6:
+                self.report.add("dropped", place, "the rotation of a texture was left out")
+            elif np.isfinite([a, d, x, y]).all():
+                # FBX counts v from the bottom: v' = d v + y becomes (1 - v') = d (1 - v) + (1 - d - y).
+                offset, scale = (x, 1 - d - y), (a, d)
+        return Texture(
+            image,
+            wrap_u=_WRAP[int(texture.wrap_u)],  # type: ignore[arg-type]
+            wrap_v=_WRAP[int(texture.wrap_v)],  # type: ignore[arg-type]
+            offset=offset,
+            scale=scale,
+        )
+
+    def _image(self, texture: Held) -> int | None:
+        content = bytes(texture.content or b"")
+        names = [n for n in (texture.relative_filename, texture.filename, texture.absolute_filename) if n]
+        if not content and not names:
+            return None
+        key = texture.file_index if texture.has_file else texture.element_id
+        known = self._image_of.get(key)
+        if known is None:
+            known = self._image_of[key] = len(self.images)
+            base = names[0].replace("\\", "/").rpartition("/")[2] if names else texture.name
+            stem = base.rpartition(".")[0] or base
+            self.images.append(Image(stem, media_type(content, base), content))
+            self.wanted.append([] if content else _candidates(names))
+        return known
+
+
+def _candidates(names: list[str]) -> list[str]:
+    """Where an outside texture may be: where the file says, or right beside it, as texture folders get flattened."""
+    found: dict[str, None] = {}
+    for name in names:
+        text = name.replace("\\", "/")
+        if ":" not in text and not text.startswith("/"):
+            found.setdefault(text)
+    for name in names:
+        found.setdefault(name.replace("\\", "/").rpartition("/")[2])
+    return [name for name in found if name]
+
+
+def _number(slot: Held, default: float) -> float:
+    value = float(slot.value_vec4[0]) if slot.has_value else default
+    return value if np.isfinite(value) else default
+
+
+def _color(slot: Held, default: tuple[float, float, float]) -> tuple[float, float, float]:
+    if not slot.has_value:
+        return default
+    r, g, b = (float(c) if np.isfinite(c) else 0.0 for c in slot.value_vec4[:3])
+    return r, g, b

@@ -1,0 +1,189 @@
+"""Skin deformers and blend shapes of FBX: influences per control point, bind matrices, morph targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.io.fbx.geometry import Geometry
+from marrow.io.fbx.held import Held, integers, reals
+from marrow.math import affine
+from marrow.model import MorphTarget, normalize_weights
+from marrow.model.mesh import SkinningMethod
+from marrow.report import ReportBuilder
+
+__all__ = ["Morphs", "Skin", "matrix", "read_skin"]
+
+Array = NDArray[Any]
+_DUAL_QUATERNION, _BLENDED = 2, 3
+
+
+@dataclass
+class Skin:
+    """What moves the vertices of one mesh; `positions` where binding moved the mesh itself (None: as they are)."""
+
+    joints: Array
+    weights: Array
+    joint_list: list[int]
+    inverse_bind: Array
+    method: SkinningMethod = "linear"
+    dual_quaternion_weights: Array | None = None
+    bind: Array | None = None
+
+
+def matrix(m: Any) -> Array:
+    """A ufbx matrix (four columns) as `(3, 4)`."""
+    return np.array([tuple(column) for column in m], np.float64).T
+
+
+def read_skin(
+    mesh: Held, node: int, node_matrix: Array, joint_of: dict[int, int], geometry: Geometry, place: str, report: ReportBuilder
+) -> Skin:
+    """The skin of a mesh on a node. Vertices without weights, and meshes without a skin, follow the node."""
+    V = len(geometry.control)
+    deformers = list(mesh.skin_deformers)
+    clusters = [c for d in deformers for c in d.clusters if c.bone_node is not None and len(c.vertices)]
+    if not clusters:
+        if deformers:
+            report.add("warning", place, "its skin has no joints; it follows its node")
+        return Skin(np.zeros((V, 1), np.uint16), np.ones((V, 1), np.float32), [node], node_matrix[None])
+    if len(deformers) > 1:
+        report.add("warning", place, f"{len(deformers)} skins on one mesh are blended as one")
+    joint_list = [joint_of[c.bone_node.typed_id] for c in clusters]
+    binds = np.stack([matrix(c.geometry_to_bone) for c in clusters])
+    if not np.isfinite(binds).all():
+        report.add("repaired", place, "bind matrices that are not finite became the identity")
+        binds[~np.isfinite(binds).all(axis=(1, 2))] = affine.identity()
+    joints, weights = _influences(clusters, len(mesh.vertices))
+    joints, weights = joints[geometry.control], weights[geometry.control]
+    total = np.where(np.isfinite(weights) & (weights > 0), weights, 0).sum(1)
+    weights, bare = normalize_weights(weights)
+    off = ~bare & (np.abs(total - 1) > 1e-3)
+    if off.any():
+        worst = float(total[off][np.argmax(np.abs(total[off] - 1))])
+        report.add("repaired", place, f"weights of {int(off.sum())} vertices did not sum to 1 (worst: {worst:.3g})")
+    if bare.any():
+        report.add("repaired", place, f"{int(bare.sum())} vertices without weights follow the mesh's node")
+        joints[bare, 0] = len(joint_list)
+        joint_list.append(node)
+        binds = np.concatenate([binds, node_matrix[None]])
+    skin = Skin(joints, weights, joint_list, binds)
+    return _with_method(skin, deformers, clusters, mesh, geometry)
+
+
+def _influences(clusters: list[Held], vertices: int) -> tuple[Array, Array]:
+    """Joints and weights `(control points, K)`, strongest first."""
+    where = [integers(c.vertices) for c in clusters]
+    who = np.repeat(np.arange(len(clusters)), [len(w) for w in where])
+    vertex = np.concatenate(where)
+    weight = np.concatenate([reals(c.weights)[: len(w)] for c, w in zip(clusters, where)])
+    inside = vertex < vertices
+    vertex, who, weight = vertex[inside], who[inside], weight[inside]
+    order = np.lexsort((-weight, vertex))
+    vertex, who, weight = vertex[order], who[order], weight[order]
+    counts = np.bincount(vertex, minlength=vertices)
+    K = max(1, int(counts.max(initial=0)))
+    column = np.arange(len(vertex)) - np.repeat(np.cumsum(counts) - counts, counts)
+    joints, weights = np.zeros((vertices, K), np.int64), np.zeros((vertices, K))
+    joints[vertex, column], weights[vertex, column] = who, weight
+    return joints, weights
+
+
+def _with_method(skin: Skin, deformers: list[Held], clusters: list[Held], mesh: Held, geometry: Geometry) -> Skin:
+    """The skin with the method its author chose. Dual quaternions are rigid: the stretch that brings the mesh to its
+    bind pose is taken out of the bind matrices and applied to the vertices themselves."""
+    methods = [int(d.skinning_method) for d in deformers]
+    if not any(m in (_DUAL_QUATERNION, _BLENDED) for m in methods):
+        return skin
+    if _DUAL_QUATERNION in methods:
+        skin.method = "dual_quaternion"
+    else:
+        skin.method = "blended"
+        share = np.zeros(len(mesh.vertices))
+        for deformer in deformers:
+            where, values = integers(deformer.dq_vertices), reals(deformer.dq_weights)
+            inside = where < len(share)
+            share[where[inside]] = values[: len(where)][inside]
+        skin.dual_quaternion_weights = np.clip(np.nan_to_num(share), 0, 1)[geometry.control].astype(np.float32)
+    bind = affine.multiply(matrix(clusters[0].bind_to_world), matrix(clusters[0].geometry_to_bone))
+    back = affine.invert(bind)
+    if np.isfinite(back).all():
+        skin.bind = bind
+        skin.inverse_bind = affine.multiply(skin.inverse_bind, back[None])
+    return skin
+
+
+class Morphs:
+    """The morph channels of the scene, numbered as they are met, and the morph targets of each mesh."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.defaults: list[float] = []
+        self.channel_of: dict[int, int] = {}
+
+    def targets(self, mesh: Held, geometry: Geometry, bind: Array | None) -> tuple[MorphTarget, ...]:
+        """The targets of a mesh, on its welded vertices."""
+        found = []
+        for deformer in mesh.blend_deformers:
+            for channel in deformer.channels:
+                number = self._number(channel)
+                for keyframe in channel.keyframes:
+                    target = _target(keyframe, self.names[number], number, geometry, bind, len(mesh.vertices))
+                    if target is not None:
+                        found.append(target)
+        return tuple(found)
+
+    def _number(self, channel: Held) -> int:
+        number = self.channel_of.get(channel.element_id)
+        if number is None:
+            number = self.channel_of[channel.element_id] = len(self.names)
+            self.names.append(channel.name or f"morph_{number}")
+            weight = float(channel.weight)
+            self.defaults.append(weight if np.isfinite(weight) else 0.0)
+        return number
+
+
+def _target(
+    keyframe: Held, name: str, channel: int, geometry: Geometry, bind: Array | None, points: int
+) -> MorphTarget | None:
+    shape, full = keyframe.shape, float(keyframe.target_weight)
+    if not np.isfinite(full) or full == 0:
+        return None
+    where = integers(shape.offset_vertices)
+    n = len(where)
+    positions = _offsets(shape.position_offsets, n)
+    normals = _offsets(shape.normal_offsets, n) if len(shape.normal_offsets) else None
+    share = reals(shape.offset_weights)
+    if len(share) == n and n:
+        positions = positions * np.nan_to_num(share)[:, None]
+    if bind is not None:
+        positions = affine.apply_vectors(bind, positions)
+        normals = None if normals is None else normals @ affine.cofactor(bind).T
+    # A control point may be named twice and may have become several vertices.
+    inside = where < points
+    dense = np.zeros((points, 3))
+    np.add.at(dense, where[inside], positions[inside])
+    moved = dense.any(1)
+    dense_normals = None
+    if normals is not None and normals.any():
+        dense_normals = np.zeros((points, 3))
+        np.add.at(dense_normals, where[inside], normals[inside])
+        moved |= dense_normals.any(1)
+    vertices = np.flatnonzero(moved[geometry.control])
+    control = geometry.control[vertices]
+    return MorphTarget(
+        name if not shape.name else shape.name,
+        channel,
+        dense[control].astype(np.float32),
+        None if dense_normals is None else dense_normals[control].astype(np.float32),
+        vertices=vertices.astype(np.uint32),
+        full_weight=full,
+    )
+
+
+def _offsets(items: Held, count: int) -> Array:
+    values = np.nan_to_num(reals(items, 3), posinf=0.0, neginf=0.0)[:count]
+    return np.concatenate([values, np.zeros((count - len(values), 3))])
