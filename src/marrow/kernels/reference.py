@@ -189,3 +189,50 @@ def _carried(linear: Array, vectors: Array) -> Array:
 def _unit(v: Array) -> Array:
     length = np.linalg.norm(v, axis=-1, keepdims=True)
     return v / np.where(length == 0, 1, length)
+
+
+# -- pose programs ------------------------------------------------------------------------------------------------
+
+
+def run_program(
+    operations: list[tuple[int, int, float, float]],
+    sample: Any,
+    masks: Array,
+) -> tuple[Array, Array, Array, Array]:
+    """Interprets one pose program: a list of `(code, argument, time, weight)` as `kernels.program` describes them.
+
+    `sample(clip, time)` gives translation, rotation, scale and morph weights of a clip; `masks (n, J + M)`.
+    """
+    stack: list[list[Array]] = []
+    for code, argument, time, weight in operations:
+        if code == 0:
+            stack.append([weight * np.asarray(a, np.float64) for a in sample(argument, time)])
+        elif code == 1:
+            t, q, s, m = (np.asarray(a, np.float64) for a in sample(argument, time))
+            top = stack[-1]
+            side = np.where((top[1] * q).sum(-1, keepdims=True) < 0, -1.0, 1.0)
+            top[0] += weight * t
+            top[1] += weight * side * q
+            top[2] += weight * s
+            top[3] += weight * m
+        else:
+            other, top = stack.pop(), stack[-1]
+            J = len(top[0])
+            mask = np.ones(J + len(top[3])) if code == 2 else np.asarray(masks[argument], np.float64)
+            w, wm = weight * mask[:J, None], weight * mask[J:]
+            a, b = quaternion.normalize(top[1]), quaternion.normalize(other[1])
+            if code in (2, 3):
+                b = np.where((a * b).sum(-1, keepdims=True) < 0, -b, b)
+                top[0] = top[0] + w * (other[0] - top[0])
+                top[1] = a * (1 - w) + b * w
+                top[2] = top[2] + w * (other[2] - top[2])
+                top[3] = top[3] + wm * (other[3] - top[3])
+            else:
+                b = np.where(b[:, 3:] < 0, -b, b)
+                turn = b * w + (1 - w) * quaternion.identity(dtype=np.float64)
+                top[0] = top[0] + w * other[0]
+                top[1] = quaternion.multiply(a, turn)
+                top[2] = top[2] * (1 + w * (other[2] - 1))
+                top[3] = top[3] + wm * other[3]
+    t, q, s, m = stack[0]
+    return t, quaternion.normalize(q), s, m

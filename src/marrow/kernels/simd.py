@@ -100,6 +100,10 @@ class Emitter:
     def plus(self, a: Any, b: Any) -> Any:
         return self.builder.add(a, b)
 
+    def row(self, offset: Any, number: int, stride: Any) -> Any:
+        """`offset + number * stride`, for a stride known only at run time."""
+        return self.builder.add(offset, self.builder.mul(stride, I64(number))) if number else offset
+
     def index(self, array: Any, offset: Any) -> Any:
         """An element of an int32 array, as a 64-bit index."""
         return self.builder.sext(self.builder.load(self._address(array, offset)), I64)

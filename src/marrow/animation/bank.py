@@ -1,0 +1,84 @@
+"""`ClipBank`: all clips of a character as one flat array of pose rows, for the pose kernel."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.animation.resampling import SampledClip, pack_rows, padded, resampled
+from marrow.model.character import Character
+from marrow.model.clip import Clip
+from marrow.model.skeleton import Skeleton
+
+__all__ = ["ClipBank"]
+
+Array = NDArray[Any]
+REST = 0
+"""The entry of every bank that is the skeleton's rest pose."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClipBank:
+    """Clips laid end to end: `rows` flat float32; clip `c` begins at `start[c]`, has `frames[c]` rows at `rate[c]` per
+    second. Entry 0 is the rest pose; `index` maps names to entries."""
+
+    skeleton: Skeleton
+    rows: Array
+    start: Array
+    frames: Array
+    rate: Array
+    duration: Array
+    index: dict[str, int]
+    sampled: tuple[SampledClip, ...]
+
+    @classmethod
+    def build(cls, skeleton: Skeleton, clips: Iterable[Clip], *, fps: float | None = None) -> ClipBank:
+        """Resamples the clips (`fps=None`: each at its own rate) and lays them end to end."""
+        sampled = tuple(resampled(clip, fps) for clip in clips)
+        rest = pack_rows(skeleton.rest.broadcast_to((1,)))
+        parts = [rest, *(s.rows for s in sampled)]
+        frames = np.array([len(p) for p in parts], np.int64)
+        size = rest.shape[1]
+        rows = np.concatenate(parts).ravel()
+        rows.flags.writeable = False
+        return cls(
+            skeleton,
+            rows,
+            np.concatenate([[0], np.cumsum(frames)[:-1]]).astype(np.int64) * size,
+            frames,
+            np.array([1.0, *(s.rate for s in sampled)], np.float32),
+            np.array([0.0, *(s.duration for s in sampled)], np.float64),
+            {s.name: i + 1 for i, s in enumerate(sampled)},
+            sampled,
+        )
+
+    @classmethod
+    def of(cls, character: Character) -> ClipBank:
+        """The bank of all of a character's clips at their own rates, built once and shared by its animators."""
+        if character not in _banks:
+            _banks[character] = cls.build(character.skeleton, character.clips.values())
+        return _banks[character]
+
+    @property
+    def joint_stride(self) -> int:
+        """Jp."""
+        return padded(len(self.skeleton))
+
+    @property
+    def morph_stride(self) -> int:
+        """Mp."""
+        return padded(len(self.skeleton.morph_names))
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def __repr__(self) -> str:
+        return f"ClipBank({len(self.sampled)} clips, {int(self.frames.sum())} frames, {self.rows.nbytes} bytes)"
+
+
+_banks: weakref.WeakKeyDictionary[Character, ClipBank] = weakref.WeakKeyDictionary()

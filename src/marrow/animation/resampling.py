@@ -1,0 +1,169 @@
+"""`clip.resampled`: a clip at uniform frames, in the layout the crowd kernels read, with the error that costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from marrow.animation.kinematics import to_model
+from marrow.animation.sampling import sample, wrap
+from marrow.errors import ValidationError
+from marrow.math import quaternion
+from marrow.model.clip import Clip, Event
+from marrow.model.pose import Pose
+from marrow.model.skeleton import Skeleton
+
+__all__ = ["ResamplingError", "SampledClip", "key_rate", "pack_rows", "padded", "resampled", "unpack_rows"]
+
+Array = NDArray[Any]
+LOWEST_RATE, USUAL_RATE, HIGHEST_RATE = 30.0, 60.0, 240.0
+MAX_FRAMES = 1_000_000
+
+
+def padded(count: int) -> int:
+    """Rounded up to whole vectors of 16."""
+    return -(-count // 16) * 16
+
+
+def pack_rows(pose: Pose) -> Array:
+    """Poses as pose rows `(T, 10 * Jp + Mp)` float32: ten rows of joints (translation, rotation, scale), padded with
+    identity transforms to a multiple of 16, then the morph weights."""
+    T, J, M = len(pose), pose.joint_count, pose.morph_count
+    Jp, Mp = padded(J), padded(M)
+    rows = np.zeros((T, 10 * Jp + Mp), np.float32)
+    joints = rows[:, : 10 * Jp].reshape(T, 10, Jp)
+    joints[:, 6:, :] = 1
+    joints[:, 0:3, :J] = np.swapaxes(pose.translation, 1, 2)
+    joints[:, 3:7, :J] = np.swapaxes(pose.rotation, 1, 2)
+    joints[:, 7:10, :J] = np.swapaxes(pose.scale, 1, 2)
+    rows[:, 10 * Jp : 10 * Jp + M] = pose.morphs
+    return rows
+
+
+def unpack_rows(rows: Array, joint_count: int, morph_count: int) -> Pose:
+    """The poses `(T, ...)` of pose rows; rotations are made unit."""
+    T, Jp = len(rows), padded(joint_count)
+    joints = np.swapaxes(rows[:, : 10 * Jp].reshape(T, 10, Jp), 1, 2)[:, :joint_count]
+    return Pose(
+        np.ascontiguousarray(joints[..., 0:3]),
+        quaternion.normalize(joints[..., 3:7]),
+        np.ascontiguousarray(joints[..., 7:10]),
+        rows[:, 10 * Jp : 10 * Jp + morph_count].copy(),
+    )
+
+
+@dataclass(frozen=True)
+class ResamplingError:
+    """The worst a resampled clip is off: any joint's place in model space (`metres`) and own turn (`radians`)."""
+
+    metres: float
+    radians: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SampledClip:
+    """A clip at uniform frames. `rows (T, 10 * Jp + Mp)` are pose rows at `rate` frames a second, the first at time 0
+    and the last at `duration`; neighbouring rotations have the same sign, so frames may be mixed as they are."""
+
+    source: Clip
+    rows: Array
+    rate: float
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+    @property
+    def skeleton(self) -> Skeleton:
+        return self.source.skeleton
+
+    @property
+    def duration(self) -> float:
+        return self.source.duration
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return self.source.events
+
+    @property
+    def frame_count(self) -> int:
+        return len(self.rows)
+
+    def sample(self, time: ArrayLike, *, loop: bool = False) -> Pose:
+        """The pose at `time (...)`: the two frames around it, mixed straight and made unit."""
+        t = np.asarray(time, np.float64)
+        if loop:
+            t = wrap(t, self.duration)
+        u = np.clip(t.reshape(-1) * self.rate, 0, self.frame_count - 1)
+        frame = np.minimum(np.where(np.isnan(u), 0, u).astype(np.int64), max(self.frame_count - 2, 0))
+        after = np.minimum(frame + 1, self.frame_count - 1)
+        mix = (u - frame).astype(np.float32)[:, None]
+        rows = self.rows[frame] + mix * (self.rows[after] - self.rows[frame])
+        pose = unpack_rows(rows, len(self.skeleton), len(self.skeleton.morph_names))
+        return pose.reshape(t.shape)
+
+    @cached_property
+    def error(self) -> ResamplingError:
+        """Measured against the file's keys at four places in every frame (at most 4,000 places)."""
+        steps = min(4 * max(self.frame_count - 1, 1), 4000)
+        times = np.linspace(0, self.duration, steps + 1)
+        exact, mine = sample(self.source, times), self.sample(times)
+        places = to_model(self.skeleton, exact)[..., 3] - to_model(self.skeleton, mine)[..., 3]
+        turns = quaternion.angle(exact.rotation.astype(np.float64), mine.rotation.astype(np.float64))
+        return ResamplingError(
+            float(np.linalg.norm(places, axis=-1).max(initial=0)), float(turns.max(initial=0))
+        )
+
+    def __repr__(self) -> str:
+        return f"SampledClip({self.name!r}, {self.frame_count} frames at {self.rate:.6g} per second)"
+
+
+def key_rate(clip: Clip) -> float | None:
+    """See `Clip.key_rate`."""
+    table, times = clip.tracks.table, clip.tracks.times
+    if not len(table) or clip.duration <= 0:
+        return None
+    unique = np.unique(times)
+    steps = np.diff(unique)
+    # The longest track's own spacing proposes a rate; it stands if every key lies on it.
+    longest = int(np.argmax(table["keys"]))
+    own = times[table["time_start"][longest] : table["time_start"][longest] + table["keys"][longest]]
+    if len(own) < 2 or not len(steps):
+        return None
+    rate = (len(own) - 1) / float(own[-1] - own[0]) if own[-1] > own[0] else 0.0
+    if not 1.0 <= rate <= 1000.0:
+        return None
+    frames = unique.astype(np.float64) * rate
+    if float(np.abs(frames - np.rint(frames)).max()) > 0.02:
+        return None
+    return float(np.rint(rate * 1000) / 1000) if abs(rate - np.rint(rate)) > 0.01 else float(np.rint(rate))
+
+
+def resampled(clip: Clip, fps: float | None = None) -> SampledClip:
+    """See `Clip.resampled`. Without `fps`: the rate the clip is keyed at, or its file's, or 60; at least 30."""
+    if fps is None:
+        fps = clip.key_rate or clip.rate or USUAL_RATE
+        # A whole multiple of a slow rate still has a frame at every key.
+        fps = fps * np.ceil(LOWEST_RATE / fps - 1e-9) if fps < LOWEST_RATE else min(fps, HIGHEST_RATE)
+    if not 0 < fps < 1e6:
+        raise ValidationError(f"resampled: fps must be a positive number, got {fps}")
+    frames = round(clip.duration * fps) + 1 if clip.duration > 0 else 1
+    if clip.duration > 0:
+        frames = max(frames, 2)
+    if frames > MAX_FRAMES:
+        raise ValidationError(
+            f"resampled: {clip.name!r} would have {frames} frames, more than {MAX_FRAMES}; ask for fewer with fps="
+        )
+    times = np.linspace(0, clip.duration, frames)
+    rows = pack_rows(sample(clip, times))
+    J = len(clip.skeleton)
+    rotation = rows[:, : 10 * padded(J)].reshape(frames, 10, -1)[:, 3:7]
+    turned = (rotation[1:] * rotation[:-1]).sum(axis=1) < 0
+    sign = np.where(np.cumsum(turned, axis=0) % 2 == 1, -1, 1).astype(np.float32)
+    rotation[1:] *= sign[:, None]
+    rows.flags.writeable = False
+    return SampledClip(clip, rows, (frames - 1) / clip.duration if clip.duration > 0 else fps)

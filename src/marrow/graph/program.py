@@ -1,0 +1,142 @@
+"""`Program`: the pose programs of a crowd, built by the control pass and run by the pose kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from marrow.animation.bank import ClipBank
+from marrow.errors import ValidationError
+from marrow.kernels import program as kernel
+from marrow.kernels.compiler import readonly
+from marrow.model.character import Palette
+
+__all__ = ["PoseEvaluator", "Program", "ProgramBuilder"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """For instance n the operations `start[n]..start[n + 1]`: `code`, `argument` (clip or mask), `time`, `weight`."""
+
+    start: Array
+    code: Array
+    argument: Array
+    time: Array
+    weight: Array
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def operations(self, n: int) -> list[tuple[int, int, float, float]]:
+        """The program of one instance, to read or to hand to the reference interpreter."""
+        rows = slice(int(self.start[n]), int(self.start[n + 1]))
+        return list(
+            zip(
+                self.code[rows].tolist(),
+                self.argument[rows].tolist(),
+                self.time[rows].tolist(),
+                self.weight[rows].tolist(),
+            )
+        )
+
+
+class ProgramBuilder:
+    """Collects operations column by column: each call adds one operation to every instance it names."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._columns: list[tuple[Array | None, int, ArrayLike, ArrayLike, ArrayLike]] = []
+
+    def add(
+        self,
+        code: int,
+        *,
+        argument: ArrayLike = 0,
+        time: ArrayLike = 0.0,
+        weight: ArrayLike = 1.0,
+        instances: Array | None = None,
+    ) -> None:
+        """One operation for `instances` (indices without repeats; None: all), arguments scalar or one per instance."""
+        self._columns.append((instances, code, argument, time, weight))
+
+    def build(self) -> Program:
+        """Lays the columns out instance by instance, in the order they were added."""
+        lengths = np.zeros(self.count, np.int64)
+        for instances, *_ in self._columns:
+            lengths[slice(None) if instances is None else instances] += 1
+        start = np.zeros(self.count + 1, np.int64)
+        np.cumsum(lengths, out=start[1:])
+        total = int(start[-1])
+        out = Program(
+            start,
+            np.empty(total, np.int32),
+            np.empty(total, np.int32),
+            np.empty(total, np.float32),
+            np.empty(total, np.float32),
+        )
+        cursor = start[:-1].copy()
+        for instances, code, argument, time, weight in self._columns:
+            rows = slice(None) if instances is None else instances
+            at = cursor[rows]
+            out.code[at], out.argument[at] = code, argument
+            out.time[at], out.weight[at] = time, weight
+            cursor[rows] += 1
+        return out
+
+
+class PoseEvaluator:
+    """Runs programs over a bank: holds the kernel's scratch memory and constant tables for one character."""
+
+    def __init__(self, bank: ClipBank, palette: Palette, masks: Array | None = None) -> None:
+        self.bank = bank
+        Jp, Mp = bank.joint_stride, bank.morph_stride
+        J = len(bank.skeleton)
+        table = np.zeros((0 if masks is None else len(masks), Jp + Mp), np.float32)
+        if masks is not None:
+            if masks.ndim != 2 or masks.shape[1] not in (J, J + len(bank.skeleton.morph_names)):
+                raise ValidationError(f"masks: expected shape (n, {J}), got {masks.shape}")
+            table[:, :J] = masks[:, :J]
+            table[:, Jp : Jp + masks.shape[1] - J] = masks[:, J:]
+        self.palette = palette
+        self._masks = readonly(table.ravel())
+        # The kernel reads whole vectors: four floats past the last matrix must exist.
+        inverse = np.zeros(len(palette) * 12 + 16, np.float32)
+        inverse[: len(palette) * 12] = palette.inverse_bind.ravel()
+        self._inverse_bind = readonly(inverse)
+        self._local = np.zeros(Jp * 16 + 16, np.float32)
+        self._model = np.zeros(Jp * 16 + 16, np.float32)
+        self._empty = np.zeros(0, np.float32)
+        self._stack = np.zeros(0, np.float32)
+
+    def run(
+        self,
+        program: Program,
+        *,
+        depth: int = 4,
+        pose: Array | None = None,
+        model: Array | None = None,
+        palette: Array | None = None,
+    ) -> None:
+        """Evaluates all instances into the outputs given: pose rows `(N, 10 * Jp + Mp)`, model matrices
+        `(N, J, 3, 4)`, skinning matrices `(N, P, 3, 4)`. `depth` is how many poses the programs stack up at most."""
+        bank = self.bank
+        Jp, Mp = bank.joint_stride, bank.morph_stride
+        need = depth * (10 * Jp + Mp)
+        if len(self._stack) < need:
+            self._stack = np.zeros(need, np.float32)
+        what = kernel.POSE * (pose is not None) + kernel.MODEL * (model is not None)
+        what += kernel.PALETTE * (palette is not None)
+        kernel.run_programs(
+            program.start, program.code, program.argument, program.time, program.weight,
+            bank.rows, bank.start, bank.frames, bank.rate, self._masks, bank.skeleton.parents, Jp, Mp,
+            self.palette.joints, self._inverse_bind, self._stack, self._local, self._model, what,
+            self._empty if pose is None else pose.reshape(-1),
+            self._empty if model is None else model.reshape(-1),
+            self._empty if palette is None else palette.reshape(-1),
+            0, len(program),
+        )  # fmt: skip
