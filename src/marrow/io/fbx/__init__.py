@@ -1,8 +1,8 @@
 """FBX, binary and ASCII, through the `ufbx` package in a short-lived process with limits on time and memory.
 
-No file can crash, hang or exhaust the caller: the native code runs in the child (`child`, `convert` and what they
-import), which hands the character over as a `.marrow` file. Textures outside the file are opened here, by the rules of
-`Source.neighbour`.
+No file can crash, hang or exhaust the caller: the native code runs in the child (`child`, `convert` and what
+they import), which hands the character over as a `.marrow` file. Textures outside the file are opened here,
+by the rules of `Source.neighbour`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The process that opens an FBX file: reads it on standard input, writes the character on standard output.
 
-On success the output is a `.marrow` file; on failure it is one line of text after the mark `ERROR`. The process has hard
-limits on memory and time, and always leaves by `os._exit`: the binding does not survive an orderly end.
+On success the output is a `.marrow` file; on failure it is one line of text after the mark `ERROR`. The
+process has hard limits on memory and time, and always leaves by `os._exit`: the binding does not survive an
+orderly end.
 """
 
 from __future__ import annotations
@@ -68,7 +69,11 @@ def _limit(memory: int, seconds: int) -> None:
         import resource
     except ImportError:
         return
-    for what, amount in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_CORE, 0)):
+    for what, amount in (
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_CORE, 0),
+    ):
         try:
             _, hard = resource.getrlimit(what)
             amount = amount if hard == resource.RLIM_INFINITY else min(amount, hard)

@@ -26,7 +26,8 @@ MAX_NODES = 200_000
 
 def convert(data: bytes, scale: float | None, fps: float | None) -> tuple[Character, list[list[str]]]:
     """The character in an FBX file, and for each of its images the names under which it lies outside (see
-    `Materials.wanted`). Raises `ufbx.UfbxError` for a file ufbx cannot read, `ValueError` for one that is absurd."""
+    `Materials.wanted`). Raises `ufbx.UfbxError` for a file ufbx cannot read, `ValueError` for one that is
+    absurd."""
     scene = Held(
         ufbx.load_memory(
             data,
@@ -86,7 +87,9 @@ def _nodes(scene: Held, report: ReportBuilder) -> tuple[list[str], Array, Pose, 
     table = np.array(rows, np.float64).reshape(-1, 10)
     broken = ~np.isfinite(table).all(1)
     if broken.any():
-        report.add("repaired", "nodes", f"{int(broken.sum())} transforms that are not finite became the identity")
+        report.add(
+            "repaired", "nodes", f"{int(broken.sum())} transforms that are not finite became the identity"
+        )
         table[broken] = (0, 0, 0, 0, 0, 0, 1, 1, 1, 1)
     rest = Pose(
         *(a.astype(np.float32) for a in (table[:, :3], quaternion.normalize(table[:, 3:7]), table[:, 7:]))

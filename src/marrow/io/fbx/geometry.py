@@ -1,4 +1,6 @@
-"""One FBX mesh as triangles in material sections: polygons split, corners welded where all their values agree."""
+"""One FBX mesh as triangles in material sections: polygons split, corners welded where all their values
+agree.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ Array = NDArray[Any]
 
 @dataclass
 class Geometry:
-    """The vertices of a mesh: `control (V,)` names the control point each was made from, which is what skins and blend
-    shapes refer to. `slots` are the material slots of the sections."""
+    """The vertices of a mesh: `control (V,)` names the control point each was made from, which is what skins
+    and blend shapes refer to. `slots` are the material slots of the sections."""
 
     control: Array
     positions: Array
@@ -45,7 +47,9 @@ def read_geometry(mesh: Held, place: str, report: ReportBuilder) -> Geometry | N
     points = reals(mesh.vertices, 3)
     finite = np.isfinite(points).all(1)
     if not finite.all():
-        report.add("repaired", place, f"{int((~finite).sum())} vertices that are not finite were put at the origin")
+        report.add(
+            "repaired", place, f"{int((~finite).sum())} vertices that are not finite were put at the origin"
+        )
         points[~finite] = 0
     if not len(points) or not mesh.num_faces or not mesh.num_indices:
         return None
@@ -84,7 +88,9 @@ def _welded(mesh: Held, points: Array, control: Array, corners: Array, slot: Arr
         columns[f"uv{i}"] = uv
     if mesh.vertex_color.exists:
         columns["colors"] = _values(mesh.vertex_color, 4, flat)
-    single = {name: np.ascontiguousarray(value, np.float32) + np.float32(0) for name, value in columns.items()}
+    single = {
+        name: np.ascontiguousarray(value, np.float32) + np.float32(0) for name, value in columns.items()
+    }
     whole = np.stack([control[flat], np.repeat(slot, 3)], axis=1).astype(np.uint32)
     kept, numbers = weld(np.concatenate([whole, *(v.view(np.uint32) for v in single.values())], axis=1))
     picked = {name: value[kept] for name, value in single.items()}
@@ -113,9 +119,10 @@ def _values(attribute: Held, width: int, corners: Array) -> Array:
 
 
 def weld(rows: Array) -> tuple[Array, Array]:
-    """Rows `(n, C)` uint32 that agree in every column become one: `kept (V,)`, the first of each in order, and for every
-    row the number `(n,)` of the one it became."""
-    # A 64-bit hash sorts far quicker than the rows would; whether it really told them apart is checked afterwards.
+    """Rows `(n, C)` uint32 that agree in every column become one: `kept (V,)`, the first of each in order,
+    and for every row the number `(n,)` of the one it became."""
+    # A 64-bit hash sorts far quicker than the rows would; whether it really told them apart is checked
+    # afterwards.
     hashed = np.zeros(len(rows), np.uint64)
     for column in rows.T:
         hashed = (hashed ^ column) * np.uint64(0x9E3779B97F4A7C15)

@@ -1,9 +1,9 @@
 """The `ufbx` binding, made safe to use.
 
-Its 0.0.x releases hand out borrowed references as if they were owned: every element that a list or a property returns
-is released once too often, and a scene crashes when it is collected. `Held` takes one more reference to everything it
-passes on and never gives it back. That leaks by design, so it belongs in a process that ends soon; there the garbage
-collector is off and the end is `os._exit`.
+Its 0.0.x releases hand out borrowed references as if they were owned: every element that a list or a property
+returns is released once too often, and a scene crashes when it is collected. `Held` takes one more reference
+to everything it passes on and never gives it back. That leaks by design, so it belongs in a process that ends
+soon; there the garbage collector is off and the end is `os._exit`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ _forever: list[Any] = []
 
 
 class Held:
-    """A ufbx object whose properties and elements come out held too. Numbers, text and tuples come out as they are."""
+    """A ufbx object whose properties and elements come out held too. Numbers, text and tuples come out as
+    they are.
+    """
 
     __slots__ = ("raw",)
 

@@ -21,8 +21,8 @@ _WRAP = ("repeat", "clamp")
 class Materials:
     """The materials of the scene by their ufbx number, and the images they use.
 
-    `wanted[i]` are the names under which image `i` may lie beside the file; empty for an embedded one. The child does
-    not open them: the parent does, by the rules of `Source.neighbour`.
+    `wanted[i]` are the names under which image `i` may lie beside the file; empty for an embedded one. The
+    child does not open them: the parent does, by the rules of `Source.neighbour`.
     """
 
     report: ReportBuilder
@@ -47,7 +47,9 @@ class Materials:
         color = _color(pbr.base_color, (1.0, 1.0, 1.0))
         opacity = _number(pbr.opacity, 1.0)
         if opacity <= 0:
-            self.report.add("repaired", place, "is wholly transparent, as exporters write by mistake; made opaque")
+            self.report.add(
+                "repaired", place, "is wholly transparent, as exporters write by mistake; made opaque"
+            )
             opacity = 1.0
         base = self._texture(pbr.base_color, place)
         if base is not None and not any(color):
@@ -79,7 +81,9 @@ class Materials:
         if rough is not None and metal is not None and rough.file_index == metal.file_index:
             return self._texture(pbr.roughness, place)
         if rough is not None or metal is not None:
-            self.report.add("dropped", place, "roughness and metalness textures in files of their own were left out")
+            self.report.add(
+                "dropped", place, "roughness and metalness textures in files of their own were left out"
+            )
         return None
 
     def _texture(self, slot: Held, place: str) -> Texture | None:
@@ -126,7 +130,9 @@ class Materials:
 
 
 def _candidates(names: list[str]) -> list[str]:
-    """Where an outside texture may be: where the file says, or right beside it, as texture folders get flattened."""
+    """Where an outside texture may be: where the file says, or right beside it, as texture folders get
+    flattened.
+    """
     found: dict[str, None] = {}
     for name in names:
         text = name.replace("\\", "/")

@@ -23,8 +23,12 @@ __all__ = ["read_clips"]
 
 Array = NDArray[Any]
 MIN_RATE = 30.0
-# Between keys of a bent curve the baked motion is straight; at this many samples per frame the difference is gone.
+# Between keys of a bent curve the baked motion is straight; at this many samples per frame the difference is
+# gone.
 _SAMPLES_PER_FRAME = 4
+# How far a key may be off the straight line between its neighbours and still be left out, in metres or
+# quaternion.
+_NEGLIGIBLE = 1e-7
 _MAX_KEYS = 20_000_000
 # A key this much of a second past the stop time is still on it.
 _SLACK = 1e-5
@@ -76,8 +80,15 @@ def _read_stack(
     fps: float | None,
 ) -> tuple[list[Track], float]:
     anim = stack.anim
-    options = {"resample_rate": max(rate, fps or 0) * _SAMPLES_PER_FRAME, "key_reduction_enabled": True}
-    options |= {"key_reduction_rotation": True, "step_handling": ufbx.BakeStepHandling.IDENTICAL_TIME}
+    options = {
+        "resample_rate": max(rate, fps or 0) * _SAMPLES_PER_FRAME,
+        "minimum_sample_rate": MIN_RATE - 0.5,
+        "max_keyframe_segments": 1 << 16,
+        "key_reduction_enabled": True,
+        "key_reduction_rotation": True,
+        "key_reduction_threshold": _NEGLIGIBLE,
+        "step_handling": ufbx.BakeStepHandling.IDENTICAL_TIME,
+    }
     baked = Held(ufbx.bake_anim(scene.raw, anim.raw, **options))
     still = _still_properties(scene, stack)
     found: list[tuple[int, Path, _Keys]] = []
@@ -98,7 +109,7 @@ def _read_stack(
             if prop.name == "DeformPercent":
                 keys = _keys(prop.keys, 3)
                 found.append((channel, "morph", _Keys(keys.times, keys.values[:, :1] / 100)))  # type: ignore[arg-type]
-    begin, end = _span(stack, [keys for _, _, keys in found])
+    begin, end = _span(stack)
     tracks = []
     for target, path, keys in found:
         cut = _cut(keys, begin, end, path == "rotation", fps)
@@ -122,9 +133,9 @@ def _keys(items: Held, width: int) -> _Keys:
 def _still_properties(scene: Held, stack: Held) -> set[tuple[int, str]]:
     """Nodes and paths that no curve of the stack moves, and that nothing else can move either.
 
-    ufbx up to 0.18 evaluates a node that is animated in rotation alone with the translation or scale of the element
-    after it. Where a node has no curve for a path, and no pivot or inherited scale that would couple it to one that
-    has, its static value is the right one.
+    ufbx up to 0.18 evaluates a node that is animated in rotation alone with the translation or scale of the
+    element after it. Where a node has no curve for a path, and no pivot or inherited scale that would couple
+    it to one that has, its static value is the right one.
     """
     animated: dict[int, set[str]] = {}
     for layer in stack.layers:
@@ -136,7 +147,9 @@ def _still_properties(scene: Held, stack: Held) -> set[tuple[int, str]]:
         names = animated.get(node.element_id, set())
         coupled = int(node.original_inherit_mode) != 0 or node.is_scale_helper or names & set(pivots)
         parent = node.parent
-        coupled = coupled or (parent is not None and (parent.is_scale_compensate_parent or parent.scale_helper is not None))
+        coupled = coupled or (
+            parent is not None and (parent.is_scale_compensate_parent or parent.scale_helper is not None)
+        )
         if coupled:
             continue
         if "Lcl Scaling" not in names:
@@ -148,19 +161,28 @@ def _still_properties(scene: Held, stack: Held) -> set[tuple[int, str]]:
     return still
 
 
-def _span(stack: Held, keys: list[_Keys]) -> tuple[float, float]:
-    """Begin and end of the clip: the stack's own, but not past the last key."""
+def _span(stack: Held) -> tuple[float, float]:
+    """Begin and end of the clip: the stack's own, but not past the last key of any curve."""
     begin, end = float(stack.time_begin), float(stack.time_end)
-    moving = [k for k in keys if len(k.times)]
-    first = min((float(k.times[0]) for k in moving), default=0.0)
-    last = max((float(k.times[-1]) for k in moving), default=0.0)
+    curves = [
+        Held(curve)
+        for layer in stack.layers
+        for prop in layer.anim_props
+        for curve in prop.anim_value.curves
+        if curve is not None
+    ]
+    keyed = [curve for curve in curves if len(curve.keyframes)]
+    first = min((float(c.min_time) for c in keyed), default=0.0)
+    last = max((float(c.max_time) for c in keyed), default=0.0)
     if not np.isfinite(begin) or not np.isfinite(end) or end <= begin:
         begin, end = first, last
     return begin, max(begin, min(end, last))
 
 
 def _cut(keys: _Keys, begin: float, end: float, rotation: bool, fps: float | None) -> _Keys:
-    """The keys from `begin` to `end`, counted from `begin`, with a key on each border; at `fps` where that is given."""
+    """The keys from `begin` to `end`, counted from `begin`, with a key on each border; at `fps` where that is
+    given.
+    """
     if not len(keys.times):
         return keys
     if fps is not None:
@@ -204,7 +226,9 @@ def _track(target: int, path: Path, keys: _Keys, skeleton: Skeleton) -> Track | 
 
 
 def _rising(times: Array) -> Array:
-    """Times that strictly increase: of two keys at one moment (a step) the first moves back by the least there is."""
+    """Times that strictly increase: of two keys at one moment (a step) the first moves back by the least
+    there is.
+    """
     for i in np.flatnonzero(np.diff(times) <= 0)[::-1]:
         times[i] = np.nextafter(times[i + 1], np.float32(-1))
     return times

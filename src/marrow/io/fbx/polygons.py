@@ -15,10 +15,11 @@ _MAX_EARS = 2000
 
 
 def triangulate(first: Array, count: Array, points: Array) -> tuple[Array, Array]:
-    """Corner numbers `(T, 3)` of the triangles of all polygons, and the polygon `(T,)` each belongs to, in order.
+    """Corner numbers `(T, 3)` of the triangles of all polygons, and the polygon `(T,)` each belongs to, in
+    order.
 
-    Polygon f has the corners `first[f] .. first[f] + count[f] - 1`, whose positions are `points (corners, 3)`. Polygons
-    of fewer than three corners have no triangles.
+    Polygon f has the corners `first[f] .. first[f] + count[f] - 1`, whose positions are `points (corners,
+    3)`. Polygons of fewer than three corners have no triangles.
     """
     corners, owners = [], []
     faces = np.flatnonzero(count == 3)
@@ -72,7 +73,9 @@ def _split_polygon(points: Array) -> Array:
 
 def _turn(a: Array, b: Array, c: Array) -> Array:
     """Positive where the way a, b, c turns left."""
-    return (b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1]) - (b[..., 1] - a[..., 1]) * (c[..., 0] - a[..., 0])
+    return (b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1]) - (b[..., 1] - a[..., 1]) * (
+        c[..., 0] - a[..., 0]
+    )
 
 
 def _clip_ears(flat: Array) -> Array:
@@ -97,7 +100,8 @@ def _is_empty(ring: Array, i: int) -> bool:
     n = len(ring)
     a, b, c = ring[i - 1], ring[i], ring[(i + 1) % n]
     others = np.delete(ring, [(i - 1) % n, i, (i + 1) % n], axis=0)
-    # A corner that coincides with one of the ear's own does not stand in its way (polygons with a bridge to a hole).
+    # A corner that coincides with one of the ear's own does not stand in its way (polygons with a bridge to a
+    # hole).
     apart = (others != a).any(1) & (others != b).any(1) & (others != c).any(1)
     inside = (_turn(a, b, others) >= 0) & (_turn(b, c, others) >= 0) & (_turn(c, a, others) >= 0)
     return not (inside & apart).any()

@@ -1,4 +1,6 @@
-"""Runs the reader of untrusted native code in a process of its own, and brings its answer or its failure home."""
+"""Runs the reader of untrusted native code in a process of its own, and brings its answer or its failure
+home.
+"""
 
 from __future__ import annotations
 
@@ -71,5 +73,7 @@ def _failure(code: int, complaint: str, seconds: int, path: Path) -> FormatError
             name = signal.Signals(-code).name
         except ValueError:
             name = f"signal {-code}"
-        return FormatError(f"made the FBX reader crash ({name})", path=path, remedy="the file is likely damaged")
+        return FormatError(
+            f"made the FBX reader crash ({name})", path=path, remedy="the file is likely damaged"
+        )
     return FormatError(f"the FBX reader failed: {last or f'exit code {code}'}", path=path)

@@ -23,7 +23,9 @@ _DUAL_QUATERNION, _BLENDED = 2, 3
 
 @dataclass
 class Skin:
-    """What moves the vertices of one mesh; `positions` where binding moved the mesh itself (None: as they are)."""
+    """What moves the vertices of one mesh; `positions` where binding moved the mesh itself (None: as they
+    are).
+    """
 
     joints: Array
     weights: Array
@@ -40,7 +42,13 @@ def matrix(m: Any) -> Array:
 
 
 def read_skin(
-    mesh: Held, node: int, node_matrix: Array, joint_of: dict[int, int], geometry: Geometry, place: str, report: ReportBuilder
+    mesh: Held,
+    node: int,
+    node_matrix: Array,
+    joint_of: dict[int, int],
+    geometry: Geometry,
+    place: str,
+    report: ReportBuilder,
 ) -> Skin:
     """The skin of a mesh on a node. Vertices without weights, and meshes without a skin, follow the node."""
     V = len(geometry.control)
@@ -64,7 +72,9 @@ def read_skin(
     off = ~bare & (np.abs(total - 1) > 1e-3)
     if off.any():
         worst = float(total[off][np.argmax(np.abs(total[off] - 1))])
-        report.add("repaired", place, f"weights of {int(off.sum())} vertices did not sum to 1 (worst: {worst:.3g})")
+        report.add(
+            "repaired", place, f"weights of {int(off.sum())} vertices did not sum to 1 (worst: {worst:.3g})"
+        )
     if bare.any():
         report.add("repaired", place, f"{int(bare.sum())} vertices without weights follow the mesh's node")
         joints[bare, 0] = len(joint_list)
@@ -92,9 +102,11 @@ def _influences(clusters: list[Held], vertices: int) -> tuple[Array, Array]:
     return joints, weights
 
 
-def _with_method(skin: Skin, deformers: list[Held], clusters: list[Held], mesh: Held, geometry: Geometry) -> Skin:
-    """The skin with the method its author chose. Dual quaternions are rigid: the stretch that brings the mesh to its
-    bind pose is taken out of the bind matrices and applied to the vertices themselves."""
+def _with_method(
+    skin: Skin, deformers: list[Held], clusters: list[Held], mesh: Held, geometry: Geometry
+) -> Skin:
+    """The skin with the method its author chose. Dual quaternions are rigid: the stretch that brings the mesh
+    to its bind pose is taken out of the bind matrices and applied to the vertices themselves."""
     methods = [int(d.skinning_method) for d in deformers]
     if not any(m in (_DUAL_QUATERNION, _BLENDED) for m in methods):
         return skin
@@ -107,7 +119,9 @@ def _with_method(skin: Skin, deformers: list[Held], clusters: list[Held], mesh: 
             where, values = integers(deformer.dq_vertices), reals(deformer.dq_weights)
             inside = where < len(share)
             share[where[inside]] = values[: len(where)][inside]
-        skin.dual_quaternion_weights = np.clip(np.nan_to_num(share), 0, 1)[geometry.control].astype(np.float32)
+        skin.dual_quaternion_weights = np.clip(np.nan_to_num(share), 0, 1)[geometry.control].astype(
+            np.float32
+        )
     bind = affine.multiply(matrix(clusters[0].bind_to_world), matrix(clusters[0].geometry_to_bone))
     back = affine.invert(bind)
     if np.isfinite(back).all():
