@@ -61,7 +61,9 @@ class Accessors:
     def definition(self, index: int) -> Accessor:
         """The accessor's JSON."""
         if index >= len(self.accessors):
-            raise self.refuse(f"does not exist; there are {len(self.accessors)} accessors", f"accessors[{index}]")
+            raise self.refuse(
+                f"does not exist; there are {len(self.accessors)} accessors", f"accessors[{index}]"
+            )
         return self.accessors[index]
 
     def floats(self, index: int, kind: str) -> Array:
@@ -100,7 +102,9 @@ class Accessors:
         place = f"accessors[{index}]"
         dtype, width = COMPONENTS.get(accessor.componentType), WIDTHS.get(accessor.type)
         if dtype is None or width is None:
-            raise self.refuse(f"type {accessor.type!r} of component {accessor.componentType} does not exist", place)
+            raise self.refuse(
+                f"type {accessor.type!r} of component {accessor.componentType} does not exist", place
+            )
         count = accessor.count
         self._budget.charge(count * width * dtype.itemsize, place)
         if accessor.bufferView is None:
@@ -218,7 +222,8 @@ class Accessors:
             data = memoryview(self._source.neighbour(buffer.uri))
         if len(data) < buffer.byteLength:
             raise self.refuse(
-                f"is cut off: it should have {buffer.byteLength} bytes and has {len(data)}", f"buffers[{index}]"
+                f"is cut off: it should have {buffer.byteLength} bytes and has {len(data)}",
+                f"buffers[{index}]",
             )
         found = data[: buffer.byteLength]
         self._buffer_data[index] = found

@@ -18,7 +18,7 @@ from marrow.io.gltf.schema import Animation, Sampler
 from marrow.math import quaternion
 from marrow.model import Clip, Event, Skeleton, Tracks
 from marrow.model._validate import owned
-from marrow.model.clip import INTERPOLATIONS, PATH_WIDTH, PATHS, TRACK_DTYPE, value_sizes
+from marrow.model.clip import INTERPOLATIONS, PATHS, TRACK_DTYPE, value_sizes
 
 __all__ = ["read_clips"]
 
@@ -53,7 +53,10 @@ def read_clips(ctx: Context, tree: Tree, channels: Channels, skeleton: Skeleton)
     """The clips of a file, in order; animations that move nothing are left out and reported."""
     document = ctx.document
     limits.limit(
-        sum(len(a.channels) for a in document.animations), limits.MAX_CHANNELS, "animation channels", ctx.source.path
+        sum(len(a.channels) for a in document.animations),
+        limits.MAX_CHANNELS,
+        "animation channels",
+        ctx.source.path,
     )
     reader = _Reader(ctx, tree, channels)
     names, clips = Names(), []
@@ -102,7 +105,9 @@ class _Reader:
             for c, channel in enumerate(animation.channels):
                 target = channel.target
                 if target.node is None or target.path not in ("translation", "rotation", "scale", "weights"):
-                    self._ctx.report.add("dropped", place, f"a channel animates {target.path!r}, which is not kept")
+                    self._ctx.report.add(
+                        "dropped", place, f"a channel animates {target.path!r}, which is not kept"
+                    )
                     continue
                 known = self._channels.of_node if target.path == "weights" else self._tree.joint_of
                 path = _PATHS.get(target.path, MORPH)
@@ -110,11 +115,15 @@ class _Reader:
                     lost += 1
                     continue
                 seen.add((target.node, path))
-                sampler = self._ctx.pick(animation.samplers, channel.sampler, "samplers", f"{place}.channels[{c}]")
+                sampler = self._ctx.pick(
+                    animation.samplers, channel.sampler, "samplers", f"{place}.channels[{c}]"
+                )
                 self._add(rows, sampler, target.node, path, only, place)
             if lost:
                 self._ctx.report.add(
-                    "dropped", place, f"{lost} channels animate nodes outside the skeleton, or the same thing twice"
+                    "dropped",
+                    place,
+                    f"{lost} channels animate nodes outside the skeleton, or the same thing twice",
                 )
         return self._packed(rows, place)
 
@@ -138,7 +147,9 @@ class _Reader:
         if kept is not None:
             values = values[kept]
         if path == MORPH:
-            self._add_morphs(rows, interpolation, times, values.reshape(len(times), per_key, M), node, only, place)
+            self._add_morphs(
+                rows, interpolation, times, values.reshape(len(times), per_key, M), node, only, place
+            )
         else:
             self._ctx.budget.charge(times.nbytes + values.nbytes, place)
             rows.add(self._tree.joint_of[node], path, interpolation, times, values)
@@ -166,9 +177,9 @@ class _Reader:
                 continue
             track = values[:, :, targets[0]]
             if full is not None:
-                track = (values[:, :, targets].astype(np.float64) @ np.array([full[i] for i in targets])).astype(
-                    np.float32
-                )
+                track = (
+                    values[:, :, targets].astype(np.float64) @ np.array([full[i] for i in targets])
+                ).astype(np.float32)
             rows.add(channel, MORPH, interpolation, times, track)
 
     def _key_times(self, index: int, place: str) -> tuple[Array, Array | None]:
@@ -181,10 +192,14 @@ class _Reader:
                 kept = np.flatnonzero(np.isfinite(times))
                 kept = kept[np.argsort(times[kept], kind="stable")]
                 sorted_times = times[kept]
-                last = np.append(sorted_times[1:] != sorted_times[:-1], True) if len(kept) else np.zeros(0, bool)
+                last = (
+                    np.append(sorted_times[1:] != sorted_times[:-1], True) if len(kept) else np.zeros(0, bool)
+                )
                 kept = kept[last]
                 self._ctx.report.add(
-                    "repaired", place, f"key times did not increase; {len(times) - len(kept)} keys were dropped"
+                    "repaired",
+                    place,
+                    f"key times did not increase; {len(times) - len(kept)} keys were dropped",
                 )
                 times = times[kept]
             found = self._times[index] = (times, kept)
@@ -193,7 +208,7 @@ class _Reader:
     def _packed(self, rows: _Rows, place: str) -> Tracks:
         if not rows.target:
             return Tracks.pack(())
-        if not all(np.isfinite(v).all() for v in _chunks(rows.values)):
+        if not all(np.isfinite(v).all() for v in rows.values):
             rows = self._without_bad_keys(rows, place)
             if not rows.target:
                 return Tracks.pack(())
@@ -232,10 +247,3 @@ class _Reader:
             out.add(target, path, interpolation, times[good], values[good])
         self._ctx.report.add("repaired", place, f"{dropped} keys were not finite and were dropped")
         return out
-
-
-def _chunks(arrays: list[Array]) -> list[Array]:
-    return arrays
-
-
-assert PATH_WIDTH == (3, 4, 3, 1)

@@ -35,7 +35,9 @@ IGNORED = {"KHR_lights_punctual": "lights are not kept"}
 _decoder = msgspec.json.Decoder(Document)
 
 
-def parse(data: bytes | memoryview, path: object, report: ReportBuilder) -> tuple[Document, memoryview | None]:
+def parse(
+    data: bytes | memoryview, path: object, report: ReportBuilder
+) -> tuple[Document, memoryview | None]:
     """The document of a file and the binary chunk of a GLB."""
     view = memoryview(data)
     if bytes(view[:4]) == MAGIC:
@@ -48,9 +50,7 @@ def parse(data: bytes | memoryview, path: object, report: ReportBuilder) -> tupl
     return document, chunk
 
 
-def _split_glb(
-    view: memoryview, path: object, report: ReportBuilder
-) -> tuple[memoryview, memoryview | None]:
+def _split_glb(view: memoryview, path: object, report: ReportBuilder) -> tuple[memoryview, memoryview | None]:
     if len(view) < 20:
         raise FormatError(f"is cut off: a GLB starts with 20 bytes, this has {len(view)}", path=path)
     version, length = struct.unpack_from("<II", view, 4)
@@ -123,7 +123,9 @@ def _whole_numbers(value: Any) -> Any:
         if "extras" in mended:
             mended["extras"] = msgspec.Raw(msgspec.json.encode(mended["extras"]))
         if isinstance(mended.get("extensions"), dict):
-            mended["extensions"] = {k: msgspec.Raw(msgspec.json.encode(v)) for k, v in mended["extensions"].items()}
+            mended["extensions"] = {
+                k: msgspec.Raw(msgspec.json.encode(v)) for k, v in mended["extensions"].items()
+            }
         return mended
     return value
 

@@ -35,4 +35,6 @@ def unpack(data: bytes, path: object, place: str) -> tuple[Array, dict[int, Arra
         raise
     except Exception as error:  # the binding raises bare and module-private exceptions alike
         raise FormatError(f"its Draco data is damaged: {error}", path=path, place=place) from None
-    return faces.reshape(-1, 3), {k: a if a.ndim == 2 else a.reshape(len(a), -1) for k, a in attributes.items()}
+    return faces.reshape(-1, 3), {
+        k: a if a.ndim == 2 else a.reshape(len(a), -1) for k, a in attributes.items()
+    }

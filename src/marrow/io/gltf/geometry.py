@@ -48,7 +48,6 @@ def read_channels(ctx: Context, tree: Tree) -> Channels:
     """One channel for each target of each node with a mesh, unless the file's notes say which targets share one."""
     out, names = Channels(), Names()
     document = ctx.document
-    noted = notes.read(tree.scene.extras, SceneNotes, ctx.report, "scenes") if tree.scene else SceneNotes()
     for n in tree.mesh_nodes:
         node = document.nodes[n]
         mesh = ctx.pick(document.meshes, node.mesh or 0, "meshes", f"nodes[{n}]")
@@ -62,8 +61,8 @@ def read_channels(ctx: Context, tree: Tree) -> Channels:
         out.of_node[n] = list(range(len(out.names), len(out.names) + count))
         out.names += [names.claim(name) for name in out.target_names[n]]
         out.rest += weights + [0.0] * (count - len(weights))
-    if noted.morphs is not None:
-        _apply_notes(ctx, tree, out, noted)
+    if tree.scene_notes.morphs is not None:
+        _apply_notes(ctx, tree, out, tree.scene_notes)
     return out
 
 
@@ -82,7 +81,9 @@ def _apply_notes(ctx: Context, tree: Tree, out: Channels, noted: SceneNotes) -> 
     for n, natural in out.of_node.items():
         said = tree.notes[n].channels
         if said is None or len(said) != len(natural) or not all(0 <= c < len(morphs) for c in said):
-            ctx.report.add("dropped", f"nodes[{n}]", "marrow's notes on its morph channels do not fit its targets")
+            ctx.report.add(
+                "dropped", f"nodes[{n}]", "marrow's notes on its morph channels do not fit its targets"
+            )
             return
         channels[n] = said
         full = tree.notes[n].full_weights
@@ -128,7 +129,9 @@ def read_meshes(ctx: Context, tree: Tree, channels: Channels) -> tuple[Mesh, ...
             mesh = made.get(key)
             if mesh is None:
                 V = len(part.vertices.positions)
-                mesh = made[key] = _build(part, skins.bind(node.skin, part.weighting, V, followed, f"nodes[{n}]"))
+                mesh = made[key] = _build(
+                    part, skins.bind(node.skin, part.weighting, V, followed, f"nodes[{n}]")
+                )
             changes: dict[str, Any] = {"node": hung, "visible": noted.visible}
             if part.vertices.deltas and n in channels.of_node:
                 changes["morph_targets"] = _targets(part, n, channels)
@@ -171,7 +174,9 @@ def _targets(part: _Part, n: int, channels: Channels) -> tuple[MorphTarget, ...]
         MorphTarget(
             names[i],
             of_node[i],
-            d.positions if d.positions is not None else np.zeros((V if d.vertices is None else len(d.vertices), 3)),
+            d.positions
+            if d.positions is not None
+            else np.zeros((V if d.vertices is None else len(d.vertices), 3)),
             d.normals,
             d.tangents,
             d.vertices,
@@ -199,6 +204,8 @@ def _read_parts(ctx: Context, index: int, node_name: str | None) -> list[_Part]:
             vertices, faces = blocks[0][0], None
         else:
             vertices, faces = read_vertices(ctx, primitive, where)
+            if noted.uvs is not None:
+                del vertices.uvs[max(noted.uvs, 0) :]
         triangles = read_triangles(ctx, primitive, faces, len(vertices.positions), where)
         if vertices.normals is None and noted.normals and len(triangles):
             ctx.report.add("repaired", where, "it has no normals; smooth ones were computed")
@@ -211,12 +218,18 @@ def _read_parts(ctx: Context, index: int, node_name: str | None) -> list[_Part]:
     else:
         runs = [list(run) for _, run in groupby(blocks, key=lambda block: block[0].layout)]
     return [
-        _gather(ctx, run, name if len(runs) == 1 else f"{name}_{r}", noted, shared, place) for r, run in enumerate(runs)
+        _gather(ctx, run, name if len(runs) == 1 else f"{name}_{r}", noted, shared, place)
+        for r, run in enumerate(runs)
     ]
 
 
 def _gather(
-    ctx: Context, run: list[tuple[Vertices, Array, Section]], name: str, noted: MeshNotes, shared: bool, place: str
+    ctx: Context,
+    run: list[tuple[Vertices, Array, Section]],
+    name: str,
+    noted: MeshNotes,
+    shared: bool,
+    place: str,
 ) -> _Part:
     """Lays the primitives of a run end to end, each with its own range of vertices."""
     blocks = [run[0][0]] if shared else [v for v, _, _ in run]

@@ -40,5 +40,7 @@ class Budget:
         self.left -= size
         if self.left < 0:
             raise ResourceLimitError(
-                f"unpacks to more than the {MAX_DECODED_BYTES >> 20} MiB marrow reads", path=self.path, place=place
+                f"unpacks to more than the {MAX_DECODED_BYTES >> 20} MiB marrow reads",
+                path=self.path,
+                place=place,
             )

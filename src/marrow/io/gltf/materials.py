@@ -141,7 +141,9 @@ def _texture(ctx: Context, info: TextureInfo | None, place: str) -> Texture | No
     sampler = SamplerDef()
     if texture.sampler is not None:
         sampler = ctx.pick(document.samplers, texture.sampler, "samplers", where)
-    moved = ctx.extension(info.extensions, "KHR_texture_transform", TextureTransform, place) or TextureTransform()
+    moved = (
+        ctx.extension(info.extensions, "KHR_texture_transform", TextureTransform, place) or TextureTransform()
+    )
     mag: Any = FILTERS.get(sampler.magFilter or 0)
     return Texture(
         image=source,

@@ -71,7 +71,9 @@ def unpack(data: memoryview, view: Meshopt, path: object, place: str) -> NDArray
         return out
     packed = np.frombuffer(data, np.uint8)
     library = _library()
-    status = getattr(library, _DECODERS[view.mode])(out.ctypes.data, count, stride, packed.ctypes.data, len(packed))
+    status = getattr(library, _DECODERS[view.mode])(
+        out.ctypes.data, count, stride, packed.ctypes.data, len(packed)
+    )
     if status != 0:
         raise refuse("its meshopt data is damaged")
     if view.filter != "NONE":

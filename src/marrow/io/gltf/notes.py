@@ -13,7 +13,16 @@ from msgspec import Raw, Struct
 
 from marrow.report import ReportBuilder
 
-__all__ = ["ClipNotes", "MeshNotes", "NodeNotes", "PrimitiveNotes", "SceneNotes", "SocketNote", "read", "to_extras"]
+__all__ = [
+    "ClipNotes",
+    "MeshNotes",
+    "NodeNotes",
+    "PrimitiveNotes",
+    "SceneNotes",
+    "SocketNote",
+    "read",
+    "to_extras",
+]
 
 KEY = "marrow"
 _KEY_BYTES = b'"marrow"'
@@ -46,11 +55,13 @@ class NodeNotes(Struct, gc=False, omit_defaults=True):
 
 
 class MeshNotes(Struct, gc=False, omit_defaults=True):
-    """`shared`: the primitives are sections over one set of vertices. `normals=False`: none are to be computed."""
+    """`shared`: the primitives are sections over one set of vertices. `normals=False`: none are to be computed.
+    `uvs`: how many sets of texture coordinates are real; the others are there for viewers that insist on them."""
 
     skinning: str = "linear"
     shared: bool = False
     normals: bool = True
+    uvs: int | None = None
 
 
 class PrimitiveNotes(Struct, gc=False, omit_defaults=True):
@@ -58,9 +69,11 @@ class PrimitiveNotes(Struct, gc=False, omit_defaults=True):
 
 
 class SceneNotes(Struct, gc=False, omit_defaults=True):
-    """The character's `name`; the morph channels and their rest weights where nodes and targets do not say them."""
+    """The character's `name`; its `joints` as node indices where they are not in depth-first order; the morph channels
+    and their rest weights where nodes and targets do not say them."""
 
     name: str | None = None
+    joints: list[int] | None = None
     morphs: list[str] | None = None
     rest: list[float] | None = None
 
@@ -85,7 +98,9 @@ def read(extras: Raw, kind: type[T], report: ReportBuilder, place: str) -> T:
     if not len(memoryview(extras)) or _KEY_BYTES not in bytes(extras):
         return kind()
     if kind not in _decoders:
-        _decoders[kind] = msgspec.json.Decoder(msgspec.defstruct(f"{kind.__name__}Extras", [(KEY, kind | None, None)]))
+        _decoders[kind] = msgspec.json.Decoder(
+            msgspec.defstruct(f"{kind.__name__}Extras", [(KEY, kind | None, None)])
+        )
     try:
         return _decoders[kind].decode(extras).marrow or kind()
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:

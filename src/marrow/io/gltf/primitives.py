@@ -116,7 +116,9 @@ def read_vertices(ctx: Context, primitive: Primitive, place: str) -> tuple[Verti
         out.colors = _with_alpha(_finite(ctx, attributes.either("COLOR_0", "VEC4", "VEC3"), place, "colours"))
         known.add("COLOR_0")
     joints, weights = [], []
-    while (name := f"JOINTS_{len(joints)}") in attributes and (other := f"WEIGHTS_{len(joints)}") in attributes:
+    while (name := f"JOINTS_{len(joints)}") in attributes and (
+        other := f"WEIGHTS_{len(joints)}"
+    ) in attributes:
         joints.append(attributes.integers(name))
         weights.append(attributes.floats(other, "VEC4"))
         known |= {name, other}
@@ -130,7 +132,15 @@ def read_vertices(ctx: Context, primitive: Primitive, place: str) -> tuple[Verti
         if name not in known:
             ctx.report.add("dropped", name, "marrow does not keep this vertex attribute")
     V = len(out.positions)
-    for array in (out.normals, out.tangents, out.colors, out.joints, out.weights, out.dual_quaternion_weights, *out.uvs):
+    for array in (
+        out.normals,
+        out.tangents,
+        out.colors,
+        out.joints,
+        out.weights,
+        out.dual_quaternion_weights,
+        *out.uvs,
+    ):
         if array is not None and len(array) != V:
             raise ctx.refuse(f"its attributes have {V} and {len(array)} vertices", place)
     out.deltas = [_delta(ctx, t, V, f"{place}.targets[{i}]") for i, t in enumerate(primitive.targets or ())]
@@ -149,7 +159,9 @@ def _finite(ctx: Context, values: Array, place: str, what: str) -> Array:
     if good.all():
         return values
     rows = int((~good.all(axis=1)).sum())
-    ctx.report.add("repaired", place, f"{rows} vertices had {what} that are not finite; they were set to zero")
+    ctx.report.add(
+        "repaired", place, f"{rows} vertices had {what} that are not finite; they were set to zero"
+    )
     ctx.budget.charge(values.nbytes, place)
     return np.where(good, values, np.float32(0))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from marrow.io.gltf import notes
 from marrow.io.gltf.accessors import Accessors
 from marrow.io.gltf.clips import read_clips
 from marrow.io.gltf.container import parse
@@ -12,7 +11,6 @@ from marrow.io.gltf.context import Context
 from marrow.io.gltf.geometry import read_channels, read_meshes
 from marrow.io.gltf.limits import MAX_NODES, Budget, limit
 from marrow.io.gltf.materials import read_images, read_materials
-from marrow.io.gltf.notes import SceneNotes
 from marrow.io.gltf.scene import read_sockets, read_tree, rest_transforms
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character, Pose, Skeleton
@@ -43,13 +41,13 @@ def read(source: Source, options: LoadOptions) -> Character:
         read_sockets(ctx, tree),
     )
     images = read_images(ctx)
-    noted = notes.read(tree.scene.extras, SceneNotes, report, "scenes") if tree.scene else SceneNotes()
+    noted_name = tree.scene_notes.name
     return Character(
         skeleton,
         read_meshes(ctx, tree, channels),
         read_clips(ctx, tree, channels, skeleton),  # type: ignore[arg-type]
         read_materials(ctx, images),
         images,
-        name=noted.name if noted.name is not None else source.path.stem,
+        name=source.path.stem if noted_name is None else noted_name,
         report=report.build(),
     )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from marrow.errors import MarrowError
 from marrow.io.gltf import notes
 from marrow.io.gltf.context import Context
-from marrow.io.gltf.notes import NodeNotes
+from marrow.io.gltf.notes import NodeNotes, SceneNotes
 from marrow.io.gltf.schema import Node, Scene
 from marrow.math import affine, quaternion, transform
 from marrow.model import Socket
@@ -35,7 +35,7 @@ class Tree:
     joint_of: dict[int, int]
     mesh_nodes: list[int]
     notes: dict[int, NodeNotes]
-    scene: Scene | None
+    scene_notes: SceneNotes
 
     def names(self, ctx: Context) -> tuple[str, ...]:
         nodes = ctx.document.nodes
@@ -47,15 +47,20 @@ def read_tree(ctx: Context) -> Tree:
     nodes = ctx.document.nodes
     above = _parents(ctx)
     scene, roots = _roots(ctx, above)
-    tree = Tree([], [], {}, [], {}, scene)
+    scene_notes = notes.read(scene.extras, SceneNotes, ctx.report, "scenes") if scene else SceneNotes()
+    tree = Tree([], [], {}, [], {}, scene_notes)
     for root in roots:
         if above[root] >= 0:
             ctx.report.add("warning", f"nodes[{root}]", "the scene lists it as a root, but it has a parent")
     _walk(ctx, tree, roots, None)
     outside = _needed_outside(ctx, tree, above)
     if outside:
-        ctx.report.add("info", "skins", f"{len(outside)} joints lie outside the scene and were added after it")
+        ctx.report.add(
+            "info", "skins", f"{len(outside)} joints lie outside the scene and were added after it"
+        )
         _walk(ctx, tree, [n for n in sorted(outside) if above[n] not in outside], outside)
+    if scene_notes.joints is not None:
+        _reorder(ctx, tree, scene_notes.joints)
     if not tree.nodes:
         raise ctx.refuse("holds no nodes: there is no skeleton to read", "nodes")
     cameras = sum(nodes[n].camera is not None for n in tree.nodes)
@@ -64,7 +69,9 @@ def read_tree(ctx: Context) -> Tree:
     twice = [name for name, count in Counter(tree.names(ctx)).items() if count > 1]
     if twice:
         shown = ", ".join(map(repr, twice[:5])) + (", ..." if len(twice) > 5 else "")
-        ctx.report.add("warning", "nodes", f"several joints share a name: {shown}; the first of them answers to it")
+        ctx.report.add(
+            "warning", "nodes", f"several joints share a name: {shown}; the first of them answers to it"
+        )
     return tree
 
 
@@ -75,9 +82,13 @@ def _parents(ctx: Context) -> list[int]:
     for index, node in enumerate(nodes):
         for child in node.children or ():
             if child >= len(nodes):
-                raise ctx.refuse(f"child {child} does not exist; there are {len(nodes)} nodes", f"nodes[{index}]")
+                raise ctx.refuse(
+                    f"child {child} does not exist; there are {len(nodes)} nodes", f"nodes[{index}]"
+                )
             if above[child] >= 0:
-                raise ctx.refuse(f"is a child of both node {above[child]} and node {index}", f"nodes[{child}]")
+                raise ctx.refuse(
+                    f"is a child of both node {above[child]} and node {index}", f"nodes[{child}]"
+                )
             above[child] = index
     # With one parent each, whatever cannot be reached from a root runs in a circle.
     stack = [n for n in range(len(nodes)) if above[n] < 0]
@@ -130,6 +141,21 @@ def _walk(ctx: Context, tree: Tree, roots: list[int], only: set[int] | None) -> 
         stack.extend((c, below) for c in reversed(children) if only is None or c in only)
 
 
+def _reorder(ctx: Context, tree: Tree, wanted: list[int]) -> None:
+    """Puts the joints into the order a note asks for, if it names just them, parents first."""
+    rank = {n: i for i, n in enumerate(wanted)}
+    new = [rank.get(n, -1) for n in tree.nodes]
+    fits = sorted(new) == list(range(len(wanted)))
+    if not fits or not all(p < 0 or new[p] < i for p, i in zip(tree.parents, new)):
+        ctx.report.add("dropped", "scenes", "marrow's note on the order of the joints does not fit the nodes")
+        return
+    parents = [-1] * len(wanted)
+    for i, parent in zip(new, tree.parents):
+        parents[i] = new[parent] if parent >= 0 else -1
+    tree.nodes, tree.parents = list(wanted), parents
+    tree.joint_of = {n: new[j] for n, j in tree.joint_of.items()}
+
+
 def _may_be_skipped(node: Node, parent: int) -> bool:
     """A node noted as no joint must move nothing, and its mesh must have something to follow."""
     moves = node.matrix or node.translation or node.rotation or node.scale
@@ -167,7 +193,9 @@ def rest_transforms(ctx: Context, tree: Tree) -> tuple[Array, Array, Array]:
     length = np.sqrt(np.einsum("ji,ji->j", r, r))
     off = np.abs(length - 1)
     if float(off.max()) > UNIT_TOLERANCE:
-        ctx.report.add("repaired", "nodes", f"{int((off > UNIT_TOLERANCE).sum())} rotations were not of unit length")
+        ctx.report.add(
+            "repaired", "nodes", f"{int((off > UNIT_TOLERANCE).sum())} rotations were not of unit length"
+        )
     # What float32 rounding explains stays as the file has it.
     r = np.where((off > 1e-6)[:, None], quaternion.normalize(r), r)
     with np.errstate(over="ignore"):

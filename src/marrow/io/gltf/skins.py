@@ -18,14 +18,15 @@ from marrow.model._validate import owned
 __all__ = ["Skins", "Weighting", "settle_weights"]
 
 Array = NDArray[Any]
-# Sums closer to one than this are one up to float32 rounding and stay as they are; those further off than the second
-# are more than the rounding of 8-bit files and worth a line in the report.
-EXACT_SUM, WORTH_REPORTING = 1e-6, 2e-3
+# What float32 rounding leaves of a sum of one: such weights stay as they are.
+EXACT_SUM = 1e-7
+# More than the rounding of files with 8-bit weights: worth a line in the report.
+WORTH_REPORTING = 2e-3
 
 
 @dataclass(slots=True)
 class Weighting:
-    """Joints `(V, K)` of a skin and weights `(V, K)` that sum to one; `bare` marks the vertices that had none."""
+    """Joints `(V, K)` of a skin and weights `(V, K)` that sum to one; `bare` are the vertices that had none."""
 
     joints: Array
     weights: Array
@@ -39,9 +40,11 @@ def settle_weights(ctx: Context, vertices: Vertices, name: str) -> Weighting | N
     if joints is None or weights is None or not len(weights):
         return None
     bare: Array | None = None
-    total = weights @ np.ones(weights.shape[1], np.float32)
-    off = np.abs(total - np.float32(1))
-    wrong = ~(off <= EXACT_SUM) | (weights.min(axis=1) < 0)
+    total = weights.astype(np.float64) @ np.ones(weights.shape[1])
+    off = np.abs(total - 1)
+    wrong = ~(off <= EXACT_SUM)
+    if float(weights.min()) < 0:
+        wrong |= (weights < 0).any(axis=1)
     if wrong.any():
         mended, none = normalize_weights(weights[wrong])
         weights = weights.copy()
@@ -49,7 +52,9 @@ def settle_weights(ctx: Context, vertices: Vertices, name: str) -> Weighting | N
         rows = np.flatnonzero(wrong)
         if none.any():
             bare = rows[none]
-            ctx.report.add("repaired", name, f"{len(bare)} vertices have no weights; they follow the mesh's node")
+            ctx.report.add(
+                "repaired", name, f"{len(bare)} vertices have no weights; they follow the mesh's node"
+            )
         far = rows[~none][~(off[rows[~none]] <= WORTH_REPORTING)]
         if len(far):
             worst = float(total[far[np.argmax(np.where(np.isfinite(off[far]), off[far], np.inf))]])
@@ -58,9 +63,11 @@ def settle_weights(ctx: Context, vertices: Vertices, name: str) -> Weighting | N
             )
     used = np.flatnonzero(weights.any(axis=0))
     K = int(used[-1]) + 1 if len(used) else 1
-    if K < weights.shape[1]:
+    if weights.shape[1] > K:
         joints, weights = joints[:, :K], np.ascontiguousarray(weights[:, :K])
-    joints = joints.astype(np.uint32 if joints.dtype == np.uint32 and int(joints.max()) > 0xFFFF else np.uint16)
+    joints = joints.astype(
+        np.uint32 if joints.dtype == np.uint32 and int(joints.max()) > 0xFFFF else np.uint16
+    )
     return Weighting(joints, weights, bare, int(joints.max()))
 
 
@@ -71,13 +78,19 @@ class Skins:
         self._ctx, self._tree = ctx, tree
         self._lists: dict[int, tuple[Array, Array]] = {}
 
-    def bind(self, skin: int | None, weighting: Weighting | None, V: int, joint: int, place: str) -> dict[str, Any]:
+    def bind(
+        self, skin: int | None, weighting: Weighting | None, V: int, joint: int, place: str
+    ) -> dict[str, Any]:
         """The `joints`, `weights`, `joint_list` and `inverse_bind` of a mesh whose node is, or hangs on, `joint`."""
         if skin is None or weighting is None:
             if weighting is not None:
-                self._ctx.report.add("warning", place, "its mesh has weights but it has no skin; it moves as a whole")
+                self._ctx.report.add(
+                    "warning", place, "its mesh has weights but it has no skin; it moves as a whole"
+                )
             elif skin is not None:
-                self._ctx.report.add("warning", place, "its mesh has no weights for its skin; it moves as a whole")
+                self._ctx.report.add(
+                    "warning", place, "its mesh has no weights for its skin; it moves as a whole"
+                )
             self._ctx.budget.charge(V * 6, place)
             return {
                 "joints": owned(np.zeros((V, 1), np.uint16)),
@@ -92,7 +105,9 @@ class Skins:
             # Exporters leave anything in the joints of zero weights.
             joints = np.where(weighting.weights > 0, joints, 0)
             if int(joints.max()) >= B:
-                raise self._ctx.refuse(f"joint {joints.max()} is out of range for a skin of {B} joints", place)
+                raise self._ctx.refuse(
+                    f"joint {joints.max()} is out of range for a skin of {B} joints", place
+                )
         if weighting.bare is not None:
             joints = joints.copy()
             joints[weighting.bare, 0] = B

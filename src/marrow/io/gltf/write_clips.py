@@ -1,0 +1,194 @@
+"""Clips into a `Builder`: one animation each, one channel per track, one for all morph weights of a node."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.io.gltf.builder import Builder
+from marrow.io.gltf.curves import CUBIC, STEP, Curve, through_in_betweens, together
+from marrow.io.gltf.notes import ClipNotes, to_extras
+from marrow.math import quaternion
+from marrow.model import Clip, Mesh, MorphTarget, Skeleton, Track
+from marrow.model.clip import INTERPOLATIONS
+
+__all__ = ["MorphNode", "target_rest", "write_clip"]
+
+Array = NDArray[Any]
+_INTERPOLATIONS = {"step": "STEP", "linear": "LINEAR", "cubic": "CUBICSPLINE"}
+
+
+@dataclass(frozen=True, slots=True)
+class MorphNode:
+    """A node whose mesh has morph targets."""
+
+    node: int
+    mesh: Mesh
+
+    @property
+    def channels(self) -> list[int]:
+        """The morph channels of the mesh, each once."""
+        return list(dict.fromkeys(t.channel for t in self.mesh.morph_targets))
+
+
+def write_clip(builder: Builder, clip: Clip, morph_nodes: Sequence[MorphNode]) -> None:
+    """One animation, with what glTF cannot say in its notes."""
+    place = f"clip {clip.name!r}"
+    animation: dict[str, Any] = {"name": clip.name, "channels": [], "samplers": []}
+    # Of two tracks of one property the later one counts, as in sampling.
+    tracks = {(t.path, t.target): t for t in clip.tracks}
+    morphs = {t.target: t for t in tracks.values() if t.path == "morph"}
+    for track in tracks.values():
+        if track.path != "morph":
+            name = f"{place}, {track.path} of {clip.skeleton.names[track.target]!r}"
+            times, values, interpolation = _keys(builder, track, name)
+            _channel(builder, animation, track.target, track.path, times, values, interpolation, name)
+    written: set[int] = set()
+    for morph_node in morph_nodes:
+        if any(c in morphs for c in morph_node.channels):
+            _weights(builder, animation, morph_node, morphs, clip.skeleton, place)
+            written |= set(morph_node.channels)
+    lost = [clip.skeleton.morph_names[c] for c in morphs if c not in written]
+    if lost:
+        warnings.warn(
+            f"{place}: {', '.join(map(repr, lost))} move no mesh, and glTF animates only the morphs of meshes; their "
+            "tracks are not in the file",
+            stacklevel=5,
+        )
+    still = not animation["channels"]
+    if still:
+        # An animation without channels is not valid: hold the first joint where it rests.
+        rest = clip.skeleton.rest.translation[:1]
+        _channel(builder, animation, 0, "translation", np.zeros(1, np.float32), rest, "STEP", place)
+    last = float(clip.tracks.times.max(initial=0.0))
+    noted = ClipNotes(
+        events=[(float(e.time), e.name) for e in clip.events],
+        rate=clip.rate,
+        additive=clip.additive,
+        duration=None if clip.duration == last else clip.duration,
+        morphs=None if written <= set(morphs) else sorted(morphs),
+        still=still,
+    )
+    extras = to_extras(noted)
+    if extras:
+        animation["extras"] = extras
+    builder.add("animations", animation)
+
+
+def _keys(builder: Builder, track: Track, place: str) -> tuple[Array, Array, str]:
+    """The keys of a track as glTF allows them: times from zero upward, rotations of unit length."""
+    times, values = track.times, track.values
+    builder.check_finite(values.reshape(len(times), -1), place)
+    if times[0] < 0:
+        raise builder.refuse(
+            f"starts at {times[0]} s; glTF has no times before zero", place, "shift the clip first"
+        )
+    interpolation = _INTERPOLATIONS[track.interpolation]
+    if (np.diff(times) <= 0).any():
+        times, values = _apart(times, values)
+    if interpolation == "CUBICSPLINE" and len(times) == 1:
+        interpolation, values = "STEP", values[:, 1]
+    if track.path == "rotation":
+        values = _unit_rotations(values)
+    return times, values, interpolation
+
+
+def _apart(times: Array, values: Array) -> tuple[Array, Array]:
+    """Keys at one moment are a jump: the first of them moves to the instant before, those between the first and the
+    last never show."""
+    first = np.append(True, times[1:] != times[:-1])
+    last = np.append(times[1:] != times[:-1], True)
+    moved = np.where(first & ~last, np.nextafter(times, np.float32(-np.inf), dtype=np.float32), times)
+    kept = (first | last) & (moved >= 0)
+    moved, values = moved[kept], values[kept]
+    rising = np.append(True, moved[1:] > moved[:-1])
+    return moved[rising], values[rising]
+
+
+def _unit_rotations(values: Array) -> Array:
+    """Rotation keys of unit length; a spline's tangents are scaled along with their key."""
+    keys = values[:, 1] if values.ndim == 3 else values
+    length = np.linalg.norm(keys.astype(np.float64), axis=1)
+    off = np.abs(length - 1) > (1e-3 if values.ndim == 3 else 1e-6)
+    if not off.any():
+        return values
+    out = values.astype(np.float64)
+    if values.ndim == 3:
+        out[off] /= np.where(length[off] > 0, length[off], 1)[:, None, None]
+        out[off, 1] = quaternion.normalize(out[off, 1])
+    else:
+        out[off] = quaternion.normalize(out[off])
+    return out.astype(np.float32)
+
+
+def _channel(
+    builder: Builder,
+    animation: dict[str, Any],
+    node: int,
+    path: str,
+    times: Array,
+    values: Array,
+    interpolation: str,
+    place: str,
+) -> None:
+    width = 1 if path == "weights" else values.shape[-1]
+    sampler: dict[str, Any] = {
+        "input": builder.accessor(np.asarray(times, np.float32)[:, None], place, bounds=True),
+        "output": builder.accessor(np.ascontiguousarray(values, np.float32).reshape(-1, width), place),
+    }
+    if interpolation != "LINEAR":
+        sampler["interpolation"] = interpolation
+    animation["samplers"].append(sampler)
+    animation["channels"].append(
+        {"sampler": len(animation["samplers"]) - 1, "target": {"node": node, "path": path}}
+    )
+
+
+def _weights(
+    builder: Builder,
+    animation: dict[str, Any],
+    morph_node: MorphNode,
+    morphs: dict[int, Track],
+    skeleton: Skeleton,
+    place: str,
+) -> None:
+    """The weights of all targets of a node's mesh in one channel."""
+    targets = morph_node.mesh.morph_targets
+    curves: list[Curve | None] = [None] * len(targets)
+    start = min(float(morphs[c].times[0]) for c in morph_node.channels if c in morphs)
+    for channel in morph_node.channels:
+        members = [i for i, t in enumerate(targets) if t.channel == channel]
+        if channel in morphs:
+            times, values, _ = _keys(
+                builder, morphs[channel], f"{place}, morph {skeleton.morph_names[channel]!r}"
+            )
+            kind = INTERPOLATIONS.index(morphs[channel].interpolation)
+            if kind == CUBIC and values.ndim == 2:
+                kind = STEP
+            curve = Curve(times, values[..., 0], kind)
+        else:
+            curve = Curve.constant(float(skeleton.rest.morphs[channel]), max(start, 0.0))
+        for i, on in zip(members, through_in_betweens(curve, [targets[i] for i in members])):
+            curves[i] = on
+    times, aligned = together([c for c in curves if c is not None])
+    kind = aligned[0].interpolation
+    # Key by key: of a spline first all in-tangents, then all values, then all out-tangents.
+    values = np.stack([c.values for c in aligned], axis=-1)
+    name = ("STEP", "LINEAR", "CUBICSPLINE")[kind]
+    _channel(builder, animation, morph_node.node, "weights", times, values, name, place)
+
+
+def target_rest(targets: Sequence[MorphTarget], skeleton: Skeleton) -> list[float]:
+    """How far each target of a mesh is on in the rest pose."""
+    out = [0.0] * len(targets)
+    for channel in dict.fromkeys(t.channel for t in targets):
+        members = [i for i, t in enumerate(targets) if t.channel == channel]
+        curve = Curve.constant(float(skeleton.rest.morphs[channel]), 0.0)
+        for i, on in zip(members, through_in_betweens(curve, [targets[i] for i in members])):
+            out[i] = float(on.values[0])
+    return out

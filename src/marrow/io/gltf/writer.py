@@ -1,0 +1,240 @@
+"""A `Character` to `.glb` or `.gltf`.
+
+The file is plain glTF 2.0 that any viewer shows; what glTF has no words for (sockets, events, channels that drive several
+targets, ...) goes into `extras` under `marrow`, so that reading it back gives the character that was saved.
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+import numpy as np
+
+from marrow._version import __version__
+from marrow.errors import FormatError
+from marrow.io.atomic import replacing
+from marrow.io.gltf.builder import Builder, short_floats
+from marrow.io.gltf.container import BIN_CHUNK, JSON_CHUNK, MAGIC
+from marrow.io.gltf.naming import Names, target_names
+from marrow.io.gltf.notes import NodeNotes, SceneNotes, SocketNote, to_extras
+from marrow.io.gltf.write_clips import MorphNode, target_rest, write_clip
+from marrow.io.gltf.write_materials import write_images, write_materials
+from marrow.io.gltf.write_meshes import is_plain, write_mesh
+from marrow.math import affine, quaternion
+from marrow.model import Character, Mesh, Skeleton
+
+__all__ = ["write"]
+
+MAX_GLB_BYTES = (1 << 32) - 1
+
+
+def write(character: Character, path: Path) -> None:
+    """Writes the character; a path that ends in `.gltf` gets its arrays in a `.bin` file beside it."""
+    path = Path(path)
+    builder = Builder(path)
+    document = _document(builder, character)
+    if path.suffix.lower() == ".gltf":
+        _save_gltf(builder, document, path)
+    else:
+        _save_glb(builder, document, path)
+
+
+def _save_glb(builder: Builder, document: dict[str, Any], path: Path) -> None:
+    if builder.size:
+        document["buffers"] = [{"byteLength": builder.size}]
+    text = msgspec.json.encode(document)
+    text += b" " * (-len(text) % 4)
+    total = 12 + 8 + len(text) + (8 + builder.size if builder.size else 0)
+    if total > MAX_GLB_BYTES:
+        raise FormatError(f"would have {total} bytes; a GLB holds at most {MAX_GLB_BYTES}", path=path)
+    with replacing(path) as file:
+        file.write(MAGIC + struct.pack("<II", 2, total))
+        file.write(struct.pack("<II", len(text), JSON_CHUNK) + text)
+        if builder.size:
+            file.write(struct.pack("<II", builder.size, BIN_CHUNK))
+            file.writelines(builder.binary)
+
+
+def _save_gltf(builder: Builder, document: dict[str, Any], path: Path) -> None:
+    if not builder.size:
+        with replacing(path) as file:
+            file.write(msgspec.json.format(msgspec.json.encode(document), indent=1))
+        return
+    binary = path.with_suffix(".bin")
+    document["buffers"] = [{"byteLength": builder.size, "uri": quote(binary.name)}]
+    # Both are complete before either takes its place.
+    with replacing(path) as file, replacing(binary) as data:
+        data.writelines(builder.binary)
+        file.write(msgspec.json.format(msgspec.json.encode(document), indent=1))
+
+
+def _document(builder: Builder, character: Character) -> dict[str, Any]:
+    if not len(character.skeleton):
+        raise builder.refuse("has no joints, and a glTF scene needs a node", "skeleton")
+    images = write_images(builder, character.images)
+    write_materials(builder, character.materials, images)
+    scene = _Scene(builder, character)
+    for clip in character.clips.values():
+        write_clip(builder, clip, scene.morph_nodes)
+    document: dict[str, Any] = {"asset": {"version": "2.0", "generator": f"marrow {__version__}"}}
+    if builder.extensions_used:
+        document["extensionsUsed"] = sorted(builder.extensions_used)
+    if builder.extensions_required:
+        document["extensionsRequired"] = sorted(builder.extensions_required)
+    document |= {"scene": 0, "scenes": [scene.definition]}
+    return document | builder.objects
+
+
+class _Scene:
+    """The nodes: joint j is node j; after them the nodes that only carry a mesh or stand in for a joint."""
+
+    def __init__(self, builder: Builder, character: Character) -> None:
+        self._builder = builder
+        self._skeleton = character.skeleton
+        self._notes = [NodeNotes() for _ in range(len(character.skeleton))]
+        self._skins: dict[tuple[bytes, bytes], int] = {}
+        self._roots = list(character.skeleton.roots)
+        self.morph_nodes: list[MorphNode] = []
+        self._write_joints(character.skeleton)
+        places = [self._place_mesh(mesh, character) for mesh in character.meshes]
+        self._wrap_roots()
+        order = self._depth_first()
+        self._note_order(places, order)
+        scene_notes = SceneNotes(name=character.name)
+        joints = [n for n in order if n < len(self._skeleton)]
+        if joints != sorted(joints):
+            scene_notes.joints = list(range(len(self._skeleton)))
+        self._note_channels(order, scene_notes)
+        for node, noted in zip(self._nodes, self._notes):
+            extras = to_extras(noted)
+            if extras:
+                node["extras"] = extras
+        self.definition: dict[str, Any] = {"nodes": self._roots}
+        extras = to_extras(scene_notes)
+        if extras:
+            self.definition["extras"] = extras
+
+    @property
+    def _nodes(self) -> list[dict[str, Any]]:
+        return self._builder.objects["nodes"]
+
+    def _write_joints(self, skeleton: Skeleton) -> None:
+        rest = skeleton.rest
+        for field in ("translation", "rotation", "scale"):
+            self._builder.check_finite(getattr(rest, field), f"rest pose, {field}")
+        self._builder.check_finite(rest.morphs[:, None], "rest pose, morphs")
+        length = np.linalg.norm(rest.rotation.astype(np.float64), axis=1)
+        unit = np.where(
+            np.abs(length - 1)[:, None] > 1e-6, quaternion.normalize(rest.rotation), rest.rotation
+        )
+        for j, name in enumerate(skeleton.names):
+            node: dict[str, Any] = {"name": name}
+            for key, values, default in (
+                ("translation", rest.translation[j], [0, 0, 0]),
+                ("rotation", unit[j], [0, 0, 0, 1]),
+                ("scale", rest.scale[j], [1, 1, 1]),
+            ):
+                if values.tolist() != default:
+                    node[key] = short_floats(values)
+            self._builder.add("nodes", node)
+            parent = int(skeleton.parents[j])
+            if parent >= 0:
+                self._nodes[parent].setdefault("children", []).append(j)
+        for i, s in enumerate(skeleton.sockets):
+            t, r, k = (tuple(short_floats(a)) for a in (s.translation, s.rotation, s.scale))
+            sockets = [*self._notes[s.joint].sockets, SocketNote(s.name, i, t, r, k)]  # type: ignore[arg-type]
+            self._notes[s.joint].sockets = sockets
+
+    def _add_node(self, node: dict[str, Any], parent: int) -> int:
+        """A node that is no joint, below a joint or at the root (-1)."""
+        index = self._builder.add("nodes", node)
+        self._notes.append(NodeNotes(joint=False))
+        if parent >= 0:
+            self._nodes[parent].setdefault("children", []).append(index)
+        else:
+            self._roots.append(index)
+        return index
+
+    def _place_mesh(self, mesh: Mesh, character: Character) -> int:
+        """The node that carries a mesh: its own, or one more where that is taken or does not exist."""
+        plain = is_plain(mesh)
+        n = mesh.node
+        if not 0 <= n < len(self._skeleton) or "mesh" in self._nodes[n]:
+            n = self._add_node({"name": mesh.name}, mesh.node if plain else -1)
+            if not plain:
+                self._notes[n].node = mesh.node
+        node = self._nodes[n]
+        node["mesh"] = write_mesh(self._builder, mesh, character.materials)
+        if not plain:
+            node["skin"] = self._skin(mesh)
+        if mesh.morph_targets:
+            self.morph_nodes.append(MorphNode(n, mesh))
+            rest = target_rest(mesh.morph_targets, self._skeleton)
+            if any(rest):
+                node["weights"] = short_floats(rest)
+        self._notes[n].visible = mesh.visible
+        return n
+
+    def _skin(self, mesh: Mesh) -> int:
+        key = (mesh.joint_list.tobytes(), mesh.inverse_bind.tobytes())
+        if key not in self._skins:
+            joints: list[int] = []
+            for j in mesh.joint_list.tolist():
+                # A skin names each node once: a joint with a second inverse bind matrix gets a node to stand in for it.
+                again = j in joints
+                joints.append(self._add_node({"name": f"{self._skeleton.names[j]}_again"}, j) if again else j)
+            columns = affine.to_4x4(mesh.inverse_bind).swapaxes(1, 2).reshape(-1, 16)
+            binds = self._builder.accessor(columns, f"mesh {mesh.name!r}, inverse bind matrices")
+            self._skins[key] = self._builder.add("skins", {"joints": joints, "inverseBindMatrices": binds})
+        return self._skins[key]
+
+    def _wrap_roots(self) -> None:
+        """One node above all roots where a skin reaches across several, since its joints must share a root."""
+        root_of = list(range(len(self._skeleton)))
+        for j, parent in enumerate(self._skeleton.parents.tolist()):
+            if parent >= 0:
+                root_of[j] = root_of[parent]
+        for joints, _ in self._skins:
+            if len({root_of[j] for j in np.frombuffer(joints, np.int32).tolist()}) > 1:
+                roots, self._roots = self._roots, []
+                self._add_node({"name": "roots", "children": roots}, -1)
+                return
+
+    def _depth_first(self) -> list[int]:
+        order, stack = [], self._roots[::-1]
+        while stack:
+            n = stack.pop()
+            order.append(n)
+            stack.extend(reversed(self._nodes[n].get("children", ())))
+        return order
+
+    def _note_order(self, places: list[int], order: list[int]) -> None:
+        rank = {n: i for i, n in enumerate(order)}
+        if [rank[n] for n in places] != sorted(rank[n] for n in places):
+            for i, n in enumerate(places):
+                self._notes[n].order = i
+
+    def _note_channels(self, order: list[int], scene_notes: SceneNotes) -> None:
+        """Notes the morph channels where reading the file would number or name them otherwise."""
+        rank = {n: i for i, n in enumerate(order)}
+        names, natural, sequential = Names(), [], True
+        for morph_node in sorted(self.morph_nodes, key=lambda m: rank[m.node]):
+            targets = morph_node.mesh.morph_targets
+            start = len(natural)
+            sequential &= [t.channel for t in targets] == list(range(start, start + len(targets)))
+            sequential &= all(t.full_weight == 1.0 for t in targets)
+            given = target_names([t.name for t in targets], len(targets), morph_node.mesh.name)
+            natural += [names.claim(name) for name in given]
+        if sequential and tuple(natural) == self._skeleton.morph_names:
+            return
+        scene_notes.morphs = list(self._skeleton.morph_names)
+        scene_notes.rest = short_floats(self._skeleton.rest.morphs)
+        for morph_node in self.morph_nodes:
+            targets = morph_node.mesh.morph_targets
+            self._notes[morph_node.node].channels = [t.channel for t in targets]
+            if any(t.full_weight != 1.0 for t in targets):
+                self._notes[morph_node.node].full_weights = [t.full_weight for t in targets]
