@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.resampling import SampledClip, pack_rows, padded, resampled
+from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.model.clip import Clip
 from marrow.model.skeleton import Skeleton
@@ -60,9 +60,10 @@ class ClipBank:
     @classmethod
     def of(cls, character: Character) -> ClipBank:
         """The bank of all of a character's clips at their own rates, built once and shared by its animators."""
-        if character not in _banks:
-            _banks[character] = cls.build(character.skeleton, character.clips.values())
-        return _banks[character]
+        bank: ClipBank = derived(
+            character, "bank", lambda: cls.build(character.skeleton, character.clips.values())
+        )
+        return bank
 
     @property
     def joint_stride(self) -> int:
@@ -79,6 +80,3 @@ class ClipBank:
 
     def __repr__(self) -> str:
         return f"ClipBank({len(self.sampled)} clips, {int(self.frames.sum())} frames, {self.rows.nbytes} bytes)"
-
-
-_banks: weakref.WeakKeyDictionary[Character, ClipBank] = weakref.WeakKeyDictionary()

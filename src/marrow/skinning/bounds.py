@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.kernels import reference
 from marrow.math import dual_quaternion
+from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.model.mesh import Mesh
 from marrow.model.morph import target_weights
@@ -75,7 +75,7 @@ def bounds(
             points = skin(thing, part, method=method, morphs=weights, normals=False, threads=threads).positions
             low[first : first + step], high[first : first + step] = points.min(-2), points.max(-2)
     elif V:
-        boxes = _joint_boxes(thing)
+        boxes: _JointBoxes = derived(thing, "joint_boxes", lambda: _joint_boxes(thing))
         center, half = boxes.grown(motion.morphs)
         _linear_box(motion.matrices, center, half, boxes.used, low, high)
         if any((method or m.skinning) != "linear" for m in meshes):
@@ -105,12 +105,7 @@ class _JointBoxes:
         return self.center[None], half
 
 
-_boxes: weakref.WeakKeyDictionary[Any, _JointBoxes] = weakref.WeakKeyDictionary()
-
-
 def _joint_boxes(thing: Character | Mesh) -> _JointBoxes:
-    if thing in _boxes:
-        return _boxes[thing]
     palette = palette_of(thing)
     P = len(palette)
     meshes = thing.meshes if isinstance(thing, Character) else (thing,)
@@ -140,8 +135,7 @@ def _joint_boxes(thing: Character | Mesh) -> _JointBoxes:
     center = np.where(seen[:, None], (low + high) / 2, 0)
     half = np.where(seen[:, None], (high - low) / 2, 0)
     edges = np.array(sorted(pairs), np.int64).reshape(-1, 2)
-    _boxes[thing] = _JointBoxes(center, half, seen, reach, targets, edges, most)
-    return _boxes[thing]
+    return _JointBoxes(center, half, seen, reach, targets, edges, most)
 
 
 def _include(low: Array, high: Array, center: Array, half: Array, used: Array) -> None:

@@ -7,7 +7,6 @@ The last block is filled up with copies of its last vertex, which write the same
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.model.mesh import Mesh
 from marrow.model.morph import MorphTarget
@@ -57,10 +57,6 @@ class Layout:
         return len(self.joint_start) - 1
 
 
-_Key = tuple[tuple[int, ...] | None, int | None, bool]
-_cache: weakref.WeakKeyDictionary[Any, dict[_Key, Layout]] = weakref.WeakKeyDictionary()
-
-
 def layout_of(
     thing: Character | Mesh,
     *,
@@ -74,11 +70,9 @@ def layout_of(
     influences per vertex first. `lead_first` makes the joint of largest weight the first of its block, as dual
     quaternions need it.
     """
-    kept = _cache.setdefault(thing, {})
-    key = (members, influences, lead_first)
-    if key not in kept:
-        kept[key] = _build(thing, members, influences, lead_first)
-    return kept[key]
+    key = ("layout", members, influences, lead_first)
+    layout: Layout = derived(thing, key, lambda: _build(thing, members, influences, lead_first))
+    return layout
 
 
 def _build(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,14 +14,15 @@ from marrow.kernels import poses
 from marrow.kernels.compiler import readonly
 from marrow.kernels.skinning import skin_kernel
 from marrow.math import affine
+from marrow.model._derived import derived
 from marrow.model.character import Character, Palette
 from marrow.model.mesh import SKINNING_METHODS, Mesh
 from marrow.model.morph import target_weights
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
-from marrow.skinning.layout import Layout, layout_of
+from marrow.skinning.layout import layout_of
 from marrow.skinning.surface import Surface
-from marrow.skinning.threads import run_split
+from marrow.skinning.threads import WORTH_SECONDS, run_split
 
 __all__ = ["palette_of", "resolve", "skin"]
 
@@ -32,6 +32,7 @@ SECONDS_PER_BLOCK = 25e-9
 # Blended meshes are skinned twice, through a buffer of this many vertices at a time.
 BLEND_BUFFER_VERTICES = 1 << 20
 EMPTY = readonly(np.zeros(0, np.float32))
+SCRATCH = np.zeros(0, np.float32)
 
 
 @dataclass(frozen=True)
@@ -43,26 +44,24 @@ class Motion:
     batch: tuple[int, ...]
 
 
-_mesh_palettes: weakref.WeakKeyDictionary[Mesh, Palette] = weakref.WeakKeyDictionary()
-_pivots: weakref.WeakKeyDictionary[Palette, Array] = weakref.WeakKeyDictionary()
-
-
 def palette_of(thing: Character | Mesh) -> Palette:
     """The palette of a character, or of one mesh by itself: its own joint list."""
     if isinstance(thing, Character):
         return thing.palette
-    if thing not in _mesh_palettes:
-        slots = (np.arange(len(thing.joint_list), dtype=np.uint32),)
-        _mesh_palettes[thing] = Palette(thing.joint_list, thing.inverse_bind, slots)
-    return _mesh_palettes[thing]
+    slots = (np.arange(len(thing.joint_list), dtype=np.uint32),)
+    palette: Palette = derived(thing, "palette", lambda: Palette(thing.joint_list, thing.inverse_bind, slots))
+    return palette
 
 
 def bind_positions(palette: Palette) -> Array:
     """Where each palette entry's joint is at bind, `(P, 3)` float64: the point its scale is applied about."""
-    if palette not in _pivots:
+
+    def build() -> Array:
         origin = affine.invert(palette.inverse_bind.astype(np.float64))[..., 3]
-        _pivots[palette] = readonly(np.where(np.isfinite(origin), origin, 0.0))
-    return _pivots[palette]
+        return readonly(np.where(np.isfinite(origin), origin, 0.0))  # type: ignore[no-any-return]
+
+    positions: Array = derived(palette, "bind_positions", build)
+    return positions
 
 
 def resolve(
@@ -125,109 +124,126 @@ def skin(
     if influences is not None and influences < 1:
         raise ValidationError(f"skin: influences must be at least 1, got {influences}")
     motion = resolve(thing, pose, skeleton, morphs)
-    meshes = thing.meshes if isinstance(thing, Character) else (thing,)
-    V, F = sum(m.vertex_count for m in meshes), len(motion.matrices)
-    normals = normals and any(m.normals is not None for m in meshes)
-    tangents = tangents and normals and any(m.tangents is not None for m in meshes)
+    plan: _Plan = derived(thing, ("plan", method, influences), lambda: _Plan(thing, method, influences))
+    V, F = plan.vertex_count, len(motion.matrices)
+    normals = normals and plan.has_normals
+    tangents = tangents and normals and plan.has_tangents
     p = output("skin: out.positions", (*motion.batch, V, 3), out.positions if out else None)
     n = output("skin: out.normals", (*motion.batch, V, 3), out.normals if out else None) if normals else None
     t = output("skin: out.tangents", (*motion.batch, V, 4), out.tangents if out else None) if tangents else None
-    surface = Surface(p, n, t)
-    if V == 0 or F == 0:
-        return surface
-    groups: dict[str, list[int]] = {}
-    for i, m in enumerate(meshes):
-        chosen = method or m.skinning
-        if chosen == "blended" and m.dual_quaternion_weights is None:
-            raise ValidationError(f"skin: {m!r} has no dual_quaternion_weights, which blended skinning needs")
-        groups.setdefault(chosen, []).append(i)
-    for chosen, indices in groups.items():
-        members = None if len(indices) == len(meshes) else tuple(indices)
-        job = _Job(thing, members, influences, motion, V, threads)
-        if chosen == "blended":
-            job.blended([meshes[i] for i in indices], p, n, t)
-        else:
-            job.run(chosen, p, n, t, 0, F)
-    return surface
+    if V and F:
+        for group in plan.groups:
+            group.run(motion, p, n, t, threads)
+    return Surface(p, n, t)
 
 
-@dataclass(frozen=True)
-class _Job:
-    """One group of meshes that share a skinning method."""
+class _Plan:
+    """How a character is skinned: its meshes grouped by method, worked out once."""
 
-    thing: Character | Mesh
-    members: tuple[int, ...] | None
-    influences: int | None
-    motion: Motion
-    vertex_count: int
-    threads: int | None
+    def __init__(self, thing: Character | Mesh, method: str | None, influences: int | None) -> None:
+        meshes = thing.meshes if isinstance(thing, Character) else (thing,)
+        self.vertex_count = sum(m.vertex_count for m in meshes)
+        self.has_normals = any(m.normals is not None for m in meshes)
+        self.has_tangents = any(m.tangents is not None for m in meshes)
+        members: dict[str, list[int]] = {}
+        for i, m in enumerate(meshes):
+            chosen = method or m.skinning
+            if chosen == "blended" and m.dual_quaternion_weights is None:
+                raise ValidationError(f"skin: {m!r} has no dual_quaternion_weights, which blended skinning needs")
+            members.setdefault(chosen, []).append(i)
+        self.groups: list[_Group | _BlendedGroup] = []
+        for chosen, indices in members.items():
+            some = None if len(indices) == len(meshes) else tuple(indices)
+            if chosen == "blended":
+                parts = [_Group(thing, m, some, influences, self.vertex_count) for m in ("linear", "dual_quaternion")]
+                self.groups.append(_BlendedGroup(*parts, [meshes[i] for i in indices]))
+            else:
+                self.groups.append(_Group(thing, chosen, some, influences, self.vertex_count))
 
-    def layout(self, method: str) -> Layout:
-        lead_first = method == "dual_quaternion"
-        members = self.members if isinstance(self.thing, Character) else None
-        return layout_of(self.thing, members=members, influences=self.influences, lead_first=lead_first)
 
-    def run(self, method: str, p: Array, n: Array | None, t: Array | None, first: int, last: int) -> None:
-        """Skins poses `first..last` into the front of the outputs."""
-        layout = self.layout(method)
-        matrices = self.motion.matrices[first:last]
+class _Group:
+    """Meshes that are skinned by one method in one kernel call."""
+
+    def __init__(
+        self,
+        thing: Character | Mesh,
+        method: str,
+        members: tuple[int, ...] | None,
+        influences: int | None,
+        vertex_count: int,
+    ) -> None:
+        dual = method == "dual_quaternion"
+        self.method, self.vertex_count = method, vertex_count
+        self.layout = layout_of(thing, members=members, influences=influences, lead_first=dual)
+        self.pivots = bind_positions(palette_of(thing)) if dual else None
+        names = ("ranges", "joint_start", "joints", "weights", "rows", "positions", "normals", "tangents",
+                 "morph_start", "morph_target", "morph_deltas")  # fmt: skip
+        self.arrays = tuple(readonly(getattr(self.layout, name)) for name in names)
+        # Meshes that lack normals or tangents in a character that has some leave those rows zero.
+        self.rows = np.unique(self.layout.rows)
+
+    def run(self, motion: Motion, p: Array, n: Array | None, t: Array | None, threads: int | None) -> None:
+        """Writes this group's rows of the outputs."""
+        layout, matrices, method = self.layout, motion.matrices, self.method
         F, P = matrices.shape[:2]
         dual = EMPTY
-        if method == "dual_quaternion":
+        if self.pivots is not None:
             dual, stretch = np.empty((F, P, 8), np.float32), np.empty((F, P, 12), np.float32)
-            if poses.dual_quaternions(matrices, bind_positions(palette_of(self.thing)), dual, stretch):
+            if poses.dual_quaternions(matrices, self.pivots, dual, stretch):
                 method = "dual_quaternion_stretch"
-            matrices, dual = readonly(stretch), readonly(dual)
+            matrices, dual = readonly(stretch), readonly(dual.reshape(-1))
         weights = EMPTY
-        if layout.targets and self.motion.morphs is not None:
-            values = target_weights(layout.targets, self.motion.morphs[first:last])
-            weights = readonly(np.ascontiguousarray(values, np.float32))
-        vectors = (n is not None and layout.has_normals) + (t is not None and layout.has_tangents and layout.has_normals)
-        self._clear_rows(layout, n if vectors < 1 else None, t if vectors < 2 else None)
+        if layout.targets and motion.morphs is not None:
+            values = target_weights(layout.targets, motion.morphs)
+            weights = readonly(np.ascontiguousarray(values, np.float32).reshape(-1))
+        vectors = 0
+        if n is not None:
+            vectors = 1 + (t is not None and layout.has_tangents) if layout.has_normals else 0
+            for values, missing in ((n, vectors < 1), (t, vectors < 2)):
+                if values is not None and missing:
+                    values.reshape(-1, *values.shape[-2:])[:, self.rows] = 0
         kernel = skin_kernel(method, vectors, weights.size > 0)
-        scratch = np.zeros(0, np.float32)
-        arrays = (
-            layout.ranges, layout.joint_start, layout.joints, layout.weights, layout.rows,
-            layout.positions, layout.normals, layout.tangents,
-            layout.morph_start, layout.morph_target, layout.morph_deltas, weights.reshape(-1), len(layout.targets),
-            matrices.reshape(-1), dual.reshape(-1), p.reshape(-1),
-            n.reshape(-1) if n is not None else scratch, t.reshape(-1) if t is not None else scratch,
+        arguments = (
+            *self.arrays, weights, len(layout.targets), matrices.reshape(-1), dual,
+            p.reshape(-1), SCRATCH if n is None else n.reshape(-1), SCRATCH if t is None else t.reshape(-1),
             P, self.vertex_count,
         )  # fmt: skip
         blocks = layout.block_count
         seconds = F * blocks * SECONDS_PER_BLOCK * (1 + vectors)
-        if F > 1:
-            run_split(lambda a, b: kernel(*arrays, a, b, 0, blocks), F, seconds, self.threads)
+        if threads == 1 or seconds < 2 * WORTH_SECONDS:
+            kernel(*arguments, 0, F, 0, blocks)
+        elif F > 1:
+            run_split(lambda a, b: kernel(*arguments, a, b, 0, blocks), F, seconds, threads)
         else:
-            run_split(lambda a, b: kernel(*arrays, 0, 1, a, b), blocks, seconds, self.threads)
+            run_split(lambda a, b: kernel(*arguments, 0, 1, a, b), blocks, seconds, threads)
 
-    def _clear_rows(self, layout: Layout, *unwritten: Array | None) -> None:
-        """Meshes without normals or tangents in a character that has some: their rows are zero."""
-        for values in unwritten:
-            if values is not None:
-                values.reshape(-1, *values.shape[-2:])[:, layout.rows] = 0
 
-    def blended(self, meshes: list[Mesh], p: Array, n: Array | None, t: Array | None) -> None:
-        """Linear and dual quaternion, mixed by each vertex's own weight (1 is all dual quaternion)."""
-        V, F = self.vertex_count, len(self.motion.matrices)
-        share = np.zeros(V, np.float32)
-        rows = self.layout("linear").rows
-        share[np.unique(rows)] = np.concatenate([m.dual_quaternion_weights for m in meshes])
-        rows = np.unique(rows)
+class _BlendedGroup:
+    """Meshes that mix linear and dual-quaternion skinning by a weight of each vertex (1 is all dual quaternion)."""
+
+    def __init__(self, linear: _Group, dual: _Group, meshes: list[Mesh]) -> None:
+        self.linear, self.dual, self.rows = linear, dual, linear.rows
+        shares = [m.dual_quaternion_weights for m in meshes]
+        self.share = np.concatenate(shares)[:, None]  # type: ignore[arg-type]
+
+    def run(self, motion: Motion, p: Array, n: Array | None, t: Array | None, threads: int | None) -> None:
+        V, F = self.linear.vertex_count, len(motion.matrices)
         step = max(1, BLEND_BUFFER_VERTICES // max(V, 1))
-        flat = [a if a is None else a.reshape(F, V, a.shape[-1]) for a in (p, n, t)]
+        outputs = [None if a is None else a.reshape(F, V, a.shape[-1]) for a in (p, n, t)]
         for first in range(0, F, step):
-            last = min(F, first + step)
-            target = [None if a is None else a[first:last] for a in flat]
+            part = slice(first, min(F, first + step))
+            some = Motion(
+                motion.matrices[part], None if motion.morphs is None else motion.morphs[part], (part.stop - first,)
+            )
+            target = [None if a is None else a[part] for a in outputs]
             rigid = [None if a is None else np.empty_like(a) for a in target]
-            self.run("linear", *target, first, last)  # type: ignore[arg-type]
-            self.run("dual_quaternion", *rigid, first, last)  # type: ignore[arg-type]
-            w = share[rows, None]
-            for a, b in zip(target, rigid):
+            self.linear.run(some, *target, threads)  # type: ignore[arg-type]
+            self.dual.run(some, *rigid, threads)  # type: ignore[arg-type]
+            for k, (a, b) in enumerate(zip(target, rigid)):
                 if a is None or b is None:
                     continue
-                mixed = a[:, rows, :3] * (1 - w) + b[:, rows, :3] * w
-                if a is not target[0]:
+                mixed = a[:, self.rows, :3] * (1 - self.share) + b[:, self.rows, :3] * self.share
+                if k > 0:
                     length = np.linalg.norm(mixed, axis=-1, keepdims=True)
                     mixed /= np.where(length == 0, 1, length)
-                a[:, rows, :3] = mixed
+                a[:, self.rows, :3] = mixed

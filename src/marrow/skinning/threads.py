@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from marrow.errors import ValidationError
 
-__all__ = ["run_split", "thread_count"]
+__all__ = ["WORTH_SECONDS", "run_split", "thread_count"]
 
 # Handing work to another thread costs some ten microseconds and a busy machine may make it wait: below this much work
 # for each part, one thread is at least as fast.

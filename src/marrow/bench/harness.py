@@ -1,0 +1,69 @@
+"""Fair timing on an unfair machine: all contestants interleaved in one process, best and median, compared as ratios."""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+__all__ = ["Contest", "Result", "Row"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """Times of one contestant in seconds for the whole call."""
+
+    name: str
+    best: float
+    median: float
+    runs: int
+
+
+@dataclass
+class Contest:
+    """Several ways to do one thing. `units` is how many of `unit` a call does; the first entry is marrow."""
+
+    title: str
+    unit: str
+    units: float
+    entries: dict[str, Callable[[], object]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    goals: dict[str, float] = field(default_factory=dict)
+    """For a rival's name, the ratio marrow's best time may have to it at most."""
+    goal: float | None = None
+    """The most marrow may take per unit, in the unit's own seconds."""
+
+    def run(self, seconds: float = 1.0, rounds: int = 400) -> list[Result]:
+        """Calls every entry in turn, round after round, for about `seconds` (at least 5 rounds)."""
+        times: dict[str, list[float]] = {name: [] for name in self.entries}
+        for call in self.entries.values():
+            call()
+        gc.collect()
+        gc.disable()
+        try:
+            until = time.perf_counter() + seconds
+            for n in range(rounds):
+                for name, call in self.entries.items():
+                    start = time.perf_counter()
+                    call()
+                    times[name].append(time.perf_counter() - start)
+                if time.perf_counter() > until and n >= 4:
+                    break
+        finally:
+            gc.enable()
+        return [Result(name, min(t), statistics.median(t), len(t)) for name, t in times.items()]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: a contestant of a contest, with its time per unit and its ratio to marrow."""
+
+    contest: str
+    name: str
+    unit: str
+    best: float
+    median: float
+    ratio: float
+    """How many times marrow's best time this one's is."""

@@ -1,0 +1,271 @@
+// C++ twins of marrow's hot kernels: the same data layout and the same arithmetic, written by hand with vector types, so
+// that `marrow bench` can say how far the Python engine is from what a C++ programmer would get. Build: see twins.py.
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#define EXPORT extern "C"
+typedef float v16 __attribute__((vector_size(64), aligned(4)));
+typedef float v4 __attribute__((vector_size(16), aligned(4)));
+typedef int32_t i16 __attribute__((vector_size(64), aligned(4)));
+#define SHUFFLE __builtin_shufflevector
+
+static inline v16 load(const float* p) { return *(const v16*)p; }
+static inline v16 splat(float x) { return v16{} + x; }
+static inline v16 root(v16 x) {
+    v16 r;
+    for (int l = 0; l < 16; l++) r[l] = std::sqrt(x[l]);
+    return r;
+}
+static inline v16 inverse_length(v16 squared) { return squared == 0.f ? v16{} : 1.f / root(squared); }
+
+static inline void store3(float* out, v4 q) {
+    std::memcpy(out, &q, 8);
+    out[2] = q[2];
+}
+
+struct Quads { v16 q[4]; };
+static inline Quads quads(v16 x, v16 y, v16 z, v16 w) {
+    v16 a = SHUFFLE(x, y, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29);
+    v16 b = SHUFFLE(x, y, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
+    v16 c = SHUFFLE(z, w, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29);
+    v16 d = SHUFFLE(z, w, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
+    return {{SHUFFLE(a, c, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29),
+             SHUFFLE(a, c, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31),
+             SHUFFLE(b, d, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29),
+             SHUFFLE(b, d, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31)}};
+}
+template <int G> static inline v4 group(v16 v) { return SHUFFLE(v, v, 4 * G, 4 * G + 1, 4 * G + 2, 4 * G + 3); }
+
+template <int G> static inline void scatter3_group(const Quads& s, const int32_t* rows, float* out) {
+    store3(out + 3 * (int64_t)rows[4 * G], group<G>(s.q[0]));
+    store3(out + 3 * (int64_t)rows[4 * G + 1], group<G>(s.q[1]));
+    store3(out + 3 * (int64_t)rows[4 * G + 2], group<G>(s.q[2]));
+    store3(out + 3 * (int64_t)rows[4 * G + 3], group<G>(s.q[3]));
+}
+static inline void scatter3(v16 x, v16 y, v16 z, const int32_t* rows, float* out) {
+    Quads s = quads(x, y, z, z);
+    scatter3_group<0>(s, rows, out), scatter3_group<1>(s, rows, out);
+    scatter3_group<2>(s, rows, out), scatter3_group<3>(s, rows, out);
+}
+template <int G> static inline void scatter4_group(const Quads& s, const int32_t* rows, float* out) {
+    *(v4*)(out + 4 * (int64_t)rows[4 * G]) = group<G>(s.q[0]);
+    *(v4*)(out + 4 * (int64_t)rows[4 * G + 1]) = group<G>(s.q[1]);
+    *(v4*)(out + 4 * (int64_t)rows[4 * G + 2]) = group<G>(s.q[2]);
+    *(v4*)(out + 4 * (int64_t)rows[4 * G + 3]) = group<G>(s.q[3]);
+}
+static inline void scatter4(v16 x, v16 y, v16 z, v16 w, const int32_t* rows, float* out) {
+    Quads s = quads(x, y, z, w);
+    scatter4_group<0>(s, rows, out), scatter4_group<1>(s, rows, out);
+    scatter4_group<2>(s, rows, out), scatter4_group<3>(s, rows, out);
+}
+
+// -- skinning ----------------------------------------------------------------------------------------------------
+
+struct Layout {
+    const int64_t* ranges;
+    const int32_t *joint_start, *joints;
+    const float* weights;
+    const int32_t* rows;
+    const float *pos, *nor, *tan;
+};
+
+template <int VECTORS>
+static inline void carry(const v16* m, const Layout& L, int64_t b, float* p, float* n, float* t) {
+    const float* g = L.pos + 48 * b;
+    const int32_t* rows = L.rows + 16 * b;
+    v16 x = load(g), y = load(g + 16), z = load(g + 32);
+    scatter3(m[0] * x + m[1] * y + m[2] * z + m[3], m[4] * x + m[5] * y + m[6] * z + m[7],
+             m[8] * x + m[9] * y + m[10] * z + m[11], rows, p);
+    if (VECTORS == 0) return;
+    g = L.nor + 48 * b;
+    x = load(g), y = load(g + 16), z = load(g + 32);
+    v16 nx = (m[5] * m[10] - m[6] * m[9]) * x + (m[6] * m[8] - m[4] * m[10]) * y + (m[4] * m[9] - m[5] * m[8]) * z;
+    v16 ny = (m[9] * m[2] - m[10] * m[1]) * x + (m[10] * m[0] - m[8] * m[2]) * y + (m[8] * m[1] - m[9] * m[0]) * z;
+    v16 nz = (m[1] * m[6] - m[2] * m[5]) * x + (m[2] * m[4] - m[0] * m[6]) * y + (m[0] * m[5] - m[1] * m[4]) * z;
+    v16 s = inverse_length(nx * nx + ny * ny + nz * nz);
+    nx *= s, ny *= s, nz *= s;
+    scatter3(nx, ny, nz, rows, n);
+    g = L.tan + 64 * b;
+    x = load(g), y = load(g + 16), z = load(g + 32);
+    v16 tx = m[0] * x + m[1] * y + m[2] * z, ty = m[4] * x + m[5] * y + m[6] * z, tz = m[8] * x + m[9] * y + m[10] * z;
+    v16 along = nx * tx + ny * ty + nz * tz;
+    tx -= nx * along, ty -= ny * along, tz -= nz * along;
+    s = inverse_length(tx * tx + ty * ty + tz * tz);
+    scatter4(tx * s, ty * s, tz * s, load(g + 48), rows, t);
+}
+
+template <int K> static inline void blend(const Layout& L, int64_t b, int count, const float* M, v16* m) {
+    const int32_t* joints = L.joints + L.joint_start[b];
+    const float* w = L.weights + 16 * (int64_t)L.joint_start[b];
+    const float* a = M + 12 * (int64_t)joints[0];
+    if (K == 1) {
+        for (int i = 0; i < 12; i++) m[i] = splat(a[i]);
+        return;
+    }
+    v16 w0 = load(w);
+    for (int i = 0; i < 12; i++) m[i] = w0 * a[i];
+    for (int k = 1; k < (K ? K : count); k++) {
+        const float* c = M + 12 * (int64_t)joints[k];
+        v16 wk = load(w + 16 * k);
+        for (int i = 0; i < 12; i++) m[i] += wk * c[i];
+    }
+}
+template <int K, int VECTORS>
+static void linear_range(const Layout& L, int64_t first, int64_t last, const float* M, float* p, float* n, float* t) {
+    for (int64_t b = first; b < last; b++) {
+        v16 m[12];
+        blend<K>(L, b, L.joint_start[b + 1] - L.joint_start[b], M, m);
+        carry<VECTORS>(m, L, b, p, n, t);
+    }
+}
+template <int VECTORS> static void linear(const Layout& L, const float* M, float* p, float* n, float* t) {
+    const int64_t* r = L.ranges;
+    linear_range<1, VECTORS>(L, r[0], r[1], M, p, n, t);
+    linear_range<2, VECTORS>(L, r[1], r[2], M, p, n, t);
+    linear_range<3, VECTORS>(L, r[2], r[3], M, p, n, t);
+    linear_range<4, VECTORS>(L, r[3], r[4], M, p, n, t);
+    linear_range<0, VECTORS>(L, r[4], r[5], M, p, n, t);
+}
+
+template <int K, int VECTORS>
+static void dual_range(const Layout& L, int64_t first, int64_t last, const float* Q, float* p, float* n, float* t) {
+    for (int64_t b = first; b < last; b++) {
+        const int32_t* joints = L.joints + L.joint_start[b];
+        const float* w = L.weights + 16 * (int64_t)L.joint_start[b];
+        int count = K ? K : L.joint_start[b + 1] - L.joint_start[b];
+        const float* a = Q + 8 * (int64_t)joints[0];
+        v16 q[8];
+        for (int i = 0; i < 8; i++) q[i] = K == 1 ? splat(a[i]) : load(w) * a[i];
+        for (int k = 1; k < count; k++) {
+            const float* c = Q + 8 * (int64_t)joints[k];
+            float side = a[0] * c[0] + a[1] * c[1] + a[2] * c[2] + a[3] * c[3];
+            v16 wk = load(w + 16 * k) * (side < 0 ? -1.f : 1.f);
+            for (int i = 0; i < 8; i++) q[i] += wk * c[i];
+        }
+        v16 x = q[0], y = q[1], z = q[2], s = q[3];
+        v16 f = 2.f / (x * x + y * y + z * z + s * s);
+        v16 x2 = f * x, y2 = f * y, z2 = f * z;
+        v16 xx = x * x2, yy = y * y2, zz = z * z2, xy = x * y2, xz = x * z2, yz = y * z2;
+        v16 wx = s * x2, wy = s * y2, wz = s * z2;
+        v16 m[12] = {1.f - (yy + zz), xy - wz, xz + wy, f * (s * q[4] - q[7] * x + y * q[6] - z * q[5]),
+                     xy + wz, 1.f - (xx + zz), yz - wx, f * (s * q[5] - q[7] * y + z * q[4] - x * q[6]),
+                     xz - wy, yz + wx, 1.f - (xx + yy), f * (s * q[6] - q[7] * z + x * q[5] - y * q[4])};
+        carry<VECTORS>(m, L, b, p, n, t);
+    }
+}
+template <int VECTORS> static void dual(const Layout& L, const float* Q, float* p, float* n, float* t) {
+    const int64_t* r = L.ranges;
+    dual_range<1, VECTORS>(L, r[0], r[1], Q, p, n, t);
+    dual_range<2, VECTORS>(L, r[1], r[2], Q, p, n, t);
+    dual_range<3, VECTORS>(L, r[2], r[3], Q, p, n, t);
+    dual_range<4, VECTORS>(L, r[3], r[4], Q, p, n, t);
+    dual_range<0, VECTORS>(L, r[4], r[5], Q, p, n, t);
+}
+
+EXPORT void twin_linear(int vectors, int64_t F, int64_t P, int64_t V, const int64_t* ranges, const int32_t* joint_start,
+                        const int32_t* joints, const float* weights, const int32_t* rows, const float* pos,
+                        const float* nor, const float* tan, const float* M, float* p, float* n, float* t) {
+    Layout L{ranges, joint_start, joints, weights, rows, pos, nor, tan};
+    for (int64_t f = 0; f < F; f++) {
+        if (vectors) linear<2>(L, M + f * P * 12, p + f * V * 3, n + f * V * 3, t + f * V * 4);
+        else linear<0>(L, M + f * P * 12, p + f * V * 3, nullptr, nullptr);
+    }
+}
+EXPORT void twin_dual(int vectors, int64_t F, int64_t P, int64_t V, const int64_t* ranges, const int32_t* joint_start,
+                      const int32_t* joints, const float* weights, const int32_t* rows, const float* pos,
+                      const float* nor, const float* tan, const float* Q, float* p, float* n, float* t) {
+    Layout L{ranges, joint_start, joints, weights, rows, pos, nor, tan};
+    for (int64_t f = 0; f < F; f++) {
+        if (vectors) dual<2>(L, Q + f * P * 8, p + f * V * 3, n + f * V * 3, t + f * V * 4);
+        else dual<0>(L, Q + f * P * 8, p + f * V * 3, nullptr, nullptr);
+    }
+}
+// What a C++ programmer writes first: one vertex at a time, four influences.
+EXPORT void naive_linear(int64_t V, int64_t K, const float* pos, const uint16_t* joints, const float* weights,
+                         const float* M, float* out) {
+    for (int64_t v = 0; v < V; v++) {
+        float x = pos[3 * v], y = pos[3 * v + 1], z = pos[3 * v + 2], o[3] = {0, 0, 0};
+        for (int64_t k = 0; k < K; k++) {
+            const float* m = M + 12 * (int64_t)joints[K * v + k];
+            float w = weights[K * v + k];
+            for (int i = 0; i < 3; i++) o[i] += w * (m[4 * i] * x + m[4 * i + 1] * y + m[4 * i + 2] * z + m[4 * i + 3]);
+        }
+        for (int i = 0; i < 3; i++) out[3 * v + i] = o[i];
+    }
+}
+
+// -- poses -------------------------------------------------------------------------------------------------------
+
+static inline v16 mix(const float* a, const float* b, v16 t, int64_t at) {
+    v16 x = load(a + at);
+    return x + t * (load(b + at) - x);
+}
+static inline v16 signed_by(v16 magnitude, v16 sign) { return sign < 0.f ? -magnitude : magnitude; }
+
+// The locomotion frame, fused by hand for exactly this graph: three clips blended, a fourth laid over by a mask, model
+// matrices. `time`, `weight (N, 4)`; bank rows (10, Jp) per frame.
+EXPORT void twin_locomotion(int64_t N, int64_t J, int64_t Jp, const float* bank, const int64_t* start,
+                            const int64_t* frames, const float* rate, const float* time, const float* weight,
+                            const float* mask, const int32_t* parents, float* out) {
+    const int64_t size = 10 * Jp;
+    alignas(64) static thread_local float local[512 * 16], model[512 * 16];
+    for (int64_t n = 0; n < N; n++) {
+        const float *a[4], *b[4];
+        v16 t[4], w[4];
+        for (int k = 0; k < 4; k++) {
+            float u = time[4 * n + k] * rate[k];
+            int64_t f = (int64_t)u;
+            if (f > frames[k] - 2) f = frames[k] - 2;
+            a[k] = bank + start[k] + f * size, b[k] = a[k] + size;
+            t[k] = splat(u - f), w[k] = splat(weight[4 * n + k]);
+        }
+        for (int64_t i = 0; i < Jp; i += 16) {
+            v16 over = w[3] * load(mask + i), under = 1.f - over;
+            auto vec = [&](int r) {
+                int64_t at = r * Jp + i;
+                v16 v = w[0] * mix(a[0], b[0], t[0], at) + w[1] * mix(a[1], b[1], t[1], at) + w[2] * mix(a[2], b[2], t[2], at);
+                return under * v + over * mix(a[3], b[3], t[3], at);
+            };
+            auto dot = [](const v16* x, const v16* y) { return x[0] * y[0] + x[1] * y[1] + x[2] * y[2] + x[3] * y[3]; };
+            v16 q[4], acc[4];
+            for (int c = 0; c < 4; c++) q[c] = mix(a[0], b[0], t[0], (3 + c) * Jp + i);
+            v16 s = w[0] / root(dot(q, q));
+            for (int c = 0; c < 4; c++) acc[c] = s * q[c];
+            for (int k = 1; k < 3; k++) {
+                for (int c = 0; c < 4; c++) q[c] = mix(a[k], b[k], t[k], (3 + c) * Jp + i);
+                s = signed_by(w[k] / root(dot(q, q)), dot(acc, q));
+                for (int c = 0; c < 4; c++) acc[c] += s * q[c];
+            }
+            for (int c = 0; c < 4; c++) q[c] = mix(a[3], b[3], t[3], (3 + c) * Jp + i);
+            v16 sa = under / root(dot(acc, acc)), sb = signed_by(over / root(dot(q, q)), dot(acc, q));
+            for (int c = 0; c < 4; c++) acc[c] = sa * acc[c] + sb * q[c];
+            v16 x = acc[0], y = acc[1], z = acc[2], h = acc[3];
+            v16 f = 2.f / dot(acc, acc), x2 = f * x, y2 = f * y, z2 = f * z;
+            v16 xx = x * x2, yy = y * y2, zz = z * z2, xy = x * y2, xz = x * z2, yz = y * z2, wx = h * x2, wy = h * y2, wz = h * z2;
+            v16 sx = vec(7), sy = vec(8), sz = vec(9);
+            Quads rows[3] = {quads((1.f - (yy + zz)) * sx, (xy - wz) * sy, (xz + wy) * sz, vec(0)),
+                             quads((xy + wz) * sx, (1.f - (xx + zz)) * sy, (yz - wx) * sz, vec(1)),
+                             quads((xz - wy) * sx, (yz + wx) * sy, (1.f - (xx + yy)) * sz, vec(2))};
+            for (int k = 0; k < 4; k++)
+                for (int r = 0; r < 3; r++) {
+                    float* at = local + 16 * (i + k) + 4 * r;
+                    *(v4*)at = group<0>(rows[r].q[k]), *(v4*)(at + 64) = group<1>(rows[r].q[k]);
+                    *(v4*)(at + 128) = group<2>(rows[r].q[k]), *(v4*)(at + 192) = group<3>(rows[r].q[k]);
+                }
+        }
+        for (int64_t j = 0; j < J; j++) {
+            const float* l = local + 16 * j;
+            float *m = model + 16 * j, *o = out + (n * J + j) * 12;
+            if (parents[j] < 0) {
+                std::memcpy(m, l, 48);
+            } else {
+                const float* p = model + 16 * (int64_t)parents[j];
+                v4 r0 = *(const v4*)l, r1 = *(const v4*)(l + 4), r2 = *(const v4*)(l + 8), last = {0, 0, 0, 1};
+                for (int i = 0; i < 12; i += 4)
+                    *(v4*)(m + i) = p[i] * r0 + p[i + 1] * r1 + p[i + 2] * r2 + p[i + 3] * last;
+            }
+            std::memcpy(o, m, 48);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+"""Builds the C++ twins with the machine's own compiler and binds them."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from marrow.kernels.compiler import user_cache
+
+__all__ = ["Twins", "load_twins"]
+
+FLAGS = ("-O3", "-march=native", "-ffast-math", "-fno-finite-math-only", "-std=c++17", "-shared", "-fPIC")
+
+
+class Twins:
+    """The functions of `twins.cpp`, called with NumPy arrays."""
+
+    def __init__(self, library: ctypes.CDLL, compiler: str) -> None:
+        self._library, self.compiler = library, compiler
+
+    def call(self, name: str, *arguments: Any) -> None:
+        getattr(self._library, name)(*self.bind(*arguments))
+
+    @staticmethod
+    def bind(*arguments: Any) -> list[Any]:
+        """Arguments as ctypes: arrays by address, integers as 64 bits."""
+        return [
+            ctypes.c_void_p(a.ctypes.data) if isinstance(a, np.ndarray) else ctypes.c_int64(a) for a in arguments
+        ]
+
+    def prepared(self, name: str, *arguments: Any) -> Any:
+        """A call without arguments, everything bound beforehand, so that only the kernel is timed."""
+        function, bound = getattr(self._library, name), self.bind(*arguments)
+        return lambda: function(*bound)
+
+
+@functools.cache
+def load_twins() -> Twins | None:
+    """The twins, compiled on first use and kept; None where there is no C++ compiler."""
+    compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++") or shutil.which("c++")
+    if compiler is None:
+        return None
+    source = Path(__file__).with_name("twins.cpp")
+    version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout.partition("\n")[0]
+    key = hashlib.blake2b(source.read_bytes() + version.encode() + _cpu().encode(), digest_size=8).hexdigest()
+    folder = user_cache() / "marrow" / "twins"
+    library = folder / f"{key}.so"
+    if not library.exists():
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            folder = Path(tempfile.mkdtemp(prefix="marrow-twins-"))
+            library = folder / f"{key}.so"
+        part = folder / f"{key}.{os.getpid()}.tmp"
+        done = subprocess.run([compiler, *FLAGS, "-o", str(part), str(source)], capture_output=True, text=True)
+        if done.returncode:
+            return None
+        os.replace(part, library)
+    return Twins(ctypes.CDLL(str(library)), version)
+
+
+def _cpu() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+        return next((line for line in text.splitlines() if line.startswith("flags")), "")
+    except OSError:
+        return ""
