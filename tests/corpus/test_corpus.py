@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import missing
 from scipy.spatial import cKDTree
 
 import marrow as mw
+from conftest import missing
 
 DEFAULT = Path(__file__).resolve().parents[2].parent / "shared" / "corpus"
 CORPUS = Path(os.environ.get("MARROW_CORPUS", DEFAULT))
@@ -35,7 +35,7 @@ def manifest() -> dict[str, dict[str, Any]]:
 
 
 def relative_error(points: np.ndarray, golden: np.ndarray, ordered: bool) -> float:
-    """The largest distance as a share of the golden points' diagonal; of two clouds, the Hausdorff distance."""
+    """The largest distance as a share of the golden diagonal; of two clouds, the Hausdorff distance."""
     p, g = np.asarray(points, np.float64).reshape(-1, 3), np.asarray(golden, np.float64).reshape(-1, 3)
     assert np.isfinite(p).all()
     diagonal = float(np.linalg.norm(g.max(0) - g.min(0))) or 1.0

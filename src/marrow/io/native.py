@@ -45,6 +45,7 @@ __all__ = ["map_file", "read", "read_container", "sniff", "write", "write_to"]
 Array = NDArray[Any]
 sniff = is_container
 
+# The first six every mesh has.
 _MESH_ARRAYS = (
     "positions",
     "triangles",
@@ -254,19 +255,24 @@ def read_container(container: Container, path: str | Path | None = None) -> Char
         return _character_in(document, container)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise FormatError(f"has a damaged description: {error}", path=path) from None
-    except (ValidationError, KeyError, IndexError, ValueError, OverflowError) as error:
+    except (ValidationError, ValueError, OverflowError) as error:
         raise FormatError(f"does not hold a whole character: {error}", path=path) from None
 
 
 def _character_in(document: _Document, container: Container) -> Character:
-    def pick(names: dict[str, str], wanted: tuple[str, ...]) -> dict[str, Array]:
-        return {key: container.array(names[key]) for key in wanted if key in names}
+    def pick(
+        names: dict[str, str], wanted: tuple[str, ...], optional: tuple[str, ...] = ()
+    ) -> dict[str, Array]:
+        missing = [key for key in wanted if key not in names]
+        if missing:
+            raise ValidationError(f"{', '.join(missing)} missing")
+        return {key: container.array(names[key]) for key in wanted + optional if key in names}
 
     described = document.skeleton
     skeleton = Skeleton(
         tuple(described.names),
-        container.array(described.arrays["parents"]),
-        Pose(**{key: container.array(described.arrays[key]) for key in _REST}),
+        pick(described.arrays, ("parents",))["parents"],
+        Pose(**pick(described.arrays, _REST)),
         tuple(described.morph_names),
         tuple(Socket(s.name, s.joint, **pick(s.arrays, _REST[:3])) for s in described.sockets),
     )
@@ -278,7 +284,7 @@ def _character_in(document: _Document, container: Container) -> Character:
         meshes.append(
             Mesh(
                 m.name,
-                **pick(m.arrays, _MESH_ARRAYS),
+                **pick(m.arrays, _MESH_ARRAYS[:6], _MESH_ARRAYS[6:]),
                 uvs=tuple(container.array(name) for name in m.uvs),
                 sections=tuple(Section(*s) for s in m.sections),
                 morph_targets=tuple(_target_in(t, joined) for t in m.targets),
@@ -291,11 +297,8 @@ def _character_in(document: _Document, container: Container) -> Character:
             raise ValidationError(f"Mesh({m.name!r}).node: joint {m.node} does not exist")
     clips = []
     for c in document.clips:
-        tracks = Tracks(
-            _table_in(container.array(c.arrays["table"])),
-            container.array(c.arrays["times"]),
-            container.array(c.arrays["values"]),
-        )
+        keys = pick(c.arrays, ("table", "times", "values"))
+        tracks = Tracks(_table_in(keys["table"]), keys["times"], keys["values"])
         events = tuple(Event(*e) for e in c.events)
         clips.append(Clip(c.name, skeleton, tracks, c.duration, events, c.rate, c.additive))
     return Character(
@@ -313,10 +316,12 @@ def _target_in(target: _Target, joined: dict[str, Array]) -> MorphTarget:
     arrays = {}
     for field, start in zip(_TARGET_ARRAYS, target.starts):
         if start is not None:
-            whole = joined[field]
-            if start < 0 or target.count < 0 or start + target.count > len(whole):
+            whole = joined.get(field)
+            if whole is None or start < 0 or target.count < 0 or start + target.count > len(whole):
                 raise ValidationError(f"MorphTarget({target.name!r}).{field} lies outside its array")
             arrays[field] = whole[start : start + target.count]
+    if "positions" not in arrays:
+        raise ValidationError(f"MorphTarget({target.name!r}).positions missing")
     return MorphTarget(target.name, target.channel, full_weight=target.full_weight, **arrays)
 
 

@@ -73,7 +73,9 @@ def _nodes(scene: Held, report: ReportBuilder) -> tuple[list[str], Array, Pose, 
     root = scene.root_node
     plain = tuple(root.local_transform) == tuple(ufbx.identity_transform) and root.mesh is None
     joint_of: dict[int, int] = {}
-    names, parents, rows = [], [], []
+    names: list[str] = []
+    parents: list[int] = []
+    rows: list[tuple[float, ...]] = []
     for node in nodes:
         if node.is_root and plain:
             continue
@@ -102,7 +104,7 @@ def _meshes(
 ) -> list[Mesh]:
     """A mesh for every node that shows one, in the order of the nodes."""
     geometries: dict[int, Geometry | None] = {}
-    found = []
+    found: list[Mesh] = []
     for node in scene.nodes:
         mesh, joint = node.mesh, joint_of.get(node.typed_id)
         if mesh is None or joint is None:

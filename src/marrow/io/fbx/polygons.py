@@ -40,14 +40,14 @@ def triangulate(first: Array, count: Array, points: Array) -> tuple[Array, Array
 
 
 def _split_quads(first: Array, points: Array) -> Array:
-    """Two triangles `(F, 2, 3)` for each quad: across the first diagonal unless only the other lies inside."""
+    """Two triangles `(F, 2, 3)` for each quad: across the first diagonal unless only the other is inside."""
     p = points[first[:, None] + np.arange(4)]
 
     def facing(a: int, b: int, c: int, d: int) -> Array:
         """How well the triangles abc and acd agree on which side is up."""
         one = np.cross(p[:, b] - p[:, a], p[:, c] - p[:, a])
         two = np.cross(p[:, c] - p[:, a], p[:, d] - p[:, a])
-        return (one * two).sum(-1)
+        return np.asarray((one * two).sum(-1))
 
     other = (facing(0, 1, 2, 3) <= 0) & (facing(1, 2, 3, 0) > 0)
     pattern = np.where(other[:, None], [0, 1, 3, 1, 2, 3], [0, 1, 2, 0, 2, 3])
@@ -73,9 +73,8 @@ def _split_polygon(points: Array) -> Array:
 
 def _turn(a: Array, b: Array, c: Array) -> Array:
     """Positive where the way a, b, c turns left."""
-    return (b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1]) - (b[..., 1] - a[..., 1]) * (
-        c[..., 0] - a[..., 0]
-    )
+    ab, ac = b - a, c - a
+    return np.asarray(ab[..., 0] * ac[..., 1] - ab[..., 1] * ac[..., 0])
 
 
 def _clip_ears(flat: Array) -> Array:

@@ -180,7 +180,7 @@ def _target(
     inside = where < points
     dense = np.zeros((points, 3))
     np.add.at(dense, where[inside], positions[inside])
-    moved = dense.any(1)
+    moved = np.asarray(dense.any(1))
     dense_normals = None
     if normals is not None and normals.any():
         dense_normals = np.zeros((points, 3))

@@ -1,0 +1,189 @@
+"""`.marrow` files: everything comes back exactly, and no damage goes unseen."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from worlds import everything, same
+
+import marrow as mw
+from marrow.errors import FormatError, MarrowError, ValidationError
+from marrow.io import native
+from marrow.io.container import Container, write_container
+from marrow.io.digest import fingerprint
+
+
+@pytest.fixture
+def written() -> bytes:
+    buffer = io.BytesIO()
+    native.write_to(buffer, everything())
+    return buffer.getvalue()
+
+
+def read(data: bytes) -> mw.Character:
+    return native.read_container(Container(data))
+
+
+def test_everything_comes_back_exactly(tmp_path: Path) -> None:
+    before = everything()
+    mw.save(before, tmp_path / "all.marrow")
+    same(before, mw.load(tmp_path / "all.marrow"))
+
+
+def test_a_skeleton_alone_comes_back(tmp_path: Path) -> None:
+    before = mw.Character(mw.Skeleton((), np.zeros(0, np.int32)), name="nobody")
+    mw.save(before, tmp_path / "nobody.marrow")
+    same(before, mw.load(tmp_path / "nobody.marrow"))
+
+
+def test_a_character_that_went_through_a_file_is_written_to_the_same_bytes(written: bytes) -> None:
+    again = io.BytesIO()
+    native.write_to(again, read(written))
+    assert again.getvalue() == written
+
+
+def test_arrays_are_views_of_the_file_and_read_only(written: bytes) -> None:
+    mesh = read(written).meshes[0]
+    assert not mesh.positions.flags.owndata
+    assert not mesh.positions.flags.writeable
+
+
+def test_an_array_two_meshes_share_is_stored_once(written: bytes) -> None:
+    assert "mesh.0.positions" in Container(written)
+    assert "mesh.1.positions" not in Container(written)
+
+
+def test_safetensors_reads_the_file(tmp_path: Path) -> None:
+    numpy_reader = pytest.importorskip("safetensors.numpy")
+    mw.save(everything(), tmp_path / "all.marrow")
+    arrays = numpy_reader.load_file(tmp_path / "all.marrow")
+    np.testing.assert_array_equal(arrays["mesh.0.positions"], everything().meshes[0].positions)
+
+
+def test_scale_multiplies_lengths_and_nothing_else(tmp_path: Path) -> None:
+    before = everything()
+    mw.save(before, tmp_path / "all.marrow")
+    after = mw.load(tmp_path / "all.marrow", scale=2.0)
+    a, b = before.meshes[0], after.meshes[0]
+    np.testing.assert_array_equal(b.positions, a.positions * 2)
+    np.testing.assert_array_equal(b.inverse_bind[..., 3], a.inverse_bind[..., 3] * 2)
+    np.testing.assert_array_equal(b.inverse_bind[..., :3], a.inverse_bind[..., :3])
+    np.testing.assert_array_equal(b.morph_targets[0].positions, a.morph_targets[0].positions * 2)
+    np.testing.assert_array_equal(b.morph_targets[1].normals, a.morph_targets[1].normals)
+    np.testing.assert_array_equal(after.skeleton.rest.translation, before.skeleton.rest.translation * 2)
+    np.testing.assert_array_equal(after.skeleton.sockets[0].translation, np.float32([0.2, 0, 0]))
+    walk, slow = before.clips["Walk"].tracks, after.clips["Walk"].tracks
+    np.testing.assert_array_equal(slow[0].values, walk[0].values * 2)
+    np.testing.assert_array_equal(slow[2].values, walk[2].values)
+
+
+def test_every_truncation_is_an_error(written: bytes) -> None:
+    for length in range(0, len(written), 7):
+        with pytest.raises(FormatError):
+            read(written[:length])
+
+
+def test_bytes_after_the_end_are_an_error(written: bytes) -> None:
+    with pytest.raises(FormatError, match="damaged"):
+        read(written + b"\0")
+
+
+def test_no_single_changed_byte_goes_unseen(written: bytes) -> None:
+    rng = random.Random(7)
+    for position in {*range(160), *(rng.randrange(len(written)) for _ in range(1500))}:
+        changed = bytearray(written)
+        changed[position] ^= 1 << rng.randrange(8)
+        with pytest.raises(FormatError):
+            read(bytes(changed))
+
+
+def test_swapped_words_and_paired_sign_flips_change_the_fingerprint() -> None:
+    words = np.arange(1, 4097, dtype=np.float32)
+    seen = {fingerprint(words.tobytes())}
+    for i, j in ((1, 3), (1, 2049), (0, 1), (2, 4)):
+        flipped, swapped = words.copy(), words.copy()
+        flipped[[i, j]] *= -1
+        swapped[[i, j]] = swapped[[j, i]]
+        seen |= {fingerprint(flipped.tobytes()), fingerprint(swapped.tobytes())}
+    assert len(seen) == 9
+
+
+def test_the_fingerprint_depends_on_length_parts_and_seed() -> None:
+    assert len({fingerprint(bytes(n)) for n in (0, 1, 4096, 4097, 8192)}) == 5
+    assert fingerprint(b"ab", b"c") != fingerprint(b"a", b"bc")
+    assert fingerprint(bytes(5000), seed=b"1") != fingerprint(bytes(5000), seed=b"2")
+
+
+def test_another_version_is_named(written: bytes) -> None:
+    with pytest.raises(FormatError, match="version 9"):
+        read(written.replace(b'"version":"1"', b'"version":"9"', 1))
+
+
+def rewritten(written: bytes, change: object) -> bytes:
+    """The file with its description changed and a checksum that is right again."""
+    container = Container(written)
+    document = json.loads(container.metadata["character"])
+    change(document)  # type: ignore[operator]
+    names = list(container._tensors)
+    buffer = io.BytesIO()
+    write_container(buffer, {n: container.array(n) for n in names}, {"character": json.dumps(document)})
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d["meshes"][0].update(node=99),
+        lambda d: d["meshes"][0]["arrays"].update(joints="mesh.0.triangles"),
+        lambda d: d["meshes"][0]["arrays"].pop("positions"),
+        lambda d: d["meshes"][0]["arrays"].update(normals="nowhere"),
+        lambda d: d["meshes"][0].update(skinning="magic"),
+        lambda d: d["meshes"][0]["sections"][0].__setitem__(1, 1000),
+        lambda d: d["meshes"][0]["sections"][0].__setitem__(2, 7),
+        lambda d: d["meshes"][0]["targets"][0].__setitem__(1, 5),
+        lambda d: d["meshes"][0]["targets"][0].__setitem__(4, 99),
+        lambda d: d["meshes"][0]["targets"][0][3].__setitem__(0, -3),
+        lambda d: d["clips"][0]["arrays"].update(table="clip.0.times"),
+        lambda d: d["clips"][0].update(duration=-1),
+        lambda d: d["clips"].append(d["clips"][0]),
+        lambda d: d["skeleton"]["names"].pop(),
+        lambda d: d["skeleton"]["arrays"].pop("parents"),
+        lambda d: d["skeleton"]["sockets"][0].update(joint=17),
+        lambda d: d["materials"][0]["base_color_texture"].update(image=3),
+        lambda d: d["materials"][0].update(alpha_mode="odd"),
+        lambda d: d["images"][0].update(data="missing"),
+        lambda d: d["report"][0].update(kind="gossip"),
+        lambda d: d.pop("meshes"),
+    ],
+)
+def test_a_description_that_does_not_fit_is_an_error(written: bytes, change: object) -> None:
+    same(everything(), read(rewritten(written, lambda d: None)))
+    with pytest.raises(FormatError):
+        read(rewritten(written, change))
+
+
+def test_a_number_json_cannot_hold_is_refused_when_writing(tmp_path: Path) -> None:
+    character = everything()
+    bad = character.replace(
+        materials=(mw.Material("nan", roughness=float("nan"), base_color_texture=mw.Texture(0)),)
+    )
+    with pytest.raises(ValidationError, match="finite"):
+        mw.save(bad, tmp_path / "bad.marrow")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_that_is_no_text_is_refused_when_writing(tmp_path: Path) -> None:
+    with pytest.raises(MarrowError, match="UTF-8"):
+        mw.save(everything().replace(name="\ud800"), tmp_path / "bad.marrow")
+
+
+def test_an_empty_or_foreign_file_is_an_error(tmp_path: Path) -> None:
+    for content in (b"", b"\0" * 100, b"PK\x03\x04 something else entirely"):
+        (tmp_path / "x.marrow").write_bytes(content)
+        with pytest.raises(FormatError):
+            mw.load(tmp_path / "x.marrow")

@@ -1,0 +1,101 @@
+"""A small character with a bit of everything, and the comparison that finds any difference."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+import marrow as mw
+from marrow.report import Line, Report
+
+
+def everything() -> mw.Character:
+    """Two joints, two meshes that share an array, morphs, sockets, clips of every interpolation, materials, an image."""
+    rest = mw.Pose(
+        np.array([[0, 1, 0], [0.5, 0.25, -0.125]], np.float32),
+        np.array([[0, 0, 0, 1], [0, 0.6, 0, 0.8]], np.float32),
+        np.array([[1, 1, 1], [1, 2, 1]], np.float32),
+        np.array([0.25, 0.0], np.float32),
+    )
+    socket = mw.Socket("hand", 1, np.array([0.1, 0, 0], np.float32))
+    skeleton = mw.Skeleton(("hüfte", "spine"), np.array([-1, 0]), rest, ("smile", "blink"), (socket,))
+    positions = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0.5]], np.float32)
+    skinned = mw.Mesh(
+        "body",
+        positions,
+        np.array([[0, 1, 2], [2, 1, 3]]),
+        joints=np.array([[0, 1]] * 4),
+        weights=np.array([[0.75, 0.25], [1, 0], [0.5, 0.5], [0, 1]], np.float32),
+        joint_list=np.array([0, 1]),
+        inverse_bind=np.arange(24, dtype=np.float32).reshape(2, 3, 4),
+        normals=np.tile(np.float32([0, 0, 1]), (4, 1)),
+        tangents=np.tile(np.float32([1, 0, 0, -1]), (4, 1)),
+        uvs=(positions[:, :2], positions[:, 1:]),
+        colors=np.full((4, 4), 0.5, np.float32),
+        sections=(mw.Section(0, 1, 0, "front"), mw.Section(1, 1, None)),
+        morph_targets=(
+            mw.MorphTarget("smile", 0, np.float32([[0, 0, 0.1]]), vertices=np.array([2]), full_weight=0.5),
+            mw.MorphTarget("smile wide", 0, positions / 8, normals=positions / 16, tangents=positions / 32),
+            mw.MorphTarget("nothing", 1, np.zeros((0, 3), np.float32), vertices=np.zeros(0, np.uint32)),
+        ),
+        skinning="blended",
+        dual_quaternion_weights=np.float32([0, 0.25, 0.5, 1]),
+        node=1,
+    )
+    prop = mw.Mesh.rigid("prop", positions, np.array([[0, 1, 2]]), 1, visible=False)
+    times = np.float32([0, 0.5, 1.25])
+    clips = (
+        mw.Clip(
+            "Walk",
+            skeleton,
+            (
+                mw.Track(0, "translation", times, np.arange(9).reshape(3, 3), "linear"),
+                mw.Track(1, "rotation", times, np.tile([0, 0, 0, 1.0], (3, 1)), "step"),
+                mw.Track(1, "scale", times, np.arange(27).reshape(3, 3, 3), "cubic"),
+                mw.Track(1, "morph", times[:1], np.float32([[0.5]])),
+            ),
+            duration=1.5,
+            events=(mw.Event(0.1, "left"), mw.Event(0.7, "right")),
+            rate=30.0,
+        ),
+        mw.Clip("empty", skeleton, additive=True),
+    )
+    materials = (
+        mw.Material(
+            "skin",
+            (0.1, 0.2, 0.3, 0.4),
+            base_color_texture=mw.Texture(
+                0, 1, "clamp", "mirror", "nearest", "linear", (0.1, 0.2), 0.3, (2.0, 3.0)
+            ),
+            alpha_mode="mask",
+            double_sided=True,
+        ),
+    )
+    images = (mw.Image("grin", "image/png", bytes(range(256))), mw.Image("void", "image/png", b""))
+    report = Report((Line("repaired", "mesh 'body'", "4 weights"), Line("info", "", "made by hand")))
+    return mw.Character(skeleton, (skinned, prop), clips, materials, images, "All", report)
+
+
+def same(a: Any, b: Any, place: str = "character") -> None:
+    """Asserts that two values agree in every field and bit, naming the first place where they do not."""
+    assert type(a) is type(b), place
+    if isinstance(a, np.ndarray):
+        assert a.dtype == b.dtype, place
+        assert a.shape == b.shape, place
+        assert a.tobytes() == b.tobytes(), place
+    elif isinstance(a, mw.Clips):
+        same(tuple(a.values()), tuple(b.values()), f"{place}.clips")
+    elif type(a).__name__ == "Tracks":
+        for field in ("table", "times", "values"):
+            same(getattr(a, field), getattr(b, field), f"{place}.{field}")
+    elif dataclasses.is_dataclass(a):
+        for field in dataclasses.fields(a):
+            same(getattr(a, field.name), getattr(b, field.name), f"{place}.{field.name}")
+    elif isinstance(a, (tuple, list)):
+        assert len(a) == len(b), place
+        for i, (x, y) in enumerate(zip(a, b)):
+            same(x, y, f"{place}[{i}]")
+    else:
+        assert a == b, place
