@@ -150,7 +150,8 @@ def entry(source: Source, format_name: str, options: LoadOptions) -> Entry | Non
         seed = _seed(place)
     except OSError:
         return None
-    made_by = f"{format_name} {__version__} {VERSION} {_importer_stamp()} {options!r}"
+    # The name of the file is part of the result: a character without a name of its own is called after it.
+    made_by = f"{format_name} {__version__} {VERSION} {_importer_stamp()} {options!r} {source.path.name!a}"
     key = fingerprint(made_by.encode(), source.data, seed=seed, lanes=2)
     return Entry(place / f"{key.hex()}.marrow", source, seed)
 
