@@ -189,7 +189,9 @@ class Clip:
             raise ValidationError(f"{who}.tracks: key times must be finite")
         if len(times) > 1:
             falling = np.flatnonzero(np.diff(times) < 0) + 1
-            inner = np.setdiff1d(falling, table["time_start"], assume_unique=False)
+            starts = np.zeros(len(times) + 1, bool)
+            starts[table["time_start"]] = True
+            inner = falling[~starts[falling]]
             if len(inner):
                 track = int(np.searchsorted(table["time_start"], inner[0], side="right") - 1)
                 raise ValidationError(f"{who}.tracks[{track}]: key times must not decrease")

@@ -1,6 +1,18 @@
 """glTF 2.0: `.glb` and `.gltf`, in and out."""
 
+from __future__ import annotations
+
+from pathlib import Path
+
 from marrow.io.gltf.reader import read
-from marrow.io.gltf.writer import write
+from marrow.model import Character
 
 __all__ = ["read", "write"]
+
+
+def write(character: Character, path: Path) -> None:
+    """Writes the character; a path that ends in `.gltf` gets its arrays in a `.bin` file beside it."""
+    # Reading is common and saving rare: the writer is imported when it is first needed.
+    from marrow.io.gltf.writer import write as save
+
+    save(character, path)

@@ -208,17 +208,18 @@ class _Reader:
     def _packed(self, rows: _Rows, place: str) -> Tracks:
         if not rows.target:
             return Tracks.pack(())
-        if not all(np.isfinite(v).all() for v in rows.values):
+        values = np.concatenate([v.ravel() for v in rows.values])
+        if not np.isfinite(values).all():
             rows = self._without_bad_keys(rows, place)
             if not rows.target:
                 return Tracks.pack(())
+            values = np.concatenate([v.ravel() for v in rows.values])
         table = np.zeros(len(rows.target), TRACK_DTYPE)
         table["target"], table["path"], table["interpolation"] = rows.target, rows.path, rows.interpolation
         table["keys"] = [len(t) for t in rows.times]
         sizes = value_sizes(table)
         table["time_start"][1:] = np.cumsum(table["keys"], dtype=np.int64)[:-1]
         table["value_start"][1:] = np.cumsum(sizes)[:-1]
-        values = np.concatenate([v.ravel() for v in rows.values])
         self._normalize_rotations(table, sizes, values, place)
         if self._ctx.scale != 1:
             values[np.repeat(table["path"] == TRANSLATION, sizes)] *= np.float32(self._ctx.scale)

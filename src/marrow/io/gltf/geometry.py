@@ -20,7 +20,7 @@ from marrow.io.gltf import limits, notes
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.naming import Names, target_names
 from marrow.io.gltf.notes import MeshNotes, PrimitiveNotes, SceneNotes
-from marrow.io.gltf.primitives import Delta, Vertices, read_triangles, read_vertices, smooth_normals
+from marrow.io.gltf.primitives import Delta, Vertices, finite, read_triangles, read_vertices, smooth_normals
 from marrow.io.gltf.scene import Tree
 from marrow.io.gltf.schema import MeshDef, MeshExtras
 from marrow.io.gltf.skins import Skins, Weighting, settle_weights
@@ -234,6 +234,11 @@ def _gather(
     """Lays the primitives of a run end to end, each with its own range of vertices."""
     blocks = [run[0][0]] if shared else [v for v, _, _ in run]
     vertices = _joined(ctx, blocks, place)
+    vertices.positions = finite(ctx, vertices.positions, name, "positions")
+    for field in ("normals", "tangents", "colors"):
+        if (values := getattr(vertices, field)) is not None:
+            setattr(vertices, field, finite(ctx, values, name, field))
+    vertices.uvs = [finite(ctx, uv, name, "texture coordinates") for uv in vertices.uvs]
     starts = np.cumsum([0] + [0 if shared else len(v.positions) for v, _, _ in run]).tolist()
     pieces, sections, first = [], [], 0
     for start, (_, triangles, section) in zip(starts, run):

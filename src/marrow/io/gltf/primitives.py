@@ -13,7 +13,7 @@ from marrow.io.gltf.accessors import WIDTHS, normalized_floats
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.schema import Draco, Primitive
 
-__all__ = ["Delta", "Vertices", "read_triangles", "read_vertices", "smooth_normals"]
+__all__ = ["Delta", "Vertices", "finite", "read_triangles", "read_vertices", "smooth_normals"]
 
 Array = NDArray[Any]
 DUAL_QUATERNION_WEIGHT = "_DUAL_QUATERNION_WEIGHT"
@@ -101,19 +101,19 @@ def read_vertices(ctx: Context, primitive: Primitive, place: str) -> tuple[Verti
     attributes = _Attributes(ctx, primitive, place)
     if "POSITION" not in attributes:
         raise ctx.refuse("has no POSITION", place)
-    out = Vertices(_finite(ctx, attributes.floats("POSITION", "VEC3"), place, "positions"))
+    out = Vertices(attributes.floats("POSITION", "VEC3"))
     known = {"POSITION"}
     if "NORMAL" in attributes:
-        out.normals = _finite(ctx, attributes.floats("NORMAL", "VEC3"), place, "normals")
+        out.normals = attributes.floats("NORMAL", "VEC3")
         known.add("NORMAL")
     if "TANGENT" in attributes:
-        out.tangents = _handed(_finite(ctx, attributes.floats("TANGENT", "VEC4"), place, "tangents"))
+        out.tangents = _handed(attributes.floats("TANGENT", "VEC4"))
         known.add("TANGENT")
     while (name := f"TEXCOORD_{len(out.uvs)}") in attributes:
-        out.uvs.append(_finite(ctx, attributes.floats(name, "VEC2"), place, "texture coordinates"))
+        out.uvs.append(attributes.floats(name, "VEC2"))
         known.add(name)
     if "COLOR_0" in attributes:
-        out.colors = _with_alpha(_finite(ctx, attributes.either("COLOR_0", "VEC4", "VEC3"), place, "colours"))
+        out.colors = _with_alpha(attributes.either("COLOR_0", "VEC4", "VEC3"))
         known.add("COLOR_0")
     joints, weights = [], []
     while (name := f"JOINTS_{len(joints)}") in attributes and (
@@ -154,7 +154,8 @@ def _side_by_side(ctx: Context, arrays: list[Array], place: str) -> Array:
     return np.concatenate(arrays, axis=1)
 
 
-def _finite(ctx: Context, values: Array, place: str, what: str) -> Array:
+def finite(ctx: Context, values: Array, place: str, what: str) -> Array:
+    """The values, with rows that are not finite numbers set to zero there and reported."""
     good = np.isfinite(values)
     if good.all():
         return values
@@ -194,7 +195,7 @@ def _delta(ctx: Context, target: dict[str, int], V: int, place: str) -> Delta:
     if _read_sparse(ctx, present, out, place):
         return out
     for name, index in present.items():
-        setattr(out, name, _finite(ctx, ctx.accessors.floats(index, "VEC3"), place, "deltas"))
+        setattr(out, name, finite(ctx, ctx.accessors.floats(index, "VEC3"), place, "deltas"))
     return out
 
 
@@ -215,7 +216,7 @@ def _read_sparse(ctx: Context, present: dict[str, int], out: Delta, place: str) 
     if out.vertices is None or len(np.unique(out.vertices)) != len(out.vertices):
         return False
     for name, values in parts.items():
-        setattr(out, name, _finite(ctx, values, place, "deltas"))
+        setattr(out, name, finite(ctx, values, place, "deltas"))
     return True
 
 

@@ -20,8 +20,8 @@ __all__ = ["Skins", "Weighting", "settle_weights"]
 Array = NDArray[Any]
 # What float32 rounding leaves of a sum of one: such weights stay as they are.
 EXACT_SUM = 1e-7
-# More than the rounding of files with 8-bit weights: worth a line in the report.
-WORTH_REPORTING = 2e-3
+# More than any rounding of floats: worth a line in the report.
+WORTH_REPORTING = 1e-4
 
 
 @dataclass(slots=True)
