@@ -37,7 +37,8 @@ def output(name: str, shape: tuple[int, ...], out: Array | None) -> Array:
     if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != np.float32:
         kind = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
         raise ValidationError(f"{name}: expected a float32 array of shape {shape}, got {kind}")
-    if not out.flags.c_contiguous or not out.flags.writeable:
+    flags = out.flags
+    if not (flags.c_contiguous and flags.writeable):
         raise ValidationError(f"{name}: expected a writeable, C-contiguous array")
     return out
 

@@ -17,7 +17,7 @@ from marrow.model.morph import target_weights
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
 from marrow.skinning.layout import layout_of
-from marrow.skinning.skin import bind_positions, palette_of, resolve, skin
+from marrow.skinning.deform import bind_positions, palette_of, resolve, skin
 
 __all__ = ["Bounds", "bounds"]
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +34,7 @@ EMPTY = readonly(np.zeros(0, np.float32))
 SCRATCH = np.zeros(0, np.float32)
 
 
-@dataclass(frozen=True)
-class Motion:
+class Motion(NamedTuple):
     """What moves the vertices: flat skinning matrices `(F, P, 12)`, morph channel weights `(F, M)`, batch shape."""
 
     matrices: Array
@@ -83,12 +81,14 @@ def resolve(
             morphs = pose.morphs
     else:
         matrices = np.asarray(pose)
-        if matrices.ndim < 3 or matrices.shape[-3:] != (len(palette), 3, 4):
+        if matrices.shape[-3:] != (len(palette.joints), 3, 4):
             raise ValidationError(
                 f"skin: expected a Pose or skinning matrices (..., {len(palette)}, 3, 4), got shape {matrices.shape}"
             )
     batch = matrices.shape[:-3]
-    flat = readonly(np.ascontiguousarray(matrices, np.float32).reshape(-1, len(palette), 12))
+    flat = np.ascontiguousarray(matrices, np.float32).reshape(-1, len(palette.joints), 12)
+    if flat.flags.writeable:
+        flat = readonly(flat)
     if morphs is not None:
         morphs = np.asarray(morphs)
         if morphs.shape[:-1] != batch:
@@ -134,7 +134,8 @@ def skin(
     if V and F:
         for group in plan.groups:
             group.run(motion, p, n, t, threads)
-    return Surface(p, n, t)
+    whole = out is not None and out.normals is n and out.tangents is t
+    return out if whole else Surface(p, n, t)  # type: ignore[return-value]
 
 
 class _Plan:
