@@ -1,0 +1,142 @@
+"""Reads a USD stage into a `Character`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from marrow.errors import FormatError
+from marrow.io.scaling import scaled
+from marrow.io.source import LoadOptions, Source
+from marrow.io.usd.materials import Materials
+from marrow.io.usd.meshes import MeshReader
+from marrow.io.usd.motion import animation_tracks, prim_tracks, unbound_animations
+from marrow.io.usd.nodes import Nodes, Rig
+from marrow.io.usd.stage import StageFacts, facts_of, opened
+from marrow.model import Character, Clip, Mesh, Skeleton, Track
+from marrow.report import ReportBuilder
+
+__all__ = ["read"]
+
+
+def read(source: Source, options: LoadOptions) -> Character:
+    """Everything on the stage that can be placed, skinned, drawn or played."""
+    report = ReportBuilder()
+    with opened(source, report) as stage:
+        character = _character(stage, source, options, report)
+    unit = character[1] * (options.scale if options.scale is not None else 1.0)
+    return scaled(character[0], unit).replace(report=report.build())
+
+
+def _character(
+    stage: Any, source: Source, options: LoadOptions, report: ReportBuilder
+) -> tuple[Character, float]:
+    """The character in the stage's own unit, and that unit in metres."""
+    from pxr import Usd, UsdGeom, UsdSkel
+
+    unit = float(UsdGeom.GetStageMetersPerUnit(stage))
+    if not 0 < unit < math.inf:
+        raise FormatError(
+            f"metersPerUnit is {unit}", path=source.path, remedy="pass scale= and correct the file"
+        )
+    if not UsdGeom.StageHasAuthoredMetersPerUnit(stage):
+        report.add("info", "stage", "has no metersPerUnit: centimetres, as USD prescribes")
+    z_up = UsdGeom.GetStageUpAxis(stage) == UsdGeom.Tokens.z
+    nodes = Nodes(source.path, report, z_up)
+    nodes.add_prims(stage)
+    cache = UsdSkel.Cache()
+    rigs: dict[str, Rig] = {}
+    mesh_prims, rig_of = [], {}
+    everything = Usd.TraverseInstanceProxies()
+    for prim in Usd.PrimRange(stage.GetPseudoRoot(), everything):
+        if prim.IsA(UsdSkel.Root):
+            cache.Populate(UsdSkel.Root(prim), everything)
+            for binding in cache.ComputeSkelBindings(UsdSkel.Root(prim), everything):
+                for target in binding.GetSkinningTargets():
+                    rig_of[str(target.GetPrim().GetPath())] = (str(binding.GetSkeleton().GetPath()), target)
+        elif prim.IsA(UsdSkel.Skeleton):
+            query = cache.GetSkelQuery(UsdSkel.Skeleton(prim))
+            if query:
+                animation = UsdSkel.BindingAPI(prim).GetInheritedAnimationSource()
+                rigs[str(prim.GetPath())] = nodes.add_rig(query, animation)
+            else:
+                report.add("dropped", str(prim.GetPath()), "is not a valid skeleton")
+        elif prim.IsA(UsdGeom.Mesh):
+            mesh_prims.append(prim)
+        elif prim.IsA(UsdGeom.Gprim) or prim.IsA(UsdGeom.PointInstancer):
+            report.add("dropped", str(prim.GetPath()), f"marrow does not read {prim.GetTypeName()} prims")
+    if not nodes.names:
+        raise FormatError("has nothing that can be placed: no Xform, mesh or skeleton", path=source.path)
+    materials = Materials(source, report)
+    reader = MeshReader(nodes, materials, report)
+    meshes: list[Mesh] = []
+    for prim in mesh_prims:
+        skeleton_path, skinning = rig_of.get(str(prim.GetPath()), (None, None))
+        mesh = reader.read(prim, rigs.get(skeleton_path) if skeleton_path else None, skinning)
+        if mesh is not None:
+            meshes.append(mesh)
+    skeleton = nodes.skeleton(reader.morph_names)
+    clips = _clips(stage, nodes, list(rigs.values()), skeleton, facts_of(stage), options.fps, report)
+    character = Character(
+        skeleton,
+        tuple(meshes),
+        clips,  # type: ignore[arg-type]
+        tuple(materials.materials),
+        tuple(materials.images),
+        name=source.path.stem,
+    )
+    return character, unit
+
+
+def _clips(
+    stage: Any,
+    nodes: Nodes,
+    rigs: list[Rig],
+    skeleton: Skeleton,
+    facts: StageFacts,
+    fps: float | None,
+    report: ReportBuilder,
+) -> list[Clip]:
+    """The stage's timeline, and one clip more for each animation that waits beside it."""
+    bound = {str(r.animation.GetPath()): r.animation for r in rigs if r.animation}
+    waiting = unbound_animations(stage, set(bound), rigs)
+    if facts.begin is None:
+        facts = _from_first_sample(stage, nodes, [*bound.values(), *(prim for prim, _ in waiting)], facts)
+    timeline = prim_tracks(stage, nodes, facts, fps)
+    for rig in rigs:
+        if rig.animation:
+            timeline += animation_tracks(rig.animation, rig, nodes, facts, report)
+    found: list[tuple[str, list[Track]]] = []
+    names = [prim.GetName() for prim in bound.values()]
+    found.append((names[0] if len(names) == 1 else "clip_0", timeline))
+    found += [(p.GetName(), animation_tracks(p, rig, nodes, facts, report)) for p, rig in waiting]
+    clips: dict[str, Clip] = {}
+    for name, tracks in found:
+        if not tracks:
+            continue
+        unique, n = name, 2
+        while unique in clips:
+            unique, n = f"{name}_{n}", n + 1
+        if unique != name:
+            report.add("repaired", "clips", f"a second clip called {name!r} is now {unique!r}")
+        clips[unique] = Clip(unique, skeleton, tracks, rate=facts.codes_per_second)  # type: ignore[arg-type]
+    return list(clips.values())
+
+
+def _from_first_sample(stage: Any, nodes: Nodes, animations: list[Any], facts: StageFacts) -> StageFacts:
+    """Timing for a stage that does not say where it begins: at its first sample."""
+    from pxr import UsdGeom, UsdSkel
+
+    first = []
+    for prim in animations:
+        source = UsdSkel.Animation(prim)
+        for attribute in (
+            source.GetTranslationsAttr(),
+            source.GetRotationsAttr(),
+            source.GetScalesAttr(),
+            source.GetBlendShapeWeightsAttr(),
+        ):
+            first += attribute.GetTimeSamples()[:1]
+    for path in nodes.of_prim:
+        first += UsdGeom.Xformable(stage.GetPrimAtPath(path)).GetTimeSamples()[:1]
+    return StageFacts(min(first, default=0.0), None, facts.codes_per_second, facts.held)
