@@ -1,6 +1,7 @@
 """Typed arrays out of buffers: every accessor, view and buffer is bounds-checked before it is touched.
 
-Accessors of packed float32 come back as views of the file's bytes; everything else is converted once and kept.
+Accessors of packed float32 come back as views of the file's bytes; everything else is converted once and
+kept.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ __all__ = ["Accessors", "data_uri", "normalized_floats"]
 
 Array = NDArray[Any]
 
-COMPONENTS = {
+COMPONENTS: dict[int, np.dtype[Any]] = {
     5120: np.dtype("<i1"),
     5121: np.dtype("<u1"),
     5122: np.dtype("<i2"),
@@ -34,9 +35,9 @@ COMPONENTS = {
     5126: np.dtype("<f4"),
 }
 WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
-# Matrices whose columns are padded to four bytes: (rows, columns, bytes of a padded column) by type and component size.
+# Matrices whose columns are padded to four bytes: (rows, columns, bytes of a padded column) by type and
+# component size.
 PADDED = {("MAT2", 1): (2, 2, 4), ("MAT3", 1): (3, 3, 4), ("MAT3", 2): (3, 3, 8)}
-_FLOAT = COMPONENTS[5126]
 _meshopt_decoder = msgspec.json.Decoder(Meshopt)
 
 
@@ -127,7 +128,8 @@ class Accessors:
             raise self.refuse(f"elements of {size} bytes overlap at a stride of {step}", place)
         if count and offset + (count - 1) * step + size > len(data):
             raise self.refuse(
-                f"{count} elements from byte {offset} reach past the {len(data)} bytes of bufferViews[{view_index}]",
+                f"{count} elements from byte {offset} reach past the {len(data)} bytes of "
+                f"bufferViews[{view_index}]",
                 place,
             )
         if not count:
@@ -137,7 +139,8 @@ class Accessors:
             matrices: Array = np.ndarray(
                 (count, columns, rows), dtype, data, offset, (step, column_size, dtype.itemsize)
             )
-            return matrices.reshape(count, width)
+            out: Array = matrices.reshape(count, width)
+            return out
         values: Array = np.ndarray((count, width), dtype, data, offset, (step, dtype.itemsize))
         return values if step == size and values.flags.aligned else np.array(values)
 

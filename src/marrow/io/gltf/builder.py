@@ -25,7 +25,8 @@ def short_floats(values: Any) -> list[float]:
 
 
 class Builder:
-    """Collects the objects of a file. Every `add` returns the index of the object, an old one where it is the same."""
+    """Collects the objects of a file. Every `add` returns the index of the object, an old one where it is the
+    same."""
 
     def __init__(self, path: object) -> None:
         self.path = path

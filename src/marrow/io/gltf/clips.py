@@ -140,7 +140,8 @@ class _Reader:
         M = len(self._channels.of_node[node]) if path == MORPH else 1
         if len(values) != T * per_key * M:
             raise self._ctx.refuse(
-                f"accessors[{sampler.output}] should have {T * per_key * M} values for {T} keys, not {len(values)}",
+                f"accessors[{sampler.output}] should have {T * per_key * M} values for {T} keys, "
+                f"not {len(values)}",
                 place,
             )
         values = values.reshape(T, -1)
@@ -164,8 +165,9 @@ class _Reader:
         only: set[int] | None,
         place: str,
     ) -> None:
-        """One track for each channel. Where targets share a channel (in-betweens), its weight is the sum of how far each
-        is on times the weight at which it is fully on, which undoes `model.morph.target_weights` exactly."""
+        """One track for each channel. Where targets share a channel (in-betweens), its weight is the sum of
+        how far each is on times the weight at which it is fully on, which undoes `model.morph.target_weights`
+        exactly."""
         channels, full = self._channels.of_node[node], self._channels.full_weights.get(node)
         self._ctx.budget.charge(len(channels) * times.nbytes + values.nbytes, place)
         members: dict[int, list[int]] = {}
@@ -226,7 +228,8 @@ class _Reader:
         return Tracks(owned(table), owned(np.concatenate(rows.times)), owned(values))
 
     def _normalize_rotations(self, table: Array, sizes: Array, values: Array, place: str) -> None:
-        """Gives the keys of linear and step rotations unit length, in place; those of splines mean what they are."""
+        """Gives the keys of linear and step rotations unit length, in place; those of splines mean what they
+        are."""
         which = np.repeat((table["path"] == ROTATION) & (table["interpolation"] != CUBIC), sizes)
         keys = values[which].reshape(-1, 4)
         off = np.abs(np.einsum("ki,ki->k", keys, keys) - np.float32(1))

@@ -1,7 +1,7 @@
 """Scalar curves of morph weights: brought to common keys without changing their shape.
 
-glTF animates all targets of a mesh with one set of keys and one interpolation; marrow has a track for each channel. These
-functions add keys on the curve itself, so what is written moves as what was saved.
+glTF animates all targets of a mesh with one set of keys and one interpolation; marrow has a track for each
+channel. These functions add keys on the curve itself, so what is written moves as what was saved.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ __all__ = ["CUBIC", "LINEAR", "STEP", "Curve", "through_in_betweens", "together"
 
 Array = NDArray[Any]
 STEP, LINEAR, CUBIC = range(3)
-# Splines bent through in-between shapes are no splines any more; they are written as straight lines this close together.
+# Splines bent through in-between shapes are no splines any more; they are written as straight lines this
+# close together.
 FLATTENING_RATE = 120.0
 
 
@@ -48,8 +49,9 @@ class Curve:
         times = np.asarray(times, np.float64)
         out = np.zeros((len(times), 3))
         # The segment that ends at a key gives its in-tangent, the one that starts there its out-tangent.
-        for column, side in ((0, "left"), (2, "right")):
-            i = np.clip(np.searchsorted(t, times, side=side) - 1, -1, len(t) - 1)  # type: ignore[call-overload]
+        ends, starts = np.searchsorted(t, times, side="left"), np.searchsorted(t, times, side="right")
+        for column, found in ((0, ends), (2, starts)):
+            i = np.clip(found - 1, -1, len(t) - 1)
             value, slope = self._segment(t, v, i, times)
             out[:, column] = slope
             if column == 2:
@@ -89,8 +91,8 @@ class Curve:
         return Curve(times, self.at(times).astype(np.float32), interpolation)
 
     def corners(self, interpolation: int) -> Array:
-        """The keys this curve needs when it is written with another interpolation: a step that may no longer be one
-        gets a key just before each jump."""
+        """The keys this curve needs when it is written with another interpolation: a step that may no longer
+        be one gets a key just before each jump."""
         if self.interpolation != STEP or interpolation == STEP or len(self.times) < 2:
             return self.times
         before = np.nextafter(self.times[1:], np.float32(-np.inf), dtype=np.float32)
@@ -140,7 +142,8 @@ def _flattened(curve: Curve) -> Curve:
 
 
 def _with_crossings(curve: Curve, stops: Array) -> Curve:
-    """A linear curve with keys wherever it passes one of `stops`, where the in-betweens have their corners."""
+    """A linear curve with keys wherever it passes one of `stops`, where the in-betweens have their
+    corners."""
     t, v = curve.times.astype(np.float64), curve.values.astype(np.float64)
     low, high = np.minimum(v[:-1], v[1:]), np.maximum(v[:-1], v[1:])
     added_times, added_values = [t], [v]

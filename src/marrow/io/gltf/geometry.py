@@ -1,7 +1,7 @@
 """Meshes: primitives gathered into sections, skins resolved, morph channels numbered.
 
-Every node with a mesh gives one `Mesh` per run of primitives with the same attributes. Nodes that share a glTF mesh share
-its arrays.
+Every node with a mesh gives one `Mesh` per run of primitives with the same attributes. Nodes that share a
+glTF mesh share its arrays.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ class Channels:
 
 
 def read_channels(ctx: Context, tree: Tree) -> Channels:
-    """One channel for each target of each node with a mesh, unless the file's notes say which targets share one."""
+    """One channel for each target of each node with a mesh, unless the file's notes say which targets share
+    one."""
     out, names = Channels(), Names()
     document = ctx.document
     for n in tree.mesh_nodes:
@@ -143,8 +144,8 @@ def read_meshes(ctx: Context, tree: Tree, channels: Channels) -> tuple[Mesh, ...
 
 
 def _instance(mesh: Mesh, changes: dict[str, Any]) -> Mesh:
-    """The same mesh under another node. Its arrays were checked once; checking them again for each of a thousand
-    instances would be all that loading does."""
+    """The same mesh under another node. Its arrays were checked once; checking them again for each of a
+    thousand instances would be all that loading does."""
     twin = copy.copy(mesh)
     set_fields(twin, **changes)
     return twin
@@ -235,9 +236,9 @@ def _gather(
     blocks = [run[0][0]] if shared else [v for v, _, _ in run]
     vertices = _joined(ctx, blocks, place)
     vertices.positions = finite(ctx, vertices.positions, name, "positions")
-    for field in ("normals", "tangents", "colors"):
-        if (values := getattr(vertices, field)) is not None:
-            setattr(vertices, field, finite(ctx, values, name, field))
+    for kind in ("normals", "tangents", "colors"):
+        if (values := getattr(vertices, kind)) is not None:
+            setattr(vertices, kind, finite(ctx, values, name, kind))
     vertices.uvs = [finite(ctx, uv, name, "texture coordinates") for uv in vertices.uvs]
     starts = np.cumsum([0] + [0 if shared else len(v.positions) for v, _, _ in run]).tolist()
     pieces, sections, first = [], [], 0
@@ -277,7 +278,7 @@ def _joined(ctx: Context, blocks: list[Vertices], place: str) -> Vertices:
         positions,
         join(lambda b: b.normals),
         join(lambda b: b.tangents),
-        [uv for i in range(len(first.uvs)) if (uv := join(lambda b, i=i: b.uvs[i])) is not None],  # type: ignore[misc]
+        [uv for i in range(len(first.uvs)) if (uv := join(lambda b: b.uvs[i])) is not None],  # noqa: B023
         join(lambda b: b.colors),
         dual_quaternion_weights=join(lambda b: b.dual_quaternion_weights),
     )

@@ -1,7 +1,7 @@
 """What a file may ask for before it is refused.
 
-A few bytes of JSON can ask for gigabytes (an accessor without data, ten thousand primitives over one array), so whatever
-a reader allocates is charged to a `Budget` first. The limits lie far above real characters.
+A few bytes of JSON can ask for gigabytes (an accessor without data, ten thousand primitives over one array),
+so whatever a reader allocates is charged to a `Budget` first. The limits lie far above real characters.
 """
 
 from __future__ import annotations

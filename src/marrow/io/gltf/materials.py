@@ -73,7 +73,8 @@ def _image(ctx: Context, index: int, image: ImageDef) -> Image:
         try:
             data = ctx.source.neighbour(image.uri)
         except FormatError as error:
-            # A character without one of its pictures is still a character; a path that leads astray is an attack.
+            # A character without one of its pictures is still a character; a path that leads astray is an
+            # attack.
             if error.message != "no such file":
                 raise
             ctx.report.add("warning", place, f"the file {image.uri!r} is missing; its textures stay empty")

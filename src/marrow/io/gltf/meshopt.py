@@ -1,4 +1,5 @@
-"""`EXT_meshopt_compression` and `KHR_meshopt_compression`: compressed buffer views, unpacked by meshoptimizer."""
+"""`EXT_meshopt_compression` and `KHR_meshopt_compression`: compressed buffer views, unpacked by
+meshoptimizer."""
 
 from __future__ import annotations
 
@@ -106,6 +107,6 @@ def _decode_color(out: NDArray[np.uint8], stride: int) -> None:
         scale |= scale >> shift
     alpha = ((alpha << 1) & scale) | (alpha & 1)
     rgba = np.stack([y + co - cg, y + cg, y - co - cg, alpha], axis=1)
-    top = np.iinfo(unsigned).max
+    top = 0xFF if stride == 4 else 0xFFFF
     factor = np.float32(top) / np.maximum(scale, 1).astype(np.float32)
     pixels[:] = np.clip((rgba * factor[:, None] + np.float32(0.5)).astype(np.int64), 0, top)

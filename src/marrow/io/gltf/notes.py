@@ -1,7 +1,8 @@
 """What marrow keeps in `extras`: the parts of a character glTF has no words for.
 
-Each struct is the object under the key `marrow` in the `extras` of one kind of glTF object. The writer puts a note down
-only where the plain file would read back differently, and another program that ignores them still gets the character.
+Each struct is the object under the key `marrow` in the `extras` of one kind of glTF object. The writer puts a
+note down only where the plain file would read back differently, and another program that ignores them still
+gets the character.
 """
 
 from __future__ import annotations
@@ -39,10 +40,12 @@ class SocketNote(Struct, gc=False, omit_defaults=True):
 
 
 class NodeNotes(Struct, gc=False, omit_defaults=True):
-    """`joint=False`: the node only carries a mesh, groups roots or stands in for its parent in a skin; it is no joint.
+    """`joint=False`: the node only carries a mesh, groups roots or stands in for its parent in a skin; it is
+    no joint.
 
-    `node`, `order` and `visible` are the mesh's joint, its place among the meshes and its visibility. `channels` names
-    the morph channel of each target, `full_weights` the channel weight at which the target is fully on.
+    `node`, `order` and `visible` are the mesh's joint, its place among the meshes and its visibility.
+    `channels` names the morph channel of each target, `full_weights` the channel weight at which the target
+    is fully on.
     """
 
     joint: bool = True
@@ -55,8 +58,9 @@ class NodeNotes(Struct, gc=False, omit_defaults=True):
 
 
 class MeshNotes(Struct, gc=False, omit_defaults=True):
-    """`shared`: the primitives are sections over one set of vertices. `normals=False`: none are to be computed.
-    `uvs`: how many sets of texture coordinates are real; the others are there for viewers that insist on them."""
+    """`shared`: the primitives are sections over one set of vertices. `normals=False`: none are to be
+    computed. `uvs`: how many sets of texture coordinates are real; the others are there for viewers that
+    insist on them."""
 
     skinning: str = "linear"
     shared: bool = False
@@ -69,8 +73,8 @@ class PrimitiveNotes(Struct, gc=False, omit_defaults=True):
 
 
 class SceneNotes(Struct, gc=False, omit_defaults=True):
-    """The character's `name`; its `joints` as node indices where they are not in depth-first order; the morph channels
-    and their rest weights where nodes and targets do not say them."""
+    """The character's `name`; its `joints` as node indices where they are not in depth-first order; the morph
+    channels and their rest weights where nodes and targets do not say them."""
 
     name: str | None = None
     joints: list[int] | None = None
@@ -94,7 +98,8 @@ _decoders: dict[type, msgspec.json.Decoder[Any]] = {}
 
 
 def read(extras: Raw, kind: type[T], report: ReportBuilder, place: str) -> T:
-    """The notes in an object's `extras`; the defaults where there are none. Damaged notes are reported and ignored."""
+    """The notes in an object's `extras`; the defaults where there are none. Damaged notes are reported and
+    ignored."""
     if not len(memoryview(extras)) or _KEY_BYTES not in bytes(extras):
         return kind()
     if kind not in _decoders:

@@ -115,7 +115,8 @@ def read_vertices(ctx: Context, primitive: Primitive, place: str) -> tuple[Verti
     if "COLOR_0" in attributes:
         out.colors = _with_alpha(attributes.either("COLOR_0", "VEC4", "VEC3"))
         known.add("COLOR_0")
-    joints, weights = [], []
+    joints: list[Array] = []
+    weights: list[Array] = []
     while (name := f"JOINTS_{len(joints)}") in attributes and (
         other := f"WEIGHTS_{len(joints)}"
     ) in attributes:
@@ -200,7 +201,8 @@ def _delta(ctx: Context, target: dict[str, int], V: int, place: str) -> Delta:
 
 
 def _read_sparse(ctx: Context, present: dict[str, int], out: Delta, place: str) -> bool:
-    """Reads a target that is stored as changes to zero as just those changes, where all its arrays agree on them."""
+    """Reads a target that is stored as changes to zero as just those changes, where all its arrays agree on
+    them."""
     parts: dict[str, Array] = {}
     for name, index in present.items():
         accessor = ctx.accessors.definition(index)

@@ -22,8 +22,9 @@ __all__ = ["read"]
 def read(source: Source, options: LoadOptions) -> Character:
     """The character in a `.glb` or `.gltf` file.
 
-    Every node of the default scene is a joint, depth first; every node with a mesh gives meshes in that order, with the
-    vertices of its primitives in accessor order. Clips keep the keys and the interpolation of the file.
+    Every node of the default scene is a joint, depth first; every node with a mesh gives meshes in that
+    order, with the vertices of its primitives in accessor order. Clips keep the keys and the interpolation of
+    the file.
     """
     report = ReportBuilder()
     document, chunk = parse(source.data, source.path, report)

@@ -27,8 +27,8 @@ SHEAR_TOLERANCE = 1e-4
 
 @dataclass(slots=True)
 class Tree:
-    """The joints of a file. `nodes[j]` is joint j's glTF node, `joint_of` the way back (a node that is no joint stands
-    for its nearest joint above). `mesh_nodes` are the nodes with a mesh, depth first."""
+    """The joints of a file. `nodes[j]` is joint j's glTF node, `joint_of` the way back (a node that is no
+    joint stands for its nearest joint above). `mesh_nodes` are the nodes with a mesh, depth first."""
 
     nodes: list[int]
     parents: list[int]
@@ -219,9 +219,10 @@ def _decomposed(ctx: Context, tree: Tree, joints: list[int]) -> tuple[Array, Arr
         again = transform.compose(t, r, s)
         size = np.abs(matrices[..., :3]).max(axis=(1, 2)) + np.finfo(float).tiny
         error = np.abs(again - matrices)[..., :3].max(axis=(1, 2)) / size
-    for j in np.flatnonzero(~(error <= SHEAR_TOLERANCE)):
-        name = ctx.document.nodes[tree.nodes[joints[j]]].name or f"node_{tree.nodes[joints[j]]}"
-        ctx.report.add("repaired", name, f"its matrix has shear, which was left out (off by {error[j]:.1%})")
+    for k in np.flatnonzero(~(error <= SHEAR_TOLERANCE)).tolist():
+        n = tree.nodes[joints[k]]
+        name = ctx.document.nodes[n].name or f"node_{n}"
+        ctx.report.add("repaired", name, f"its matrix has shear, which was left out (off by {error[k]:.1%})")
     return t, r, s
 
 
@@ -231,8 +232,8 @@ def read_sockets(ctx: Context, tree: Tree) -> tuple[Socket, ...]:
     for n, joint in tree.joint_of.items():
         for s in tree.notes[n].sockets:
             try:
-                offset = np.asarray(s.translation) * ctx.scale
-                found.append((s.index, Socket(s.name, joint, offset, s.rotation, s.scale)))  # type: ignore[arg-type]
+                parts = (np.asarray(s.translation) * ctx.scale, np.asarray(s.rotation), np.asarray(s.scale))
+                found.append((s.index, Socket(s.name, joint, *parts)))
             except (MarrowError, OverflowError) as error:
                 ctx.report.add("dropped", f"nodes[{n}]", f"socket {s.name!r}: {error}")
     return tuple(socket for _, socket in sorted(found, key=lambda pair: pair[0]))

@@ -1,7 +1,7 @@
 """The parts of the glTF 2.0 JSON that marrow reads, as typed structs.
 
-msgspec checks types, required fields and signs while it decodes; indices into other arrays are checked where they are
-followed. `extras` and extensions stay undecoded (`Raw`) until something asks for them.
+msgspec checks types, required fields and signs while it decodes; indices into other arrays are checked where
+they are followed. `extras` and extensions stay undecoded (`Raw`) until something asks for them.
 """
 
 from __future__ import annotations

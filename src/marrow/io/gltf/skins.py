@@ -26,7 +26,8 @@ WORTH_REPORTING = 1e-4
 
 @dataclass(slots=True)
 class Weighting:
-    """Joints `(V, K)` of a skin and weights `(V, K)` that sum to one; `bare` are the vertices that had none."""
+    """Joints `(V, K)` of a skin and weights `(V, K)` that sum to one; `bare` are the vertices that had
+    none."""
 
     joints: Array
     weights: Array
@@ -81,7 +82,8 @@ class Skins:
     def bind(
         self, skin: int | None, weighting: Weighting | None, V: int, joint: int, place: str
     ) -> dict[str, Any]:
-        """The `joints`, `weights`, `joint_list` and `inverse_bind` of a mesh whose node is, or hangs on, `joint`."""
+        """The `joints`, `weights`, `joint_list` and `inverse_bind` of a mesh whose node is, or hangs on,
+        `joint`."""
         if skin is None or weighting is None:
             if weighting is not None:
                 self._ctx.report.add(

@@ -56,8 +56,8 @@ def write_clip(builder: Builder, clip: Clip, morph_nodes: Sequence[MorphNode]) -
     lost = [clip.skeleton.morph_names[c] for c in morphs if c not in written]
     if lost:
         warnings.warn(
-            f"{place}: {', '.join(map(repr, lost))} move no mesh, and glTF animates only the morphs of meshes; their "
-            "tracks are not in the file",
+            f"{place}: {', '.join(map(repr, lost))} move no mesh, and glTF animates only morphs of meshes; "
+            "their tracks are not in the file",
             stacklevel=5,
         )
     still = not animation["channels"]
@@ -99,8 +99,8 @@ def _keys(builder: Builder, track: Track, place: str) -> tuple[Array, Array, str
 
 
 def _apart(times: Array, values: Array) -> tuple[Array, Array]:
-    """Keys at one moment are a jump: the first of them moves to the instant before, those between the first and the
-    last never show."""
+    """Keys at one moment are a jump: the first of them moves to the instant before, those between the first
+    and the last never show."""
     first = np.append(True, times[1:] != times[:-1])
     last = np.append(times[1:] != times[:-1], True)
     moved = np.where(first & ~last, np.nextafter(times, np.float32(-np.inf), dtype=np.float32), times)

@@ -80,8 +80,10 @@ def _all_sections(mesh: Mesh) -> list[Section]:
 
 
 def _vertex_ranges(mesh: Mesh, sections: list[Section]) -> list[slice] | None:
-    """The range of vertices of each section where they lie one after the other; None where sections share vertices."""
-    starts, end = [], 0
+    """The range of vertices of each section where they lie one after the other; None where sections share
+    vertices."""
+    starts: list[int] = []
+    end = 0
     for section in sections:
         triangles = mesh.triangles[section.first : section.first + section.count]
         low, high = int(triangles.min()), int(triangles.max())
@@ -213,7 +215,8 @@ def _target(builder: Builder, target: MorphTarget, V: int, part: slice, place: s
 
 
 def _sparse_rows(target: MorphTarget, part: slice, count: int) -> tuple[Array, Array] | None:
-    """Which vertices of the part a target moves and where it has them; None where writing all is smaller or needed."""
+    """Which vertices of the part a target moves and where it has them; None where writing all is smaller or
+    needed."""
     if target.vertices is None:
         return None
     at = target.vertices.astype(np.int64)

@@ -1,7 +1,8 @@
 """A `Character` to `.glb` or `.gltf`.
 
-The file is plain glTF 2.0 that any viewer shows; what glTF has no words for (sockets, events, channels that drive several
-targets, ...) goes into `extras` under `marrow`, so that reading it back gives the character that was saved.
+The file is plain glTF 2.0 that any viewer shows; what glTF has no words for (sockets, events, channels that
+drive several targets, ...) goes into `extras` under `marrow`, so that reading it back gives the character
+that was saved.
 """
 
 from __future__ import annotations
@@ -145,9 +146,8 @@ class _Scene:
             if parent >= 0:
                 self._nodes[parent].setdefault("children", []).append(j)
         for i, s in enumerate(skeleton.sockets):
-            t, r, k = (tuple(short_floats(a)) for a in (s.translation, s.rotation, s.scale))
-            sockets = [*self._notes[s.joint].sockets, SocketNote(s.name, i, t, r, k)]  # type: ignore[arg-type]
-            self._notes[s.joint].sockets = sockets
+            parts: Any = (tuple(short_floats(a)) for a in (s.translation, s.rotation, s.scale))
+            self._notes[s.joint].sockets = [*self._notes[s.joint].sockets, SocketNote(s.name, i, *parts)]
 
     def _add_node(self, node: dict[str, Any], parent: int) -> int:
         """A node that is no joint, below a joint or at the root (-1)."""
@@ -184,7 +184,8 @@ class _Scene:
         if key not in self._skins:
             joints: list[int] = []
             for j in mesh.joint_list.tolist():
-                # A skin names each node once: a joint with a second inverse bind matrix gets a node to stand in for it.
+                # A skin names each node once: a joint with a second inverse bind matrix gets a node to stand
+                # in for it.
                 again = j in joints
                 joints.append(self._add_node({"name": f"{self._skeleton.names[j]}_again"}, j) if again else j)
             columns = affine.to_4x4(mesh.inverse_bind).swapaxes(1, 2).reshape(-1, 16)
@@ -193,7 +194,8 @@ class _Scene:
         return self._skins[key]
 
     def _wrap_roots(self) -> None:
-        """One node above all roots where a skin reaches across several, since its joints must share a root."""
+        """One node above all roots where a skin reaches across several, since its joints must share a
+        root."""
         root_of = list(range(len(self._skeleton)))
         for j, parent in enumerate(self._skeleton.parents.tolist()):
             if parent >= 0:
@@ -221,7 +223,8 @@ class _Scene:
     def _note_channels(self, order: list[int], scene_notes: SceneNotes) -> None:
         """Notes the morph channels where reading the file would number or name them otherwise."""
         rank = {n: i for i, n in enumerate(order)}
-        names, natural, sequential = Names(), [], True
+        names, sequential = Names(), True
+        natural: list[str] = []
         for morph_node in sorted(self.morph_nodes, key=lambda m: rank[m.node]):
             targets = morph_node.mesh.morph_targets
             start = len(natural)
