@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from worlds import everything, same
 
 import marrow as mw
 from marrow.errors import FormatError
 from marrow.io import cache, native, registry
-from worlds import everything, same
 
 BVH = """HIERARCHY
 ROOT Hips
@@ -56,7 +56,7 @@ def imports(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
         module = load_module(self)
 
         class Spy:
-            def read(source: object, options: object) -> mw.Character:  # noqa: N805
+            def read(source: object, options: object) -> mw.Character:
                 seen.append(source.path)
                 return module.read(source, options)
 

@@ -12,7 +12,7 @@ from marrow.report import Line, Report
 
 
 def everything() -> mw.Character:
-    """Two joints, two meshes that share an array, morphs, a socket, tracks of every kind, materials, images."""
+    """Two joints, two meshes sharing an array, morphs, a socket, tracks of all kinds, materials, images."""
     rest = mw.Pose(
         np.array([[0, 1, 0], [0.5, 0.25, -0.125]], np.float32),
         np.array([[0, 0, 0, 1], [0, 0.6, 0, 0.8]], np.float32),

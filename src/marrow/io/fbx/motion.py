@@ -189,11 +189,14 @@ def _cut(keys: _Keys, begin: float, end: float, rotation: bool, fps: float | Non
         count = int(np.floor((end - begin) * fps + _SLACK)) + 1
         times = np.minimum(np.arange(count) / fps, end - begin)
         return _Keys(times, _at(keys, times + begin, rotation))
-    inside = (keys.times > begin + _SLACK) & (keys.times < end - _SLACK)
-    borders = np.array([begin, end]) if end > begin else np.array([begin])
-    edge = _at(keys, borders, rotation)
-    times = np.concatenate([borders[:1], keys.times[inside], borders[1:]])
-    return _Keys(times - begin, np.concatenate([edge[:1], keys.values[inside], edge[1:]]))
+    inside = (keys.times > begin + _SLACK) & (keys.times <= end + _SLACK)
+    times, values = np.minimum(keys.times[inside], end), keys.values[inside]
+    times = np.concatenate([[begin], times])
+    values = np.concatenate([_at(keys, times[:1], rotation), values])
+    if times[-1] < end - _SLACK:
+        times = np.append(times, end)
+        values = np.concatenate([values, _at(keys, times[-1:], rotation)])
+    return _Keys(times - begin, values)
 
 
 def _at(keys: _Keys, times: Array, rotation: bool) -> Array:
@@ -201,7 +204,8 @@ def _at(keys: _Keys, times: Array, rotation: bool) -> Array:
     left = right - 1
     right = np.minimum(right, len(keys.times) - 1)
     span = keys.times[right] - keys.times[left]
-    t = np.clip((times - keys.times[left]) / np.where(span > 0, span, 1), 0, 1)
+    # Two keys at one moment are a step: the second one holds from there on.
+    t = np.where(span > 0, np.clip((times - keys.times[left]) / np.where(span > 0, span, 1), 0, 1), 1.0)
     a, b = keys.values[left], keys.values[right]
     return quaternion.slerp(a, b, t) if rotation else a + (b - a) * t[:, None]
 

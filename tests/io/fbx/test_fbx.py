@@ -1,0 +1,341 @@
+"""FBX files made by hand, whose right answers are known without another engine."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import numpy as np
+import pytest
+from handmade import SQUARE, Fbx, flag, property70
+
+import marrow as mw
+from marrow.errors import FormatError
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+@pytest.fixture
+def load(tmp_path: Path):  # type: ignore[no-untyped-def]
+    def loaded(fbx: Fbx, **options: object) -> mw.Character:
+        path = tmp_path / "hand.fbx"
+        path.write_bytes(fbx.text())
+        return mw.load(path, cache=False, **options)
+
+    return loaded
+
+
+def lines(character: mw.Character) -> str:
+    return str(character.report)
+
+
+def test_a_skinned_square_waves(load) -> None:  # type: ignore[no-untyped-def]
+    character = load(flag())
+    assert set(character.skeleton.names) == {"low", "high", "cloth"}
+    clip = character.clips["Wave"]
+    assert clip.duration == pytest.approx(1.0)
+    assert clip.rate == 30
+    # The upper edge turns about (0, 1, 0): half way its far corner is at 45 degrees.
+    far = mw.skin(character, clip.sample([0.0, 0.5, 1.0])).positions[:, 2]
+    half = np.sqrt(0.5)
+    np.testing.assert_allclose(far, [[1, 1, 0], [half, 1 + half, 0], [0, 2, 0]], atol=1e-6)
+    np.testing.assert_allclose(character.meshes[0].normals, np.tile([0, 0, 1], (4, 1)), atol=1e-6)
+
+
+def test_only_what_moves_has_a_track(load) -> None:  # type: ignore[no-untyped-def]
+    character = load(flag())
+    moved = [(character.skeleton.names[t.target], t.path) for t in character.clips[0].tracks]
+    assert moved == [("high", "rotation")]
+
+
+def test_units_and_axes_become_metres_and_y_up(load) -> None:  # type: ignore[no-untyped-def]
+    fbx = Fbx(unit=1.0, up=2)
+    node = fbx.node("box", "Mesh", t=(0, 0, 100))
+    fbx.mesh(node, [0, 0, 0, 100, 0, 0, 0, 0, 200], [[0, 1, 2]])
+    character = load(fbx)
+    positions = mw.skin(character, character.skeleton.rest).positions
+    np.testing.assert_allclose(positions, [[0, 1, 0], [1, 1, 0], [0, 3, 0]], atol=1e-6)
+
+
+def test_scale_multiplies_what_the_units_say(load) -> None:  # type: ignore[no-untyped-def]
+    small, large = load(flag()), load(flag(), scale=3.0)
+    pose = small.clips[0].sample(0.7), large.clips[0].sample(0.7)
+    np.testing.assert_allclose(
+        mw.skin(large, pose[1]).positions, 3 * mw.skin(small, pose[0]).positions, atol=1e-5
+    )
+
+
+def test_fps_bakes_at_that_rate(load) -> None:  # type: ignore[no-untyped-def]
+    track = load(flag(), fps=10.0).clips[0].tracks[0]
+    np.testing.assert_allclose(track.times, np.arange(11) / 10, atol=1e-6)
+
+
+def test_bent_curves_are_followed_between_frames(load) -> None:  # type: ignore[no-untyped-def]
+    fbx = flag()
+    low = 1001
+    layer = fbx.stack("Ease", 0.0, 1.0)
+    fbx.curve(layer, low, "Lcl Translation", "d|X", [(0.0, 0.0), (1.0, 1.0)], "cubic")
+    character = load(fbx)
+    times = np.linspace(0, 1, 97)
+    got = character.clips["Ease"].sample(times).translation[:, character.skeleton.index("low"), 0]
+    # Flat tangents at both ends: the smooth step.
+    np.testing.assert_allclose(got, 3 * times**2 - 2 * times**3, atol=1e-4)
+
+
+def test_a_step_stays_a_step(load) -> None:  # type: ignore[no-untyped-def]
+    fbx = flag()
+    layer = fbx.stack("Jump", 0.0, 1.0)
+    fbx.curve(layer, 1001, "Lcl Translation", "d|X", [(0.0, 0.0), (0.5, 1.0), (1.0, 2.0)], "step")
+    character = load(fbx)
+    x = character.clips["Jump"].sample([0.0, 0.25, 0.499, 0.5, 0.75, 1.0]).translation[:, 0, 0]
+    np.testing.assert_allclose(x, [0, 0, 0, 1, 1, 2], atol=1e-6)
+    for track in character.clips["Jump"].tracks:
+        assert (np.diff(track.times) > 0).all()
+
+
+def test_a_stop_time_past_the_last_key_does_not_count(load) -> None:  # type: ignore[no-untyped-def]
+    fbx = flag()
+    layer = fbx.stack("Long", 0.5, 9.0)
+    fbx.curve(layer, 1001, "Lcl Translation", "d|X", [(0.0, 0.0), (2.0, 2.0)])
+    clip = load(fbx).clips["Long"]
+    assert clip.duration == pytest.approx(1.5)
+    np.testing.assert_allclose(clip.sample([0.0, 1.5]).translation[:, 0, 0], [0.5, 2.0], atol=1e-6)
+
+
+def test_keys_past_the_stop_time_are_cut(load) -> None:  # type: ignore[no-untyped-def]
+    fbx = flag()
+    layer = fbx.stack("Short", 0.0, 1.0)
+    fbx.curve(layer, 1001, "Lcl Translation", "d|X", [(0.0, 0.0), (4.0, 4.0)])
+    clip = load(fbx).clips["Short"]
+    assert clip.duration == pytest.approx(1.0)
+    assert clip.sample(3.0).translation[0, 0] == pytest.approx(1.0)
+
+
+def test_before_its_first_key_an_axis_holds_that_key(load) -> None:  # type: ignore[no-untyped-def]
+    fbx = flag()
+    layer = fbx.stack("Late", 0.0, 1.0)
+    fbx.curve(layer, 1001, "Lcl Translation", "d|X", [(0.5, 3.0), (1.0, 4.0)])
+    x = load(fbx).clips["Late"].sample([0.0, 0.25, 1.0]).translation[:, 0, 0]
+    np.testing.assert_allclose(x, [3, 3, 4], atol=1e-6)
+
+
+def test_a_joint_that_only_turns_keeps_its_place(load) -> None:  # type: ignore[no-untyped-def]
+    # ufbx has been seen to lend such a node the translation of the element after it.
+    fbx = Fbx()
+    turning = fbx.node("turning", "LimbNode", t=(1, 2, 3), s=(1, 1, 1))
+    moving = fbx.node("moving", "LimbNode", t=(9, 0, 0))
+    layer = fbx.stack("Both", 0.0, 1.0)
+    fbx.curve(layer, turning, "Lcl Rotation", "d|Y", [(0.0, 0.0), (1.0, 45.0)])
+    fbx.curve(layer, moving, "Lcl Translation", "d|X", [(0.0, 9.0), (1.0, 5.0)])
+    fbx.curve(layer, moving, "Lcl Scaling", "d|X", [(0.0, 1.0), (1.0, 5.0)])
+    character = load(fbx)
+    pose = character.clips[0].sample(1.0)
+    i, j = character.skeleton.index("turning"), character.skeleton.index("moving")
+    np.testing.assert_allclose(pose.translation[i], [1, 2, 3], atol=1e-6)
+    np.testing.assert_allclose(pose.scale[i], [1, 1, 1], atol=1e-6)
+    np.testing.assert_allclose(pose.translation[j], [5, 0, 0], atol=1e-5)
+
+
+def test_a_pivot_moves_a_joint_that_only_turns(load) -> None:  # type: ignore[no-untyped-def]
+    fbx = Fbx()
+    pivot = property70("RotationPivot", "Vector3D", 1, 0, 0)
+    node = fbx.node("door", "Mesh", extra=[pivot])
+    fbx.mesh(node, SQUARE, [[0, 1, 2, 3]])
+    layer = fbx.stack("Open", 0.0, 1.0)
+    fbx.curve(layer, node, "Lcl Rotation", "d|Y", [(0.0, 0.0), (1.0, 180.0)])
+    character = load(fbx)
+    end = mw.skin(character, character.clips[0].sample(1.0)).positions
+    np.testing.assert_allclose(end[0], [2, 0, 0], atol=1e-5)
+
+
+def test_empty_stacks_are_left_out_and_unnamed_ones_numbered_by_their_place(load) -> None:  # type: ignore[no-untyped-def]
+    fbx = Fbx()
+    node = fbx.node("a", "LimbNode")
+    fbx.stack("Take 001", 0.0, 1.0)
+    for name in ("", "Go", "Go"):
+        layer = fbx.stack(name, 0.0, 1.0)
+        fbx.curve(layer, node, "Lcl Translation", "d|X", [(0.0, 0.0), (1.0, 1.0)])
+    character = load(fbx)
+    assert list(character.clips) == ["clip_1", "Go", "Go_2"]
+    assert "Take 001" in lines(character)
+    assert "Go_2" in lines(character)
+
+
+def test_vertices_without_weights_follow_the_node_and_sums_are_mended(load) -> None:  # type: ignore[no-untyped-def]
+    fbx = Fbx()
+    bone = fbx.node("bone", "LimbNode")
+    other = fbx.node("other", "LimbNode")
+    cloth = fbx.node("cloth", "Mesh", t=(0, 0, 5))
+    geometry = fbx.mesh(cloth, SQUARE, [[0, 1, 2, 3]])
+    fbx.skin(geometry, [(bone, {0: 0.5, 1: 1.0, 2: 0.25}, (0, 0, 0)), (other, {2: 0.25}, (0, 0, 0))])
+    character = load(fbx)
+    mesh = character.meshes[0]
+    np.testing.assert_allclose(mesh.weights.sum(1), 1)
+    assert "1 vertices without weights" in lines(character)
+    assert "2 vertices did not sum to 1 (worst: 0.5)" in lines(character)
+    rest = mw.skin(character, character.skeleton.rest).positions
+    np.testing.assert_allclose(rest, [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 5]], atol=1e-6)
+
+
+def test_a_skin_without_joints_follows_its_node(load) -> None:  # type: ignore[no-untyped-def]
+    fbx = Fbx()
+    cloth = fbx.node("cloth", "Mesh", t=(0, 0, 5))
+    fbx.skin(fbx.mesh(cloth, SQUARE, [[0, 1, 2, 3]]), [])
+    character = load(fbx)
+    assert mw.skin(character, character.skeleton.rest).positions[0] == pytest.approx([0, 0, 5])
+
+
+def test_the_skinning_method_is_kept(load) -> None:  # type: ignore[no-untyped-def]
+    fbx = Fbx()
+    bone = fbx.node("bone", "LimbNode", t=(0, 2, 0))
+    cloth = fbx.node("cloth", "Mesh", s=(2, 3, 4))
+    fbx.skin(
+        fbx.mesh(cloth, SQUARE, [[0, 1, 2, 3]]),
+        [(bone, dict.fromkeys(range(4), 1.0), (0, 2, 0))],
+        "DualQuaternion",
+    )
+    character = load(fbx)
+    assert character.meshes[0].skinning == "dual_quaternion"
+    rest = mw.skin(character, character.skeleton.rest).positions
+    np.testing.assert_allclose(rest[2], [1, 1, 0], atol=1e-6)
+
+
+def test_one_mesh_on_two_nodes_is_two_meshes_and_hidden_ones_stay(load) -> None:  # type: ignore[no-untyped-def]
+    fbx = Fbx()
+    first = fbx.node("first", "Mesh")
+    geometry = fbx.mesh(first, SQUARE, [[0, 1, 2, 3]])
+    second = fbx.node("second", "Mesh", t=(5, 0, 0), extra=[property70("Visibility", "Visibility", 0)])
+    fbx.connect(geometry, second)
+    character = load(fbx)
+    assert [(m.name, m.visible) for m in character.meshes] == [("first", True), ("second", False)]
+    rest = mw.skin(character, character.skeleton.rest).positions
+    np.testing.assert_allclose(rest[4:], rest[:4] + np.array([5, 0, 0]), atol=1e-6)
+
+
+def test_in_between_shapes_and_their_weights(load) -> None:  # type: ignore[no-untyped-def]
+    fbx = Fbx()
+    node = fbx.node("face", "Mesh")
+    geometry = fbx.mesh(node, SQUARE, [[0, 1, 2, 3]])
+    channel = fbx.blend_shape(geometry, "smile", [(50, {2: (0, 1, 0)}), (100, {2: (0, 1, 4)})], percent=25.0)
+    layer = fbx.stack("Smile", 0.0, 1.0)
+    fbx.curve(layer, channel, "DeformPercent", "d|DeformPercent", [(0.0, 0.0), (1.0, 100.0)])
+    character = load(fbx)
+    assert character.skeleton.morph_names == ("smile",)
+    assert character.skeleton.rest.morphs == pytest.approx([0.25])
+    assert [t.full_weight for t in character.meshes[0].morph_targets] == [0.5, 1.0]
+    corner = mw.skin(character, character.clips[0].sample([0.25, 0.5, 0.75, 1.0])).positions[:, 2]
+    np.testing.assert_allclose(corner, [[1, 1.5, 0], [1, 2, 0], [1, 2, 2], [1, 2, 4]], atol=1e-5)
+
+
+LAYERS = """
+LayerElementMaterial: 0 {
+Version: 101
+MappingInformationType: "ByPolygon"
+ReferenceInformationType: "IndexToDirect"
+Materials: *3 { a: 1,0,1 }
+}
+LayerElementUV: 0 {
+Version: 101
+Name: "map1"
+MappingInformationType: "ByPolygonVertex"
+ReferenceInformationType: "Direct"
+UV: *20 { a: 0,0,1,0,1,1, 0,0,1,1,0,1, 0,0,1,0,1,1,0,1 }
+}
+Layer: 0 {
+Version: 100
+LayerElement: { Type: "LayerElementMaterial" TypedIndex: 0 }
+LayerElement: { Type: "LayerElementUV" TypedIndex: 0 }
+}"""
+
+
+def test_sections_have_vertices_of_their_own_in_one_run(load) -> None:  # type: ignore[no-untyped-def]
+    fbx = Fbx()
+    node = fbx.node("patch", "Mesh")
+    points = [*SQUARE, 2, 0, 0, 2, 1, 0]
+    fbx.mesh(node, points, [[0, 1, 2], [0, 2, 3], [1, 4, 5, 2]], LAYERS)
+    for name in ("red", "blue"):
+        fbx.connect(fbx.add("Material", f"Material::{name}", "", '\nShadingModel: "phong"'), node)
+    character = load(fbx)
+    mesh = character.meshes[0]
+    assert [character.materials[s.material].name for s in mesh.sections] == ["red", "blue"]
+    assert [s.count for s in mesh.sections] == [1, 3]
+    runs = [np.unique(mesh.triangles[s.first : s.first + s.count]) for s in mesh.sections]
+    assert [(r.min(), r.max(), len(r)) for r in runs] == [(0, 2, 3), (3, 9, 7)]
+    # v counts from the top in glTF
+    np.testing.assert_allclose(mesh.uvs[0][:3], [[0, 1], [1, 0], [0, 0]], atol=1e-6)
+
+
+def textured(content: str, relative: str = "skin.png", absolute: str = "C:\\\\art\\\\skin.png") -> Fbx:
+    fbx = Fbx()
+    node = fbx.node("patch", "Mesh")
+    fbx.mesh(node, SQUARE, [[0, 1, 2, 3]])
+    material = fbx.add("Material", "Material::red", "", '\nShadingModel: "phong"')
+    fbx.connect(material, node)
+    names = f'\nFileName: "{absolute}"\nRelativeFilename: "{relative}"'
+    texture = fbx.add("Texture", "Texture::skin", "", names)
+    fbx.connect(texture, material, "DiffuseColor")
+    if content:
+        video = fbx.add("Video", "Video::skin", "Clip", f'{names}\nContent: , "{content}"')
+        fbx.connect(video, texture)
+    return fbx
+
+
+def test_an_embedded_texture_comes_out_byte_for_byte(load) -> None:  # type: ignore[no-untyped-def]
+    character = load(textured(base64.b64encode(PNG).decode()))
+    assert character.images == (mw.Image("skin", "image/png", PNG),)
+    assert character.materials[0].base_color_texture.image == 0
+
+
+@pytest.mark.parametrize("relative", ["skin.png", "textures\\\\skin.png", "..\\\\..\\\\skin.png"])
+def test_a_texture_beside_the_file_is_found(load, tmp_path: Path, relative: str) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "skin.png").write_bytes(PNG)
+    assert load(textured("", relative)).images[0].data == PNG
+
+
+def test_a_missing_texture_is_reported(load) -> None:  # type: ignore[no-untyped-def]
+    character = load(textured(""))
+    assert character.images == ()
+    assert character.materials[0].base_color_texture is None
+    assert "skin.png" in lines(character)
+
+
+def test_a_texture_outside_the_folder_is_not_read(tmp_path: Path) -> None:
+    inside = tmp_path / "model"
+    inside.mkdir()
+    (tmp_path / "secret.png").write_bytes(PNG)
+    (inside / "hand.fbx").write_bytes(textured("", "../secret.png", str(tmp_path / "secret.png")).text())
+    assert mw.load(inside / "hand.fbx", cache=False).images == ()
+    assert len(mw.load(inside / "hand.fbx", cache=False, allow_outside=True).images) == 1
+
+
+def test_vertices_that_are_not_finite_are_mended(tmp_path: Path) -> None:
+    text = flag().text().replace(b"0,0,0,1,0,0,1,1,0,0,1,0", b"0,0,0,1,0,0,1e999,1,0,0,1,0", 1)
+    (tmp_path / "hand.fbx").write_bytes(text)
+    character = mw.load(tmp_path / "hand.fbx", cache=False)
+    assert np.isfinite(character.meshes[0].positions).all()
+
+
+def test_names_that_are_not_ascii_come_through(load) -> None:  # type: ignore[no-untyped-def]
+    fbx = Fbx()
+    fbx.node("Hüfte 骨", "LimbNode")
+    assert load(fbx).skeleton.names == ("Hüfte 骨",)
+
+
+def test_a_file_with_nothing_in_it_is_a_character_with_nothing(load) -> None:  # type: ignore[no-untyped-def]
+    character = load(Fbx())
+    assert (len(character.skeleton), character.meshes, len(character.clips)) == (0, (), 0)
+
+
+def test_the_content_counts_not_the_suffix(tmp_path: Path) -> None:
+    path = tmp_path / "hero.glb"
+    path.write_bytes(flag().text())
+    assert list(mw.load(path, cache=False).clips) == ["Wave"]
+
+
+def test_what_is_no_fbx_is_said_so(tmp_path: Path) -> None:
+    path = tmp_path / "hero.fbx"
+    path.write_bytes(b"\x00\x01\x02 nothing of the kind")
+    with pytest.raises(FormatError, match=r"hero\.fbx: is not a readable FBX file"):
+        mw.load(path, cache=False)
