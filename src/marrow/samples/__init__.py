@@ -1,1 +1,81 @@
-""""""
+"""Built-in characters, made by code: nothing is downloaded, nothing is shipped as a file.
+
+    mw.samples.mannequin()   a humanoid with a walk, a run, aim poses and all a demo needs
+    mw.samples.lizard()      a quadruped, to prove that nothing assumes a human
+    mw.samples.load("mannequin"), mw.samples.NAMES, mw.samples.describe()
+
+Each is built on first use, in a few seconds, and kept in the cache.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from marrow.errors import UnknownNameError, ValidationError
+from marrow.model import Character, limit_influences
+
+__all__ = ["NAMES", "describe", "lizard", "load", "mannequin"]
+
+_DESCRIPTIONS = {
+    "mannequin": "a humanoid android of 1.8 m with a baton: locomotion, actions, aim poses, morphs",
+    "lizard": "a small quadruped that walks and basks",
+}
+NAMES: tuple[str, ...] = tuple(_DESCRIPTIONS)
+"""The names `load` and the command line accept."""
+
+
+@cache
+def _mannequin() -> Character:
+    from marrow.samples.store import stored
+
+    def build() -> Character:
+        from marrow.samples.character import build
+
+        return build()
+
+    return stored("mannequin", build)
+
+
+@cache
+def _lizard() -> Character:
+    from marrow.samples.store import stored
+
+    def build() -> Character:
+        from marrow.samples.reptile import build
+
+        return build()  # type: ignore[no-any-return]
+
+    return stored("lizard", build)
+
+
+def _limited(character: Character, max_influences: int) -> Character:
+    if max_influences < 1:
+        raise ValidationError(f"max_influences must be at least 1, got {max_influences}")
+    meshes = tuple(limit_influences(m, max_influences).mesh for m in character.meshes)
+    if all(a is b for a, b in zip(meshes, character.meshes)):
+        return character
+    return character.replace(meshes=meshes)
+
+
+def mannequin(max_influences: int = 8) -> Character:
+    """The mannequin, with up to `max_influences` joints per vertex (it uses 8 around shoulders, hips and
+    palms)."""
+    return _limited(_mannequin(), max_influences)
+
+
+def lizard(max_influences: int = 8) -> Character:
+    """The lizard."""
+    return _limited(_lizard(), max_influences)
+
+
+def load(name: str) -> Character:
+    """A sample by name, one of `NAMES`."""
+    makers = {"mannequin": mannequin, "lizard": lizard}
+    if name not in makers:
+        raise UnknownNameError("sample", name, NAMES)
+    return makers[name]()
+
+
+def describe() -> dict[str, str]:
+    """One line about each sample, by name."""
+    return dict(_DESCRIPTIONS)
