@@ -1,0 +1,5 @@
+"""`python -m marrow.cli`."""
+
+from marrow.cli import main
+
+main()

@@ -1,0 +1,129 @@
+"""What `marrow info` knows of a character, as plain data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.math import affine
+from marrow.model import Character, Clip, Material, Mesh
+
+__all__ = ["facts_of", "format_of", "rest_extent"]
+
+Array = NDArray[Any]
+
+
+def facts_of(character: Character, file: str | Path) -> dict[str, Any]:
+    """Everything `marrow info --json` prints of one file."""
+    skeleton = character.skeleton
+    low, high = rest_extent(character)
+    path = Path(file)
+    return {
+        "file": str(file),
+        "format": format_of(path),
+        "bytes": path.stat().st_size if path.is_file() else None,
+        "name": character.name,
+        "size": None if low is None else {"min": low.tolist(), "max": high.tolist(), "extent": (high - low).tolist()},
+        "skeleton": {
+            "joints": len(skeleton),
+            "depth": int(skeleton.depth.max(initial=0)),
+            "names": list(skeleton.names),
+            "parents": skeleton.parents.tolist(),
+            "morphs": list(skeleton.morph_names),
+            "sockets": [{"name": s.name, "joint": skeleton.names[s.joint]} for s in skeleton.sockets],
+        },
+        "vertices": character.vertex_count,
+        "triangles": character.triangle_count,
+        "meshes": [_mesh(mesh, character) for mesh in character.meshes],
+        "materials": [_material(material, character) for material in character.materials],
+        "images": [{"name": i.name, "media_type": i.media_type, "bytes": len(i.data)} for i in character.images],
+        "clips": [_clip(clip) for clip in character.clips.values()],
+        "report": [{"kind": l.kind, "place": l.place, "message": l.message} for l in character.report],
+    }
+
+
+def format_of(path: Path) -> str:
+    """The name of a file's format; `sample` for a built-in character."""
+    if not path.is_file():
+        return "sample"
+    from marrow.io import registry
+
+    with path.open("rb") as file:
+        head = file.read(1 << 16)
+    return registry.identify(head, path).name
+
+
+def rest_extent(character: Character) -> tuple[Array, Array] | tuple[None, None]:
+    """The corners of the box around the character at rest: its meshes, or its joints when it has none."""
+    model = character.skeleton.rest_model
+    corners = []
+    for mesh in character.meshes:
+        if mesh.vertex_count:
+            matrices = affine.multiply(model[mesh.joint_list], mesh.inverse_bind)
+            blended = np.einsum("vk,vkij->vij", mesh.weights, matrices[mesh.joints])
+            points = np.einsum("vij,vj->vi", blended[..., :3], mesh.positions) + blended[..., 3]
+            corners += [points.min(axis=0), points.max(axis=0)]
+    if not corners and len(model):
+        corners = [model[:, :, 3].min(axis=0), model[:, :, 3].max(axis=0)]
+    if not corners:
+        return None, None
+    return np.min(corners, axis=0), np.max(corners, axis=0)
+
+
+def _mesh(mesh: Mesh, character: Character) -> dict[str, Any]:
+    counts = np.bincount(mesh.influence_counts) if mesh.vertex_count else np.zeros(0, int)
+    return {
+        "name": mesh.name,
+        "vertices": mesh.vertex_count,
+        "triangles": mesh.triangle_count,
+        "sections": [
+            {
+                "name": s.name,
+                "triangles": s.count,
+                "material": None if s.material is None else character.materials[s.material].name,
+            }
+            for s in mesh.sections
+        ],
+        "influences": {int(k): int(n) for k, n in enumerate(counts) if n},
+        "joints": len(mesh.joint_list),
+        "skinning": mesh.skinning,
+        "node": character.skeleton.names[mesh.node] if mesh.node >= 0 else None,
+        "morph_targets": [t.name for t in mesh.morph_targets],
+        "uv_sets": len(mesh.uvs),
+        "normals": mesh.normals is not None,
+        "tangents": mesh.tangents is not None,
+        "colors": mesh.colors is not None,
+        "visible": mesh.visible,
+    }
+
+
+def _material(material: Material, character: Character) -> dict[str, Any]:
+    return {
+        "name": material.name,
+        "base_color": list(material.base_color),
+        "metallic": material.metallic,
+        "roughness": material.roughness,
+        "emissive": list(material.emissive),
+        "alpha_mode": material.alpha_mode,
+        "double_sided": material.double_sided,
+        "unlit": material.unlit,
+        "textures": {slot: character.images[t.image].name for slot, t in material.textures.items()},
+    }
+
+
+def _clip(clip: Clip) -> dict[str, Any]:
+    table = clip.tracks.table
+    return {
+        "name": clip.name,
+        "duration": clip.duration,
+        "rate": clip.rate or clip.key_rate,
+        "tracks": len(clip.tracks),
+        "keys": int(table["keys"].sum()),
+        "joints": len(np.unique(table["target"][table["path"] != 3])),
+        "morphs": len(np.unique(table["target"][table["path"] == 3])),
+        "events": [{"time": e.time, "name": e.name} for e in clip.events],
+        "additive": clip.additive,
+    }

@@ -1,0 +1,87 @@
+"""From what a user typed to characters, and to places that may be written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from marrow.cli._errors import UsageError
+from marrow.errors import FormatError, MissingExtraError, UnknownNameError, ValidationError
+from marrow.model import Character, Clip
+
+__all__ = ["chosen_clips", "is_sample", "open_character", "writable"]
+
+
+def is_sample(name: str | Path) -> bool:
+    """Whether this names a built-in character; a file of that name comes first."""
+    if Path(name).exists() or os.sep in str(name):
+        return False
+    from marrow import samples
+
+    return str(name) in samples.NAMES
+
+
+def open_character(name: str | Path, **options: Any) -> Character:
+    """The character in a file, or a sample by its name. `options` are those of `mw.load`."""
+    path = Path(name)
+    if is_sample(name):
+        from marrow import samples
+
+        given = [key for key, value in options.items() if value and key not in ("allow_outside", "cache")]
+        if given:
+            raise UsageError(f"{name} is a sample: {', '.join(given)} cannot change it")
+        return samples.load(str(name))
+    if not path.exists():
+        raise UsageError(f"{path}: no such file{_hint(path)}")
+    if path.is_dir():
+        raise UsageError(f"{path}: is a folder, not a file")
+    from marrow.io import load
+
+    try:
+        return load(path, **options)
+    except (FormatError, MissingExtraError):
+        raise
+    except (ValidationError, UnknownNameError) as error:
+        if str(error).startswith("load:"):
+            raise UsageError(str(error)) from None
+        # What is in the file does not make a character.
+        raise FormatError(str(error), path=path) from None
+
+
+def _hint(path: Path) -> str:
+    import difflib
+
+    from marrow import samples
+
+    with_same_start = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+    close = difflib.get_close_matches(path.name, [*with_same_start, *samples.NAMES], n=1, cutoff=0.6)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def chosen_clips(character: Character, names: Sequence[str] | None) -> list[Clip]:
+    """The clips of those names, in that order; all of them when none is named."""
+    if not names:
+        return list(character.clips.values())
+    return [character.clips[name] for name in names]
+
+
+def writable(path: Path, *, force: bool, folder: bool = False) -> None:
+    """Says what is wrong with a place to write to before any work is done."""
+    parent = path if folder and path.exists() else path.parent
+    while folder and not parent.exists() and parent != parent.parent:
+        parent = parent.parent
+    if not parent.is_dir():
+        raise UsageError(f"{path}: the folder {parent} does not exist")
+    if not os.access(parent, os.W_OK):
+        raise UsageError(f"{path}: the folder {parent} cannot be written to")
+    if folder:
+        if path.exists() and not path.is_dir():
+            raise UsageError(f"{path}: is a file, not a folder")
+        if path.is_dir() and any(path.iterdir()) and not force:
+            raise UsageError(f"{path}: the folder is not empty (--force writes into it all the same)")
+    elif path.is_dir():
+        raise UsageError(f"{path}: is a folder, not a file")
+    elif path.exists() and not force:
+        raise UsageError(f"{path}: exists already (--force replaces it)")

@@ -1,0 +1,103 @@
+"""The subcommands, and what happens to the errors they end in."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError
+
+from marrow._version import __version__
+from marrow.cli._errors import BAD_CALL, BAD_FILE, FINE, INTERRUPTED, UsageError, show_error
+from marrow.errors import MarrowError, UnknownNameError, ValidationError
+
+__all__ = ["app", "run"]
+
+app = App(
+    name="marrow",
+    help="Load, check, convert and bake rigged characters: glTF, FBX, BVH, USD.",
+    version=__version__,
+    help_format="plaintext",
+    suppress_keyboard_interrupt=False,
+)
+_COMMANDS = {
+    "info": (
+        "Show what is in a file: joints, meshes, materials, clips, and what the importer had to say.",
+        "marrow info fox.glb\nmarrow info clips/*.fbx --json",
+    ),
+    "check": (
+        "Find what a technical artist would want to mend before a character ships.",
+        "marrow check hero.fbx\nmarrow check characters/*.glb --strict",
+    ),
+    "convert": (
+        "Convert a character to .glb, .gltf, .bvh or .marrow.",
+        "marrow convert hero.fbx hero.glb --clips-from walk.fbx run.fbx\n"
+        "marrow convert hero.glb walk.bvh --clip Walk --fps 30",
+    ),
+    "bake": (
+        "Write vertices, joint positions or skinning matrices over time, for other tools and for learning.",
+        "marrow bake hero.fbx -o hero.npz --clip Run --fps 30\n"
+        "marrow bake clips/*.fbx -o dataset/ --what joints",
+    ),
+    "samples": ("List the built-in characters; their names work wherever a file does.", "marrow samples"),
+    "bench": ("Measure marrow on this machine, next to whatever else is installed.", "marrow bench io"),
+}
+
+
+def _examples(lines: str) -> str:
+    return "Example:\n" + "\n".join(f"  {line}" for line in lines.splitlines())
+
+
+for _name, (_help, _lines) in _COMMANDS.items():
+    app.command(f"marrow.cli.{_name}:{_name}", name=_name, help=_help, help_epilogue=_examples(_lines))
+
+_cache = App(
+    name="cache",
+    help="Look at the cache of imported files, or empty it.",
+    help_epilogue=_examples("marrow cache info\nmarrow cache clear"),
+)
+_cache.command(
+    "marrow.cli.cache:info",
+    name="info",
+    help="Show where the cache is and how full.",
+    help_epilogue=_examples("marrow cache info --json"),
+)
+_cache.command(
+    "marrow.cli.cache:clear",
+    name="clear",
+    help="Remove every entry of the cache.",
+    help_epilogue=_examples("marrow cache clear"),
+)
+app.command(_cache)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs one command line and returns its exit code: 0 fine, 1 the file is bad, 2 the call is wrong."""
+    try:
+        result = app(list(arguments), exit_on_error=False, print_error=False, result_action="return_value")
+        sys.stdout.flush()
+        return result if isinstance(result, int) else FINE
+    except CycloptsError as error:
+        show_error(f"{error} (see marrow --help)")
+        return BAD_CALL
+    except (UsageError, UnknownNameError, ValidationError) as error:
+        show_error(error)
+        return BAD_CALL
+    except MarrowError as error:
+        show_error(error)
+        return BAD_FILE
+    except KeyboardInterrupt:
+        show_error("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has seen enough; keep Python from complaining about it when it exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FINE
+    except Exception as error:
+        if os.environ.get("MARROW_TRACEBACK"):
+            raise
+        show_error(
+            f"a fault inside marrow: {type(error).__name__}: {error} (MARROW_TRACEBACK=1 shows where; please report it)"
+        )
+        return BAD_FILE

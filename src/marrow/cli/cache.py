@@ -1,0 +1,43 @@
+"""`marrow cache info` and `marrow cache clear`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from marrow.cli._output import bytes_text, print_json
+
+__all__ = ["clear", "info"]
+
+
+def info(*, json: Annotated[bool, Parameter(negative=())] = False) -> None:
+    """Show where the cache is and how full.
+
+    MARROW_CACHE sets the folder, or turns the cache off with "off"; MARROW_CACHE_LIMIT sets its size in bytes.
+
+    Parameters
+    ----------
+    json
+        Print JSON.
+    """
+    from marrow.io import cache
+
+    facts = cache.info()
+    if json:
+        place = str(facts.path) if facts.path else None
+        print_json({"path": place, "entries": facts.entries, "bytes": facts.bytes, "limit": facts.limit})
+    elif facts.path is None:
+        print("the cache is off (MARROW_CACHE=off)")
+    else:
+        print(f"folder   {facts.path}")
+        print(f"entries  {facts.entries}")
+        print(f"size     {bytes_text(facts.bytes)} of {bytes_text(facts.limit)}")
+
+
+def clear() -> None:
+    """Remove every entry of the cache."""
+    from marrow.io import cache
+
+    count = cache.clear()
+    print(f"{count} {'entry' if count == 1 else 'entries'} removed")

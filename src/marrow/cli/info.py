@@ -1,0 +1,167 @@
+"""`marrow info`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from marrow.cli._errors import BAD_CALL, BAD_FILE, FINE, UsageError, show_error
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
+
+__all__ = ["info"]
+
+_SHOWN_JOINTS = 200
+_KIND_STYLE = {"info": "dim", "repaired": "yellow", "dropped": "yellow", "warning": "bold yellow"}
+
+
+def info(
+    files: Annotated[list[str], Parameter(negative=())],
+    /,
+    *,
+    json: Annotated[bool, Parameter(negative=())] = False,
+    all_joints: Annotated[bool, Parameter(name="--all", negative=())] = False,
+) -> int:
+    """Show what is in a file: joints, meshes, materials, clips, and what the importer had to say.
+
+    Parameters
+    ----------
+    files
+        Files to look at, or names of samples.
+    json
+        Print a JSON list with one object per file.
+    all_joints
+        Show every joint of a large skeleton.
+    """
+    from marrow.cli._facts import facts_of
+    from marrow.cli._files import open_character
+    from marrow.errors import MarrowError
+
+    code, found = FINE, []
+    for file in files:
+        try:
+            facts = facts_of(open_character(file), file)
+        except MarrowError as error:
+            show_error(error)
+            code = max(code, BAD_CALL if isinstance(error, UsageError) else BAD_FILE)
+            continue
+        found.append(facts)
+        if not json:
+            _print(facts, _SHOWN_JOINTS if not all_joints else len(facts["skeleton"]["names"]))
+    if json:
+        from marrow.cli._output import print_json
+
+        print_json(found)
+    return code
+
+
+def _print(facts: dict[str, Any], joint_limit: int) -> None:
+    from rich.text import Text
+    from rich.tree import Tree
+
+    from marrow.cli._output import bytes_text, console
+
+    title = Text.assemble((facts["file"], "bold"), f"  {facts['format']}")
+    if facts["bytes"] is not None:
+        title.append(f", {bytes_text(facts['bytes'])}")
+    if facts["size"] is not None:
+        title.append(f", {' x '.join(f'{v:.3g}' for v in facts['size']['extent'])} m at rest")
+    tree = Tree(title, guide_style="dim")
+    _add_skeleton(tree, facts["skeleton"], joint_limit)
+    _add_meshes(tree, facts)
+    if facts["materials"]:
+        branch = tree.add(_head("materials", len(facts["materials"])))
+        for material in facts["materials"]:
+            branch.add(Text(_material_line(material)))
+    if facts["images"]:
+        branch = tree.add(_head("images", len(facts["images"])))
+        for image in facts["images"]:
+            branch.add(Text(f"{image['name'] or 'unnamed'}: {image['media_type']}, {bytes_text(image['bytes'])}"))
+    branch = tree.add(_head("clips", len(facts["clips"])))
+    for clip in facts["clips"]:
+        branch.add(Text(_clip_line(clip)))
+    if facts["report"]:
+        branch = tree.add(_head("report", len(facts["report"])))
+        for line in facts["report"]:
+            place = f"{line['place']}: " if line["place"] else ""
+            branch.add(Text.assemble((line["kind"], _KIND_STYLE[line["kind"]]), f": {place}{line['message']}"))
+    console().print(tree)
+
+
+def _head(name: str, count: int) -> Any:
+    from rich.text import Text
+
+    return Text.assemble((name, "bold cyan"), f"  {count}")
+
+
+def _add_skeleton(tree: Tree, skeleton: dict[str, Any], limit: int) -> None:
+    from rich.text import Text
+
+    names, parents = skeleton["names"], skeleton["parents"]
+    branch = tree.add(_head("joints", len(names)))
+    nodes: dict[int, Tree] = {}
+    for j, (name, parent) in enumerate(zip(names[:limit], parents)):
+        nodes[j] = nodes.get(parent, branch).add(Text(name))
+    if len(names) > limit:
+        branch.add(Text(f"... and {len(names) - limit} more (--all shows them)", "dim"))
+    if skeleton["morphs"]:
+        tree.add(Text.assemble(_head("morphs", len(skeleton["morphs"])), f": {_listed(skeleton['morphs'])}"))
+    if skeleton["sockets"]:
+        branch = tree.add(_head("sockets", len(skeleton["sockets"])))
+        for socket in skeleton["sockets"]:
+            branch.add(Text(f"{socket['name']} on {socket['joint']}"))
+
+
+def _add_meshes(tree: Tree, facts: dict[str, Any]) -> None:
+    from rich.text import Text
+
+    if not facts["meshes"]:
+        tree.add(_head("meshes", 0))
+        return
+    head = _head("meshes", len(facts["meshes"]))
+    head.append(f": {facts['vertices']:,} vertices, {facts['triangles']:,} triangles")
+    branch = tree.add(head)
+    for mesh in facts["meshes"]:
+        hidden = "" if mesh["visible"] else ", hidden"
+        node = branch.add(
+            Text.assemble(
+                (mesh["name"] or "unnamed", "bold"),
+                f"  {mesh['vertices']:,} vertices, {mesh['triangles']:,} triangles{hidden}",
+            )
+        )
+        spread = ", ".join(f"{k}: {n:,}" for k, n in mesh["influences"].items())
+        node.add(Text(f"{mesh['joints']} joints, {mesh['skinning']} skinning; vertices by influences: {spread}"))
+        has = [k for k in ("normals", "tangents", "colors") if mesh[k]]
+        has += [f"{mesh['uv_sets']} UV set{'s' if mesh['uv_sets'] != 1 else ''}"] if mesh["uv_sets"] else []
+        node.add(Text(", ".join(has) or "no normals, no UVs"))
+        if mesh["morph_targets"]:
+            node.add(Text(f"{len(mesh['morph_targets'])} morph targets: {_listed(mesh['morph_targets'])}"))
+        for section in mesh["sections"]:
+            label = f"section {section['name']}".strip()
+            node.add(Text(f"{label}: {section['triangles']:,} triangles, material {section['material'] or 'none'}"))
+
+
+def _listed(names: list[str], most: int = 8) -> str:
+    more = f", ... ({len(names) - most} more)" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _material_line(material: dict[str, Any]) -> str:
+    color = ", ".join(f"{c:.3g}" for c in material["base_color"])
+    parts = [f"{material['name'] or 'unnamed'}: color ({color})"]
+    parts.append(f"metallic {material['metallic']:.3g}, roughness {material['roughness']:.3g}")
+    parts += [material["alpha_mode"]] if material["alpha_mode"] != "opaque" else []
+    parts += ["double-sided"] if material["double_sided"] else []
+    parts += ["unlit"] if material["unlit"] else []
+    parts += [f"textures: {', '.join(material['textures'])}"] if material["textures"] else []
+    return "; ".join(parts)
+
+
+def _clip_line(clip: dict[str, Any]) -> str:
+    rate = f" at {clip['rate']:.4g} keys/s" if clip["rate"] else ""
+    moves = f"{clip['joints']} joints" + (f" and {clip['morphs']} morphs" if clip["morphs"] else "")
+    events = f", {len(clip['events'])} events" if clip["events"] else ""
+    additive = ", additive" if clip["additive"] else ""
+    return f"{clip['name']}: {clip['duration']:.3f} s{rate}, {moves}, {clip['keys']:,} keys{events}{additive}"
