@@ -48,7 +48,9 @@ def with_clips_of(character: Character, other: Character, path: Path) -> Charact
             )
         _report_lost(report, path, clip, table[~found])
         table["target"] = target
-        tracks = Tracks(owned(table[found]), clip.tracks.times, clip.tracks.values)
+        tracks = Tracks(owned(table), clip.tracks.times, clip.tracks.values)
+        if not found.all():
+            tracks = Tracks.pack(track for track, kept in zip(tracks, found) if kept)
         wanted = path.stem if len(other.clips) == 1 and _is_nameless(clip.name) else clip.name
         name = free_name(wanted, taken)
         if name != clip.name:

@@ -47,10 +47,6 @@ def main(memory: int, seconds: int, options: str) -> None:
             answer = ERROR + f"does not fit together: {error}".encode("utf-8", "replace")
     except Exception as error:  # the parent turns it into a FormatError: no file may bring its caller down
         answer = ERROR + f"the FBX reader failed: {type(error).__name__}: {error}".encode("utf-8", "replace")
-        if os.environ.get("DEBUG_FBX"):
-            import traceback
-
-            traceback.print_exc()
     finally:
         with os.fdopen(out, "wb") as file:
             file.write(answer)
