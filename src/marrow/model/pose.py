@@ -123,8 +123,10 @@ class Pose:
     def reshape(self, *shape: int) -> Pose:
         """Other leading axes for the same poses."""
         lead = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+        translation = self.translation.reshape(*lead, *self.translation.shape[-2:])
+        lead = translation.shape[:-2]  # a -1 is known now, which an empty array could not tell
         return Pose(
-            self.translation.reshape(*lead, *self.translation.shape[-2:]),
+            translation,
             self.rotation.reshape(*lead, *self.rotation.shape[-2:]),
             self.scale.reshape(*lead, *self.scale.shape[-2:]),
             self.morphs.reshape(*lead, self.morphs.shape[-1]),

@@ -21,7 +21,7 @@ from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
 from marrow.skinning.layout import layout_of
 from marrow.skinning.surface import Surface
-from marrow.skinning.threads import WORTH_SECONDS, run_split
+from marrow.skinning.threads import WORTH_SECONDS, run_split, thread_count
 
 __all__ = ["palette_of", "resolve", "skin"]
 
@@ -123,6 +123,8 @@ def skin(
         raise ValidationError(f"skin: method must be one of {', '.join(SKINNING_METHODS)}, got {method!r}")
     if influences is not None and influences < 1:
         raise ValidationError(f"skin: influences must be at least 1, got {influences}")
+    if threads != 1:
+        threads = thread_count(threads)
     motion = resolve(thing, pose, skeleton, morphs)
     plan: _Plan = derived(thing, ("plan", method, influences), lambda: _Plan(thing, method, influences))
     V, F = plan.vertex_count, len(motion.matrices)
@@ -183,7 +185,7 @@ class _Group:
         # Meshes that lack normals or tangents in a character that has some leave those rows zero.
         self.rows = np.unique(self.layout.rows)
 
-    def run(self, motion: Motion, p: Array, n: Array | None, t: Array | None, threads: int | None) -> None:
+    def run(self, motion: Motion, p: Array, n: Array | None, t: Array | None, threads: int) -> None:
         """Writes this group's rows of the outputs."""
         layout, matrices, method = self.layout, motion.matrices, self.method
         F, P = matrices.shape[:2]
@@ -227,7 +229,7 @@ class _BlendedGroup:
         shares = [m.dual_quaternion_weights for m in meshes]
         self.share = np.concatenate(shares)[:, None]  # type: ignore[arg-type]
 
-    def run(self, motion: Motion, p: Array, n: Array | None, t: Array | None, threads: int | None) -> None:
+    def run(self, motion: Motion, p: Array, n: Array | None, t: Array | None, threads: int) -> None:
         V, F = self.linear.vertex_count, len(motion.matrices)
         step = max(1, BLEND_BUFFER_VERTICES // max(V, 1))
         outputs = [None if a is None else a.reshape(F, V, a.shape[-1]) for a in (p, n, t)]

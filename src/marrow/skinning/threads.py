@@ -40,9 +40,9 @@ def _executor() -> ThreadPoolExecutor:
         return _pool
 
 
-def run_split(work: Callable[[int, int], None], count: int, seconds: float, threads: int | None) -> None:
+def run_split(work: Callable[[int, int], None], count: int, seconds: float, threads: int) -> None:
     """Runs `work(start, stop)` over `range(count)`, in up to `threads` parts if `seconds` of work is worth splitting."""
-    parts = min(thread_count(threads), count, int(seconds / WORTH_SECONDS))
+    parts = min(threads, count, int(seconds / WORTH_SECONDS))
     if parts < 2:
         work(0, count)
         return

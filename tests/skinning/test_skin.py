@@ -1,0 +1,378 @@
+"""Skinning: every kernel against the float64 reference, and what it must do whatever the input."""
+
+import threading
+
+import numpy as np
+import pytest
+from builders import character, mesh, pose, reference_surface, rotations, skeleton
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import marrow as mw
+from marrow.errors import ValidationError
+from marrow.math import affine, quaternion
+from marrow.skinning.layout import layout_of
+
+METHODS = ("linear", "dual_quaternion")
+SCALES = {
+    "none": lambda rng, shape: np.ones(shape),
+    "uniform": lambda rng, shape: np.broadcast_to(rng.uniform(0.5, 2, shape[:-1])[..., None], shape),
+    "non-uniform": lambda rng, shape: rng.uniform(0.5, 2, shape),
+    "mirrored": lambda rng, shape: rng.uniform(0.5, 2, shape) * np.where(rng.random(shape) < 0.3, -1, 1),
+    "some zero": lambda rng, shape: np.where(rng.random(shape[:-1])[..., None] < 0.2, 0.0, 1.0) * np.ones(shape),
+}
+
+
+def assert_matches(surface, expected, blended):
+    positions, normals, tangents = expected
+    size = 1 + np.abs(positions).max()
+    np.testing.assert_allclose(surface.positions.reshape(positions.shape), positions, atol=3e-6 * size)
+    # A direction is only as good as the matrix that carries it: nearly flat matrices lose digits.
+    cofactor = affine.cofactor(blended)
+    norm = np.linalg.norm(blended[..., :3], axis=(-2, -1)) ** 2
+    strength = np.abs(np.linalg.det(cofactor)) ** (1 / 3) / np.maximum(norm, 1e-30)
+    good = strength > 1e-2
+    got_n, got_t = surface.normals.reshape(normals.shape), surface.tangents.reshape(tangents.shape)
+    np.testing.assert_allclose(got_n[good], normals[good], atol=2e-3)
+    np.testing.assert_allclose(got_t[good], tangents[good], atol=2e-3)
+    assert np.abs(got_n[good] - normals[good]).mean() < 1e-5 if good.any() else True
+
+
+@pytest.mark.parametrize("method", METHODS)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    seed=st.integers(0, 10**6),
+    influences=st.integers(1, 12),
+    joints=st.integers(1, 20),
+    vertices=st.integers(1, 80),
+    morphs=st.integers(0, 3),
+    scale=st.sampled_from(sorted(SCALES)),
+    frames=st.integers(1, 4),
+)
+def test_kernels_match_the_reference(method, seed, influences, joints, vertices, morphs, scale, frames):
+    who = character(seed, joints=joints, morphs=morphs, vertices=vertices, influences=influences)
+    rng = np.random.default_rng(seed + 1)
+    if scale == "some zero" and method == "dual_quaternion":
+        scale = "non-uniform"  # what has no extent has no rotation either: nothing to compare
+    posed = pose(rng, who.skeleton, (frames,), SCALES[scale](rng, (frames, joints, 3)))
+    *expected, blended = reference_surface(who, posed, method)
+    assert_matches(mw.skin(who, posed, method=method), expected, blended)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_batch_equals_singles_bit_for_bit(method):
+    who = character(3, vertices=100, morphs=2)
+    batch = pose(np.random.default_rng(4), who.skeleton, (3, 2))
+    together = mw.skin(who, batch, method=method)
+    assert together.positions.shape == (3, 2, 100, 3) and together.tangents.shape == (3, 2, 100, 4)
+    for i in np.ndindex(3, 2):
+        alone = mw.skin(who, batch[i], method=method)
+        np.testing.assert_array_equal(alone.positions, together.positions[i])
+        np.testing.assert_array_equal(alone.normals, together.normals[i])
+        np.testing.assert_array_equal(alone.tangents, together.tangents[i])
+
+
+def test_rest_pose_at_bind_changes_nothing():
+    who = character(5)
+    surface = mw.skin(who, who.skeleton.rest)
+    np.testing.assert_allclose(surface.positions, who.meshes[0].positions, atol=2e-6)
+    np.testing.assert_allclose(surface.normals, who.meshes[0].normals, atol=2e-6)
+    np.testing.assert_allclose(surface.tangents, who.meshes[0].tangents, atol=2e-6)
+
+
+def twisted_tube(method):
+    """A tube around x whose far end is turned by 150 degrees: radius of its middle ring after skinning."""
+    bones = mw.Skeleton(("near", "far"), [-1, -1])
+    ring = np.linspace(0, 2 * np.pi, 16, endpoint=False)
+    circle = np.stack([np.full(16, 0.5), np.cos(ring), np.sin(ring)], axis=1)
+    tube = mw.Mesh(
+        "tube", circle, np.zeros((0, 3), int), [[0, 1]] * 16, [[0.5, 0.5]] * 16, [0, 1], affine.identity((2,))
+    )
+    turn = quaternion.from_axis_angle([1.0, 0, 0], np.radians(150))
+    posed = mw.Pose(np.zeros((2, 3)), np.stack([[0, 0, 0, 1], turn]), np.ones((2, 3)))
+    return np.linalg.norm(mw.skin(mw.Character(bones, (tube,)), posed, method=method).positions[:, 1:], axis=1)
+
+
+def test_dual_quaternion_keeps_the_volume_of_a_twist_that_linear_loses():
+    np.testing.assert_allclose(twisted_tube("dual_quaternion"), 1, atol=1e-6)
+    np.testing.assert_allclose(twisted_tube("linear"), np.cos(np.radians(75)), atol=1e-6)
+
+
+def test_blended_skinning_lies_between():
+    who = character(6, vertices=40)
+    share = np.linspace(0, 1, 40).astype(np.float32)
+    body = who.meshes[0].replace(skinning="blended", dual_quaternion_weights=share)
+    mixed = who.replace(meshes=(body,))
+    posed = pose(np.random.default_rng(1), who.skeleton, (2,))
+    linear, dual = (mw.skin(mixed, posed, method=m) for m in METHODS)
+    got = mw.skin(mixed, posed)
+    want = linear.positions * (1 - share[:, None]) + dual.positions * share[:, None]
+    np.testing.assert_allclose(got.positions, want, atol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(got.normals, axis=-1), 1, atol=1e-5)
+    np.testing.assert_array_equal(got.tangents[..., 3], linear.tangents[..., 3])
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("mirror", [1, -1])
+def test_normals_and_tangents_follow_the_deformed_surface(method, mirror):
+    """Finite differences on a curved patch under non-uniform (and mirrored) scale."""
+    rng = np.random.default_rng(2)
+    bones = skeleton(rng, 3)
+    u, v = rng.uniform(-1, 1, (2, 30))
+
+    def patch(u, v):
+        return np.stack([u, v, 0.3 * np.sin(2 * u) * np.cos(v)], axis=1)
+
+    h = 1e-3
+    du, dv = (patch(u + h, v) - patch(u - h, v)) / (2 * h), (patch(u, v + h) - patch(u, v - h)) / (2 * h)
+    normal = np.cross(du, dv)
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    tangent = du / np.linalg.norm(du, axis=1, keepdims=True)
+    weights = np.full((30, 3), 1 / 3)  # constant weights: the blended matrix does not vary over the patch
+    args = {
+        "joints": [[0, 1, 2]] * 30,
+        "weights": mw.normalize_weights(weights)[0],
+        "joint_list": [0, 1, 2],
+        "inverse_bind": affine.invert(bones.rest_model),
+    }
+    posed = pose(rng, bones, (), rng.uniform(0.5, 2, (3, 3)) * np.array([mirror, 1, 1]))
+
+    def carried(points, **more):
+        return mw.skin(
+            mw.Character(bones, (mw.Mesh("patch", points, np.zeros((0, 3), int), **args, **more),)), posed, method=method
+        )
+
+    surface = carried(patch(u, v), normals=normal, tangents=np.concatenate([tangent, np.ones((30, 1))], axis=1))
+    along_u = carried(patch(u + h, v)).positions.astype(float) - carried(patch(u - h, v)).positions
+    along_v = carried(patch(u, v + h)).positions.astype(float) - carried(patch(u, v - h)).positions
+    facing = np.cross(along_u, along_v)
+    facing /= np.linalg.norm(facing, axis=1, keepdims=True)
+    np.testing.assert_allclose(surface.normals, facing, atol=5e-3)
+    t = surface.tangents
+    np.testing.assert_allclose((t[:, :3] * surface.normals).sum(1), 0, atol=1e-5)
+    assert ((t[:, :3] * along_u).sum(1) > 0).all()
+    bitangent = np.cross(surface.normals, t[:, :3]) * t[:, 3:]
+    assert ((bitangent * along_v).sum(1) > 0).all()
+
+
+class TestInputs:
+    def test_any_array_will_do(self):
+        who = character(7, vertices=50)
+        posed = pose(np.random.default_rng(0), who.skeleton)
+        matrices = mw.skinning_matrices(who, who.skeleton.to_model(posed))
+        expected = mw.skin(who, posed).positions
+        strided = np.zeros((len(matrices) * 2, 3, 4), np.float64)[::2]
+        strided[:] = matrices
+        frozen = matrices.copy()
+        frozen.flags.writeable = False
+        for given_matrices in (matrices, strided, frozen, matrices.astype(np.float64), matrices.tolist()):
+            np.testing.assert_array_equal(mw.skin(who, given_matrices).positions, expected)
+
+    def test_integer_matrices(self):
+        who = character(7, vertices=5)
+        moved = np.tile(np.array([[1, 0, 0, 2], [0, 1, 0, 0], [0, 0, 1, 0]]), (12, 1, 1))
+        np.testing.assert_allclose(mw.skin(who, moved).positions, who.meshes[0].positions + [2, 0, 0], atol=1e-6)
+
+    def test_empty_mesh_and_empty_batch(self):
+        bones = mw.Skeleton(("a",), [-1])
+        empty = mw.Mesh.rigid("none", np.zeros((0, 3)), np.zeros((0, 3), int), 0)
+        assert mw.skin(mw.Character(bones, (empty,)), bones.rest).positions.shape == (0, 3)
+        assert mw.skin(mw.Character(bones), bones.rest).positions.shape == (0, 3)
+        who = character(1)
+        none = pose(np.random.default_rng(0), who.skeleton, (0,))
+        assert mw.skin(who, none).positions.shape == (0, 60, 3)
+
+    def test_seventy_thousand_joints(self):
+        J = 70_000
+        bones = mw.Skeleton(tuple(map(str, range(J))), np.full(J, -1))
+        body = mw.Mesh(
+            "swarm", np.zeros((J, 3)), np.zeros((0, 3), int), np.arange(J)[:, None], np.ones((J, 1)), np.arange(J),
+            affine.identity((J,)),
+        )  # fmt: skip
+        assert body.joints.dtype == np.uint32
+        places = np.random.default_rng(0).normal(size=(J, 3)).astype(np.float32)
+        posed = mw.Pose(places, np.tile([0, 0, 0, 1], (J, 1)), np.ones((J, 3)))
+        np.testing.assert_array_equal(mw.skin(mw.Character(bones, (body,)), posed).positions, places)
+
+    def test_opposite_quaternions_are_the_same_rotation(self):
+        who = character(8)
+        posed = pose(np.random.default_rng(1), who.skeleton)
+        flipped = posed.replace(rotation=posed.rotation * np.where(np.arange(12) % 2, -1, 1)[:, None])
+        for method in METHODS:
+            a, b = mw.skin(who, posed, method=method), mw.skin(who, flipped, method=method)
+            np.testing.assert_allclose(a.positions, b.positions, atol=1e-5)
+
+    def test_a_joint_listed_twice_counts_with_both_weights(self):
+        rng = np.random.default_rng(0)
+        bones = skeleton(rng, 3)
+        twice = mesh(rng, bones, 1, 3, joints=[[0, 1, 0]], weights=[[0.25, 0.5, 0.25]])
+        once = twice.replace(joints=[[0, 1]], weights=[[0.5, 0.5]])
+        posed = pose(rng, bones)
+        for method in METHODS:
+            a, b = (mw.skin(mw.Character(bones, (m,)), posed, method=method) for m in (twice, once))
+            np.testing.assert_allclose(a.positions, b.positions, atol=1e-6)
+
+    def test_one_mesh_by_itself(self):
+        who = character(9)
+        body, posed = who.meshes[0], pose(np.random.default_rng(0), who.skeleton)
+        expected = mw.skin(who, posed).positions
+        np.testing.assert_array_equal(mw.skin(body, posed, skeleton=who.skeleton).positions, expected)
+        matrices = mw.skinning_matrices(who, who.skeleton.to_model(posed))
+        np.testing.assert_array_equal(mw.skin(body, matrices).positions, expected)
+        with pytest.raises(ValidationError, match="needs its skeleton"):
+            mw.skin(body, posed)
+
+    def test_limiting_influences(self):
+        who = character(10, influences=8)
+        posed = pose(np.random.default_rng(0), who.skeleton)
+        limited = who.replace(meshes=(mw.limit_influences(who.meshes[0], 4).mesh,))
+        np.testing.assert_allclose(
+            mw.skin(who, posed, influences=4).positions, mw.skin(limited, posed).positions, atol=1e-6
+        )
+
+    def test_meshes_of_all_kinds_in_one_character(self):
+        rng = np.random.default_rng(11)
+        bones = skeleton(rng)
+        first = mesh(rng, bones, 20)
+        bare = mesh(rng, bones, 15, normals=None, tangents=None)
+        dual = mesh(rng, bones, 33, skinning="dual_quaternion", tangents=None)
+        who = mw.Character(bones, (first, bare, dual))
+        posed = pose(rng, bones, (2,))
+        whole = mw.skin(who, posed)
+        assert whole.positions.shape == (2, 68, 3)
+        for part, rows in ((first, slice(0, 20)), (bare, slice(20, 35)), (dual, slice(35, 68))):
+            alone = mw.skin(mw.Character(bones, (part,)), posed)
+            np.testing.assert_allclose(whole.positions[:, rows], alone.positions, atol=1e-6)
+        assert (whole.normals[:, 20:35] == 0).all() and (whole.tangents[:, 20:] == 0).all()
+        assert np.isfinite(whole.normals).all() and np.isfinite(whole.tangents).all()
+
+    @pytest.mark.parametrize(
+        ("call", "text"),
+        [
+            (lambda c: mw.skin(c, np.zeros((3, 3, 4))), r"skinning matrices \(..., 12, 3, 4\), got shape \(3, 3, 4\)"),
+            (lambda c: mw.skin(c, mw.Pose.identity(5)), "the pose has 5 joints, the skeleton has 12"),
+            (lambda c: mw.skin(c, c.skeleton.rest, method="magic"), "method must be one of linear"),
+            (lambda c: mw.skin(c, c.skeleton.rest, method="blended"), "has no dual_quaternion_weights"),
+            (lambda c: mw.skin(c, c.skeleton.rest, influences=0), "influences must be at least 1"),
+            (lambda c: mw.skin(c, c.skeleton.rest, threads=0), "threads: expected at least 1"),
+            (lambda c: mw.skin("hero.fbx", c.skeleton.rest), "expected a Character or a Mesh, got str"),
+            (lambda c: mw.skin(c, c.skeleton.rest, out=mw.Surface(np.zeros((3, 3)))), r"out.positions: expected"),
+        ],
+    )
+    def test_what_is_wrong_is_said(self, call, text):
+        with pytest.raises(ValidationError, match=text):
+            call(character(0))
+
+
+class TestOutputs:
+    def test_out_is_written_and_returned(self):
+        who = character(2)
+        posed = pose(np.random.default_rng(0), who.skeleton)
+        first = mw.skin(who, who.skeleton.rest)
+        again = mw.skin(who, posed, out=first)
+        assert again.positions is first.positions
+        np.testing.assert_array_equal(again.tangents, mw.skin(who, posed).tangents)
+
+    def test_only_what_is_asked_for(self):
+        who = character(2)
+        assert mw.skin(who, who.skeleton.rest, normals=False).normals is None
+        some = mw.skin(who, who.skeleton.rest, tangents=False)
+        assert some.normals is not None and some.tangents is None
+
+    def test_nan_stays_with_the_joint_it_is_on(self):
+        who = character(12, vertices=150, influences=6)
+        posed = pose(np.random.default_rng(0), who.skeleton)
+        matrices = mw.skinning_matrices(who, who.skeleton.to_model(posed))
+        clean = mw.skin(who, matrices)
+        for poison in (np.nan, np.inf):
+            matrices[5] = poison
+            touched = ((who.meshes[0].joints == 5) & (who.meshes[0].weights > 0)).any(axis=1)
+            for method in METHODS:
+                surface = mw.skin(who, matrices, method=method)
+                assert not np.isfinite(surface.positions[touched]).all(axis=-1).any()
+                assert not np.isfinite(surface.normals[touched]).all(axis=-1).any()
+            linear = mw.skin(who, matrices)
+            np.testing.assert_array_equal(linear.positions[~touched], clean.positions[~touched])
+
+    def test_threads_change_nothing(self):
+        who = character(13, vertices=40_000)
+        batch = pose(np.random.default_rng(0), who.skeleton, (4,))
+        for posed in (batch, batch[0]):
+            one, many = mw.skin(who, posed), mw.skin(who, posed, threads=None)
+            np.testing.assert_array_equal(one.positions, many.positions)
+            np.testing.assert_array_equal(one.tangents, many.tangents)
+
+    def test_several_python_threads_at_once(self):
+        who = character(14, vertices=20_000)
+        poses = pose(np.random.default_rng(0), who.skeleton, (6,))
+        expected = [mw.skin(who, poses[i]).positions for i in range(6)]
+        wrong = []
+
+        def work(i):
+            for _ in range(5):
+                if not np.array_equal(mw.skin(who, poses[i], threads=2).positions, expected[i]):
+                    wrong.append(i)
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        assert not wrong
+
+
+class TestLayout:
+    @settings(max_examples=30, deadline=None)
+    @given(st.integers(0, 10**6), st.integers(1, 200), st.integers(1, 12), st.booleans())
+    def test_every_vertex_keeps_its_influences(self, seed, vertices, influences, lead_first):
+        who = character(seed, vertices=vertices, influences=influences)
+        layout = layout_of(who, lead_first=lead_first)
+        weights = np.zeros((vertices, 12))
+        body = who.meshes[0]
+        np.add.at(weights, (np.arange(vertices)[:, None], body.joints), body.weights)
+        rows = layout.rows.reshape(-1, 16)
+        seen = np.zeros(vertices, bool)
+        for b, row in enumerate(rows):
+            joints = layout.joints[layout.joint_start[b] : layout.joint_start[b + 1]]
+            lanes = layout.weights.reshape(-1, 16)[layout.joint_start[b] : layout.joint_start[b + 1]]
+            dense = np.zeros((16, 12))
+            dense[:, joints] = lanes.T
+            np.testing.assert_allclose(dense, weights[row], atol=1e-6)
+            if lead_first:
+                assert (weights[row, joints[0]] >= weights[row].max(axis=1) - 1e-6).all()
+            seen[row] = True
+        assert seen.all()
+
+    def test_full_blocks_of_small_sets_are_unrolled(self):
+        rng = np.random.default_rng(0)
+        bones = skeleton(rng, 6)
+        joints = np.repeat([[0, 1, 2], [3, 4, 5]], 32, axis=0)
+        body = mesh(rng, bones, 64, 3, joints=joints, weights=np.full((64, 3), 1 / 3, np.float32))
+        layout = layout_of(mw.Character(bones, (body,)))
+        assert layout.ranges.tolist() == [0, 0, 0, 4, 4, 4]
+
+
+class TestBounds:
+    @settings(max_examples=25, deadline=None)
+    @given(st.integers(0, 10**6), st.sampled_from(METHODS), st.sampled_from(["none", "non-uniform", "mirrored"]))
+    def test_conservative_contains_exact(self, seed, method, scale):
+        who = character(seed, morphs=2, influences=3)
+        rng = np.random.default_rng(seed)
+        batch = pose(rng, who.skeleton, (3,), SCALES[scale](rng, (3, 12, 3)))
+        exact, loose = (mw.bounds(who, batch, method=method, exact=e) for e in (True, False))
+        points = mw.skin(who, batch, method=method).positions
+        np.testing.assert_array_equal(exact.low, points.min(axis=-2))
+        np.testing.assert_array_equal(exact.high, points.max(axis=-2))
+        assert (loose.low <= exact.low).all() and (loose.high >= exact.high).all()
+
+    def test_rigid_prop_is_tight(self):
+        bones = mw.Skeleton(("a",), [-1])
+        prop = mw.Mesh.rigid("prop", [[0, 0, 0], [1, 2, 3]], np.zeros((0, 3), int), 0)
+        loose = mw.bounds(mw.Character(bones, (prop,)), bones.rest, exact=False)
+        np.testing.assert_allclose(loose.low, 0, atol=1e-4)
+        np.testing.assert_allclose(loose.high, [1, 2, 3], atol=1e-4)
+        np.testing.assert_allclose(loose.size, [1, 2, 3], atol=1e-3)
+
+
+def test_rotations_helper_is_unit():
+    assert np.allclose(np.linalg.norm(rotations(np.random.default_rng(0), (9,)), axis=-1), 1)
