@@ -124,7 +124,7 @@ class Entry:
     def store(self, character: Character) -> None:
         """Keeps the character. A cache that cannot be written is no reason to fail."""
         references = [
-            (name, None if data is None else fingerprint(data, seed=self.seed, lanes=2).hex())
+            (name, None if data is None else fingerprint(data, seed=self.seed).hex())
             for name, data in self.source.references.items()
         ]
         with contextlib.suppress(MarrowError, OSError, MemoryError):
@@ -138,7 +138,7 @@ class Entry:
             data = self.source.neighbour(reference)
         except MarrowError:
             return None
-        return fingerprint(data, seed=self.seed, lanes=2).hex()
+        return fingerprint(data, seed=self.seed).hex()
 
 
 def entry(source: Source, format_name: str, options: LoadOptions) -> Entry | None:
@@ -152,7 +152,7 @@ def entry(source: Source, format_name: str, options: LoadOptions) -> Entry | Non
         return None
     # The name of the file is part of the result: a character without a name of its own is called after it.
     made_by = f"{format_name} {__version__} {VERSION} {_importer_stamp()} {options!r} {source.path.name!a}"
-    key = fingerprint(made_by.encode(), source.data, seed=seed, lanes=2)
+    key = fingerprint(made_by.encode(), source.data, seed=seed)
     return Entry(place / f"{key.hex()}.marrow", source, seed)
 
 

@@ -196,7 +196,8 @@ def _checked_influences(who: str, joints: Any, weights: Any, V: int, B: int) -> 
         return joints, weights
     if K == 0:
         raise ValidationError(f"{who}.weights: every vertex needs at least one influence, got shape ({V}, 0)")
-    total = weights.sum(1, dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        total = weights @ np.ones(K, np.float32)  # many times quicker than a sum along so short an axis
     if not np.isfinite(total).all():
         v = int(np.flatnonzero(~np.isfinite(total))[0])
         raise ValidationError(f"{who}.weights: vertex {v} has a weight that is not finite: {weights[v].tolist()}")
