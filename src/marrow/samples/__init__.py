@@ -43,7 +43,7 @@ def _lizard() -> Character:
     def build() -> Character:
         from marrow.samples.reptile import build
 
-        return build()  # type: ignore[no-any-return]
+        return build()
 
     return stored("lizard", build)
 

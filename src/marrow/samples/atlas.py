@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from marrow.samples import rig
+from marrow.samples.assembly import Surface
 from marrow.samples.rig import LANDMARKS
 from marrow.samples.sdf import Array
-from marrow.samples.surface import Surface
 from marrow.samples.uv import Chart
 
 __all__ = ["charts"]
@@ -29,7 +29,7 @@ def _frame(up: Array, front: Array) -> Array:
     return np.column_stack([np.cross(up, front), up, front])
 
 
-def charts(surface: Surface, joints: Array, weights: Array) -> tuple[list[Chart], Array]:
+def charts(surface: Surface, joints: Array) -> tuple[list[Chart], Array]:
     """The charts, and the chart of each triangle `(F,)`."""
     names, _, _ = rig.bind_frames()
     part_of_joint = np.array([_part(name) for name in names])

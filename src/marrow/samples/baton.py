@@ -6,6 +6,7 @@ import numpy as np
 
 from marrow.math import transform
 from marrow.model import Mesh, Skeleton
+from marrow.samples.assembly import sections_by_material
 from marrow.samples.paint import ACCENT, JOINT, SHELL
 from marrow.samples.sdf import Array
 from marrow.samples.uv import tangents
@@ -47,8 +48,6 @@ def lathe(radius: Array, height: Array, sides: int) -> tuple[Array, Array, Array
 
 def baton(skeleton: Skeleton) -> Mesh:
     """The baton, modelled in the space of the socket `hand_r_grip`."""
-    from marrow.samples.character import sorted_by_material
-
     radius, height, paint = (np.array(column) for column in zip(*OUTLINE))
     positions, normals, uv, quads = lathe(radius, height, SIDES)
     material = np.repeat(paint[:-1].astype(int)[:, None], SIDES, axis=1)
@@ -57,7 +56,7 @@ def baton(skeleton: Skeleton) -> Mesh:
     # At the poles one of the two triangles of a quad has no area.
     a, b, c = (positions[corners[:, k]] for k in range(3))
     solid = np.linalg.norm(np.cross(b - a, c - a), axis=1) > 1e-12
-    triangles, sections = sorted_by_material(corners[solid], material[solid], ["shell", "joint", "accent"])
+    triangles, sections = sections_by_material(corners[solid], material[solid], ["shell", "joint", "accent"])
     socket = skeleton.socket("hand_r_grip")
     return Mesh.rigid(
         "baton",

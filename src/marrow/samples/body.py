@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -48,6 +49,7 @@ def _frame(y: Array, z: Array) -> Array:
     return np.column_stack([np.cross(y, z), y, z])
 
 
+WEB_REACH = 0.016  # metres past the knuckles
 FORWARD = np.array([0, 0, 1.0])
 
 
@@ -158,7 +160,15 @@ def _palm() -> Field:
     ball_of_thumb = round_cone(
         hand.point((0.020, 0.014, 0.006)), hand.point((0.05, 0.036, 0.014)), 0.0165, 0.0135
     )
-    return smooth_union(0.014, *bones, ball_of_thumb)
+    return smooth_union(0.014, *bones, ball_of_thumb, *_webs())
+
+
+def _webs() -> list[Field]:
+    """Skin between neighbouring fingers: it keeps the clefts round enough for the grid."""
+    names = [name for name in FINGERS if name != "thumb"]
+    points = [rig.finger_points(name) for name in names]
+    starts = [p[0] + WEB_REACH * (p[1] - p[0]) / np.linalg.norm(p[1] - p[0]) for p in points]
+    return [round_cone(a, b, 0.0072, 0.0072) for a, b in pairwise(starts)]
 
 
 def _finger(name: str) -> Field:
@@ -237,7 +247,7 @@ def parts() -> Parts:
         points = rig.finger_points(name)
         fingers[name] = bounded(_finger(name), points.min(0) - 0.02, points.max(0) + 0.02, 0.03)
     thumbed = smooth_union(0.012, palm, fingers["thumb"])
-    hand_field = smooth_union(0.006, thumbed, *(fingers[name] for name in FINGERS if name != "thumb"))
+    hand_field = smooth_union(0.008, thumbed, *(fingers[name] for name in FINGERS if name != "thumb"))
     whole = smooth_union(
         0.035,
         smooth_union(0.045, trunk, leg),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from marrow.math import affine, quaternion, transform
-from marrow.model import MorphTarget
+from marrow.model import Mesh, MorphTarget
 from marrow.samples import rig
 from marrow.samples.puppet import FINGER_CURL, THUMB_CURL
 from marrow.samples.sdf import Array
@@ -16,8 +16,10 @@ __all__ = ["morph_targets"]
 SMALLEST = 2e-5  # metres; what moves less is left out
 
 
-def morph_targets(positions: Array, normals: Array, joints: Array, weights: Array) -> tuple[MorphTarget, ...]:
-    """The targets, each with only the vertices it moves."""
+def morph_targets(mesh: Mesh) -> tuple[MorphTarget, ...]:
+    """The targets of the body, each with only the vertices it moves."""
+    positions, normals = mesh.positions.astype(float), np.asarray(mesh.normals, float)
+    joints, weights = mesh.joints, mesh.weights
     moved = {
         "breathe": _breathe(positions, normals),
         "fist_l": _fist("l", positions, normals, joints, weights),

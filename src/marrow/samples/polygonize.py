@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marrow.samples.sdf import Array, Field, newton_step, project, value_and_gradient
+from marrow.samples.sdf import Array, Field, folded, newton_step, project, value_and_gradient
 
 __all__ = [
     "Neighbours",
     "boundary_loop",
+    "half_surface",
     "mirror",
     "relax",
     "stitch",
@@ -92,6 +93,15 @@ def surface_nets(
     return vertices, np.concatenate(quads)
 
 
+def half_surface(field: Field, low: Array, high: Array, spacing: float) -> tuple[Array, Array]:
+    """Vertices and triangles of the left half of a symmetric surface, its edge exactly in the plane x = 0."""
+    # Nodes lie half a cell to both sides of the plane, so that the first column of cells is centred on it.
+    low = np.array([-spacing / 2, low[1], low[2]])
+    vertices, quads = surface_nets(lambda p: field(folded(p)), low, high, spacing)
+    vertices[vertices[:, 0] < spacing / 4, 0] = 0
+    return vertices, triangulate(vertices, quads)
+
+
 def triangulate(vertices: Array, quads: Array) -> Array:
     """Every quad cut along its shorter diagonal."""
     a, b, c, d = (vertices[quads[:, k]] for k in range(4))
@@ -112,9 +122,11 @@ def without(vertices: Array, triangles: Array, drop: Array) -> tuple[Array, Arra
 
 
 def boundary_loop(vertices: Array, triangles: Array, keep: Array) -> tuple[Array, bool]:
-    """The open edge of a mesh through vertices of the mask `keep`, in order, and whether it closes on itself.
+    """The open edge of a mesh through vertices of the mask `keep`, in order, and whether it closes on
+    itself.
 
-    The edge in the mirror plane x = 0 does not count; one that ends there is given from its start to its end.
+    The edge in the mirror plane x = 0 does not count; one that ends there is given from its start to its
+    end.
     """
     edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     low, high = edges.min(1).astype(np.int64), edges.max(1).astype(np.int64)
@@ -201,7 +213,7 @@ def relax(field: Field, vertices: Array, triangles: Array, *, rounds: int) -> Ar
 
 
 def mirror(vertices: Array, triangles: Array) -> tuple[Array, Array, Array]:
-    """The whole of a half mesh (x >= 0, open at x = 0): vertices, triangles, and each vertex's mirror image."""
+    """The whole of a half mesh (open at x = 0): vertices, triangles, and each vertex's mirror image."""
     V = len(vertices)
     off = np.flatnonzero(vertices[:, 0] != 0)
     image = np.arange(V)

@@ -1,8 +1,8 @@
 """The puppet the clips are played on: body curves in, joint rotations out.
 
-A clip describes a body by what an animator thinks in (where the pelvis and the feet are, how the spine leans,
-how an arm swings) over T frames. `Puppet.solve` turns that into local rotations of all joints; the legs by
-two-bone inverse kinematics, so that a foot stays where the clip puts it.
+A clip describes a body by what an animator thinks in (where the pelvis and the feet are, how the spine
+leans, how an arm swings) over T frames. `Puppet.solve` turns that into local rotations of all joints; the
+legs by two-bone inverse kinematics, so that a foot stays where the clip puts it.
 
 Angles are in degrees: pitch bows forward, yaw turns to the left, roll tips to the right (left side up).
 """
@@ -17,13 +17,15 @@ from marrow.math import quaternion as quat
 from marrow.samples import rig
 from marrow.samples.ik import bone_turn, solve_two_bones
 from marrow.samples.sdf import Array
+from marrow.samples.stage import Stage, about
 
 __all__ = ["Arm", "Body", "Foot", "Solved", "solve", "turn"]
 
 HANG = 90 - np.degrees(rig.ARM_SLOPE)  # from the bind pose to arms hanging straight down
 FINGER_CURL = np.array([72.0, 95.0, 62.0])
 THUMB_CURL = np.array([14.0, 38.0, 52.0])
-# How much of a limb's twist its twist joint takes: near the shoulder it undoes, towards the wrist it follows.
+# How much of a limb's twist its twist joint takes: near the shoulder it undoes, towards the wrist it
+# follows.
 TWIST_SHARE = {
     "upperarm_twist_01": -0.65,
     "thigh_twist_01": -0.65,
@@ -34,9 +36,9 @@ TWIST_SHARE = {
 
 @dataclass
 class Arm:
-    """An arm, starting from hanging at the side. `swing` forward, `spread` sideways, `twist` outward, `elbow`
-    flexion, `pronation` of the forearm (palm to the back), `wrist` (flexion, towards the thumb), `shoulder`
-    (up, forward), `curl` of the fingers (0 flat to 1 a fist), `thumb` likewise."""
+    """An arm, starting from hanging at the side. `swing` forward, `spread` sideways, `twist` outward,
+    `elbow` flexion, `pronation` of the forearm (palm to the back), `wrist` (flexion, towards the thumb),
+    `shoulder` (up, forward), `curl` of the fingers (0 flat to 1 a fist), `thumb` likewise."""
 
     swing: Array
     spread: Array
@@ -61,8 +63,8 @@ class Arm:
 
 @dataclass
 class Foot:
-    """A foot in the world: the `ankle (T, 3)`, `yaw`, `pitch` (toes up), `roll`, the bend of the `toes` (up),
-    and where the knee points, `knee` degrees outward of the foot."""
+    """A foot in the world: the `ankle (T, 3)`, `yaw`, `pitch` (toes up), `roll`, the bend of the `toes`
+    (up), and where the knee points, `knee` degrees outward of the foot."""
 
     ankle: Array
     yaw: Array
@@ -74,7 +76,7 @@ class Foot:
 
 @dataclass
 class Body:
-    """The whole body over T frames. `pelvis (T, 3)` is its place in the world; turns are (pitch, yaw, roll)."""
+    """A body over T frames. `pelvis (T, 3)` is its place in the world; turns are (pitch, yaw, roll)."""
 
     frames: int
     root: Array = None  # type: ignore[assignment]
@@ -115,53 +117,22 @@ def turn(angles: Array, order: str = "yxz") -> Array:
     return quat.from_euler(np.stack([yaw, pitch, roll], axis=-1), order)
 
 
-def _about(axis: Array, degrees: Array) -> Array:
-    return quat.from_axis_angle(axis, np.radians(degrees))
-
-
-class _Solver:
-    """Orientations of all joints as turns away from the bind pose, filled in from the root outward."""
+class _Solver(Stage):
+    """The mannequin's joints, filled in from the curves of a body."""
 
     def __init__(self, body: Body) -> None:
+        super().__init__(*rig.bind_frames(), body.frames)
         self.body = body
-        self.names, self.parents, self.bind = rig.bind_frames()
-        self.index = {n: j for j, n in enumerate(self.names)}
-        T, J = body.frames, len(self.names)
-        self.turns = np.zeros((T, J, 4))
-        self.turns[..., 3] = 1
-        self.places = np.zeros((T, J, 3))
-        self.miss = np.zeros((T, 2))
-
-    def offset(self, joint: str) -> Array:
-        j = self.index[joint]
-        return self.bind[j, :, 3] - self.bind[self.parents[j], :, 3]
-
-    def axis(self, joint: str, k: int) -> Array:
-        return self.bind[self.index[joint], :, k]
-
-    def place(
-        self, joint: str, turn_from_parent: Array | None = None, *, world: Array | None = None
-    ) -> Array:
-        """Puts a joint at its place on its parent, turned relative to the parent or to the world."""
-        j = self.index[joint]
-        p = self.parents[j]
-        self.places[:, j] = self.places[:, p] + quat.rotate(self.turns[:, p], self.offset(joint))
-        if world is not None:
-            self.turns[:, j] = world
-        elif turn_from_parent is not None:
-            self.turns[:, j] = quat.multiply(self.turns[:, p], turn_from_parent)
-        else:
-            self.turns[:, j] = self.turns[:, p]
-        return self.turns[:, j]
+        self.miss = np.zeros((body.frames, 2))
 
     def twist(self, joint: str, source: str, along: str) -> None:
-        """A twist joint: its share of the twist of `source` about the bone, against the parent of `source`."""
+        """A twist joint: its share of the twist of `source` about the bone."""
         j = self.index[source]
         relative = quat.multiply(quat.conjugate(self.turns[:, self.parents[j]]), self.turns[:, j])
         axis = self.axis(along, 1)
         angle = 2 * np.arctan2(relative[:, :3] @ axis, relative[:, 3])
         angle = np.degrees((angle + np.pi) % (2 * np.pi) - np.pi)
-        self.place(joint, _about(axis, TWIST_SHARE[joint[:-2]] * np.clip(angle, -120, 120)))
+        self.place(joint, about(axis, TWIST_SHARE[joint[:-2]] * np.clip(angle, -120, 120)))
 
     def trunk(self) -> None:
         b = self.body
@@ -179,32 +150,32 @@ class _Solver:
         a, s = self.body.arms[side], 1.0 if side == "l" else -1.0
         x, y, z = np.eye(3)
         up, forward = a.shoulder.T
-        self.place(f"clavicle_{side}", quat.multiply(_about(z, s * up), _about(y, -s * forward)))
-        swing = quat.multiply(_about(x, -a.swing), _about(z, s * a.spread))
-        hang = quat.multiply(_about(y, s * a.twist), _about(z, np.full(len(a.twist), -s * HANG)))
+        self.place(f"clavicle_{side}", quat.multiply(about(z, s * up), about(y, -s * forward)))
+        swing = quat.multiply(about(x, -a.swing), about(z, s * a.spread))
+        hang = quat.multiply(about(y, s * a.twist), about(z, np.full(len(a.twist), -s * HANG)))
         self.place(f"upperarm_{side}", quat.multiply(swing, hang))
         lower, hand = f"lowerarm_{side}", f"hand_{side}"
-        self.place(lower, _about(self.axis(lower, 0), a.elbow))
+        self.place(lower, about(self.axis(lower, 0), a.elbow))
         flexion, to_thumb = a.wrist.T
-        wrist = quat.multiply(_about(self.axis(hand, 2), s * to_thumb), _about(self.axis(hand, 0), flexion))
-        self.place(hand, quat.multiply(_about(self.axis(lower, 1), -s * a.pronation), wrist))
+        wrist = quat.multiply(about(self.axis(hand, 2), s * to_thumb), about(self.axis(hand, 0), flexion))
+        self.place(hand, quat.multiply(about(self.axis(lower, 1), -s * a.pronation), wrist))
         self.twist(f"upperarm_twist_01_{side}", f"upperarm_{side}", f"upperarm_{side}")
         self.twist(f"lowerarm_twist_01_{side}", hand, lower)
         for finger, shape in rig.FINGERS.items():
             curls = THUMB_CURL if finger == "thumb" else FINGER_CURL
             for k in range(3):
                 joint = f"{finger}_0{k + 1}_{side}"
-                bend = _about(self.axis(joint, 0), curls[k] * a.curl)
+                bend = about(self.axis(joint, 0), curls[k] * a.curl)
                 if k == 0:
                     # Fingers close up as they curl, and fan out when asked to.
                     gather = -s * shape.spread * (0.0 if finger == "thumb" else 1.0) * (0.75 * a.curl - a.fan)
-                    bend = quat.multiply(_about(self.axis(hand, 2), -gather), bend)
+                    bend = quat.multiply(about(self.axis(hand, 2), -gather), bend)
                 self.place(joint, bend)
 
     def leg(self, side: str) -> None:
         foot, s = self.body.feet[side], 1.0 if side == "l" else -1.0
         thigh, calf = f"thigh_{side}", f"calf_{side}"
-        hip_joint, knee_joint, ankle_joint = (self.index[f"{n}_{side}"] for n in ("thigh", "calf", "foot"))
+        hip_joint, knee_joint = self.index[thigh], self.index[calf]
         self.place(thigh)
         upper = float(np.linalg.norm(self.offset(calf)))
         lower = float(np.linalg.norm(self.offset(f"foot_{side}")))
@@ -218,33 +189,9 @@ class _Solver:
         self.place(calf, world=bone_turn(ankle - knee, pole, self.bind[knee_joint]))
         aim = turn(np.stack([-foot.pitch, foot.yaw, foot.roll], axis=-1))
         self.place(f"foot_{side}", world=aim)
-        self.place(f"ball_{side}", _about(np.array([1.0, 0, 0]), -foot.toes))
+        self.place(f"ball_{side}", about(np.array([1.0, 0, 0]), -foot.toes))
         self.twist(f"thigh_twist_01_{side}", thigh, thigh)
         self.twist(f"calf_twist_01_{side}", f"foot_{side}", calf)
-        assert ankle_joint > knee_joint > hip_joint
-
-    def local(self) -> Solved:
-        bind = quat.from_matrix(self.bind[:, :, :3])
-        model = quat.multiply(self.turns, bind)
-        rotation = model.copy()
-        rest = rig.skeleton().rest
-        translation = np.tile(np.asarray(rest.translation, float), (self.body.frames, 1, 1))
-        inner = np.flatnonzero(self.parents >= 0)
-        rotation[:, inner] = quat.multiply(quat.conjugate(model[:, self.parents[inner]]), model[:, inner])
-        translation[:, 0] = self.body.root
-        pelvis = self.index["pelvis"]
-        translation[:, pelvis] = quat.rotate(
-            quat.conjugate(self.turns[:, 0]), self.body.pelvis - self.body.root
-        )
-        return Solved(translation, _continuous(quat.normalize(rotation)), self.miss)
-
-
-def _continuous(rotation: Array) -> Array:
-    """The sign of each quaternion chosen so that it does not jump from frame to frame; the first has w >= 0."""
-    flips = np.ones(rotation.shape[:-1])
-    flips[0] = np.where(rotation[0, :, 3] < 0, -1, 1)
-    flips[1:] = np.where((rotation[1:] * rotation[:-1]).sum(-1) < 0, -1, 1)
-    return rotation * np.cumprod(flips, axis=0)[..., None]  # type: ignore[no-any-return]
 
 
 def solve(body: Body) -> Solved:
@@ -254,4 +201,4 @@ def solve(body: Body) -> Solved:
     for side in "lr":
         solver.arm(side)
         solver.leg(side)
-    return solver.local()
+    return Solved(*solver.local(), solver.miss)

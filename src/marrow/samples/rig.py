@@ -15,10 +15,11 @@ from functools import cache
 import numpy as np
 
 from marrow.math import affine, quaternion, transform
-from marrow.model import Pose, Skeleton, Socket
+from marrow.model import Skeleton, Socket
+from marrow.samples.joints import Joint, both_sides, rest_pose
 from marrow.samples.sdf import Array
 
-__all__ = ["FINGERS", "LANDMARKS", "MORPHS", "Hand", "bind_frames", "hand_frame", "mirrored_name", "skeleton"]
+__all__ = ["FINGERS", "LANDMARKS", "MORPHS", "Hand", "bind_frames", "hand_frame", "skeleton"]
 
 MORPHS = ("breathe", "fist_l", "fist_r", "smile", "blink")
 
@@ -118,35 +119,19 @@ def finger_points(name: str) -> Array:
     return hand.point(np.array(points))
 
 
-def mirrored_name(name: str) -> str:
-    """`hand_l` for `hand_r` and the other way round; names of the middle stay."""
-    if name.endswith("_l"):
-        return name[:-2] + "_r"
-    return name[:-2] + "_l" if name.endswith("_r") else name
-
-
-@dataclass(frozen=True)
-class _Joint:
-    name: str
-    parent: str
-    position: Array
-    toward: Array
-    front: Array
-
-
-def _left_joints() -> list[_Joint]:
+def _left_joints() -> list[Joint]:
     """Joints of the middle and the left, parents first."""
     at = {k: np.array(v) for k, v in LANDMARKS.items()}
     up, forward = np.array([0, 1.0, 0]), np.array([0, 0, 1.0])
     shoulder, elbow, wrist = arm_points()
     hand = hand_frame()
     joints = [
-        _Joint("root", "", np.zeros(3), up, forward),
-        _Joint("pelvis", "root", at["pelvis"], at["pelvis"] + up, forward),
+        Joint("root", "", np.zeros(3), up, forward),
+        Joint("pelvis", "root", at["pelvis"], at["pelvis"] + up, forward),
     ]
 
     def add(name: str, parent: str, position: Array, toward: Array, front: Array = forward) -> None:
-        joints.append(_Joint(name, parent, position, toward, front))
+        joints.append(Joint(name, parent, position, toward, front))
 
     trunk = ["pelvis", "spine_01", "spine_02", "spine_03", "neck", "head", "head_top"]
     for parent, name, following in zip(trunk, trunk[1:], trunk[2:]):
@@ -175,44 +160,23 @@ def _left_joints() -> list[_Joint]:
     return joints
 
 
-def _frame(joint: _Joint, side: float) -> Array:
-    """A joint's bind matrix `(3, 4)`; side -1 mirrors it."""
-    flip = np.array([side, 1, 1])
-    y = _unit((joint.toward - joint.position) * flip)
-    z = joint.front * flip
-    z = _unit(z - y * (y @ z))
-    return np.column_stack([np.cross(y, z), y, z, joint.position * flip])
-
-
 @cache
 def bind_frames() -> tuple[tuple[str, ...], Array, Array]:
     """Names, parents `(J,)` and bind matrices `(J, 3, 4)` in model space."""
-    left = _left_joints()
-    both = [(j, 1.0, j.name, j.parent) for j in left]
-    for j in left:
-        if j.name.endswith("_l"):
-            both.append((j, -1.0, mirrored_name(j.name), mirrored_name(j.parent)))
-    names = tuple(name for _, _, name, _ in both)
-    parents = np.array([names.index(parent) if parent else -1 for *_, parent in both], np.int32)
-    return names, parents, np.stack([_frame(j, side) for j, side, _, _ in both])
+    return both_sides(_left_joints())
 
 
 @cache
 def skeleton() -> Skeleton:
     """The skeleton with its rest pose (the bind pose), morph channels and sockets."""
     names, parents, bind = bind_frames()
-    local = bind.copy()
-    for j, p in enumerate(parents):
-        if p >= 0:
-            local[j] = affine.multiply(affine.invert(bind[p]), bind[j])
-    translation, rotation, scale = transform.decompose(local)
-    rest = Pose(translation, rotation, np.ones_like(scale), np.zeros(len(MORPHS)))
+    rest = rest_pose(parents, bind, len(MORPHS))
     return Skeleton(names, parents, rest, MORPHS, tuple(_sockets(names, bind)))
 
 
 def _sockets(names: tuple[str, ...], bind: Array) -> list[Socket]:
-    """`hand_l_grip` and `hand_r_grip` have +Y out of the thumb's side of a closed fist; `head_top` and `back`
-    are upright."""
+    """`hand_l_grip` and `hand_r_grip` have +Y out of the thumb's side of a closed fist; `head_top` and
+    `back` are upright."""
     hand = hand_frame()
     grip_y = _unit(hand.vector((0.66, 1.0, 0.05)))
     grip_z = hand.palm - grip_y * (hand.palm @ grip_y)

@@ -17,6 +17,7 @@ __all__ = [
     "Field",
     "bounded",
     "ellipsoid",
+    "folded",
     "half_space",
     "newton_step",
     "normals",
@@ -76,6 +77,11 @@ def ellipsoid(center: ArrayLike, radii: ArrayLike, axes: ArrayLike | None = None
         return np.where(k1 > 1e-9, k0 * (k0 - 1) / np.maximum(k1, 1e-9), -r.min())  # type: ignore[no-any-return]
 
     return field
+
+
+def folded(p: Array) -> Array:
+    """The points with the right half folded onto the left (x >= 0)."""
+    return np.column_stack([np.abs(p[:, 0]), p[:, 1:]])
 
 
 def half_space(point: ArrayLike, normal: ArrayLike) -> Field:

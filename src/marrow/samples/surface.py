@@ -7,45 +7,29 @@ grids of their own and are stitched to the body at wrist and neck.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
 from marrow.samples import body, paint, rig
-from marrow.samples.polygonize import boundary_loop, mirror, relax, stitch, surface_nets, triangulate, without
-from marrow.samples.sdf import Array, normals
+from marrow.samples.assembly import Surface, mirrored_surface
+from marrow.samples.cutting import cut
+from marrow.samples.polygonize import (
+    boundary_loop,
+    half_surface,
+    relax,
+    stitch,
+    surface_nets,
+    triangulate,
+    without,
+)
+from marrow.samples.sdf import Array
 
-__all__ = ["Surface", "surface"]
+__all__ = ["surface"]
 
 BODY_SPACING, HEAD_SPACING, HAND_SPACING = 0.0138, 0.0082, 0.0046
 NECK_HEIGHT = 1.515
 WRIST_OFFSET = -0.03  # the hand's grid begins this far up the forearm
-
-
-@dataclass(frozen=True)
-class Surface:
-    """A closed, symmetric surface: `vertices (V, 3)`, unit `normals (V, 3)`, `triangles (F, 3)`, each
-    vertex's mirror `image (V,)` and each triangle's `material (F,)`."""
-
-    vertices: Array
-    normals: Array
-    triangles: Array
-    image: Array
-    material: Array
-
-
-def _half_piece(low: Array, high: Array, spacing: float) -> tuple[Array, Array]:
-    """A piece that the plane x = 0 cuts in two: the left half, with its edge exactly in the plane."""
-    # Nodes lie half a cell to both sides of the plane, so that the first column of cells is centred on it.
-    low = np.array([-spacing / 2, low[1], low[2]])
-    vertices, quads = surface_nets(_symmetric, low, high, spacing)
-    vertices[vertices[:, 0] < spacing / 4, 0] = 0
-    return vertices, triangulate(vertices, quads)
-
-
-def _symmetric(p: Array) -> Array:
-    return body.parts().whole(np.abs(p) * [1, 0, 0] + p * [0, 1, 1])
 
 
 def _hand_piece() -> tuple[Array, Array]:
@@ -60,9 +44,9 @@ def _hand_piece() -> tuple[Array, Array]:
 
 def _joined() -> tuple[Array, Array]:
     """The left half in one piece, open only at x = 0."""
-    hand = rig.hand_frame()
-    vertices, triangles = _half_piece(
-        np.array([0, -0.03, -0.19]), np.array([0.80, NECK_HEIGHT + 0.03, 0.24]), BODY_SPACING
+    hand, whole = rig.hand_frame(), body.parts().whole
+    vertices, triangles = half_surface(
+        whole, np.array([0, -0.03, -0.19]), np.array([0.80, NECK_HEIGHT + 0.03, 0.24]), BODY_SPACING
     )
     along = (vertices - hand.wrist) @ hand.along
     off = np.linalg.norm(vertices - hand.wrist - along[:, None] * hand.along, axis=1)
@@ -70,7 +54,9 @@ def _joined() -> tuple[Array, Array]:
     vertices, triangles = without(vertices, triangles, beyond_wrist | (vertices[:, 1] > NECK_HEIGHT))
     for piece_vertices, piece_triangles, at_seam in (
         (
-            *_half_piece(np.array([0, NECK_HEIGHT, -0.16]), np.array([0.14, 1.85, 0.17]), HEAD_SPACING),
+            *half_surface(
+                whole, np.array([0, NECK_HEIGHT, -0.16]), np.array([0.14, 1.85, 0.17]), HEAD_SPACING
+            ),
             _near_neck,
         ),
         (*_hand_piece(), _near_wrist),
@@ -101,11 +87,4 @@ def surface() -> Surface:
     whole = body.parts().whole
     vertices, triangles = _joined()
     vertices = relax(whole, vertices, triangles, rounds=6)
-    vertices, triangles, material = paint.cut(whole, vertices, triangles)
-    vertices, triangles, image = mirror(vertices, triangles)
-    left = np.abs(vertices) * [1, 0, 0] + vertices * [0, 1, 1]
-    n = normals(whole, left)
-    n[vertices[:, 0] == 0, 0] = 0
-    n[vertices[:, 0] < 0, 0] *= -1
-    n /= np.linalg.norm(n, axis=1, keepdims=True)
-    return Surface(vertices, n, triangles, image, np.concatenate([material, material]))
+    return mirrored_surface(whole, *cut(whole, vertices, triangles, paint.regions()))

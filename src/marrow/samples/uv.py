@@ -66,7 +66,7 @@ def unwrap(vertices: Array, triangles: Array, charts: list[Chart], chart_of: Arr
 
 
 def tangents(positions: Array, normals: Array, uv: Array, triangles: Array) -> Array:
-    """Unit tangents along u with their handedness, `(V, 4)`, averaged over the triangles around each vertex."""
+    """Unit tangents along u and their handedness, `(V, 4)`: the mean of the triangles around a vertex."""
     a, b, c = (positions[triangles[:, k]] for k in range(3))
     ua, ub, uc = (uv[triangles[:, k]] for k in range(3))
     e1, e2, d1, d2 = b - a, c - a, ub - ua, uc - ua

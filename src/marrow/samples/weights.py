@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from marrow.model import normalize_weights
 from marrow.samples import body, rig
-from marrow.samples.polygonize import Neighbours
+from marrow.samples.assembly import Surface, smooth_weights, strongest
+from marrow.samples.joints import mirrored_name
 from marrow.samples.rig import FINGERS, LANDMARKS
 from marrow.samples.sdf import Array
-from marrow.samples.surface import Surface
+from marrow.samples.sdf import folded as fold
 
 __all__ = ["skin_weights", "step"]
 
 SMOOTHING_ROUNDS = 10
 SOFT_ROUNDS = 14
-SMALLEST = 0.0007  # weights below this are left out: they cost an influence and move nothing
+SMALLEST = 0.0007
 
 
 def step(low: float | Array, high: float | Array, x: Array) -> Array:
@@ -43,26 +43,17 @@ def skin_weights(surface: Surface, influences: int = 8) -> tuple[Array, Array]:
     for name, w in left.items():
         dense[:, names.index(name)] += w
         if name.endswith("_l"):
-            dense[:, names.index(rig.mirrored_name(name))] += w[surface.image]
+            dense[:, names.index(mirrored_name(name))] += w[surface.image]
     dense /= dense.sum(1, keepdims=True)
-    neighbours = Neighbours.of(surface.triangles)
-    for _ in range(SMOOTHING_ROUNDS):
-        dense = 0.5 * dense + 0.5 * neighbours.mean(dense)
-    soft = _soft_places(surface.vertices)[:, None]
-    for _ in range(SOFT_ROUNDS):
-        dense += 0.5 * soft * (neighbours.mean(dense) - dense)
-    dense = _mirrored_exactly(dense, surface, names)
-
-    dense[dense < SMALLEST] = 0
-    order = np.argsort(-dense, axis=1, kind="stable")[:, :influences]
-    weights, _ = normalize_weights(np.take_along_axis(dense, order, 1))
-    return np.where(weights > 0, order, 0).astype(np.uint16), weights
+    dense = smooth_weights(surface, dense, SMOOTHING_ROUNDS)
+    dense = smooth_weights(surface, dense, SOFT_ROUNDS, _soft_places(surface.vertices)[:, None])
+    return strongest(surface, dense, names, influences, SMALLEST)
 
 
 def _soft_places(p: Array) -> Array:
     """Where many bones meet, in shoulders, hips and palms, weights are smoothed further: 1 there, 0
     elsewhere."""
-    folded = np.abs(p) * [1, 0, 0] + p * [0, 1, 1]
+    folded = fold(p)
     shoulder, _, _ = rig.arm_points()
     places = (
         (shoulder, 0.15),
@@ -72,20 +63,10 @@ def _soft_places(p: Array) -> Array:
     return np.max([1 - step(0.55 * r, r, np.linalg.norm(folded - c, axis=1)) for c, r in places], axis=0)  # type: ignore[no-any-return]
 
 
-def _mirrored_exactly(dense: Array, surface: Surface, names: tuple[str, ...]) -> Array:
-    """The right half as the mirror image of the left, free of rounding."""
-    swap = [names.index(rig.mirrored_name(n)) for n in names]
-    x = surface.vertices[:, 0]
-    mirrored = dense[surface.image][:, swap]
-    # Six decimals: otherwise rounding decides the order of influences that mirror each other at x = 0.
-    middle = np.round((dense + mirrored) / 2, 6)
-    return np.where((x == 0)[:, None], middle, np.where((x > 0)[:, None], dense, mirrored))
-
-
 def _left_and_middle(p: Array) -> dict[str, Array]:
     """Unnormalised weights `(V,)` of every joint of the middle and the left."""
     at = {k: np.array(v) for k, v in LANDMARKS.items()}
-    folded = np.abs(p) * [1, 0, 0] + p * [0, 1, 1]
+    folded = fold(p)
     shoulder, _, _ = rig.arm_points()
 
     arm = _arm_share(p, shoulder)
@@ -106,9 +87,9 @@ def _left_and_middle(p: Array) -> dict[str, Array]:
 
 
 def _arm_share(p: Array, shoulder: Array) -> Array:
-    """How far a vertex belongs to the left arm: past a plane through the shoulder, and nearer to the arm than
-    to the trunk, so that the flank below the armpit stays with the ribs."""
-    parts, folded = body.parts(), np.abs(p) * [1, 0, 0] + p * [0, 1, 1]
+    """How far a vertex belongs to the left arm: past a plane through the shoulder, and nearer to the arm
+    than to the trunk, so that the flank below the armpit stays with the ribs."""
+    parts, folded = body.parts(), fold(p)
     from_trunk = np.minimum(parts.trunk(folded), parts.leg(folded)) - parts.arm(p)
     outward = (p - shoulder) @ np.array([0.93, -0.36, 0.0])
     near = step(-0.05, 0.055, outward) * step(-0.022, 0.012, from_trunk)
