@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.math import affine
+from marrow.io.lint.extent import rest_box
 from marrow.model import Character, Clip, Material, Mesh
 
-__all__ = ["facts_of", "format_of", "rest_extent"]
+__all__ = ["facts_of", "format_of"]
 
 Array = NDArray[Any]
 
@@ -19,14 +19,14 @@ Array = NDArray[Any]
 def facts_of(character: Character, file: str | Path) -> dict[str, Any]:
     """Everything `marrow info --json` prints of one file."""
     skeleton = character.skeleton
-    low, high = rest_extent(character)
+    box = rest_box(character)
     path = Path(file)
     return {
         "file": str(file),
         "format": format_of(path),
         "bytes": path.stat().st_size if path.is_file() else None,
         "name": character.name,
-        "size": None if low is None else {"min": low.tolist(), "max": high.tolist(), "extent": (high - low).tolist()},
+        "size": None if box is None else _size(*box),
         "skeleton": {
             "joints": len(skeleton),
             "depth": int(skeleton.depth.max(initial=0)),
@@ -39,10 +39,16 @@ def facts_of(character: Character, file: str | Path) -> dict[str, Any]:
         "triangles": character.triangle_count,
         "meshes": [_mesh(mesh, character) for mesh in character.meshes],
         "materials": [_material(material, character) for material in character.materials],
-        "images": [{"name": i.name, "media_type": i.media_type, "bytes": len(i.data)} for i in character.images],
+        "images": [
+            {"name": i.name, "media_type": i.media_type, "bytes": len(i.data)} for i in character.images
+        ],
         "clips": [_clip(clip) for clip in character.clips.values()],
         "report": [{"kind": l.kind, "place": l.place, "message": l.message} for l in character.report],
     }
+
+
+def _size(low: Array, high: Array) -> dict[str, list[float]]:
+    return {"min": low.tolist(), "max": high.tolist(), "extent": (high - low).tolist()}
 
 
 def format_of(path: Path) -> str:
@@ -54,23 +60,6 @@ def format_of(path: Path) -> str:
     with path.open("rb") as file:
         head = file.read(1 << 16)
     return registry.identify(head, path).name
-
-
-def rest_extent(character: Character) -> tuple[Array, Array] | tuple[None, None]:
-    """The corners of the box around the character at rest: its meshes, or its joints when it has none."""
-    model = character.skeleton.rest_model
-    corners = []
-    for mesh in character.meshes:
-        if mesh.vertex_count:
-            matrices = affine.multiply(model[mesh.joint_list], mesh.inverse_bind)
-            blended = np.einsum("vk,vkij->vij", mesh.weights, matrices[mesh.joints])
-            points = np.einsum("vij,vj->vi", blended[..., :3], mesh.positions) + blended[..., 3]
-            corners += [points.min(axis=0), points.max(axis=0)]
-    if not corners and len(model):
-        corners = [model[:, :, 3].min(axis=0), model[:, :, 3].max(axis=0)]
-    if not corners:
-        return None, None
-    return np.min(corners, axis=0), np.max(corners, axis=0)
 
 
 def _mesh(mesh: Mesh, character: Character) -> dict[str, Any]:
@@ -122,8 +111,8 @@ def _clip(clip: Clip) -> dict[str, Any]:
         "rate": clip.rate or clip.key_rate,
         "tracks": len(clip.tracks),
         "keys": int(table["keys"].sum()),
-        "joints": len(np.unique(table["target"][table["path"] != 3])),
-        "morphs": len(np.unique(table["target"][table["path"] == 3])),
+        "joints": len(set(table["target"][table["path"] != 3].tolist())),
+        "morphs": len(set(table["target"][table["path"] == 3].tolist())),
         "events": [{"time": e.time, "name": e.name} for e in clip.events],
         "additive": clip.additive,
     }

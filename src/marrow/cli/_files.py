@@ -9,7 +9,7 @@ from typing import Any
 
 from marrow.cli._errors import UsageError
 from marrow.errors import FormatError, MissingExtraError, UnknownNameError, ValidationError
-from marrow.model import Character, Clip
+from marrow.model import Character, Clip, limit_influences
 
 __all__ = ["chosen_clips", "is_sample", "open_character", "writable"]
 
@@ -27,12 +27,7 @@ def open_character(name: str | Path, **options: Any) -> Character:
     """The character in a file, or a sample by its name. `options` are those of `mw.load`."""
     path = Path(name)
     if is_sample(name):
-        from marrow import samples
-
-        given = [key for key, value in options.items() if value and key not in ("allow_outside", "cache")]
-        if given:
-            raise UsageError(f"{name} is a sample: {', '.join(given)} cannot change it")
-        return samples.load(str(name))
+        return _sample(str(name), **options)
     if not path.exists():
         raise UsageError(f"{path}: no such file{_hint(path)}")
     if path.is_dir():
@@ -48,6 +43,27 @@ def open_character(name: str | Path, **options: Any) -> Character:
             raise UsageError(str(error)) from None
         # What is in the file does not make a character.
         raise FormatError(str(error), path=path) from None
+
+
+def _sample(
+    name: str,
+    scale: float | None = None,
+    max_influences: int | None = None,
+    clips: Sequence[str | Path] = (),
+    **others: Any,
+) -> Character:
+    """A built-in character, changed as `mw.load` would change it."""
+    from marrow import samples
+    from marrow.io.clips import with_clips_of
+    from marrow.io.scaling import scaled
+
+    character = scaled(samples.load(name), scale)
+    if max_influences is not None:
+        meshes = tuple(limit_influences(mesh, max_influences).mesh for mesh in character.meshes)
+        character = character.replace(meshes=meshes)
+    for file in clips:
+        character = with_clips_of(character, open_character(file, **others), Path(file))
+    return character
 
 
 def _hint(path: Path) -> str:

@@ -41,4 +41,6 @@ def console() -> Console:
     """Rich output on stdout: coloured on a terminal; plain and never folded when it goes elsewhere."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 200, soft_wrap=not sys.stdout.isatty())
+    return Console(
+        highlight=False, width=None if sys.stdout.isatty() else 200, soft_wrap=not sys.stdout.isatty()
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 from collections.abc import Sequence
@@ -14,10 +15,19 @@ from marrow.errors import MarrowError, UnknownNameError, ValidationError
 
 __all__ = ["app", "run"]
 
+
+def _examples(lines: str) -> str:
+    return "Example:\n" + "\n".join(f"  {line}" for line in lines.splitlines())
+
+
 app = App(
     name="marrow",
     help="Load, check, convert and bake rigged characters: glTF, FBX, BVH, USD.",
     version=__version__,
+    help_epilogue=_examples(
+        "marrow info fox.glb\nmarrow convert hero.fbx hero.glb\nmarrow check hero.glb --strict"
+    )
+    + "\n\nExit codes: 0 fine, 1 the file is bad, 2 the call is wrong.",
     help_format="plaintext",
     suppress_keyboard_interrupt=False,
 )
@@ -27,7 +37,9 @@ _COMMANDS = {
         "marrow info fox.glb\nmarrow info clips/*.fbx --json",
     ),
     "check": (
-        "Find what a technical artist would want to mend before a character ships.",
+        "Find what a technical artist would want to mend before a character ships.\n\n"
+        "Every finding has a severity (error, warning, info), the rule that made it and a remedy. "
+        "The exit code is 1 when there are errors; with --strict also when there are warnings.",
         "marrow check hero.fbx\nmarrow check characters/*.glb --strict",
     ),
     "convert": (
@@ -36,7 +48,10 @@ _COMMANDS = {
         "marrow convert hero.glb walk.bvh --clip Walk --fps 30",
     ),
     "bake": (
-        "Write vertices, joint positions or skinning matrices over time, for other tools and for learning.",
+        "Write vertices, joint positions or skinning matrices over time, for other tools and learning.\n\n"
+        "OUT.npz takes one file: arrays called CLIP/vertices, CLIP/times and so on, with the triangles "
+        "and joint names. Any other OUT is a folder that gets one safetensors file per clip of every "
+        "file, and an index.json that lists them.",
         "marrow bake hero.fbx -o hero.npz --clip Run --fps 30\n"
         "marrow bake clips/*.fbx -o dataset/ --what joints",
     ),
@@ -45,11 +60,9 @@ _COMMANDS = {
 }
 
 
-def _examples(lines: str) -> str:
-    return "Example:\n" + "\n".join(f"  {line}" for line in lines.splitlines())
-
-
 for _name, (_help, _lines) in _COMMANDS.items():
+    if importlib.util.find_spec(f"marrow.cli.{_name}") is None:
+        continue
     app.command(f"marrow.cli.{_name}:{_name}", name=_name, help=_help, help_epilogue=_examples(_lines))
 
 _cache = App(
@@ -60,7 +73,8 @@ _cache = App(
 _cache.command(
     "marrow.cli.cache:info",
     name="info",
-    help="Show where the cache is and how full.",
+    help="Show where the cache is and how full.\n\nMARROW_CACHE sets the folder, or turns the cache off with "
+    "'off'; MARROW_CACHE_LIMIT sets its size in bytes.",
     help_epilogue=_examples("marrow cache info --json"),
 )
 _cache.command(
@@ -98,6 +112,7 @@ def run(arguments: Sequence[str]) -> int:
         if os.environ.get("MARROW_TRACEBACK"):
             raise
         show_error(
-            f"a fault inside marrow: {type(error).__name__}: {error} (MARROW_TRACEBACK=1 shows where; please report it)"
+            f"a fault inside marrow: {type(error).__name__}: {error} "
+            "(MARROW_TRACEBACK=1 shows where; please report it)"
         )
         return BAD_FILE

@@ -14,8 +14,6 @@ __all__ = ["clear", "info"]
 def info(*, json: Annotated[bool, Parameter(negative=())] = False) -> None:
     """Show where the cache is and how full.
 
-    MARROW_CACHE sets the folder, or turns the cache off with "off"; MARROW_CACHE_LIMIT sets its size in bytes.
-
     Parameters
     ----------
     json

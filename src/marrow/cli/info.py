@@ -78,7 +78,9 @@ def _print(facts: dict[str, Any], joint_limit: int) -> None:
     if facts["images"]:
         branch = tree.add(_head("images", len(facts["images"])))
         for image in facts["images"]:
-            branch.add(Text(f"{image['name'] or 'unnamed'}: {image['media_type']}, {bytes_text(image['bytes'])}"))
+            branch.add(
+                Text(f"{image['name'] or 'unnamed'}: {image['media_type']}, {bytes_text(image['bytes'])}")
+            )
     branch = tree.add(_head("clips", len(facts["clips"])))
     for clip in facts["clips"]:
         branch.add(Text(_clip_line(clip)))
@@ -86,7 +88,9 @@ def _print(facts: dict[str, Any], joint_limit: int) -> None:
         branch = tree.add(_head("report", len(facts["report"])))
         for line in facts["report"]:
             place = f"{line['place']}: " if line["place"] else ""
-            branch.add(Text.assemble((line["kind"], _KIND_STYLE[line["kind"]]), f": {place}{line['message']}"))
+            branch.add(
+                Text.assemble((line["kind"], _KIND_STYLE[line["kind"]]), f": {place}{line['message']}")
+            )
     console().print(tree)
 
 
@@ -132,7 +136,9 @@ def _add_meshes(tree: Tree, facts: dict[str, Any]) -> None:
             )
         )
         spread = ", ".join(f"{k}: {n:,}" for k, n in mesh["influences"].items())
-        node.add(Text(f"{mesh['joints']} joints, {mesh['skinning']} skinning; vertices by influences: {spread}"))
+        node.add(
+            Text(f"{mesh['joints']} joints, {mesh['skinning']} skinning; vertices by influences: {spread}")
+        )
         has = [k for k in ("normals", "tangents", "colors") if mesh[k]]
         has += [f"{mesh['uv_sets']} UV set{'s' if mesh['uv_sets'] != 1 else ''}"] if mesh["uv_sets"] else []
         node.add(Text(", ".join(has) or "no normals, no UVs"))
@@ -140,7 +146,9 @@ def _add_meshes(tree: Tree, facts: dict[str, Any]) -> None:
             node.add(Text(f"{len(mesh['morph_targets'])} morph targets: {_listed(mesh['morph_targets'])}"))
         for section in mesh["sections"]:
             label = f"section {section['name']}".strip()
-            node.add(Text(f"{label}: {section['triangles']:,} triangles, material {section['material'] or 'none'}"))
+            node.add(
+                Text(f"{label}: {section['triangles']:,} triangles, material {section['material'] or 'none'}")
+            )
 
 
 def _listed(names: list[str], most: int = 8) -> str:

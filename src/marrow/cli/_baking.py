@@ -1,0 +1,244 @@
+"""Sampling clips into arrays, and writing them frame block by frame block, so that memory stays small."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import re
+import struct
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.cli._errors import UsageError
+from marrow.cli._files import chosen_clips
+from marrow.errors import FormatError
+from marrow.io.atomic import replacing
+from marrow.model import Character, Clip, Pose
+
+__all__ = ["Motion", "NpzWriter", "ShardWriter", "motions_of"]
+
+Array = NDArray[Any]
+Advance = Callable[[int], None]
+_BLOCK_BYTES = 64 << 20
+MAX_BYTES = 1 << 40
+
+
+@dataclass(frozen=True)
+class Motion:
+    """One clip (or the rest pose) of a character at given times, field by field."""
+
+    character: Character
+    clip: Clip | None
+    times: Array
+    fields: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return self.clip.name if self.clip is not None else "rest"
+
+    @property
+    def frame_count(self) -> int:
+        return len(self.times)
+
+    def shape(self, field: str) -> tuple[int, ...]:
+        """The shape of a field over all frames."""
+        count = self.frame_count
+        if field == "vertices":
+            return count, self.character.vertex_count, 3
+        if field == "joints":
+            return count, len(self.character.skeleton), 3
+        return count, len(self.character.palette), 3, 4
+
+    def blocks(self, field: str) -> Iterator[Array]:
+        """The values of a field, a few frames at a time."""
+        frame_bytes = 4 * max(1, math.prod(self.shape(field)[1:]))
+        step = max(1, _BLOCK_BYTES // frame_bytes)
+        for start in range(0, self.frame_count, step):
+            yield self._values(field, self._pose(self.times[start : start + step]))
+
+    def _pose(self, times: Array) -> Pose:
+        if self.clip is not None:
+            return self.clip.sample(times)
+        return self.character.skeleton.rest.broadcast_to((len(times),))
+
+    def _values(self, field: str, pose: Pose) -> Array:
+        from marrow.skinning import skin, skinning_matrices
+
+        if field == "vertices":
+            surface = skin(self.character, pose, normals=False, tangents=False, threads=None)
+            values = surface.positions
+        else:
+            model = self.character.skeleton.to_model(pose)
+            values = model[..., 3] if field == "joints" else skinning_matrices(self.character, model)
+        return np.ascontiguousarray(values, "<f4")
+
+
+def motions_of(
+    character: Character,
+    names: Sequence[str] | None,
+    fps: float | None,
+    moments: Sequence[float] | None,
+    fields: Sequence[str],
+) -> list[Motion]:
+    """What to bake of a character: its clips by name (all when none is named), else the rest pose."""
+    if "vertices" in fields and not character.vertex_count:
+        raise UsageError(f"{character.name!r} has no mesh; bake its motion with --what joints")
+    clips: list[Clip | None] = [*chosen_clips(character, names)] or [None]
+    found = []
+    for clip in clips:
+        if moments is not None:
+            times = np.array(moments)
+        elif clip is None:
+            times = np.zeros(1)
+        else:
+            rate = fps or clip.rate or clip.key_rate or 30.0
+            times = np.arange(math.floor(clip.duration * rate + 1e-3) + 1) / rate
+        motion = Motion(character, clip, times.astype("<f4"), tuple(fields))
+        if sum(4 * math.prod(motion.shape(f)) for f in fields) > MAX_BYTES:
+            raise UsageError(f"clip {motion.name!r} would take more than {MAX_BYTES >> 30} GiB; lower --fps")
+        found.append(motion)
+    return found
+
+
+def _constants(character: Character, fields: Sequence[str]) -> dict[str, Array]:
+    """What the arrays over time refer to: triangles over all meshes' vertices, parents of the joints."""
+    out: dict[str, Array] = {"parents": np.ascontiguousarray(character.skeleton.parents, "<i4")}
+    if "vertices" in fields:
+        offsets = character.vertex_offsets
+        parts = [m.triangles.astype("<u4") + np.uint32(o) for m, o in zip(character.meshes, offsets)]
+        out["triangles"] = np.concatenate(parts).astype("<u4") if parts else np.zeros((0, 3), "<u4")
+        out["mesh_offsets"] = np.array(offsets, "<i8")
+    if "matrices" in fields:
+        out["matrix_joints"] = np.ascontiguousarray(character.palette.joints, "<i4")
+    return out
+
+
+class NpzWriter:
+    """One character into one .npz: `CLIP/vertices`, `CLIP/times`, and what they refer to."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._stack = contextlib.ExitStack()
+        self._constants_written = False
+        self._clips = 0
+
+    def __enter__(self) -> NpzWriter:
+        file = self._stack.enter_context(replacing(self.path))
+        self._zip = self._stack.enter_context(zipfile.ZipFile(file, "w", zipfile.ZIP_STORED))
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._stack.__exit__(*error)
+
+    def begin(self, file: str, character: Character) -> None:
+        self._character = character
+
+    def write(self, motion: Motion, advance: Advance) -> None:
+        if not self._constants_written:
+            self._constants_written = True
+            skeleton = self._character.skeleton
+            self._array("joint_names", np.array(skeleton.names or ("",), np.str_)[: len(skeleton)])
+            for name, values in _constants(self._character, motion.fields).items():
+                self._array(name, values)
+        self._array(f"{motion.name}/times", motion.times)
+        for field in motion.fields:
+            with self._member(f"{motion.name}/{field}") as member:
+                head = {"descr": "<f4", "fortran_order": False, "shape": motion.shape(field)}
+                np.lib.format.write_array_header_2_0(member, head)
+                for block in motion.blocks(field):
+                    member.write(block.tobytes())
+                    advance(len(block))
+        self._clips += 1
+
+    def summary(self) -> str:
+        return f"{self._clips} clip{'s' if self._clips != 1 else ''}"
+
+    def _array(self, name: str, values: Array) -> None:
+        with self._member(name) as member:
+            np.lib.format.write_array(member, values, allow_pickle=False)
+
+    def _member(self, name: str) -> IO[bytes]:
+        return self._zip.open(f"{name}.npy", "w", force_zip64=True)
+
+
+class ShardWriter:
+    """Many characters into a folder: one safetensors file per clip, and an index.json with what is in
+    which."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._shards: list[dict[str, Any]] = []
+        self._taken: set[str] = set()
+
+    def __enter__(self) -> ShardWriter:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FormatError(f"cannot be made: {error.strerror or error}", path=self.folder) from None
+        return self
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        if kind is None:
+            with replacing(self.folder / "index.json") as file:
+                file.write(json.dumps({"shards": self._shards}, indent=2, ensure_ascii=False).encode())
+
+    def begin(self, file: str, character: Character) -> None:
+        self._file, self._character = file, character
+
+    def write(self, motion: Motion, advance: Advance) -> None:
+        name = self._shard_name(f"{Path(self._file).stem}.{motion.name}")
+        constants = _constants(self._character, motion.fields) | {"times": motion.times}
+        header: dict[str, Any] = {
+            "__metadata__": {
+                "source": Path(self._file).name,
+                "clip": motion.name,
+                "joint_names": json.dumps(self._character.skeleton.names, ensure_ascii=False),
+            }
+        }
+        end = 0
+        shapes = [(n, a.dtype, a.shape) for n, a in constants.items()]
+        shapes += [(f, np.dtype("<f4"), motion.shape(f)) for f in motion.fields]
+        for key, dtype, shape in shapes:
+            start, end = end, end + dtype.itemsize * math.prod(shape)
+            header[key] = {
+                "dtype": _SAFETENSORS[dtype.str],
+                "shape": list(shape),
+                "data_offsets": [start, end],
+            }
+        text = json.dumps(header, ensure_ascii=False).encode()
+        text += b" " * (-len(text) % 8)
+        with replacing(self.folder / name) as file:
+            file.write(struct.pack("<Q", len(text)) + text)
+            for values in constants.values():
+                file.write(values.tobytes())
+            for field in motion.fields:
+                for block in motion.blocks(field):
+                    file.write(block.tobytes())
+                    advance(len(block))
+        self._shards.append(
+            {"file": name, "source": self._file, "clip": motion.name, "frames": motion.frame_count}
+            | {field: list(motion.shape(field)) for field in motion.fields}
+        )
+
+    def summary(self) -> str:
+        frames = sum(shard["frames"] for shard in self._shards)
+        return f"{len(self._shards)} shard{'s' if len(self._shards) != 1 else ''}, {frames} frames"
+
+    def _shard_name(self, stem: str) -> str:
+        """A file name that every system takes and no other shard has."""
+        safe = re.sub(r"[^\w.-]+", "_", stem)[:120].strip(".") or "clip"
+        unique, n = safe, 2
+        while unique.lower() in self._taken:
+            unique, n = f"{safe}_{n}", n + 1
+        self._taken.add(unique.lower())
+        return f"{unique}.safetensors"
+
+
+_SAFETENSORS = {"<f4": "F32", "<i4": "I32", "<u4": "U32", "<i8": "I64"}

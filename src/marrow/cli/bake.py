@@ -1,0 +1,143 @@
+"""`marrow bake`."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from marrow.cli._errors import BAD_CALL, BAD_FILE, FINE, UsageError, show_error
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from marrow.cli._baking import Motion
+
+__all__ = ["bake"]
+
+What = Literal["vertices", "joints", "matrices"]
+
+
+def bake(
+    files: Annotated[list[str], Parameter(negative=())],
+    /,
+    *,
+    out: Annotated[Path, Parameter(name=("--out", "-o"))],
+    what: Annotated[list[What] | None, Parameter(negative=())] = None,
+    clip: Annotated[list[str] | None, Parameter(negative=())] = None,
+    fps: float | None = None,
+    times: str | None = None,
+    scale: float | None = None,
+    force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
+) -> int:
+    """Write vertices, joint positions or skinning matrices over time, for other tools and for learning.
+
+    Parameters
+    ----------
+    files
+        Files to bake, or names of samples.
+    out
+        An .npz file, or a folder.
+    what
+        What to write: vertices (T, V, 3), joints (T, J, 3) or matrices (T, P, 3, 4); may be given several
+        times.
+    clip
+        Bake only the clip of this name; may be given several times.
+    fps
+        Frames a second (default: the clip's own rate, 30 where it has none).
+    times
+        Moments in seconds instead of a rate: 0,0.5,1.25
+    scale
+        Multiply all lengths, for files whose unit is wrong.
+    force
+        Replace what is there.
+    """
+    from marrow.cli._baking import NpzWriter, ShardWriter, motions_of
+    from marrow.cli._files import open_character, writable
+    from marrow.errors import MarrowError, UnknownNameError
+
+    moments = _moments(times, fps)
+    single = out.suffix.lower() == ".npz"
+    if single and len(files) > 1:
+        raise UsageError(
+            f"{out}: an .npz file takes one character, {len(files)} were given; name a folder instead"
+        )
+    if not single and out.suffix and not out.is_dir():
+        raise UsageError(f"{out}: writes .npz files, or a folder (a name without a suffix)")
+    writable(out, force=force, folder=not single)
+    fields = list(dict.fromkeys(what or ["vertices"]))
+    writer = NpzWriter(out) if single else ShardWriter(out)
+    code = FINE
+    with writer, _progress() as progress:
+        for file in files:
+            try:
+                character = open_character(file, scale=scale)
+                motions = motions_of(character, clip, fps, moments, fields)
+            except MarrowError as error:
+                if single or len(files) == 1:
+                    raise
+                # One bad file does not cost the others their work.
+                show_error(error if not isinstance(error, UnknownNameError) else f"{file}: {error}")
+                code = max(code, BAD_CALL if isinstance(error, (UsageError, UnknownNameError)) else BAD_FILE)
+                continue
+            writer.begin(file, character)
+            for motion in motions:
+                _write(writer, motion, progress, f"{Path(file).name}: {motion.name}")
+    print(f"{out}: {writer.summary()}")
+    return code
+
+
+def _write(writer: object, motion: Motion, progress: Progress | None, label: str) -> None:
+    task = progress.add_task(label, total=motion.frame_count * len(motion.fields)) if progress else None
+
+    def advance(frames: int) -> None:
+        if progress is not None and task is not None:
+            progress.advance(task, frames)
+
+    writer.write(motion, advance)  # type: ignore[attr-defined]
+
+
+def _moments(times: str | None, fps: float | None) -> list[float] | None:
+    if fps is not None and not 0 < fps < 1e6:
+        raise UsageError(f"--fps must be a positive number, got {fps}")
+    if times is None:
+        return None
+    if fps is not None:
+        raise UsageError("--fps and --times exclude each other")
+    try:
+        moments = [float(word) for word in times.replace(",", " ").split()]
+    except ValueError:
+        raise UsageError(f"--times takes seconds, such as 0,0.5,1.25; got {times!r}") from None
+    if not moments or not all(map(math.isfinite, moments)):
+        raise UsageError(f"--times takes seconds, such as 0,0.5,1.25; got {times!r}")
+    return moments
+
+
+def _progress() -> Progress | _NoProgress:  # type: ignore[type-arg]
+    """A bar on stderr, on a terminal."""
+    if not sys.stderr.isatty():
+        return _NoProgress()
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.completed:.0f}/{task.total:.0f} frames"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+
+
+class _NoProgress:
+    """In place of the bar where nobody is looking."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: object) -> None:
+        return None

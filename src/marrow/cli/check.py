@@ -1,0 +1,84 @@
+"""`marrow check`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from marrow.cli._errors import BAD_CALL, BAD_FILE, FINE, UsageError, show_error
+
+if TYPE_CHECKING:
+    from marrow.io.lint import Finding
+
+__all__ = ["check"]
+
+_STYLE = {"error": "bold red", "warning": "yellow", "info": "dim"}
+
+
+def check(
+    files: Annotated[list[str], Parameter(negative=())],
+    /,
+    *,
+    strict: Annotated[bool, Parameter(negative=())] = False,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """Find what a technical artist would want to mend before a character ships.
+
+    Parameters
+    ----------
+    files
+        Files to check, or names of samples.
+    strict
+        Let warnings fail the check too.
+    json
+        Print a JSON list with one object per file.
+    """
+    from marrow.cli._files import open_character
+    from marrow.errors import MarrowError
+    from marrow.io.lint import lint
+
+    code, found = FINE, []
+    for file in files:
+        try:
+            findings = lint(open_character(file))
+        except MarrowError as error:
+            show_error(error)
+            code = max(code, BAD_CALL if isinstance(error, UsageError) else BAD_FILE)
+            continue
+        failing = {"error", "warning"} if strict else {"error"}
+        if any(finding.severity in failing for finding in findings):
+            code = max(code, BAD_FILE)
+        found.append({"file": file, "findings": [_plain(finding) for finding in findings]})
+        if not json:
+            _print(file, findings)
+    if json:
+        from marrow.cli._output import print_json
+
+        print_json(found)
+    return code
+
+
+def _plain(finding: Finding) -> dict[str, Any]:
+    return {name: getattr(finding, name) for name in ("rule", "severity", "place", "message", "remedy")}
+
+
+def _print(file: str, findings: list[Finding]) -> None:
+    from rich.text import Text
+
+    from marrow.cli._output import console
+
+    out = console()
+    counts = {s: sum(f.severity == s for f in findings) for s in ("error", "warning", "info")}
+    told = [f"{n} {word}{'s' if n > 1 and word != 'info' else ''}" for word, n in counts.items() if n]
+    out.print(Text.assemble((file, "bold"), f"  {', '.join(told) or 'nothing to mend'}"))
+    for finding in findings:
+        out.print(
+            Text.assemble(
+                "  ",
+                (finding.severity, _STYLE[finding.severity]),
+                f" {finding.place}: {finding.message} ",
+                (f"[{finding.rule}]", "dim"),
+            )
+        )
+        out.print(Text(f"      {finding.remedy}", "dim"))

@@ -1,0 +1,102 @@
+"""`marrow convert`."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from marrow.cli._errors import UsageError, note
+
+if TYPE_CHECKING:
+    from marrow.model import Character
+
+__all__ = ["convert"]
+
+
+def convert(
+    source: Annotated[str, Parameter(name="IN")],
+    target: Annotated[Path, Parameter(name="OUT")],
+    /,
+    *,
+    clip: Annotated[list[str] | None, Parameter(negative=())] = None,
+    clips_from: Annotated[list[Path] | None, Parameter(negative=(), consume_multiple=True)] = None,
+    max_influences: int | None = None,
+    fps: float | None = None,
+    scale: float | None = None,
+    allow_outside: Annotated[bool, Parameter(negative=())] = False,
+    force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
+) -> None:
+    """Convert a character to .glb, .gltf, .bvh or .marrow.
+
+    Parameters
+    ----------
+    source
+        Any file marrow reads, or the name of a sample.
+    target
+        The file to write; its suffix says the format.
+    clip
+        Keep only the clip of this name; may be given several times.
+    clips_from
+        More files whose clips fit this skeleton by joint name.
+    max_influences
+        Keep only the strongest influences of every vertex.
+    fps
+        Frames a second for motion that is baked: read from FBX, written to BVH.
+    scale
+        Multiply all lengths, for files whose unit is wrong.
+    allow_outside
+        Let the file refer to others outside its own folder.
+    force
+        Replace OUT if it exists.
+    """
+    from marrow.cli._files import chosen_clips, open_character, writable
+    from marrow.errors import FormatError
+    from marrow.io import registry, save
+
+    try:
+        form = registry.for_writing(target)
+    except FormatError as error:
+        raise UsageError(str(error)) from None
+    writable(target, force=force)
+    character = open_character(
+        source,
+        clips=clips_from or (),
+        max_influences=max_influences,
+        fps=fps,
+        scale=scale,
+        allow_outside=allow_outside,
+    )
+    kept = chosen_clips(character, clip)
+    if clip:
+        character = character.replace(clips=tuple(kept))
+    options: dict[str, Any] = {"fps": fps} if form.name == "BVH" else {}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        save(character, target, **options)
+    for loss in _lost_in_bvh(character) if form.name == "BVH" else ():
+        note(f"{target}: {loss}")
+    for warning in caught:
+        note(f"{target}: {warning.message}")
+    for line in character.report:
+        if line.kind != "info":
+            note(f"{source}: {line}")
+    print(f"{target}: {character!r}")
+
+
+def _lost_in_bvh(character: Character) -> list[str]:
+    """What a character has and a BVH file cannot hold."""
+    import numpy as np
+
+    lost = []
+    if character.meshes:
+        lost.append("BVH holds motion only; the meshes are left out")
+    scaled = np.abs(character.skeleton.rest.scale - 1).max(initial=0) > 1e-4
+    tracks = [clip.tracks.table["path"] for clip in character.clips.values()]
+    if scaled or any((paths == 2).any() for paths in tracks):
+        lost.append("BVH has no scale; it is baked into the positions of the joints")
+    if any((paths == 3).any() for paths in tracks):
+        lost.append("BVH has no morphs; their tracks are left out")
+    return lost

@@ -1,0 +1,186 @@
+"""Rules about the skeleton, its size and the importer's report; and `lint`, which runs them all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from marrow.io.lint.clip_rules import constant_tracks, empty_clips, scale_tracks, unkeyed_joints
+from marrow.io.lint.extent import rest_box
+from marrow.io.lint.finding import SEVERITIES, Finding, listed
+from marrow.io.lint.mesh_rules import (
+    degenerate_triangles,
+    influence_counts,
+    missing_attributes,
+    missing_tangents,
+    not_finite,
+    weight_sums,
+)
+from marrow.model import Character
+
+__all__ = ["RULES", "lint"]
+
+Rule = Callable[[Character], Iterator[Finding]]
+# A person is 1.8 m; what is beyond these is a unit gone wrong more often than a giant or a flea.
+HUGE_METRES, TINY_METRES = 30.0, 0.03
+
+
+def import_report(character: Character) -> Iterator[Finding]:
+    """What the importer repaired, dropped or warned of."""
+    for line in character.report:
+        words = line.message
+        rule, severity, remedy = "import", "info", ""
+        if "sum to" in words:
+            rule, remedy = (
+                "weight-sums",
+                "normalise the weights in the tool that wrote the file; marrow did on loading",
+            )
+        elif "without weights" in words or "unweighted" in words:
+            rule, remedy = (
+                "unweighted-vertices",
+                "paint weights for them; they follow the mesh's own node for now",
+            )
+        elif "tangents were generated" in words:
+            rule, remedy = (
+                "missing-tangents",
+                "export tangents, so that every engine uses those of the normal map",
+            )
+        if line.kind != "info":
+            severity = "warning"
+        yield Finding(rule, severity, line.place or "file", words, remedy or _REPORT_REMEDY[line.kind])  # type: ignore[arg-type]
+
+
+_REPORT_REMEDY = {
+    "info": "nothing needs to be done",
+    "repaired": "mend it in the tool that wrote the file",
+    "dropped": "what is named here is not in the character; leave it out, or bake it before the export",
+    "warning": "look at it in the tool that wrote the file",
+}
+
+
+def duplicate_names(character: Character) -> Iterator[Finding]:
+    """Joint names that occur twice: clips, masks and sockets find joints by name."""
+    twice = [name for name, count in Counter(character.skeleton.names).items() if count > 1]
+    if twice:
+        yield Finding(
+            "duplicate-names",
+            "warning",
+            "skeleton",
+            f"{len(twice)} joint names occur more than once: {listed(twice)}",
+            "rename them; the first joint of a name is the one that is found by it",
+        )
+
+
+def rest_scale(character: Character) -> Iterator[Finding]:
+    """Scale of joints at rest that engines handle differently."""
+    skeleton = character.skeleton
+    scale = np.asarray(skeleton.rest.scale, np.float64)
+    negative = (scale < 0).any(axis=1)
+    zero = (scale == 0).any(axis=1)
+    size = np.abs(scale)
+    uneven = ~zero & (np.ptp(size, axis=1) > 1e-3 * size.max(axis=1, initial=0))
+    for mask, rule, severity, what, remedy in (
+        (
+            zero,
+            "zero-scale",
+            "error",
+            "scaled to nothing",
+            "give it a scale; nothing below it can be seen or unscaled",
+        ),
+        (
+            negative,
+            "negative-scale",
+            "warning",
+            "mirrored",
+            "apply the scale in the modelling tool before rigging",
+        ),
+        (
+            uneven,
+            "uneven-scale",
+            "warning",
+            "scaled unevenly",
+            "apply the scale; engines without shear will differ",
+        ),
+    ):
+        names = [skeleton.names[j] for j in np.flatnonzero(mask)]
+        if names:
+            count = f"{len(names)} joint{'s are' if len(names) > 1 else ' is'} {what} at rest"
+            yield Finding(rule, severity, "skeleton", f"{count}: {listed(names)}", remedy)  # type: ignore[arg-type]
+
+
+def unused_joints(character: Character) -> Iterator[Finding]:
+    """Joints that move nothing: no mesh follows them or anything below them."""
+    skeleton = character.skeleton
+    if not character.meshes:
+        return
+    used = np.zeros(len(skeleton), bool)
+    for mesh in character.meshes:
+        used[mesh.joint_list[np.unique(mesh.joints[mesh.weights > 0])]] = True
+        if mesh.node >= 0:
+            used[mesh.node] = True
+    for socket in skeleton.sockets:
+        used[socket.joint] = True
+    for j in range(len(skeleton) - 1, -1, -1):
+        parent = int(skeleton.parents[j])
+        if used[j] and parent >= 0:
+            used[parent] = True
+    names = [skeleton.names[j] for j in np.flatnonzero(~used)]
+    if names:
+        yield Finding(
+            "unused-joints",
+            "info",
+            "skeleton",
+            f"{len(names)} joints move no vertex: {listed(names)}",
+            "leave them out of the export, or give them a socket if things are attached there",
+        )
+
+
+def units(character: Character) -> Iterator[Finding]:
+    """A character of a size no character has."""
+    box = rest_box(character)
+    if box is None:
+        return
+    extent = float((box[1] - box[0]).max())
+    if extent > HUGE_METRES:
+        yield Finding(
+            "units",
+            "warning",
+            "file",
+            f"it is {extent:.4g} m large; the unit is likely wrong",
+            "load it with scale=0.01 (marrow convert --scale 0.01), or export in metres",
+        )
+    elif 0 < extent < TINY_METRES:
+        yield Finding(
+            "units",
+            "warning",
+            "file",
+            f"it is {extent:.3g} m large; the unit is likely wrong",
+            "load it with scale=100 (marrow convert --scale 100), or export in metres",
+        )
+
+
+RULES: tuple[Rule, ...] = (
+    import_report,
+    not_finite,
+    influence_counts,
+    weight_sums,
+    degenerate_triangles,
+    missing_attributes,
+    missing_tangents,
+    duplicate_names,
+    rest_scale,
+    unused_joints,
+    units,
+    empty_clips,
+    unkeyed_joints,
+    constant_tracks,
+    scale_tracks,
+)
+
+
+def lint(character: Character) -> list[Finding]:
+    """Everything all rules find, the worst first."""
+    found = [finding for rule in RULES for finding in rule(character)]
+    return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
