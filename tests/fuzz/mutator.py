@@ -4,9 +4,11 @@ same seed.
 
 from __future__ import annotations
 
+import copy
 import random
 import re
 import struct
+from typing import Any
 
 _NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 _ODD_NUMBERS = (
@@ -85,3 +87,60 @@ def _line(out: bytearray, rng: random.Random) -> None:
 
 
 _MUTATIONS = (_flip, _byte, _word, _number, _number, _cut, _repeat, _move, _truncate, _line)
+
+
+_ODD_VALUES = (
+    None,
+    True,
+    -1,
+    0,
+    1,
+    7,
+    255,
+    2**31 - 1,
+    2**31,
+    2**53,
+    -(2**40),
+    0.5,
+    1e308,
+    "",
+    "x",
+    "../../etc",
+    [],
+    {},
+    [0],
+)
+
+
+def mutate_json(document: Any, rng: random.Random) -> None:
+    """Changes a parsed JSON document in place, one to a few times: it stays JSON, but no longer means what it
+    did.
+    """
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        holder = _place(document, rng)
+        keys = list(holder) if isinstance(holder, dict) else list(range(len(holder)))
+        if not keys:
+            continue
+        key, other = rng.choice(keys), rng.choice(keys)
+        kind = rng.randrange(6)
+        if kind == 0:
+            del holder[key]
+        elif kind == 1:
+            holder[key] = copy.deepcopy(holder[other])
+        elif kind == 2 and isinstance(holder, list):
+            holder.append(copy.deepcopy(holder[key]))
+        elif kind == 3 and isinstance(holder[key], (int, float)) and not isinstance(holder[key], bool):
+            holder[key] += rng.choice((-1, 1, 2, 100, -1000))
+        else:
+            holder[key] = copy.deepcopy(rng.choice(_ODD_VALUES))
+
+
+def _place(document: Any, rng: random.Random) -> Any:
+    """A random object or list inside the document, deep ones as likely as shallow ones."""
+    holders, stack = [], [document]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, (dict, list)):
+            holders.append(item)
+            stack.extend(item.values() if isinstance(item, dict) else item)
+    return rng.choice(holders)

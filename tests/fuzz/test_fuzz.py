@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from handmade import flag
-from mutator import mutate
+from mutator import mutate, mutate_json
 from worlds import everything
 
 import marrow as mw
@@ -117,6 +117,37 @@ def sealed(data: bytes) -> bytes:
     return data[:at] + fingerprint(*parts).hex().encode() + data[body:]
 
 
+def damaged(suffix: str, data: bytes, rng: random.Random) -> bytes:
+    """A mutant: bytes changed anywhere, or a JSON description that is still JSON and fits no longer."""
+    if suffix in (".fbx", ".bvh") or rng.random() < 0.3:
+        mutant = mutate(data, rng)
+        return sealed(mutant) if suffix == ".marrow" and rng.random() < 0.7 else mutant
+    if suffix == ".gltf":
+        document = json.loads(data)
+        mutate_json(document, rng)
+        return json.dumps(document).encode()
+    if suffix == ".glb":
+        length = int.from_bytes(data[12:16], "little")
+        document = json.loads(data[20 : 20 + length])
+        mutate_json(document, rng)
+        text = json.dumps(document).encode()
+        text += b" " * (-len(text) % 4)
+        rest = data[20 + length :]
+        head = b"glTF\x02\0\0\0" + (20 + len(text) + len(rest)).to_bytes(4, "little")
+        return head + len(text).to_bytes(4, "little") + b"JSON" + text + rest
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + length])
+    if rng.random() < 0.5:
+        document = json.loads(header["__metadata__"]["character"])
+        mutate_json(document, rng)
+        header["__metadata__"]["character"] = json.dumps(document)
+    else:
+        mutate_json(header, rng)
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return sealed(len(text).to_bytes(8, "little") + text + data[8 + length :])
+
+
 def peak_bytes() -> int:
     try:
         import resource
@@ -159,9 +190,7 @@ def test_damaged_files_give_a_character_or_an_error(format_name: str, tmp_path: 
         rng = random.Random(f"{format_name} {seed}")
         suffix, data = whole[seed % len(whole)]
         path = tmp_path / f"mutant{suffix}"
-        mutant = mutate(data, rng)
-        if suffix == ".marrow" and seed % 4:
-            mutant = sealed(mutant)
+        mutant = damaged(suffix, data, rng)
         path.write_bytes(mutant)
         with np.errstate(all="ignore"):
             wrong = try_one(path)
