@@ -1,4 +1,5 @@
-"""Small glTF files made by hand: arrays in, bytes out. Nothing here shares code with the writer under test."""
+"""Small glTF files made by hand: arrays in, bytes out. Nothing here shares code with the writer under
+test."""
 
 from __future__ import annotations
 
@@ -117,9 +118,7 @@ def skinned_bar() -> Maker:
     maker.add("meshes", {"name": "bar", "primitives": [primitive]})
     binds = np.tile(np.eye(4), (2, 1, 1))
     binds[1, 1, 3] = -1
-    maker.add(
-        "skins", {"joints": [1, 2], "inverseBindMatrices": maker.accessor(binds.transpose(0, 2, 1))}
-    )
+    maker.add("skins", {"joints": [1, 2], "inverseBindMatrices": maker.accessor(binds.transpose(0, 2, 1))})
     half = float(np.sqrt(0.5))
     turn = {
         "input": maker.accessor([[0], [1]]),

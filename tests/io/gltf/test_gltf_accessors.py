@@ -76,7 +76,12 @@ def test_unaligned_floats_are_read():
 
 @pytest.mark.parametrize(
     ("kind", "dtype", "column", "rows"),
-    [("MAT2", np.uint8, 4, 2), ("MAT3", np.uint8, 4, 3), ("MAT3", np.uint16, 4, 3), ("MAT2", np.uint16, 2, 2)],
+    [
+        ("MAT2", np.uint8, 4, 2),
+        ("MAT3", np.uint8, 4, 3),
+        ("MAT3", np.uint16, 4, 3),
+        ("MAT2", np.uint16, 2, 2),
+    ],
 )
 def test_columns_of_small_matrices_are_padded_to_four_bytes(kind, dtype, column, rows):
     maker = Maker()
@@ -99,7 +104,10 @@ def sparse(maker: Maker, count: int, at: list[int], values: list[list[float]], *
             "type": "VEC3",
             "sparse": {
                 "count": len(at),
-                "indices": {"bufferView": maker.view(np.array(at, np.uint16).tobytes()), "componentType": 5123},
+                "indices": {
+                    "bufferView": maker.view(np.array(at, np.uint16).tobytes()),
+                    "componentType": 5123,
+                },
                 "values": {"bufferView": maker.view(np.array(values, np.float32).tobytes())},
             },
             **more,
@@ -135,7 +143,16 @@ def test_sparse_index_outside_is_refused():
         ({"componentType": 5124}, "does not exist"),
         ({"type": "VEC5"}, "expected VEC3"),
         ({"type": "VEC2"}, "expected VEC3"),
-        ({"sparse": {"count": 9, "indices": {"bufferView": 0, "componentType": 5123}, "values": {"bufferView": 0}}}, "sparse"),
+        (
+            {
+                "sparse": {
+                    "count": 9,
+                    "indices": {"bufferView": 0, "componentType": 5123},
+                    "values": {"bufferView": 0},
+                }
+            },
+            "sparse",
+        ),
     ],
 )
 def test_accessor_outside_its_view_is_refused(change, message):

@@ -12,7 +12,9 @@ from numpy.testing import assert_allclose
 from marrow.errors import FormatError
 
 
-def animated(*samplers: tuple[str, str, Any, Any], dtype: Any = np.float32, name: str | None = "move", **output: Any) -> Maker:
+def animated(
+    *samplers: tuple[str, str, Any, Any], dtype: Any = np.float32, name: str | None = "move", **output: Any
+) -> Maker:
     """One node, `samplers` as (path, interpolation, times, values)."""
     maker = Maker(nodes=[{"name": "root"}])
     animation: dict[str, Any] = {"samplers": [], "channels": []}
@@ -34,10 +36,14 @@ def animated(*samplers: tuple[str, str, Any, Any], dtype: Any = np.float32, name
 
 def test_keys_and_interpolation_are_kept():
     cubic = np.arange(18).reshape(6, 3)
-    clip = animated(
-        ("translation", "CUBICSPLINE", [0.5, 2], cubic),
-        ("scale", "STEP", [0, 1, 3], [[1, 1, 1], [2, 2, 2], [3, 3, 3]]),
-    ).load().clips["move"]
+    clip = (
+        animated(
+            ("translation", "CUBICSPLINE", [0.5, 2], cubic),
+            ("scale", "STEP", [0, 1, 3], [[1, 1, 1], [2, 2, 2], [3, 3, 3]]),
+        )
+        .load()
+        .clips["move"]
+    )
     first, second = clip.tracks
     assert (first.path, first.interpolation, first.times.tolist()) == ("translation", "cubic", [0.5, 2])
     assert first.values.tolist() == cubic.reshape(2, 3, 3).tolist()
@@ -57,7 +63,12 @@ def test_rotation_keys_become_unit_but_splines_stay():
 
 def test_integer_rotations_are_decoded():
     keys = np.array([[0, 0, 0, 32767], [0, 19660, 0, 26213]])
-    track = animated(("rotation", "LINEAR", [0, 1], keys), dtype=np.int16, normalized=True).load().clips[0].tracks[0]
+    track = (
+        animated(("rotation", "LINEAR", [0, 1], keys), dtype=np.int16, normalized=True)
+        .load()
+        .clips[0]
+        .tracks[0]
+    )
     assert_allclose(track.values, [[0, 0, 0, 1], [0, 0.6, 0, 0.8]], atol=1e-4)
     assert_allclose(np.linalg.norm(track.values, axis=1), 1, atol=1e-6)
 
@@ -79,7 +90,12 @@ def test_keys_that_are_not_finite_are_dropped_and_reported():
 def test_clip_names():
     maker = animated(("scale", "STEP", [0], [[1, 1, 1]]), name=None)
     (one,) = maker.document["animations"]
-    maker.document["animations"] = [{**one, "name": "Walk"}, one, {**one, "name": "Walk"}, {**one, "channels": []}]
+    maker.document["animations"] = [
+        {**one, "name": "Walk"},
+        one,
+        {**one, "name": "Walk"},
+        {**one, "channels": []},
+    ]
     character = maker.load()
     assert list(character.clips) == ["Walk", "clip_1", "Walk_2"]
     assert "'Walk_2'" in str(character.report)
@@ -89,7 +105,10 @@ def test_clip_names():
 def test_channels_without_a_target_are_dropped_and_reported():
     maker = animated(("scale", "STEP", [0], [[1, 1, 1]]), ("scale", "STEP", [0], [[2, 2, 2]]))
     channels = maker.document["animations"][0]["channels"]
-    channels += [{"sampler": 0, "target": {"path": "scale"}}, {"sampler": 0, "target": {"node": 0, "path": "pointer"}}]
+    channels += [
+        {"sampler": 0, "target": {"path": "scale"}},
+        {"sampler": 0, "target": {"node": 0, "path": "pointer"}},
+    ]
     channels.append({"sampler": 0, "target": {"node": 99, "path": "scale"}})
     character = maker.load()
     (track,) = character.clips[0].tracks
@@ -138,8 +157,13 @@ def test_weights_become_a_track_for_each_target(interpolation):
 
 
 def test_scale_option_reaches_translation_keys_only():
-    clip = animated(
-        ("translation", "LINEAR", [0, 1], [[2, 2, 2], [4, 4, 4]]), ("scale", "LINEAR", [0, 1], np.ones((2, 3)))
-    ).load(scale=0.5).clips[0]
+    clip = (
+        animated(
+            ("translation", "LINEAR", [0, 1], [[2, 2, 2], [4, 4, 4]]),
+            ("scale", "LINEAR", [0, 1], np.ones((2, 3))),
+        )
+        .load(scale=0.5)
+        .clips[0]
+    )
     assert clip.tracks[0].values.tolist() == [[1, 1, 1], [2, 2, 2]]
     assert clip.tracks[1].values.tolist() == [[1, 1, 1], [1, 1, 1]]

@@ -88,7 +88,9 @@ def test_required_extension_that_is_unknown_is_named():
 
 
 def test_used_extension_that_is_unknown_is_reported():
-    report = str(load(json.dumps(EMPTY | {"extensionsUsed": ["EXT_made_up", "KHR_texture_transform"]}).encode()).report)
+    report = str(
+        load(json.dumps(EMPTY | {"extensionsUsed": ["EXT_made_up", "KHR_texture_transform"]}).encode()).report
+    )
     assert "EXT_made_up" in report
     assert "KHR_texture_transform" not in report
 
@@ -110,7 +112,9 @@ def test_garbage_in_a_data_uri_is_a_format_error(uri):
 def test_percent_encoded_data_uri_is_read():
     maker = one_triangle()
     document = json.loads(maker.gltf())
-    document["buffers"][0]["uri"] = "data:application/octet-stream," + "".join(f"%{b:02x}" for b in maker.blob)
+    document["buffers"][0]["uri"] = "data:application/octet-stream," + "".join(
+        f"%{b:02x}" for b in maker.blob
+    )
     assert load(json.dumps(document).encode()).vertex_count == 3
 
 
@@ -119,7 +123,10 @@ def test_buffers_come_from_the_own_folder_only(tmp_path: Path):
     folder.mkdir()
     maker = one_triangle()
     document = json.loads(maker.gltf())
-    for reference, where in (("data/my%20buffer.bin", folder / "data" / "my buffer.bin"), ("../outside.bin", tmp_path / "outside.bin")):
+    for reference, where in (
+        ("data/my%20buffer.bin", folder / "data" / "my buffer.bin"),
+        ("../outside.bin", tmp_path / "outside.bin"),
+    ):
         where.parent.mkdir(exist_ok=True)
         where.write_bytes(maker.blob)
         document["buffers"][0]["uri"] = reference

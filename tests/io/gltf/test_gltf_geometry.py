@@ -29,7 +29,11 @@ def test_runs_of_primitives_with_other_attributes_become_meshes_of_their_own():
     plain, mapped = triangle(maker), triangle(maker, TEXCOORD_0=uv)
     maker.add("meshes", {"name": "m", "primitives": [plain, plain, mapped, plain]})
     meshes = maker.load().meshes
-    assert [(m.name, len(m.sections), len(m.uvs)) for m in meshes] == [("m_0", 2, 0), ("m_1", 1, 1), ("m_2", 1, 0)]
+    assert [(m.name, len(m.sections), len(m.uvs)) for m in meshes] == [
+        ("m_0", 2, 0),
+        ("m_1", 1, 1),
+        ("m_2", 1, 0),
+    ]
     assert all(m.node == 0 for m in meshes)
 
 
@@ -74,7 +78,14 @@ def test_missing_normals_are_smooth_and_weighted_by_area():
     maker = Maker(nodes=[{"mesh": 0}])
     # Two triangles over the edge 0-1: one in the XY plane of area 1/2, one in the XZ plane of area 3/2.
     position = maker.accessor([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 3]])
-    maker.add("meshes", {"primitives": [{"attributes": {"POSITION": position}, "indices": maker.indices([0, 1, 2, 0, 3, 1])}]})
+    maker.add(
+        "meshes",
+        {
+            "primitives": [
+                {"attributes": {"POSITION": position}, "indices": maker.indices([0, 1, 2, 0, 3, 1])}
+            ]
+        },
+    )
     character = maker.load()
     normals = character.meshes[0].normals
     assert_allclose(normals[2], [0, 0, 1], atol=1e-7)
@@ -84,14 +95,29 @@ def test_missing_normals_are_smooth_and_weighted_by_area():
 
 
 def test_quantised_attributes_are_decoded():
-    maker = Maker(nodes=[{"mesh": 0}], extensionsUsed=["KHR_mesh_quantization"], extensionsRequired=["KHR_mesh_quantization"])
+    maker = Maker(
+        nodes=[{"mesh": 0}],
+        extensionsUsed=["KHR_mesh_quantization"],
+        extensionsRequired=["KHR_mesh_quantization"],
+    )
     position = np.zeros((3, 4), np.int16)
     position[:, :3] = [[0, 0, 0], [32767, 0, 0], [0, -32768, 100]]
     view = maker.view(position.tobytes(), byteStride=8)
     accessor = {"bufferView": view, "componentType": 5122, "count": 3, "type": "VEC3"}
-    plain, fraction = maker.add("accessors", accessor), maker.add("accessors", {**accessor, "normalized": True})
+    plain, fraction = (
+        maker.add("accessors", accessor),
+        maker.add("accessors", {**accessor, "normalized": True}),
+    )
     color = maker.accessor(np.tile([255, 0, 51, 255], (3, 1)), np.uint8, normalized=True)
-    maker.add("meshes", {"primitives": [{"attributes": {"POSITION": plain, "COLOR_0": color}}, {"attributes": {"POSITION": fraction, "COLOR_0": color}}]})
+    maker.add(
+        "meshes",
+        {
+            "primitives": [
+                {"attributes": {"POSITION": plain, "COLOR_0": color}},
+                {"attributes": {"POSITION": fraction, "COLOR_0": color}},
+            ]
+        },
+    )
     (mesh,) = maker.load().meshes
     assert mesh.positions[:3].tolist() == [[0, 0, 0], [32767, 0, 0], [0, -32768, 100]]
     assert_allclose(mesh.positions[4:], [[1, 0, 0], [0, -1, 100 / 32767]], atol=1e-7)
@@ -189,7 +215,10 @@ def morphing(**mesh) -> Maker:
     primitive = triangle(maker)
     primitive["targets"] = [
         {"POSITION": maker.accessor([[0, 0, 1], [0, 0, 0], [0, 0, 0]])},
-        {"POSITION": maker.accessor([[0, 0, 0], [0, 2, 0], [0, 0, 0]]), "NORMAL": maker.accessor(np.ones((3, 3)))},
+        {
+            "POSITION": maker.accessor([[0, 0, 0], [0, 2, 0], [0, 0, 0]]),
+            "NORMAL": maker.accessor(np.ones((3, 3))),
+        },
     ]
     maker.add("meshes", {"name": "head", "primitives": [primitive], **mesh})
     return maker
@@ -223,8 +252,15 @@ def test_morph_targets_move_vertices():
 def test_sparse_target_stays_sparse():
     maker = Maker(nodes=[{"mesh": 0}])
     primitive = triangle(maker)
-    at, values = maker.view(np.array([2], np.uint8).tobytes()), maker.view(np.array([[1, 2, 3]], np.float32).tobytes())
-    sparse = {"count": 1, "indices": {"bufferView": at, "componentType": 5121}, "values": {"bufferView": values}}
+    at, values = (
+        maker.view(np.array([2], np.uint8).tobytes()),
+        maker.view(np.array([[1, 2, 3]], np.float32).tobytes()),
+    )
+    sparse = {
+        "count": 1,
+        "indices": {"bufferView": at, "componentType": 5121},
+        "values": {"bufferView": values},
+    }
     delta = maker.add("accessors", {"componentType": 5126, "count": 3, "type": "VEC3", "sparse": sparse})
     primitive["targets"] = [{"POSITION": delta}]
     maker.add("meshes", {"primitives": [primitive]})

@@ -11,7 +11,13 @@ from marrow.math import transform
 
 
 def test_joints_are_the_nodes_of_the_scene_depth_first():
-    nodes = [{"name": "a", "children": [3, 1]}, {"name": "b"}, {"name": "c"}, {"name": "d", "children": [4]}, {"name": "e"}]
+    nodes = [
+        {"name": "a", "children": [3, 1]},
+        {"name": "b"},
+        {"name": "c"},
+        {"name": "d", "children": [4]},
+        {"name": "e"},
+    ]
     skeleton = Maker(nodes=nodes, scenes=[{"nodes": [0]}]).load().skeleton
     assert skeleton.names == ("a", "d", "e", "b")
     assert skeleton.parents.tolist() == [-1, 0, 1, 0]

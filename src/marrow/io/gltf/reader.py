@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from marrow.errors import FormatError, ValidationError
 from marrow.io.gltf.accessors import Accessors
 from marrow.io.gltf.clips import read_clips
 from marrow.io.gltf.container import parse
@@ -26,6 +27,15 @@ def read(source: Source, options: LoadOptions) -> Character:
     order, with the vertices of its primitives in accessor order. Clips keep the keys and the interpolation of
     the file.
     """
+    # Damaged numbers are found by looking at results, not by NumPy's warnings on the way there.
+    with np.errstate(all="ignore"):
+        try:
+            return _read(source, options)
+        except ValidationError as error:
+            raise FormatError(str(error), path=source.path) from None
+
+
+def _read(source: Source, options: LoadOptions) -> Character:
     report = ReportBuilder()
     document, chunk = parse(source.data, source.path, report)
     limit(len(document.nodes), MAX_NODES, "nodes", source.path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,9 @@ def _attributes(builder: Builder, mesh: Mesh, materials: tuple[Material, ...], p
         out["added"] = True
     if mesh.colors is not None:
         out["COLOR_0"] = mesh.colors
+        if ((mesh.colors < 0) | (mesh.colors > 1)).any():
+            warnings.warn(f"{place}: glTF has vertex colours from 0 to 1; others were clamped", stacklevel=6)
+            out["COLOR_0"] = np.clip(mesh.colors, 0, 1)
     if not is_plain(mesh):
         joints, weights = _influences(builder, mesh, place)
         for n in range(joints.shape[1] // 4):

@@ -1,0 +1,150 @@
+"""Materials, textures and images."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+from maker import Maker, load, one_triangle
+
+from marrow.errors import FormatError
+from marrow.io import gltf
+from marrow.io.source import LoadOptions, Source
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"not really"
+WEBP = b"RIFF\0\0\0\0WEBPVP8 "
+
+
+def with_material(material: dict, **document) -> Maker:
+    maker = one_triangle()
+    maker.document["materials"] = [material]
+    maker.document.update(document)
+    maker.document["meshes"][0]["primitives"][0]["material"] = 0
+    return maker
+
+
+def test_defaults_are_those_of_the_standard():
+    material = with_material({}).load().materials[0]
+    assert material.base_color == (1, 1, 1, 1)
+    assert (material.metallic, material.roughness, material.alpha_cutoff) == (1, 1, 0.5)
+    assert (material.alpha_mode, material.double_sided, material.unlit) == ("opaque", False, False)
+
+
+def test_everything_a_material_says_is_kept():
+    maker = with_material(
+        {
+            "name": "skin",
+            "pbrMetallicRoughness": {
+                "baseColorFactor": [0.1, 0.2, 0.3, 0.4],
+                "metallicFactor": 0,
+                "roughnessFactor": 0.5,
+                "baseColorTexture": {
+                    "index": 0,
+                    "texCoord": 1,
+                    "extensions": {
+                        "KHR_texture_transform": {"offset": [0.5, 0], "rotation": 1.5, "scale": [2, 3]}
+                    },
+                },
+            },
+            "normalTexture": {"index": 1, "scale": 0.7},
+            "occlusionTexture": {"index": 0, "strength": 0.6},
+            "emissiveFactor": [1, 0.5, 0],
+            "alphaMode": "MASK",
+            "alphaCutoff": 0.3,
+            "doubleSided": True,
+            "extensions": {
+                "KHR_materials_unlit": {},
+                "KHR_materials_emissive_strength": {"emissiveStrength": 4},
+            },
+        },
+        textures=[{"source": 0, "sampler": 0}, {"source": 0}],
+        samplers=[{"magFilter": 9728, "minFilter": 9987, "wrapS": 33071, "wrapT": 33648}],
+    )
+    maker.document["images"] = [{"name": "atlas", "mimeType": "image/png", "bufferView": maker.view(PNG)}]
+    character = maker.load()
+    (material,) = character.materials
+    assert material.name == "skin"
+    assert material.base_color == (0.1, 0.2, 0.3, 0.4)
+    assert (material.metallic, material.roughness) == (0, 0.5)
+    assert material.emissive == (4, 2, 0)
+    assert (material.alpha_mode, material.alpha_cutoff) == ("mask", 0.3)
+    assert material.double_sided
+    assert material.unlit
+    assert (material.normal_scale, material.occlusion_strength) == (0.7, 0.6)
+    texture = material.base_color_texture
+    assert (texture.image, texture.uv_set) == (0, 1)
+    assert (texture.wrap_u, texture.wrap_v) == ("clamp", "mirror")
+    assert (texture.mag_filter, texture.min_filter) == ("nearest", "linear_mipmap_linear")
+    assert (texture.offset, texture.rotation, texture.scale) == ((0.5, 0), 1.5, (2, 3))
+    assert material.normal_texture.wrap_u == "repeat"
+    assert character.images[0].data == PNG
+    assert character.images[0].name == "atlas"
+
+
+def test_texture_transform_may_choose_another_uv_set():
+    info = {"index": 0, "texCoord": 1, "extensions": {"KHR_texture_transform": {"texCoord": 0}}}
+    maker = with_material({"emissiveTexture": info}, textures=[{"source": 0}])
+    maker.document["images"] = [{"bufferView": maker.view(PNG), "mimeType": "image/png"}]
+    assert maker.load().materials[0].emissive_texture.uv_set == 0
+
+
+def test_webp_goes_before_the_fallback():
+    texture = {"source": 0, "extensions": {"EXT_texture_webp": {"source": 1}}}
+    maker = with_material(
+        {"normalTexture": {"index": 0}}, textures=[texture], extensionsRequired=["EXT_texture_webp"]
+    )
+    maker.document["images"] = [{"bufferView": maker.view(PNG)}, {"bufferView": maker.view(WEBP)}]
+    character = maker.load()
+    assert character.materials[0].normal_texture.image == 1
+    assert [i.media_type for i in character.images] == ["image/png", "image/webp"]
+
+
+def test_texture_without_a_readable_image_is_dropped_and_reported():
+    texture = {"extensions": {"KHR_texture_basisu": {"source": 0}}}
+    character = with_material({"normalTexture": {"index": 0}}, textures=[texture]).load()
+    assert character.materials[0].normal_texture is None
+    assert "textures[0]" in str(character.report)
+
+
+def test_images_from_data_uris_and_neighbours(tmp_path):
+    maker = with_material({"normalTexture": {"index": 0}}, textures=[{"source": 0}])
+    maker.document["images"] = [
+        {"uri": "data:image/png;base64," + base64.b64encode(PNG).decode()},
+        {"uri": "skin%20tone.png"},
+        {"uri": "gone.png"},
+    ]
+    (tmp_path / "skin tone.png").write_bytes(PNG + b"!")
+    (tmp_path / "hero.glb").write_bytes(maker.glb())
+    character = gltf.read(Source.open(tmp_path / "hero.glb"), LoadOptions())
+    assert [i.data for i in character.images] == [PNG, PNG + b"!", b""]
+    assert "gone.png" in str(character.report)
+    maker.document["images"][0] = {"uri": "gone.png"}
+    (tmp_path / "hero.glb").write_bytes(maker.glb())
+    assert gltf.read(Source.open(tmp_path / "hero.glb"), LoadOptions()).materials[0].normal_texture is None
+
+
+def test_image_outside_the_folder_is_refused(tmp_path):
+    maker = with_material({}, images=[{"uri": "../secret.png"}])
+    (tmp_path / "hero.glb").write_bytes(maker.glb())
+    with pytest.raises(FormatError, match="outside"):
+        gltf.read(Source.open(tmp_path / "hero.glb"), LoadOptions())
+
+
+@pytest.mark.parametrize(
+    "material",
+    [
+        {"alphaMode": "GHOST"},
+        {"normalTexture": {"index": 7}},
+        {"emissiveTexture": {"index": 0, "extensions": {"KHR_texture_transform": {"offset": "far"}}}},
+        {"pbrMetallicRoughness": {"baseColorFactor": [1, 1, 1]}},
+    ],
+)
+def test_materials_that_make_no_sense_are_refused(material):
+    with pytest.raises(FormatError):
+        with_material(material, textures=[{"source": 0}], images=[{"uri": "data:,x"}]).load()
+
+
+def test_image_with_nothing_behind_it_is_refused():
+    with pytest.raises(FormatError, match="neither"):
+        load(json.dumps({"asset": {"version": "2.0"}, "nodes": [{}], "images": [{}]}).encode())
