@@ -16,6 +16,7 @@ from marrow.model.skeleton import Skeleton
 __all__ = ["check_pose", "output", "skinning_matrices", "to_model"]
 
 Array = NDArray[Any]
+FLOAT32 = np.dtype(np.float32)  # comparing with the type itself would look it up every time
 
 
 def check_pose(skeleton: Skeleton, pose: Pose) -> None:
@@ -34,7 +35,7 @@ def output(name: str, shape: tuple[int, ...], out: Array | None) -> Array:
     """`out` checked, or a new float32 array. `out` must be C-contiguous so that kernels write straight into it."""
     if out is None:
         return np.empty(shape, np.float32)
-    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != np.float32:
+    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != FLOAT32:
         kind = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
         raise ValidationError(f"{name}: expected a float32 array of shape {shape}, got {kind}")
     flags = out.flags

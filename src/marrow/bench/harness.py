@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-__all__ = ["Contest", "Result", "Row"]
+__all__ = ["Contest", "Result"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,8 @@ class Result:
 
 @dataclass
 class Contest:
-    """Several ways to do one thing. `units` is how many of `unit` a call does; the first entry is marrow."""
+    """Several ways to do one thing. `units` is how many of `unit` a call does; the first entry is marrow. A callable
+    with a `scale` does only a part: its time is multiplied by that."""
 
     title: str
     unit: str
@@ -36,7 +37,7 @@ class Contest:
     """The most marrow may take per unit, in the unit's own seconds."""
 
     def run(self, seconds: float = 1.0, rounds: int = 400) -> list[Result]:
-        """Calls every entry in turn, round after round, for about `seconds` (at least 5 rounds)."""
+        """Calls every entry in turn, once untimed and once timed, for about `seconds` (at least 5 rounds)."""
         times: dict[str, list[float]] = {name: [] for name in self.entries}
         for call in self.entries.values():
             call()
@@ -46,6 +47,7 @@ class Contest:
             until = time.perf_counter() + seconds
             for n in range(rounds):
                 for name, call in self.entries.items():
+                    call()  # the one before it left the caches full of its own data
                     start = time.perf_counter()
                     call()
                     times[name].append(time.perf_counter() - start)
@@ -53,17 +55,8 @@ class Contest:
                     break
         finally:
             gc.enable()
-        return [Result(name, min(t), statistics.median(t), len(t)) for name, t in times.items()]
+        scale = {name: getattr(call, "scale", 1.0) for name, call in self.entries.items()}
+        return [
+            Result(name, min(t) * scale[name], statistics.median(t) * scale[name], len(t)) for name, t in times.items()
+        ]
 
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table: a contestant of a contest, with its time per unit and its ratio to marrow."""
-
-    contest: str
-    name: str
-    unit: str
-    best: float
-    median: float
-    ratio: float
-    """How many times marrow's best time this one's is."""

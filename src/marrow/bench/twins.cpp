@@ -172,13 +172,28 @@ EXPORT void twin_linear(int vectors, int64_t F, int64_t P, int64_t V, const int6
         else linear<0>(L, M + f * P * 12, p + f * V * 3, nullptr, nullptr);
     }
 }
+// The dual quaternion of a rigid matrix.
+static void to_dual(const float* m, float* q) {
+    float trace = m[0] + m[5] + m[10];
+    float x, y, z, w;
+    if (trace >= m[0] && trace >= m[5] && trace >= m[10]) x = m[9] - m[6], y = m[2] - m[8], z = m[4] - m[1], w = 1 + trace;
+    else if (m[0] >= m[5] && m[0] >= m[10]) x = 1 + m[0] - m[5] - m[10], y = m[1] + m[4], z = m[2] + m[8], w = m[9] - m[6];
+    else if (m[5] >= m[10]) x = m[1] + m[4], y = 1 - m[0] + m[5] - m[10], z = m[6] + m[9], w = m[2] - m[8];
+    else x = m[2] + m[8], y = m[6] + m[9], z = 1 - m[0] - m[5] + m[10], w = m[4] - m[1];
+    float s = 1 / std::sqrt(x * x + y * y + z * z + w * w);
+    x *= s, y *= s, z *= s, w *= s;
+    q[0] = x, q[1] = y, q[2] = z, q[3] = w;
+    q[4] = 0.5f * (m[3] * w + m[7] * z - m[11] * y), q[5] = 0.5f * (-m[3] * z + m[7] * w + m[11] * x);
+    q[6] = 0.5f * (m[3] * y - m[7] * x + m[11] * w), q[7] = -0.5f * (m[3] * x + m[7] * y + m[11] * z);
+}
 EXPORT void twin_dual(int vectors, int64_t F, int64_t P, int64_t V, const int64_t* ranges, const int32_t* joint_start,
                       const int32_t* joints, const float* weights, const int32_t* rows, const float* pos,
-                      const float* nor, const float* tan, const float* Q, float* p, float* n, float* t) {
+                      const float* nor, const float* tan, const float* M, float* Q, float* p, float* n, float* t) {
     Layout L{ranges, joint_start, joints, weights, rows, pos, nor, tan};
     for (int64_t f = 0; f < F; f++) {
-        if (vectors) dual<2>(L, Q + f * P * 8, p + f * V * 3, n + f * V * 3, t + f * V * 4);
-        else dual<0>(L, Q + f * P * 8, p + f * V * 3, nullptr, nullptr);
+        for (int64_t j = 0; j < P; j++) to_dual(M + (f * P + j) * 12, Q + j * 8);
+        if (vectors) dual<2>(L, Q, p + f * V * 3, n + f * V * 3, t + f * V * 4);
+        else dual<0>(L, Q, p + f * V * 3, nullptr, nullptr);
     }
 }
 // What a C++ programmer writes first: one vertex at a time, four influences.

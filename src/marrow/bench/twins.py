@@ -27,9 +27,6 @@ class Twins:
     def __init__(self, library: ctypes.CDLL, compiler: str) -> None:
         self._library, self.compiler = library, compiler
 
-    def call(self, name: str, *arguments: Any) -> None:
-        getattr(self._library, name)(*self.bind(*arguments))
-
     @staticmethod
     def bind(*arguments: Any) -> list[Any]:
         """Arguments as ctypes: arrays by address, integers as 64 bits."""
@@ -40,7 +37,11 @@ class Twins:
     def prepared(self, name: str, *arguments: Any) -> Any:
         """A call without arguments, everything bound beforehand, so that only the kernel is timed."""
         function, bound = getattr(self._library, name), self.bind(*arguments)
-        return lambda: function(*bound)
+
+        def call(alive: tuple[Any, ...] = arguments) -> None:  # the addresses are good while the arrays live
+            function(*bound)
+
+        return call
 
 
 @functools.cache

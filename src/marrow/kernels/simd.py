@@ -108,6 +108,13 @@ class Emitter:
         """An element of an int32 array, as a 64-bit index."""
         return self.builder.sext(self.builder.load(self._address(array, offset)), I64)
 
+    def pointer(self, table: Any, number: int, *, integer: bool = False) -> Any:
+        """The array whose address is entry `number` of an int64 table."""
+        address = self.builder.load(self._address(table, I64(number)))
+        # Nothing a kernel writes is the table itself, so the address need be read only once.
+        address.set_metadata("invariant.load", self.builder.module.add_metadata([]))
+        return self.builder.inttoptr(address, (I32 if integer else FLOAT).as_pointer())
+
     # -- loads, stores --------------------------------------------------------------------------------------------
     def _address(self, array: Any, offset: Any) -> Any:
         return self.builder.gep(array, [offset], inbounds=True)

@@ -13,44 +13,56 @@ from typing import Any
 
 from marrow.kernels.compiler import jit
 
-__all__ = ["METHODS", "skin_kernel"]
+__all__ = ["METHODS", "TABLE", "skin_kernel"]
 
 METHODS = ("linear", "dual_quaternion", "dual_quaternion_stretch")
+
+
+# The arrays of a layout, passed to the kernels as a table of addresses: unpacking a dozen arrays at every call would cost
+# as much as skinning a thousand vertices.
+TABLE = (
+    "joint_start", "joints", "weights", "rows", "positions", "normals", "tangents",
+    "morph_start", "morph_target", "morph_deltas",
+)  # fmt: skip
+_INTEGERS = {"joint_start", "joints", "rows", "morph_start", "morph_target"}
 
 
 @functools.cache
 def skin_kernel(method: str, vectors: int, morphs: bool) -> Callable[..., None]:
     """The kernel for a method, with `vectors` 0 for positions, 1 for normals too, 2 for tangents too.
 
-    Its arguments: `ranges (6,)` (first block of 1, 2, 3, 4 and more influences, end), the flat arrays of the layout,
-    `matrices (F * P * 12,)` and `dual (F * P * 8,)`, the flat outputs, and what to do: `stride` P, `V`, poses `f0..f1`
-    and blocks `b0..b1`.
+    Its arguments: `ranges (6,)` (first block of 1, 2, 3, 4 and more influences, end), the layout's `table` of addresses,
+    flat `matrices (F * P * 12,)`, `dual (F * P * 8,)` and `morph_weights (F * targets,)`, the flat outputs, then P, V, the
+    number of targets, and what to do: poses `f0..f1`, blocks `b0..b1`.
     """
     from marrow.kernels import simd
 
     blocks = [simd.block(functools.partial(_emit, method, vectors, morphs, k)) for k in (1, 2, 3, 4, 0)]
     one, two, three, four, many = blocks
 
-    def run(ranges, joint_start, joints, weights, rows, pos, nor, tan, morph_start, morph_target, deltas, morph_weights, targets, matrices, dual, out_p, out_n, out_t, stride, V, f0, f1, b0, b1):  # fmt: skip
+    def run(ranges, table, matrices, dual, morph_weights, out_p, out_n, out_t, P, V, targets, f0, f1, b0, b1):
         for f in range(f0, f1):
-            m, q, p, t, w = f * stride * 12, f * stride * 8, f * V * 3, f * V * 4, f * targets
+            m, q, w, p, t = f * P * 12, f * P * 8, f * targets, f * V * 3, f * V * 4
             for b in range(max(b0, ranges[0]), min(b1, ranges[1])):
-                one(b, joint_start, joints, weights, rows, pos, nor, tan, morph_start, morph_target, deltas, morph_weights, matrices, dual, out_p, out_n, out_t, m, q, p, t, w)  # fmt: skip
+                one(b, table, matrices, m, dual, q, morph_weights, w, out_p, out_n, p, out_t, t)
             for b in range(max(b0, ranges[1]), min(b1, ranges[2])):
-                two(b, joint_start, joints, weights, rows, pos, nor, tan, morph_start, morph_target, deltas, morph_weights, matrices, dual, out_p, out_n, out_t, m, q, p, t, w)  # fmt: skip
+                two(b, table, matrices, m, dual, q, morph_weights, w, out_p, out_n, p, out_t, t)
             for b in range(max(b0, ranges[2]), min(b1, ranges[3])):
-                three(b, joint_start, joints, weights, rows, pos, nor, tan, morph_start, morph_target, deltas, morph_weights, matrices, dual, out_p, out_n, out_t, m, q, p, t, w)  # fmt: skip
+                three(b, table, matrices, m, dual, q, morph_weights, w, out_p, out_n, p, out_t, t)
             for b in range(max(b0, ranges[3]), min(b1, ranges[4])):
-                four(b, joint_start, joints, weights, rows, pos, nor, tan, morph_start, morph_target, deltas, morph_weights, matrices, dual, out_p, out_n, out_t, m, q, p, t, w)  # fmt: skip
+                four(b, table, matrices, m, dual, q, morph_weights, w, out_p, out_n, p, out_t, t)
             for b in range(max(b0, ranges[4]), min(b1, ranges[5])):
-                many(b, joint_start, joints, weights, rows, pos, nor, tan, morph_start, morph_target, deltas, morph_weights, matrices, dual, out_p, out_n, out_t, m, q, p, t, w)  # fmt: skip
+                many(b, table, matrices, m, dual, q, morph_weights, w, out_p, out_n, p, out_t, t)
 
     return jit(run, f"skin_{method}_{vectors}{'_morphs' if morphs else ''}")
 
 
-def _emit(method: str, vectors: int, morphs: bool, influences: int, e: Any, b: Any, joint_start: Any, joints: Any, weights: Any, rows: Any, pos: Any, nor: Any, tan: Any, morph_start: Any, morph_target: Any, deltas: Any, morph_weights: Any, matrices: Any, dual: Any, out_p: Any, out_n: Any, out_t: Any, m: Any, q: Any, p: Any, t: Any, w: Any) -> None:  # fmt: skip
+def _emit(method: str, vectors: int, morphs: bool, influences: int, e: Any, b: Any, table: Any, matrices: Any, m: Any, dual: Any, q: Any, morph_weights: Any, w: Any, out_p: Any, out_n: Any, p: Any, out_t: Any, t: Any) -> None:  # fmt: skip
     """One block of 16 vertices: blend the matrices, morph the vertices, carry them, scatter them to their rows.
-    `m`, `q`, `p`, `t`, `w` are where this pose's matrices, dual quaternions, 3-rows, 4-rows and morph weights begin."""
+    `m`, `q`, `w`, `p`, `t` are where this pose's matrices, dual quaternions, morph weights, 3-rows and 4-rows begin."""
+    joint_start, joints, weights, rows, pos, nor, tan, morph_start, morph_target, deltas = (
+        e.pointer(table, i, integer=name in _INTEGERS) for i, name in enumerate(TABLE)
+    )
     first = e.index(joint_start, b)
     count = e.builder.sub(e.index(joint_start, e.at(b, 1)), first)
     blend = _Blend(e, joints, weights, first, count, influences)

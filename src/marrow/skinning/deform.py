@@ -87,8 +87,7 @@ def resolve(
             )
     batch = matrices.shape[:-3]
     flat = np.ascontiguousarray(matrices, np.float32).reshape(-1, len(palette.joints), 12)
-    if flat.flags.writeable:
-        flat = readonly(flat)
+    flat.flags.writeable = False  # of the view that reshape made, not of the caller's array
     if morphs is not None:
         morphs = np.asarray(morphs)
         if morphs.shape[:-1] != batch:
@@ -179,9 +178,8 @@ class _Group:
         self.method, self.vertex_count = method, vertex_count
         self.layout = layout_of(thing, members=members, influences=influences, lead_first=dual)
         self.pivots = bind_positions(palette_of(thing)) if dual else None
-        names = ("ranges", "joint_start", "joints", "weights", "rows", "positions", "normals", "tangents",
-                 "morph_start", "morph_target", "morph_deltas")  # fmt: skip
-        self.arrays = tuple(readonly(getattr(self.layout, name)) for name in names)
+        self.blocks, self.targets = self.layout.block_count, len(self.layout.targets)
+        self.ranges, self.table = readonly(self.layout.ranges), readonly(self.layout.addresses())
         # Meshes that lack normals or tangents in a character that has some leave those rows zero.
         self.rows = np.unique(self.layout.rows)
 
@@ -196,7 +194,7 @@ class _Group:
                 method = "dual_quaternion_stretch"
             matrices, dual = readonly(stretch), readonly(dual.reshape(-1))
         weights = EMPTY
-        if layout.targets and motion.morphs is not None:
+        if self.targets and motion.morphs is not None:
             values = target_weights(layout.targets, motion.morphs)
             weights = readonly(np.ascontiguousarray(values, np.float32).reshape(-1))
         vectors = 0
@@ -207,11 +205,11 @@ class _Group:
                     values.reshape(-1, *values.shape[-2:])[:, self.rows] = 0
         kernel = skin_kernel(method, vectors, weights.size > 0)
         arguments = (
-            *self.arrays, weights, len(layout.targets), matrices.reshape(-1), dual,
+            self.ranges, self.table, matrices.reshape(-1), dual, weights,
             p.reshape(-1), SCRATCH if n is None else n.reshape(-1), SCRATCH if t is None else t.reshape(-1),
-            P, self.vertex_count,
+            P, self.vertex_count, self.targets,
         )  # fmt: skip
-        blocks = layout.block_count
+        blocks = self.blocks
         seconds = F * blocks * SECONDS_PER_BLOCK * (1 + vectors)
         if threads == 1 or seconds < 2 * WORTH_SECONDS:
             kernel(*arguments, 0, F, 0, blocks)

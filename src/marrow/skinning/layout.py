@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.kernels.skinning import TABLE
 from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.model.mesh import Mesh
@@ -55,6 +56,10 @@ class Layout:
     @property
     def block_count(self) -> int:
         return len(self.joint_start) - 1
+
+    def addresses(self) -> Array:
+        """The table of addresses the kernels take; good as long as this layout lives."""
+        return np.array([getattr(self, name).ctypes.data for name in TABLE], np.int64)
 
 
 def layout_of(

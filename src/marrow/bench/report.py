@@ -1,0 +1,95 @@
+"""Running contests and showing what came out: a table for people, a dictionary for programs."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable
+from typing import Any
+
+from marrow.bench.harness import Contest, Result
+
+__all__ = ["machine", "run_all", "show"]
+
+
+def machine() -> dict[str, str]:
+    """What the numbers were measured on."""
+    import numba
+    import numpy
+
+    from marrow._version import __version__
+
+    model = platform.processor()
+    try:
+        with open("/proc/cpuinfo") as file:
+            model = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), model)
+    except OSError:
+        pass
+    return {
+        "marrow": __version__,
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "numba": numba.__version__,
+        "system": f"{platform.system()} {platform.machine()}",
+        "cpu": f"{model}, {os.cpu_count()} cores",
+    }
+
+
+def run_all(contests: Iterable[Contest], seconds: float) -> list[dict[str, Any]]:
+    """Runs every contest; each becomes a dictionary with its rows, ratios and whether its goals were met."""
+    return [_summary(contest, contest.run(seconds)) for contest in contests]
+
+
+def _summary(contest: Contest, results: list[Result]) -> dict[str, Any]:
+    marrow = results[0]
+    rows = []
+    for r in results:
+        row: dict[str, Any] = {
+            "name": r.name,
+            "best": r.best / contest.units,
+            "median": r.median / contest.units,
+            "runs": r.runs,
+            "times_marrow": r.best / marrow.best,
+        }
+        if r.name in contest.goals:
+            row["goal"] = 1 / contest.goals[r.name]
+            row["met"] = marrow.best <= contest.goals[r.name] * r.best
+        rows.append(row)
+    if contest.goal is not None:
+        rows[0]["goal_seconds"] = contest.goal
+        rows[0]["met"] = marrow.best / contest.units <= contest.goal
+    return {"title": contest.title, "unit": contest.unit, "rows": rows, "notes": contest.notes}
+
+
+def in_words(seconds: float) -> str:
+    """A duration with a unit that suits it."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+def show(results: list[dict[str, Any]], console: Any) -> None:
+    """One table over all contests."""
+    from rich.table import Table
+
+    table = Table(title="marrow bench: best of many interleaved runs, one thread", title_justify="left")
+    for column, style in (("", "bold"), ("best", ""), ("median", ""), ("time against marrow", ""), ("goal", "dim")):
+        table.add_column(column, style=style, justify="left" if not column else "right")
+    for contest in results:
+        table.add_row(f"[cyan]{contest['title']}[/], per {contest['unit']}")
+        for row in contest["rows"]:
+            goal = ""
+            if "goal_seconds" in row:
+                goal = f"at most {in_words(row['goal_seconds'])}"
+            elif "goal" in row:
+                goal = f"at least {row['goal']:.3g}x"
+            if "met" in row:
+                goal += "  [green]met[/]" if row["met"] else "  [red]missed[/]"
+            table.add_row(
+                f"  {row['name']}", in_words(row["best"]), in_words(row["median"]), f"{row['times_marrow']:.2f}x", goal
+            )
+        for note in contest["notes"]:
+            table.add_row(f"  [dim]{note}[/]")
+        table.add_section()
+    console.print(table)
