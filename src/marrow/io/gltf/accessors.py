@@ -52,7 +52,7 @@ class Accessors:
         self._source = source
         self._budget = budget
         self._buffer_data: dict[int, memoryview] = {}
-        self._unpacked: dict[int, memoryview] = {}
+        self._view_data: dict[int, tuple[memoryview, int | None]] = {}
         self._raw: dict[int, Array] = {}
         self._floats: dict[int, Array] = {}
 
@@ -174,31 +174,31 @@ class Accessors:
 
     def view(self, index: int, place: str) -> tuple[memoryview, int | None]:
         """The bytes of a buffer view and its stride, unpacked where they are compressed."""
-        if index >= len(self._views):
-            raise self.refuse(f"bufferViews[{index}] does not exist", place)
-        view = self._views[index]
+        found = self._view_data.get(index)
+        if found is None:
+            if index >= len(self._views):
+                raise self.refuse(f"bufferViews[{index}] does not exist", place)
+            view = self._views[index]
+            found = self._view_data[index] = (self._view(view, f"bufferViews[{index}]"), view.byteStride)
+        return found
+
+    def _view(self, view: BufferView, place: str) -> memoryview:
         if view.extensions:
             packed = next((view.extensions[e] for e in meshopt.EXTENSIONS if e in view.extensions), None)
             if packed is not None:
-                return self._unpack(index, view, packed), view.byteStride
-        data = self.buffer(view.buffer, f"bufferViews[{index}]")
-        return self._cut(data, view.byteOffset, view.byteLength, f"bufferViews[{index}]"), view.byteStride
+                return self._unpacked(view, packed, place)
+        return self._cut(self.buffer(view.buffer, place), view.byteOffset, view.byteLength, place)
 
-    def _unpack(self, index: int, view: BufferView, packed: msgspec.Raw) -> memoryview:
-        found = self._unpacked.get(index)
-        if found is None:
-            place = f"bufferViews[{index}]"
-            try:
-                how = _meshopt_decoder.decode(packed)
-            except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-                raise self.refuse(f"meshopt compression: {error}", place) from None
-            if how.count * how.byteStride > view.byteLength:
-                raise self.refuse(f"unpacks to more than its {view.byteLength} bytes", place)
-            self._budget.charge(how.count * how.byteStride, place)
-            data = self._cut(self.buffer(how.buffer, place), how.byteOffset, how.byteLength, place)
-            found = memoryview(meshopt.unpack(data, how, self._source.path, place))
-            self._unpacked[index] = found
-        return found
+    def _unpacked(self, view: BufferView, packed: msgspec.Raw, place: str) -> memoryview:
+        try:
+            how = _meshopt_decoder.decode(packed)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+            raise self.refuse(f"meshopt compression: {error}", place) from None
+        if how.count * how.byteStride > view.byteLength:
+            raise self.refuse(f"unpacks to more than its {view.byteLength} bytes", place)
+        self._budget.charge(how.count * how.byteStride, place)
+        data = self._cut(self.buffer(how.buffer, place), how.byteOffset, how.byteLength, place)
+        return memoryview(meshopt.unpack(data, how, self._source.path, place))
 
     def _cut(self, data: memoryview, offset: int, length: int, place: str) -> memoryview:
         if offset + length > len(data):

@@ -235,7 +235,11 @@ class _Reader:
         off = np.abs(np.einsum("ki,ki->k", keys, keys) - np.float32(1))
         wrong = off > 1e-6
         if wrong.any():
-            keys[wrong] = quaternion.normalize(keys[wrong].astype(np.float64))
+            mended = keys[wrong].astype(np.float64)
+            length = np.sqrt(np.einsum("ki,ki->k", mended, mended))[:, None]
+            keys[wrong] = np.where(
+                length > 0, mended / np.where(length > 0, length, 1), quaternion.identity()
+            )
             values[which] = keys.ravel()
             count = int((off > 2 * UNIT_TOLERANCE).sum())
             if count:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Raw, Struct
 
+from marrow.io.gltf.schema import NOTHING
 from marrow.report import ReportBuilder
 
 __all__ = [
@@ -100,7 +101,7 @@ _decoders: dict[type, msgspec.json.Decoder[Any]] = {}
 def read(extras: Raw, kind: type[T], report: ReportBuilder, place: str) -> T:
     """The notes in an object's `extras`; the defaults where there are none. Damaged notes are reported and
     ignored."""
-    if not len(memoryview(extras)) or _KEY_BYTES not in bytes(extras):
+    if extras is NOTHING or _KEY_BYTES not in bytes(extras):
         return kind()
     if kind not in _decoders:
         _decoders[kind] = msgspec.json.Decoder(

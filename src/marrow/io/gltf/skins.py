@@ -62,8 +62,9 @@ def settle_weights(ctx: Context, vertices: Vertices, name: str) -> Weighting | N
             ctx.report.add(
                 "repaired", name, f"the weights of {len(far)} vertices did not sum to 1 (worst: {worst:.4g})"
             )
-    used = np.flatnonzero(weights.any(axis=0))
-    K = int(used[-1]) + 1 if len(used) else 1
+    K = weights.shape[1]
+    while K > 1 and not weights[:, K - 1].any():
+        K -= 1
     if weights.shape[1] > K:
         joints, weights = joints[:, :K], np.ascontiguousarray(weights[:, :K])
     joints = joints.astype(
