@@ -168,7 +168,8 @@ def try_one(path: Path) -> str:
         for mesh in character.meshes:
             if len(mesh.triangles) and int(mesh.triangles.max()) >= mesh.vertex_count:
                 return "a triangle points outside its mesh"
-        mw.skin(character, character.skeleton.rest)
+        if character.meshes:
+            mw.skin(character, character.skeleton.rest)
     except MarrowError:
         pass
     except Exception as error:
