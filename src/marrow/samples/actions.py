@@ -91,12 +91,9 @@ def turn_in_place(name: str, degrees: float) -> Recording:
         tx, tz, tyaw = _turned(x, z, yaw, degrees)
         body.feet[side] = stepping(t, (x, z), yaw, (Step(start, end, (tx, tz), tyaw, 0.06),))
     standing_on = spline([0.0, 0.34, 0.80, 1.2], [0.0, -1.0, 1.0, 0.0], t)  # -1: over the second foot
-    side_of_first = (
-        np.stack([np.cos(np.radians(body.root_yaw)), -np.sin(np.radians(body.root_yaw))], axis=1) * way
-    )
-    body.pelvis[:, [0, 2]] = (
-        np.stack([0 * t, 0 * t - 0.005], axis=1) + 0.045 * standing_on[:, None] * side_of_first
-    )
+    yaw = np.radians(body.root_yaw)
+    aside, ahead = np.stack([np.cos(yaw), -np.sin(yaw)], axis=1), np.stack([np.sin(yaw), np.cos(yaw)], axis=1)
+    body.pelvis[:, [0, 2]] = body.pelvis[0, 2] * ahead + 0.045 * way * standing_on[:, None] * aside
     body.pelvis[:, 1] -= 0.022 * (ease(0.05, 0.3, t) - ease(0.8, 1.15, t))
     # Eyes first, then the chest, then the hips; the arms are flung outward a little and settle.
     lead = spline([0.0, 0.22, 0.6, 0.95, 1.2], [0, 1.0, 0.55, -0.12, 0], t)
@@ -143,8 +140,8 @@ def jump() -> Recording:
         )
     for side, arm in body.arms.items():
         lag = 0.0 if side == "l" else 0.02
-        arm_times = [0.0, 0.34 + lag, 0.55 + lag, 0.78, land + lag, 1.22 + lag, seconds]
-        arm.swing += spline(arm_times, [0, -52, 128, 105, 58, 10, 0], t)
+        arm_times = [0.0, 0.32 + lag, 0.58 + lag, 0.78, land + lag, 1.22 + lag, seconds]
+        arm.swing += spline(arm_times, [0, -46, 122, 105, 58, 10, 0], t)
         arm.spread += spline(arm_times, [0, 8, 10, 32, 34, 12, 0], t)
         arm.elbow += spline(arm_times, [0, 12, 26, 34, 30, 36, 0], t)
         arm.shoulder[:, 0] += spline(arm_times, [0, -2, 14, 10, 6, -2, 0], t)
@@ -218,7 +215,7 @@ def attack() -> Recording:
     right.elbow += spline(blow, [0, 72, 96, 62, 8, 6, 22, 0], t)
     right.wrist += spline(
         [0.0, 0.3, 0.41, hit, 0.64, 0.82, seconds],
-        [(0, 0), (-6, 22), (-10, 34), (4, -26), (8, -34), (4, -22), (0, 0)],
+        [(0, 0), (-6, 22), (-10, 34), (4, -8), (8, -12), (4, -8), (0, 0)],
         t,
     )
     right.shoulder += spline(

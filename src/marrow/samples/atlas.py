@@ -34,8 +34,10 @@ def charts(surface: Surface, joints: Array) -> tuple[list[Chart], Array]:
     names, _, _ = rig.bind_frames()
     part_of_joint = np.array([_part(name) for name in names])
     side_of_joint = np.array([-1 if name.endswith("_r") else 1 for name in names])
-    leading = joints[:, 0][surface.triangles[:, 0]]
-    part, side = part_of_joint[leading], side_of_joint[leading]
+    leading = joints[:, 0][surface.triangles]
+    # The part most corners belong to; whatever the order of the corners, so that left and right agree.
+    part = np.sort(part_of_joint[leading], axis=1)[:, 1]
+    side = np.sign(side_of_joint[leading].sum(1))
     facing = surface.normals[surface.triangles].mean(1)
 
     out: list[Chart] = []

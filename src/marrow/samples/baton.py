@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from marrow.math import transform
+from marrow.math import affine, transform
 from marrow.model import Mesh, Skeleton
 from marrow.samples.assembly import sections_by_material
 from marrow.samples.paint import ACCENT, JOINT, SHELL
@@ -47,9 +47,12 @@ def lathe(radius: Array, height: Array, sides: int) -> tuple[Array, Array, Array
 
 
 def baton(skeleton: Skeleton) -> Mesh:
-    """The baton, modelled in the space of the socket `hand_r_grip`."""
+    """The baton, standing upright in the socket `hand_r_grip`, its vertices in the space of the hand."""
     radius, height, paint = (np.array(column) for column in zip(*OUTLINE))
     positions, normals, uv, quads = lathe(radius, height, SIDES)
+    socket = skeleton.socket("hand_r_grip")
+    grip = transform.compose(socket.translation, socket.rotation, socket.scale).astype(float)
+    positions, normals = affine.apply(grip, positions), affine.apply_vectors(grip, normals)
     material = np.repeat(paint[:-1].astype(int)[:, None], SIDES, axis=1)
     corners = np.concatenate([quads[..., [0, 1, 2]].reshape(-1, 3), quads[..., [0, 2, 3]].reshape(-1, 3)])
     material = np.tile(material.ravel(), 2)
@@ -57,13 +60,11 @@ def baton(skeleton: Skeleton) -> Mesh:
     a, b, c = (positions[corners[:, k]] for k in range(3))
     solid = np.linalg.norm(np.cross(b - a, c - a), axis=1) > 1e-12
     triangles, sections = sections_by_material(corners[solid], material[solid], ["shell", "joint", "accent"])
-    socket = skeleton.socket("hand_r_grip")
     return Mesh.rigid(
         "baton",
         positions.astype(np.float32),
         triangles.astype(np.uint32),
         socket.joint,
-        inverse_bind=transform.compose(socket.translation, socket.rotation, socket.scale)[None],
         normals=normals.astype(np.float32),
         tangents=tangents(positions, normals, uv, triangles).astype(np.float32),
         uvs=(uv.astype(np.float32),),
