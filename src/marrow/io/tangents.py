@@ -33,9 +33,9 @@ _MIX = np.random.default_rng(8).integers(1 << 62, 1 << 63, 8, dtype=np.uint64) |
 
 @dataclass(frozen=True)
 class Tangents:
-    """`values (V, 4)` with the handedness in `w`, how many vertices would have to be `split` to be exact, and
-    how many are `undefined`: no triangle around them has a usable UV area, so any direction in their plane
-    was taken."""
+    """`values (V, 4)` with the handedness in `w`, how many vertices would have to be `split` because
+    triangles of both UV orientations meet in them, and how many are `undefined`: no triangle around them has
+    a usable UV area, so any direction in their plane was taken."""
 
     values: Array
     split: int
@@ -97,22 +97,29 @@ def compute_tangents(
     point up, so its sign is the opposite of this one.
     """
     p, n, uv = (np.asarray(a, np.float32) for a in (positions, normals, uvs))
-    tri = np.asarray(triangles, np.int64).reshape(-1, 3)
-    total = np.zeros((len(p), 3))
-    side = np.full(len(p), -1.0)
-    split = np.zeros(len(p), bool)
+    faces = np.asarray(triangles, np.int64).reshape(-1, 3)
+    total, side, split = np.zeros((len(p), 3)), np.full(len(p), -1.0), np.zeros(len(p), bool)
     welded = _weld(p, n, uv)
+    # x, y and z apart, (3, 3, F): sums over them are then additions of long rows.
+    rows = np.ascontiguousarray(p.T)
+    place = rows[:, faces.T]
     # Triangles with two corners in one place have no angles.
-    a, b, c = (p[tri[:, k]] for k in range(3))
-    faces = tri[~((a == b).all(1) | (b == c).all(1) | (a == c).all(1))]
+    pinched = (place == place[:, [1, 2, 0]]).all(axis=0).any(axis=0)
+    if pinched.any():
+        faces = faces[~pinched]
+        place = rows[:, faces.T]
     if len(faces):
-        direction, orientation, flat = _face_tangents(p, uv, faces)
-        links = _links(welded[faces])
-        orientation = _adopted_orientation(orientation, flat, links)
-        group = _groups(len(faces), links, orientation)
-        angle, share = _corner_shares(p, n, faces, direction, flat)
-        summed = _scatter(group, share, 3 * len(faces))
-        total, side, split = _by_vertex(len(p), faces, group, orientation, flat, angle, summed)
+        direction, orientation, flat = _face_tangents(place, np.ascontiguousarray(uv.T)[:, faces.T])
+        angle, share = _corner_shares(place, np.ascontiguousarray(n.T)[:, faces.T], direction, flat)
+        if flat.any() or int(welded.max()) + 1 < len(p):
+            links = _links(welded[faces])
+            orientation = _adopted_orientation(orientation, flat, links)
+            group = _groups(len(faces), links, orientation)
+            # Corners in file order from here on.
+            summed = _scatter(group, share.transpose(0, 2, 1).reshape(3, -1), 3 * len(faces))
+            total, side, split = _by_group(len(p), faces, group, orientation, flat, angle.T.ravel(), summed)
+        else:
+            total, side, split = _by_orientation(len(p), faces, orientation, angle, share)
     total, side = _from_twins(total, side, welded)
     length = np.linalg.norm(total, axis=1, keepdims=True)
     undefined = length[:, 0] < 1e-12
@@ -150,13 +157,12 @@ def _weld(p: Array, n: Array, uv: Array) -> Array:
     return welded
 
 
-def _face_tangents(p: Array, uv: Array, faces: Array) -> tuple[Array, Array, Array]:
-    """Direction of growing U `(F, 3)`, whether the UVs keep the triangle's orientation, and which have no UV
+def _face_tangents(place: Array, coordinate: Array) -> tuple[Array, Array, Array]:
+    """Direction of growing U `(3, F)`, whether the UVs keep the triangle's orientation, and which have no UV
     area.
 
     In float32, as the original works, so that borderline triangles fall on the same side.
     """
-    place, coordinate = p.T[:, faces.T], uv.T[:, faces.T]  # (3, 3, F), (2, 3, F)
     d1, d2 = place[:, 1] - place[:, 0], place[:, 2] - place[:, 0]
     (s21, t21), (s31, t31) = coordinate[:, 1] - coordinate[:, 0], coordinate[:, 2] - coordinate[:, 0]
     with np.errstate(over="ignore", invalid="ignore"):
@@ -168,7 +174,7 @@ def _face_tangents(p: Array, uv: Array, faces: Array) -> tuple[Array, Array, Arr
         usable &= (length_u / safe > _TINY) & (length_v / safe > _TINY)
         signed = np.where(area > 0, length_u, -length_u)
         direction = np.where(usable, along_u / np.where(usable, signed, 1), 0)
-    return direction.T, area > 0, ~usable
+    return direction, area > 0, ~usable
 
 
 def _links(corners: Array) -> tuple[Array, Array]:
@@ -234,12 +240,9 @@ def _groups(face_count: int, links: tuple[Array, Array], orientation: Array) -> 
             label = label[label]
 
 
-def _corner_shares(p: Array, n: Array, faces: Array, direction: Array, flat: Array) -> tuple[Array, Array]:
-    """The angle of each corner `(3 F,)` and its share `(3, 3 F)` in the tangent: angle times direction in the
-    plane."""
-    # x, y and z apart: sums over them are then additions of long rows.
-    corner = faces.T
-    place, normal = (np.ascontiguousarray(a.T)[:, corner] for a in (p, n))  # (3, 3, F)
+def _corner_shares(place: Array, normal: Array, direction: Array, flat: Array) -> tuple[Array, Array]:
+    """The angle of each corner `(3, F)` and its share `(3, 3, F)` in the tangent: angle times direction in
+    the plane."""
 
     def in_plane(v: Array) -> Array:
         v = v - normal * _dot(normal, v)
@@ -248,17 +251,29 @@ def _corner_shares(p: Array, n: Array, faces: Array, direction: Array, flat: Arr
 
     before, after = in_plane(place[:, [2, 0, 1]] - place), in_plane(place[:, [1, 2, 0]] - place)
     angle = np.arccos(np.clip(_dot(before, after), -1, 1))
-    share = in_plane(np.broadcast_to(direction.T[:, None], place.shape)) * np.where(
-        flat, np.float32(0), angle
-    )
-    return angle.T.ravel(), share.transpose(0, 2, 1).reshape(3, -1)
+    share = in_plane(np.broadcast_to(direction[:, None], place.shape))
+    return angle, share * np.where(flat, np.float32(0), angle)
 
 
 def _dot(a: Array, b: Array) -> Array:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]  # type: ignore[no-any-return]
 
 
-def _by_vertex(
+def _by_orientation(
+    count: int, faces: Array, orientation: Array, angle: Array, share: Array
+) -> tuple[Array, Array, Array]:
+    """`_by_group` for meshes without twins: as every vertex then adds up all its groups of one orientation,
+    it does not matter which corners are connected."""
+    key = (2 * faces.T + orientation).ravel()
+    coverage = np.bincount(key, angle.ravel() + 1e-9, minlength=2 * count).reshape(count, 2)
+    summed = _scatter(key, share.reshape(3, -1), 2 * count).reshape(count, 2, 3)
+    winner = coverage[:, 1] > coverage[:, 0]
+    total = np.where(winner[:, None], summed[:, 1], summed[:, 0])
+    both = (coverage[:, 0] > 0) & (coverage[:, 1] > 0)
+    return total, np.where(winner, 1.0, -1.0), both
+
+
+def _by_group(
     count: int, faces: Array, group: Array, orientation: Array, flat: Array, angle: Array, summed: Array
 ) -> tuple[Array, Array, Array]:
     """For every vertex the tangent (not yet of unit length), its side (+1 or -1) and whether it should be
@@ -272,12 +287,9 @@ def _by_vertex(
     pair_vertex, pair_group = np.divmod(np.unique(vertex * len(group) + group), len(group))
     agrees = orientation[pair_group // 3] == winner[pair_vertex]
     total = _scatter(pair_vertex[agrees], summed[pair_group[agrees]].T, count)
+    has_direction = summed[pair_group].any(axis=1)
     split = np.zeros(count, bool)
-    shared = np.bincount(pair_vertex, minlength=count)[pair_vertex] > 1
-    own, whole = summed[pair_group[shared]], total[pair_vertex[shared]]
-    lengths = np.linalg.norm(own, axis=1) * np.linalg.norm(whole, axis=1)
-    turned = (own * whole).sum(1) < lengths * (1 - 1e-9)
-    split[pair_vertex[shared][(turned | ~agrees[shared]) & (lengths > 0)]] = True
+    split[pair_vertex[~agrees & has_direction]] = True
     return total, np.where(winner, 1.0, -1.0), split
 
 
