@@ -28,12 +28,12 @@ _OUTSIDE = msgspec.json.Decoder(list[list[str]])
 def read(source: Source, options: LoadOptions) -> Character:
     """The character in an FBX file."""
     answer = run_child(source.data, {"scale": options.scale, "fps": options.fps}, source.path)
-    container = Container(answer, source.path)
-    character = read_container(container, source.path)
     try:
+        container = Container(answer)
+        character = read_container(container)
         outside = _OUTSIDE.decode(container.metadata.get("outside", "[]"))
-    except msgspec.MsgspecError:
-        raise FormatError("the FBX reader's answer is damaged", path=source.path) from None
+    except (FormatError, msgspec.MsgspecError) as error:
+        raise FormatError(f"the FBX reader gave no whole answer: {error}", path=source.path) from None
     return _with_images(character, outside, source)
 
 

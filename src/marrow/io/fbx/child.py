@@ -1,8 +1,8 @@
 """The process that opens an FBX file: reads it on standard input, writes the character on standard output.
 
-On success the output is a `.marrow` file; on failure it is one line of text after the mark `ERROR`. The
-process has hard limits on memory and time, and always leaves by `os._exit`: the binding does not survive an
-orderly end.
+On success the output is a `.marrow` file; on failure it is one line of text after the mark `ERROR`, or after
+`LIMIT` where the file asked for too much. The process has hard limits on memory and time, and always leaves
+by `os._exit`: the binding does not survive an orderly end.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import json
 import os
 import sys
 
-__all__ = ["ERROR", "main"]
+__all__ = ["ERROR", "LIMIT", "main"]
 
-ERROR = b"marrow: "
+ERROR = b"marrow error: "
+LIMIT = b"marrow limit: "
 
 
 def main(memory: int, seconds: int, options: str) -> None:
@@ -28,7 +29,7 @@ def main(memory: int, seconds: int, options: str) -> None:
         data = sys.stdin.buffer.read()
         import ufbx
 
-        from marrow.errors import MarrowError
+        from marrow.errors import MarrowError, ResourceLimitError
         from marrow.io.fbx.convert import convert
         from marrow.io.native import write_to
 
@@ -42,7 +43,9 @@ def main(memory: int, seconds: int, options: str) -> None:
         except ufbx.UfbxError as error:
             answer = ERROR + f"is not a readable FBX file: {_reason(error)}".encode("utf-8", "replace")
         except MemoryError:
-            answer = ERROR + b"needs more memory than it may have"
+            answer = LIMIT + b"needs more memory than a file of its size may have"
+        except ResourceLimitError as error:
+            answer = LIMIT + error.message.encode("utf-8", "replace")
         except (MarrowError, ValueError, OverflowError, IndexError, KeyError) as error:
             answer = ERROR + f"does not fit together: {error}".encode("utf-8", "replace")
     except Exception as error:  # the parent turns it into a FormatError: no file may bring its caller down
@@ -50,7 +53,7 @@ def main(memory: int, seconds: int, options: str) -> None:
     finally:
         with os.fdopen(out, "wb") as file:
             file.write(answer)
-        os._exit(0 if not answer.startswith(ERROR) else 1)
+        os._exit(1 if answer.startswith((ERROR, LIMIT)) else 0)
 
 
 def _reason(error: Exception) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import ufbx
 from numpy.typing import NDArray
 
+from marrow.errors import ResourceLimitError
 from marrow.io.fbx.geometry import Geometry, read_geometry
 from marrow.io.fbx.held import Held
 from marrow.io.fbx.materials import Materials
@@ -26,8 +27,8 @@ MAX_NODES = 200_000
 
 def convert(data: bytes, scale: float | None, fps: float | None) -> tuple[Character, list[list[str]]]:
     """The character in an FBX file, and for each of its images the names under which it lies outside (see
-    `Materials.wanted`). Raises `ufbx.UfbxError` for a file ufbx cannot read, `ValueError` for one that is
-    absurd."""
+    `Materials.wanted`). Raises `ufbx.UfbxError` for a file ufbx cannot read,
+    `ResourceLimitError` for one that is too large."""
     scene = Held(
         ufbx.load_memory(
             data,
@@ -39,11 +40,12 @@ def convert(data: bytes, scale: float | None, fps: float | None) -> tuple[Charac
             generate_missing_normals=True,
             normalize_normals=True,
             clean_skin_weights=True,
+            use_blender_pbr_material=True,
             file_format=ufbx.FileFormat.FBX,
         )
     )
     if len(scene.nodes) > MAX_NODES:
-        raise ValueError(f"{len(scene.nodes)} nodes")
+        raise ResourceLimitError(f"has {len(scene.nodes)} nodes, more than the {MAX_NODES} marrow reads")
     report = ReportBuilder()
     for warning in scene.metadata.warnings:
         report.add("warning", "ufbx", f"{warning.description} ({warning.count} times)")
@@ -117,6 +119,8 @@ def _meshes(
         if geometry is None:
             report.add("dropped", place, "a mesh without triangles was left out")
             continue
+        if len(mesh.cache_deformers):
+            report.add("dropped", place, "its geometry cache was left out; it moves by skin and morphs alone")
         found.append(_mesh(node, mesh, joint, name, geometry, joint_of, materials, morphs, report))
     return found
 

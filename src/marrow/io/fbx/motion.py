@@ -13,6 +13,8 @@ import numpy as np
 import ufbx
 from numpy.typing import NDArray
 
+from marrow.errors import ResourceLimitError
+from marrow.io.clips import free_name
 from marrow.io.fbx.held import Held, elements
 from marrow.math import quaternion
 from marrow.model import Clip, Skeleton, Track
@@ -51,18 +53,17 @@ def read_clips(
     """A clip for every stack that moves something; the others are reported."""
     rate = float(scene.settings.frames_per_second)
     rate = rate if np.isfinite(rate) and 1 <= rate <= 1000 else MIN_RATE
+    movable = {node.element_id for node in scene.nodes} | set(channel_of)
     clips: list[Clip] = []
     taken: set[str] = set()
     for i, stack in enumerate(scene.anim_stacks):
         name = stack.name or f"clip_{i}"
         place = f"animation {name!r}"
-        if not any(len(layer.anim_props) for layer in stack.layers):
-            report.add("dropped", place, "an animation stack without any curves was left out")
+        if not any(p.element.element_id in movable for layer in stack.layers for p in layer.anim_props):
+            report.add("dropped", place, "an animation stack that moves no joint and no morph was left out")
             continue
         tracks, duration = _read_stack(scene, stack, skeleton, joint_of, channel_of, max(MIN_RATE, rate), fps)
-        unique, n = name, 2
-        while unique in taken:
-            unique, n = f"{name}_{n}", n + 1
+        unique = free_name(name, taken)
         if unique != name:
             report.add("repaired", place, f"another clip has this name; this one is called {unique!r}")
         taken.add(unique)
@@ -122,7 +123,7 @@ def _read_stack(
 def _keys(items: Held, width: int) -> _Keys:
     n = len(items)
     if n > _MAX_KEYS:
-        raise ValueError(f"{n} keys in one track")
+        raise ResourceLimitError(f"has a track of {n} keys, more than the {_MAX_KEYS} marrow reads")
     keys = elements(items)
     times = np.fromiter((key.time for key in keys), np.float64, n)
     values = np.array([key.value for key in keys], np.float64).reshape(n, width)

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from marrow.errors import FormatError, MissingExtraError, ResourceLimitError
-from marrow.io.fbx.child import ERROR
+from marrow.io.fbx.child import ERROR, LIMIT
 
 __all__ = ["run_child"]
 
@@ -29,7 +29,7 @@ def run_child(data: bytes | memoryview, options: dict[str, float | None], path: 
     """The `.marrow` bytes the child makes of an FBX file; any way it can fail is a `FormatError`."""
     seconds = int(BASE_SECONDS + SECONDS_PER_MEGABYTE * len(data) / 1e6)
     arguments = {
-        "path": [str(Path(__file__).parents[3]), *(p for p in sys.path if p)],
+        "path": [*(p for p in sys.path if p), str(Path(__file__).parents[3])],
         "memory": BASE_MEMORY + MEMORY_PER_BYTE * len(data),
         "seconds": seconds,
         "options": json.dumps(options),
@@ -49,10 +49,11 @@ def run_child(data: bytes | memoryview, options: dict[str, float | None], path: 
         raise ResourceLimitError(f"was not read within {wall_limit(seconds):g} seconds", path=path) from None
     except (OSError, ValueError) as error:
         raise FormatError(f"the FBX reader could not be started: {error}", path=path) from None
-    if done.returncode == 0 and not done.stdout.startswith(ERROR):
+    for mark, kind in ((LIMIT, ResourceLimitError), (ERROR, FormatError)):
+        if done.returncode == 1 and done.stdout.startswith(mark):
+            raise kind(done.stdout[len(mark) :].decode("utf-8", "replace"), path=path)
+    if done.returncode == 0:
         return done.stdout
-    if done.stdout.startswith(ERROR) and done.returncode == 1:
-        raise FormatError(done.stdout[len(ERROR) :].decode("utf-8", "replace"), path=path)
     raise _failure(done.returncode, done.stderr.decode("utf-8", "replace"), seconds, path)
 
 
@@ -69,7 +70,9 @@ def _environment() -> dict[str, str]:
 
 def _failure(code: int, complaint: str, seconds: int, path: Path) -> FormatError | MissingExtraError:
     if code in (-getattr(signal, "SIGXCPU", 24), -9):
-        return ResourceLimitError(f"was not read within {seconds} seconds of CPU time", path=path)
+        return ResourceLimitError(
+            f"took the FBX reader more than {seconds} seconds or more memory than there is", path=path
+        )
     last = complaint.strip().rpartition("\n")[2]
     if "No module named 'ufbx'" in last:
         return MissingExtraError("ufbx", "fbx", "reading FBX files")
