@@ -9,6 +9,10 @@ __all__ = ["main"]
 
 def main() -> None:
     """The entry point of the `marrow` script."""
-    from marrow.cli.app import run
+    try:
+        from marrow.cli.app import run
 
-    sys.exit(run(sys.argv[1:]))
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # while Python was still importing
+        code = 130
+    sys.exit(code)

@@ -26,7 +26,7 @@ __all__ = ["Motion", "NpzWriter", "ShardWriter", "motions_of"]
 
 Array = NDArray[Any]
 Advance = Callable[[int], None]
-_BLOCK_BYTES = 64 << 20
+_BLOCK_BYTES = 16 << 20
 MAX_BYTES = 1 << 40
 
 
@@ -187,7 +187,9 @@ class ShardWriter:
     def __exit__(self, kind: Any, *_: Any) -> None:
         if kind is None:
             with replacing(self.folder / "index.json") as file:
-                file.write(json.dumps({"shards": self._shards}, indent=2, ensure_ascii=False).encode())
+                file.write(
+                    json.dumps({"shards": self._shards}, indent=2, ensure_ascii=False).encode() + b"\n"
+                )
 
     def begin(self, file: str, character: Character) -> None:
         self._file, self._character = file, character

@@ -98,6 +98,8 @@ def _write(writer: object, motion: Motion, progress: Progress | None, label: str
             progress.advance(task, frames)
 
     writer.write(motion, advance)  # type: ignore[attr-defined]
+    if progress is not None and task is not None:
+        progress.remove_task(task)
 
 
 def _moments(times: str | None, fps: float | None) -> list[float] | None:

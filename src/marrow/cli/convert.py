@@ -53,6 +53,7 @@ def convert(
         Replace OUT if it exists.
     """
     from marrow.cli._files import chosen_clips, open_character, writable
+    from marrow.cli._output import bytes_text
     from marrow.errors import FormatError
     from marrow.io import registry, save
 
@@ -83,7 +84,7 @@ def convert(
     for line in character.report:
         if line.kind != "info":
             note(f"{source}: {line}")
-    print(f"{target}: {character!r}")
+    print(f"{target}: {form.name}, {bytes_text(target.stat().st_size)}")
 
 
 def _lost_in_bvh(character: Character) -> list[str]:
