@@ -171,11 +171,15 @@ def _reference_poses(body: Character, program: Program, some: int, count: int) -
 def measurements(*, largest: int = 1_000_000) -> dict[str, Any]:
     """Time per unit over sizes, memory beside the output, and the first result of a second process."""
     return {
-        "vertices": {v: _per_vertex(v) for v in (1_000, 10_000, 100_000, 1_000_000) if v <= largest},
-        "frames": {f: _per_frame(f) for f in (1, 10, 100, 1000)},
-        "characters": {n: _per_character(n) for n in (1, 10, 100, 1_000, 10_000)},
-        "extra_memory_bytes": {f: _extra_memory(f) for f in (1, 64, 512)},
-        "second_process_seconds": _second_process(),
+        "one frame, time per vertex by vertices": {
+            f"{v:,}": _per_vertex(v) for v in (1_000, 10_000, 100_000, 1_000_000) if v <= largest
+        },
+        "10,000 vertices, time per vertex-frame by frames": {f: _per_frame(f) for f in (1, 10, 100, 1000)},
+        "locomotion, time per character by characters": {
+            f"{n:,}": _per_character(n) for n in (1, 10, 100, 1_000, 10_000)
+        },
+        "skinning by frames, memory beside matrices and output in bytes": {f: _extra_memory(f) for f in (1, 64, 512)},
+        "import to first skinned result by process": _second_process(),
     }
 
 

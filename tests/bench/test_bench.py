@@ -1,0 +1,95 @@
+"""The benchmark measures what it says: twins and rivals give marrow's own answers."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import missing
+
+from marrow.bench import core, report
+from marrow.bench.body import random_pose, synthetic_body
+from marrow.bench.harness import Contest
+from marrow.bench.rivals import numpy_dense, numpy_gather, scipy_sparse
+from marrow.bench.twins import load_twins
+from marrow.skinning import skin, skinning_matrices
+from marrow.skinning.layout import layout_of
+
+
+@pytest.fixture(scope="module")
+def twins():
+    if shutil.which("g++") is None and shutil.which("clang++") is None:
+        missing("there is no C++ compiler to build the twins with")
+    built = load_twins()
+    assert built is not None
+    return built
+
+
+@pytest.fixture(scope="module")
+def body():
+    return synthetic_body(700)
+
+
+def test_body_has_the_statistics_it_claims():
+    whole = synthetic_body(26_000)
+    counts = np.bincount(whole.meshes[0].influence_counts, minlength=5)[1:] / 26_000
+    np.testing.assert_allclose(counts, [0.10, 0.42, 0.35, 0.13], atol=0.05)
+    sets = {tuple(sorted(j[w > 0])) for j, w in zip(whole.meshes[0].joints, whole.meshes[0].weights)}
+    assert 120 <= len(sets) <= 160 and len(whole.skeleton) == 67
+
+
+@pytest.mark.parametrize("vectors", [0, 1])
+def test_skinning_twins_agree(twins, body, vectors):
+    matrices = skinning_matrices(body, body.skeleton.to_model(random_pose(body)))
+    V, P = body.vertex_count, len(matrices)
+    p, n, t = (np.zeros((V, w), np.float32) for w in (3, 3, 4))
+    for name, method, lead in (("twin_linear", "linear", False), ("twin_dual", "dual_quaternion", True)):
+        layout = core._arrays(layout_of(body, lead_first=lead))
+        more = (np.empty((P, 8), np.float32),) if lead else ()
+        twins.prepared(name, vectors, 1, P, V, *layout, matrices, *more, p, n, t)()
+        ours = skin(body, matrices, method=method)
+        np.testing.assert_allclose(p, ours.positions, atol=1e-5)
+        if vectors:
+            np.testing.assert_allclose(n, ours.normals, atol=1e-3)
+            np.testing.assert_allclose(t, ours.tangents, atol=1e-3)
+
+
+def test_pose_twin_agrees(body):
+    for contest in core._poses(body, load_twins())[:1]:
+        contest.run(0.0, rounds=1)
+    program, evaluator, *_ = core.locomotion(body, 5)
+    out = np.zeros((5, 67, 3, 4), np.float32)
+    evaluator.run(program, model=out)
+    assert np.isfinite(out).all()
+
+
+def test_rivals_agree(body):
+    matrices = skinning_matrices(body, body.skeleton.to_model(random_pose(body)))
+    ours = skin(body, matrices).positions
+    for make in (numpy_dense, numpy_gather, scipy_sparse):
+        call = make(body.meshes[0], matrices)
+        if call is not None:
+            np.testing.assert_allclose(call(), ours, atol=1e-5)
+
+
+def test_ratios_and_goals():
+    slow = sum
+    contest = Contest("t", "thing", 10, goals={"b": 1.2}, goal=1.0)
+    contest.entries = {"a": lambda: slow(range(100)), "b": lambda: slow(range(10_000))}
+    (summary,) = report.run_all([contest], 0.01)
+    first, second = summary["rows"]
+    assert first["times_marrow"] == 1 and second["times_marrow"] > 2 and first["met"] and second["met"]
+    assert "| b |" in report.as_markdown([summary], {"x": {"y": 1.0}})
+
+
+def test_command_prints_json():
+    done = subprocess.run(
+        [sys.executable, "-m", "marrow", "bench", "core", "--json", "--no-growth", "--seconds", "0.01"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    assert printed["machine"]["marrow"] and any("linear" in c["title"] for c in printed["contests"])

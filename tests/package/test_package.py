@@ -1,0 +1,94 @@
+"""The package as a whole: what importing it loads, how kernels are kept, what the examples do."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import marrow as mw
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAVY = (
+    "numba", "llvmlite", "torch", "wgpu", "av", "starlette", "uvicorn", "ray", "pxr", "DracoPy", "meshoptimizer",
+    "ufbx", "scipy", "rich", "cyclopts", "PIL", "safetensors",
+)  # fmt: skip
+
+
+def run(code, **environment):
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **environment}
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_importing_marrow_loads_nothing_heavy():
+    code = f"import sys, marrow; print([m for m in {HEAVY!r} if m in sys.modules])"
+    assert run(code).stdout.strip() == "[]"
+
+
+def test_every_public_name_is_there():
+    for name in mw.__all__:
+        assert getattr(mw, name) is not None
+    assert set(mw.__all__) <= set(dir(mw))
+    with pytest.raises(AttributeError, match="no attribute 'laod'"):
+        _ = mw.laod
+
+
+FIRST_RESULT = """
+import numpy as np, marrow as mw
+bones = mw.Skeleton(("a",), [-1])
+body = mw.Mesh.rigid("b", np.ones((3, 3)), [[0, 1, 2]], 0)
+print(mw.skin(mw.Character(bones, (body,)), bones.rest).positions.sum())
+"""
+
+
+def test_kernels_are_kept_and_only_those_that_were_needed(tmp_path):
+    run(FIRST_RESULT, MARROW_KERNEL_CACHE=str(tmp_path))
+    kept = sorted(p.name.split("run-")[1].split(".")[0] for p in tmp_path.rglob("*.nbi"))
+    assert kept == ["skin_linear_0", "skinning_matrices", "to_model"]
+    before = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.nb?")}
+    assert run(FIRST_RESULT, MARROW_KERNEL_CACHE=str(tmp_path)).stdout.strip() == "9.0"
+    assert {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.nb?")} == before
+
+
+def test_a_cache_that_cannot_be_written_costs_one_line_of_advice(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    done = run(FIRST_RESULT, MARROW_KERNEL_CACHE=str(blocked))
+    assert done.stdout.strip() == "9.0"
+    advice = done.stderr.strip().splitlines()
+    assert len(advice) == 1 and "MARROW_KERNEL_CACHE" in advice[0]
+
+
+def test_a_damaged_kernel_cache_is_compiled_again(tmp_path):
+    run(FIRST_RESULT, MARROW_KERNEL_CACHE=str(tmp_path))
+    for path in tmp_path.rglob("*.nb?"):
+        path.write_bytes(path.read_bytes()[:40])
+    assert run(FIRST_RESULT, MARROW_KERNEL_CACHE=str(tmp_path)).stdout.strip() == "9.0"
+
+
+@pytest.mark.parametrize("example", sorted(p.name for p in (ROOT / "examples").glob("*.py")))
+def test_examples_run(example, tmp_path):
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / example)], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_readme_code_runs(tmp_path):
+    """The ten lines of the README, on the built-in character."""
+    text = (ROOT / "README.md").read_text()
+    code = "\n".join(block.partition("```")[0] for block in text.split("```python\n")[1:])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_kernels_pass_the_flags_that_keep_nan():
+    from marrow.kernels.compiler import FAST_MATH
+
+    assert "nnan" not in FAST_MATH and "ninf" not in FAST_MATH and "fast" not in FAST_MATH
+    assert np.isnan(mw.Skeleton(("a",), [-1]).to_model(mw.Pose([[np.nan] * 3], [[0, 0, 0, 1]], [[1] * 3]))[0, 0, 3])
