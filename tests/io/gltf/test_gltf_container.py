@@ -153,6 +153,13 @@ def test_too_many_json_objects_are_refused_before_they_are_made():
         load(b'{"asset": {"version": "2.0"}, "junk": [' + b"{}," * 2_100_000 + b"{}]}")
 
 
+def test_names_that_are_not_utf8_lose_letters_not_the_file():
+    data = json.dumps(EMPTY).encode().replace(b'"nodes": [{}]', b'"nodes": [{"name": "H\xfcfte"}]')
+    character = load(data)
+    assert character.skeleton.names == ("H\ufffdfte",)
+    assert "UTF-8" in str(character.report)
+
+
 def test_non_ascii_and_missing_names():
     maker = Maker(nodes=[{"name": "Hüfte 腰"}, {}], scenes=[{"nodes": [0, 1]}])
     assert maker.load().skeleton.names == ("Hüfte 腰", "node_1")

@@ -16,6 +16,7 @@ import pytest
 from maker import Maker, load, pack_glb, skinned_bar, triangle
 
 from marrow.errors import MarrowError, ResourceLimitError
+from marrow.io.gltf import limits
 from marrow.model import Character
 
 
@@ -202,6 +203,16 @@ def many_primitives_under_many_nodes(maker: Maker) -> None:
     maker.document["scenes"][0]["nodes"] += [maker.add("nodes", {"mesh": mesh}) for _ in range(1000)]
 
 
+def large_skin_with_bare_vertices_under_many_nodes(maker: Maker) -> None:
+    joints = [maker.add("nodes", {}) for _ in range(20_000)]
+    maker.document["scenes"][0]["nodes"] += joints
+    maker.document["skins"][0] = {"joints": joints}
+    attributes = maker.document["meshes"][0]["primitives"][0]["attributes"]
+    attributes["WEIGHTS_0"] = maker.accessor(np.zeros((4, 4)))
+    bodies = [maker.add("nodes", {"mesh": 0, "skin": 0}) for _ in range(20_000)]
+    maker.document["scenes"][0]["nodes"] += bodies
+
+
 def sparse_over_nothing(maker: Maker) -> None:
     at, values = maker.view(b"\0\0"), maker.view(b"\0" * 12)
     sparse = {
@@ -220,18 +231,41 @@ def sparse_over_nothing(maker: Maker) -> None:
         many_channels_over_one_array,
         many_targets_under_many_nodes,
         many_primitives_under_many_nodes,
+        large_skin_with_bare_vertices_under_many_nodes,
         sparse_over_nothing,
     ],
 )
-def test_bombs_are_refused_before_they_go_off(change: Callable[[Maker], None]):
+def test_bombs_are_refused_before_they_go_off(
+    change: Callable[[Maker], None], monkeypatch: pytest.MonkeyPatch
+):
+    # Limits of a size that keeps the test small; the real ones are as far from real files as these from the
+    # bombs.
+    monkeypatch.setattr(limits, "MAX_DECODED_BYTES", 64 << 20)
+    monkeypatch.setattr(limits, "MAX_PRIMITIVES", 5000)
     data = bomb(change).glb()
     tracemalloc.start()
     try:
         with pytest.raises(ResourceLimitError):
             load(data)
-        assert tracemalloc.get_traced_memory()[1] < 1 << 30
+        assert tracemalloc.get_traced_memory()[1] < 256 << 20
     finally:
         tracemalloc.stop()
+
+
+def test_many_morph_tracks_and_sockets_do_not_take_quadratic_time():
+    maker = Maker(nodes=[])
+    primitive = triangle(maker)
+    primitive["targets"] = [{"POSITION": primitive["attributes"]["POSITION"]}]
+    maker.add("meshes", {"primitives": [primitive]})
+    sampler = {"input": maker.accessor([[0]]), "output": maker.accessor([[1]])}
+    channels = []
+    socket = {"name": "s", "index": 0}
+    for _ in range(10_000):
+        n = maker.add("nodes", {"mesh": 0, "extras": {"marrow": {"sockets": [socket]}}})
+        channels.append({"sampler": 0, "target": {"node": n, "path": "weights"}})
+    maker.add("animations", {"samplers": [sampler], "channels": channels})
+    character = maker.load()
+    assert len(character.clips[0].tracks) == len(character.skeleton.sockets) == 10_000
 
 
 def test_thousand_instances_of_a_large_mesh_are_cheap():

@@ -572,6 +572,11 @@ def test_image_of_another_format_becomes_png(tmp_path: Path, errors_of: Validato
             "rest pose",
         ),
         (lambda: clip_of(Track(0, "scale", [0, 1], [[1, 1, 1], [np.nan, 1, 1]])), "scale of 'bone0'"),
+        (
+            lambda: Character(bones(), materials=(Material(normal_scale=1, metallic=float("nan")),)),
+            "materials",
+        ),
+        (lambda: Character(bones(), name="\ud800"), "cannot be written as text"),
         (lambda: clip_of(Track(0, "scale", [-1, 1], np.ones((2, 3)))), "before zero"),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.io.gltf import limits, notes
+from marrow.io.gltf import notes
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.geometry import Channels
 from marrow.io.gltf.naming import Names
@@ -39,6 +39,7 @@ class _Rows:
     interpolation: list[int] = field(default_factory=list)
     times: list[Array] = field(default_factory=list)
     values: list[Array] = field(default_factory=list)
+    morphs: set[int] = field(default_factory=set)
 
     def add(self, target: int, path: int, interpolation: int, times: Array, values: Array) -> None:
         if len(times):
@@ -51,16 +52,9 @@ class _Rows:
 
 def read_clips(ctx: Context, tree: Tree, channels: Channels, skeleton: Skeleton) -> list[Clip]:
     """The clips of a file, in order; animations that move nothing are left out and reported."""
-    document = ctx.document
-    limits.limit(
-        sum(len(a.channels) for a in document.animations),
-        limits.MAX_CHANNELS,
-        "animation channels",
-        ctx.source.path,
-    )
     reader = _Reader(ctx, tree, channels)
     names, clips = Names(), []
-    for i, animation in enumerate(document.animations):
+    for i, animation in enumerate(ctx.document.animations):
         place = f"animations[{i}]"
         noted = notes.read(animation.extras, ClipNotes, ctx.report, place)
         tracks = reader.tracks(animation, noted, place)
@@ -173,10 +167,10 @@ class _Reader:
         members: dict[int, list[int]] = {}
         for i, channel in enumerate(channels):
             members.setdefault(channel, []).append(i)
-        animated = {t for t, p in zip(rows.target, rows.path) if p == MORPH}
         for channel, targets in members.items():
-            if (only is not None and channel not in only) or channel in animated:
+            if (only is not None and channel not in only) or channel in rows.morphs:
                 continue
+            rows.morphs.add(channel)
             track = values[:, :, targets[0]]
             if full is not None:
                 track = (

@@ -44,7 +44,7 @@ def parse(
         text, chunk = _split_glb(view, path, report)
     else:
         text, chunk = view[3:] if bytes(view[:3]) == b"\xef\xbb\xbf" else view, None
-    document = _decode(text, path)
+    document = _decode(text, path, report)
     _check_version(document, path)
     _check_extensions(document, path, report)
     return document, chunk
@@ -82,7 +82,7 @@ def _split_glb(view: memoryview, path: object, report: ReportBuilder) -> tuple[m
     return text, chunk
 
 
-def _decode(text: memoryview, path: object) -> Document:
+def _decode(text: memoryview, path: object, report: ReportBuilder) -> Document:
     raw = bytes(text)
     limits.limit(len(raw), limits.MAX_JSON_BYTES, "bytes of JSON", path)
     # Brackets and commas bound what decoding allocates, and counting them costs next to nothing.
@@ -91,12 +91,20 @@ def _decode(text: memoryview, path: object) -> Document:
     # Padding is spaces by the standard and zero bytes in files of some exporters.
     raw = raw.rstrip(b"\0 \t\r\n")
     try:
+        return _decoded(raw, path)
+    except UnicodeDecodeError:
+        report.add("repaired", "", "its text is not UTF-8; letters that could not be read were replaced")
+        return _decoded(raw.decode("utf-8", "replace").encode(), path)
+
+
+def _decoded(raw: bytes, path: object) -> Document:
+    try:
         return _decoder.decode(raw)
     except RecursionError:
         raise FormatError("its JSON is nested too deeply", path=path) from None
     except msgspec.ValidationError as error:
         return _decode_loosely(raw, str(error), path)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except msgspec.DecodeError as error:
         raise FormatError(f"is not glTF: {error}", path=path) from None
 
 
@@ -106,7 +114,7 @@ def _decode_loosely(raw: bytes, problem: str, path: object) -> Document:
         return msgspec.convert(_whole_numbers(msgspec.json.decode(raw)), Document)
     except RecursionError:
         raise FormatError("its JSON is nested too deeply", path=path) from None
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except msgspec.MsgspecError:
         message, _, place = problem.partition(" - at ")
         place = re.sub(r"^\$\.?", "", place.strip("`"))
         raise FormatError(f"{message[:1].lower()}{message[1:]}", path=path, place=place) from None
@@ -150,6 +158,7 @@ def _check_extensions(document: Document, path: object, report: ReportBuilder) -
             place="extensionsRequired",
             remedy="export it without",
         )
+    limits.limit(len(document.extensionsUsed), limits.MAX_LISTED, "extensions", path)
     for name in document.extensionsUsed:
         if name in IGNORED:
             report.add("dropped", name, IGNORED[name])

@@ -78,6 +78,7 @@ def _given_target_names(mesh: MeshDef) -> list[str] | None:
 
 def _apply_notes(ctx: Context, tree: Tree, out: Channels, noted: SceneNotes) -> None:
     morphs, rest = noted.morphs or [], noted.rest or []
+    limits.limit(len(morphs), limits.MAX_MORPHS, "morph channels", ctx.source.path)
     channels: dict[int, list[int]] = {}
     for n, natural in out.of_node.items():
         said = tree.notes[n].channels
@@ -113,9 +114,6 @@ def read_meshes(ctx: Context, tree: Tree, channels: Channels) -> tuple[Mesh, ...
     made: dict[tuple[int, int, int | None], Mesh] = {}
     found: list[tuple[int, Mesh]] = []
     document = ctx.document
-    limits.limit(
-        sum(len(m.primitives) for m in document.meshes), limits.MAX_PRIMITIVES, "primitives", ctx.source.path
-    )
     for n in tree.mesh_nodes:
         node, noted = document.nodes[n], tree.notes[n]
         index = node.mesh or 0

@@ -6,19 +6,20 @@ so whatever a reader allocates is charged to a `Budget` first. The limits lie fa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from marrow.errors import ResourceLimitError
 
-__all__ = ["MAX_CHANNELS", "MAX_MORPHS", "MAX_NODES", "MAX_PRIMITIVES", "Budget", "limit"]
+__all__ = ["MAX_CHANNELS", "MAX_LISTED", "MAX_MORPHS", "MAX_NODES", "MAX_PRIMITIVES", "Budget", "limit"]
 
 MAX_JSON_BYTES = 1 << 30
 MAX_JSON_OBJECTS = 2_000_000
-MAX_JSON_VALUES = 16_000_000
+MAX_JSON_VALUES = 4_000_000
 MAX_NODES = 200_000
 MAX_PRIMITIVES = 50_000
 MAX_CHANNELS = 200_000
 MAX_MORPHS = 50_000
+MAX_LISTED = 50_000
 MAX_DECODED_BYTES = 1 << 30
 MAX_IMAGE_BYTES = 512 << 20
 
@@ -34,7 +35,7 @@ class Budget:
     """How many bytes a file may still grow to in memory."""
 
     path: object
-    left: int = MAX_DECODED_BYTES
+    left: int = field(default_factory=lambda: MAX_DECODED_BYTES)
 
     def charge(self, size: int, place: str) -> None:
         self.left -= size

@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from marrow.errors import FormatError, ValidationError
+from marrow.io.gltf import limits
 from marrow.io.gltf.accessors import Accessors
 from marrow.io.gltf.clips import read_clips
 from marrow.io.gltf.container import parse
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.geometry import read_channels, read_meshes
-from marrow.io.gltf.limits import MAX_NODES, Budget, limit
 from marrow.io.gltf.materials import read_images, read_materials
 from marrow.io.gltf.scene import read_sockets, read_tree, rest_transforms
+from marrow.io.gltf.schema import Document
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character, Pose, Skeleton
 from marrow.report import ReportBuilder
@@ -35,11 +36,25 @@ def read(source: Source, options: LoadOptions) -> Character:
             raise FormatError(str(error), path=source.path) from None
 
 
+def _check_sizes(document: Document, source: Source) -> None:
+    """Refuses files whose JSON alone would take too long to go through."""
+    limits.limit(len(document.nodes), limits.MAX_NODES, "nodes", source.path)
+    for kind in ("animations", "materials", "images"):
+        limits.limit(len(getattr(document, kind)), limits.MAX_LISTED, kind, source.path)
+    primitives = [p for mesh in document.meshes for p in mesh.primitives]
+    limits.limit(len(primitives), limits.MAX_PRIMITIVES, "primitives", source.path)
+    limits.limit(
+        sum(len(p.targets or ()) for p in primitives), limits.MAX_MORPHS, "morph targets", source.path
+    )
+    channels = sum(len(a.channels) for a in document.animations)
+    limits.limit(channels, limits.MAX_CHANNELS, "animation channels", source.path)
+
+
 def _read(source: Source, options: LoadOptions) -> Character:
     report = ReportBuilder()
     document, chunk = parse(source.data, source.path, report)
-    limit(len(document.nodes), MAX_NODES, "nodes", source.path)
-    budget = Budget(source.path)
+    _check_sizes(document, source)
+    budget = limits.Budget(source.path)
     accessors = Accessors(document, chunk, source, budget)
     ctx = Context(document, accessors, source, report, budget, options.scale or 1.0)
     tree = read_tree(ctx)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from marrow.errors import MarrowError
 from marrow.io.gltf import notes
 from marrow.io.gltf.context import Context
+from marrow.io.gltf.limits import MAX_LISTED, limit
 from marrow.io.gltf.notes import NodeNotes, SceneNotes
 from marrow.io.gltf.schema import Node, Scene
 from marrow.math import affine, quaternion, transform
@@ -166,10 +167,12 @@ def _needed_outside(ctx: Context, tree: Tree, above: list[int]) -> set[int]:
     """The joints of used skins, and the nodes above them, that the scene does not hold."""
     document = ctx.document
     outside: set[int] = set()
+    seen: set[int] = set()
     for n in tree.mesh_nodes:
         skin = document.nodes[n].skin
-        if skin is None:
+        if skin is None or skin in seen:
             continue
+        seen.add(skin)
         for joint in ctx.pick(document.skins, skin, "skins", f"nodes[{n}]").joints:
             ctx.pick(document.nodes, joint, "nodes", f"skins[{skin}].joints")
             j = joint
@@ -228,7 +231,9 @@ def _decomposed(ctx: Context, tree: Tree, joints: list[int]) -> tuple[Array, Arr
 
 def read_sockets(ctx: Context, tree: Tree) -> tuple[Socket, ...]:
     """The sockets noted on the nodes, in their original order."""
-    found = []
+    found: list[tuple[int, Socket]] = []
+    count = sum(len(noted.sockets) for noted in tree.notes.values())
+    limit(count, MAX_LISTED, "sockets", ctx.source.path)
     for n, joint in tree.joint_of.items():
         for s in tree.notes[n].sockets:
             try:

@@ -123,6 +123,7 @@ class Skins:
         if skin is None or weighting is None:
             return {"joint_list": owned(np.array([joint], np.int32))}
         if weighting.bare is not None:
+            self._ctx.budget.charge(self.list(skin)[0].nbytes, f"skins[{skin}]")
             return {"joint_list": owned(np.append(self.list(skin)[0], np.int32(joint)))}
         return {}
 

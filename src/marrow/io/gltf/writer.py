@@ -7,6 +7,7 @@ that was saved.
 
 from __future__ import annotations
 
+import math
 import struct
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ def write(character: Character, path: Path) -> None:
 def _save_glb(builder: Builder, document: dict[str, Any], path: Path) -> None:
     if builder.size:
         document["buffers"] = [{"byteLength": builder.size}]
-    text = msgspec.json.encode(document)
+    text = _encode(document, path)
     text += b" " * (-len(text) % 4)
     total = 12 + 8 + len(text) + (8 + builder.size if builder.size else 0)
     if total > MAX_GLB_BYTES:
@@ -63,14 +64,32 @@ def _save_glb(builder: Builder, document: dict[str, Any], path: Path) -> None:
 def _save_gltf(builder: Builder, document: dict[str, Any], path: Path) -> None:
     if not builder.size:
         with replacing(path) as file:
-            file.write(msgspec.json.format(msgspec.json.encode(document), indent=1))
+            file.write(msgspec.json.format(_encode(document, path), indent=1))
         return
     binary = path.with_suffix(".bin")
     document["buffers"] = [{"byteLength": builder.size, "uri": quote(binary.name)}]
+    text = msgspec.json.format(_encode(document, path), indent=1)
     # Both are complete before either takes its place.
     with replacing(path) as file, replacing(binary) as data:
         data.writelines(builder.binary)
-        file.write(msgspec.json.format(msgspec.json.encode(document), indent=1))
+        file.write(text)
+
+
+def _encode(document: dict[str, Any], path: Path) -> bytes:
+    """The JSON of the document, which has no way to write numbers that are not finite."""
+    stack: list[tuple[str, Any]] = [("", document)]
+    while stack:
+        place, value = stack.pop()
+        if isinstance(value, dict):
+            stack.extend((f"{place}.{key}" if place else key, inner) for key, inner in value.items())
+        elif isinstance(value, (list, tuple)):
+            stack.extend((f"{place}[{i}]", inner) for i, inner in enumerate(value))
+        elif isinstance(value, float) and not math.isfinite(value):
+            raise FormatError(f"{value} is not a number glTF can hold", path=path, place=place)
+    try:
+        return msgspec.json.encode(document)
+    except UnicodeEncodeError as error:
+        raise FormatError(f"a name cannot be written as text: {error}", path=path) from None
 
 
 def _document(builder: Builder, character: Character) -> dict[str, Any]:
