@@ -16,6 +16,13 @@ PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
 
+PIVOTS = {
+    "RotationOffset": (0.5, 0.25, 0),
+    "RotationPivot": (1, 0, 2),
+    "ScalingOffset": (0, 1, 0),
+    "ScalingPivot": (0.5, 0.5, 1),
+}
+
 
 @pytest.fixture
 def load(tmp_path: Path):  # type: ignore[no-untyped-def]
@@ -121,21 +128,56 @@ def test_before_its_first_key_an_axis_holds_that_key(load) -> None:  # type: ign
     np.testing.assert_allclose(x, [3, 3, 4], atol=1e-6)
 
 
-def test_a_joint_that_only_turns_keeps_its_place(load) -> None:  # type: ignore[no-untyped-def]
-    # ufbx has been seen to lend such a node the translation of the element after it.
+@pytest.mark.parametrize("inherit", [0, 1, 2])
+def test_a_joint_that_only_turns_keeps_its_place(load, inherit: int) -> None:  # type: ignore[no-untyped-def]
+    # With translation keys in another take, ufbx lends it the translation of the element after it.
     fbx = Fbx()
-    turning = fbx.node("turning", "LimbNode", t=(1, 2, 3), s=(1, 1, 1))
-    moving = fbx.node("moving", "LimbNode", t=(9, 0, 0))
+    extra = [property70("InheritType", "enum", inherit)]
+    parent = fbx.node("parent", "LimbNode", extra=extra)
+    turning = fbx.node("turning", "LimbNode", parent, t=(1, 2, 3), s=(1, 1, 1), extra=extra)
+    moving = fbx.node("moving", "LimbNode", parent, t=(9, 0, 0), extra=extra)
+    other = fbx.stack("Other", 0.0, 1.0)
+    for prop in ("Lcl Translation", "Lcl Scaling", "Lcl Rotation"):
+        fbx.curve(other, turning, prop, "d|X", [(0.0, 4.0), (1.0, 6.0)])
     layer = fbx.stack("Both", 0.0, 1.0)
     fbx.curve(layer, turning, "Lcl Rotation", "d|Y", [(0.0, 0.0), (1.0, 45.0)])
     fbx.curve(layer, moving, "Lcl Translation", "d|X", [(0.0, 9.0), (1.0, 5.0)])
     fbx.curve(layer, moving, "Lcl Scaling", "d|X", [(0.0, 1.0), (1.0, 5.0)])
     character = load(fbx)
-    pose = character.clips[0].sample(1.0)
+    pose = character.clips["Both"].sample(1.0)
     i, j = character.skeleton.index("turning"), character.skeleton.index("moving")
     np.testing.assert_allclose(pose.translation[i], [1, 2, 3], atol=1e-6)
     np.testing.assert_allclose(pose.scale[i], [1, 1, 1], atol=1e-6)
     np.testing.assert_allclose(pose.translation[j], [5, 0, 0], atol=1e-5)
+
+
+def test_a_joint_that_only_turns_about_a_pivot_swings_and_is_not_carried_off(load) -> None:  # type: ignore[no-untyped-def]
+    fbx = Fbx(unit=1.0, up=2)
+    pivots = [property70(name, "Vector3D", *v) for name, v in PIVOTS.items()]
+    turning = fbx.node("turning", "LimbNode", t=(1, 2, 3), r=(10, 20, 30), s=(2, 1, 3), extra=pivots)
+    moving = fbx.node("moving", "LimbNode", t=(9, 0, 0))
+    fbx.curve(fbx.stack("Other", 0.0, 1.0), turning, "Lcl Translation", "d|X", [(0.0, 4.0), (1.0, 6.0)])
+    alone = fbx.stack("Alone", 0.0, 1.0)
+    layer = fbx.stack("Both", 0.0, 1.0)
+    for at in (alone, layer):
+        fbx.curve(at, turning, "Lcl Rotation", "d|Y", [(0.0, 0.0), (1.0, 170.0)])
+    fbx.curve(layer, moving, "Lcl Translation", "d|X", [(0.0, 9.0), (1.0, 5.0)])
+    character = load(fbx)
+    i = character.skeleton.index("turning")
+    times = np.linspace(0, 1, 37)
+    both, lone = (character.clips[name].sample(times) for name in ("Both", "Alone"))
+    np.testing.assert_allclose(both.translation[:, i], lone.translation[:, i], atol=1e-6)
+    # Turning leaves the pivot where it is: at t + Roff + Rp in the axes of the file.
+    local = character.skeleton.to_model(both)[:, i]
+    scaled_pivot = (np.array(PIVOTS["RotationPivot"]) - PIVOTS["ScalingOffset"] - PIVOTS["ScalingPivot"]) / (
+        2,
+        1,
+        3,
+    )
+    fixed = (scaled_pivot + np.array(PIVOTS["ScalingPivot"])) / 100
+    stays = np.einsum("tij,j->ti", local[:, :, :3], fixed) + local[:, :, 3]
+    expected = (np.array([1, 2, 3]) + PIVOTS["RotationOffset"] + PIVOTS["RotationPivot"]) / 100
+    np.testing.assert_allclose(stays, np.tile([expected[0], expected[2], -expected[1]], (37, 1)), atol=1e-5)
 
 
 def test_a_pivot_moves_a_joint_that_only_turns(load) -> None:  # type: ignore[no-untyped-def]
