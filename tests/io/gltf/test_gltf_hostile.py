@@ -241,7 +241,7 @@ def test_bombs_are_refused_before_they_go_off(
     # Limits of a size that keeps the test small; the real ones are as far from real files as these from the
     # bombs.
     monkeypatch.setattr(limits, "MAX_DECODED_BYTES", 64 << 20)
-    monkeypatch.setattr(limits, "MAX_PRIMITIVES", 5000)
+    monkeypatch.setattr(limits, "MAX_MESHES", 5000)
     data = bomb(change).glb()
     tracemalloc.start()
     try:

@@ -30,6 +30,8 @@ SUPPORTED = {
     "KHR_meshopt_compression",
     "KHR_texture_transform",
 }
+# Mending numbers one by one is slow, and only small exporters need it.
+MAX_LOOSE_VALUES = 200_000
 IGNORED = {"KHR_lights_punctual": "lights are not kept"}
 
 _decoder = msgspec.json.Decoder(Document)
@@ -111,6 +113,8 @@ def _decoded(raw: bytes, path: object) -> Document:
 def _decode_loosely(raw: bytes, problem: str, path: object) -> Document:
     """A second try for exporters that write whole numbers as `4.0`."""
     try:
+        if raw.count(b",") > MAX_LOOSE_VALUES:
+            raise msgspec.ValidationError(problem)
         return msgspec.convert(_whole_numbers(msgspec.json.decode(raw)), Document)
     except RecursionError:
         raise FormatError("its JSON is nested too deeply", path=path) from None

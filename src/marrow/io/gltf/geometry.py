@@ -119,7 +119,7 @@ def read_meshes(ctx: Context, tree: Tree, channels: Channels) -> tuple[Mesh, ...
         index = node.mesh or 0
         if index not in parts:
             parts[index] = _read_parts(ctx, index, node.name)
-        limits.limit(len(found) + len(parts[index]), limits.MAX_PRIMITIVES, "meshes", ctx.source.path)
+        limits.limit(len(found) + len(parts[index]), limits.MAX_MESHES, "meshes", ctx.source.path)
         joint = tree.joint_of.get(n, -1)
         hung = noted.node if noted.node is not None and -1 <= noted.node < len(tree.nodes) else joint
         followed = joint if joint >= 0 else max(hung, 0)
