@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import sys
 import time
 from dataclasses import dataclass
@@ -168,9 +167,9 @@ def _seed(place: Path) -> bytes:
                 return seed
             path.unlink(missing_ok=True)
         place.mkdir(parents=True, exist_ok=True)
-        draft = place / f".seed.{os.getpid()}.{secrets.token_hex(4)}.tmp"
+        draft = place / f".seed.{os.getpid()}.{os.urandom(4).hex()}.tmp"
         try:
-            draft.write_bytes(secrets.token_bytes(_SEED_BYTES))
+            draft.write_bytes(os.urandom(_SEED_BYTES))
             if path.exists():
                 continue
             os.replace(draft, path)

@@ -14,7 +14,6 @@ import msgspec
 from marrow.errors import FormatError
 from marrow.io.container import Container
 from marrow.io.fbx.images import media_type
-from marrow.io.fbx.process import run_child
 from marrow.io.native import read_container
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character, Image, Material
@@ -27,6 +26,8 @@ _OUTSIDE = msgspec.json.Decoder(list[list[str]])
 
 def read(source: Source, options: LoadOptions) -> Character:
     """The character in an FBX file."""
+    from marrow.io.fbx.process import run_child  # the child imports this package too, and needs none of that
+
     answer = run_child(source.data, {"scale": options.scale, "fps": options.fps}, source.path)
     try:
         container = Container(answer)
