@@ -15,7 +15,9 @@ __all__ = ["replacing"]
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A binary file to write; it takes the place of `path` when the block ends well, and is gone when it does not."""
+    """A binary file to write; it takes the place of `path` when the block ends well, and is gone when it does
+    not.
+    """
     import tempfile  # slow to import, and reading needs none of it
 
     target = Path(path)
