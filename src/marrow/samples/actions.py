@@ -13,13 +13,13 @@ from marrow.samples.sdf import Array
 __all__ = ["STANCE", "actions", "standing"]
 
 STANCE = {"l": (0.108, -0.012, 10.0), "r": (-0.108, -0.032, -12.0)}  # x and z of the ankle, yaw
-SOFT_KNEES = -0.014
+SOFT_KNEES = -0.009
 
 
-def standing(seconds: float) -> tuple[Body, Array]:
+def standing(seconds: float, rate: float = RATE) -> tuple[Body, Array]:
     """A body that stands at ease, and its frames' times."""
-    frames = round(seconds * RATE) + 1
-    t = np.arange(frames) / RATE
+    frames = round(seconds * rate) + 1
+    t = np.arange(frames) / rate
     body = Body(frames)
     body.pelvis[:, 1] += SOFT_KNEES
     for side, (x, z, yaw) in STANCE.items():
@@ -91,8 +91,9 @@ def turn_in_place(name: str, degrees: float) -> Recording:
         tx, tz, tyaw = _turned(x, z, yaw, degrees)
         body.feet[side] = stepping(t, (x, z), yaw, (Step(start, end, (tx, tz), tyaw, 0.06),))
     standing_on = spline([0.0, 0.34, 0.80, 1.2], [0.0, -1.0, 1.0, 0.0], t)  # -1: over the second foot
-    yaw = np.radians(body.root_yaw)
-    aside, ahead = np.stack([np.cos(yaw), -np.sin(yaw)], axis=1), np.stack([np.sin(yaw), np.cos(yaw)], axis=1)
+    turned = np.radians(body.root_yaw)
+    aside = np.stack([np.cos(turned), -np.sin(turned)], axis=1)
+    ahead = np.stack([np.sin(turned), np.cos(turned)], axis=1)
     body.pelvis[:, [0, 2]] = body.pelvis[0, 2] * ahead + 0.045 * way * standing_on[:, None] * aside
     body.pelvis[:, 1] -= 0.022 * (ease(0.05, 0.3, t) - ease(0.8, 1.15, t))
     # Eyes first, then the chest, then the hips; the arms are flung outward a little and settle.

@@ -58,7 +58,7 @@ def _trunk() -> Field:
         0.07,
         ellipsoid((0, 1.315, -0.012), (0.142, 0.165, 0.098)),  # ribcage
         ellipsoid((0, 1.13, -0.004), (0.104, 0.15, 0.076)),  # waist
-        ellipsoid((0, 0.985, -0.004), (0.138, 0.098, 0.092)),  # pelvis
+        ellipsoid((0, 0.985, -0.004), (0.132, 0.098, 0.090)),  # pelvis
         round_cone((0.122, 1.355, -0.035), (0.070, 1.14, -0.03), 0.062, 0.042),  # latissimus
     )
     upper = smooth_union(
@@ -90,7 +90,7 @@ def _head() -> Field:
         0.03,
         skull,
         ellipsoid((0, 1.692, 0.042), (0.066, 0.026, 0.052)),  # visor
-        round_cone((0, 1.662, 0.078), (0, 1.642, 0.086), 0.008, 0.011),  # nose
+        round_cone((0, 1.664, 0.082), (0, 1.644, 0.092), 0.008, 0.0105),  # nose
         round_cone((0.0, 1.612, 0.070), (0.014, 1.610, 0.066), 0.010, 0.008),  # mouth
     )
     return smooth_union(
@@ -192,10 +192,10 @@ def _leg() -> Field:
 
     upper = smooth_union(
         0.05,
-        round_cone(hip + np.array([0.004, 0.01, 0.0]), on(thigh, hip, 0.22, -0.004), 0.076, 0.060),
-        round_cone(on(thigh, hip, 0.22, -0.004), knee, 0.059, 0.045),
-        ellipsoid(on(thigh, hip, 0.18, -0.012, 0.024), (0.056, 0.165, 0.050), thigh),  # quadriceps
-        ellipsoid(on(thigh, hip, 0.18, -0.002, -0.022), (0.054, 0.155, 0.048), thigh),  # hamstrings
+        round_cone(hip + np.array([0.004, 0.01, 0.0]), on(thigh, hip, 0.22, -0.002), 0.073, 0.058),
+        round_cone(on(thigh, hip, 0.22, -0.002), knee, 0.057, 0.044),
+        ellipsoid(on(thigh, hip, 0.17, -0.009, 0.024), (0.054, 0.165, 0.049), thigh),  # quadriceps
+        ellipsoid(on(thigh, hip, 0.17, -0.001, -0.022), (0.052, 0.155, 0.047), thigh),  # hamstrings
         ellipsoid(on(thigh, hip, 0.345, 0.026, 0.012), (0.028, 0.055, 0.032), thigh),  # vastus medialis
     )
     lower = smooth_union(

@@ -168,10 +168,10 @@ def _swing_arms(body: Body, gait: Gait, phase: Array) -> None:
         # The forearm trails the upper arm, the hand trails the forearm.
         arm.elbow = mean + range_ * wave(phase, start + 0.09)
         arm.wrist = np.stack([5 - 7 * wave(phase, start + 0.22), 3 * wave(phase, start + 0.25)], axis=1)
-        arm.twist = arm.twist - 5 * wave(phase, start + 0.03)
+        arm.twist = arm.twist - 2 * wave(phase, start + 0.03)
         if side == "r":
             arm.wrist[:, 1] -= 22  # keeps the baton clear of the face and the legs
-            arm.twist = arm.twist + 6
+            arm.twist = arm.twist + 12
         arm.shoulder = np.stack(
             [1.2 * wave(phase, gait.low + 0.25, 2), 5 * wave(phase, start + 0.01)], axis=1
         )

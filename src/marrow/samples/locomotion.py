@@ -10,7 +10,7 @@ from marrow.samples.recording import RATE, Recording, record
 
 __all__ = ["GAITS", "SPEEDS", "locomotion"]
 
-WALK = Gait(seconds=1.0, speed=1.25, height=-0.05, bob=0.022)
+WALK = Gait(seconds=1.0, speed=1.25, height=-0.037, bob=0.024, low=0.03, reach=0.0)
 RUN = Gait(
     seconds=0.7,
     speed=3.6,

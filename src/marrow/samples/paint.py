@@ -52,13 +52,18 @@ def regions() -> list[tuple[int, Field]]:
         rise = p[:, 1] - 1.512 + 0.22 * p[:, 2]
         return np.maximum(np.abs(rise) - 0.042, np.hypot(p[:, 0], p[:, 2]) - 0.13)
 
-    def chest(p: Array) -> Array:
-        chevron = p[:, 1] - 1.305 - 0.55 * p[:, 0]
-        return np.maximum(np.maximum(np.abs(chevron) - 0.014, -p[:, 2]), p[:, 0] - 0.20)
+    def chevron(p: Array) -> Array:
+        # Points down on the chest, lies flatter and higher across the shoulder blades.
+        front = p[:, 2] > -0.02
+        height = np.where(front, p[:, 1] - 1.305 - 0.55 * p[:, 0], p[:, 1] - 1.345 - 0.22 * p[:, 0])
+        return np.maximum(np.abs(height) - 0.013, p[:, 0] - np.where(front, 0.20, 0.155))
 
     def visor(p: Array) -> Array:
-        y, across = p[:, 1] - 1.691 - 0.05 * p[:, 0], np.maximum(p[:, 0] - 0.050, 0)
-        return np.maximum(np.hypot(y, across * 0.9) - 0.0215, 0.0 - p[:, 2])
+        y, across = p[:, 1] - 1.691 - 0.04 * p[:, 0], np.maximum(p[:, 0] - 0.058, 0)
+        return np.maximum(np.hypot(y, across * 0.9) - 0.0215, 0.02 - p[:, 2])
+
+    def ears(p: Array) -> Array:
+        return np.maximum(np.hypot(p[:, 1] - 1.678, p[:, 2] + 0.012) - 0.0215, 0.05 - p[:, 0])
 
     def sole(p: Array) -> Array:
         return p[:, 1] - 0.018 - 0.05 * np.maximum(-p[:, 2], 0)
@@ -71,7 +76,8 @@ def regions() -> list[tuple[int, Field]]:
         (JOINT, _slab(at["knee"], at["ankle"], -0.055, 0.05, 0.12)),
         (JOINT, _slab(at["knee"], at["ankle"], 0.34, 0.385, 0.09)),
         (JOINT, sole),
-        (ACCENT, chest),
+        (ACCENT, chevron),
         (ACCENT, _slab(shoulder, elbow, 0.135, 0.165, 0.09)),
         (VISOR, visor),
+        (JOINT, ears),
     ]

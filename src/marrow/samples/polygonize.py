@@ -192,8 +192,13 @@ class Neighbours:
 
     def mean(self, values: Array) -> Array:
         """The mean of `values (V, C)` over the neighbours of each vertex."""
-        columns = [np.bincount(self.start, v[self.end], minlength=len(values)) / self.count for v in values.T]
-        return np.stack(columns, axis=1)
+        out = np.empty_like(values)
+        for c, column in enumerate(values.T):
+            # Columns of skin weights are zero nearly everywhere: only what is not needs to be added up.
+            told = (column != 0)[self.end]
+            total = np.bincount(self.start[told], column[self.end[told]], minlength=len(values))
+            out[:, c] = total / self.count
+        return out
 
 
 def relax(field: Field, vertices: Array, triangles: Array, *, rounds: int) -> Array:

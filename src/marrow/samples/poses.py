@@ -21,7 +21,7 @@ _COLUMNS = {"left": 1.0, "": 0.0, "right": -1.0}
 
 def _aim(name: str, yaw: float, pitch: float) -> Recording:
     """The right hand points the way; eyes, chest and hips take their share of the turn."""
-    body, t = standing(1.0)
+    body, t = standing(1.0, rate=1.0)
     body.pelvis_turn += [0, 0.12 * yaw, 0]
     body.spine += [-0.34 * pitch, 0.48 * yaw, 0]
     body.neck += [-0.26 * pitch, 0.18 * yaw, 0]

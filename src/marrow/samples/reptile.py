@@ -63,7 +63,7 @@ def _middle(height: float, place: float) -> Array:
 
 @cache
 def rig() -> tuple[tuple[str, ...], Array, Array]:
-    """Names, parents and bind matrices: +Y along the bone, +Z up along the trunk and ahead on the legs."""
+    """Names, parents and bind matrices: +Y along the bone, +Z up (ahead on the lower legs)."""
     spine = [_middle(*p) for p in SPINE] + [SNOUT]
     tail = [_middle(*p) for p in TAIL]
     joints = [Joint("root", "", np.zeros(3), UP, AHEAD)]
@@ -79,7 +79,7 @@ def rig() -> tuple[tuple[str, ...], Array, Array]:
     for leg, points in LEGS.items():
         parent = "chest" if leg == "front" else "hips"
         for part, here, following in zip(("upper", "lower", "foot"), points, points[1:]):
-            joints.append(Joint(f"{leg}_{part}_l", parent, here, following, UP if part == "foot" else AHEAD))
+            joints.append(Joint(f"{leg}_{part}_l", parent, here, following, AHEAD if part == "lower" else UP))
             parent = f"{leg}_{part}_l"
         tip = points[3] + 0.4 * (points[3] - points[2]) * [1, 0, 1]
         joints.append(Joint(f"{leg}_toes_l", parent, points[3], tip, UP))
@@ -143,11 +143,11 @@ def _regions() -> list[tuple[int, Field]]:
         return np.maximum(p[:, 1] - height, p[:, 0] - 0.075)
 
     def stripes(p: Array) -> Array:
-        # A line down each side of the back, from the brow to far down the tail.
+        # A line down each side of the back, from the brow to halfway down the tail.
         middle = np.interp(p[:, 2], [-0.7, -0.2, 0.1, 0.2, 0.27], [0.004, 0.026, 0.030, 0.024, 0.012])
-        width = np.interp(p[:, 2], [-0.62, -0.2, 0.2, 0.25], [0.0, 0.0062, 0.006, 0.0])
-        back = np.interp(p[:, 2], [-0.75, -0.17, 0.0, 0.30], [0.0, 0.085, 0.10, 0.10])
-        return np.maximum(np.abs(p[:, 0] - middle) - width, back - p[:, 1])
+        below = np.interp(p[:, 2], [-0.75, -0.17, 0.0, 0.30], [0.0, 0.085, 0.10, 0.10]) - p[:, 1]
+        ends = np.maximum(-0.42 - p[:, 2], p[:, 2] - 0.235)
+        return np.maximum(np.maximum(np.abs(p[:, 0] - middle) - 0.006, below), ends)
 
     def eyes(p: Array) -> Array:
         return ellipsoid((0.041, 0.134, 0.279), (0.0125, 0.0095, 0.0105))(p)
@@ -249,8 +249,8 @@ def _solve(stage: Stage, feet: dict[str, tuple[Array, Array]]) -> Solved:
             lengths = [float(np.linalg.norm(stage.offset(j))) for j in (lower, foot)]
             knee, ankle = solve_two_bones(hip, target, pole, *lengths)
             miss.append(np.linalg.norm(ankle - target, axis=1))
-            ahead = np.tile(AHEAD, (len(hip), 1))
-            stage.turns[:, stage.index[upper]] = bone_turn(knee - hip, ahead, stage.bind[stage.index[upper]])
+            upward, ahead = np.tile(UP, (len(hip), 1)), np.tile(AHEAD, (len(hip), 1))
+            stage.turns[:, stage.index[upper]] = bone_turn(knee - hip, upward, stage.bind[stage.index[upper]])
             stage.place(lower, world=bone_turn(ankle - knee, ahead, stage.bind[stage.index[lower]]))
             stage.place(foot, world=about(X, tip))
             stage.place(toes, about(X, -0.6 * tip))
