@@ -13,6 +13,7 @@ import marrow as mw
 from marrow.errors import FormatError, MarrowError
 from marrow.io import usd
 from marrow.io.source import LoadOptions, Source
+from marrow.io.usd.reader import read_stage
 from marrow.math import affine
 
 if os.environ.get("MARROW_STRICT") != "1":
@@ -86,7 +87,7 @@ def SkelRoot "Arm" (prepend apiSchemas = ["SkelBindingAPI"])
 def read(text: str, folder: Path, name: str = "stage.usda", **options) -> mw.Character:
     path = folder / name
     path.write_text(text)
-    return usd.read(
+    return read_stage(
         Source.open(path, allow_outside=options.get("allow_outside", False)), LoadOptions(**options)
     )
 
@@ -202,7 +203,7 @@ def test_skinning_agrees_with_usdskel_itself(tmp_path):
     binding.CreateGeomBindTransformAttr(placed())
     made.GetRootLayer().Save()
 
-    character = usd.read(Source.open(path), LoadOptions())
+    character = read_stage(Source.open(path), LoadOptions())
     cache = UsdSkel.Cache()
     cache.Populate(root, Usd.PrimDefaultPredicate)
     skel_query, skin_query = cache.GetSkelQuery(skeleton), cache.GetSkinningQuery(mesh.GetPrim())
@@ -429,7 +430,7 @@ def test_textures_come_out_of_a_package(tmp_path):
     assert "picture.png" in " ".join(zipfile.ZipFile(package).namelist())
     (tmp_path / "picture.png").unlink()
     (tmp_path / "stage.usda").unlink()
-    character = usd.read(Source.open(package), LoadOptions())
+    character = read_stage(Source.open(package), LoadOptions())
     assert character.images[0].data == b"\x89PNG packed"
 
 
@@ -452,7 +453,7 @@ def test_layers_beside_the_file_are_remembered_for_the_cache(tmp_path):
     path = tmp_path / "whole.usda"
     path.write_text(stage('def Xform "A" (prepend references = @./part.usda@) {}'))
     source = Source.open(path)
-    assert "Below" in usd.read(source, LoadOptions()).skeleton.names
+    assert "Below" in read_stage(source, LoadOptions()).skeleton.names
     assert part.resolve() in source.neighbours
 
 
@@ -496,3 +497,63 @@ def test_display_color_is_kept(tmp_path):
         'color3f[] primvars:displayColor = [(1,0,0), (0,1,0), (0,0,1), (1,1,1)] (interpolation = "vertex")'
     )
     assert read(stage(f'def Mesh "M" {{ {each} }}'), tmp_path).meshes[0].colors.tolist()[1] == [0, 1, 0, 1]
+
+
+# the process around it
+
+
+def test_the_reader_runs_in_a_process_of_its_own(tmp_path):
+    path = tmp_path / "arm.usda"
+    path.write_text(ARM)
+    here = read_stage(Source.open(path), LoadOptions(scale=2))
+    there = usd.read(Source.open(path), LoadOptions(scale=2))
+    assert there.skeleton.names == here.skeleton.names
+    np.testing.assert_array_equal(there.meshes[0].positions, here.meshes[0].positions)
+    np.testing.assert_array_equal(
+        there.clips["Bend"].sample(0.3).rotation, here.clips["Bend"].sample(0.3).rotation
+    )
+
+
+def test_failures_come_home_as_they_are(tmp_path):
+    path = tmp_path / "bad.usda"
+    path.write_text("#usda 1.0\ndef Xform {")
+    with pytest.raises(FormatError, match="could not read it") as caught:
+        usd.read(Source.open(path), LoadOptions())
+    assert str(path) in str(caught.value)
+    path.write_text(ARM.replace("[1, 0, 1, 0, 0, 1, 0.5, 0.5]", "[1, 0, 1]"))
+    with pytest.raises(FormatError, match="/Arm/Skin: "):
+        usd.read(Source.open(path), LoadOptions())
+
+
+def test_values_of_the_wrong_type_are_an_error_of_the_file(tmp_path):
+    path = tmp_path / "odd.usda"
+    path.write_text(ARM.replace("point3f[] points", "token points").replace("[(0, 0, 0), (1, 0, 0)", '"x" #'))
+    with pytest.raises(FormatError):
+        usd.read(Source.open(path), LoadOptions())
+
+
+def test_a_crash_or_a_hang_of_the_process_is_an_error_of_the_file(tmp_path, monkeypatch):
+    from marrow.io.usd import process
+
+    path = tmp_path / "arm.usda"
+    path.write_text(ARM)
+    monkeypatch.setattr(process, "_START", "import os; os.abort()")
+    with pytest.raises(FormatError, match="crash"):
+        usd.read(Source.open(path), LoadOptions())
+    monkeypatch.setattr(process, "_START", "while True: pass")
+    monkeypatch.setattr(process, "BASE_SECONDS", 0.5)
+    with pytest.raises(MarrowError):
+        usd.read(Source.open(path), LoadOptions())
+
+
+def test_load_reads_stages_with_their_layers_and_notices_a_change_in_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("MARROW_CACHE", str(tmp_path / "cache"))
+    part = tmp_path / "part.usda"
+    words = '#usda 1.0\n(defaultPrim = "S")\ndef Xform "S"\n{\n    def Xform "Below" {}\n}'
+    part.write_text(words)
+    path = tmp_path / "whole.usda"
+    path.write_text(stage('def Xform "A" (prepend references = @./part.usda@) {}'))
+    assert mw.load(path).skeleton.names == ("A", "Below")
+    assert mw.load(path).skeleton.names == ("A", "Below")
+    part.write_text(words.replace("Below", "Beneath"))
+    assert mw.load(path).skeleton.names == ("A", "Beneath")

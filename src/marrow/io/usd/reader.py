@@ -16,10 +16,10 @@ from marrow.io.usd.stage import StageFacts, facts_of, opened
 from marrow.model import Character, Clip, Mesh, Skeleton, Track
 from marrow.report import ReportBuilder
 
-__all__ = ["read"]
+__all__ = ["read_stage"]
 
 
-def read(source: Source, options: LoadOptions) -> Character:
+def read_stage(source: Source, options: LoadOptions) -> Character:
     """Everything on the stage that can be placed, skinned, drawn or played."""
     report = ReportBuilder()
     with opened(source, report) as stage:
