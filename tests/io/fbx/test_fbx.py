@@ -169,14 +169,10 @@ def test_a_joint_that_only_turns_about_a_pivot_swings_and_is_not_carried_off(loa
     np.testing.assert_allclose(both.translation[:, i], lone.translation[:, i], atol=1e-6)
     # Turning leaves the pivot where it is: at t + Roff + Rp in the axes of the file.
     local = character.skeleton.to_model(both)[:, i]
-    scaled_pivot = (np.array(PIVOTS["RotationPivot"]) - PIVOTS["ScalingOffset"] - PIVOTS["ScalingPivot"]) / (
-        2,
-        1,
-        3,
-    )
-    fixed = (scaled_pivot + np.array(PIVOTS["ScalingPivot"])) / 100
+    offset, pivot, scaling_offset, scaling_pivot = (np.array(v) for v in PIVOTS.values())
+    fixed = ((pivot - scaling_offset - scaling_pivot) / (2, 1, 3) + scaling_pivot) / 100
     stays = np.einsum("tij,j->ti", local[:, :, :3], fixed) + local[:, :, 3]
-    expected = (np.array([1, 2, 3]) + PIVOTS["RotationOffset"] + PIVOTS["RotationPivot"]) / 100
+    expected = (np.array([1, 2, 3]) + offset + pivot) / 100
     np.testing.assert_allclose(stays, np.tile([expected[0], expected[2], -expected[1]], (37, 1)), atol=1e-5)
 
 
@@ -309,11 +305,13 @@ def test_sections_have_vertices_of_their_own_in_one_run(load) -> None:  # type: 
     np.testing.assert_allclose(mesh.uvs[0][:3], [[0, 1], [1, 0], [0, 0]], atol=1e-6)
 
 
-def textured(content: str, relative: str = "skin.png", absolute: str = "C:\\\\art\\\\skin.png") -> Fbx:
+def textured(content: str = "", relative: str = "skin.png", absolute: str = "C:\\\\art\\\\skin.png") -> Fbx:
     fbx = Fbx()
     node = fbx.node("patch", "Mesh")
     fbx.mesh(node, SQUARE, [[0, 1, 2, 3]])
-    material = fbx.add("Material", "Material::red", "", '\nShadingModel: "phong"')
+    color = property70("DiffuseColor", "Color", 0.8, 0.8, 0.8)
+    body = f'\nShadingModel: "phong"\nProperties70:  {{\n{color}\n}}'
+    material = fbx.add("Material", "Material::red", "", body)
     fbx.connect(material, node)
     names = f'\nFileName: "{absolute}"\nRelativeFilename: "{relative}"'
     texture = fbx.add("Texture", "Texture::skin", "", names)
@@ -328,6 +326,7 @@ def test_an_embedded_texture_comes_out_byte_for_byte(load) -> None:  # type: ign
     character = load(textured(base64.b64encode(PNG).decode()))
     assert character.images == (mw.Image("skin", "image/png", PNG),)
     assert character.materials[0].base_color_texture.image == 0
+    assert character.materials[0].base_color == (1, 1, 1, 1)
 
 
 @pytest.mark.parametrize("relative", ["skin.png", "textures\\\\skin.png", "..\\\\..\\\\skin.png"])

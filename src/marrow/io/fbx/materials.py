@@ -52,10 +52,13 @@ class Materials:
             )
             opacity = 1.0
         base = self._texture(pbr.base_color, place)
-        if base is not None and not any(color):
-            color = (1.0, 1.0, 1.0)  # a texture replaces the colour in FBX, it is not multiplied with it
+        shine = self._packed(pbr, place)
+        glowing = self._texture(pbr.emission_color, place)
+        # In FBX a texture takes the place of a value, in glTF they are multiplied.
+        if base is not None:
+            color = (1.0, 1.0, 1.0)
         glow = _number(pbr.emission_factor, 1.0)
-        emission = _color(pbr.emission_color, (0.0, 0.0, 0.0))
+        emission = _color(pbr.emission_color, (0.0, 0.0, 0.0)) if glowing is None else (1.0, 1.0, 1.0)
         see_through = opacity < 1 or (pbr.opacity.texture is not None and pbr.opacity.texture_enabled)
         normal = self._texture(pbr.normal_map, place) or self._texture(fbx.normal_map, place)
         if normal is None and fbx.bump.texture is not None:
@@ -63,14 +66,14 @@ class Materials:
         return Material(
             material.name,
             (*(float(np.clip(c * factor, 0, 1)) for c in color), opacity),  # type: ignore[arg-type]
-            metallic=float(np.clip(_number(pbr.metalness, 0.0), 0, 1)),
-            roughness=float(np.clip(_number(pbr.roughness, 1.0), 0, 1)),
+            metallic=float(np.clip(_number(pbr.metalness, 0.0), 0, 1)) if shine is None else 1.0,
+            roughness=float(np.clip(_number(pbr.roughness, 1.0), 0, 1)) if shine is None else 1.0,
             emissive=tuple(float(np.clip(c * glow, 0, 1)) for c in emission),  # type: ignore[arg-type]
             base_color_texture=base,
-            metallic_roughness_texture=self._packed(pbr, place),
+            metallic_roughness_texture=shine,
             normal_texture=normal,
             occlusion_texture=self._texture(pbr.ambient_occlusion, place),
-            emissive_texture=self._texture(pbr.emission_color, place),
+            emissive_texture=glowing,
             alpha_mode="blend" if see_through else "opaque",
             double_sided=bool(material.features.double_sided.enabled),
         )
