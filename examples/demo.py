@@ -39,8 +39,12 @@ def frame():
 _, walking = timed("frames", frame, 60)
 solo.cross_fade("run", 0.3)
 surface, running = timed("frames", frame, 60)
-print(f"  {(walking + running) / 2 * 1e6:.0f} us a frame for {len(surface.positions):,} vertices with normals and tangents")
-print(f"  it now plays {solo.clip!r} at {solo.time:.2f} s and stands {np.ptp(surface.positions[:, 1]):.2f} m tall\n")
+print(
+    f"  {(walking + running) / 2 * 1e6:.0f} us a frame for {len(surface.positions):,} vertices with normals and tangents"
+)
+print(
+    f"  it now plays {solo.clip!r} at {solo.time:.2f} s and stands {np.ptp(surface.positions[:, 1]):.2f} m tall\n"
+)
 
 crowd = mw.Animator(hero, count=1000)
 crowd.play("walk", instances=np.arange(0, 1000, 2))
@@ -55,7 +59,9 @@ def crowd_frame():
 
 matrices, seconds = timed("crowd", crowd_frame, 30)
 print("A thousand characters, each at its own moment")
-print(f"  {seconds * 1e3:.2f} ms an update, {seconds * 1e3:.2f} us a character, skinning matrices {matrices.shape}\n")
+print(
+    f"  {seconds * 1e3:.2f} ms an update, {seconds * 1e3:.2f} us a character, skinning matrices {matrices.shape}\n"
+)
 
 target = Path(tempfile.gettempdir()) / "mannequin.glb"
 mw.save(hero, target)

@@ -33,7 +33,9 @@ def unit(v: np.ndarray) -> np.ndarray:
     return v / np.linalg.norm(v, axis=-1, keepdims=True)
 
 
-def mesh(rng: np.random.Generator, bones: mw.Skeleton, vertices: int = 60, influences: int = 4, **options: Any) -> mw.Mesh:
+def mesh(
+    rng: np.random.Generator, bones: mw.Skeleton, vertices: int = 60, influences: int = 4, **options: Any
+) -> mw.Mesh:
     """Random vertices on random joints; a third of the influences is unused."""
     J = len(bones)
     weights = rng.random((vertices, influences))
@@ -55,7 +57,9 @@ def mesh(rng: np.random.Generator, bones: mw.Skeleton, vertices: int = 60, influ
         "tangents": np.concatenate([tangents, hands], axis=1),
         "morph_targets": targets,
     }
-    return mw.Mesh("random", rng.normal(size=(vertices, 3)), np.zeros((0, 3), np.uint32), **(fields | options))
+    return mw.Mesh(
+        "random", rng.normal(size=(vertices, 3)), np.zeros((0, 3), np.uint32), **(fields | options)
+    )
 
 
 def character(seed: int = 0, *, joints: int = 12, morphs: int = 0, **options: Any) -> mw.Character:
@@ -64,7 +68,9 @@ def character(seed: int = 0, *, joints: int = 12, morphs: int = 0, **options: An
     return mw.Character(bones, (mesh(rng, bones, **options),), name="random")
 
 
-def pose(rng: np.random.Generator, bones: mw.Skeleton, shape: tuple[int, ...] = (), scale: Any = None) -> mw.Pose:
+def pose(
+    rng: np.random.Generator, bones: mw.Skeleton, shape: tuple[int, ...] = (), scale: Any = None
+) -> mw.Pose:
     """Any rotation on every joint; `scale` an array that broadcasts to `(..., J, 3)`."""
     J = len(bones)
     return mw.Pose(
@@ -94,7 +100,10 @@ def reference_surface(
     p, n, t = (a.astype(np.float64) for a in (body.positions, body.normals, body.tangents))
     if body.morph_targets:
         w = flat.morphs.astype(np.float64)
-        deltas = [np.stack([getattr(m, f) for m in body.morph_targets]) for f in ("positions", "normals", "tangents")]
+        deltas = [
+            np.stack([getattr(m, f) for m in body.morph_targets])
+            for f in ("positions", "normals", "tangents")
+        ]
         hand = np.broadcast_to(t[:, 3:], (len(w), len(t), 1))
         p, n = reference.morph(p, deltas[0], w), reference.morph(n, deltas[1], w)
         t = np.concatenate([reference.morph(t[:, :3], deltas[2], w), hand], axis=-1)

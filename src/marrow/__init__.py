@@ -1,8 +1,8 @@
 """marrow: the skeletal-animation engine for Python.
 
-    import marrow as mw
-    fox = mw.load("fox.glb")
-    surface = mw.skin(fox, fox.clips["Run"].sample(0.4))
+import marrow as mw
+fox = mw.load("fox.glb")
+surface = mw.skin(fox, fox.clips["Run"].sample(0.4))
 """
 
 from __future__ import annotations

@@ -11,7 +11,9 @@ from marrow.errors import ValidationError
 from marrow.kernels import reference
 from marrow.math import affine, quaternion, transform
 
-ARM = mw.Skeleton(("upper", "lower"), [-1, 0], mw.Pose([[0, 0, 0], [1, 0, 0]], [[0, 0, 0, 1]] * 2, np.ones((2, 3))))
+ARM = mw.Skeleton(
+    ("upper", "lower"), [-1, 0], mw.Pose([[0, 0, 0], [1, 0, 0]], [[0, 0, 0, 1]] * 2, np.ones((2, 3)))
+)
 
 
 def clip(*tracks, **options):
@@ -26,7 +28,11 @@ class TestSampling:
 
     def test_joints_without_tracks_keep_the_rest_pose(self):
         p = clip(mw.Track(1, "rotation", [0], [[0, 0, 1, 0]])).sample(0.3)
-        assert p.batch_shape == () and p.translation[1].tolist() == [1, 0, 0] and p.rotation[0].tolist() == [0, 0, 0, 1]
+        assert (
+            p.batch_shape == ()
+            and p.translation[1].tolist() == [1, 0, 0]
+            and p.rotation[0].tolist() == [0, 0, 0, 1]
+        )
 
     def test_times_of_any_shape(self):
         c = clip(mw.Track(0, "scale", [0, 1], [[1, 1, 1], [3, 3, 3]]))
@@ -35,7 +41,9 @@ class TestSampling:
 
     def test_loop_wraps(self):
         c = clip(mw.Track(0, "translation", [0, 2], [[0, 0, 0], [2, 0, 0]]))
-        np.testing.assert_allclose(c.sample([-0.5, 0.5, 2.5, 4.25], loop=True).translation[:, 0, 0], [1.5, 0.5, 0.5, 0.25])
+        np.testing.assert_allclose(
+            c.sample([-0.5, 0.5, 2.5, 4.25], loop=True).translation[:, 0, 0], [1.5, 0.5, 0.5, 0.25]
+        )
 
     def test_step_holds_until_the_next_key(self):
         c = clip(mw.Track(0, "translation", [0, 1, 2], [[0, 0, 0], [1, 0, 0], [2, 0, 0]], "step"))
@@ -136,7 +144,9 @@ class TestResampling:
 
     def test_frames_interpolate_and_wrap(self):
         c = clip(mw.Track(0, "translation", [0, 1], [[0, 0, 0], [1, 0, 0]]))
-        np.testing.assert_allclose(c.resampled(2).sample([0.25, 1.25], loop=True).translation[:, 0, 0], [0.25, 0.25])
+        np.testing.assert_allclose(
+            c.resampled(2).sample([0.25, 1.25], loop=True).translation[:, 0, 0], [0.25, 0.25]
+        )
 
     def test_neighbouring_rotations_share_a_sign(self):
         q = quaternion.from_axis_angle(np.array([0.0, 0, 1]), np.linspace(0, 6, 61))
@@ -178,7 +188,9 @@ class TestKinematics:
         rng = np.random.default_rng(seed)
         bones = skeleton(rng, joints)
         p = pose(rng, bones, (3,), rng.uniform(-1.5, 1.5, (3, joints, 3)))
-        want = reference.to_model(bones.parents, *(np.asarray(a, np.float64) for a in (p.translation, p.rotation, p.scale)))
+        want = reference.to_model(
+            bones.parents, *(np.asarray(a, np.float64) for a in (p.translation, p.rotation, p.scale))
+        )
         np.testing.assert_allclose(bones.to_model(p), want, atol=1e-5 * (1 + np.abs(want).max()))
 
     def test_updating_from_a_joint_down_equals_the_whole(self):
@@ -214,7 +226,9 @@ class TestKinematics:
     def test_skinning_matrices_are_model_times_inverse_bind(self):
         rng = np.random.default_rng(1)
         bones = skeleton(rng, 4)
-        body = mw.Mesh.rigid("b", np.zeros((1, 3)), np.zeros((0, 3), int), 2, inverse_bind=rng.normal(size=(1, 3, 4)))
+        body = mw.Mesh.rigid(
+            "b", np.zeros((1, 3)), np.zeros((0, 3), int), 2, inverse_bind=rng.normal(size=(1, 3, 4))
+        )
         who = mw.Character(bones, (body,))
         model = bones.to_model(pose(rng, bones, (2,)))
         got = mw.skinning_matrices(who, model)

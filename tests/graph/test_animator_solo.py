@@ -138,7 +138,11 @@ def test_a_crowd_equals_its_members():
     for _ in range(3):
         crowd.update(0.1)
     assert crowd.pose.batch_shape == (5,) and crowd.matrices.shape == (5, 2, 3, 4)
-    assert crowd.clip == ["smile", "b", "a", "smile", "a"] and crowd.time.shape == (5,) and crowd.finished.shape == (5,)
+    assert (
+        crowd.clip == ["smile", "b", "a", "smile", "a"]
+        and crowd.time.shape == (5,)
+        and crowd.finished.shape == (5,)
+    )
     for i in range(5):
         solo = mw.Animator(who)
         solo.play("b" if i in (1, 3) else "a")

@@ -82,7 +82,9 @@ def test_decompose_undoes_compose(seed, mirrored):
 def test_decompose_survives_zero_scale():
     m = transform.compose(np.zeros(3), rotations(np.random.default_rng(0), ()), [0.0, 0, 0])
     t, q, s = transform.decompose(m)
-    assert np.isfinite(q).all() and np.linalg.norm(q) == pytest.approx(1) and (s == 0).all() and (t == 0).all()
+    assert (
+        np.isfinite(q).all() and np.linalg.norm(q) == pytest.approx(1) and (s == 0).all() and (t == 0).all()
+    )
 
 
 @given(seeds)

@@ -52,12 +52,16 @@ class TestSkeleton:
         assert BODY.mask("spine").tolist() == [0, 1, 1, 1, 0]
         np.testing.assert_allclose(BODY.mask("spine", depth_falloff=2), [0, 1 / 3, 2 / 3, 1, 0], rtol=1e-6)
         np.testing.assert_allclose(BODY.mask(["arm", "leg"], weight=0.5), [0, 0, 0.5, 0.5, 0.5])
-        np.testing.assert_allclose(BODY.mask("arm", depth_falloff=lambda steps: 0.25 * steps), [0, 0, 0, 0.25, 0])
+        np.testing.assert_allclose(
+            BODY.mask("arm", depth_falloff=lambda steps: 0.25 * steps), [0, 0, 0, 0.25, 0]
+        )
         with pytest.raises(ValidationError, match="depth_falloff must be zero or more"):
             BODY.mask("arm", depth_falloff=-1)
 
     def test_parents_come_first(self):
-        with pytest.raises(ValidationError, match=r"Skeleton.parents\[1\] \('b'\) is 1: a parent must come before"):
+        with pytest.raises(
+            ValidationError, match=r"Skeleton.parents\[1\] \('b'\) is 1: a parent must come before"
+        ):
             mw.Skeleton(("a", "b"), [-1, 1])
         with pytest.raises(ValidationError, match=r"Skeleton.parents: expected shape \(2,\)"):
             mw.Skeleton(("a", "b"), [-1])
@@ -76,13 +80,19 @@ class TestSkeleton:
 class TestPose:
     def test_indexing_picks_from_the_batch(self):
         batch = mw.Pose.identity(4, 2, (5, 6))
-        assert batch[2].batch_shape == (6,) and batch[2, 3].batch_shape == () and batch[:, 1:3].batch_shape == (5, 2)
+        assert (
+            batch[2].batch_shape == (6,)
+            and batch[2, 3].batch_shape == ()
+            and batch[:, 1:3].batch_shape == (5, 2)
+        )
         assert batch.morphs.shape == (5, 6, 2) and len(batch) == 5
         with pytest.raises(IndexError):
             batch[0, 0, 0]
 
     def test_shapes_must_agree(self):
-        with pytest.raises(ValidationError, match=r"Pose.rotation: expected shape \(..., J, 4\), got \(2, 3\)"):
+        with pytest.raises(
+            ValidationError, match=r"Pose.rotation: expected shape \(..., J, 4\), got \(2, 3\)"
+        ):
             mw.Pose(np.zeros((2, 3)), np.zeros((2, 3)), np.ones((2, 3)))
         with pytest.raises(ValidationError, match=r"must agree on \(..., J\)"):
             mw.Pose(np.zeros((2, 3)), np.zeros((3, 4)), np.ones((2, 3)))
@@ -96,7 +106,10 @@ class TestMesh:
     @pytest.mark.parametrize(
         ("changes", "text"),
         [
-            ({"positions": np.zeros((3, 2))}, r"Mesh\('box'\).positions: expected shape \(V, 3\), got \(3, 2\)"),
+            (
+                {"positions": np.zeros((3, 2))},
+                r"Mesh\('box'\).positions: expected shape \(V, 3\), got \(3, 2\)",
+            ),
             ({"normals": np.zeros((2, 3))}, r"normals: expected shape \(3, 3\), got \(2, 3\)"),
             ({"triangles": [[0, 1, 3]]}, "triangles: index 3 is out of range for 3 vertices"),
             ({"triangles": [[0.5, 1, 2]]}, "triangles: expected integers"),
@@ -157,7 +170,10 @@ class TestMorphs:
     def test_negative_weight_runs_along_the_first_line(self):
         from marrow.model.morph import target_weights
 
-        pair = [mw.MorphTarget("half", 0, np.zeros((1, 3)), full_weight=0.5), mw.MorphTarget("f", 0, np.zeros((1, 3)))]
+        pair = [
+            mw.MorphTarget("half", 0, np.zeros((1, 3)), full_weight=0.5),
+            mw.MorphTarget("f", 0, np.zeros((1, 3))),
+        ]
         np.testing.assert_allclose(target_weights(pair, np.array([-0.25])), [-0.5, 0])
 
 
@@ -180,8 +196,14 @@ class TestClip:
             (lambda: mw.Track(0, "spin", [0], [[0, 0, 0]]), "path: expected one of"),
             (lambda: mw.Track(0, "scale", [0], [[0, 0]]), r"values: expected shape \(1, 3\)"),
             (lambda: mw.Track(0, "scale", [0], [[0, 0, 0]], "smooth"), "interpolation: expected one of"),
-            (lambda: mw.Clip("c", BODY, [mw.Track(9, "scale", [0], [[1, 1, 1]])]), "scale of 9 does not exist"),
-            (lambda: mw.Clip("c", BODY, [mw.Track(0, "scale", [1, 0], np.ones((2, 3)))]), "must not decrease"),
+            (
+                lambda: mw.Clip("c", BODY, [mw.Track(9, "scale", [0], [[1, 1, 1]])]),
+                "scale of 9 does not exist",
+            ),
+            (
+                lambda: mw.Clip("c", BODY, [mw.Track(0, "scale", [1, 0], np.ones((2, 3)))]),
+                "must not decrease",
+            ),
             (lambda: mw.Clip("c", BODY, [mw.Track(0, "scale", [np.nan], np.ones((1, 3)))]), "must be finite"),
             (lambda: mw.Clip("c", BODY, duration=-1), "duration: expected zero or more"),
         ],

@@ -91,4 +91,6 @@ def test_kernels_pass_the_flags_that_keep_nan():
     from marrow.kernels.compiler import FAST_MATH
 
     assert "nnan" not in FAST_MATH and "ninf" not in FAST_MATH and "fast" not in FAST_MATH
-    assert np.isnan(mw.Skeleton(("a",), [-1]).to_model(mw.Pose([[np.nan] * 3], [[0, 0, 0, 1]], [[1] * 3]))[0, 0, 3])
+    assert np.isnan(
+        mw.Skeleton(("a",), [-1]).to_model(mw.Pose([[np.nan] * 3], [[0, 0, 0, 1]], [[1] * 3]))[0, 0, 3]
+    )

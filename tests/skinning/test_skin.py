@@ -19,7 +19,9 @@ SCALES = {
     "uniform": lambda rng, shape: np.broadcast_to(rng.uniform(0.5, 2, shape[:-1])[..., None], shape),
     "non-uniform": lambda rng, shape: rng.uniform(0.5, 2, shape),
     "mirrored": lambda rng, shape: rng.uniform(0.5, 2, shape) * np.where(rng.random(shape) < 0.3, -1, 1),
-    "some zero": lambda rng, shape: np.where(rng.random(shape[:-1])[..., None] < 0.2, 0.0, 1.0) * np.ones(shape),
+    "some zero": lambda rng, shape: (
+        np.where(rng.random(shape[:-1])[..., None] < 0.2, 0.0, 1.0) * np.ones(shape)
+    ),
 }
 
 
@@ -90,7 +92,9 @@ def twisted_tube(method):
     )
     turn = quaternion.from_axis_angle([1.0, 0, 0], np.radians(150))
     posed = mw.Pose(np.zeros((2, 3)), np.stack([[0, 0, 0, 1], turn]), np.ones((2, 3)))
-    return np.linalg.norm(mw.skin(mw.Character(bones, (tube,)), posed, method=method).positions[:, 1:], axis=1)
+    return np.linalg.norm(
+        mw.skin(mw.Character(bones, (tube,)), posed, method=method).positions[:, 1:], axis=1
+    )
 
 
 def test_dual_quaternion_keeps_the_volume_of_a_twist_that_linear_loses():
@@ -139,10 +143,14 @@ def test_normals_and_tangents_follow_the_deformed_surface(method, mirror):
 
     def carried(points, **more):
         return mw.skin(
-            mw.Character(bones, (mw.Mesh("patch", points, np.zeros((0, 3), int), **args, **more),)), posed, method=method
+            mw.Character(bones, (mw.Mesh("patch", points, np.zeros((0, 3), int), **args, **more),)),
+            posed,
+            method=method,
         )
 
-    surface = carried(patch(u, v), normals=normal, tangents=np.concatenate([tangent, np.ones((30, 1))], axis=1))
+    surface = carried(
+        patch(u, v), normals=normal, tangents=np.concatenate([tangent, np.ones((30, 1))], axis=1)
+    )
     along_u = carried(patch(u + h, v)).positions.astype(float) - carried(patch(u - h, v)).positions
     along_v = carried(patch(u, v + h)).positions.astype(float) - carried(patch(u, v - h)).positions
     facing = np.cross(along_u, along_v)
@@ -171,7 +179,9 @@ class TestInputs:
     def test_integer_matrices(self):
         who = character(7, vertices=5)
         moved = np.tile(np.array([[1, 0, 0, 2], [0, 1, 0, 0], [0, 0, 1, 0]]), (12, 1, 1))
-        np.testing.assert_allclose(mw.skin(who, moved).positions, who.meshes[0].positions + [2, 0, 0], atol=1e-6)
+        np.testing.assert_allclose(
+            mw.skin(who, moved).positions, who.meshes[0].positions + [2, 0, 0], atol=1e-6
+        )
 
     def test_empty_mesh_and_empty_batch(self):
         bones = mw.Skeleton(("a",), [-1])
@@ -249,14 +259,20 @@ class TestInputs:
     @pytest.mark.parametrize(
         ("call", "text"),
         [
-            (lambda c: mw.skin(c, np.zeros((3, 3, 4))), r"skinning matrices \(..., 12, 3, 4\), got shape \(3, 3, 4\)"),
+            (
+                lambda c: mw.skin(c, np.zeros((3, 3, 4))),
+                r"skinning matrices \(..., 12, 3, 4\), got shape \(3, 3, 4\)",
+            ),
             (lambda c: mw.skin(c, mw.Pose.identity(5)), "the pose has 5 joints, the skeleton has 12"),
             (lambda c: mw.skin(c, c.skeleton.rest, method="magic"), "method must be one of linear"),
             (lambda c: mw.skin(c, c.skeleton.rest, method="blended"), "has no dual_quaternion_weights"),
             (lambda c: mw.skin(c, c.skeleton.rest, influences=0), "influences must be at least 1"),
             (lambda c: mw.skin(c, c.skeleton.rest, threads=0), "threads: expected at least 1"),
             (lambda c: mw.skin("hero.fbx", c.skeleton.rest), "expected a Character or a Mesh, got str"),
-            (lambda c: mw.skin(c, c.skeleton.rest, out=mw.Surface(np.zeros((3, 3)))), r"out.positions: expected"),
+            (
+                lambda c: mw.skin(c, c.skeleton.rest, out=mw.Surface(np.zeros((3, 3)))),
+                r"out.positions: expected",
+            ),
         ],
     )
     def test_what_is_wrong_is_said(self, call, text):
@@ -354,7 +370,9 @@ class TestLayout:
 
 class TestBounds:
     @settings(max_examples=25, deadline=None)
-    @given(st.integers(0, 10**6), st.sampled_from(METHODS), st.sampled_from(["none", "non-uniform", "mirrored"]))
+    @given(
+        st.integers(0, 10**6), st.sampled_from(METHODS), st.sampled_from(["none", "non-uniform", "mirrored"])
+    )
     def test_conservative_contains_exact(self, seed, method, scale):
         who = character(seed, morphs=2, influences=3)
         rng = np.random.default_rng(seed)

@@ -79,4 +79,6 @@ class ClipBank:
         return len(self.start)
 
     def __repr__(self) -> str:
-        return f"ClipBank({len(self.sampled)} clips, {int(self.frames.sum())} frames, {self.rows.nbytes} bytes)"
+        return (
+            f"ClipBank({len(self.sampled)} clips, {int(self.frames.sum())} frames, {self.rows.nbytes} bytes)"
+        )

@@ -73,9 +73,7 @@ def to_model(
     return result
 
 
-def skinning_matrices(
-    character: Character | Palette, model: Array, *, out: Array | None = None
-) -> Array:
+def skinning_matrices(character: Character | Palette, model: Array, *, out: Array | None = None) -> Array:
     """Skinning matrices `(..., P, 3, 4)` from model-space matrices `(..., J, 3, 4)`: what `mw.skin`, a GPU or a tensor
     library multiplies bind-pose vertices with. The first J are the skeleton's joints in order (see `Palette`)."""
     palette = character.palette if isinstance(character, Character) else character

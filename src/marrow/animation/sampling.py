@@ -27,7 +27,9 @@ def sample(clip: Clip, time: ArrayLike, *, loop: bool = False) -> Pose:
     try:
         t = np.asarray(time, np.float64)
     except (TypeError, ValueError):
-        raise ValidationError(f"sample: expected a time in seconds or an array of times, got {time!r}") from None
+        raise ValidationError(
+            f"sample: expected a time in seconds or an array of times, got {time!r}"
+        ) from None
     if loop:
         t = wrap(t, clip.duration)
     query = np.ascontiguousarray(t).reshape(-1)

@@ -12,7 +12,9 @@ __all__ = ["random_pose", "synthetic_body"]
 SHARE = {1: 0.10, 2: 0.42, 3: 0.35, 4: 0.13}
 
 
-def synthetic_body(vertices: int = 26_000, joints: int = 67, sets: int = 150, clips: int = 4, seed: int = 7) -> Character:
+def synthetic_body(
+    vertices: int = 26_000, joints: int = 67, sets: int = 150, clips: int = 4, seed: int = 7
+) -> Character:
     """A character with realistic statistics and no looks. Neighbouring vertices mostly share a joint set."""
     rng = np.random.default_rng(seed)
     parents = np.array([-1, *(max(0, i - int(rng.integers(1, 4))) for i in range(1, joints))])

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 import tracemalloc
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,9 @@ def _skinning(body: Character, matrices: np.ndarray, twins: Twins | None) -> lis
     if twins is not None:
         straight, led = _arrays(layout_of(body)), _arrays(layout_of(body, lead_first=True))
         linear.entries[TWIN] = twins.prepared("twin_linear", 0, 1, P, V, *straight, matrices, p, n, t)
-        linear.entries[NAIVE] = twins.prepared("naive_linear", V, 4, mesh.positions, mesh.joints, mesh.weights, matrices, p)
+        linear.entries[NAIVE] = twins.prepared(
+            "naive_linear", V, 4, mesh.positions, mesh.joints, mesh.weights, matrices, p
+        )
         vectors.entries[TWIN] = twins.prepared("twin_linear", 1, 1, P, V, *straight, matrices, p, n, t)
         scratch = np.empty((P, 8), np.float32)
         dual.entries[TWIN] = twins.prepared("twin_dual", 0, 1, P, V, *led, matrices, scratch, p, n, t)
@@ -101,7 +104,9 @@ def _frames(body: Character, frames: int, twins: Twins | None) -> Contest:
     return contest
 
 
-def locomotion(body: Character, count: int, seed: int = 3) -> tuple[Program, PoseEvaluator, np.ndarray, np.ndarray]:
+def locomotion(
+    body: Character, count: int, seed: int = 3
+) -> tuple[Program, PoseEvaluator, np.ndarray, np.ndarray]:
     """Three clips blended and a fourth laid over the upper body, for `count` characters at random moments."""
     rng = np.random.default_rng(seed)
     times, weights = rng.random((count, 4), np.float32), rng.random((count, 4), np.float32)
@@ -123,8 +128,10 @@ def _poses(body: Character, twins: Twins | None) -> list[Contest]:
         program, evaluator, times, weights = locomotion(body, count)
         model = np.empty((count, J, 3, 4), np.float32)
         who = "1,000 characters" if count > 1 else "one character, from Python"
-        contest = Contest(f"sample 3, blend, masked overlay, model matrices: {who}", "character", count, goal=goal)
-        contest.entries["marrow"] = lambda e=evaluator, p=program, m=model: e.run(p, model=m)
+        contest = Contest(
+            f"sample 3, blend, masked overlay, model matrices: {who}", "character", count, goal=goal
+        )
+        contest.entries["marrow"] = partial(evaluator.run, program, model=model)
         if twins is not None:
             mask = np.zeros(bank.joint_stride, np.float32)
             mask[:J] = body.skeleton.mask(J // 3)
@@ -178,7 +185,9 @@ def measurements(*, largest: int = 1_000_000) -> dict[str, Any]:
         "locomotion, time per character by characters": {
             f"{n:,}": _per_character(n) for n in (1, 10, 100, 1_000, 10_000)
         },
-        "skinning by frames, memory beside matrices and output in bytes": {f: _extra_memory(f) for f in (1, 64, 512)},
+        "skinning by frames, memory beside matrices and output in bytes": {
+            f: _extra_memory(f) for f in (1, 64, 512)
+        },
         "import to first skinned result by process": _second_process(),
     }
 
@@ -246,7 +255,11 @@ def _second_process() -> dict[str, float]:
 
         def run() -> float:
             done = subprocess.run(
-                [sys.executable, "-c", _FIRST_RESULT], env=environment, capture_output=True, text=True, check=True
+                [sys.executable, "-c", _FIRST_RESULT],
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=True,
             )
             return float(done.stdout)
 

@@ -57,6 +57,6 @@ class Contest:
             gc.enable()
         scale = {name: getattr(call, "scale", 1.0) for name, call in self.entries.items()}
         return [
-            Result(name, min(t) * scale[name], statistics.median(t) * scale[name], len(t)) for name, t in times.items()
+            Result(name, min(t) * scale[name], statistics.median(t) * scale[name], len(t))
+            for name, t in times.items()
         ]
-

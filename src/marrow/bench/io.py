@@ -82,7 +82,9 @@ def _readers(suffix: str) -> dict[str, Callable[[str], object]]:
     if have("assimp_py"):
         import assimp_py
 
-        readers["assimp-py (no skins, no clips)"] = lambda path: assimp_py.import_file(path, assimp_py.Process_Triangulate)
+        readers["assimp-py (no skins, no clips)"] = lambda path: assimp_py.import_file(
+            path, assimp_py.Process_Triangulate
+        )
     if have("bpy"):
         import bpy
 

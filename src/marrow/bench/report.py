@@ -22,7 +22,9 @@ def machine() -> dict[str, str]:
     model = platform.processor()
     try:
         with open("/proc/cpuinfo") as file:
-            model = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), model)
+            model = next(
+                (line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), model
+            )
     except OSError:
         pass
     return {
@@ -87,14 +89,16 @@ def as_markdown(results: list[dict[str, Any]], measurements: dict[str, Any]) -> 
                 f"| {row['times_marrow']:.2f}x | {_goal(row)} | {met} |"
             )
     lines += ["", *(f"- {line}" for line in _measured(measurements))] if measurements else []
-    return "\n".join(["Measured with " + ", ".join(f"{k} {v}" for k, v in machine().items()) + ".", "", *lines])
+    return "\n".join(
+        ["Measured with " + ", ".join(f"{k} {v}" for k, v in machine().items()) + ".", "", *lines]
+    )
 
 
 def _measured(measurements: dict[str, Any]) -> list[str]:
     """Measurements as lines: `{name: {size: seconds or bytes}}`."""
     lines = []
     for name, values in measurements.items():
-        words = (str if name.endswith("bytes") else in_words)
+        words = str if name.endswith("bytes") else in_words
         lines.append(f"{name.replace('_', ' ')}: " + ", ".join(f"{k}: {words(v)}" for k, v in values.items()))
     return lines
 
@@ -110,7 +114,13 @@ def show(results: list[dict[str, Any]], console: Any) -> None:
     from rich.table import Table
 
     table = Table(title="marrow bench: best of many interleaved runs, one thread", title_justify="left")
-    for column, style in (("", "bold"), ("best", ""), ("median", ""), ("time against marrow", ""), ("goal", "dim")):
+    for column, style in (
+        ("", "bold"),
+        ("best", ""),
+        ("median", ""),
+        ("time against marrow", ""),
+        ("goal", "dim"),
+    ):
         table.add_column(column, style=style, justify="left" if not column else "right")
     for contest in results:
         table.add_row(f"[cyan]{contest['title']}[/], per {contest['unit']}")
@@ -119,7 +129,11 @@ def show(results: list[dict[str, Any]], console: Any) -> None:
             if "met" in row:
                 goal += "  [green]met[/]" if row["met"] else "  [red]missed[/]"
             table.add_row(
-                f"  {row['name']}", in_words(row["best"]), in_words(row["median"]), f"{row['times_marrow']:.2f}x", goal
+                f"  {row['name']}",
+                in_words(row["best"]),
+                in_words(row["median"]),
+                f"{row['times_marrow']:.2f}x",
+                goal,
             )
         for note in contest["notes"]:
             table.add_row(f"  [dim]{note}[/]")

@@ -74,7 +74,9 @@ def torch_smplx(body: Mesh, matrices: np.ndarray) -> Call | None:
     full = np.zeros((F, P, 4, 4), np.float32)
     full[:, :, :3], full[:, :, 3, 3] = matrices, 1
     weights, palette = torch.from_numpy(dense), torch.from_numpy(full.reshape(F, P, 16))
-    points = torch.from_numpy(np.concatenate([body.positions, np.ones((body.vertex_count, 1), np.float32)], 1))
+    points = torch.from_numpy(
+        np.concatenate([body.positions, np.ones((body.vertex_count, 1), np.float32)], 1)
+    )
 
     def run() -> Any:
         with torch.no_grad():

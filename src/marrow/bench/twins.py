@@ -31,7 +31,8 @@ class Twins:
     def bind(*arguments: Any) -> list[Any]:
         """Arguments as ctypes: arrays by address, integers as 64 bits."""
         return [
-            ctypes.c_void_p(a.ctypes.data) if isinstance(a, np.ndarray) else ctypes.c_int64(a) for a in arguments
+            ctypes.c_void_p(a.ctypes.data) if isinstance(a, np.ndarray) else ctypes.c_int64(a)
+            for a in arguments
         ]
 
     def prepared(self, name: str, *arguments: Any) -> Any:
@@ -51,7 +52,9 @@ def load_twins() -> Twins | None:
     if compiler is None:
         return None
     source = Path(__file__).with_name("twins.cpp")
-    version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout.partition("\n")[0]
+    version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout.partition("\n")[
+        0
+    ]
     key = hashlib.blake2b(source.read_bytes() + version.encode() + _cpu().encode(), digest_size=8).hexdigest()
     folder = user_cache() / "marrow" / "twins"
     library = folder / f"{key}.so"
@@ -62,7 +65,9 @@ def load_twins() -> Twins | None:
             folder = Path(tempfile.mkdtemp(prefix="marrow-twins-"))
             library = folder / f"{key}.so"
         part = folder / f"{key}.{os.getpid()}.tmp"
-        done = subprocess.run([compiler, *FLAGS, "-o", str(part), str(source)], capture_output=True, text=True)
+        done = subprocess.run(
+            [compiler, *FLAGS, "-o", str(part), str(source)], capture_output=True, text=True
+        )
         if done.returncode:
             return None
         os.replace(part, library)

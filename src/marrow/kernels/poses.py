@@ -32,7 +32,21 @@ def sample_tracks() -> Any:
 
     inverse_norm4 = jit(inverse_norm4)
 
-    def run(target, path, interpolation, keys, time_start, value_start, times, values, query, t_out, r_out, s_out, m_out):
+    def run(
+        target,
+        path,
+        interpolation,
+        keys,
+        time_start,
+        value_start,
+        times,
+        values,
+        query,
+        t_out,
+        r_out,
+        s_out,
+        m_out,
+    ):
         """Writes what the tracks say at each time of `query (Q,)` into outputs that already hold the rest pose."""
         x = np.empty(4)
         for q in range(query.shape[0]):
@@ -232,11 +246,26 @@ def dual_quaternions() -> Any:
                     if tr >= m[0] and tr >= m[4] and tr >= m[8]:
                         q[0], q[1], q[2], q[3] = m[7] - m[5], m[2] - m[6], m[3] - m[1], 1.0 + tr
                     elif m[0] >= m[4] and m[0] >= m[8]:
-                        q[0], q[1], q[2], q[3] = 1.0 + m[0] - m[4] - m[8], m[1] + m[3], m[2] + m[6], m[7] - m[5]
+                        q[0], q[1], q[2], q[3] = (
+                            1.0 + m[0] - m[4] - m[8],
+                            m[1] + m[3],
+                            m[2] + m[6],
+                            m[7] - m[5],
+                        )
                     elif m[4] >= m[8]:
-                        q[0], q[1], q[2], q[3] = m[1] + m[3], 1.0 - m[0] + m[4] - m[8], m[5] + m[7], m[2] - m[6]
+                        q[0], q[1], q[2], q[3] = (
+                            m[1] + m[3],
+                            1.0 - m[0] + m[4] - m[8],
+                            m[5] + m[7],
+                            m[2] - m[6],
+                        )
                     else:
-                        q[0], q[1], q[2], q[3] = m[2] + m[6], m[5] + m[7], 1.0 - m[0] - m[4] + m[8], m[3] - m[1]
+                        q[0], q[1], q[2], q[3] = (
+                            m[2] + m[6],
+                            m[5] + m[7],
+                            1.0 - m[0] - m[4] + m[8],
+                            m[3] - m[1],
+                        )
                     n = 1.0 / np.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
                     for i in range(4):
                         q[i] *= n
@@ -254,7 +283,9 @@ def dual_quaternions() -> Any:
                 if not rigid:
                     for i in range(3):
                         for j in range(3):
-                            s[3 * i + j] = sign * (rot[i] * m[j] + rot[3 + i] * m[3 + j] + rot[6 + i] * m[6 + j])
+                            s[3 * i + j] = sign * (
+                                rot[i] * m[j] + rot[3 + i] * m[3 + j] + rot[6 + i] * m[6 + j]
+                            )
                 for i in range(3):
                     c[i] = pivots[p, i] - (s[3 * i] * pivots[p, 0] + s[3 * i + 1] * pivots[p, 1] + s[3 * i + 2] * pivots[p, 2])  # fmt: skip
                     for j in range(3):

@@ -153,7 +153,9 @@ class Emitter:
         return self.shuffle(quad, quad, [0, 1, 2, 3] * 4)
 
     def store(self, array: Any, offset: Any, vector: Vector) -> None:
-        stored = self.builder.store(vector.value, self._vector_address(array, offset, vector.value.type.count))
+        stored = self.builder.store(
+            vector.value, self._vector_address(array, offset, vector.value.type.count)
+        )
         stored.align = 4
 
     def store12(self, array: Any, offset: Any, vector: Vector) -> None:
@@ -204,7 +206,10 @@ class Emitter:
         """Transposes four vectors within each group of four lanes: lane group `g` of result `q` is the quad
         `(x, y, z, w)` of element `4 g + q`."""
         low, high = _UNPACK_LOW, _UNPACK_HIGH
-        xy, zw = (self.shuffle(x, y, low), self.shuffle(x, y, high)), (self.shuffle(z, w, low), self.shuffle(z, w, high))
+        xy, zw = (
+            (self.shuffle(x, y, low), self.shuffle(x, y, high)),
+            (self.shuffle(z, w, low), self.shuffle(z, w, high)),
+        )
         return [
             self.shuffle(xy[0], zw[0], _PAIR_LOW),
             self.shuffle(xy[0], zw[0], _PAIR_HIGH),
@@ -231,11 +236,15 @@ class Emitter:
         pointer = self._vector_address(array, offset, 4)
         mask = ir.Constant(ir.VectorType(ir.IntType(1), 4), [1, 1, 1, 0])
         signature = ir.FunctionType(ir.VoidType(), [_vector_type(4), pointer.type, I32, mask.type])
-        function = cgutils.get_or_insert_function(self.builder.module, signature, "llvm.masked.store.v4f32.p0")
+        function = cgutils.get_or_insert_function(
+            self.builder.module, signature, "llvm.masked.store.v4f32.p0"
+        )
         self.builder.call(function, [quad.value, pointer, I32(4), mask])
 
     # -- loops ----------------------------------------------------------------------------------------------------
-    def accumulate(self, start: Sequence[Vector], count: Any, step: Callable[[Any, list[Vector]], list[Vector]]) -> list[Vector]:
+    def accumulate(
+        self, start: Sequence[Vector], count: Any, step: Callable[[Any, list[Vector]], list[Vector]]
+    ) -> list[Vector]:
         """`for k in range(count): values = step(k, values)`, with the values kept in registers."""
         slots = [cgutils.alloca_once_value(self.builder, v.value) for v in start]
         for slot, v in zip(slots, start):
@@ -277,6 +286,6 @@ def block(emit: Callable[..., None]) -> Any:
             emit(Emitter(context, builder), *lowered)
             return context.get_dummy_value()
 
-        return types.none(types.StarArgTuple(arguments)), generate
+        return types.none(types.StarArgTuple(arguments)), generate  # type: ignore[attr-defined]
 
     return call

@@ -88,7 +88,9 @@ def _emit(method: str, vectors: int, morphs: bool, influences: int, e: Any, b: A
             at = e.times(entry, 144)
             # A target that is off changes nothing, even where its deltas are not numbers.
             on = weight.compare("!=", 0.0)
-            return [e.select(on, v + weight * e.load(deltas, e.at(at, 16 * i)), v) for i, v in enumerate(values)]
+            return [
+                e.select(on, v + weight * e.load(deltas, e.at(at, 16 * i)), v) for i, v in enumerate(values)
+            ]
 
         moved = e.accumulate(position + normal + tangent, entries, add_target)
         position, normal, tangent = moved[:3], moved[3:6], moved[6:]
@@ -125,7 +127,9 @@ class _Blend:
         self.first, self.count, self.influences = first, count, influences
 
     def _joint(self, k: Any) -> Any:
-        return self.e.index(self.joints, self.e.plus(self.first, k) if not isinstance(k, int) else self.e.at(self.first, k))
+        return self.e.index(
+            self.joints, self.e.plus(self.first, k) if not isinstance(k, int) else self.e.at(self.first, k)
+        )
 
     def _weight(self, k: Any) -> Any:
         at = self.e.plus(self.first, k) if not isinstance(k, int) else self.e.at(self.first, k)

@@ -124,7 +124,10 @@ def from_matrix(m: ArrayLike) -> Array:
     trace = m00 + m11 + m22
     # Four times each component squared; the largest is safe to divide by.
     lead = np.stack([1 + m00 - m11 - m22, 1 - m00 + m11 - m22, 1 - m00 - m11 + m22, 1 + trace], axis=-1)
-    x = np.stack([lead[..., 0], m[..., 0, 1] + m[..., 1, 0], m[..., 0, 2] + m[..., 2, 0], m[..., 2, 1] - m[..., 1, 2]], -1)
+    x = np.stack(
+        [lead[..., 0], m[..., 0, 1] + m[..., 1, 0], m[..., 0, 2] + m[..., 2, 0], m[..., 2, 1] - m[..., 1, 2]],
+        -1,
+    )
     y = np.stack([x[..., 1], lead[..., 1], m[..., 1, 2] + m[..., 2, 1], m[..., 0, 2] - m[..., 2, 0]], -1)
     z = np.stack([x[..., 2], y[..., 2], lead[..., 2], m[..., 1, 0] - m[..., 0, 1]], -1)
     w = np.stack([x[..., 3], y[..., 3], z[..., 3], lead[..., 3]], -1)
@@ -200,7 +203,9 @@ def log(q: ArrayLike) -> Array:
     q = normalize(q)
     q = np.where(q[..., 3:] < 0, -q, q)
     length = np.linalg.norm(q[..., :3], axis=-1, keepdims=True)
-    scale = np.where(length < 1e-12, 2, 2 * np.arctan2(length, q[..., 3:]) / np.where(length < 1e-12, 1, length))
+    scale = np.where(
+        length < 1e-12, 2, 2 * np.arctan2(length, q[..., 3:]) / np.where(length < 1e-12, 1, length)
+    )
     return q[..., :3] * scale
 
 

@@ -44,8 +44,10 @@ def array(
     if wanted.kind in "iu" and source.dtype.kind == "f" and source.size:
         raise ValidationError(f"{owner}.{field}: expected integers, got {source.dtype}")
     tail = source.shape[source.ndim - len(shape) :] if source.ndim >= len(shape) else None
-    if tail is None or (not leading and source.ndim != len(shape)) or not all(
-        not isinstance(want, int) or have == want for have, want in zip(tail, shape)
+    if (
+        tail is None
+        or (not leading and source.ndim != len(shape))
+        or not all(not isinstance(want, int) or have == want for have, want in zip(tail, shape))
     ):
         raise ValidationError(
             f"{owner}.{field}: expected shape {describe(shape, leading)}, got {tuple(source.shape)}"

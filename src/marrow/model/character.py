@@ -156,9 +156,7 @@ class Character:
         for p, bind in enumerate(binds):
             if bind is not None:
                 inverse[p] = bind
-        return Palette(
-            _validate.owned(np.array(joints, np.int32)), _validate.owned(inverse), tuple(slots)
-        )
+        return Palette(_validate.owned(np.array(joints, np.int32)), _validate.owned(inverse), tuple(slots))
 
     @property
     def vertex_count(self) -> int:

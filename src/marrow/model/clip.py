@@ -201,7 +201,11 @@ class Clip:
             raise ValidationError(f"{who}.duration: expected zero or more seconds, got {self.duration}")
         events = tuple(sorted(self.events, key=lambda e: e.time))
         _validate.set_fields(
-            self, name=_validate.name("Clip", "name", self.name), tracks=tracks, duration=duration, events=events
+            self,
+            name=_validate.name("Clip", "name", self.name),
+            tracks=tracks,
+            duration=duration,
+            events=events,
         )
 
     def sample(self, time: ArrayLike, *, loop: bool = False) -> Pose:

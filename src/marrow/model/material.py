@@ -62,7 +62,9 @@ class Material:
         for field, size in (("base_color", 4), ("emissive", 3)):
             value = tuple(float(c) for c in getattr(self, field))
             if len(value) != size:
-                raise ValidationError(f"Material({self.name!r}).{field}: expected {size} numbers, got {len(value)}")
+                raise ValidationError(
+                    f"Material({self.name!r}).{field}: expected {size} numbers, got {len(value)}"
+                )
             object.__setattr__(self, field, value)
         if self.alpha_mode not in ("opaque", "mask", "blend"):
             raise ValidationError(

@@ -83,7 +83,9 @@ class Mesh:
         )
         triangles = check("triangles", np.uint32, ("F", 3))
         if triangles.size and int(triangles.max()) >= V:
-            raise ValidationError(f"{who}.triangles: index {triangles.max()} is out of range for {V} vertices")
+            raise ValidationError(
+                f"{who}.triangles: index {triangles.max()} is out of range for {V} vertices"
+            )
         fields["triangles"] = triangles
         fields["sections"] = _checked_sections(who, self.sections, len(triangles))
 
@@ -124,7 +126,7 @@ class Mesh:
             triangles,
             joints=_validate.owned(np.zeros((V, 1), np.uint16)),
             weights=_validate.owned(np.ones((V, 1), np.float32)),
-            joint_list=[joint],
+            joint_list=_validate.owned(np.array([joint], np.int32)),
             **options,
         )
 
@@ -200,7 +202,9 @@ def _checked_influences(who: str, joints: Any, weights: Any, V: int, B: int) -> 
         total = weights @ np.ones(K, np.float32)  # many times quicker than a sum along so short an axis
     if not np.isfinite(total).all():
         v = int(np.flatnonzero(~np.isfinite(total))[0])
-        raise ValidationError(f"{who}.weights: vertex {v} has a weight that is not finite: {weights[v].tolist()}")
+        raise ValidationError(
+            f"{who}.weights: vertex {v} has a weight that is not finite: {weights[v].tolist()}"
+        )
     if float(weights.min()) < 0:
         v = int(np.flatnonzero((weights < 0).any(axis=1))[0])
         raise ValidationError(f"{who}.weights: vertex {v} has a negative weight: {weights[v].tolist()}")

@@ -49,7 +49,9 @@ class MorphTarget:
         if self.vertices is not None:
             fields["vertices"] = _validate.array(who, "vertices", self.vertices, np.uint32, (D,))
         if not np.isfinite(self.full_weight) or self.full_weight == 0:
-            raise ValidationError(f"{who}.full_weight: expected a finite number other than zero, got {self.full_weight}")
+            raise ValidationError(
+                f"{who}.full_weight: expected a finite number other than zero, got {self.full_weight}"
+            )
         _validate.set_fields(self, channel=int(self.channel), full_weight=float(self.full_weight), **fields)
 
     def dense(self, vertex_count: int, field: str = "positions") -> Array | None:

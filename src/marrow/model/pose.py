@@ -120,9 +120,10 @@ class Pose:
             np.broadcast_to(self.morphs, (*shape, self.morphs.shape[-1])),
         )
 
-    def reshape(self, *shape: int) -> Pose:
+    def reshape(self, *shape: int | tuple[int, ...]) -> Pose:
         """Other leading axes for the same poses."""
-        lead = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+        first = shape[0] if shape else ()
+        lead: tuple[Any, ...] = first if isinstance(first, tuple) else shape
         translation = self.translation.reshape(*lead, *self.translation.shape[-2:])
         lead = translation.shape[:-2]  # a -1 is known now, which an empty array could not tell
         return Pose(

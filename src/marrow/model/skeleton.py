@@ -65,7 +65,9 @@ class Skeleton:
         parents = _validate.array("Skeleton", "parents", self.parents, np.int32, ("J",))
         J = len(names)
         if len(parents) != J:
-            raise ValidationError(f"Skeleton.parents: expected shape ({J},) to match names, got {parents.shape}")
+            raise ValidationError(
+                f"Skeleton.parents: expected shape ({J},) to match names, got {parents.shape}"
+            )
         wrong = np.flatnonzero((parents < -1) | (parents >= np.arange(J)))
         if len(wrong):
             j = int(wrong[0])
@@ -76,7 +78,9 @@ class Skeleton:
         morphs = tuple(self.morph_names)
         rest = self.rest if self.rest is not None else Pose.identity(J, len(morphs))
         if rest.batch_shape:
-            raise ValidationError(f"Skeleton.rest: expected a single pose, got a batch of shape {rest.batch_shape}")
+            raise ValidationError(
+                f"Skeleton.rest: expected a single pose, got a batch of shape {rest.batch_shape}"
+            )
         if rest.joint_count != J:
             raise ValidationError(f"Skeleton.rest: expected {J} joints, got {rest.joint_count}")
         if rest.morph_count != len(morphs):
@@ -95,7 +99,12 @@ class Skeleton:
             if not 0 <= s.joint < J:
                 raise ValidationError(f"Socket({s.name!r}).joint is {s.joint}: expected 0..{J - 1}")
         _validate.set_fields(
-            self, names=names, parents=parents, rest=frozen_rest, morph_names=morphs, sockets=tuple(self.sockets)
+            self,
+            names=names,
+            parents=parents,
+            rest=frozen_rest,
+            morph_names=morphs,
+            sockets=tuple(self.sockets),
         )
 
     def __len__(self) -> int:
@@ -223,15 +232,15 @@ class Skeleton:
     def rest_model(self) -> Array:
         """Model-space matrices of the rest pose, `(J, 3, 4)` float32."""
         rest = self.rest
-        local = transform.compose(*(np.asarray(a, np.float64) for a in (rest.translation, rest.rotation, rest.scale)))
+        local = transform.compose(
+            *(np.asarray(a, np.float64) for a in (rest.translation, rest.rotation, rest.scale))
+        )
         model = np.empty_like(local)
         for j, p in enumerate(self.parents.tolist()):
             model[j] = local[j] if p < 0 else affine.multiply(model[p], local[j])
         return _validate.owned(model.astype(np.float32))
 
-    def to_model(
-        self, pose: Pose, *, from_joint: str | int | None = None, out: Array | None = None
-    ) -> Array:
+    def to_model(self, pose: Pose, *, from_joint: str | int | None = None, out: Array | None = None) -> Array:
         """Model-space matrices `(..., J, 3, 4)` of a pose, exact under non-uniform scale (shear included).
 
         `from_joint` recomputes only that joint and those below it inside `out`, which must hold the matrices of the

@@ -72,7 +72,9 @@ def bounds(
         for first in range(0, F, step):
             part = motion.matrices[first : first + step].reshape(-1, motion.matrices.shape[1], 3, 4)
             weights = None if motion.morphs is None else motion.morphs[first : first + step]
-            points = skin(thing, part, method=method, morphs=weights, normals=False, threads=threads).positions
+            points = skin(
+                thing, part, method=method, morphs=weights, normals=False, threads=threads
+            ).positions
             low[first : first + step], high[first : first + step] = points.min(-2), points.max(-2)
     elif V:
         boxes: _JointBoxes = derived(thing, "joint_boxes", lambda: _joint_boxes(thing))
@@ -154,7 +156,13 @@ def _linear_box(matrices: Array, center: Array, half: Array, used: Array, low: A
 
 
 def _rigid_spheres(
-    thing: Character | Mesh, matrices: Array, center: Array, half: Array, boxes: _JointBoxes, low: Array, high: Array
+    thing: Character | Mesh,
+    matrices: Array,
+    center: Array,
+    half: Array,
+    boxes: _JointBoxes,
+    low: Array,
+    high: Array,
 ) -> None:
     """Dual quaternions may bulge out of the linear box. A sphere per joint holds them:
 
@@ -175,7 +183,9 @@ def _rigid_spheres(
     norm = np.linalg.norm(partner[..., :3], ord=2, axis=(-2, -1))
     radius = np.linalg.norm(moved - c, axis=-1) + norm * np.linalg.norm(half[:, a], axis=-1)
     # Where a's and b's rigid parts carry the centre, and how far their rotations lie apart.
-    apart = np.linalg.norm(dual_quaternion.apply(dual[:, b], c) - dual_quaternion.apply(dual[:, a], c), axis=-1)
+    apart = np.linalg.norm(
+        dual_quaternion.apply(dual[:, b], c) - dual_quaternion.apply(dual[:, a], c), axis=-1
+    )
     alike = np.abs((rotation[:, a] * rotation[:, b]).sum(-1))
     size, gap = np.zeros(shape[:2]), np.zeros(shape[:2])
     least = np.ones(shape[:2])

@@ -131,7 +131,11 @@ def skin(
     tangents = tangents and normals and plan.has_tangents
     p = output("skin: out.positions", (*motion.batch, V, 3), out.positions if out else None)
     n = output("skin: out.normals", (*motion.batch, V, 3), out.normals if out else None) if normals else None
-    t = output("skin: out.tangents", (*motion.batch, V, 4), out.tangents if out else None) if tangents else None
+    t = (
+        output("skin: out.tangents", (*motion.batch, V, 4), out.tangents if out else None)
+        if tangents
+        else None
+    )
     if V and F:
         for group in plan.groups:
             group.run(motion, p, n, t, threads)
@@ -151,14 +155,17 @@ class _Plan:
         for i, m in enumerate(meshes):
             chosen = method or m.skinning
             if chosen == "blended" and m.dual_quaternion_weights is None:
-                raise ValidationError(f"skin: {m!r} has no dual_quaternion_weights, which blended skinning needs")
+                raise ValidationError(
+                    f"skin: {m!r} has no dual_quaternion_weights, which blended skinning needs"
+                )
             members.setdefault(chosen, []).append(i)
         self.groups: list[_Group | _BlendedGroup] = []
         for chosen, indices in members.items():
             some = None if len(indices) == len(meshes) else tuple(indices)
             if chosen == "blended":
-                parts = [_Group(thing, m, some, influences, self.vertex_count) for m in ("linear", "dual_quaternion")]
-                self.groups.append(_BlendedGroup(*parts, [meshes[i] for i in indices]))
+                linear = _Group(thing, "linear", some, influences, self.vertex_count)
+                dual = _Group(thing, "dual_quaternion", some, influences, self.vertex_count)
+                self.groups.append(_BlendedGroup(linear, dual, [meshes[i] for i in indices]))
             else:
                 self.groups.append(_Group(thing, chosen, some, influences, self.vertex_count))
 
@@ -201,9 +208,9 @@ class _Group:
         vectors = 0
         if n is not None:
             vectors = 1 + (t is not None and layout.has_tangents) if layout.has_normals else 0
-            for values, missing in ((n, vectors < 1), (t, vectors < 2)):
-                if values is not None and missing:
-                    values.reshape(-1, *values.shape[-2:])[:, self.rows] = 0
+            for unwritten, missing in ((n, vectors < 1), (t, vectors < 2)):
+                if unwritten is not None and missing:
+                    unwritten.reshape(-1, *unwritten.shape[-2:])[:, self.rows] = 0
         kernel = skin_kernel(method, vectors, weights.size > 0)
         arguments = (
             self.ranges, self.table, matrices.reshape(-1), dual, weights,
@@ -225,8 +232,8 @@ class _BlendedGroup:
 
     def __init__(self, linear: _Group, dual: _Group, meshes: list[Mesh]) -> None:
         self.linear, self.dual, self.rows = linear, dual, linear.rows
-        shares = [m.dual_quaternion_weights for m in meshes]
-        self.share = np.concatenate(shares)[:, None]  # type: ignore[arg-type]
+        shares: list[Any] = [m.dual_quaternion_weights for m in meshes]
+        self.share: Array = np.concatenate(shares)[:, None]
 
     def run(self, motion: Motion, p: Array, n: Array | None, t: Array | None, threads: int) -> None:
         V, F = self.linear.vertex_count, len(motion.matrices)
@@ -235,12 +242,14 @@ class _BlendedGroup:
         for first in range(0, F, step):
             part = slice(first, min(F, first + step))
             some = Motion(
-                motion.matrices[part], None if motion.morphs is None else motion.morphs[part], (part.stop - first,)
+                motion.matrices[part],
+                None if motion.morphs is None else motion.morphs[part],
+                (part.stop - first,),
             )
             target = [None if a is None else a[part] for a in outputs]
             rigid = [None if a is None else np.empty_like(a) for a in target]
-            self.linear.run(some, *target, threads)  # type: ignore[arg-type]
-            self.dual.run(some, *rigid, threads)  # type: ignore[arg-type]
+            self.linear.run(some, target[0], target[1], target[2], threads)  # type: ignore[arg-type]
+            self.dual.run(some, rigid[0], rigid[1], rigid[2], threads)  # type: ignore[arg-type]
             for k, (a, b) in enumerate(zip(target, rigid)):
                 if a is None or b is None:
                     continue

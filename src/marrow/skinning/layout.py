@@ -175,7 +175,13 @@ def _bucket(joints: Array, weights: Array, lead_first: bool) -> tuple[Array, Arr
     """Blocks of vertices: `ranges`, `joint_start`, `joints`, `weights` (flat) and the vertex of every lane."""
     V = len(joints)
     if V == 0:
-        return np.zeros(6, np.int64), np.zeros(1, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros(0, np.int64)
+        return (
+            np.zeros(6, np.int64),
+            np.zeros(1, np.int32),
+            np.zeros(0, np.int32),
+            np.zeros(0, np.float32),
+            np.zeros(0, np.int64),
+        )
     joints, weights, used = _canonical(joints, weights, lead_first)
     order = np.lexsort((*joints.T[::-1], used))
     joints, weights, used = joints[order], weights[order], used[order]
@@ -189,7 +195,9 @@ def _bucket(joints: Array, weights: Array, lead_first: bool) -> tuple[Array, Arr
     lanes = [first_row[:, None] + np.arange(LANES)]
     sets = [joints[r, : used[r]] for r in first_row.tolist()] if len(first_row) else []
     # Remainders, packed in order over the union of their joints.
-    rest_lanes, rest_sets = _pack_remainders(joints, used, start + full * LANES, size - full * LANES, lead_first)
+    rest_lanes, rest_sets = _pack_remainders(
+        joints, used, start + full * LANES, size - full * LANES, lead_first
+    )
     lanes.append(np.array(rest_lanes, np.int64).reshape(-1, LANES))
     sets += rest_sets
     pure = np.concatenate([np.ones(len(first_row), bool), np.zeros(len(rest_sets), bool)])
@@ -244,7 +252,9 @@ def _pack_remainders(
     return lanes, sets
 
 
-def _block_weights(joints: Array, weights: Array, lane_rows: Array, counts: Array, starts: Array, flat: Array) -> Array:
+def _block_weights(
+    joints: Array, weights: Array, lane_rows: Array, counts: Array, starts: Array, flat: Array
+) -> Array:
     """Weights `(sum K, 16)`: for every joint of every block, what it counts for in each lane."""
     block = np.repeat(np.arange(len(counts)), counts)
     rows = lane_rows[block]
@@ -255,7 +265,9 @@ def _block_weights(joints: Array, weights: Array, lane_rows: Array, counts: Arra
     return out
 
 
-def _bucket_morphs(meshes: Sequence[Mesh], order: Array) -> tuple[Array, Array, Array, tuple[MorphTarget, ...]]:
+def _bucket_morphs(
+    meshes: Sequence[Mesh], order: Array
+) -> tuple[Array, Array, Array, tuple[MorphTarget, ...]]:
     """For every block the targets that move one of its vertices, with their deltas in lanes (144 floats each)."""
     targets: list[MorphTarget] = []
     entries: list[tuple[int, int, Array]] = []
@@ -291,6 +303,7 @@ def reordered(mesh: Mesh) -> Mesh:
     order = rows[np.sort(first)]
     place = np.empty(mesh.vertex_count, np.uint32)
     place[order] = np.arange(mesh.vertex_count, dtype=np.uint32)
+
     def moved(values: Any) -> Any:
         return None if values is None else values[order]
 
