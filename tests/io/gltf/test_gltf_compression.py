@@ -14,6 +14,7 @@ from marrow.io.gltf import draco, meshopt
 
 POSITIONS = np.random.default_rng(1).normal(size=(50, 3)).astype(np.float32)
 UVS = np.random.default_rng(3).random((50, 2)).astype(np.float32)
+COLORS = np.arange(200, dtype=np.uint8).reshape(50, 4)
 TRIANGLES = np.random.default_rng(2).permutation(150).reshape(50, 3).astype(np.uint32) % 50
 
 
@@ -67,6 +68,25 @@ def test_meshopt_index_sequences():
     view = meshopt.Meshopt(0, len(data), 2, 6, "INDICES")
     out = meshopt.unpack(memoryview(data), view, "x", "view")
     assert out.view(np.uint16).tolist() == sequence.tolist()
+
+
+def test_meshopt_with_unpacked_fallback_is_read_without_the_package(monkeypatch):
+    maker = meshopt_file()
+    maker.document["extensionsRequired"] = []
+    plain = Maker()
+    plain.accessor(POSITIONS)
+    plain.indices(TRIANGLES.ravel())
+    start = len(maker.blob)
+    maker.blob += plain.blob
+    for view, size in ((0, POSITIONS.nbytes), (1, 300)):
+        fallback = {"buffer": 0, "byteOffset": start, "byteLength": size}
+        maker.document["bufferViews"][view] |= fallback
+        start += size
+    maker.document["accessors"][1]["componentType"] = 5123
+    monkeypatch.setattr(meshopt, "installed", lambda: False)
+    (mesh,) = maker.load().meshes
+    assert np.array_equal(mesh.positions, POSITIONS)
+    assert np.array_equal(mesh.triangles, TRIANGLES)
 
 
 def unpack_filtered(rows: np.ndarray, stride: int, name: str) -> np.ndarray:
@@ -150,8 +170,7 @@ def draco_file(**change: Any) -> Maker:
         extensionsUsed=["KHR_draco_mesh_compression"],
         extensionsRequired=["KHR_draco_mesh_compression"],
     )
-    joints = np.arange(200, dtype=np.uint8).reshape(50, 4)
-    attributes = {"uv": UVS, "joints": joints}
+    attributes = {"uv": UVS, "colour": COLORS}
     data = encoder.encode(
         POSITIONS, TRIANGLES, quantization_bits=16, preserve_order=True, generic_attributes=attributes
     )
@@ -159,17 +178,18 @@ def draco_file(**change: Any) -> Maker:
     view = maker.view(data)
     for kind, component in (("VEC3", 5126), ("VEC2", 5126), ("VEC4", 5121), ("SCALAR", 5125)):
         count = 150 if kind == "SCALAR" else 50
-        maker.add("accessors", {"componentType": component, "count": count, "type": kind})
+        normal = {"normalized": True} if component == 5121 else {}
+        maker.add("accessors", {"componentType": component, "count": count, "type": kind, **normal})
     extension = {
         "bufferView": view,
-        "attributes": {"POSITION": ids[3], "TEXCOORD_0": ids[2], "JOINTS_0": ids[4]},
+        "attributes": {"POSITION": ids[3], "TEXCOORD_0": ids[2], "COLOR_0": ids[4]},
     }
     maker.add(
         "meshes",
         {
             "primitives": [
                 {
-                    "attributes": {"POSITION": 0, "TEXCOORD_0": 1, "JOINTS_0": 2},
+                    "attributes": {"POSITION": 0, "TEXCOORD_0": 1, "COLOR_0": 2},
                     "indices": 3,
                     "extensions": {"KHR_draco_mesh_compression": extension | change},
                 }
@@ -184,6 +204,7 @@ def test_draco_primitives_are_unpacked():
     (mesh,) = maker.load().meshes
     assert_allclose(mesh.positions, POSITIONS, atol=1e-4)
     assert np.array_equal(mesh.uvs[0], UVS)
+    assert_allclose(mesh.colors, COLORS / 255, atol=1e-6)
     assert [sorted(t) for t in mesh.triangles.tolist()] == [sorted(t) for t in TRIANGLES.tolist()]
 
 

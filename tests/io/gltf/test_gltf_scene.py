@@ -36,6 +36,12 @@ def test_file_without_scenes_is_read_from_its_roots():
     assert skeleton.names == ("b", "a")
 
 
+def test_empty_scene_gives_every_node():
+    character = Maker(nodes=[{"name": "a", "children": [1]}, {"name": "b"}], scenes=[{"name": "none"}]).load()
+    assert character.skeleton.names == ("a", "b")
+    assert "empty" in str(character.report)
+
+
 def test_matrix_nodes_become_translation_rotation_scale():
     t, s = np.array([1.0, 2.0, 3.0]), np.array([2.0, 3.0, -4.0])
     r = np.array([0.0, 0.6, 0.0, 0.8])

@@ -48,6 +48,7 @@ class Accessors:
         self.accessors = document.accessors
         self._views = document.bufferViews
         self._buffers = document.buffers
+        self._required = document.extensionsRequired
         self._chunk = chunk
         self._source = source
         self._budget = budget
@@ -184,9 +185,10 @@ class Accessors:
 
     def _view(self, view: BufferView, place: str) -> memoryview:
         if view.extensions:
-            packed = next((view.extensions[e] for e in meshopt.EXTENSIONS if e in view.extensions), None)
-            if packed is not None:
-                return self._unpacked(view, packed, place)
+            name = next((e for e in meshopt.EXTENSIONS if e in view.extensions), None)
+            # A file that does not require the extension carries the same data unpacked.
+            if name is not None and (name in self._required or meshopt.installed()):
+                return self._unpacked(view, view.extensions[name], place)
         return self._cut(self.buffer(view.buffer, place), view.byteOffset, view.byteLength, place)
 
     def _unpacked(self, view: BufferView, packed: msgspec.Raw, place: str) -> memoryview:

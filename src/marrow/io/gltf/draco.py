@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,6 @@ Array = NDArray[Any]
 
 def installed() -> bool:
     """Whether Draco data can be unpacked here."""
-    from importlib.util import find_spec
-
     return find_spec("DracoPy") is not None
 
 

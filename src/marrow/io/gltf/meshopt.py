@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from marrow.errors import FormatError, MissingExtraError
 from marrow.io.gltf.schema import Meshopt
 
-__all__ = ["EXTENSIONS", "unpack"]
+__all__ = ["EXTENSIONS", "installed", "unpack"]
 
 EXTENSIONS = ("KHR_meshopt_compression", "EXT_meshopt_compression")
 
@@ -29,6 +30,11 @@ _FILTERS = {
     "EXPONENTIAL": ("meshopt_decodeFilterExp", (0,)),
     "COLOR": ("", (4, 8)),
 }
+
+
+def installed() -> bool:
+    """Whether meshopt data can be unpacked here."""
+    return find_spec("meshoptimizer") is not None
 
 
 @cache

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.io.gltf import draco
-from marrow.io.gltf.accessors import WIDTHS, normalized_floats
+from marrow.io.gltf.accessors import COMPONENTS, WIDTHS, normalized_floats
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.schema import Draco, Primitive
 
@@ -81,10 +81,11 @@ class _Attributes:
         if name not in self._packed:
             return self._ctx.accessors.floats(self.names[name], kind)
         accessor = self._ctx.accessors.definition(self.names[name])
-        values = self._packed[name]
-        if accessor.type != kind or values.shape[1] != WIDTHS[kind]:
+        values, component = self._packed[name], COMPONENTS.get(accessor.componentType)
+        if accessor.type != kind or values.shape[1] != WIDTHS[kind] or component is None:
             raise self._ctx.refuse(f"{name}: expected {kind}", self._place)
-        return normalized_floats(values, accessor.normalized)
+        # The decoder hands small integers out as large ones; fractions are of the file's own type.
+        return normalized_floats(values.astype(component), accessor.normalized)
 
     def either(self, name: str, *kinds: str) -> Array:
         found = self._ctx.accessors.definition(self.names[name]).type
@@ -92,7 +93,10 @@ class _Attributes:
 
     def integers(self, name: str) -> Array:
         if name in self._packed:
-            return self._packed[name]
+            values = self._packed[name]
+            if values.dtype.kind not in "iu" or values.shape[1] != 4:
+                raise self._ctx.refuse(f"{name}: expected VEC4 of unsigned integers", self._place)
+            return values.astype(np.uint32)
         return self._ctx.accessors.integers(self.names[name], "VEC4")
 
 

@@ -113,7 +113,10 @@ def _roots(ctx: Context, above: list[int]) -> tuple[Scene | None, list[int]]:
         ctx.pick(document.nodes, n, "nodes", f"scenes[{index}]")
     if len(document.scenes) > 1:
         ctx.report.add("info", "scenes", f"of {len(document.scenes)} scenes, scene {index} was read")
-    return scene, list(scene.nodes or ())
+    if scene.nodes:
+        return scene, list(scene.nodes)
+    ctx.report.add("warning", "scenes", f"scene {index} is empty; every node of the file was read instead")
+    return scene, [n for n, parent in enumerate(above) if parent < 0]
 
 
 def _walk(ctx: Context, tree: Tree, roots: list[int], only: set[int] | None) -> None:
