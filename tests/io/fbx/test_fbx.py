@@ -380,3 +380,28 @@ def test_what_is_no_fbx_is_said_so(tmp_path: Path) -> None:
     path.write_bytes(b"\x00\x01\x02 nothing of the kind")
     with pytest.raises(FormatError, match=r"hero\.fbx: is not a readable FBX file"):
         mw.load(path, cache=False)
+
+
+def scaled_parent(inherit: int) -> Fbx:
+    """A parent scaled (2, 3, 2) with a child at (0, 1, 0), which takes over that scale or does not."""
+    fbx = Fbx()
+    parent = fbx.node(
+        "parent", "Mesh", t=(10, 0, 0), s=(2, 3, 2), extra=[property70("InheritType", "enum", 1)]
+    )
+    fbx.mesh(parent, SQUARE, [[0, 1, 2, 3]])
+    child = fbx.node("child", "Mesh", parent, t=(0, 1, 0), extra=[property70("InheritType", "enum", inherit)])
+    fbx.mesh(child, SQUARE, [[0, 1, 2, 3]])
+    return fbx
+
+
+@pytest.mark.parametrize(("inherit", "corner"), [(1, (12, 6, 0)), (2, (11, 4, 0))])
+def test_inherit_types_decide_whose_scale_counts(load, inherit: int, corner: tuple[float, ...]) -> None:  # type: ignore[no-untyped-def]
+    character = load(scaled_parent(inherit))
+    assert [m.name for m in character.meshes] == ["parent", "child"]
+    surface = mw.skin(character, character.skeleton.rest).positions
+    np.testing.assert_allclose(surface[2], (12, 3, 0), atol=1e-5)
+    np.testing.assert_allclose(surface[6], corner, atol=1e-5)
+
+
+def test_helper_joints_are_named_after_their_node(load) -> None:  # type: ignore[no-untyped-def]
+    assert set(load(scaled_parent(2)).skeleton.names) == {"parent", "parent_scale", "child"}

@@ -84,8 +84,13 @@ def _nodes(scene: Held, report: ReportBuilder) -> tuple[list[str], Array, Pose, 
         number = joint_of[node.typed_id] = len(names)
         parent = node.parent
         above = joint_of.get(parent.typed_id, -1) if parent is not None else -1
-        names.append(node.name or ("root" if node.is_root else f"node_{number}"))
+        names.append(_name(node) or ("root" if node.is_root else f"node_{number}"))
         parents.append(above)
+        if node.scale_helper is not None:
+            pivot = node.props.find_prop("ScalingPivot")
+            if pivot is not None and any(pivot.value_vec4[:3]):
+                # ufbx moves the scale to a helper node and forgets what it was about.
+                report.add("warning", f"node {node.name!r}", "scales about its origin, not its scaling pivot")
         t = node.local_transform
         rows.append((*t.translation, *t.rotation, *t.scale))
     table = np.array(rows, np.float64).reshape(-1, 10)
@@ -101,6 +106,17 @@ def _nodes(scene: Held, report: ReportBuilder) -> tuple[list[str], Array, Pose, 
     return names, np.array(parents, np.int32), rest, joint_of
 
 
+def _is_helper(node: Held) -> bool:
+    """Whether ufbx put the node below another, for a scale or a geometry transform that is not handed on."""
+    return bool(node.is_scale_helper or node.is_geometry_transform_helper)
+
+
+def _name(node: Held) -> str:
+    if _is_helper(node):
+        return f"{node.parent.name}_{'scale' if node.is_scale_helper else 'geometry'}"
+    return str(node.name)
+
+
 def _meshes(
     scene: Held, joint_of: dict[int, int], materials: Materials, morphs: Morphs, report: ReportBuilder
 ) -> list[Mesh]:
@@ -111,7 +127,8 @@ def _meshes(
         mesh, joint = node.mesh, joint_of.get(node.typed_id)
         if mesh is None or joint is None:
             continue
-        name = node.name or mesh.name or f"mesh_{len(found)}"
+        owner = node.parent if _is_helper(node) else node
+        name = owner.name or mesh.name or f"mesh_{len(found)}"
         place = f"mesh {name!r}"
         if mesh.typed_id not in geometries:
             geometries[mesh.typed_id] = read_geometry(mesh, place, report)

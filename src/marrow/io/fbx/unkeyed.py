@@ -74,7 +74,7 @@ def read_unkeyed(scene: Held, stack: Held) -> Unkeyed:
 
 def _inherits_scale(node: Held) -> bool:
     parent = node.parent
-    if node.is_scale_helper or int(node.inherit_mode) != 0:
+    if node.is_scale_helper or node.scale_helper is not None or int(node.inherit_mode) != 0:
         return True
     return parent is not None and (bool(parent.is_scale_compensate_parent) or parent.scale_helper is not None)
 
