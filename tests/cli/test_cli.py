@@ -144,6 +144,18 @@ def test_info_as_json(hero_file, capsys):
     assert facts[0]["format"] == "marrow"
 
 
+def test_info_tells_the_rate_the_keys_are_at(capsys, tmp_path):
+    skeleton = mw.Skeleton(("a",), [-1])
+    places = np.zeros((4, 3))
+    even = mw.Clip("even", skeleton, [mw.Track(0, "translation", np.arange(4) / 24, places)])
+    uneven = mw.Clip("uneven", skeleton, [mw.Track(0, "translation", [0, 0.1, 0.15, 0.4], places)])
+    still = mw.Clip("still", skeleton, [mw.Track(0, "translation", [0], places[:1])])
+    mw.save(mw.Character(skeleton, clips=(even, uneven, still)), tmp_path / "clips.marrow")
+    clips = json.loads(call(capsys, "info", tmp_path / "clips.marrow", "--json")[1])[0]["clips"]
+    assert [c["rate"] for c in clips] == [24, None, None]
+    assert [c.key_rate for c in (even, uneven, still)] == [24, None, None]
+
+
 def test_info_goes_on_after_a_bad_file(hero_file, capsys, tmp_path):
     bad = tmp_path / "bad.glb"
     bad.write_bytes(b"glTF")
