@@ -74,6 +74,12 @@ def test_weights_that_do_not_sum_to_one():
     [
         ("repaired", "the weights of 52 vertices did not sum to 1 (worst: 0.98)", "weight-sums", "warning"),
         ("repaired", "3 vertices without weights follow the mesh's node", "unweighted-vertices", "warning"),
+        (
+            "repaired",
+            "3 vertices have no weights; they follow the mesh's node",
+            "unweighted-vertices",
+            "warning",
+        ),
         ("info", "tangents were generated (MikkTSpace)", "missing-tangents", "info"),
         ("dropped", "a light was left out", "import", "warning"),
         ("info", "made by hand", "import", "info"),

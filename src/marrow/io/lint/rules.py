@@ -37,7 +37,7 @@ def import_report(character: Character) -> Iterator[Finding]:
                 "weight-sums",
                 "normalise the weights in the tool that wrote the file; marrow did on loading",
             )
-        elif "without weights" in words or "unweighted" in words:
+        elif "without weights" in words or "no weights" in words:
             rule, remedy = (
                 "unweighted-vertices",
                 "paint weights for them; they follow the mesh's own node for now",
