@@ -124,6 +124,14 @@ def test_quantised_attributes_are_decoded():
     assert_allclose(mesh.colors[0], [1, 0, 0.2, 1], atol=1e-7)
 
 
+def test_mesh_without_vertices_is_dropped_and_reported():
+    maker = one_triangle()
+    maker.document["accessors"][0]["count"] = 0
+    character = maker.load()
+    assert character.meshes == ()
+    assert "no vertices" in str(character.report)
+
+
 def test_colour_without_alpha_gets_it():
     mesh = one_triangle(COLOR_0=[[1, 0, 0], [0, 1, 0], [0, 0, 1]]).load().meshes[0]
     assert mesh.colors.tolist() == [[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1]]

@@ -124,10 +124,13 @@ def read_meshes(ctx: Context, tree: Tree, channels: Channels) -> tuple[Mesh, ...
         hung = noted.node if noted.node is not None and -1 <= noted.node < len(tree.nodes) else joint
         followed = joint if joint >= 0 else max(hung, 0)
         for p, part in enumerate(parts[index]):
+            V = len(part.vertices.positions)
+            if not V:
+                ctx.report.add("dropped", part.name, "the mesh has no vertices")
+                continue
             key = (index, p, node.skin)
             mesh = made.get(key)
             if mesh is None:
-                V = len(part.vertices.positions)
                 mesh = made[key] = _build(
                     part, skins.bind(node.skin, part.weighting, V, followed, f"nodes[{n}]")
                 )

@@ -12,7 +12,7 @@ from marrow.errors import ResourceLimitError
 
 __all__ = ["MAX_CHANNELS", "MAX_LISTED", "MAX_MORPHS", "MAX_NODES", "MAX_PRIMITIVES", "Budget", "limit"]
 
-MAX_JSON_BYTES = 1 << 30
+MAX_JSON_BYTES = 256 << 20
 MAX_JSON_OBJECTS = 2_000_000
 MAX_JSON_VALUES = 4_000_000
 MAX_NODES = 200_000
