@@ -135,7 +135,7 @@ def jump() -> Recording:
         place = np.stack([np.full_like(t, x), height, np.full_like(t, z)], axis=1)
         place[:, 2] -= 0.10 * ease(leave, 0.74, t) * (1 - ease(0.74, land, t))
         ankle, toes = foot_on_ground(place, np.full_like(t, yaw), pitch)
-        grounded = 1 - ease(0.0, 0.14, height)
+        grounded = 1 - ease(leave, leave + 0.2, t) + ease(land - 0.12, land, t)
         body.feet[side] = Foot(
             ankle, np.full_like(t, yaw), pitch, toes * grounded, 0 * t, np.full_like(t, 6.0)
         )
@@ -184,7 +184,7 @@ def wave_hello() -> Recording:
 
 def attack() -> Recording:
     """A blow with the baton: wind up over the shoulder, step in, strike across, follow through, step back."""
-    seconds, hit = 1.3, 0.52
+    seconds, hit = 1.3, 0.54
     body, t = standing(seconds)
     x, z, yaw = STANCE["l"]
     forward = (x + 0.01, z + 0.27)
@@ -209,7 +209,7 @@ def attack() -> Recording:
     body.neck += 0.45 * watching
     body.head += 0.55 * watching
     right = body.arms["r"]
-    blow = [0.0, 0.24, 0.38, hit - 0.045, hit, 0.62, 0.76, seconds]
+    blow = [0.0, 0.24, 0.38, hit - 0.065, hit, 0.65, 0.79, seconds]
     right.swing += spline(blow, [0, 62, 112, 104, 72, 42, 34, 0], t)
     right.spread += spline(blow, [0, 30, 44, 22, -14, -32, -30, 0], t)
     right.twist += spline(blow, [0, 34, 62, 36, -8, -26, -22, 0], t)

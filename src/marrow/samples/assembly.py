@@ -47,7 +47,7 @@ def mirrored_surface(field: Field, vertices: Array, triangles: Array, material: 
 
 def smooth_weights(surface: Surface, dense: Array, rounds: int, where: Array | float = 1.0) -> Array:
     """Weights `(V, J)` mixed with those of their neighbours, as far as `where (V, 1)` says."""
-    neighbours = Neighbours.of(surface.triangles)
+    neighbours = Neighbours.in_mesh(surface.triangles)
     for _ in range(rounds):
         dense = dense + 0.5 * where * (neighbours.mean(dense) - dense)
     return dense

@@ -137,7 +137,7 @@ def stepping(
         ankle,
         turned,
         pitch,
-        toes * (1 - 0.65 * ease(0.0, 0.06, height)),
+        toes * (1 - 0.65 * ease(0.0, 0.1, height)),
         np.zeros_like(t),
         np.full_like(t, knee),
     )

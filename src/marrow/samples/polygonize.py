@@ -178,34 +178,38 @@ def unique_edges(triangles: Array) -> Array:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Which vertices of a mesh share an edge."""
+    """Which vertices of a mesh share an edge: those of vertex v are `of[first[v] : first[v] + count[v]]`."""
 
-    start: Array
-    end: Array
+    of: Array
+    first: Array
     count: Array
 
     @classmethod
-    def of(cls, triangles: Array) -> Neighbours:
+    def in_mesh(cls, triangles: Array) -> Neighbours:
         edges = unique_edges(triangles)
         start, end = np.concatenate([edges, edges[:, ::-1]]).T
-        return cls(start, end, np.maximum(np.bincount(start), 1))
+        count = np.bincount(start)
+        return cls(end[np.argsort(start, kind="stable")], np.cumsum(count) - count, count)
 
     def mean(self, values: Array) -> Array:
         """The mean of `values (V, C)` over the neighbours of each vertex."""
-        out = np.empty_like(values)
-        for c, column in enumerate(values.T):
-            # Columns of skin weights are zero nearly everywhere: only what is not needs to be added up.
-            told = (column != 0)[self.end]
-            total = np.bincount(self.start[told], column[self.end[told]], minlength=len(values))
-            out[:, c] = total / self.count
-        return out
+        V, C = values.shape
+        # Skin weights are zero nearly everywhere: every value that is not is handed to all its neighbours.
+        told = np.flatnonzero(values)
+        vertex, column = np.divmod(told, C)
+        copies = self.count[vertex]
+        ends = np.cumsum(copies)
+        nth = np.arange(ends[-1]) - np.repeat(ends - copies, copies)
+        target = self.of[np.repeat(self.first[vertex], copies) + nth] * C + np.repeat(column, copies)
+        total = np.bincount(target, np.repeat(values.ravel()[told], copies), minlength=V * C)
+        return total.reshape(V, C) / self.count[:, None]  # type: ignore[no-any-return]
 
 
 def relax(field: Field, vertices: Array, triangles: Array, *, rounds: int) -> Array:
     """Vertices spread evenly over the surface: pulled to their neighbours within the tangent plane and back
     onto the surface. Vertices at x = 0 stay there."""
     p = project(field, vertices, steps=2)
-    middle, neighbours = p[:, 0] == 0, Neighbours.of(triangles)
+    middle, neighbours = p[:, 0] == 0, Neighbours.in_mesh(triangles)
     for _ in range(rounds):
         value, g = value_and_gradient(field, p)
         g[middle, 0] = 0
