@@ -15,6 +15,7 @@ import marrow as mw
 from marrow.errors import FormatError, MarrowError, ResourceLimitError, UnknownNameError, ValidationError
 from marrow.io import bvh
 from marrow.io.source import LoadOptions, Source
+from marrow.math import quaternion
 
 ARM = """HIERARCHY
 ROOT hips
@@ -86,6 +87,33 @@ def test_rotation_channels_apply_in_the_order_they_are_written():
     # X(90) Y(90): +Z -> +X -> +X;   Y(90) X(90): +Z -> -Y -> -Y
     np.testing.assert_allclose(end("Xrotation Yrotation Zrotation"), [1, 0, 0], atol=1e-6)
     np.testing.assert_allclose(end("Yrotation Xrotation Zrotation"), [0, -1, 0], atol=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.text("XYZ", min_size=1, max_size=4),
+    st.lists(st.floats(-720, 720, allow_subnormal=False), min_size=4, max_size=4),
+)
+def test_any_chain_of_rotations_is_the_product_of_its_turns(order, degrees):
+    def turn(axis: str, angle: float) -> np.ndarray:
+        i = "XYZ".index(axis)
+        j, k = (i + 1) % 3, (i + 2) % 3
+        m = np.eye(3)
+        m[j, j] = m[k, k] = np.cos(angle)
+        m[k, j], m[j, k] = np.sin(angle), -np.sin(angle)
+        return m
+
+    channels = " ".join(f"{axis}rotation" for axis in order)
+    used = degrees[: len(order)]
+    character = read(
+        f"HIERARCHY\nROOT a {{ OFFSET 0 0 0 CHANNELS {len(order)} {channels} }}\n"
+        f"MOTION\nFrames: 1\nFrame Time: 1\n{' '.join(map(repr, used))}\n"
+    )
+    expected = np.eye(3)
+    for axis, angle in zip(order, np.deg2rad(used)):
+        expected = expected @ turn(axis, angle)
+    rotation = character.clips[0].tracks[0].values[0].astype(np.float64)
+    np.testing.assert_allclose(quaternion.to_matrix(rotation), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize(

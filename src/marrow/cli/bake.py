@@ -31,6 +31,7 @@ def bake(
     fps: float | None = None,
     times: str | None = None,
     scale: float | None = None,
+    allow_outside: Annotated[bool, Parameter(negative=())] = False,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
 ) -> int:
     """Write vertices, joint positions or skinning matrices over time, for other tools and for learning.
@@ -52,6 +53,8 @@ def bake(
         Moments in seconds instead of a rate: 0,0.5,1.25
     scale
         Multiply all lengths, for files whose unit is wrong.
+    allow_outside
+        Let a file refer to others outside its own folder.
     force
         Replace what is there.
     """
@@ -74,7 +77,7 @@ def bake(
     with writer, _progress() as progress:
         for file in files:
             try:
-                character = open_character(file, scale=scale)
+                character = open_character(file, scale=scale, allow_outside=allow_outside)
                 motions = motions_of(character, clip, fps, moments, fields)
             except MarrowError as error:
                 if single or len(files) == 1:

@@ -22,6 +22,7 @@ def check(
     *,
     strict: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
+    allow_outside: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
     """Find what a technical artist would want to mend before a character ships.
 
@@ -33,6 +34,8 @@ def check(
         Let warnings fail the check too.
     json
         Print a JSON list with one object per file.
+    allow_outside
+        Let a file refer to others outside its own folder.
     """
     from marrow.cli._files import open_character
     from marrow.errors import MarrowError
@@ -41,7 +44,7 @@ def check(
     code, found = FINE, []
     for file in files:
         try:
-            findings = lint(open_character(file))
+            findings = lint(open_character(file, allow_outside=allow_outside))
         except MarrowError as error:
             show_error(error)
             code = max(code, BAD_CALL if isinstance(error, UsageError) else BAD_FILE)

@@ -48,7 +48,7 @@ def convert(
     scale
         Multiply all lengths, for files whose unit is wrong.
     allow_outside
-        Let the file refer to others outside its own folder.
+        Let a file refer to others outside its own folder.
     force
         Replace OUT if it exists.
     """

@@ -23,6 +23,7 @@ def info(
     *,
     json: Annotated[bool, Parameter(negative=())] = False,
     all_joints: Annotated[bool, Parameter(name="--all", negative=())] = False,
+    allow_outside: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
     """Show what is in a file: joints, meshes, materials, clips, and what the importer had to say.
 
@@ -34,6 +35,8 @@ def info(
         Print a JSON list with one object per file.
     all_joints
         Show every joint of a large skeleton.
+    allow_outside
+        Let a file refer to others outside its own folder.
     """
     from marrow.cli._facts import facts_of
     from marrow.cli._files import open_character
@@ -42,7 +45,7 @@ def info(
     code, found = FINE, []
     for file in files:
         try:
-            facts = facts_of(open_character(file), file)
+            facts = facts_of(open_character(file, allow_outside=allow_outside), file)
         except MarrowError as error:
             show_error(error)
             code = max(code, BAD_CALL if isinstance(error, UsageError) else BAD_FILE)
