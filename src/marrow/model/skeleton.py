@@ -240,6 +240,11 @@ class Skeleton:
             model[j] = local[j] if p < 0 else affine.multiply(model[p], local[j])
         return _validate.owned(model.astype(np.float32))
 
+    def from_model(self, model: Array) -> Pose:
+        """The pose whose `to_model` is `model (..., J, 3, 4)`. Exact where no joint is sheared against its parent; shear
+        has no place in a pose and is lost (see `marrow.math.transform.decompose`). Morph weights are the rest pose's."""
+        return _late.function("animation.kinematics", "from_model")(self, model)
+
     def to_model(self, pose: Pose, *, from_joint: str | int | None = None, out: Array | None = None) -> Array:
         """Model-space matrices `(..., J, 3, 4)` of a pose, exact under non-uniform scale (shear included).
 
