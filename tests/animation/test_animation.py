@@ -223,6 +223,18 @@ class TestKinematics:
         np.testing.assert_allclose(s, p.scale, atol=1e-5)
         assert quaternion.angle(r.astype(float), p.rotation).max() < 2e-3
 
+    def test_pose_comes_back_from_model_space(self):
+        rng = np.random.default_rng(6)
+        bones = skeleton(rng, 15)
+        p = pose(rng, bones, (4,), rng.uniform(0.5, 2, (4, 15, 1)))  # uniform scale: no shear anywhere
+        back = bones.from_model(bones.to_model(p))
+        np.testing.assert_allclose(bones.to_model(back), bones.to_model(p), atol=1e-4)
+        np.testing.assert_allclose(back.translation, p.translation, atol=1e-3)
+        with pytest.raises(ValidationError, match=r"expected model matrices \(..., 15, 3, 4\)"):
+            bones.from_model(np.zeros((2, 3, 4)))
+        with pytest.raises(ValidationError, match="'lower' has no transform of its own"):
+            ARM.from_model(np.zeros((2, 3, 4)))
+
     def test_skinning_matrices_are_model_times_inverse_bind(self):
         rng = np.random.default_rng(1)
         bones = skeleton(rng, 4)

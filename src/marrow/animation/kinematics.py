@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
 from marrow.kernels import poses
+from marrow.math import affine, transform
 from marrow.model.character import Character, Palette
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
 
-__all__ = ["check_pose", "output", "skinning_matrices", "to_model"]
+__all__ = ["check_pose", "from_model", "output", "skinning_matrices", "to_model"]
 
 Array = NDArray[Any]
 FLOAT32 = np.dtype(np.float32)  # comparing with the type itself would look it up every time
@@ -71,6 +72,28 @@ def to_model(
         result.reshape(-1, J, 12),
     )
     return result
+
+
+def from_model(skeleton: Skeleton, model: Array) -> Pose:
+    """See `Skeleton.from_model`."""
+    model = np.asarray(model)
+    J = len(skeleton)
+    if model.ndim < 3 or model.shape[-3:] != (J, 3, 4):
+        raise ValidationError(f"from_model: expected model matrices (..., {J}, 3, 4), got {model.shape}")
+    exact = model.astype(np.float64)
+    local = exact.copy()
+    child = skeleton.parents >= 0
+    parents = exact[..., skeleton.parents[child], :, :]
+    local[..., child, :, :] = affine.multiply(affine.invert(parents), exact[..., child, :, :])
+    broken = ~np.isfinite(local).all(axis=(-2, -1)).reshape(-1, J).all(axis=0)
+    if broken.any():
+        name = skeleton.names[int(np.argmax(broken))]
+        raise ValidationError(
+            f"from_model: {name!r} has no transform of its own: the joint above it has no extent"
+        )
+    parts = (part.astype(np.float32) for part in transform.decompose(local))
+    morphs = np.broadcast_to(skeleton.rest.morphs, (*model.shape[:-3], len(skeleton.morph_names))).copy()
+    return Pose(*parts, morphs)
 
 
 def skinning_matrices(character: Character | Palette, model: Array, *, out: Array | None = None) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 from marrow.math import affine
 from marrow.model import Character, Clip, Mesh, Pose, Skeleton, Track, normalize_weights
 
-__all__ = ["random_pose", "synthetic_body"]
+__all__ = ["random_pose", "subdivided", "synthetic_body"]
 
 SHARE = {1: 0.10, 2: 0.42, 3: 0.35, 4: 0.13}
 
@@ -45,6 +45,39 @@ def synthetic_body(
     )
     motions = [_motion(f"motion_{i}", skeleton, rng) for i in range(clips)]
     return Character(skeleton, (mesh,), motions, name="synthetic body")  # type: ignore[arg-type]
+
+
+def subdivided(character: Character) -> Character:
+    """Every mesh with its triangles cut into four: a real body at twice the resolution, for timing."""
+    return character.replace(meshes=tuple(_subdivided(m) for m in character.meshes if m.triangle_count))
+
+
+def _subdivided(mesh: Mesh) -> Mesh:
+    corners = mesh.triangles.astype(np.int64)
+    edges = np.sort(np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]]), axis=1)
+    pairs, middle = np.unique(edges, axis=0, return_inverse=True)
+    ab, bc, ca = (mesh.vertex_count + middle.reshape(3, -1)).astype(np.uint32)
+    a, b, c = mesh.triangles.T
+    triangles = np.concatenate(
+        [np.stack(t, axis=1) for t in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))]
+    )
+    dense = np.zeros((mesh.vertex_count, len(mesh.joint_list)), np.float32)
+    np.add.at(dense, (np.arange(mesh.vertex_count)[:, None], mesh.joints), mesh.weights)
+
+    def halfway(values: np.ndarray) -> np.ndarray:
+        return np.concatenate([values, (values[pairs[:, 0]] + values[pairs[:, 1]]) / 2])
+
+    dense = halfway(dense)
+    strongest = np.argsort(-dense, axis=1, kind="stable")[:, :4]
+    return Mesh(
+        mesh.name,
+        halfway(mesh.positions),
+        triangles,
+        joints=strongest,
+        weights=normalize_weights(np.take_along_axis(dense, strongest, axis=1))[0],
+        joint_list=mesh.joint_list,
+        inverse_bind=mesh.inverse_bind,
+    )
 
 
 def random_pose(character: Character, shape: tuple[int, ...] = (), seed: int = 1) -> Pose:

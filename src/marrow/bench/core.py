@@ -9,6 +9,7 @@ import tempfile
 import time
 import tracemalloc
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,15 @@ import numpy as np
 from marrow.animation.bank import ClipBank
 from marrow.animation.kinematics import skinning_matrices, to_model
 from marrow.bench import rivals
-from marrow.bench.body import random_pose, synthetic_body
+from marrow.bench.body import random_pose, subdivided, synthetic_body
 from marrow.bench.harness import Contest
 from marrow.bench.twins import Twins, load_twins
 from marrow.graph.program import PoseEvaluator, Program, ProgramBuilder
+from marrow.io import load
 from marrow.kernels import program as kernel
 from marrow.kernels import reference
 from marrow.model.character import Character
+from marrow.samples import mannequin
 from marrow.skinning import Surface, skin
 from marrow.skinning.layout import Layout, layout_of
 
@@ -38,6 +41,7 @@ def contests(*, vertices: int = 26_000, frames: int = 256) -> list[Contest]:
     twins = load_twins()
     return [
         *_skinning(body, matrices, twins),
+        *(_real(who, twins) for who in _real_bodies()),
         _frames(body, frames, twins),
         *_poses(body, twins),
     ]
@@ -81,6 +85,31 @@ def _skinning(body: Character, matrices: np.ndarray, twins: Twins | None) -> lis
     if sparse is not None:
         linear.entries["SciPy, sparse weights"] = sparse
     return [linear, vectors, dual]
+
+
+def _real_bodies() -> list[Character]:
+    """The mannequin, and the corpus's Soldier cut finer, where `MARROW_CORPUS` has it."""
+    bodies = [mannequin()]
+    soldier = Path(os.environ.get("MARROW_CORPUS", "../shared/corpus")) / "Soldier.glb"
+    if soldier.is_file():
+        bodies.append(subdivided(load(soldier)))
+    return bodies
+
+
+def _real(body: Character, twins: Twins | None) -> Contest:
+    clip = next((c for c in body.clips.values() if c.name.lower() == "run"), body.clips[0])
+    matrices = skinning_matrices(body, to_model(body.skeleton, clip.sample(0.3)))
+    V, P = body.vertex_count, len(matrices)
+    contest = Contest(f"linear blend, positions: {body.name}, {V:,} vertices", "vertex", V)
+    out = Surface(np.empty((V, 3), np.float32))
+    contest.entries["marrow"] = lambda: skin(body, matrices, normals=False, out=out)
+    if twins is not None:
+        p, none = np.empty((V, 3), np.float32), np.empty(0, np.float32)
+        contest.entries[TWIN] = twins.prepared(
+            "twin_linear", 0, 1, P, V, *_arrays(layout_of(body)), matrices, p, none, none
+        )
+        contest.goals[TWIN] = 1.2
+    return contest
 
 
 def _frames(body: Character, frames: int, twins: Twins | None) -> Contest:
