@@ -499,6 +499,27 @@ def test_display_color_is_kept(tmp_path):
     assert read(stage(f'def Mesh "M" {{ {each} }}'), tmp_path).meshes[0].colors.tolist()[1] == [0, 1, 0, 1]
 
 
+def test_instances_have_skeletons_of_their_own(tmp_path):
+    (tmp_path / "arm.usda").write_text(ARM.replace('upAxis = "Y"', 'upAxis = "Y"\n    defaultPrim = "Arm"'))
+    instance = "(prepend references = @./arm.usda@\ninstanceable = true)"
+    moved = """{
+    double3 xformOp:translate = (-3, 0, 0)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+}"""
+    timing = "startTimeCode = 10\nendTimeCode = 34\ntimeCodesPerSecond = 24\nmetersPerUnit = 1"
+    character = read(stage(f'def "L" {instance}\n{moved}\ndef "R" {instance} {{}}', timing), tmp_path)
+    pose = character.clips[0].sample(1.0)
+    left, right = (skinned(character, mesh, pose) for mesh in character.meshes)
+    np.testing.assert_allclose(left[2], [-4, 2, 0], atol=1e-6)
+    np.testing.assert_allclose(right[2], [4, 2, 0], atol=1e-6)
+
+
+def test_weights_without_a_skel_root_are_reported(tmp_path):
+    assert "no skeleton below a SkelRoot" in str(
+        read(ARM.replace("def SkelRoot", "def Xform"), tmp_path).report
+    )
+
+
 # the process around it
 
 

@@ -74,9 +74,9 @@ class Nodes:
             local = column_affine(place.GetLocalTransformation(Usd.TimeCode.EarliestTime()))
             self.of_prim[str(prim.GetPath())] = self.add(prim.GetName(), parent, local)
 
-    def add_rig(self, query: Any, animation: Any) -> Rig:
-        """The joints of a UsdSkel skeleton, below the node of its prim."""
-        prim = query.GetPrim()
+    def add_rig(self, prim: Any, query: Any, animation: Any) -> Rig:
+        """The joints of a UsdSkel skeleton, below the node of its prim (of the instance, not of its
+        prototype)."""
         tokens = [str(t) for t in query.GetJointOrder()]
         above = list(query.GetTopology().GetParentIndices())
         base = self.nearest(prim)

@@ -58,7 +58,7 @@ def _character(
             query = cache.GetSkelQuery(UsdSkel.Skeleton(prim))
             if query:
                 animation = UsdSkel.BindingAPI(prim).GetInheritedAnimationSource()
-                rigs[str(prim.GetPath())] = nodes.add_rig(query, animation)
+                rigs[str(prim.GetPath())] = nodes.add_rig(prim, query, animation)
             else:
                 report.add("dropped", str(prim.GetPath()), "is not a valid skeleton")
         elif prim.IsA(UsdGeom.Mesh):
@@ -72,6 +72,10 @@ def _character(
     meshes: list[Mesh] = []
     for prim in mesh_prims:
         skeleton_path, skinning = rig_of.get(str(prim.GetPath()), (None, None))
+        if skeleton_path is None and UsdSkel.BindingAPI(prim).GetJointIndicesPrimvar().HasValue():
+            report.add(
+                "warning", str(prim.GetPath()), "has weights but no skeleton below a SkelRoot; it is rigid"
+            )
         mesh = reader.read(prim, rigs.get(skeleton_path) if skeleton_path else None, skinning)
         if mesh is not None:
             meshes.append(mesh)
