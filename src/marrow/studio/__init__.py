@@ -1,0 +1,1 @@
+"""The studio: a page in the browser to see, scrub and steer any character."""

@@ -1,0 +1,290 @@
+"""What the studio's HTTP addresses answer: characters, graphs, curves and paths as plain data for the page."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+__all__ = [
+    "CharacterInfo",
+    "Curves",
+    "GraphInfo",
+    "JointPath",
+    "UploadAnswer",
+]
+
+Vec2 = tuple[float, float]
+Vec3 = tuple[float, float, float]
+Vec4 = tuple[float, float, float, float]
+Dtype = Literal["float32", "uint32", "uint16"]
+
+
+class Info(msgspec.Struct, frozen=True):
+    """Plain data sent as JSON."""
+
+
+class JointInfo(Info, frozen=True):
+    """A joint: its parent (-1 for a root) and rest transform relative to it."""
+
+    name: str
+    parent: int
+    translation: Vec3
+    rotation: Vec4
+    scale: Vec3
+
+
+class SocketInfo(Info, frozen=True):
+    """A named place on a joint."""
+
+    name: str
+    joint: int
+    translation: Vec3
+    rotation: Vec4
+    scale: Vec3
+
+
+class TextureInfo(Info, frozen=True):
+    """How an image is looked up; `image` is the number in `/api/image/{slot}/{image}`."""
+
+    image: int
+    uv_set: int
+    wrap_u: Literal["repeat", "clamp", "mirror"]
+    wrap_v: Literal["repeat", "clamp", "mirror"]
+    mag_filter: Literal["nearest", "linear"] | None
+    min_filter: str | None
+    offset: Vec2
+    rotation: float
+    scale: Vec2
+
+
+class MaterialInfo(Info, frozen=True):
+    """A metallic-roughness material as in glTF; colours are linear."""
+
+    name: str
+    base_color: Vec4
+    metallic: float
+    roughness: float
+    emissive: Vec3
+    base_color_texture: TextureInfo | None
+    metallic_roughness_texture: TextureInfo | None
+    normal_texture: TextureInfo | None
+    normal_scale: float
+    occlusion_texture: TextureInfo | None
+    occlusion_strength: float
+    emissive_texture: TextureInfo | None
+    alpha_mode: Literal["opaque", "mask", "blend"]
+    alpha_cutoff: float
+    double_sided: bool
+    unlit: bool
+
+
+class BufferInfo(Info, frozen=True):
+    """An array in the blob of `/api/character/{slot}/buffers`: byte offset (a multiple of 16), type and shape."""
+
+    offset: int
+    dtype: Dtype
+    shape: list[int]
+
+
+class SectionInfo(Info, frozen=True):
+    """A run of triangles with one material: `first` and `count` in triangles; `material` -1 for none."""
+
+    first: int
+    count: int
+    material: int
+    name: str
+
+
+class MorphTargetInfo(Info, frozen=True):
+    """A morph target; `weight` is its place among the M morph weights of a frame."""
+
+    name: str
+    weight: int
+
+
+class MeshInfo(Info, frozen=True):
+    """A mesh and where its arrays lie.
+
+    `buffers` always has `positions (V, 3)`, `triangles (F, 3)`, `joints (V, K)` (palette entries) and `weights (V, K)`,
+    strongest first and padded with zeros; and where the mesh has them `normals (V, 3)`, `tangents (V, 4)`,
+    `uv0`, `uv1`... `(V, 2)`, `colors (V, 4)`, `dual_quaternion_weights (V,)`, `morph_positions` and `morph_normals`
+    `(T, V, 3)`.
+    """
+
+    name: str
+    vertices: int
+    triangles: int
+    influences: int
+    sections: list[SectionInfo]
+    morph_targets: list[MorphTargetInfo]
+    skinning: Literal["linear", "dual_quaternion", "blended"]
+    visible: bool
+    buffers: dict[str, BufferInfo]
+
+
+class EventInfo(Info, frozen=True):
+    """Something that happens at a moment of a clip."""
+
+    time: float
+    name: str
+
+
+class ClipInfo(Info, frozen=True):
+    """A clip; `rate` is its frames per second, for stepping; `joints` are those it moves."""
+
+    name: str
+    duration: float
+    rate: float
+    events: list[EventInfo]
+    additive: bool
+    joints: list[int]
+
+
+class ReportLine(Info, frozen=True):
+    """What the importer had to say."""
+
+    kind: Literal["info", "repaired", "dropped", "warning"]
+    place: str
+    message: str
+
+
+# -- graphs -------------------------------------------------------------------------------------------------------
+class ParameterInfo(Info, frozen=True):
+    """A parameter; `range` is what a slider should span."""
+
+    name: str
+    type: Literal["float", "bool", "trigger", "vector"]
+    default: bool | float | Vec3
+    range: Vec2
+    smoothing: float
+
+
+class NodeInfo(Info, frozen=True):
+    """A node of the graph by its `path`; `parent` is None for the root, `role` says what it is to its parent.
+
+    `details` are its own settings in words; `parameters` the ones it reads.
+    """
+
+    path: str
+    kind: str
+    title: str
+    parent: str | None
+    role: str
+    clip: str | None
+    details: dict[str, str]
+    parameters: list[str]
+
+
+class TransitionInfo(Info, frozen=True):
+    """A transition of a machine; `source` may be `*`."""
+
+    source: str
+    to: str
+    when: list[str]
+    seconds: float
+    blend: Literal["fade", "inertia"]
+
+
+class MachineInfo(Info, frozen=True):
+    """A state machine: its node's path, its states and where each one's node is."""
+
+    path: str
+    states: list[str]
+    nodes: list[str]
+    initial: str
+    transitions: list[TransitionInfo]
+
+
+class SpacePoint(Info, frozen=True):
+    """A point of a blend space (`y` is 0 on a line) and the path of the node it shows."""
+
+    x: float
+    y: float
+    label: str
+    node: str
+
+
+class BlendSpaceInfo(Info, frozen=True):
+    """A blend space: parameters of its axes (None: a constant), points, triangles between them."""
+
+    path: str
+    x: str | None
+    y: str | None
+    points: list[SpacePoint]
+    triangles: list[tuple[int, int, int]]
+
+
+class MaskInfo(Info, frozen=True):
+    """How much of each joint a layer takes, `(J,)`."""
+
+    path: str
+    weights: list[float]
+
+
+class GraphInfo(Info, frozen=True):
+    """A graph, laid out for drawing."""
+
+    name: str
+    parameters: list[ParameterInfo]
+    nodes: list[NodeInfo]
+    machines: list[MachineInfo]
+    blend_spaces: list[BlendSpaceInfo]
+    masks: list[MaskInfo]
+
+
+class CharacterInfo(Info, frozen=True):
+    """`/api/character/{slot}`: everything about a character but its arrays.
+
+    `buffers` of the character itself: `inverse_bind (P, 3, 4)`, `palette_joints (P,)`, and `bind_positions (P, 3)`, the
+    point a palette entry's scale is applied about in dual-quaternion skinning. The model-space matrix of a joint is
+    its palette matrix times the inverse of its `inverse_bind`; the first J palette entries are the J joints.
+    """
+
+    name: str
+    slot: int
+    joints: list[JointInfo]
+    sockets: list[SocketInfo]
+    morphs: list[str]
+    materials: list[MaterialInfo]
+    images: int
+    meshes: list[MeshInfo]
+    clips: list[ClipInfo]
+    report: list[ReportLine]
+    palette: int
+    morph_weights: int
+    vertices: int
+    triangles: int
+    bounds: tuple[Vec3, Vec3]
+    buffers: dict[str, BufferInfo]
+    buffer_bytes: int
+    graph: GraphInfo | None
+
+
+class Curves(Info, frozen=True):
+    """`/api/curves?slot=&clip=&joint=`: one joint's local transform over a clip. Euler angles in degrees, XYZ order."""
+
+    clip: str
+    joint: int
+    times: list[float]
+    translation: list[Vec3]
+    rotation: list[Vec4]
+    euler: list[Vec3]
+    scale: list[Vec3]
+
+
+class JointPath(Info, frozen=True):
+    """`/api/path?slot=&clip=&joint=`: where a joint is in model space over a clip."""
+
+    clip: str
+    joint: int
+    times: list[float]
+    points: list[Vec3]
+
+
+class UploadAnswer(Info, frozen=True):
+    """`POST /api/upload?name=&slot=`: what became of the file; `error` is None when it is shown now."""
+
+    name: str
+    slot: int
+    error: str | None
