@@ -37,6 +37,16 @@ def mutate(data: bytes, rng: random.Random) -> bytes:
     return bytes(out)
 
 
+def mutate_numbers(data: bytes, rng: random.Random) -> bytes:
+    """A text file with a few of its numbers exchanged: its grammar holds, its counts and indices do not."""
+    found = list(_NUMBER.finditer(data))
+    out = bytearray(data)
+    for match in sorted(rng.sample(found, min(len(found), rng.choice((1, 2, 4)))), key=lambda m: -m.start()):
+        other = rng.choice(found)[0] if rng.random() < 0.5 else rng.choice(_ODD_NUMBERS)
+        out[match.start() : match.end()] = other
+    return bytes(out)
+
+
 def _flip(out: bytearray, rng: random.Random) -> None:
     out[rng.randrange(len(out))] ^= 1 << rng.randrange(8)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from handmade import flag
-from mutator import mutate, mutate_json
+from mutator import mutate, mutate_json, mutate_numbers
 from worlds import everything
 
 import marrow as mw
@@ -119,6 +119,8 @@ def sealed(data: bytes) -> bytes:
 
 def damaged(suffix: str, data: bytes, rng: random.Random) -> bytes:
     """A mutant: bytes changed anywhere, or a JSON description that is still JSON and fits no longer."""
+    if suffix in (".fbx", ".bvh") and b"\0" not in data and rng.random() < 0.7:
+        return mutate_numbers(data, rng)
     if suffix in (".fbx", ".bvh") or rng.random() < 0.3:
         mutant = mutate(data, rng)
         return sealed(mutant) if suffix == ".marrow" and rng.random() < 0.7 else mutant
