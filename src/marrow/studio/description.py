@@ -1,4 +1,5 @@
-"""What the studio's HTTP addresses answer: characters, graphs, curves and paths as plain data for the page."""
+"""What the studio's HTTP addresses answer: characters, graphs, curves and paths as plain data for the
+page."""
 
 from __future__ import annotations
 
@@ -80,7 +81,8 @@ class MaterialInfo(Info, frozen=True):
 
 
 class BufferInfo(Info, frozen=True):
-    """An array in the blob of `/api/character/{slot}/buffers`: byte offset (a multiple of 16), type and shape."""
+    """An array in the blob of `/api/character/{slot}/buffers`: byte offset (a multiple of 16), type and
+    shape."""
 
     offset: int
     dtype: Dtype
@@ -106,10 +108,10 @@ class MorphTargetInfo(Info, frozen=True):
 class MeshInfo(Info, frozen=True):
     """A mesh and where its arrays lie.
 
-    `buffers` always has `positions (V, 3)`, `triangles (F, 3)`, `joints (V, K)` (palette entries) and `weights (V, K)`,
-    strongest first and padded with zeros; and where the mesh has them `normals (V, 3)`, `tangents (V, 4)`,
-    `uv0`, `uv1`... `(V, 2)`, `colors (V, 4)`, `dual_quaternion_weights (V,)`, `morph_positions` and `morph_normals`
-    `(T, V, 3)`.
+    `buffers` always has `positions (V, 3)`, `triangles (F, 3)`, `joints (V, K)` (palette entries) and
+    `weights (V, K)`, strongest first and padded with zeros; and where the mesh has them `normals (V, 3)`,
+    `tangents (V, 4)`, `uv0`, `uv1`... `(V, 2)`, `colors (V, 4)`, `dual_quaternion_weights (V,)`,
+    `morph_positions` and `morph_normals` `(T, V, 3)`.
     """
 
     name: str
@@ -149,7 +151,7 @@ class ReportLine(Info, frozen=True):
     message: str
 
 
-# -- graphs -------------------------------------------------------------------------------------------------------
+# -- graphs --------------------------------------------------------------------------------------------------
 class ParameterInfo(Info, frozen=True):
     """A parameter; `range` is what a slider should span."""
 
@@ -236,9 +238,10 @@ class GraphInfo(Info, frozen=True):
 class CharacterInfo(Info, frozen=True):
     """`/api/character/{slot}`: everything about a character but its arrays.
 
-    `buffers` of the character itself: `inverse_bind (P, 3, 4)`, `palette_joints (P,)`, and `bind_positions (P, 3)`, the
-    point a palette entry's scale is applied about in dual-quaternion skinning. The model-space matrix of a joint is
-    its palette matrix times the inverse of its `inverse_bind`; the first J palette entries are the J joints.
+    `buffers` of the character itself: `inverse_bind (P, 3, 4)`, `palette_joints (P,)`, and `bind_positions
+    (P, 3)`, the point a palette entry's scale is applied about in dual-quaternion skinning. The model-space
+    matrix of a joint is its palette matrix times the inverse of its `inverse_bind`; the first J palette
+    entries are the J joints.
     """
 
     name: str
@@ -262,7 +265,8 @@ class CharacterInfo(Info, frozen=True):
 
 
 class Curves(Info, frozen=True):
-    """`/api/curves?slot=&clip=&joint=`: one joint's local transform over a clip. Euler angles in degrees, XYZ order."""
+    """`/api/curves?slot=&clip=&joint=`: one joint's local transform over a clip. Euler angles in
+    degrees, XYZ order."""
 
     clip: str
     joint: int

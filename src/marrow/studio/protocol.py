@@ -1,8 +1,8 @@
 """What the studio's server and page say to each other: the one definition both sides derive from.
 
-Text frames of the websocket are JSON objects told apart by `type`; binary frames are `FRAME_HEADER` followed by float32
-arrays. What the HTTP addresses under `/api` answer is in `description.py`. `python -m marrow.studio.protocol` prints
-the TypeScript of all of it, which is committed as `web/src/protocol.ts`.
+Text frames of the websocket are JSON objects told apart by `type`; binary frames are `FRAME_HEADER`
+followed by float32 arrays. What the HTTP addresses under `/api` answer is in `description.py`. `python -m
+marrow.studio.protocol` prints the TypeScript of all of it, which is committed as `web/src/protocol.ts`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field
     """Anything said over the websocket."""
 
 
-# -- page to server -----------------------------------------------------------------------------------------------
+# -- page to server ------------------------------------------------------------------------------------------
 class Play(Message, frozen=True, tag="play"):
     """Lets time pass, or stops it."""
 
@@ -101,7 +101,7 @@ class SetParameter(Message, frozen=True, tag="parameter"):
     """Sets a parameter of the graph for all instances (around it, where the crowd is spread)."""
 
     name: Name
-    # A range on the plain number would be right, but msgspec 0.22 crashes on a union of a tuple and a constrained float.
+    # No range on the number: msgspec 0.22 crashes on a union of a tuple and a constrained float.
     value: bool | float | tuple[Finite, Finite, Finite]
 
 
@@ -167,7 +167,7 @@ ClientMessage = (
 )
 
 
-# -- server to page -----------------------------------------------------------------------------------------------
+# -- server to page ------------------------------------------------------------------------------------------
 class HistoryEntry(msgspec.Struct, frozen=True):
     """A state that was entered: which machine, which state, when (seconds of the session's own time)."""
 
@@ -177,9 +177,9 @@ class HistoryEntry(msgspec.Struct, frozen=True):
 
 
 class State(Message, frozen=True, tag="state"):
-    """What the session is set to. Sent whole when something in it changes; time as it passes is in the frames. `rate` is
-    the clip's frames per second. `driven`: a Python program updates the animator itself, so playback is not the page's to
-    control."""
+    """What the session is set to. Sent whole when something in it changes; time as it passes is in the
+    frames. `rate` is the clip's frames per second. `driven`: a Python program updates the animator
+    itself, so playback is not the page's to control."""
 
     mode: Mode
     clip: str | None
@@ -198,7 +198,8 @@ class State(Message, frozen=True, tag="state"):
 
 
 class MachineState(msgspec.Struct, frozen=True):
-    """Where the first instance is in one machine: `progress` from 0 to 1 while it goes there from `source`."""
+    """Where the first instance is in one machine: `progress` from 0 to 1 while it goes there from
+    `source`."""
 
     machine: str
     state: str
@@ -207,8 +208,8 @@ class MachineState(msgspec.Struct, frozen=True):
 
 
 class Live(Message, frozen=True, tag="live"):
-    """What a running graph does, for the first instance: its machines, how much each node shows (by path), the values
-    parameters have reached, and the states entered since the message before."""
+    """What a running graph does, for the first instance: its machines, how much each node shows (by
+    path), the values parameters have reached, and the states entered since the message before."""
 
     time: float
     machines: list[MachineState]
@@ -234,7 +235,7 @@ class Progress(Message, frozen=True, tag="progress"):
     fraction: float
 
 
-class Error(Message, frozen=True, tag="error"):
+class Failure(Message, frozen=True, tag="error"):
     """Something could not be done, in words."""
 
     message: str
@@ -255,7 +256,8 @@ class SampleInfo(msgspec.Struct, frozen=True):
 
 
 class Hello(Message, frozen=True, tag="hello"):
-    """The first message: the protocol's version, the session's state, recent history, and what can be opened."""
+    """The first message: the protocol's version, the session's state, recent history, and what can be
+    opened."""
 
     version: int
     server: str
@@ -266,7 +268,7 @@ class Hello(Message, frozen=True, tag="hello"):
     max_upload_bytes: int
 
 
-ServerMessage = Hello | State | Live | Stats | Progress | Error | Changed
+ServerMessage = Hello | State | Live | Stats | Progress | Failure | Changed
 
 _decoder = msgspec.json.Decoder(ClientMessage)
 _encoder = msgspec.json.Encoder()
@@ -292,8 +294,8 @@ def encode(message: ServerMessage) -> str:
 def pack_frame(
     *, frame: int, slot: int, time: float, matrices: Array, morphs: Array, placements: Array | None = None
 ) -> bytes:
-    """A binary frame: skinning matrices `(N, P, 3, 4)`, weights of the morph targets `(N, M)`, and where the instances
-    stand, `(N, 3, 4)`, when that has changed."""
+    """A binary frame: skinning matrices `(N, P, 3, 4)`, weights of the morph targets `(N, M)`, and where
+    the instances stand, `(N, 3, 4)`, when that has changed."""
     N, P = matrices.shape[:2]
     header = FRAME_HEADER.pack(
         FRAME_MAGIC,
