@@ -91,9 +91,9 @@ def from_model(skeleton: Skeleton, model: Array) -> Pose:
         raise ValidationError(
             f"from_model: {name!r} has no transform of its own: the joint above it has no extent"
         )
-    parts = (part.astype(np.float32) for part in transform.decompose(local))
+    translation, rotation, scale = (part.astype(np.float32) for part in transform.decompose(local))
     morphs = np.broadcast_to(skeleton.rest.morphs, (*model.shape[:-3], len(skeleton.morph_names))).copy()
-    return Pose(*parts, morphs)
+    return Pose(translation, rotation, scale, morphs)
 
 
 def skinning_matrices(character: Character | Palette, model: Array, *, out: Array | None = None) -> Array:
