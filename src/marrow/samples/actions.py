@@ -66,7 +66,7 @@ def idle() -> Recording:
         arm.swing += 2.0 * s * late + 1.2 * wave(phase, 0.1, 2)
         arm.spread += 1.4 * s * late
         arm.wrist[:, 0] += 3 * wave(phase, 0.2 + 0.1 * s, 2)
-        body.feet[side].knee += 3 * s * shift * -s
+        body.feet[side].knee -= 3 * shift
     body.arms["l"].curl += 0.06 * wave(phase, 0.35, 2)
     breathing(body, phase, 2)
     body.morphs["blink"] = spline([1.5, 1.58, 1.62, 1.76, 3.4, 3.48, 3.52, 3.66], [0, 1, 1, 0, 0, 1, 1, 0], t)

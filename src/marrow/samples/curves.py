@@ -127,7 +127,7 @@ def stepping(
         turned += (s.yaw - here[2]) * u
         flight = np.clip((t - s.start) / (s.end - s.start), 0, 1)
         height += s.lift * 16 * flight**2 * (1 - flight) ** 2
-        # The heel comes up as the foot leaves; the toes come up before it lands.
+        # The heel comes up before the foot leaves, and is down again before it lands.
         pitch -= (
             24 * np.sin(np.pi * np.clip((t - s.start + 0.06) / (0.55 * (s.end - s.start) + 0.06), 0, 1)) ** 2
         )

@@ -202,7 +202,7 @@ class Neighbours:
         nth = np.arange(ends[-1]) - np.repeat(ends - copies, copies)
         target = self.of[np.repeat(self.first[vertex], copies) + nth] * C + np.repeat(column, copies)
         total = np.bincount(target, np.repeat(values.ravel()[told], copies), minlength=V * C)
-        return total.reshape(V, C) / self.count[:, None]  # type: ignore[no-any-return]
+        return total.reshape(V, C) / self.count[:, None]
 
 
 def relax(field: Field, vertices: Array, triangles: Array, *, rounds: int) -> Array:

@@ -38,7 +38,7 @@ TWIST_SHARE = {
 class Arm:
     """An arm, starting from hanging at the side. `swing` forward, `spread` sideways, `twist` outward,
     `elbow` flexion, `pronation` of the forearm (palm to the back), `wrist` (flexion, towards the thumb),
-    `shoulder` (up, forward), `curl` of the fingers (0 flat to 1 a fist), `thumb` likewise."""
+    `shoulder` (up, forward), `curl` of the fingers (0 flat to 1 a fist), and how far they `fan` out."""
 
     swing: Array
     spread: Array
@@ -137,7 +137,7 @@ class _Solver(Stage):
     def trunk(self) -> None:
         b = self.body
         self.places[:, 0] = b.root
-        self.turns[:, 0] = turn(np.stack([np.zeros(b.frames), b.root_yaw, np.zeros(b.frames)], axis=-1))
+        self.turns[:, 0] = about(np.array([0, 1.0, 0]), b.root_yaw)
         pelvis = self.index["pelvis"]
         self.places[:, pelvis] = b.pelvis
         self.turns[:, pelvis] = quat.multiply(self.turns[:, 0], turn(b.pelvis_turn))
@@ -179,10 +179,8 @@ class _Solver(Stage):
         self.place(thigh)
         upper = float(np.linalg.norm(self.offset(calf)))
         lower = float(np.linalg.norm(self.offset(f"foot_{side}")))
-        pole = quat.rotate(
-            turn(np.stack([np.zeros_like(foot.yaw), foot.yaw + s * foot.knee, np.zeros_like(foot.yaw)], -1)),
-            np.array([0, 0, 1.0]),
-        )
+        _, y, z = np.eye(3)
+        pole = quat.rotate(about(y, foot.yaw + s * foot.knee), z)
         knee, ankle = solve_two_bones(self.places[:, hip_joint], foot.ankle, pole, upper, lower)
         self.miss[:, 0 if side == "l" else 1] = np.linalg.norm(ankle - foot.ankle, axis=1)
         self.turns[:, hip_joint] = bone_turn(knee - self.places[:, hip_joint], pole, self.bind[hip_joint])
