@@ -18,9 +18,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from handmade import flag
 from mutator import mutate, mutate_json, mutate_numbers
-from worlds import everything
+from seeds import everything, flag
 
 import marrow as mw
 from marrow.errors import MarrowError
@@ -76,7 +75,7 @@ def embedded_gltf(folder: Path) -> bytes:
     return json.dumps(document).encode()
 
 
-def seeds(format_name: str, folder: Path) -> list[tuple[str, bytes]]:
+def whole_files(format_name: str, folder: Path) -> list[tuple[str, bytes]]:
     """Whole files to start from, by the suffix they are tried under."""
     if format_name == "fbx":
         found = [(".fbx", flag().text())]
@@ -186,7 +185,7 @@ def try_one(path: Path) -> str:
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("format_name", ["marrow", "gltf", "glb", "fbx", "bvh"])
 def test_damaged_files_give_a_character_or_an_error(format_name: str, tmp_path: Path) -> None:
-    whole = seeds(format_name, tmp_path)
+    whole = whole_files(format_name, tmp_path)
     end = time.monotonic() + SECONDS
     count, seed, failures = COUNTS.get(format_name, 150), FIRST, []
     while (time.monotonic() < end if SECONDS else seed < FIRST + count) and len(failures) < 10:

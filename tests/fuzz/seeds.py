@@ -1,0 +1,26 @@
+"""The fuzz tests start from the same small files the readers' own tests use."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+TESTS = Path(__file__).resolve().parents[1]
+
+
+def _helper(path: str) -> ModuleType:
+    """A helper module of other tests, whose folder is not on the path here."""
+    name = Path(path).stem
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, TESTS / path)
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+flag = _helper("io/fbx/handmade.py").flag
+everything = _helper("io/worlds.py").everything
