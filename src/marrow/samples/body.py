@@ -64,7 +64,7 @@ def _trunk() -> Field:
     upper = smooth_union(
         0.045,
         torso,
-        round_cone((0.0, 1.452, -0.042), (0.148, 1.425, -0.032), 0.046, 0.05),  # trapezius, shoulder girdle
+        round_cone((0.0, 1.462, -0.044), (0.148, 1.427, -0.032), 0.047, 0.05),  # trapezius, shoulder girdle
         ellipsoid((0.074, 1.362, 0.050), (0.084, 0.060, 0.044)),  # pectorals
         ellipsoid((0.030, 1.17, 0.054), (0.034, 0.115, 0.026)),  # abdominals
     )
@@ -74,7 +74,7 @@ def _trunk() -> Field:
         ellipsoid((0.064, 0.935, -0.048), (0.076, 0.084, 0.062)),  # buttocks
         ellipsoid((0.0, 0.905, -0.004), (0.062, 0.056, 0.060)),  # groin
         round_cone((0, 1.43, -0.036), (0, 1.60, -0.008), 0.056, 0.048),  # neck
-        round_cone((0.052, 1.442, -0.045), (0.012, 1.54, -0.026), 0.024, 0.026),  # neck muscles
+        round_cone((0.062, 1.452, -0.046), (0.014, 1.545, -0.028), 0.026, 0.026),  # neck muscles
     )
 
 

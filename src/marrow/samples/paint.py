@@ -56,7 +56,7 @@ def regions() -> list[tuple[int, Field]]:
         # Points down on the chest, lies flatter and higher across the shoulder blades.
         front = p[:, 2] > -0.02
         height = np.where(front, p[:, 1] - 1.305 - 0.55 * p[:, 0], p[:, 1] - 1.345 - 0.22 * p[:, 0])
-        return np.maximum(np.abs(height) - 0.013, p[:, 0] - np.where(front, 0.20, 0.155))  # type: ignore[no-any-return]
+        return np.maximum(np.abs(height) - 0.013, p[:, 0] - np.where(front, 0.158, 0.150))  # type: ignore[no-any-return]
 
     def visor(p: Array) -> Array:
         y, across = p[:, 1] - 1.691 - 0.04 * p[:, 0], np.maximum(p[:, 0] - 0.058, 0)
