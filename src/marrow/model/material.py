@@ -60,7 +60,7 @@ class Material:
 
     def __post_init__(self) -> None:
         for field, size in (("base_color", 4), ("emissive", 3)):
-            value = tuple(float(c) for c in getattr(self, field))
+            value = tuple(map(float, getattr(self, field)))
             if len(value) != size:
                 raise ValidationError(
                     f"Material({self.name!r}).{field}: expected {size} numbers, got {len(value)}"
