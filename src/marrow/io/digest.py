@@ -24,7 +24,6 @@ __all__ = ["fingerprint"]
 
 Buffer = bytes | bytearray | memoryview
 _ROW = 512  # words
-_BLOCK = 64  # rows at a time, so that the passes over a block find it in the CPU's cache
 
 
 @lru_cache(maxsize=8)
@@ -38,21 +37,14 @@ def fingerprint(*parts: Buffer, seed: bytes = b"") -> bytes:
     """16 bytes that change whenever a byte, the order or the lengths of `parts` change."""
     low_keys, high_keys = _keys(seed)
     state = hashlib.blake2b(seed[:64], digest_size=16)
-    half = np.uint64(32)
-    high = np.empty((_BLOCK, _ROW), np.uint64)
     for part in parts:
         view = memoryview(part).cast("B")
         whole = len(view) // (_ROW * 8) * (_ROW * 8)
         state.update(len(view).to_bytes(8, "little"))
         if whole:
             words: NDArray[Any] = np.frombuffer(view[:whole], "<u8").reshape(-1, _ROW)
-            sums = np.empty((2, len(words)), "<u8")
-            for start in range(0, len(words), _BLOCK):
-                block = words[start : start + _BLOCK]
-                n = len(block)
-                np.right_shift(block, half, out=high[:n])
-                sums[0, start : start + n] = np.einsum("ij,j->i", block, low_keys)
-                sums[1, start : start + n] = np.einsum("ij,j->i", high[:n], high_keys)
-            state.update(sums.tobytes())
+            high = words.view("<u4")[:, 1::2]
+            for half, keys in ((words, low_keys), (high, high_keys)):
+                state.update(np.einsum("ij,j->i", half, keys).astype("<u8", copy=False).tobytes())
         state.update(view[whole:])
     return state.digest()

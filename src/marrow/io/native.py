@@ -9,6 +9,7 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -34,6 +35,7 @@ from marrow.model import (
     Section,
     Skeleton,
     Socket,
+    Texture,
     Tracks,
 )
 from marrow.model._validate import owned
@@ -159,7 +161,7 @@ def write_to(file: Any, character: Character, metadata: Mapping[str, str] | None
         _skeleton_out(character.skeleton, store),
         [_mesh_out(mesh, f"mesh.{i}", store) for i, mesh in enumerate(character.meshes)],
         [_clip_out(clip, f"clip.{i}", store) for i, clip in enumerate(character.clips.values())],
-        list(character.materials),
+        [_differing(material, Material()) for material in character.materials],
         [
             _Image(m.name, m.media_type, store.put(f"image.{i}", np.frombuffer(m.data, np.uint8)))
             for i, m in enumerate(character.images)
@@ -174,6 +176,16 @@ def write_to(file: Any, character: Character, metadata: Mapping[str, str] | None
     except msgspec.ValidationError as error:  # JSON has no word for NaN and infinity
         raise ValidationError(f"the character holds a number that is not finite: {error}") from None
     write_container(file, store.tensors, {"character": text.decode(), **(metadata or {})})
+
+
+def _differing(value: Material | Texture, default: Material | Texture) -> Any:
+    """The fields that are not as a reader would assume anyway; a character may have many materials."""
+    found = {}
+    for field in fields(value):
+        mine = getattr(value, field.name)
+        if mine != getattr(default, field.name):
+            found[field.name] = _differing(mine, Texture(-1)) if isinstance(mine, Texture) else mine
+    return found
 
 
 def _skeleton_out(skeleton: Skeleton, store: _Store) -> _Skeleton:
