@@ -1,5 +1,63 @@
 """Animation graphs: what to play, evaluated for a whole crowd at once."""
 
 from marrow.graph.animator import Animator
+from marrow.graph.compiled import CompiledGraph
+from marrow.graph.compiler import compile_graph
+from marrow.graph.control import Snapshot
+from marrow.graph.description import Graph, Parameter, load_graph, save_graph
+from marrow.graph.nodes import (
+    Additive,
+    AnyNode,
+    Blend,
+    BlendSpace1D,
+    BlendSpace2D,
+    ClipNode,
+    LayerBlend,
+    LookAt,
+    Node,
+    Point1D,
+    Point2D,
+    PoseNode,
+    RootMotion,
+    Slot,
+    Speed,
+    State,
+    StateMachine,
+    Switch,
+    Transition,
+    TwoBoneIK,
+)
+from marrow.graph.results import Events, RootMotionDelta
 
-__all__ = ["Animator"]
+__all__ = [
+    "Additive",
+    "Animator",
+    "AnyNode",
+    "Blend",
+    "BlendSpace1D",
+    "BlendSpace2D",
+    "ClipNode",
+    "CompiledGraph",
+    "Events",
+    "Graph",
+    "LayerBlend",
+    "LookAt",
+    "Node",
+    "Parameter",
+    "Point1D",
+    "Point2D",
+    "PoseNode",
+    "RootMotion",
+    "RootMotionDelta",
+    "Slot",
+    "Snapshot",
+    "Speed",
+    "State",
+    "StateMachine",
+    "Switch",
+    "Transition",
+    "TwoBoneIK",
+    "compile_graph",
+    "load_graph",
+    "save_graph",
+]

@@ -10,8 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.animation.bank import ClipBank
 from marrow.animation.resampling import ResamplingError, padded, unpack_rows
 from marrow.errors import ValidationError
+from marrow.graph.buffers import Buffers
+from marrow.graph.compiled import CompiledGraph
+from marrow.graph.compiler import compile_graph
+from marrow.graph.control import GraphControl, Snapshot
+from marrow.graph.description import Graph
 from marrow.graph.player import Player
 from marrow.graph.program import PoseEvaluator, Program, ProgramBuilder
+from marrow.graph.results import Events, RootMotionDelta
+from marrow.graph.solo import SoloPlayback
 from marrow.model.character import Character
 from marrow.model.pose import Pose
 from marrow.skinning import Surface, skin
@@ -21,14 +28,14 @@ __all__ = ["Animator"]
 Array = NDArray[Any]
 
 
-class Animator:
-    """Plays a character's clips.
+class Animator(SoloPlayback):
+    """Moves a character: plays its clips, or runs a graph.
 
-        solo = mw.Animator(fox)
-        solo.play("Survey")
-        solo.cross_fade("Run", 0.3)
-        solo.update(1 / 60)
-        solo.skin().positions
+        solo = mw.Animator(fox)                       crowd = mw.Animator(hero, graph, count=1000)
+        solo.play("Survey")                           crowd["speed"] = speeds
+        solo.cross_fade("Run", 0.3)                   crowd.trigger("jump", instances=[3, 7])
+        solo.update(1 / 60)                           crowd.update(1 / 60)
+        solo.skin().positions                         crowd.matrices
 
     `count=N` animates N instances at once: everything it returns then has a leading axis N; without `count` there is one
     character and no such axis. `update` only moves time; `pose`, `model_matrices` and `matrices` are computed when
@@ -37,139 +44,257 @@ class Animator:
     Clips are played from uniform frames (see `clip.resampled`); `resampling_error` says what that costs.
     """
 
-    def __init__(self, character: Character, *, count: int | None = None) -> None:
+    def __init__(
+        self, character: Character, graph: Graph | CompiledGraph | None = None, *, count: int | None = None
+    ) -> None:
         if not isinstance(character, Character):
             raise ValidationError(f"Animator: expected a Character, got {type(character).__name__}")
         if count is not None and count < 1:
             raise ValidationError(f"Animator: count must be at least 1, got {count}")
         self.character = character
-        self.count = 1 if count is None else int(count)
-        self._batch: tuple[int, ...] = () if count is None else (self.count,)
+        self._batch: tuple[int, ...] = () if count is None else (int(count),)
         self.speed: float | Array = 1.0
         """How fast time passes for the character: a number, or one per instance `(N,)`."""
-        self._bank = ClipBank.of(character)
-        self._player = Player(self._bank, self.count)
-        self._evaluator = PoseEvaluator(self._bank, character.palette)
+        self._player: Player | None = None
+        self._control: GraphControl | None = None
+        self._buffers = Buffers()
         self._outputs: dict[str, Any] = {}
-
-    # -- playback -------------------------------------------------------------------------------------------------
-    def play(
-        self,
-        clip: str | int | None = None,
-        *,
-        loop: bool = True,
-        rate: float = 1.0,
-        start: float = 0.0,
-        instances: ArrayLike | None = None,
-    ) -> None:
-        """Starts a clip at once (by name, or by number in file order; the first one when left out). `loop=False` plays
-        it once and holds its end; `instances` picks who does."""
-        self.cross_fade(clip, 0.0, loop=loop, rate=rate, start=start, instances=instances)
-
-    def cross_fade(
-        self,
-        clip: str | int | None = None,
-        seconds: float = 0.25,
-        *,
-        loop: bool = True,
-        rate: float = 1.0,
-        start: float = 0.0,
-        instances: ArrayLike | None = None,
-    ) -> None:
-        """Starts a clip and fades it in over `seconds`, on top of whatever is playing, fades included."""
-        if clip is None or isinstance(clip, (int, np.integer)):
-            name = self._clip_name(0 if clip is None else int(clip))
-        else:
-            name = clip
-        self._player.start(
-            name, fade=float(seconds), loop=loop, rate=rate, at=start, instances=self._chosen(instances)
-        )
-        self._outputs.clear()
-
-    def next_clip(self, seconds: float = 0.25) -> str:
-        """Cross-fades to the clip after the current one, in file order and round; returns its name."""
-        return self._step(1, seconds)
-
-    def previous_clip(self, seconds: float = 0.25) -> str:
-        """Cross-fades to the clip before the current one; returns its name."""
-        return self._step(-1, seconds)
-
-    def _step(self, by: int, seconds: float) -> str:
-        current = int(self._player.current[0][0]) - 1
-        name = self._clip_name((current + by if current >= 0 or by > 0 else -1) % max(len(self.character.clips), 1))
-        self.cross_fade(name, seconds)
-        return name
-
-    def _clip_name(self, number: int) -> str:
-        names = list(self.character.clips)
-        if not names:
-            raise ValidationError(f"{self.character!r} has no clips to play")
-        if not -len(names) <= number < len(names):
-            raise ValidationError(f"clip {number} does not exist: there are {len(names)}")
-        return names[number]
-
-    def _chosen(self, instances: ArrayLike | None) -> Array:
-        if instances is None:
-            return np.arange(self.count)
-        chosen = np.asarray(instances)
-        chosen = np.flatnonzero(chosen) if chosen.dtype == bool else np.atleast_1d(chosen).astype(np.int64)
-        if len(chosen) and (chosen.min() < 0 or chosen.max() >= self.count):
-            raise ValidationError(f"instances: expected 0..{self.count - 1}, got {chosen.min()}..{chosen.max()}")
-        return chosen
+        if graph is None:
+            self._bank = ClipBank.of(character)
+            self._player = Player(self._bank, count or 1)
+            self._evaluator = PoseEvaluator(self._bank, character.palette)
+            return
+        compiled = graph if isinstance(graph, CompiledGraph) else compile_graph(graph, character)
+        if compiled.character is not character:
+            raise ValidationError(f"Animator: the graph was compiled for {compiled.character!r}")
+        self._bank = compiled.bank
+        self._control = GraphControl(compiled, count or 1)
+        self._evaluator = PoseEvaluator(self._bank, character.palette, compiled.masks, compiled.procedurals)
+        self._advance(np.zeros(self.count))
 
     @property
-    def clip(self) -> str | None | list[str | None]:
-        """The name of the clip started last (None before the first); a list with `count=`."""
-        names = [None, *self._bank.index]
-        found = [names[i] for i in self._player.current[0].tolist()]
-        return found if self._batch else found[0]
+    def count(self) -> int:
+        """N."""
+        return self._player.count if self._player is not None else self._running.count
 
     @property
-    def time(self) -> float | Array:
-        """Where that clip is, in seconds; `(N,)` with `count=`."""
-        time = self._player.current[1]
-        return time.copy() if self._batch else float(time[0])
+    def _running(self) -> GraphControl:
+        if self._control is None:
+            raise ValidationError("this animator runs no graph: give it one with mw.Animator(character, graph)")
+        return self._control
 
     @property
-    def finished(self) -> bool | Array:
-        """Whether a clip played once has reached its end; `(N,)` with `count=`."""
-        done = self._player.finished
-        return done if self._batch else bool(done[0])
+    def graph(self) -> Graph | None:
+        """The graph it runs; None for playback by hand."""
+        return None if self._control is None else self._control.compiled.graph
 
-    @property
-    def resampling_error(self) -> dict[str, ResamplingError]:
-        """For each clip, the worst the frames played from are off from the file's keys."""
-        return {s.name: s.error for s in self._bank.sampled}
-
+    # -- time -----------------------------------------------------------------------------------------------------
     def update(self, dt: float | ArrayLike) -> None:
-        """Moves time on by `dt` seconds, a number or one per instance `(N,)`."""
+        """Moves time on by `dt` seconds, a number or one per instance `(N,)`. A graph only runs forward."""
         try:
-            step = np.broadcast_to(np.asarray(dt, np.float64) * np.asarray(self.speed, np.float64), (self.count,))
-        except ValueError:
+            step = np.asarray(dt, np.float64) * np.asarray(self.speed, np.float64)
+            step = np.ascontiguousarray(np.broadcast_to(step, (self.count,)))
+        except (TypeError, ValueError):
             raise ValidationError(
                 f"update: dt and speed must be numbers or have shape ({self.count},), got "
                 f"{np.shape(dt)} and {np.shape(self.speed)}"
             ) from None
         if not np.isfinite(step).all():
             raise ValidationError(f"update: dt must be finite, got {dt}")
-        self._player.advance(step)
+        if self._player is not None:
+            self._player.advance(step)
+            self._outputs.clear()
+            return
+        if step.min(initial=0.0) < 0:
+            raise ValidationError(f"update: a graph runs forward only, got {dt}; clips run backwards by their rate")
+        self._settle()
+        self._advance(step)
+
+    def _advance(self, step: Array) -> None:
+        self._running.update(step)
         self._outputs.clear()
 
+    def _settle(self) -> None:
+        """Runs programs that keep something for later, where nobody asked for their poses."""
+        if self._control is not None and self._control.unsettled and not self._outputs.get("ran"):
+            self._run()
+
+    # -- the graph's inputs ---------------------------------------------------------------------------------------
+    def __setitem__(self, parameter: str, value: Any) -> None:
+        self._running.set(parameter, value)
+
+    def __getitem__(self, parameter: str) -> Any:
+        value = self._running.get(parameter)
+        return value if self._batch else value[0]
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the graph's parameters."""
+        return tuple(self._running.compiled.parameters)
+
+    def trigger(self, name: str, instances: ArrayLike | None = None) -> None:
+        """Pulls a trigger, for all or for some `instances` (indices or a mask)."""
+        self._running.trigger(name, self._chosen(instances))
+
+    def play_slot(
+        self,
+        name: str,
+        clip: str,
+        *,
+        fade_in: float = 0.15,
+        fade_out: float = 0.2,
+        rate: float = 1.0,
+        loop: bool = False,
+        start: float = 0.0,
+        queue: bool = False,
+        instances: ArrayLike | None = None,
+    ) -> None:
+        """Plays a clip in the slot `name` from the next update on, once (or until `stop_slot`), over what plays there; or,
+        with `queue=True`, after it."""
+        self._running.play_slot(
+            name, clip, fade_in=fade_in, fade_out=fade_out, rate=rate, loop=loop, start=start, queue=queue,
+            instances=self._chosen(instances),
+        )  # fmt: skip
+
+    def stop_slot(self, name: str, *, seconds: float = 0.2, instances: ArrayLike | None = None) -> None:
+        """Fades out what plays in a slot and drops what waits there."""
+        if not (np.isfinite(seconds) and seconds >= 0):
+            raise ValidationError(f"stop_slot: seconds must be zero or more, got {seconds}")
+        self._running.stop_slot(name, float(seconds), self._chosen(instances))
+
+    @property
+    def update_every(self) -> int | Array:
+        """How often each instance is evaluated: every update (1), every second one (2)... In between, and `n - 1` updates
+        late, it is interpolated. Set a number or one per instance `(N,)`."""
+        every = self._running.state[:, 1 + 1].astype(np.int64)
+        return every if self._batch else int(every[0])
+
+    @update_every.setter
+    def update_every(self, every: int | ArrayLike) -> None:
+        try:
+            values = np.broadcast_to(np.asarray(every), (self.count,))
+        except ValueError:
+            raise ValidationError(f"update_every: expected a number or ({self.count},), got {np.shape(every)}") from None
+        if values.dtype.kind not in "iu" or values.min(initial=1) < 1:
+            raise ValidationError(f"update_every: expected whole numbers from 1 on, got {every}")
+        self._running.set_interval(values)
+
+    # -- instances ------------------------------------------------------------------------------------------------
+    def _chosen(self, instances: ArrayLike | None) -> Array:
+        if instances is None:
+            return np.arange(self.count)
+        chosen = np.asarray(instances)
+        if chosen.dtype == bool and chosen.shape != (self.count,):
+            raise ValidationError(f"instances: expected a mask of shape ({self.count},), got {chosen.shape}")
+        chosen = np.flatnonzero(chosen) if chosen.dtype == bool else np.atleast_1d(chosen).astype(np.int64)
+        if len(chosen) and (chosen.min() < 0 or chosen.max() >= self.count):
+            raise ValidationError(f"instances: expected 0..{self.count - 1}, got {chosen.min()}..{chosen.max()}")
+        return chosen
+
+    def _crowd(self, what: str) -> GraphControl:
+        if not self._batch:
+            raise ValidationError(f"{what}: this animator is for one character; make it with count=N")
+        return self._running
+
+    def add(self, count: int = 1) -> None:
+        """New instances behind the others, at the beginning of the graph."""
+        if count < 0:
+            raise ValidationError(f"add: expected zero or more, got {count}")
+        control = self._crowd("add")
+        self._settle()
+        control.add(int(count))
+        self._batch = (control.count,)
+        self._advance(np.zeros(control.count))
+
+    def remove(self, instances: ArrayLike) -> None:
+        """Drops instances (indices or a mask); the others close up in order. At least one stays."""
+        control = self._crowd("remove")
+        self._settle()
+        gone = np.zeros(self.count, bool)
+        gone[self._chosen(instances)] = True
+        if gone.all():
+            raise ValidationError("remove: at least one instance must stay")
+        control.remove(gone)
+        self._batch = (control.count,)
+        self._advance(np.zeros(control.count))
+
+    def reset(self, instances: ArrayLike | None = None) -> None:
+        """Starts instances over, with parameters at their defaults."""
+        self._settle()
+        self._running.reset(self._chosen(instances))
+        self._advance(np.zeros(self.count))
+
+    def snapshot(self) -> Snapshot:
+        """All that changes, to come back to with `restore`; the same updates then give the same results, bit for bit."""
+        self._settle()
+        return self._running.snapshot()
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Goes back to a moment."""
+        control = self._running
+        if not self._batch and len(snapshot.state) != 1:
+            raise ValidationError(f"restore: the snapshot holds {len(snapshot.state)} instances")
+        control.restore(snapshot)
+        if self._batch:
+            self._batch = (control.count,)
+        kept = control.snapshot()
+        self._advance(np.zeros(control.count))
+        # Looking must not move anything, not even what waits for its first update.
+        control.restore(kept)
+
     # -- results --------------------------------------------------------------------------------------------------
+    def state(self, path: str | None = None) -> str | list[str]:
+        """The state that a machine is in: the first one, or the one at `path` (such as `"root.base"`)."""
+        names = self._running.current(path)
+        return names if self._batch else names[0]
+
+    @property
+    def machines(self) -> dict[str, tuple[str, ...]]:
+        """The paths of all state machines, with the names of their states."""
+        return {path: entry.states for path, entry in self._running.compiled.machines.items()}
+
+    @property
+    def events(self) -> Events:
+        """What clips passed in the last update."""
+        if "events" not in self._outputs:
+            compiled = self._running.compiled
+            names = ("", *compiled.bank.index)
+            self._outputs["events"] = Events.of(self._running.fired, compiled.event_names, names)
+        return self._outputs["events"]  # type: ignore[no-any-return]
+
+    @property
+    def root_motion(self) -> RootMotionDelta:
+        """How far the character went in the last update, where the graph's root is a `RootMotion`."""
+        motion = self._running.motion if self._batch else self._running.motion[0]
+        return RootMotionDelta(motion[..., :3].copy(), motion[..., 3:].copy())
+
+    @property
+    def resampling_error(self) -> dict[str, ResamplingError]:
+        """For each clip, the worst the frames played from are off from the file's keys."""
+        return {s.name: s.error for s in self._bank.sampled}
+
     @property
     def program(self) -> Program:
         """The pose programs of this moment, one per instance."""
+        if self._control is not None:
+            return self._control.program
         if "program" not in self._outputs:
+            assert self._player is not None
             builder = ProgramBuilder(self.count)
-            self._outputs["depth"] = self._player.emit(builder)
-            self._outputs["program"] = builder.build()
+            self._outputs["program"] = builder.build(self._player.emit(builder))
         return self._outputs["program"]  # type: ignore[no-any-return]
+
+    def _run(self, **outputs: Array) -> None:
+        if self._control is None:
+            self._evaluator.run(self.program, **outputs)
+            return
+        self._evaluator.run(self.program, memory=self._control.memory, vectors=self._control.vectors, **outputs)
+        self._outputs["ran"] = True
 
     def _evaluate(self, name: str, shape: tuple[int, ...]) -> Array:
         if name not in self._outputs:
-            out = np.empty((self.count, *shape), np.float32)
-            program = self.program
-            self._evaluator.run(program, depth=self._outputs["depth"], **{name: out})
+            out = self._buffers.take((self.count, *shape))
+            self._run(**{name: out})
             self._outputs[name] = out.reshape(*self._batch, *shape)
         return self._outputs[name]  # type: ignore[no-any-return]
 
@@ -201,5 +326,10 @@ class Animator:
         return skin(self.character, self.matrices, **options)
 
     def __repr__(self) -> str:
-        what = f"{self.count} instances" if self._batch else f"playing {self.clip!r} at {self.time:.3f} s"
+        if self._control is not None:
+            machines = self._control.compiled.machines
+            what = f"{self.count} instances of a graph" if self._batch else "running a graph"
+            what += f", in {self.state()!r}" if machines and not self._batch else ""
+        else:
+            what = f"{self.count} instances" if self._batch else f"playing {self.clip!r} at {self.time:.3f} s"
         return f"Animator({self.character.name!r}, {what})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,20 +14,19 @@ from marrow.kernels import program as kernel
 from marrow.kernels.compiler import readonly
 from marrow.model.character import Palette
 
-__all__ = ["PoseEvaluator", "Program", "ProgramBuilder"]
+__all__ = ["PoseEvaluator", "Procedurals", "Program", "ProgramBuilder"]
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """For instance n the operations `start[n]..start[n + 1]`: `code`, `argument` (clip or mask), `time`, `weight`."""
+    """For instance n the operations `start[n]..start[n + 1]` of `ops`, records (`kernels.program.OPERATION`) of `code`,
+    `argument` (clip, mask, memory...), `time` and `weight`. `depth` is how many poses they stack up at most."""
 
     start: Array
-    code: Array
-    argument: Array
-    time: Array
-    weight: Array
+    ops: Array
+    depth: int = 4
 
     def __len__(self) -> int:
         return len(self.start) - 1
@@ -35,14 +34,7 @@ class Program:
     def operations(self, n: int) -> list[tuple[int, int, float, float]]:
         """The program of one instance, to read or to hand to the reference interpreter."""
         rows = slice(int(self.start[n]), int(self.start[n + 1]))
-        return list(
-            zip(
-                self.code[rows].tolist(),
-                self.argument[rows].tolist(),
-                self.time[rows].tolist(),
-                self.weight[rows].tolist(),
-            )
-        )
+        return self.ops[rows].tolist()  # type: ignore[no-any-return]
 
 
 class ProgramBuilder:
@@ -64,35 +56,42 @@ class ProgramBuilder:
         """One operation for `instances` (indices without repeats; None: all), arguments scalar or one per instance."""
         self._columns.append((instances, code, argument, time, weight))
 
-    def build(self) -> Program:
+    def build(self, depth: int = 4) -> Program:
         """Lays the columns out instance by instance, in the order they were added."""
         lengths = np.zeros(self.count, np.int64)
         for instances, *_ in self._columns:
             lengths[slice(None) if instances is None else instances] += 1
         start = np.zeros(self.count + 1, np.int64)
         np.cumsum(lengths, out=start[1:])
-        total = int(start[-1])
-        out = Program(
-            start,
-            np.empty(total, np.int32),
-            np.empty(total, np.int32),
-            np.empty(total, np.float32),
-            np.empty(total, np.float32),
-        )
+        ops = np.empty(int(start[-1]), kernel.OPERATION)
         cursor = start[:-1].copy()
         for instances, code, argument, time, weight in self._columns:
             rows = slice(None) if instances is None else instances
             at = cursor[rows]
-            out.code[at], out.argument[at] = code, argument
-            out.time[at], out.weight[at] = time, weight
+            ops["code"][at], ops["argument"][at] = code, argument
+            ops["time"][at], ops["weight"][at] = time, weight
             cursor[rows] += 1
-        return out
+        return Program(start, ops, depth)
+
+
+@dataclass(frozen=True, eq=False)
+class Procedurals:
+    """The constants of the limbs and chains a graph solves (see `kernels.procedural`)."""
+
+    ints: Array = field(default_factory=lambda: readonly(np.zeros(0, np.int32)))
+    floats: Array = field(default_factory=lambda: readonly(np.zeros(0, np.float32)))
 
 
 class PoseEvaluator:
     """Runs programs over a bank: holds the kernel's scratch memory and constant tables for one character."""
 
-    def __init__(self, bank: ClipBank, palette: Palette, masks: Array | None = None) -> None:
+    def __init__(
+        self,
+        bank: ClipBank,
+        palette: Palette,
+        masks: Array | None = None,
+        procedurals: Procedurals | None = None,
+    ) -> None:
         self.bank = bank
         Jp, Mp = bank.joint_stride, bank.morph_stride
         J = len(bank.skeleton)
@@ -104,6 +103,7 @@ class PoseEvaluator:
             table[:, Jp : Jp + masks.shape[1] - J] = masks[:, J:]
         self.palette = palette
         self._masks = readonly(table.ravel())
+        self._procedurals = procedurals or Procedurals()
         # The kernel reads whole vectors: four floats past the last matrix must exist.
         inverse = np.zeros(len(palette) * 12 + 16, np.float32)
         inverse[: len(palette) * 12] = palette.inverse_bind.ravel()
@@ -117,24 +117,31 @@ class PoseEvaluator:
         self,
         program: Program,
         *,
-        depth: int = 4,
+        memory: Array | None = None,
+        vectors: Array | None = None,
         pose: Array | None = None,
         model: Array | None = None,
         palette: Array | None = None,
     ) -> None:
         """Evaluates all instances into the outputs given: pose rows `(N, 10 * Jp + Mp)`, model matrices
-        `(N, J, 3, 4)`, skinning matrices `(N, P, 3, 4)`. `depth` is how many poses the programs stack up at most."""
+        `(N, J, 3, 4)`, skinning matrices `(N, P, 3, 4)`. `memory (N, ...)` and `vectors (N, ...)` are what programs keep
+        from one update to the next and the places they reach and look for; None where they do neither."""
         bank = self.bank
         Jp, Mp = bank.joint_stride, bank.morph_stride
-        need = depth * (10 * Jp + Mp)
+        need = program.depth * (10 * Jp + Mp)
         if len(self._stack) < need:
             self._stack = np.zeros(need, np.float32)
         what = kernel.POSE * (pose is not None) + kernel.MODEL * (model is not None)
         what += kernel.PALETTE * (palette is not None)
         kernel.run_programs(
-            program.start, program.code, program.argument, program.time, program.weight,
+            program.start, program.ops,
             bank.rows, bank.start, bank.frames, bank.rate, self._masks, bank.skeleton.parents, Jp, Mp,
-            self.palette.joints, self._inverse_bind, self._stack, self._local, self._model, what,
+            self.palette.joints, self._inverse_bind, self._stack, self._local, self._model,
+            self._empty if memory is None else memory.reshape(-1),
+            0 if memory is None else memory.shape[1],
+            self._empty if vectors is None else vectors.reshape(-1),
+            0 if vectors is None else vectors.shape[1],
+            self._procedurals.ints, self._procedurals.floats, what,
             self._empty if pose is None else pose.reshape(-1),
             self._empty if model is None else model.reshape(-1),
             self._empty if palette is None else palette.reshape(-1),

@@ -1,0 +1,93 @@
+"""`Graph`: how a character moves, as data: parameters and a tree of nodes. Written in Python or read from JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from marrow.errors import FormatError
+from marrow.graph.nodes import AnyNode
+
+__all__ = ["Graph", "Parameter", "load_graph", "save_graph", "to_json"]
+
+VERSION = 1
+
+
+class Parameter(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A value set from outside.
+
+    `float`: kept inside `range`; `smoothing` is the seconds in which it comes 95 % of the way to a new value. `bool`.
+    `trigger`: set by `animator.trigger(name)`, taken by the first transition that needs it; it waits `hold` seconds for one
+    (0: this update only). `vector`: three floats, such as a place to look at.
+    """
+
+    type: Literal["float", "bool", "trigger", "vector"] = "float"
+    default: float | bool | tuple[float, float, float] = 0.0
+    range: tuple[float, float] | None = None
+    smoothing: float = 0.0
+    hold: float = 0.0
+
+
+class Graph(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A graph: its `root` node and the `parameters` it reads, by name."""
+
+    root: AnyNode
+    parameters: dict[str, Parameter] = {}  # noqa: RUF012 (msgspec copies an empty default)
+    name: str = ""
+
+
+class _File(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A graph as it lies in a file: the version first, then what it says."""
+
+    marrow_graph: int
+    root: AnyNode
+    name: str = ""
+    parameters: dict[str, Parameter] = {}  # noqa: RUF012 (msgspec copies an empty default)
+
+
+def to_json(graph: Graph) -> str:
+    """The readable text of a graph file."""
+    file = _File(VERSION, graph.root, graph.name, graph.parameters)
+    return msgspec.json.format(msgspec.json.encode(file), indent=2).decode() + "\n"
+
+
+def from_json(text: str | bytes, *, path: object = None) -> Graph:
+    """A graph from the text of a graph file."""
+    try:
+        file = msgspec.json.decode(text, type=_File)
+    except msgspec.ValidationError as error:
+        message, _, place = str(error).partition(" - at `$")
+        raise FormatError(
+            message, path=path, place=place.strip("`.") or "the file", remedy="see docs/graph.md for what goes where"
+        ) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise FormatError(f"not a graph file: {error}", path=path, remedy="a graph file is JSON") from None
+    if file.marrow_graph != VERSION:
+        raise FormatError(
+            f"graph file version {file.marrow_graph} is not supported, this is version {VERSION}",
+            path=path,
+            remedy="update marrow",
+        )
+    return Graph(file.root, file.parameters, file.name)
+
+
+def load_graph(path: str | Path) -> Graph:
+    """Reads a graph file."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise FormatError(f"cannot be read: {error.strerror}", path=path) from None
+    return from_json(data, path=path)
+
+
+def save_graph(graph: Graph, path: str | Path) -> None:
+    """Writes a graph file: indented JSON that compares well."""
+    target = Path(path)
+    part = target.with_name(f".{target.name}.part")
+    try:
+        part.write_text(to_json(graph), encoding="utf-8")
+        part.replace(target)
+    except OSError as error:
+        raise FormatError(f"cannot be written: {error.strerror}", path=path) from None

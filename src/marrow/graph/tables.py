@@ -1,0 +1,178 @@
+"""What the graph compiler fills: growing tables, columns of the state, values, masks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.errors import UnknownNameError, ValidationError
+from marrow.graph.compiled import ParameterEntry
+from marrow.graph.description import Parameter
+from marrow.kernels import control_tables as ct
+from marrow.kernels.compiler import readonly
+from marrow.model.skeleton import Skeleton
+
+__all__ = ["Builder", "Part", "Scope", "unknown"]
+
+Array = NDArray[Any]
+LARGEST = 1e9
+"""Parameters are kept within this, so that nothing computed from them overflows."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A compiled subtree: its first node, how many poses it stacks up, how many operations it takes, whether it holds a
+    pose of its own inside a sum."""
+
+    node: int
+    depth: int
+    length: int
+    apart: bool = False
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a node is in: the sum its pose is part of, the sync group, whether poses are differences."""
+
+    region: int
+    sync: str | None = None
+    additive: bool = False
+
+
+def unknown(kind: str, name: object, known: Any, path: str) -> UnknownNameError:
+    """An unknown name, with the node that uses it."""
+    return UnknownNameError(f"{kind} (used by {path})", name, known)
+
+
+class Builder:
+    """Tables under construction. Rows are tuples in the order of their record's fields."""
+
+    def __init__(self, skeleton: Skeleton, parameters: Mapping[str, Parameter]) -> None:
+        self.skeleton = skeleton
+        self.initial: list[float] = [0.0] * ct.VALUES
+        self.initial[ct.FRESH], self.initial[ct.INTERVAL], self.initial[ct.TRAVEL + 6] = 1.0, 1.0, 1.0
+        self.links: list[int] = []
+        self.numbers: list[float] = []
+        self.rows: dict[str, list[tuple[Any, ...]]] = {
+            name: [] for name in ("groups", "machines", "states", "transitions", "conditions", "layers", "slots",
+                                  "spaces", "procedurals", "parameters")
+        }  # fmt: skip
+        self.masks: list[Array] = []
+        self._mask_index: dict[bytes, int] = {}
+        self._constants: dict[float, int] = {}
+        self.parameters: dict[str, ParameterEntry] = {}
+        for name, parameter in parameters.items():
+            self._declare(name, parameter)
+
+    # -- columns --------------------------------------------------------------------------------------------------
+    def column(self, *initial: float) -> int:
+        """New columns of the state with these values at first; returns the first."""
+        at = len(self.initial)
+        self.initial.extend(initial)
+        return at
+
+    def _declare(self, name: str, parameter: Parameter) -> None:
+        where = f"parameters.{name}"
+        if not name or name != name.strip() or any(c in name for c in "<>=! "):
+            raise ValidationError(f"{where}: a name has no spaces and none of < > = !")
+        vector = parameter.type == "vector"
+        default = parameter.default
+        if vector:
+            values = tuple(default) if isinstance(default, tuple) else (float(default),) * 3
+        else:
+            if isinstance(default, tuple):
+                raise ValidationError(f"{where}.default: only a vector has three numbers")
+            values = (0.0,) if parameter.type == "trigger" else (float(default),)
+        low, high = parameter.range if parameter.range is not None else (-LARGEST, LARGEST)
+        if not (-LARGEST <= low < high <= LARGEST):
+            raise ValidationError(f"{where}.range: expected low < high, got {parameter.range}")
+        numbers = {"smoothing": parameter.smoothing, "hold": parameter.hold}
+        for field, number in numbers.items():
+            if not (math.isfinite(number) and number >= 0):
+                raise ValidationError(f"{where}.{field}: expected zero or more seconds, got {number}")
+        if not all(math.isfinite(v) and low <= v <= high for v in values):
+            raise ValidationError(f"{where}.default: expected a number from {low:g} to {high:g}, got {default}")
+        value = self.column(*values)
+        target = self.column(*values)
+        kind = {"float": 0, "bool": 1, "trigger": 2, "vector": 0}[parameter.type]
+        for k in range(len(values)):
+            self.rows["parameters"].append(
+                (kind, value + k, target + k, parameter.smoothing, low, high, parameter.hold)
+            )
+        self.parameters[name] = ParameterEntry(parameter.type, value, target, len(values), parameter.hold)
+
+    def value(self, value: float | str, path: str) -> int:
+        """The column of a number or of a parameter."""
+        if isinstance(value, str):
+            if value not in self.parameters:
+                raise unknown("parameter", value, self.parameters, path)
+            entry = self.parameters[value]
+            if entry.type not in ("float", "bool"):
+                raise ValidationError(f"{path}: {value!r} is a {entry.type}; expected a float or bool parameter")
+            return entry.value
+        if not math.isfinite(value) or abs(value) > LARGEST:
+            raise ValidationError(f"{path}: expected a finite number, got {value}")
+        if value not in self._constants:
+            self._constants[value] = self.column(float(value))
+        return self._constants[value]
+
+    def vector(self, value: str | Sequence[float], path: str) -> list[int]:
+        """The three columns of a vector parameter or of a constant."""
+        if isinstance(value, str):
+            if value not in self.parameters:
+                raise unknown("parameter", value, self.parameters, path)
+            entry = self.parameters[value]
+            if entry.type != "vector":
+                raise ValidationError(f"{path}: {value!r} is a {entry.type}; expected a vector parameter")
+            return [entry.value, entry.value + 1, entry.value + 2]
+        return [self.value(float(v), path) for v in value]
+
+    # -- tables ---------------------------------------------------------------------------------------------------
+    def add(self, table: str, *row: Any) -> int:
+        """A new row; returns its number."""
+        self.rows[table].append(row)
+        return len(self.rows[table]) - 1
+
+    def link(self, numbers: Sequence[int]) -> int:
+        at = len(self.links)
+        self.links.extend(int(n) for n in numbers)
+        return at
+
+    def number(self, numbers: Sequence[float]) -> int:
+        at = len(self.numbers)
+        self.numbers.extend(float(n) for n in numbers)
+        return at
+
+    # -- masks ----------------------------------------------------------------------------------------------------
+    def joint_mask(
+        self, joints: Sequence[str], explicit: Mapping[str, float], depth_falloff: float, path: str
+    ) -> Array:
+        """Weights `(J,)` of a layer: from `joints` downward, then `explicit` ones by name."""
+        for name in (*joints, *explicit):
+            if name not in self.skeleton:
+                raise unknown("joint", name, self.skeleton.names, path)
+        if not (math.isfinite(depth_falloff) and depth_falloff >= 0):
+            raise ValidationError(f"{path}.depth_falloff: expected zero or more, got {depth_falloff}")
+        mask = self.skeleton.mask(list(joints), depth_falloff=depth_falloff)
+        for name, weight in explicit.items():
+            if not 0 <= weight <= 1:
+                raise ValidationError(f"{path}.mask: {name!r} has weight {weight}; expected 0 to 1")
+            mask[self.skeleton.index(name)] = weight
+        return mask
+
+    def mask(self, *rows: tuple[Array, Array]) -> int:
+        """Masks that lie one behind the other, each the weights of joints `(J,)` and of morphs `(M,)`."""
+        table = np.stack([np.concatenate(row) for row in rows]).astype(np.float32)
+        key = table.tobytes()
+        if key not in self._mask_index:
+            self._mask_index[key] = len(self.masks)
+            self.masks.extend(table)
+        return self._mask_index[key]
+
+    def array(self, table: str, dtype: np.dtype[Any]) -> Array:
+        return readonly(np.array(self.rows[table], dtype))
