@@ -280,6 +280,22 @@ class TestInputs:
             call(character(0))
 
 
+def test_one_channel_drives_targets_of_several_meshes():
+    """Targets of different meshes are not in-betweens of each other, those of one mesh are."""
+    rng = np.random.default_rng(15)
+    bones = skeleton(rng, 3, 1)
+    half, full = rng.normal(size=(2, 10, 3))
+    targets = (mw.MorphTarget("half", 0, half, full_weight=0.5), mw.MorphTarget("full", 0, full))
+    one = mesh(rng, bones, 10, morph_targets=targets)
+    two = mesh(rng, bones, 10, morph_targets=targets[1:])
+    posed = bones.rest.replace(morphs=np.array([0.75], np.float32))
+    surface = mw.skin(mw.Character(bones, (one, two)), posed).positions
+    np.testing.assert_allclose(surface[:10], one.positions + (half + full) / 2, atol=1e-5)
+    np.testing.assert_allclose(surface[10:], two.positions + 0.75 * full, atol=1e-5)
+    loose = mw.bounds(mw.Character(bones, (one, two)), posed, exact=False)
+    assert (loose.low <= surface.min(axis=0)).all() and (loose.high >= surface.max(axis=0)).all()
+
+
 class TestOutputs:
     def test_out_is_written_and_returned(self):
         who = character(2)

@@ -6,6 +6,7 @@ import numpy as np
 
 from marrow.math import affine, transform
 from marrow.model import Mesh, Skeleton
+from marrow.samples import rig
 from marrow.samples.assembly import sections_by_material
 from marrow.samples.paint import ACCENT, JOINT, SHELL
 from marrow.samples.sdf import Array
@@ -47,11 +48,15 @@ def lathe(radius: Array, height: Array, sides: int) -> tuple[Array, Array, Array
 
 
 def baton(skeleton: Skeleton) -> Mesh:
-    """The baton, standing upright in the socket `hand_r_grip`, its vertices in the space of the hand."""
+    """The baton, standing upright in the socket `hand_r_grip`. Its vertices are where it is at bind, so it shares the
+    hand's skinning matrix with the body."""
     radius, height, paint = (np.array(column) for column in zip(*OUTLINE))
     positions, normals, uv, quads = lathe(radius, height, SIDES)
     socket = skeleton.socket("hand_r_grip")
-    grip = transform.compose(socket.translation, socket.rotation, socket.scale).astype(float)
+    bind = rig.bind_frames()[2][socket.joint]
+    grip = affine.multiply(
+        bind, transform.compose(socket.translation, socket.rotation, socket.scale).astype(float)
+    )
     positions, normals = affine.apply(grip, positions), affine.apply_vectors(grip, normals)
     material = np.repeat(paint[:-1].astype(int)[:, None], SIDES, axis=1)
     corners = np.concatenate([quads[..., [0, 1, 2]].reshape(-1, 3), quads[..., [0, 2, 3]].reshape(-1, 3)])
@@ -65,6 +70,8 @@ def baton(skeleton: Skeleton) -> Mesh:
         positions.astype(np.float32),
         triangles.astype(np.uint32),
         socket.joint,
+        inverse_bind=affine.invert(bind[None]).astype(np.float32),
+        node=-1,
         normals=normals.astype(np.float32),
         tangents=tangents(positions, normals, uv, triangles).astype(np.float32),
         uvs=(uv.astype(np.float32),),

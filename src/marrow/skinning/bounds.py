@@ -13,10 +13,9 @@ from marrow.math import dual_quaternion
 from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.model.mesh import Mesh
-from marrow.model.morph import target_weights
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
-from marrow.skinning.layout import layout_of
+from marrow.skinning.layout import Layout, layout_of
 from marrow.skinning.deform import bind_positions, palette_of, resolve, skin
 
 __all__ = ["Bounds", "bounds"]
@@ -95,15 +94,15 @@ class _JointBoxes:
     half: Array
     used: Array
     reach: Array
-    targets: tuple[Any, ...]
+    layout: Layout
     pairs: Array
     most: Array
 
     def grown(self, morphs: Array | None) -> tuple[Array, Array]:
         """Centres and half sizes `(F or 1, P, 3)` with the morphs on."""
         half = self.half[None]
-        if morphs is not None and self.targets:
-            half = half + np.einsum("ft,tpc->fpc", np.abs(target_weights(self.targets, morphs)), self.reach)
+        if morphs is not None and len(self.reach):
+            half = half + np.einsum("ft,tpc->fpc", np.abs(self.layout.target_weights(morphs)), self.reach)
         return self.center[None], half
 
 
@@ -113,8 +112,8 @@ def _joint_boxes(thing: Character | Mesh) -> _JointBoxes:
     meshes = thing.meshes if isinstance(thing, Character) else (thing,)
     low, high = np.full((P, 3), np.inf), np.full((P, 3), -np.inf)
     most = np.ones(P, np.int64)
-    targets = layout_of(thing).targets
-    reach = np.zeros((len(targets), P, 3))
+    layout = layout_of(thing)
+    reach = np.zeros((sum(map(len, layout.targets)), P, 3))
     pairs: set[tuple[int, int]] = set()
     at = 0
     for mesh, slot in zip(meshes, palette.mesh_slots):
@@ -137,7 +136,7 @@ def _joint_boxes(thing: Character | Mesh) -> _JointBoxes:
     center = np.where(seen[:, None], (low + high) / 2, 0)
     half = np.where(seen[:, None], (high - low) / 2, 0)
     edges = np.array(sorted(pairs), np.int64).reshape(-1, 2)
-    return _JointBoxes(center, half, seen, reach, targets, edges, most)
+    return _JointBoxes(center, half, seen, reach, layout, edges, most)
 
 
 def _include(low: Array, high: Array, center: Array, half: Array, used: Array) -> None:

@@ -16,7 +16,6 @@ from marrow.math import affine
 from marrow.model._derived import derived
 from marrow.model.character import Character, Palette
 from marrow.model.mesh import SKINNING_METHODS, Mesh
-from marrow.model.morph import target_weights
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
 from marrow.skinning.layout import layout_of
@@ -185,7 +184,7 @@ class _Group:
         self.method, self.vertex_count = method, vertex_count
         self.layout = layout_of(thing, members=members, influences=influences, lead_first=dual)
         self.pivots = bind_positions(palette_of(thing)) if dual else None
-        self.blocks, self.targets = self.layout.block_count, len(self.layout.targets)
+        self.blocks, self.targets = self.layout.block_count, sum(map(len, self.layout.targets))
         self.ranges, self.table = readonly(self.layout.ranges), readonly(self.layout.addresses())
         # Meshes that lack normals or tangents in a character that has some leave those rows zero.
         self.rows = np.unique(self.layout.rows)
@@ -202,7 +201,7 @@ class _Group:
             matrices, dual = readonly(stretch), readonly(dual.reshape(-1))
         weights = EMPTY
         if self.targets and motion.morphs is not None:
-            values = target_weights(layout.targets, motion.morphs)
+            values = layout.target_weights(motion.morphs)
             if values.any():
                 weights = readonly(np.ascontiguousarray(values, np.float32).reshape(-1))
         vectors = 0

@@ -18,7 +18,7 @@ from marrow.kernels.skinning import TABLE
 from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.model.mesh import Mesh
-from marrow.model.morph import MorphTarget
+from marrow.model.morph import MorphTarget, target_weights
 from marrow.model.weights import limit_influences
 
 __all__ = ["Layout", "layout_of", "reordered"]
@@ -34,7 +34,8 @@ class Layout:
     `ranges (6,)`: first block of exactly 1, 2, 3, 4 influences, of more, and the end. `joint_start (B + 1,)`: where each
     block's joints begin in `joints`, and 16 times that where its weights begin. `rows (B * 16,)`: the vertex each lane
     is. `positions (B * 48,)`, `normals`, `tangents (B * 64,)`: x of 16 lanes, then y, then z (then handedness).
-    `morph_start (B + 1,)`, `morph_target`, `morph_deltas`: for each block the targets that touch it.
+    `morph_start (B + 1,)`, `morph_target`, `morph_deltas`: for each block the targets that touch it, numbered over
+    `targets`, those of each mesh.
     """
 
     vertex_count: int
@@ -49,9 +50,13 @@ class Layout:
     morph_start: Array
     morph_target: Array
     morph_deltas: Array
-    targets: tuple[MorphTarget, ...]
+    targets: tuple[tuple[MorphTarget, ...], ...]
     has_normals: bool
     has_tangents: bool
+
+    def target_weights(self, morphs: Array) -> Array:
+        """How far each target is on, `(..., targets)`. In-betweens are those of one mesh: each mesh by itself."""
+        return np.concatenate([target_weights(own, morphs) for own in self.targets], axis=-1)
 
     @property
     def block_count(self) -> int:
@@ -109,7 +114,7 @@ def _build(
     positions = np.concatenate([m.positions for m in meshes]) if meshes else np.zeros((0, 3), np.float32)
     normals = _gathered(meshes, "normals", 3)
     tangents = _gathered(meshes, "tangents", 4)
-    morph_start, morph_target, deltas, targets = _bucket_morphs(meshes, order)
+    morph_start, morph_target, deltas = _bucket_morphs(meshes, order)
     return Layout(
         vertex_count=V,
         ranges=ranges,
@@ -123,7 +128,7 @@ def _build(
         morph_start=morph_start,
         morph_target=morph_target,
         morph_deltas=deltas,
-        targets=targets,
+        targets=tuple(m.morph_targets for m in meshes),
         has_normals=normals is not None,
         has_tangents=tangents is not None,
     )
@@ -265,11 +270,9 @@ def _block_weights(
     return out
 
 
-def _bucket_morphs(
-    meshes: Sequence[Mesh], order: Array
-) -> tuple[Array, Array, Array, tuple[MorphTarget, ...]]:
+def _bucket_morphs(meshes: Sequence[Mesh], order: Array) -> tuple[Array, Array, Array]:
     """For every block the targets that move one of its vertices, with their deltas in lanes (144 floats each)."""
-    targets: list[MorphTarget] = []
+    number = 0
     entries: list[tuple[int, int, Array]] = []
     V = sum(m.vertex_count for m in meshes)
     lanes = order.reshape(-1, LANES)
@@ -285,15 +288,15 @@ def _bucket_morphs(
             touched = np.zeros(V, bool)
             touched[rows] = (dense[rows] != 0).any(axis=1)
             for b in np.flatnonzero(touched[lanes].any(axis=1)).tolist():
-                entries.append((b, len(targets), dense[lanes[b]].T.ravel()))
-            targets.append(target)
+                entries.append((b, number, dense[lanes[b]].T.ravel()))
+            number += 1
         at += mesh.vertex_count
     entries.sort(key=lambda entry: entry[:2])
     blocks = np.array([entry[0] for entry in entries], np.int64)
     start = np.searchsorted(blocks, np.arange(len(lanes) + 1)).astype(np.int32)
     target_of = np.array([entry[1] for entry in entries], np.int32)
     deltas = np.concatenate([entry[2] for entry in entries]) if entries else np.zeros(0, np.float32)
-    return start, target_of, deltas, tuple(targets)
+    return start, target_of, deltas
 
 
 def reordered(mesh: Mesh) -> Mesh:
