@@ -172,7 +172,7 @@ export interface State {
   driven: boolean;
 }
 
-/** Where the first instance is in one machine: `progress` from 0 to 1 while it goes there from `source`. */
+/** Where an instance is in one machine: `progress` from 0 to 1 while it goes there from `source`. */
 export interface MachineState {
   machine: string;
   state: string;
@@ -180,12 +180,13 @@ export interface MachineState {
   progress: number;
 }
 
-/** What a running graph does, for the first instance: its machines, how much each node shows (by path), the values parameters have reached, and the states entered since the message before. */
+/** What a running graph does, for the instance `instance`: its machines, how much each node shows (in the order of `GraphInfo.nodes`), the values parameters have reached, the states entered since the last such message. `time` is the session's own. */
 export interface Live {
   type: "live";
+  instance: number;
   time: number;
   machines: MachineState[];
-  weights: Record<string, number>;
+  weights: number[];
   values: Record<string, number>;
   entered: HistoryEntry[];
 }

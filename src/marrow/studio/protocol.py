@@ -198,7 +198,7 @@ class State(Message, frozen=True, tag="state"):
 
 
 class MachineState(msgspec.Struct, frozen=True):
-    """Where the first instance is in one machine: `progress` from 0 to 1 while it goes there from
+    """Where an instance is in one machine: `progress` from 0 to 1 while it goes there from
     `source`."""
 
     machine: str
@@ -208,12 +208,14 @@ class MachineState(msgspec.Struct, frozen=True):
 
 
 class Live(Message, frozen=True, tag="live"):
-    """What a running graph does, for the first instance: its machines, how much each node shows (by
-    path), the values parameters have reached, and the states entered since the message before."""
+    """What a running graph does, for the instance `instance`: its machines, how much each node shows (in the
+    order of `GraphInfo.nodes`), the values parameters have reached, the states entered since the last such
+    message. `time` is the session's own."""
 
+    instance: int
     time: float
     machines: list[MachineState]
-    weights: dict[str, float]
+    weights: list[float]
     values: dict[str, float]
     entered: list[HistoryEntry]
 

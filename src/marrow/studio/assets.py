@@ -1,0 +1,215 @@
+"""A character as the page wants it: a description, and one blob with all arrays ready for the graphics
+card."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.io.lint.extent import rest_box
+from marrow.model import Character, Clip, Material, Mesh, Socket
+from marrow.model.material import Texture
+from marrow.model.morph import target_weights
+from marrow.skinning.deform import bind_positions
+from marrow.studio import description as d
+
+__all__ = ["Asset", "describe", "frame_rate"]
+
+Array = NDArray[Any]
+ALIGNMENT = 16
+IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/avif", "image/gif", "image/bmp")
+
+
+class Asset(msgspec.Struct, frozen=True):
+    """A described character: what `/api/character` and `/api/character/buffers` answer."""
+
+    info: d.CharacterInfo
+    blob: bytes
+
+
+class _Blob:
+    """Arrays laid end to end, each at a multiple of 16 bytes."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes | memoryview] = []
+        self.size = 0
+
+    def add(self, values: Array, dtype: d.Dtype) -> d.BufferInfo:
+        array = np.ascontiguousarray(values, np.dtype(dtype).newbyteorder("<"))
+        info = d.BufferInfo(self.size, dtype, list(array.shape))
+        self.parts.append(array.data.cast("B") if array.size else b"")
+        padding = -array.nbytes % ALIGNMENT
+        self.parts.append(bytes(padding))
+        self.size += array.nbytes + padding
+        return info
+
+
+def describe(character: Character, slot: int, graph: d.GraphInfo | None) -> Asset:
+    """Everything the page needs to draw a character once frames come in."""
+    skeleton, palette, blob = character.skeleton, character.palette, _Blob()
+    buffers = {
+        "inverse_bind": blob.add(palette.inverse_bind, "float32"),
+        "palette_joints": blob.add(palette.joints, "uint32"),
+        "bind_positions": blob.add(bind_positions(palette), "float32"),
+    }
+    meshes, weight = [], 0
+    for mesh, slots in zip(character.meshes, palette.mesh_slots):
+        meshes.append(_mesh(mesh, slots, len(palette), weight, blob))
+        weight += len(mesh.morph_targets)
+    rest = skeleton.rest
+    box = rest_box(character)
+    low, high = (np.zeros(3), np.zeros(3)) if box is None else box
+    info = d.CharacterInfo(
+        name=character.name,
+        slot=slot,
+        joints=[
+            d.JointInfo(name, parent, tuple(t), tuple(r), tuple(s))
+            for name, parent, t, r, s in zip(
+                skeleton.names,
+                skeleton.parents.tolist(),
+                rest.translation.tolist(),
+                rest.rotation.tolist(),
+                rest.scale.tolist(),
+            )
+        ],
+        sockets=[_socket(s) for s in skeleton.sockets],
+        morphs=list(skeleton.morph_names),
+        materials=[_material(m) for m in character.materials],
+        images=len(character.images),
+        meshes=meshes,
+        clips=[_clip(c) for c in character.clips.values()],
+        report=[d.ReportLine(l.kind, l.place, l.message) for l in character.report],
+        palette=len(palette),
+        morph_weights=weight,
+        vertices=character.vertex_count,
+        triangles=character.triangle_count,
+        bounds=(_vec(low), _vec(high)),
+        buffers=buffers,
+        buffer_bytes=blob.size,
+        graph=graph,
+    )
+    return Asset(info, b"".join(blob.parts))
+
+
+def _mesh(mesh: Mesh, slots: Array, palette: int, first_weight: int, blob: _Blob) -> d.MeshInfo:
+    joints, weights = influences(mesh, slots)
+    buffers = {
+        "positions": blob.add(mesh.positions, "float32"),
+        "triangles": blob.add(mesh.triangles, "uint32"),
+        "joints": blob.add(joints, "uint16" if palette <= 0x10000 else "uint32"),
+        "weights": blob.add(weights, "float32"),
+    }
+    for name in ("normals", "tangents", "colors", "dual_quaternion_weights"):
+        values = getattr(mesh, name)
+        if values is not None:
+            buffers[name] = blob.add(values, "float32")
+    for k, uv in enumerate(mesh.uvs):
+        buffers[f"uv{k}"] = blob.add(uv, "float32")
+    for field in ("positions", "normals"):
+        deltas = [t.dense(mesh.vertex_count, field) for t in mesh.morph_targets]
+        if any(delta is not None for delta in deltas):
+            zeros = np.zeros((mesh.vertex_count, 3), np.float32)
+            buffers[f"morph_{field}"] = blob.add(
+                np.stack([zeros if delta is None else delta for delta in deltas]), "float32"
+            )
+    return d.MeshInfo(
+        name=mesh.name,
+        vertices=mesh.vertex_count,
+        triangles=mesh.triangle_count,
+        influences=joints.shape[1],
+        sections=[
+            d.SectionInfo(s.first, s.count, -1 if s.material is None else s.material, s.name)
+            for s in mesh.sections
+        ],
+        morph_targets=[d.MorphTargetInfo(t.name, first_weight + k) for k, t in enumerate(mesh.morph_targets)],
+        skinning=mesh.skinning,
+        visible=mesh.visible,
+        buffers=buffers,
+    )
+
+
+def influences(mesh: Mesh, slots: Array) -> tuple[Array, Array]:
+    """Palette entries and weights `(V, K)` of every vertex, strongest first, of equals the lowest entry:
+    the first one is the pivot of dual-quaternion skinning. An entry listed twice is joined; K is what is
+    really used."""
+    joints = slots[mesh.joints].astype(np.int64) if len(slots) else np.zeros(mesh.joints.shape, np.int64)
+    weights = mesh.weights.astype(np.float32, copy=True)
+    for k in range(1, weights.shape[1]):
+        for earlier in range(k):
+            same = (joints[:, earlier] == joints[:, k]) & (weights[:, k] > 0)
+            weights[same, earlier] += weights[same, k]
+            weights[same, k] = 0
+    joints[weights == 0] = 0
+    order = np.lexsort((joints, -weights), axis=1)
+    joints, weights = np.take_along_axis(joints, order, axis=1), np.take_along_axis(weights, order, axis=1)
+    used = max(1, int(np.count_nonzero(weights, axis=1).max(initial=1)))
+    return joints[:, :used], weights[:, :used]
+
+
+class MorphWeights:
+    """How far each morph target of a character is on, from the weights of its morph channels."""
+
+    def __init__(self, character: Character) -> None:
+        self.targets = [t for mesh in character.meshes for t in mesh.morph_targets]
+        self._groups = [mesh.morph_targets for mesh in character.meshes if mesh.morph_targets]
+        channels = [t.channel for t in self.targets]
+        # A target that alone has its channel, in a mesh, takes the channel's weight as it is.
+        plain = all(t.full_weight == 1.0 for t in self.targets) and all(
+            len({t.channel for t in group}) == len(group) for group in self._groups
+        )
+        self._channels = np.array(channels, np.int64) if plain else None
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def of(self, morphs: Array) -> Array:
+        """`(N, targets)` from channel weights `(N, M)`."""
+        if self._channels is not None:
+            return morphs[:, self._channels]
+        return np.concatenate([target_weights(group, morphs) for group in self._groups], axis=-1)
+
+
+def frame_rate(clip: Clip) -> float:
+    """Frames per second to step a clip by."""
+    return float(clip.rate or clip.key_rate or 30.0)
+
+
+def _clip(clip: Clip) -> d.ClipInfo:
+    table = clip.tracks.table
+    moved = np.unique(table["target"][table["path"] != 3])
+    return d.ClipInfo(
+        clip.name,
+        clip.duration,
+        frame_rate(clip),
+        [d.EventInfo(e.time, e.name) for e in clip.events],
+        clip.additive,
+        moved.tolist(),
+    )
+
+
+def _socket(socket: Socket) -> d.SocketInfo:
+    rotation = tuple(socket.rotation.tolist())
+    return d.SocketInfo(
+        socket.name,
+        socket.joint,
+        _vec(socket.translation),
+        rotation,  # type: ignore[arg-type]
+        _vec(socket.scale),
+    )
+
+
+def _material(material: Material) -> d.MaterialInfo:
+    values = {name: getattr(material, name) for name in d.MaterialInfo.__struct_fields__}
+    return d.MaterialInfo(**{k: _texture(v) if isinstance(v, Texture) else v for k, v in values.items()})
+
+
+def _texture(texture: Texture) -> d.TextureInfo:
+    return d.TextureInfo(*(getattr(texture, name) for name in d.TextureInfo.__struct_fields__))
+
+
+def _vec(values: Array) -> d.Vec3:
+    x, y, z = (float(v) for v in values)
+    return x, y, z
