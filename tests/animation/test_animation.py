@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from builders import pose, rotations, skeleton
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import marrow as mw
+from builders import pose, rotations, skeleton
 from marrow.errors import ValidationError
 from marrow.kernels import reference
 from marrow.math import affine, quaternion, transform

@@ -7,8 +7,8 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import missing
 
+from conftest import missing
 from marrow.bench import core, report
 from marrow.bench.body import random_pose, synthetic_body
 from marrow.bench.harness import Contest

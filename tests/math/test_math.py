@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from builders import rotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from builders import rotations
 from marrow.math import affine, dual_quaternion, quaternion, transform
 
 seeds = st.integers(0, 2**32 - 1)

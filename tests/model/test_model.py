@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from builders import character, mesh, skeleton
 
 import marrow as mw
+from builders import character, mesh, skeleton
 from marrow.errors import MarrowError, UnknownNameError, ValidationError
 from marrow.math import affine
 
@@ -65,7 +65,7 @@ class TestSkeleton:
             mw.Skeleton(("a", "b"), [-1, 1])
         with pytest.raises(ValidationError, match=r"Skeleton.parents: expected shape \(2,\)"):
             mw.Skeleton(("a", "b"), [-1])
-        with pytest.raises(ValidationError, match="Skeleton.rest: expected 2 joints, got 3"):
+        with pytest.raises(ValidationError, match=r"Skeleton\.rest: expected 2 joints, got 3"):
             mw.Skeleton(("a", "b"), [-1, 0], mw.Pose.identity(3))
         with pytest.raises(ValidationError, match=r"Socket\('x'\).joint is 9"):
             mw.Skeleton(("a",), [-1], sockets=(mw.Socket("x", 9),))
@@ -96,7 +96,7 @@ class TestPose:
             mw.Pose(np.zeros((2, 3)), np.zeros((2, 3)), np.ones((2, 3)))
         with pytest.raises(ValidationError, match=r"must agree on \(..., J\)"):
             mw.Pose(np.zeros((2, 3)), np.zeros((3, 4)), np.ones((2, 3)))
-        with pytest.raises(ValidationError, match="Pose.morphs"):
+        with pytest.raises(ValidationError, match=r"Pose\.morphs"):
             mw.Pose(np.zeros((2, 3)), np.zeros((2, 4)), np.ones((2, 3)), np.zeros((4, 1)))
         with pytest.raises(ValidationError, match="expected numbers"):
             mw.Pose([["a", "b", "c"]], np.zeros((1, 4)), np.ones((1, 3)))

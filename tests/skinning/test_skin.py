@@ -4,11 +4,11 @@ import threading
 
 import numpy as np
 import pytest
-from builders import character, mesh, pose, reference_surface, rotations, skeleton
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import marrow as mw
+from builders import character, mesh, pose, reference_surface, rotations, skeleton
 from marrow.errors import ValidationError
 from marrow.math import affine, quaternion
 from marrow.skinning.layout import layout_of
@@ -180,7 +180,7 @@ class TestInputs:
         who = character(7, vertices=5)
         moved = np.tile(np.array([[1, 0, 0, 2], [0, 1, 0, 0], [0, 0, 1, 0]]), (12, 1, 1))
         np.testing.assert_allclose(
-            mw.skin(who, moved).positions, who.meshes[0].positions + [2, 0, 0], atol=1e-6
+            mw.skin(who, moved).positions, who.meshes[0].positions + np.array([2, 0, 0]), atol=1e-6
         )
 
     def test_empty_mesh_and_empty_batch(self):
@@ -188,6 +188,8 @@ class TestInputs:
         empty = mw.Mesh.rigid("none", np.zeros((0, 3)), np.zeros((0, 3), int), 0)
         assert mw.skin(mw.Character(bones, (empty,)), bones.rest).positions.shape == (0, 3)
         assert mw.skin(mw.Character(bones), bones.rest).positions.shape == (0, 3)
+        nobody = mw.Skeleton((), [])
+        assert mw.skin(mw.Character(nobody), nobody.rest).positions.shape == (0, 3)
         who = character(1)
         none = pose(np.random.default_rng(0), who.skeleton, (0,))
         assert mw.skin(who, none).positions.shape == (0, 60, 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
 from marrow.kernels import poses
+from marrow.kernels.compiler import readonly
 from marrow.math import affine, transform
 from marrow.model.character import Character, Palette
 from marrow.model.pose import Pose
@@ -45,8 +47,9 @@ def output(name: str, shape: tuple[int, ...], out: Array | None) -> Array:
     return out
 
 
-def _flat(values: Array, width: int) -> Array:
-    return np.ascontiguousarray(values, np.float32).reshape(-1, values.shape[-2], width)
+def _flat(values: Array, count: int) -> Array:
+    """A batch of `count` poses with one leading axis (`-1` could not tell it for a skeleton without joints)."""
+    return readonly(np.ascontiguousarray(values, np.float32).reshape(count, *values.shape[-2:]))
 
 
 def to_model(
@@ -63,13 +66,14 @@ def to_model(
             raise ValidationError("to_model: from_joint updates the matrices in out=, which is missing")
         joints = skeleton.descendants(from_joint)
     result = output("to_model: out", shape, out)
+    count = math.prod(pose.batch_shape)
     poses.to_model(
         skeleton.parents,
-        joints,
-        _flat(pose.translation, 3),
-        _flat(pose.rotation, 4),
-        _flat(pose.scale, 3),
-        result.reshape(-1, J, 12),
+        readonly(joints),
+        _flat(pose.translation, count),
+        _flat(pose.rotation, count),
+        _flat(pose.scale, count),
+        result.reshape(count, J, 12),
     )
     return result
 
@@ -105,10 +109,11 @@ def skinning_matrices(character: Character | Palette, model: Array, *, out: Arra
         raise ValidationError(f"skinning_matrices: expected model matrices (..., J, 3, 4), got {model.shape}")
     shape = (*model.shape[:-3], len(palette), 3, 4)
     result = output("skinning_matrices: out", shape, out)
+    count = math.prod(model.shape[:-3])
     poses.skinning_matrices(
-        np.ascontiguousarray(model, np.float32).reshape(-1, model.shape[-3], 12),
+        readonly(np.ascontiguousarray(model, np.float32).reshape(count, model.shape[-3], 12)),
         palette.joints,
         palette.inverse_bind.reshape(-1, 12),
-        result.reshape(-1, len(palette), 12),
+        result.reshape(count, len(palette), 12),
     )
     return result

@@ -11,6 +11,7 @@ from marrow.errors import ResourceLimitError
 from marrow.io import cache as _cache
 from marrow.io import registry
 from marrow.io.source import LoadOptions, Source
+from marrow.io.tangents import with_tangents
 from marrow.model import Character, limit_influences
 from marrow.report import ReportBuilder
 
@@ -74,7 +75,7 @@ def _load_one(path: Path, options: LoadOptions, cache: bool) -> Character:
             raise ResourceLimitError("is nested too deeply", path=path) from None
         except MemoryError:
             raise ResourceLimitError("needs more memory than there is", path=path) from None
-        character = _limited(character, options.max_influences)
+        character = with_tangents(_limited(character, options.max_influences))
         if entry:
             entry.store(character)
     return character if character.name else character.replace(name=path.stem)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -82,7 +82,7 @@ class Character:
     materials: tuple[Material, ...] = ()
     images: tuple[Image, ...] = ()
     name: str = ""
-    report: Report = Report()
+    report: Report = field(default_factory=Report)
 
     def __post_init__(self) -> None:
         clips = self.clips if isinstance(self.clips, Clips) else Clips(self.clips or ())

@@ -15,8 +15,8 @@ from marrow.model.character import Character
 from marrow.model.mesh import Mesh
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
-from marrow.skinning.layout import Layout, layout_of
 from marrow.skinning.deform import bind_positions, palette_of, resolve, skin
+from marrow.skinning.layout import Layout, layout_of
 
 __all__ = ["Bounds", "bounds"]
 
@@ -149,8 +149,8 @@ def _include(low: Array, high: Array, center: Array, half: Array, used: Array) -
 def _linear_box(matrices: Array, center: Array, half: Array, used: Array, low: Array, high: Array) -> None:
     """A linearly blended vertex lies between the places its joints would carry it to, so in the union of their boxes."""
     m = matrices.reshape(*matrices.shape[:2], 3, 4).astype(np.float64)
-    moved = np.einsum("fpij,fpj->fpi", m[..., :3], np.broadcast_to(center, m.shape[:2] + (3,))) + m[..., 3]
-    size = np.einsum("fpij,fpj->fpi", np.abs(m[..., :3]), np.broadcast_to(half, m.shape[:2] + (3,)))
+    moved = np.einsum("fpij,fpj->fpi", m[..., :3], np.broadcast_to(center, (*m.shape[:2], 3))) + m[..., 3]
+    size = np.einsum("fpij,fpj->fpi", np.abs(m[..., :3]), np.broadcast_to(half, (*m.shape[:2], 3)))
     _include(low, high, moved, size, used)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,13 +86,13 @@ def resolve(
                 f"skin: expected a Pose or skinning matrices (..., {len(palette)}, 3, 4), got shape {matrices.shape}"
             )
     batch = matrices.shape[:-3]
-    flat = np.ascontiguousarray(matrices, np.float32).reshape(-1, len(palette.joints), 12)
+    flat = np.ascontiguousarray(matrices, np.float32).reshape(math.prod(batch), len(palette.joints), 12)
     flat.flags.writeable = False  # of the view that reshape made, not of the caller's array
     if morphs is not None:
         morphs = np.asarray(morphs)
         if morphs.shape[:-1] != batch:
             morphs = np.broadcast_to(morphs, (*batch, morphs.shape[-1]))
-        morphs = morphs.reshape(-1, morphs.shape[-1])
+        morphs = morphs.reshape(len(flat), morphs.shape[-1])
     return Motion(flat, morphs, batch)
 
 

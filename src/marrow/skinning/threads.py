@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import pairwise
 
 from marrow.errors import ValidationError
 
@@ -48,7 +49,7 @@ def run_split(work: Callable[[int, int], None], count: int, seconds: float, thre
         return
     edges = [count * i // parts for i in range(parts + 1)]
     pool = _executor()
-    waiting: list[Future[None]] = [pool.submit(work, a, b) for a, b in zip(edges[1:-1], edges[2:])]
+    waiting: list[Future[None]] = [pool.submit(work, a, b) for a, b in pairwise(edges[1:])]
     try:
         work(edges[0], edges[1])
     finally:

@@ -277,6 +277,22 @@ def test_sparse_target_stays_sparse():
     assert target.dense(3).tolist() == [[0, 0, 0], [0, 0, 0], [1, 2, 3]]
 
 
+def test_target_with_sparse_positions_and_dense_normals():
+    maker = Maker(nodes=[{"mesh": 0}])
+    primitive = triangle(maker)
+    sparse = {
+        "count": 1,
+        "indices": {"bufferView": maker.view(np.array([2], np.uint8).tobytes()), "componentType": 5121},
+        "values": {"bufferView": maker.view(np.array([[1, 2, 3]], np.float32).tobytes())},
+    }
+    delta = maker.add("accessors", {"componentType": 5126, "count": 3, "type": "VEC3", "sparse": sparse})
+    primitive["targets"] = [{"POSITION": delta, "NORMAL": maker.accessor(np.ones((3, 3)))}]
+    maker.add("meshes", {"primitives": [primitive]})
+    (target,) = maker.load().meshes[0].morph_targets
+    assert target.dense(3).tolist() == [[0, 0, 0], [0, 0, 0], [1, 2, 3]]
+    assert target.dense(3, "normals").tolist() == [[1, 1, 1]] * 3
+
+
 def test_targets_over_several_primitives_are_laid_end_to_end():
     maker = Maker(nodes=[{"mesh": 0}])
     first, second = triangle(maker), triangle(maker)

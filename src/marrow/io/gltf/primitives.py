@@ -208,6 +208,7 @@ def _read_sparse(ctx: Context, present: dict[str, int], out: Delta, place: str) 
     """Reads a target that is stored as changes to zero as just those changes, where all its arrays agree on
     them."""
     parts: dict[str, Array] = {}
+    rows: Array | None = None
     for name, index in present.items():
         accessor = ctx.accessors.definition(index)
         if accessor.sparse is None or accessor.bufferView is not None or accessor.componentType != 5126:
@@ -215,12 +216,13 @@ def _read_sparse(ctx: Context, present: dict[str, int], out: Delta, place: str) 
         if accessor.type != "VEC3":
             return False
         indices, values = ctx.accessors.sparse_parts(accessor, accessor.sparse, 3, np.dtype("<f4"), place)
-        if out.vertices is not None and not np.array_equal(out.vertices, indices):
+        if rows is not None and not np.array_equal(rows, indices):
             return False
-        out.vertices = indices
+        rows = indices
         parts[name] = values
-    if out.vertices is None or len(np.unique(out.vertices)) != len(out.vertices):
+    if rows is None or len(np.unique(rows)) != len(rows):
         return False
+    out.vertices = rows
     for name, values in parts.items():
         setattr(out, name, finite(ctx, values, place, "deltas"))
     return True
