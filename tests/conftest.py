@@ -9,13 +9,7 @@ from pathlib import Path
 
 import pytest
 
-
-def missing(reason: str) -> None:
-    """Skips a test whose surroundings are missing, or fails it where MARROW_STRICT=1 promises that they are
-    there."""
-    if os.environ.get("MARROW_STRICT") == "1":
-        pytest.fail(reason)
-    pytest.skip(reason)
+from surroundings import missing
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ import sys
 import numpy as np
 import pytest
 
-from conftest import missing
 from marrow.bench import core, report
 from marrow.bench.body import random_pose, synthetic_body
 from marrow.bench.harness import Contest
@@ -16,6 +15,7 @@ from marrow.bench.rivals import numpy_dense, numpy_gather, scipy_sparse
 from marrow.bench.twins import load_twins
 from marrow.skinning import skin, skinning_matrices
 from marrow.skinning.layout import layout_of
+from surroundings import missing
 
 
 @pytest.fixture(scope="module")

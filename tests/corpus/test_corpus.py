@@ -18,7 +18,7 @@ import pytest
 from scipy.spatial import cKDTree
 
 import marrow as mw
-from conftest import missing
+from surroundings import missing
 
 DEFAULT = Path(__file__).resolve().parents[2].parent / "shared" / "corpus"
 CORPUS = Path(os.environ.get("MARROW_CORPUS", DEFAULT))

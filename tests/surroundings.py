@@ -1,0 +1,14 @@
+"""What a test may need around it: the corpus, a compiler, Node, a browser."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+
+def missing(reason: str) -> None:
+    """Skips a test whose surroundings are missing, or fails it where MARROW_STRICT=1 promises that they are there."""
+    if os.environ.get("MARROW_STRICT") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)
