@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError
 
 from marrow._version import __version__
-from marrow.cli._errors import BAD_CALL, BAD_FILE, FINE, INTERRUPTED, UsageError, show_error
+from marrow.cli._errors import BAD_CALL, BAD_FILE, FINE, INTERRUPTED, UsageError, note, show_error
 from marrow.errors import MarrowError, UnknownNameError, ValidationError
 
 __all__ = ["app", "run"]
@@ -88,6 +89,7 @@ app.command(_cache)
 
 def run(arguments: Sequence[str]) -> int:
     """Runs one command line and returns its exit code: 0 fine, 1 the file is bad, 2 the call is wrong."""
+    warnings.showwarning = lambda message, *_, **__: note(message)
     try:
         result = app(list(arguments), exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
