@@ -79,9 +79,10 @@ def test_examples_run(example, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_readme_code_runs(tmp_path):
-    """The ten lines of the README, on the built-in character."""
-    text = (ROOT / "README.md").read_text()
+@pytest.mark.parametrize("page", ["README.md", "docs/engine.md"])
+def test_code_on_the_page_runs(page, tmp_path):
+    """All Python blocks of a page, one after the other."""
+    text = (ROOT / page).read_text()
     code = "\n".join(block.partition("```")[0] for block in text.split("```python\n")[1:])
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
