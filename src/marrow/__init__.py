@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from marrow.graph import Animator
     from marrow.io import load, save
     from marrow.skinning import Surface, bounds, skin, skinning_matrices
+    from marrow.studio import view
 
 # What needs more than the data model is imported when it is first asked for, so that `import marrow` stays quick.
 _LATE = {
@@ -53,6 +54,7 @@ _LATE = {
     "save": "marrow.io",
     "skin": "marrow.skinning",
     "skinning_matrices": "marrow.skinning",
+    "view": "marrow.studio",
 }
 
 __all__ = [
@@ -87,6 +89,7 @@ __all__ = [
     "skin",
     "skinning_matrices",
     "unpack_weights",
+    "view",
 ]
 
 

@@ -56,6 +56,10 @@ _COMMANDS = {
         "marrow bake hero.fbx -o hero.npz --clip Run --fps 30\n"
         "marrow bake clips/*.fbx -o dataset/ --what joints",
     ),
+    "view": (
+        "Open the studio: see, scrub and steer a character in the browser.",
+        "marrow view fox.glb\nmarrow view hero.fbx --graph hero.json\nmarrow view before.fbx --compare after.glb",
+    ),
     "samples": ("List the built-in characters; their names work wherever a file does.", "marrow samples"),
     "bench": ("Measure marrow on this machine, next to whatever else is installed.", "marrow bench io"),
 }

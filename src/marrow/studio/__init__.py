@@ -1,1 +1,21 @@
 """The studio: a page in the browser to see, scrub and steer any character."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from marrow.studio.handle import View, view
+
+__all__ = ["View", "view"]
+
+
+def __getattr__(name: str) -> Any:
+    # The web server is imported when a studio is opened; the protocol alone needs none of it.
+    if name not in __all__:
+        raise AttributeError(f"module 'marrow.studio' has no attribute {name!r}")
+    import importlib
+
+    module = importlib.import_module("marrow.studio.handle")
+    globals().update({known: getattr(module, known) for known in __all__})
+    return globals()[name]

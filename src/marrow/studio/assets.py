@@ -202,8 +202,11 @@ def _socket(socket: Socket) -> d.SocketInfo:
 
 
 def _material(material: Material) -> d.MaterialInfo:
-    values = {name: getattr(material, name) for name in d.MaterialInfo.__struct_fields__}
-    return d.MaterialInfo(**{k: _texture(v) if isinstance(v, Texture) else v for k, v in values.items()})
+    values: dict[str, Any] = {name: getattr(material, name) for name in d.MaterialInfo.__struct_fields__}
+    for name, value in values.items():
+        if isinstance(value, Texture):
+            values[name] = _texture(value)
+    return d.MaterialInfo(**values)
 
 
 def _texture(texture: Texture) -> d.TextureInfo:

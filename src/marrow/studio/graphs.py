@@ -43,7 +43,7 @@ def describe_graph(graph: Graph, skeleton: Skeleton) -> d.GraphInfo:
         masks=[
             d.MaskInfo(path, _mask(node, skeleton))
             for node, path, *_ in walked
-            if getattr(node, "joints", ()) and hasattr(node, "mask") or getattr(node, "mask", None)
+            if hasattr(node, "mask") and (node.joints or node.mask)
         ],
     )
 
@@ -66,7 +66,8 @@ def _children(node: Any, path: str) -> Iterator[tuple[Any, str, str]]:
         for name, state in node.states.items():
             yield state.source, f"{path}.states.{name}.source", name
     elif isinstance(node, (n.BlendSpace1D, n.BlendSpace2D)):
-        for k, point in enumerate(node.points):
+        points: tuple[Any, ...] = node.points
+        for k, point in enumerate(points):
             yield point.source, f"{path}.points[{k}].source", _at(point.at)
     elif isinstance(node, (n.Blend, n.Switch)):
         for k, source in enumerate(node.inputs):
@@ -142,7 +143,8 @@ def _machine(machine: n.StateMachine, path: str) -> d.MachineInfo:
 
 def _space(space: n.BlendSpace1D | n.BlendSpace2D, path: str) -> d.BlendSpaceInfo:
     flat = isinstance(space, n.BlendSpace2D)
-    places = [point.at if isinstance(point.at, tuple) else (point.at, 0.0) for point in space.points]
+    points: tuple[Any, ...] = space.points
+    places = [point.at if isinstance(point.at, tuple) else (point.at, 0.0) for point in points]
     triangles = triangulate(np.array(places, np.float64)).triangles.tolist() if flat else []
     y = getattr(space, "y", None)
     return d.BlendSpaceInfo(
@@ -151,7 +153,7 @@ def _space(space: n.BlendSpace1D | n.BlendSpace2D, path: str) -> d.BlendSpaceInf
         y=y if isinstance(y, str) else None,
         points=[
             d.SpacePoint(float(x), float(y), _label(point.source), f"{path}.points[{k}].source")
-            for k, ((x, y), point) in enumerate(zip(places, space.points))
+            for k, ((x, y), point) in enumerate(zip(places, points))
         ],
         triangles=[(a, b, c) for a, b, c in triangles],
     )

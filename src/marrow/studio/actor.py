@@ -1,0 +1,255 @@
+"""`Actor`: a character in a slot of the studio with the animators that move it, clip by clip or by a
+graph."""
+
+from __future__ import annotations
+
+import math
+import threading
+import zlib
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.errors import MarrowError
+from marrow.graph import Animator, CompiledGraph, Graph
+from marrow.graph.inspection import GraphMoment, compile_with_paths, look, palette_and_morphs
+from marrow.io.lint.extent import rest_box
+from marrow.model import Character
+from marrow.studio.assets import Asset, MorphWeights, describe, frame_rate
+from marrow.studio.graphs import describe_graph
+from marrow.studio.protocol import pack_frame
+
+__all__ = ["Actor", "Origin", "Picture"]
+
+Array = NDArray[Any]
+WARM_UP_SECONDS = 3.0
+SPREAD = 0.3
+"""How far parameters differ in a crowd that is spread, as a part of their range to either side."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a character and its graph come from, for the code that reproduces what is seen."""
+
+    kind: Literal["file", "sample", "python"]
+    name: str
+    graph: str | None = None
+    """The file of the graph; None with a graph: the sample's own, or one made in Python."""
+
+
+@dataclass
+class Picture:
+    """What an actor looks like at one moment, packed for the wire when someone wants it."""
+
+    frame: int
+    slot: int
+    time: float
+    matrices: Array
+    channels: Array
+    """Weights of the morph channels `(N, M)`."""
+    targets: Array
+    """Weights of the morph targets `(N, T)`."""
+    placements: Array
+    _packed: dict[bool, bytes] = field(default_factory=dict)
+
+    def packed(self, placed: bool) -> bytes:
+        """The binary frame, with or without where the instances stand."""
+        if placed not in self._packed:
+            self._packed[placed] = pack_frame(
+                frame=self.frame,
+                slot=self.slot,
+                time=self.time,
+                matrices=self.matrices,
+                morphs=self.targets,
+                placements=self.placements if placed else None,
+            )
+        return self._packed[placed]
+
+
+class Actor:
+    """A character, its graph if it has one, and how both are played for a crowd of `count`."""
+
+    def __init__(
+        self,
+        character: Character,
+        slot: int,
+        origin: Origin,
+        *,
+        graph: Graph | None = None,
+        animator: Any = None,
+    ) -> None:
+        self.character, self.slot, self.origin = character, slot, origin
+        self.graph = graph
+        self._compiled: CompiledGraph | None = None
+        self._paths: tuple[str, ...] = ()
+        if graph is not None:
+            self._compiled, self._paths = compile_with_paths(graph, character)
+        self.graph_info = describe_graph(graph, character.skeleton) if graph else None
+        self._morphs = MorphWeights(character)
+        self._asset: Asset | None = None
+        self._asset_lock = threading.Lock()
+        self._placements = np.zeros((0, 3, 4), np.float32)
+        self.mode: Literal["clip", "graph"] = "graph" if graph else "clip"
+        self.spread = False
+        self.animator: Animator = animator or self._new_animator(1)
+        playing = self.animator.clip if self.mode == "clip" else None
+        self.clip: str | None = playing[0] if isinstance(playing, list) else playing
+
+    @property
+    def asset(self) -> Asset:
+        """What the page draws it from, worked out when it is first asked for."""
+        with self._asset_lock:
+            if self._asset is None:
+                self._asset = describe(self.character, self.slot, self.graph_info)
+            return self._asset
+
+    @property
+    def count(self) -> int:
+        return self.animator.count
+
+    # -- what it plays ---------------------------------------------------------------------------------------
+    def _new_animator(self, count: int) -> Animator:
+        graph = self._compiled if self.mode == "graph" else None
+        return Animator(self.character, graph, count=count)
+
+    def play(self, clip: str | None, *, start: float = 0.0, fade: float = 0.0, loop: bool = True) -> None:
+        """Plays a clip from `start`; None shows the rest pose."""
+        if self.mode != "clip":
+            self.mode = "clip"
+            self.animator = self._new_animator(self.count)
+        self.clip = clip
+        if clip is None:
+            return
+        duration = self.character.clips[clip].duration
+        times = np.full(self.count, start)
+        if self.spread and loop:
+            times += duration * self._variety("time", low=0.0)
+        times = np.mod(times, duration) if loop and duration > 0 else np.clip(times, 0.0, duration)
+        self.animator.cross_fade(clip, fade, loop=loop, start=times)  # type: ignore[arg-type]
+
+    def run_graph(self, parameters: dict[str, Any]) -> None:
+        """Starts the graph over."""
+        self.mode, self.clip = "graph", None
+        self.animator = self._new_animator(self.count)
+        self.set_parameters(parameters)
+        self._warm_up(0)
+
+    def set_parameters(self, parameters: dict[str, Any]) -> None:
+        """Sets parameters for all instances, around the value where the crowd is spread."""
+        assert self.graph_info is not None
+        known = {p.name: p for p in self.graph_info.parameters}
+        for name, value in parameters.items():
+            if self.spread and self.count > 1 and known[name].type == "float":
+                low, high = known[name].range
+                value = np.clip(value + (high - low) * SPREAD * self._variety(name), low, high)
+            self.animator[name] = value
+
+    def _variety(self, name: str, low: float = -1.0) -> Array:
+        """Numbers from `low` to 1, the same for an instance at all times; the first and last one, which
+        panels tell of, have 0."""
+        rng = np.random.default_rng(zlib.crc32(name.encode()))
+        values = rng.uniform(low, 1.0, self.count)
+        values[[0, -1]] = 0.0
+        return values
+
+    def _warm_up(self, first: int) -> None:
+        """Lets instances from `first` on run ahead, each a little differently, so that a crowd is out of
+        step."""
+        if self.spread and self.count > 1:
+            ahead = WARM_UP_SECONDS * self._variety("time", low=0.0)
+            ahead[:first] = 0.0
+            self.animator.update(ahead)
+
+    def resize(self, count: int, parameters: dict[str, Any], *, loop: bool) -> None:
+        """Makes it a crowd of `count`; those who are there go on as they do."""
+        had = self.count
+        if count == had:
+            return
+        if self.mode == "graph":
+            if np.ndim(self.animator.matrices) == 3:  # made for one character, so it cannot grow
+                self.animator, had = self._new_animator(count), 0
+            elif count > had:
+                self.animator.add(count - had)
+            else:
+                self.animator.remove(np.arange(count, had))
+            self.set_parameters(parameters)
+            self._warm_up(had)
+        else:
+            time = self.time
+            self.animator = self._new_animator(count)
+            self.play(self.clip, start=time, loop=loop)
+
+    def advance(self, seconds: float) -> None:
+        """Moves time on; a graph only goes forward."""
+        self.animator.update(max(seconds, 0.0) if self.mode == "graph" else seconds)
+
+    @property
+    def time(self) -> float:
+        """Where the clip is, for the first instance."""
+        return float(np.atleast_1d(self.animator.time)[0]) if self.mode == "clip" and self.clip else 0.0
+
+    @property
+    def duration(self) -> float:
+        return self.character.clips[self.clip].duration if self.mode == "clip" and self.clip else 0.0
+
+    @property
+    def rate(self) -> float:
+        return frame_rate(self.character.clips[self.clip]) if self.mode == "clip" and self.clip else 60.0
+
+    def nearest_clip(self, clip: str | None, position: int) -> str | None:
+        """The clip to show beside another character's: of the same name, else at the same place in the
+        list."""
+        names = list(self.character.clips)
+        if clip in names or not names:
+            return clip if names else None
+        return names[min(max(position, 0), len(names) - 1)]
+
+    # -- what it looks like ----------------------------------------------------------------------------------
+    def picture(self, frame: int, time: float) -> Picture:
+        """The moment it is at."""
+        matrices, channels = palette_and_morphs(self.animator)
+        return Picture(frame, self.slot, time, matrices, channels, self._targets(channels), self.placements)
+
+    def _targets(self, channels: Array) -> Array:
+        return self._morphs.of(channels) if len(self._morphs) else np.zeros((len(channels), 0), np.float32)
+
+    @property
+    def placements(self) -> Array:
+        """Where the instances stand, `(N, 3, 4)`: on a grid, the first in the middle, more around it."""
+        if len(self._placements) != self.count:
+            box = rest_box(self.character)
+            extent = 1.0 if box is None else float(np.max((box[1] - box[0])[[0, 2]]))
+            placed = np.zeros((self.count, 3, 4), np.float32)
+            placed[:, [0, 1, 2], [0, 1, 2]] = 1.0
+            placed[:, [0, 2], 3] = _rings(self.count) * max(1.1 * extent, 0.05)
+            self._placements = placed
+        return self._placements
+
+    def moment(self) -> GraphMoment | None:
+        """What the graph does; None where there is none, or it cannot be told."""
+        if self.mode != "graph" or self.animator.graph is None:
+            return None
+        return look(self.animator, self._paths)
+
+
+def _rings(count: int) -> Array:
+    """The first `count` points of a grid of step 1, from the middle outward, `(count, 2)`."""
+    half = math.ceil((math.sqrt(count) - 1) / 2)
+    line = np.arange(-half, half + 1)
+    points = np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2)
+    ring = np.abs(points).max(axis=1)
+    around = np.arctan2(points[:, 0], points[:, 1])
+    return points[np.lexsort((around, ring))][:count].astype(np.float32)
+
+
+def compatible(graph: Graph | None, character: Character) -> Graph | None:
+    """The graph, if it can move that character."""
+    if graph is None:
+        return None
+    try:
+        compile_with_paths(graph, character)
+    except MarrowError:
+        return None
+    return graph

@@ -1,0 +1,58 @@
+"""The Python code that reproduces what the studio shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marrow.studio.actor import Actor
+from marrow.studio.session import Session
+
+__all__ = ["python_code"]
+
+
+def python_code(session: Session) -> str:
+    """A short script: loads the character, brings it to this moment and skins it."""
+    actor = session.main
+    if actor is None:
+        return "import marrow as mw\n"
+    lines = ["import marrow as mw", "", f"character = {_character(actor)}"]
+    many = f", count={session.count}" if session.count > 1 else ""
+    if session.mode == "graph":
+        lines += [f"graph = {_graph(actor)}", f"animator = mw.Animator(character, graph{many})"]
+        defaults = actor.graph.parameters if actor.graph else {}
+        for name, value in session.parameters.items():
+            if value != defaults[name].default:
+                lines.append(f"animator[{name!r}] = {_number(value)}")
+        lines.append("animator.update(1 / 60)")
+    else:
+        lines.append(f"animator = mw.Animator(character{many})")
+        if actor.clip is not None:
+            options = [f"start={actor.time:.4f}"] if actor.time else []
+            options += [] if session.loop else ["loop=False"]
+            lines.append(f"animator.play({', '.join([repr(actor.clip), *options])})")
+    lines += ["surface = animator.skin()  # .positions, .normals, .tangents", "mw.view(animator)"]
+    return "\n".join(lines) + "\n"
+
+
+def _character(actor: Actor) -> str:
+    origin = actor.origin
+    if origin.kind == "sample":
+        return f"mw.samples.{origin.name}()"
+    if origin.kind == "file":
+        return f"mw.load({origin.name!r})"
+    return f"...  # {actor.character.name or 'a character'} made in Python"
+
+
+def _graph(actor: Actor) -> str:
+    origin = actor.origin
+    if origin.graph is not None:
+        return f"mw.load_graph({origin.graph!r})"
+    if origin.kind == "sample":
+        return f"mw.samples.{origin.name}_graph()"
+    return "...  # a graph made in Python"
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(f'{v:g}' for v in value)})"
+    return str(value) if isinstance(value, bool) else f"{value:g}"

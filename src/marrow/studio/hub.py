@@ -1,0 +1,313 @@
+"""`Hub`: the browsers that watch a session, and the loop that lets time pass for them.
+
+Each browser has a task of its own that sends it what is newest: one state, one picture per slot, never a
+queue of them. It may have two frames unacknowledged; until it answers it is sent no more, and nobody else
+waits for it. The loop sleeps while nothing moves or nobody watches.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from marrow._version import __version__
+from marrow.errors import MarrowError
+from marrow.studio import protocol as p
+from marrow.studio.actor import Picture
+from marrow.studio.session import Session
+
+__all__ = ["MAX_CLIENTS", "Client", "Hub"]
+
+log = logging.getLogger("marrow.studio")
+MAX_CLIENTS = 16
+PERIOD = 1 / 60
+STATE_PERIOD = 1 / 30
+BREATH = 0.001
+"""Seconds the loop always leaves to the network after an update; a slow update leaves a quarter of its
+own time."""
+MESSAGES_PER_SECOND = 240.0
+BURST = 120.0
+MAX_ERRORS = 8
+
+
+class Client:
+    """One browser: what it should be sent next, and how fast it may talk."""
+
+    def __init__(self, socket: WebSocket) -> None:
+        self.socket = socket
+        self.texts: dict[str, p.ServerMessage] = {}
+        self.errors: deque[p.Failure] = deque(maxlen=MAX_ERRORS)
+        self.pictures: dict[int, Picture] = {}
+        self.unacknowledged: deque[int] = deque()
+        self.behind = True
+        """Whether there is something to see that it has not been sent."""
+        self.placed: dict[int, Any] = {}
+        self.bytes, self.frames = 0, 0
+        self.something = asyncio.Event()
+        self._allowance, self._counted = BURST, time.monotonic()
+
+    @property
+    def ready(self) -> bool:
+        """Whether it may be sent a frame."""
+        return len(self.unacknowledged) < p.FRAMES_IN_FLIGHT
+
+    def tell(self, message: p.ServerMessage) -> None:
+        """Puts a message in its mailbox. A newer one of a kind takes the place of an older."""
+        if isinstance(message, p.Failure):
+            self.errors.append(message)
+        else:
+            kind = type(message).__name__ + (str(message.slot) if isinstance(message, p.Changed) else "")
+            waiting = self.texts.pop(kind, None)
+            if isinstance(message, p.Live) and isinstance(waiting, p.Live):
+                entered = [*waiting.entered, *message.entered][-64:]
+                message = msgspec.structs.replace(message, entered=entered)
+            self.texts[kind] = message
+        self.something.set()
+
+    def show(self, pictures: list[Picture]) -> None:
+        """The newest pictures, to be sent when it can take them."""
+        self.pictures = {picture.slot: picture for picture in pictures}
+        self.behind = False
+        self.something.set()
+
+    def acknowledge(self, frame: int) -> None:
+        while self.unacknowledged and self.unacknowledged[0] <= frame:
+            self.unacknowledged.popleft()
+        self.something.set()
+
+    def patience(self) -> float:
+        """Seconds to wait before its next message is read: none, unless it talks too fast."""
+        now = time.monotonic()
+        self._allowance = min(BURST, self._allowance + (now - self._counted) * MESSAGES_PER_SECOND) - 1
+        self._counted = now
+        return max(0.0, -self._allowance / MESSAGES_PER_SECOND)
+
+    async def send_loop(self) -> None:
+        """Sends what is in the mailbox, messages before pictures, for as long as the browser is there."""
+        while True:
+            await self.something.wait()
+            self.something.clear()
+            while self.errors:
+                await self._send_text(self.errors.popleft())
+            while self.texts:
+                await self._send_text(self.texts.pop(next(iter(self.texts))))
+            if self.pictures and self.ready:
+                pictures, self.pictures = self.pictures, {}
+                self.unacknowledged.append(max(picture.frame for picture in pictures.values()))
+                for slot, picture in pictures.items():
+                    placed = self.placed.get(slot) is not picture.placements
+                    self.placed[slot] = picture.placements
+                    data = picture.packed(placed)
+                    self.bytes += len(data)
+                    await self.socket.send_bytes(data)
+                self.frames += 1
+
+    async def _send_text(self, message: p.ServerMessage) -> None:
+        text = p.encode(message)
+        self.bytes += len(text)
+        await self.socket.send_text(text)
+
+
+class Hub:
+    """All browsers of a session. `do` carries out what needs more than the session: opening a sample."""
+
+    def __init__(self, session: Session, greeting: Callable[[p.State], p.Hello]) -> None:
+        self.session = session
+        self.clients: set[Client] = set()
+        self.greeting = greeting
+        self.open_sample: Callable[[str, int], None] | None = None
+        self.wake = asyncio.Event()
+        self._told: p.State | None = None
+        self._told_at = 0.0
+        self._update_seconds: list[float] = []
+        self._stats_at = time.perf_counter()
+        self._idle_told = True
+
+    # -- browsers --------------------------------------------------------------------------------------------
+    async def serve(self, socket: WebSocket) -> None:
+        """Talks with one browser until it leaves."""
+        if len(self.clients) >= MAX_CLIENTS:
+            await socket.accept()
+            await socket.send_text(
+                p.encode(p.Failure(f"{MAX_CLIENTS} pages watch already; close one of them"))
+            )
+            await socket.close(1013)
+            return
+        await socket.accept()
+        client = Client(socket)
+        client.tell(self.greeting(self.session.state()))
+        self.clients.add(client)
+        self.wake.set()
+        sender = asyncio.create_task(client.send_loop())
+        receiver = asyncio.create_task(self._receive_loop(client))
+        try:
+            done, _ = await asyncio.wait({sender, receiver}, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                error = task.exception()
+                if error is not None and not isinstance(error, (WebSocketDisconnect, RuntimeError, OSError)):
+                    log.error("a page's connection failed", exc_info=error)
+        finally:
+            self.clients.discard(client)
+            for task in (sender, receiver):
+                task.cancel()
+            await asyncio.gather(sender, receiver, return_exceptions=True)
+
+    async def _receive_loop(self, client: Client) -> None:
+        while True:
+            event = await client.socket.receive()
+            if event["type"] == "websocket.disconnect":
+                return
+            self._take(client, event)
+            wait = client.patience()
+            if wait:
+                await asyncio.sleep(wait)
+
+    def _take(self, client: Client, event: Any) -> None:
+        """One message from a browser; what is wrong with it is told to that browser alone."""
+        try:
+            text = event.get("text")
+            if text is None:
+                raise MarrowError("pages send text, not binary frames")
+            message = p.decode(text)
+            if isinstance(message, p.Ack):
+                client.acknowledge(message.frame)
+                if client.behind:
+                    self.wake.set()
+            elif isinstance(message, p.Open):
+                if self.open_sample is not None:
+                    self.open_sample(message.sample, message.slot)
+            elif isinstance(message, p.CloseSlot):
+                self.session.remove(message.slot)
+                self.tell(p.Changed(message.slot, False))
+                self.wake.set()
+            else:
+                self.session.apply(message)
+                self.wake.set()
+        except MarrowError as error:
+            client.tell(p.Failure(str(error)))
+
+    def tell(self, message: p.ServerMessage) -> None:
+        """Tells every browser."""
+        for client in self.clients:
+            client.tell(message)
+
+    # -- time ------------------------------------------------------------------------------------------------
+    async def run(self) -> None:
+        """Lets time pass, sixty times a second, while somebody watches and something moves."""
+        before = due = time.perf_counter()
+        while True:
+            if not self._wanted():
+                self._rest()
+                await self.wake.wait()
+                before = due = time.perf_counter()
+            self.wake.clear()
+            now = time.perf_counter()
+            try:
+                self.step(now - before)
+            except Exception as error:
+                # Whatever a character does to the engine, the studio stays, paused, and says so.
+                self.session.playing = self.session.changed = False
+                log.exception("an update failed")
+                self.tell(p.Failure(f"the character could not be animated: {error}"))
+            before = now
+            spent = time.perf_counter() - now
+            due = max(due + PERIOD, now + spent)
+            await asyncio.sleep(max(due - time.perf_counter(), BREATH, spent / 4))
+
+    def _wanted(self) -> bool:
+        if not self.clients:
+            return False
+        session = self.session
+        if session.moving or session.changed or self._told != session.state():
+            return True
+        return any(client.behind and client.ready for client in self.clients)
+
+    def step(self, seconds: float) -> None:
+        """One update: moves the session, and puts what is new into the mailboxes."""
+        session = self.session
+        began = time.perf_counter()
+        session.tick(seconds)
+        if session.changed:
+            for client in self.clients:
+                client.behind = True
+        takers = [client for client in self.clients if client.behind and client.ready]
+        if takers:
+            pictures = (
+                session.look() if session.changed or not session.pictures else list(session.pictures.values())
+            )
+            for client in takers:
+                client.show(pictures)
+            for picture in pictures:
+                picture.packed(any(c.placed.get(picture.slot) is not picture.placements for c in takers))
+        live = session.live()
+        if live is not None:
+            self.tell(live)
+        self._tell_state(began)
+        if session.moving:
+            self._update_seconds.append(time.perf_counter() - began)
+            self._idle_told = False
+        self._tell_stats(began)
+
+    def _tell_state(self, now: float) -> None:
+        """The state, where something other than time has changed, at most thirty times a second."""
+        state = self.session.state()
+        timeless = msgspec.structs.replace(state, time=0.0) if self.session.moving else state
+        if timeless == self._told or now - self._told_at < STATE_PERIOD:
+            return
+        self._told, self._told_at = timeless, now
+        self.tell(state)
+
+    def _tell_stats(self, now: float) -> None:
+        seconds = now - self._stats_at
+        if seconds < 1.0 or not self._update_seconds:
+            return
+        cost = sum(self._update_seconds) / len(self._update_seconds)
+        self._update_seconds.clear()
+        self._stats_at = now
+        for client in self.clients:
+            client.tell(
+                p.Stats(
+                    round(1e3 * cost, 4),
+                    round(1e6 * cost / max(self.session.count, 1), 3),
+                    round(client.bytes / seconds / 1e3, 1),
+                    round(client.frames / seconds, 1),
+                    len(self.clients),
+                )
+            )
+            client.bytes = client.frames = 0
+
+    def _rest(self) -> None:
+        """Nothing moves any more: tells so once."""
+        if self._idle_told:
+            return
+        self._idle_told = True
+        self._update_seconds.clear()
+        self._stats_at = time.perf_counter()
+        self.tell(p.Stats(0.0, 0.0, 0.0, 0.0, len(self.clients)))
+
+
+def greeting(session: Session, max_upload_bytes: int) -> Callable[[p.State], p.Hello]:
+    """What a browser is told first."""
+    from marrow.samples import describe
+
+    samples = [p.SampleInfo(name, words) for name, words in describe().items()]
+
+    def greet(state: p.State) -> p.Hello:
+        return p.Hello(
+            p.PROTOCOL_VERSION,
+            __version__,
+            state,
+            list(session.history),
+            samples,
+            p.MAX_COUNT,
+            max_upload_bytes,
+        )
+
+    return greet

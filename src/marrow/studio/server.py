@@ -1,0 +1,112 @@
+"""`Server`: a studio served from a thread of its own, beside whatever the program does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import uvicorn
+
+from marrow.errors import MarrowError
+from marrow.studio import protocol as p
+from marrow.studio.app import Studio
+
+__all__ = ["DEFAULT_PORT", "Server", "ServerError"]
+
+DEFAULT_PORT = 8421
+START_SECONDS = 20.0
+
+
+class ServerError(MarrowError):
+    """The studio's server cannot start, such as on a port that is taken."""
+
+
+def listen(host: str, port: int | None) -> socket.socket:
+    """A socket on that port; on the default one, or any that is free, where none is asked for."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    wanted = [DEFAULT_PORT, 0] if port is None else [port]
+    for number in wanted:
+        sock = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind((host, number))
+            return sock
+        except (OSError, OverflowError) as error:
+            sock.close()
+            if number == wanted[-1]:
+                what = getattr(error, "strerror", None) or error
+                raise ServerError(f"cannot listen on {host}:{number}: {what}; choose another port") from None
+    raise AssertionError("unreachable")
+
+
+class Server:
+    """Runs `studio.app` until `close`."""
+
+    def __init__(self, studio: Studio, host: str, port: int | None) -> None:
+        self.studio, self.host = studio, host
+        self._socket = listen(host, port)
+        self.port: int = self._socket.getsockname()[1]
+        self._uvicorn = uvicorn.Server(
+            uvicorn.Config(
+                studio.app,
+                log_config=None,
+                log_level=logging.WARNING,
+                access_log=False,
+                lifespan="on",
+                ws_max_size=4 * p.MAX_MESSAGE_BYTES,
+                ws_per_message_deflate=False,
+                limit_concurrency=100,
+                timeout_graceful_shutdown=1,
+                server_header=False,
+            )
+        )
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ready = threading.Event()
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="marrow-studio", daemon=True)
+
+    def start(self) -> None:
+        """Returns once browsers can connect."""
+        self._thread.start()
+        self._ready.wait(START_SECONDS)
+        if self._failure is not None or not self._uvicorn.started:
+            self.close()
+            raise ServerError(f"the studio's server did not start: {self._failure or 'it took too long'}")
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._serve())
+        except BaseException as error:
+            self._failure = error
+        finally:
+            self._ready.set()
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        serving = asyncio.create_task(self._uvicorn.serve(sockets=[self._socket]))
+        while not self._uvicorn.started and not serving.done():
+            await asyncio.sleep(0.005)
+        self._ready.set()
+        await serving
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Has the server's thread call a function soon."""
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # it has just closed
+                self._loop.call_soon_threadsafe(function, *arguments)
+
+    @property
+    def running(self) -> bool:
+        return self._thread.is_alive()
+
+    def close(self) -> None:
+        """Ends it, and the connections with it."""
+        self._uvicorn.should_exit = True
+        if self._thread.is_alive() and threading.current_thread() is not self._thread:
+            self._thread.join(5.0)
+        self._socket.close()

@@ -1,0 +1,422 @@
+"""`Session`: what the studio shows and how it plays. No network here: messages come in, time passes,
+pictures come out.
+
+Everything runs in the server's own thread, but for `drive`, through which a Python program shows an
+animator it updates itself.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from marrow.errors import UnknownNameError, ValidationError
+from marrow.studio import protocol as p
+from marrow.studio.actor import Actor, Picture
+
+__all__ = ["Session"]
+
+HISTORY = 200
+LIVE_PERIOD = 1 / 15
+LONGEST_STEP = 0.1
+"""Seconds a single update may span: after a hiccup time goes on, it does not jump."""
+
+
+class Session:
+    """Up to two actors in slots 0 and 1 (the second one to compare), played together."""
+
+    def __init__(self) -> None:
+        self.actors: dict[int, Actor] = {}
+        self.mode: p.Mode = "clip"
+        self.playing, self.speed, self.loop, self.spread = True, 1.0, True, False
+        self.count, self.selected = 1, -1
+        self.clock = 0.0
+        self.parameters: dict[str, Any] = {}
+        self.history: deque[p.HistoryEntry] = deque(maxlen=HISTORY)
+        self.pictures: dict[int, Picture] = {}
+        self.frame = 0
+        self.changed = True
+        """Whether something else is to be seen than in the last pictures."""
+        self.driven = False
+        self._inbox: deque[p.ClientMessage] = deque(maxlen=256)
+        self._driving = threading.Lock()
+        self._live_at = -math.inf
+        self._machines: dict[str, str] = {}
+        self._last_live: p.Live | None = None
+
+    # -- characters ------------------------------------------------------------------------------------------
+    @property
+    def main(self) -> Actor | None:
+        return self.actors.get(0)
+
+    def put(self, actor: Actor) -> None:
+        """Shows an actor in its slot, in place of the one before."""
+        self.actors[actor.slot] = actor
+        self.pictures.pop(actor.slot, None)
+        self.changed = True
+        if actor.slot == 0:
+            self.selected = -1
+            self.count = actor.count
+            self.mode = actor.mode
+            self.parameters = self._defaults(actor)
+            self.history.clear()
+            self._machines.clear()
+            self._last_live = None
+            if not self.driven:
+                self._start(actor)
+        other = self.actors.get(1)
+        if other is not None:
+            self._follow(other)
+
+    def remove(self, slot: int) -> None:
+        """Empties a slot."""
+        if self.actors.pop(slot, None) is not None:
+            self.pictures.pop(slot, None)
+            self.changed = True
+
+    @staticmethod
+    def _defaults(actor: Actor) -> dict[str, Any]:
+        if actor.graph is None:
+            return {}
+        found: dict[str, Any] = {}
+        for name, parameter in actor.graph.parameters.items():
+            default: Any = parameter.default
+            if parameter.type == "vector":
+                found[name] = default if isinstance(default, tuple) else (0.0, 0.0, 0.0)
+            elif parameter.type != "trigger":
+                found[name] = bool(default) if parameter.type == "bool" else float(default)
+        if actor.mode == "graph" and actor.animator.graph is not None:
+            for name in found:  # an animator made in Python may be set to something else
+                width = 3 if isinstance(found[name], tuple) else 1
+                first = np.reshape(actor.animator[name], (-1, width))[0].tolist()
+                found[name] = tuple(first) if width == 3 else first[0]
+        return found
+
+    def _start(self, actor: Actor) -> None:
+        """Begins with the first clip, or with the graph."""
+        actor.spread = self.spread
+        if self.mode == "clip" and actor.clip is None:
+            clips = actor.character.clips
+            moving = [name for name, clip in clips.items() if clip.duration > 0 and not clip.additive]
+            actor.play(next(iter(moving or clips), None), loop=self.loop)
+
+    def _follow(self, other: Actor) -> None:
+        """Makes the second actor do what the first does, as far as it can."""
+        main = self.main
+        other.spread = self.spread
+        other.resize(self.count, self._known(other), loop=self.loop)
+        if main is None or (self.mode == "graph" and other.graph is not None):
+            if other.graph is not None and other.mode != "graph":
+                other.run_graph(self._known(other))
+            return
+        names = list(main.character.clips)
+        clip = other.nearest_clip(main.clip, names.index(main.clip) if main.clip in names else 0)
+        other.play(clip, start=main.time, loop=self.loop)
+
+    def _known(self, actor: Actor) -> dict[str, Any]:
+        known = actor.graph.parameters if actor.graph else {}
+        return {name: value for name, value in self.parameters.items() if name in known}
+
+    # -- messages --------------------------------------------------------------------------------------------
+    def apply(self, message: p.ClientMessage) -> None:
+        """Does what a page asks for; what cannot be done is a `MarrowError` in words."""
+        main = self.main
+        if isinstance(message, p.Select):
+            self.selected = message.joint if main and message.joint < len(main.character.skeleton) else -1
+            return
+        if main is None:
+            raise ValidationError("there is no character yet: drop a file onto the page, or open a sample")
+        if self.driven:
+            self._apply_driven(message)
+            return
+        self.changed = True
+        match message:
+            case p.Play(playing):
+                self._play(playing)
+            case p.PickClip(name, fade):
+                self._pick(name, fade)
+            case p.Seek(time):
+                self._seek(time)
+            case p.Step(frames):
+                self._step(frames)
+            case p.SetSpeed(value):
+                self.speed = value
+            case p.SetLoop(value):
+                self.loop = value
+                if self.mode == "clip":
+                    self._seek(main.time)
+            case p.SetMode(value):
+                self._set_mode(value)
+            case p.SetParameter(name, value):
+                self._set_parameter(name, value)
+            case p.Fire(name):
+                for actor in self._with_graph("trigger", name):
+                    actor.animator.trigger(name)
+            case p.SetCount(value):
+                self.count = value
+            case p.Spread(on):
+                self._spread(on)
+
+    def _play(self, playing: bool) -> None:
+        main = self.main
+        assert main is not None
+        if playing and self.mode == "clip" and self._at_end(main):
+            self._seek(0.0 if self.speed >= 0 else main.duration)
+        self.playing = playing
+
+    def _pick(self, name: str, fade: float) -> None:
+        main = self.main
+        assert main is not None
+        if name not in main.character.clips:
+            raise UnknownNameError("clip", name, main.character.clips)
+        self.mode = "clip"
+        main.play(name, fade=fade if self.playing else 0.0, loop=self.loop)
+        if 1 in self.actors:
+            self._follow(self.actors[1])
+
+    def _seek(self, time: float) -> None:
+        if self.mode == "graph":
+            raise ValidationError("a graph has no timeline to seek on: step forward, or play a clip")
+        for actor in self.actors.values():
+            if actor.mode == "clip":
+                actor.play(actor.clip, start=time, loop=self.loop)
+
+    def _step(self, frames: int) -> None:
+        main = self.main
+        assert main is not None
+        self.playing = False
+        if self.mode == "graph":
+            if frames < 0:
+                raise ValidationError("a graph only runs forward")
+            for actor in self.actors.values():
+                actor.advance(min(frames, 600) / 60)
+            self.clock += min(frames, 600) / 60
+            return
+        # From the nearest frame, so that steps land on frames whatever the scrubber did.
+        time = (round(main.time * main.rate) + frames) / main.rate
+        last = main.duration
+        self._seek(time % last if self.loop and last > 0 else min(max(time, 0.0), last))
+
+    def _set_mode(self, mode: p.Mode) -> None:
+        main = self.main
+        assert main is not None
+        if mode == self.mode:
+            return
+        if mode == "graph" and main.graph is None:
+            raise ValidationError(
+                f"{main.character.name!r} has no graph: start with --graph FILE, or mw.view(animator)"
+            )
+        self.mode = mode
+        if mode == "graph":
+            main.run_graph(self.parameters)
+            self.playing = True
+        else:
+            self._start(main)
+        if 1 in self.actors:
+            self._follow(self.actors[1])
+
+    def _with_graph(self, kind: str, name: str) -> list[Actor]:
+        """The actors whose graph runs and knows the parameter."""
+        main = self.main
+        known = main.graph.parameters if main is not None and main.graph is not None else {}
+        wanted = {n: q for n, q in known.items() if (q.type == "trigger") == (kind == "trigger")}
+        if name not in wanted:
+            raise UnknownNameError(kind, name, wanted)
+        if self.mode != "graph":
+            raise ValidationError("the graph is not running: switch to it first")
+        return [
+            a
+            for a in self.actors.values()
+            if a.mode == "graph" and a.graph is not None and name in a.graph.parameters
+        ]
+
+    def _set_parameter(self, name: str, value: Any) -> None:
+        actors = self._with_graph("parameter", name)
+        value = self._checked(name, value)
+        for actor in actors:
+            actor.set_parameters({name: value})
+        self.parameters[name] = value
+
+    def _checked(self, name: str, value: Any) -> Any:
+        """The value as the parameter's own type, inside its range."""
+        graph = self.main.graph if self.main is not None else None
+        assert graph is not None
+        parameter = graph.parameters[name]
+        if parameter.type == "vector":
+            if not isinstance(value, tuple):
+                raise ValidationError(f"parameter {name!r} takes three numbers, got {value}")
+            return tuple(float(v) for v in value)
+        if isinstance(value, tuple) or not math.isfinite(value):
+            raise ValidationError(f"parameter {name!r} takes a number, got {value}")
+        if parameter.type == "bool":
+            return bool(value)
+        low, high = parameter.range or (-1e9, 1e9)
+        return min(max(float(value), low), high)
+
+    def _spread(self, on: bool) -> None:
+        if on == self.spread:
+            return
+        self.spread = on
+        for actor in self.actors.values():
+            actor.spread = on
+            if actor.mode == "graph":
+                actor.set_parameters(self._known(actor))
+                if on:
+                    actor._warm_up(0)
+            else:
+                actor.play(actor.clip, start=actor.time, loop=self.loop)
+
+    # -- a program that updates its own animator -------------------------------------------------------------
+    def _apply_driven(self, message: p.ClientMessage) -> None:
+        """Parameters and triggers wait for the program's next update; the rest is the program's business."""
+        match message:
+            case p.SetParameter(name, value):
+                self.parameters[name] = value = self._checked_driven(name, value)
+                self._inbox.append(p.SetParameter(name, value))
+                self.changed = True
+            case p.Fire(name):
+                self._with_graph("trigger", name)
+                self._inbox.append(message)
+            case _:
+                raise ValidationError("a Python program plays this character: it decides, the page shows")
+
+    def _checked_driven(self, name: str, value: Any) -> Any:
+        self._with_graph("parameter", name)
+        return self._checked(name, value)
+
+    def drive(self, seconds: float | None) -> tuple[Picture, dict[str, Any]]:
+        """Called by the program, in its own thread: applies what the page asked for, moves the animator
+        on by `seconds` where given, and takes its picture."""
+        with self._driving:
+            main = self.main
+            assert main is not None
+            while self._inbox:
+                message = self._inbox.popleft()
+                if isinstance(message, p.SetParameter):
+                    main.animator[message.name] = message.value
+                elif isinstance(message, p.Fire):
+                    main.animator.trigger(message.name)
+            if seconds is not None:
+                main.animator.update(seconds)
+                self.clock += seconds
+            picture = main.picture(0, self.clock)
+            # The animator uses its arrays again; the server looks at these later.
+            picture.matrices, picture.channels = picture.matrices.copy(), picture.channels.copy()
+            picture.targets = picture.targets.copy()
+            return picture, self._defaults(main)
+
+    def show_driven(self, picture: Picture, parameters: dict[str, Any]) -> None:
+        """Takes over the picture a program made, in the server's thread."""
+        self.frame += 1
+        picture.frame = self.frame
+        self.pictures[0] = picture
+        self.parameters = parameters
+        self.count = len(picture.matrices)
+
+    # -- time ------------------------------------------------------------------------------------------------
+    @property
+    def moving(self) -> bool:
+        """Whether anything changes as time passes."""
+        main = self.main
+        if main is None or self.driven or not self.playing or self.speed == 0:
+            return False
+        if self.mode == "graph":
+            return True
+        return main.clip is not None and main.duration > 0 and not self._at_end(main)
+
+    def _at_end(self, actor: Actor) -> bool:
+        if self.loop or actor.duration <= 0:
+            return False
+        return actor.time >= actor.duration if self.speed >= 0 else actor.time <= 0.0
+
+    def tick(self, seconds: float) -> None:
+        """Lets time pass, where it does, and brings the crowd to its size."""
+        if self.driven:
+            return
+        for actor in self.actors.values():
+            actor.resize(self.count, self._known(actor), loop=self.loop)
+        if self.moving:
+            step = min(seconds, LONGEST_STEP) * self.speed
+            for actor in self.actors.values():
+                actor.advance(step)
+            self.clock += max(step, 0.0) if self.mode == "graph" else step
+            self.changed = True
+            if self.mode == "clip" and self.main is not None and self._at_end(self.main):
+                self.playing = False
+
+    def look(self) -> list[Picture]:
+        """Pictures of all actors at this moment, under a new frame number."""
+        self.changed = False
+        if self.driven:
+            return list(self.pictures.values())
+        self.frame += 1
+        for slot, actor in self.actors.items():
+            self.pictures[slot] = actor.picture(
+                self.frame, actor.time if actor.mode == "clip" else self.clock
+            )
+        return list(self.pictures.values())
+
+    # -- what is told of it ----------------------------------------------------------------------------------
+    def state(self) -> p.State:
+        """What the session is set to."""
+        main = self.main
+        return p.State(
+            mode=self.mode,
+            clip=main.clip if main else None,
+            time=round(main.time, 4) if main else 0.0,
+            duration=main.duration if main else 0.0,
+            rate=main.rate if main else 30.0,
+            playing=self.playing and not self.driven,
+            speed=self.speed,
+            loop=self.loop,
+            count=self.count,
+            spread=self.spread,
+            parameters=dict(self.parameters),
+            selected=self.selected,
+            slots=sorted(self.actors),
+            driven=self.driven,
+        )
+
+    def live(self) -> p.Live | None:
+        """What the graph does, a few times a second and only if that has changed."""
+        main = self.main
+        if main is None or main.graph_info is None or self.driven or self.mode != "graph":
+            return None
+        if 0 <= self.clock - self._live_at < LIVE_PERIOD:
+            return None
+        moment = main.moment()
+        if moment is None:
+            return None
+        entered = []
+        for path, machine in moment.machines.items():
+            if self._machines.get(path) != machine.state:
+                self._machines[path] = machine.state
+                entered.append(p.HistoryEntry(path, machine.state, round(self.clock, 3)))
+        self.history.extend(entered)
+        message = p.Live(
+            main.count - 1,
+            round(self.clock, 3),
+            [
+                p.MachineState(path, m.state, m.source, round(m.progress, 3))
+                for path, m in moment.machines.items()
+            ],
+            [
+                round(moment.weights.get(node.path, float(node.path == "root")), 3)
+                for node in main.graph_info.nodes
+            ],
+            {name: round(value, 4) for name, value in moment.values.items()},
+            entered,
+        )
+        self._live_at = self.clock
+        last, self._last_live = self._last_live, message
+        if last is not None and not entered and _same(last, message):
+            return None
+        return message
+
+
+def _same(a: p.Live, b: p.Live) -> bool:
+    return (a.machines, a.weights, a.values, a.instance) == (b.machines, b.weights, b.values, b.instance)
