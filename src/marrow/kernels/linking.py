@@ -8,7 +8,7 @@ from typing import Any
 
 from marrow.kernels.compiler import FAST_MATH
 
-__all__ = ["linked", "seeing"]
+__all__ = ["helper", "linked", "seeing"]
 
 
 def seeing(function: Callable[..., Any], compiled: dict[str, Any], name: str | None = None) -> Any:
@@ -17,19 +17,26 @@ def seeing(function: Callable[..., Any], compiled: dict[str, Any], name: str | N
     return FunctionType(function.__code__, world, name or function.__name__)  # type: ignore[attr-defined]
 
 
-def linked(functions: Iterable[Callable[..., Any]]) -> dict[str, Any]:
-    """Compiled forms by name; callees must come before callers. They have no entry from Python (whose code would take most
-    of the time it takes to compile them): only kernels call them."""
+def helper(function: Callable[..., Any]) -> Any:
+    """A function that only kernels call, compiled. It has no entry from Python (whose code would take most of the time it
+    takes to compile it), and does not count references to the arrays it is given (which would take most of the time it
+    takes to run it): it must not make arrays of its own."""
     import numba
 
+    return numba.njit(
+        function,
+        fastmath=set(FAST_MATH),
+        error_model="numpy",
+        nogil=True,
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        _nrt=False,
+    )
+
+
+def linked(functions: Iterable[Callable[..., Any]]) -> dict[str, Any]:
+    """Helpers by name, from plain functions that call each other; callees come before callers."""
     compiled: dict[str, Any] = {}
     for f in functions:
-        compiled[f.__name__] = numba.njit(
-            seeing(f, compiled),
-            fastmath=set(FAST_MATH),
-            error_model="numpy",
-            nogil=True,
-            no_cpython_wrapper=True,
-            no_cfunc_wrapper=True,
-        )
+        compiled[f.__name__] = helper(seeing(f, compiled))
     return compiled

@@ -34,7 +34,7 @@ import numpy as np
 
 from marrow.kernels import procedural
 from marrow.kernels.compiler import kernel
-from marrow.kernels.linking import linked
+from marrow.kernels.linking import helper, linked
 
 __all__ = [
     "ACCUMULATE", "ADD", "BLEND", "INERTIA", "LAYER", "LAYER_CHANNELS", "LAYER_MODEL", "LOAD", "LOOK", "MERGE", "MODEL",
@@ -297,7 +297,6 @@ def run_programs() -> Any:
 
     import numpy as np
 
-    from marrow.kernels.compiler import jit
     from marrow.kernels.simd import block
 
     push = block(partial(_emit_sample, True))
@@ -333,7 +332,7 @@ def run_programs() -> Any:
             if k != np.float32(0):
                 stack[top + joints + m] += k * (stack[other + joints + m] - stack[top + joints + m])
 
-    combine = jit(combine)
+    combine = helper(combine)
 
     def special(what, op, Jp, Mp, stack, top, parents, memory, base, vectors, vector, ints, floats):
         """Operations on the pose at `top`, and on those kept in memory. Returns the new top."""
@@ -379,7 +378,7 @@ def run_programs() -> Any:
             look(stack, top, Jp, parents, ints, floats, op["argument"], vectors, vector, w)
         return top
 
-    special = jit(special)
+    special = helper(special)
 
     def interpret(first, last, ops, bank, clip_start, clip_frames, clip_rate, masks, parents, Jp, Mp, stack, scratch, memory, base, vectors, vector, ints, floats):  # fmt: skip
         """Runs one program; its result is the pose at the bottom of the stack."""
@@ -435,7 +434,7 @@ def run_programs() -> Any:
             else:
                 top = special(what, op, Jp, Mp, stack, top, parents, memory, base, vectors, vector, ints, floats)
 
-    interpret = jit(interpret)
+    interpret = helper(interpret)
 
     def run(start, ops, bank, clip_start, clip_frames, clip_rate, masks, parents, Jp, Mp, joints, inverse_bind, stack, local, model, memory, memory_stride, vectors, vector_stride, ints, floats, what, out_pose, out_model, out_palette, n0, n1):  # fmt: skip
         J, P, size = parents.shape[0], joints.shape[0], 10 * Jp + Mp

@@ -1,0 +1,152 @@
+"""Ready graphs for the mannequin: locomotion, an aim offset, an upper body of its own, and all of it in one."""
+
+from __future__ import annotations
+
+import math
+
+from marrow.graph import (
+    Additive,
+    AnyNode,
+    BlendSpace2D,
+    ClipNode,
+    Graph,
+    LayerBlend,
+    LookAt,
+    Parameter,
+    RootMotion,
+    Slot,
+    State,
+    StateMachine,
+    Switch,
+    Transition,
+    TwoBoneIK,
+)
+from marrow.samples.locomotion import SPEEDS
+from marrow.samples.poses import AIM_PITCH, AIM_YAW
+
+__all__ = ["aim_offset_graph", "locomotion_graph", "mannequin_graph", "upper_body_graph"]
+
+SPEED = Parameter(range=(-SPEEDS["walk_back"], SPEEDS["run"]), smoothing=0.3)
+STRAFE = Parameter(range=(-SPEEDS["strafe_right"], SPEEDS["strafe_left"]), smoothing=0.3)
+YAW = Parameter(range=(-math.radians(AIM_YAW), math.radians(AIM_YAW)), smoothing=0.15)
+PITCH = Parameter(range=(-math.radians(AIM_PITCH), math.radians(AIM_PITCH)), smoothing=0.15)
+SHARE = Parameter(range=(0.0, 1.0), smoothing=0.25)
+
+
+def _locomotion() -> BlendSpace2D:
+    return BlendSpace2D.of(
+        "strafe",
+        "speed",
+        {
+            # Standing has no steps to keep in time with.
+            (0.0, 0.0): ClipNode("idle", sync=False),
+            (0.0, SPEEDS["walk"]): "walk",
+            (0.0, SPEEDS["run"]): "run",
+            (0.0, -SPEEDS["walk_back"]): "walk_back",
+            (SPEEDS["strafe_left"], 0.0): "strafe_left",
+            (-SPEEDS["strafe_right"], 0.0): "strafe_right",
+        },
+    )
+
+
+def _aim() -> BlendSpace2D:
+    yaw, pitch = math.radians(AIM_YAW), math.radians(AIM_PITCH)
+    columns, rows = {"left": yaw, "": 0.0, "right": -yaw}, {"up": pitch, "": 0.0, "down": -pitch}
+    points: dict[tuple[float, float], AnyNode] = {}
+    for row, y in rows.items():
+        for column, x in columns.items():
+            points[x, y] = "_".join(part for part in ("aim", row, column) if part)
+    points[0.0, 0.0] = "aim_center"
+    return BlendSpace2D.of("aim_yaw", "aim_pitch", points, sync=False)
+
+
+def locomotion_graph() -> Graph:
+    """Idle, walk, run, backward and sideways. Parameters: `speed`, metres per second forward (negative: back), and
+    `strafe`, metres per second to the left. Feet stay in step, and the way travelled is `root_motion`."""
+    return Graph(RootMotion(_locomotion()), {"speed": SPEED, "strafe": STRAFE}, "mannequin locomotion")
+
+
+def aim_offset_graph() -> Graph:
+    """Aims where `aim_yaw` (left positive) and `aim_pitch` (up positive) say, in radians."""
+    return Graph(_aim(), {"aim_yaw": YAW, "aim_pitch": PITCH}, "mannequin aim offset")
+
+
+def _upper_body(base: AnyNode) -> LayerBlend:
+    """Aims (`gesture` 0) or waves (1) from the spine up by `upper`, while the legs go on with what they do."""
+    return LayerBlend(
+        base,
+        Switch("gesture", (_aim(), "wave"), seconds=0.25),
+        joints=("spine_01",),
+        depth_falloff=2.0,
+        weight="upper",
+        channels=("rotation",),
+        morphs=("smile", "fist_r"),
+    )
+
+
+def upper_body_graph() -> Graph:
+    """The legs walk by `speed` and `strafe`; from the spine up the body aims or waves: `upper` says how much, `gesture`
+    which of the two, `aim_yaw` and `aim_pitch` where."""
+    parameters = {
+        "speed": SPEED,
+        "strafe": STRAFE,
+        "upper": SHARE,
+        "gesture": Parameter(range=(0.0, 1.0)),
+        "aim_yaw": YAW,
+        "aim_pitch": PITCH,
+    }
+    return Graph(RootMotion(_upper_body(_locomotion())), parameters, "mannequin upper body")
+
+
+def _moves() -> StateMachine:
+    return StateMachine(
+        {
+            "move": State(_locomotion()),
+            "jump": State(ClipNode("jump", loop=False)),
+            "crouch": State("crouch"),
+            "turn_left": State(ClipNode("turn_left", loop=False)),
+            "turn_right": State(ClipNode("turn_right", loop=False)),
+        },
+        (
+            Transition("move", "jump", ("jump",), seconds=0.15, priority=1, interrupt="none"),
+            Transition("jump", "move", ("remaining <= 0.25",), seconds=0.25),
+            Transition("move", "crouch", ("crouch",), seconds=0.35, blend="inertia"),
+            Transition("crouch", "move", ("not crouch",), seconds=0.35, blend="inertia"),
+            Transition("move", "turn_left", ("turn_left", "speed < 0.2"), seconds=0.15),
+            Transition("move", "turn_right", ("turn_right", "speed < 0.2"), seconds=0.15),
+            Transition("turn_left", "move", ("remaining <= 0.15",), seconds=0.15),
+            Transition("turn_right", "move", ("remaining <= 0.15",), seconds=0.15),
+        ),
+    )
+
+
+def mannequin_graph() -> Graph:
+    """Everything the mannequin can do, at once.
+
+    `speed` and `strafe` walk; `crouch` (bool), the triggers `jump`, `turn_left` and `turn_right` change what the legs do.
+    `upper` brings in the upper body, which aims (`aim_yaw`, `aim_pitch`) or waves (`gesture` 1). `breath` deepens the
+    breath. The slot `"action"` takes one-shots such as `attack`, the slot `"body"` plays over everything. `look` turns the
+    head to `look_at`, `reach` puts the left hand on `reach_for`, both places in the character's own space.
+    """
+    parameters = {
+        "speed": SPEED,
+        "strafe": STRAFE,
+        "crouch": Parameter("bool", False),
+        "jump": Parameter("trigger", hold=0.2),
+        "turn_left": Parameter("trigger"),
+        "turn_right": Parameter("trigger"),
+        "upper": SHARE,
+        "gesture": Parameter(range=(0.0, 1.0)),
+        "aim_yaw": YAW,
+        "aim_pitch": PITCH,
+        "breath": Parameter(default=0.6, range=(0.0, 1.0), smoothing=0.5),
+        "look": SHARE,
+        "look_at": Parameter("vector", (0.0, 1.6, 3.0), smoothing=0.1),
+        "reach": SHARE,
+        "reach_for": Parameter("vector", (0.3, 1.2, 0.4), smoothing=0.1),
+    }
+    body: AnyNode = Slot("action", _upper_body(_moves()), joints=("spine_01",), depth_falloff=1.0)
+    body = Slot("body", Additive(body, "breathe", weight="breath"))
+    body = LookAt(body, {"spine_03": 0.15, "neck": 0.4, "head": 1.0}, "look_at", limit=75.0, weight="look")
+    body = TwoBoneIK(body, "hand_l", "reach_for", weight="reach", bend=(2.0, 150.0))
+    return Graph(RootMotion(body), parameters, "mannequin")
