@@ -188,7 +188,7 @@ class Actor:
     @property
     def time(self) -> float:
         """Where the clip is, for the first instance."""
-        return float(np.atleast_1d(self.animator.time)[0]) if self.mode == "clip" and self.clip else 0.0
+        return float(np.ravel(self.animator.time)[0]) if self.mode == "clip" and self.clip else 0.0
 
     @property
     def duration(self) -> float:

@@ -165,6 +165,7 @@ class View:
 
             def stop_playing() -> None:
                 session.driven = True
+                session.revision += 1
                 taken.set()
 
             # The server may be in the middle of an update: from here on it leaves the animator alone.
@@ -178,7 +179,6 @@ class View:
         if newest is not None:
             studio = self._server.studio
             studio.session.show_driven(*newest)
-            studio.session.changed = True
             studio.hub.wake.set()
 
     def wait(self) -> None:

