@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.resampling import SampledClip, pack_rows, padded, resampled
+from marrow.kernels.memory import aligned
 from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.model.clip import Clip
@@ -44,7 +45,7 @@ class ClipBank:
         parts = [rest, *(s.rows for s in sampled)]
         frames = np.array([len(p) for p in parts], np.int64)
         size = rest.shape[1]
-        rows = np.concatenate(parts).ravel()
+        rows = aligned(np.concatenate(parts).ravel())
         rows.flags.writeable = False
         return cls(
             skeleton,

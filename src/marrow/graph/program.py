@@ -12,6 +12,7 @@ from marrow.animation.bank import ClipBank
 from marrow.errors import ValidationError
 from marrow.kernels import program as kernel
 from marrow.kernels.compiler import readonly
+from marrow.kernels.memory import aligned_zeros
 from marrow.model.character import Palette
 
 __all__ = ["PoseEvaluator", "Procedurals", "Program", "ProgramBuilder"]
@@ -95,7 +96,7 @@ class PoseEvaluator:
         self.bank = bank
         Jp, Mp = bank.joint_stride, bank.morph_stride
         J = len(bank.skeleton)
-        table = np.zeros((0 if masks is None else len(masks), Jp + Mp), np.float32)
+        table = aligned_zeros((0 if masks is None else len(masks), Jp + Mp))
         if masks is not None:
             if masks.ndim != 2 or masks.shape[1] not in (J, J + len(bank.skeleton.morph_names)):
                 raise ValidationError(f"masks: expected shape (n, {J}), got {masks.shape}")
@@ -108,8 +109,8 @@ class PoseEvaluator:
         inverse = np.zeros(len(palette) * 12 + 16, np.float32)
         inverse[: len(palette) * 12] = palette.inverse_bind.ravel()
         self._inverse_bind = readonly(inverse)
-        self._local = np.zeros(Jp * 16 + 16, np.float32)
-        self._model = np.zeros(Jp * 16 + 16, np.float32)
+        self._local = aligned_zeros(Jp * 16 + 16)
+        self._model = aligned_zeros(Jp * 16 + 16)
         self._empty = np.zeros(0, np.float32)
         self._stack = np.zeros(0, np.float32)
 
@@ -130,7 +131,7 @@ class PoseEvaluator:
         Jp, Mp = bank.joint_stride, bank.morph_stride
         need = program.depth * (10 * Jp + Mp)
         if len(self._stack) < need:
-            self._stack = np.zeros(need, np.float32)
+            self._stack = aligned_zeros(need)
         what = kernel.POSE * (pose is not None) + kernel.MODEL * (model is not None)
         what += kernel.PALETTE * (palette is not None)
         kernel.run_programs(

@@ -270,12 +270,24 @@ def _emit_local(e: Any, i: Any, Jp: Any, stack: Any, top: Any, local: Any) -> No
     ]
     base = e.times(i, 16)
     quads = [e.quads(*row) for row in rows]
-    for group in range(4):
-        for k in range(4):
-            lanes = range(4 * group, 4 * group + 4)
-            at = e.at(base, 16 * (4 * group + k))
-            for r in range(3):
-                e.store(local, e.at(at, 4 * r), e.shuffle(quads[r][k], quads[r][k], lanes))
+
+    def groups(*numbers: int) -> list[int]:
+        """Whole groups of four lanes; 4.. are those of the second operand."""
+        return [4 * g + lane for g in numbers for lane in range(4)]
+
+    for k in range(4):
+        first, second, third = (quads[r][k] for r in range(3))
+        for half in range(2):
+            both = e.shuffle(first, second, groups(2 * half, 2 * half + 1, 4 + 2 * half, 5 + 2 * half))
+            for g in range(2):
+                joint = 4 * (2 * half + g) + k
+                matrix = e.shuffle(both, third, groups(g, 2 + g, 4 + 2 * half + g, 4 + 2 * half + g))
+                e.store(local, e.at(base, 16 * joint), matrix)
+
+
+def _emit_copy(count: int, e: Any, source: Any, a: Any, out: Any, o: Any) -> None:
+    """The first `count` (12 or 16) of 16 floats."""
+    (e.store if count == 16 else e.store12)(out, o, e.load(source, a))
 
 
 def _emit_product(stride: int, e: Any, left: Any, a: Any, right: Any, b: Any, out: Any, o: Any) -> None:
@@ -306,6 +318,7 @@ def run_programs() -> Any:
     scale_pose, add_pose = block(partial(_emit_sum, True)), block(partial(_emit_sum, False))
     start_inertia, apply_inertia = block(_emit_start), block(_emit_inertia)
     chain, product = block(partial(_emit_product, 16)), block(partial(_emit_product, 12))
+    copy_matrix, write_matrix = block(partial(_emit_copy, 16)), block(partial(_emit_copy, 12))
 
     compiled = linked(procedural.FUNCTIONS)
     reach, look, layer_in_model_space = (compiled[k] for k in ("reach", "look", "layer_in_model_space"))
@@ -449,14 +462,12 @@ def run_programs() -> Any:
                 for j in range(J):
                     p = parents[j]
                     if p < 0:
-                        for k in range(12):
-                            model[16 * j + k] = local[16 * j + k]
+                        copy_matrix(local, 16 * j, model, 16 * j)
                     else:
                         chain(model, 16 * p, local, 16 * j, model, 16 * j)
             if what & 2:
                 for j in range(J):
-                    for k in range(12):
-                        out_model[(n * J + j) * 12 + k] = model[16 * j + k]
+                    write_matrix(model, 16 * j, out_model, (n * J + j) * 12)
             if what & 4:
                 for p in range(P):
                     product(model, 16 * joints[p], inverse_bind, 12 * p, out_palette, (n * P + p) * 12)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.kernels.memory import aligned
 from marrow.kernels.skinning import TABLE
 from marrow.model._derived import derived
 from marrow.model.character import Character
@@ -120,14 +121,14 @@ def _build(
         ranges=ranges,
         joint_start=starts,
         joints=block_joints,
-        weights=block_weights,
+        weights=aligned(block_weights),
         rows=surface_rows[order].astype(np.int32),
         positions=_lanes(positions, order),
         normals=_lanes(normals, order) if normals is not None else np.zeros(0, np.float32),
         tangents=_lanes(tangents, order) if tangents is not None else np.zeros(0, np.float32),
         morph_start=morph_start,
         morph_target=morph_target,
-        morph_deltas=deltas,
+        morph_deltas=aligned(deltas),
         targets=tuple(m.morph_targets for m in meshes),
         has_normals=normals is not None,
         has_tangents=tangents is not None,
@@ -147,7 +148,7 @@ def _gathered(meshes: Sequence[Mesh], field: str, width: int) -> Array | None:
 def _lanes(values: Array, order: Array) -> Array:
     """Rows `(V, C)` in block order with lanes innermost, flat `(B * C * 16,)`."""
     blocks = values[order].reshape(-1, LANES, values.shape[1])
-    return np.ascontiguousarray(blocks.transpose(0, 2, 1)).ravel()
+    return aligned(np.ascontiguousarray(blocks.transpose(0, 2, 1)).ravel())
 
 
 def _canonical(joints: Array, weights: Array, lead_first: bool) -> tuple[Array, Array, Array]:
