@@ -1,12 +1,14 @@
-"""`Buffers`: output arrays that are used again once nobody else holds them."""
+"""`Buffers`: output memory that is used again once nobody else holds it."""
 
 from __future__ import annotations
 
-import sys
+import weakref
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from marrow.kernels.memory import aligned_zeros
 
 __all__ = ["Buffers"]
 
@@ -15,19 +17,19 @@ KEPT = 3
 
 
 class Buffers:
-    """Hands out float32 arrays. An array that was handed out, and of which every view is gone, is handed out again: a crowd
+    """Hands out float32 arrays. Memory that was handed out, and of which every view is gone, is handed out again: a crowd
     that is updated a million times asks the system for memory a few times only, and what a caller keeps stays his."""
 
     def __init__(self) -> None:
-        self._kept: list[Array] = []
+        self._kept: list[tuple[Array, weakref.ref[Array]]] = []
 
     def take(self, shape: tuple[int, ...]) -> Array:
         """An array of `shape` with anything in it."""
         size = int(np.prod(shape))
-        for flat in self._kept:
-            # Held by the list, by the loop, and by the call that counts.
-            if flat.size == size and sys.getrefcount(flat) <= 3:
-                return flat.reshape(shape)
-        flat = np.empty(size, np.float32)
-        self._kept = [*self._kept[-(KEPT - 1) :], flat]
-        return flat.reshape(shape)
+        free = [i for i, (memory, user) in enumerate(self._kept) if memory.size == size and user() is None]
+        memory = self._kept.pop(free[0])[0] if free else aligned_zeros(size)
+        # Behind a memoryview the array is its own base: all views of it, and views of those, keep it alive, and nothing
+        # here does.
+        lent = np.frombuffer(memoryview(memory), np.float32) if size else memory
+        self._kept = [*self._kept[-(KEPT - 1) :], (memory, weakref.ref(lent))]
+        return lent.reshape(shape)
