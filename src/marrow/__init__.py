@@ -36,9 +36,10 @@ from marrow.model import (
 from marrow.report import Report
 
 if TYPE_CHECKING:
-    from marrow import samples
+    from marrow import graph, samples
+    from marrow.animation.additive import additive
     from marrow.animation.resampling import SampledClip
-    from marrow.graph import Animator
+    from marrow.graph import Animator, Graph
     from marrow.io import load, save
     from marrow.skinning import Surface, bounds, skin, skinning_matrices
     from marrow.studio import view
@@ -46,9 +47,12 @@ if TYPE_CHECKING:
 # What needs more than the data model is imported when it is first asked for, so that `import marrow` stays quick.
 _LATE = {
     "Animator": "marrow.graph",
+    "Graph": "marrow.graph",
     "SampledClip": "marrow.animation.resampling",
     "Surface": "marrow.skinning",
+    "additive": "marrow.animation.additive",
     "bounds": "marrow.skinning",
+    "graph": "marrow.graph",
     "load": "marrow.io",
     "samples": "marrow.samples",
     "save": "marrow.io",
@@ -63,6 +67,7 @@ __all__ = [
     "Clip",
     "Clips",
     "Event",
+    "Graph",
     "Image",
     "MarrowError",
     "Material",
@@ -78,8 +83,10 @@ __all__ = [
     "Texture",
     "Track",
     "__version__",
+    "additive",
     "bounds",
     "errors",
+    "graph",
     "limit_influences",
     "load",
     "normalize_weights",

@@ -70,7 +70,7 @@ class Animator(SoloPlayback):
         self._bank = compiled.bank
         self._control = GraphControl(compiled, count or 1)
         self._evaluator = PoseEvaluator(self._bank, character.palette, compiled.masks, compiled.procedurals)
-        self._advance(np.zeros(self.count))
+        self._look()
 
     @property
     def count(self) -> int:
@@ -113,6 +113,13 @@ class Animator(SoloPlayback):
     def _advance(self, step: Array) -> None:
         self._running.update(step)
         self._outputs.clear()
+
+    def _look(self) -> None:
+        """Programs for what is seen now. Looking moves nothing, not even what waits for its first update."""
+        control = self._running
+        state = control.state.copy()
+        self._advance(np.zeros(control.count))
+        control.state = state
 
     def _settle(self) -> None:
         """Runs programs that keep something for later, where nobody asked for their poses."""
@@ -204,7 +211,7 @@ class Animator(SoloPlayback):
         self._settle()
         control.add(int(count))
         self._batch = (control.count,)
-        self._advance(np.zeros(control.count))
+        self._look()
 
     def remove(self, instances: ArrayLike) -> None:
         """Drops instances (indices or a mask); the others close up in order. At least one stays."""
@@ -216,13 +223,13 @@ class Animator(SoloPlayback):
             raise ValidationError("remove: at least one instance must stay")
         control.remove(gone)
         self._batch = (control.count,)
-        self._advance(np.zeros(control.count))
+        self._look()
 
     def reset(self, instances: ArrayLike | None = None) -> None:
         """Starts instances over, with parameters at their defaults."""
         self._settle()
         self._running.reset(self._chosen(instances))
-        self._advance(np.zeros(self.count))
+        self._look()
 
     def snapshot(self) -> Snapshot:
         """All that changes, to come back to with `restore`; the same updates then give the same results, bit for bit."""
@@ -237,10 +244,7 @@ class Animator(SoloPlayback):
         control.restore(snapshot)
         if self._batch:
             self._batch = (control.count,)
-        kept = control.snapshot()
-        self._advance(np.zeros(control.count))
-        # Looking must not move anything, not even what waits for its first update.
-        control.restore(kept)
+        self._look()
 
     # -- results --------------------------------------------------------------------------------------------------
     def state(self, path: str | None = None) -> str | list[str]:

@@ -25,8 +25,9 @@ def _part(c: Compiler, number: int, parts: list[Part], memory: int) -> Part:
     summed = c.summed(number, parts)
     if memory < 0:
         return summed
-    # Where an inertialised transition starts, four poses lie on the stack, each with all states in it.
-    return Part(number, summed.depth + 3, 4 * summed.length + 6, True)
+    # Where an inertialised transition starts, four poses lie on the stack, each with all states in it, and clips at their
+    # beginning take two operations.
+    return Part(number, summed.depth + 3, 8 * summed.length + 6, True)
 
 
 def _row(c: Compiler, number: int, count: int, initial: int, memory: int, **switch: Any) -> None:

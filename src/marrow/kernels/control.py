@@ -410,14 +410,19 @@ def write_range(tables, x, work, tick, sums, first, last, back, n, vectors, ops,
         if kind <= POSE:
             leaf = tables.leaves[node["data"]]
             time = leaf["start"] if kind == POSE else x[leaf["time"]]
-            if back > 0.0 and kind == CLIP:
-                duration = tables.clips[leaf["clip"]]["duration"]
-                time -= back * work[i]["speed"]
-                if leaf["loop"] != 0 and duration > 0.0:
-                    time -= np.floor(time / duration) * duration
-            cursor = put(ops, cursor, SAMPLE if sums[region] == 0 else ACCUMULATE, leaf["clip"], time, work[i]["share"])
+            share = work[i]["share"]
+            code = np.int64(SAMPLE) if sums[region] == 0 else np.int64(ACCUMULATE)
             sums[region] = 1
-        elif kind == LAYER or kind == ADDITIVE:
+            if back > 0.0 and kind == CLIP and work[i]["speed"] != 0.0:
+                step = back * work[i]["speed"]
+                if 0.0 <= time - step <= tables.clips[leaf["clip"]]["duration"]:
+                    time -= step
+                else:
+                    # Before its beginning a clip goes on as it goes on after it: 2 p(t) - p(t + h).
+                    cursor = put(ops, cursor, code, leaf["clip"], time, 2.0 * share)
+                    code, time, share = np.int64(ACCUMULATE), time + step, -share
+            cursor = put(ops, cursor, code, leaf["clip"], time, share)
+        elif kind in (LAYER, ADDITIVE):
             layer = tables.layers[node["data"]]
             if work[tables.links[node["child"] + 1]]["seen"] == tick:
                 weight = x[node["ref"]]

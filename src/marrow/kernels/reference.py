@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.kernels.reference_program import run_program
 from marrow.math import affine, dual_quaternion, quaternion, transform
 
 Array = NDArray[Any]
@@ -21,6 +22,7 @@ __all__ = [
     "linear_matrices",
     "morph",
     "rigid_and_stretch",
+    "run_program",
     "sample_tracks",
     "skin",
     "skinning_matrices",
@@ -46,7 +48,9 @@ def interpolate_track(times: Array, values: Array, interpolation: int, rotation:
     span = times[after] - times[at]
     inside = (query > times[0]) & (at < T - 1) & (span > 0)
     # NaN times say nothing about which key is meant: the answer is NaN.
-    u = np.where(inside, (query - times[at]) / np.where(span > 0, span, 1), np.where(np.isnan(query), np.nan, 0.0))
+    u = np.where(
+        inside, (query - times[at]) / np.where(span > 0, span, 1), np.where(np.isnan(query), np.nan, 0.0)
+    )
     if interpolation == 0:
         out = keys[at] + 0 * u[:, None]
     elif interpolation == 2:
@@ -76,7 +80,9 @@ def sample_tracks(
         cubic = row["interpolation"] == 2
         t = times[row["time_start"] : row["time_start"] + keys]
         size = keys * width * (3 if cubic else 1)
-        v = values[row["value_start"] : row["value_start"] + size].reshape((keys, 3, width) if cubic else (keys, width))
+        v = values[row["value_start"] : row["value_start"] + size].reshape(
+            (keys, 3, width) if cubic else (keys, width)
+        )
         sampled = interpolate_track(t, v, int(row["interpolation"]), path == 1, query)
         if path == 3:
             out[3][:, row["target"]] = sampled[:, 0]
@@ -189,50 +195,3 @@ def _carried(linear: Array, vectors: Array) -> Array:
 def _unit(v: Array) -> Array:
     length = np.linalg.norm(v, axis=-1, keepdims=True)
     return v / np.where(length == 0, 1, length)
-
-
-# -- pose programs ------------------------------------------------------------------------------------------------
-
-
-def run_program(
-    operations: list[tuple[int, int, float, float]],
-    sample: Any,
-    masks: Array,
-) -> tuple[Array, Array, Array, Array]:
-    """Interprets one pose program: a list of `(code, argument, time, weight)` as `kernels.program` describes them.
-
-    `sample(clip, time)` gives translation, rotation, scale and morph weights of a clip; `masks (n, J + M)`.
-    """
-    stack: list[list[Array]] = []
-    for code, argument, time, weight in operations:
-        if code == 0:
-            stack.append([weight * np.asarray(a, np.float64) for a in sample(argument, time)])
-        elif code == 1:
-            t, q, s, m = (np.asarray(a, np.float64) for a in sample(argument, time))
-            top = stack[-1]
-            side = np.where((top[1] * q).sum(-1, keepdims=True) < 0, -1.0, 1.0)
-            top[0] += weight * t
-            top[1] += weight * side * q
-            top[2] += weight * s
-            top[3] += weight * m
-        else:
-            other, top = stack.pop(), stack[-1]
-            J = len(top[0])
-            mask = np.ones(J + len(top[3])) if code == 2 else np.asarray(masks[argument], np.float64)
-            w, wm = weight * mask[:J, None], weight * mask[J:]
-            a, b = quaternion.normalize(top[1]), quaternion.normalize(other[1])
-            if code in (2, 3):
-                b = np.where((a * b).sum(-1, keepdims=True) < 0, -b, b)
-                top[0] = top[0] + w * (other[0] - top[0])
-                top[1] = a * (1 - w) + b * w
-                top[2] = top[2] + w * (other[2] - top[2])
-                top[3] = top[3] + wm * (other[3] - top[3])
-            else:
-                b = np.where(b[:, 3:] < 0, -b, b)
-                turn = b * w + (1 - w) * quaternion.identity(dtype=np.float64)
-                top[0] = top[0] + w * other[0]
-                top[1] = quaternion.multiply(a, turn)
-                top[2] = top[2] * (1 + w * (other[2] - 1))
-                top[3] = top[3] + wm * other[3]
-    t, q, s, m = stack[0]
-    return t, quaternion.normalize(q), s, m
