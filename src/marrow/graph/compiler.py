@@ -298,8 +298,9 @@ def _points(points: Any, path: str) -> Any:
     places = np.array([np.atleast_1d(p.at) for p in points], np.float64)
     if not np.isfinite(places).all():
         raise ValidationError(f"{path}.points: places must be finite")
+    near = 1e-9 * max(1.0, float(np.ptp(places, axis=0).max()))
     for k in range(len(points)):
-        same = np.flatnonzero((places[:k] == places[k]).all(axis=1))
+        same = np.flatnonzero((np.abs(places[:k] - places[k]) <= near).all(axis=1))
         if len(same):
             raise ValidationError(f"{path}.points[{k}] is at the same place as points[{same[0]}]: {points[k].at}")
     return points
@@ -410,7 +411,7 @@ def _slot(c: Compiler, node: nodes.Slot, path: str, scope: Scope, number: int) -
     at = c.builder.column(*[0.0] * ct.SLOT_COLUMNS)
     c.slots[node.name] = SlotEntry(at, node.additive)
     (base,) = c.children(number, [(node.source, f"{path}.source", Scope(c.region(), scope.sync))])
-    c.nodes[number].update(kind=ct.SLOT, data=c.builder.add("slots", at, code, mask, root))
+    c.nodes[number].update(kind=ct.SLOT, data=c.builder.add("slots", number, at, code, mask, root))
     return Part(number, max(base.depth, 2), base.length + ct.VOICES + 2, True)
 
 

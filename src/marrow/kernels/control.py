@@ -49,6 +49,7 @@ from marrow.kernels.control_tables import (
     SIDE,
     SLOT,
     SLOT_HEAD,
+    SLOT_PACE,
     SLOT_PROGRESS,
     SLOT_QUEUE,
     SLOT_QUEUED,
@@ -90,6 +91,10 @@ __all__ = ["update_graph", "update_graph_plainly"]
 
 LOOK_BACK = 0.004
 """Seconds between the two moments from which an inertialised transition takes its speed."""
+
+
+TINY = 1e-7
+"""Shares below what a float32 can tell from nothing are nothing."""
 
 
 def advance_parameters(tables, x, d):
@@ -148,9 +153,9 @@ def spread_line(tables, work, node, i, tick, value):
         return
     a, b = tables.numbers[first + k], tables.numbers[first + k + 1]
     s = min(max((value - a) / (b - a), 0.0), 1.0)
-    if s < 1.0:
+    if s < 1.0 - TINY:
         show(work, tables.links[node["child"] + k], tick, i, 1.0 - s)
-    if s > 0.0:
+    if s > TINY:
         show(work, tables.links[node["child"] + k + 1], tick, i, s)
 
 
@@ -173,11 +178,11 @@ def spread_plane(tables, work, node, i, tick, x, y):
         u, v = max(best_u, 0.0), max(best_v, 0.0)
         w = max(1.0 - u - v, 0.0)
         total = u + v + w
-        if w > 0.0:
+        if w > TINY:
             show(work, tables.links[node["child"] + tables.links[corner]], tick, i, w / total)
-        if u > 0.0:
+        if u > TINY:
             show(work, tables.links[node["child"] + tables.links[corner + 1]], tick, i, u / total)
-        if v > 0.0:
+        if v > TINY:
             show(work, tables.links[node["child"] + tables.links[corner + 2]], tick, i, v / total)
         return
     nearest, edge, at = 1e300, -1, 0.0
@@ -193,9 +198,9 @@ def spread_plane(tables, work, node, i, tick, x, y):
     if edge < 0:
         show(work, tables.links[node["child"]], tick, i, 1.0)
         return
-    if at < 1.0:
+    if at < 1.0 - TINY:
         show(work, tables.links[node["child"] + tables.links[space["edges"] + 2 * edge]], tick, i, 1.0 - at)
-    if at > 0.0:
+    if at > TINY:
         show(work, tables.links[node["child"] + tables.links[space["edges"] + 2 * edge + 1]], tick, i, at)
 
 
@@ -209,13 +214,13 @@ def blend_total(tables, x, node):
 def advance_slot(tables, x, slot, pace, d, clock, n, events, count, limit, loud, travel, motion):
     """Moves the voices of a slot on; returns the number of events and how much of the slot is seen."""
     at = slot["at"]
-    # What is left of the leading voice once its fade out has to begin.
+    x[at + SLOT_PACE] = pace
     target = int(x[at + TARGET]) - 1
     if target >= 0:
         v = at + SLOT_HEAD + target * VOICE_COLUMNS
         speed = pace * x[v + V_RATE]
         duration = tables.clips[int(x[v + V_CLIP])]["duration"]
-        left = (duration - x[v + V_TIME] if speed > 0.0 else x[v + V_TIME]) - abs(speed) * d
+        left = duration - x[v + V_TIME] if speed > 0.0 else x[v + V_TIME]
         over = x[v + V_LOOP] == 0.0 and left <= x[v + V_OUT] * abs(speed) + 1e-9
         if x[at + SLOT_QUEUED] > 0.0 and (over or x[v + V_LOOP] != 0.0):
             begin_voice(x, at)
@@ -263,6 +268,24 @@ def advance_slot(tables, x, slot, pace, d, clock, n, events, count, limit, loud,
             after = after - np.floor(after / duration) * duration if duration > 0.0 else 0.0
         x[v + V_TIME] = after
     return count, min(total, 1.0)
+
+
+def slots_wait(tables, x):
+    """Seconds until the first slot has to begin to fade out what it plays."""
+    soonest = NEVER
+    for k in range(len(tables.slots)):
+        at = tables.slots[k]["at"]
+        target = int(x[at + TARGET]) - 1
+        if target < 0:
+            continue
+        v = at + SLOT_HEAD + target * VOICE_COLUMNS
+        speed = x[at + SLOT_PACE] * x[v + V_RATE]
+        if x[v + V_LOOP] == 0.0 and speed != 0.0:
+            left = tables.clips[int(x[v + V_CLIP])]["duration"] - x[v + V_TIME] if speed > 0.0 else x[v + V_TIME]
+            wait = left / abs(speed) - x[v + V_OUT]
+            if wait > 1e-9:
+                soonest = min(soonest, wait)
+    return soonest
 
 
 def release_slot(x, at, seconds):
@@ -319,18 +342,18 @@ def advance(tables, x, work, tick, d, n, events, count, limit, motion):
             motion[6] += work[i]["travel"]
         elif kind == BLEND:
             total = blend_total(tables, x, node)
-            if total > 0.0:
+            if total > TINY:
                 for k in range(node["count"]):
                     share = max(x[tables.links[node["data"] + k]], 0.0) / total
-                    if share > 0.0:
+                    if share > TINY:
                         show(work, tables.links[node["child"] + k], tick, i, share)
             else:
                 show(work, tables.links[node["child"]], tick, i, 1.0)
         elif kind == LERP:
             share = min(max(x[node["ref"]], 0.0), 1.0)
-            if share < 1.0:
+            if share < 1.0 - TINY:
                 show(work, tables.links[node["child"]], tick, i, 1.0 - share)
-            if share > 0.0:
+            if share > TINY:
                 show(work, tables.links[node["child"] + 1], tick, i, share)
         elif kind == SPACE1:
             spread_line(tables, work, node, i, tick, x[node["ref"]])
@@ -378,6 +401,9 @@ def advance(tables, x, work, tick, d, n, events, count, limit, motion):
         i += 1
     for g in range(len(tables.groups)):
         count = advance_group(tables, x, work, tables.groups[g], tick, d, clock, n, events, count, limit, motion)
+    for k in range(len(tables.slots)):
+        if work[tables.slots[k]["node"]]["seen"] != tick:
+            x[tables.slots[k]["at"] + SLOT_PACE] = 0.0
     note_remaining(tables, x, work, tick, d)
     x[CLOCK] = clock + d
     return count
@@ -528,6 +554,7 @@ def step(tables, x, work, tick, dt, n, events, count, motion, delta):
         fired, soonest = False, NEVER
         if x[FRESH] == 0.0:
             fired, soonest = decide(tables, x)
+            soonest = min(soonest, slots_wait(tables, x))
         d = left if number == MAX_STEPS - 1 else min(left, soonest)
         if x[FRESH] != 0.0 or (fired and number < MAX_STEPS - 1):
             d = 0.0
@@ -612,7 +639,7 @@ update_graph_plainly = update_all
 
 _FUNCTIONS = (
     *control_motion.FUNCTIONS, *control_machine.FUNCTIONS, advance_parameters, settle_triggers, show, show_alone, spread_line,
-    spread_plane, blend_total, release_slot, begin_voice, advance_slot, advance, put, join, write_range, clear_sums,
+    spread_plane, blend_total, release_slot, begin_voice, slots_wait, advance_slot, advance, put, join, write_range, clear_sums,
     write_start, write_program, step, share_travel,
 )  # fmt: skip
 

@@ -32,8 +32,8 @@ WEIGHT, FROM, GHOST, STATE_COLUMNS = 0, 1, 2, 3
 """Per state: how much of it is seen, how much was when the fade began, and how much of it is needed once more as what
 an inertialised transition leaves."""
 
-# -- columns of a slot: three of its own, then voices, then what waits -------------------------------------------------
-TARGET, SLOT_PROGRESS, SLOT_SECONDS, SLOT_QUEUED, SLOT_HEAD = 0, 1, 2, 3, 4
+# -- columns of a slot: five of its own, then voices, then what waits -------------------------------------------------
+TARGET, SLOT_PROGRESS, SLOT_SECONDS, SLOT_QUEUED, SLOT_PACE, SLOT_HEAD = 0, 1, 2, 3, 4, 5
 VOICES = 4
 V_CLIP, V_TIME, V_RATE, V_LOOP, V_WEIGHT, V_FROM, V_FRESH, V_OUT, VOICE_COLUMNS = range(9)
 QUEUE = 4
@@ -74,7 +74,7 @@ STATE = _record(node=i8, first=i8, count=i8, remaining=i8)
 TRANSITION = _record(to=i8, ease=i8, inertia=i8, priority=i8, interrupt=i8, first=i8, count=i8, seconds=f8)
 CONDITION = _record(kind=i8, ref=i8, trigger=i8, value=f8)
 LAYER_ROW = _record(code=i8, mask=i8, root=f8)
-SLOT_ROW = _record(at=i8, code=i8, mask=i8, root=f8)
+SLOT_ROW = _record(node=i8, at=i8, code=i8, mask=i8, root=f8)
 SPACE = _record(numbers=i8, points=i8, triangles=i8, triangle_count=i8, edges=i8, edge_count=i8, inverse=i8)
 PROCEDURAL = _record(code=i8, index=i8, refs=i8, count=i8, vector=i8)
 CLIP_ROW = _record(duration=f8, rate=f8, first_event=i8, events=i8, root=i8, frames=i8)

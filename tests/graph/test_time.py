@@ -1,0 +1,257 @@
+"""Sync, events, root motion, slots and rare updates."""
+
+import numpy as np
+import pytest
+from worlds import BONES, character, gait, place, ramp, still
+
+import marrow as mw
+from marrow.graph import Blend, BlendSpace1D, ClipNode, Graph, LayerBlend, Parameter, RootMotion, Slot, Speed
+from marrow.graph.sync import knots
+from marrow.math import quaternion
+
+STICK = character(
+    gait("walk", 1.0, 0.0, 0.5, 1.0), gait("limp", 1.5, 0.3, 1.3, 0.8), gait("run", 0.6, 0.1, 0.4, 2.0), still("zero"),
+    still("ten", 10.0), ramp("up", 0, 1, events=((0.0, "begin"), (0.25, "a"), (1.0, "end"))), ramp("nod", 0, 1, 2.0),
+    mw.additive(still("plus", 3.0), still("zero")),
+)  # fmt: skip
+SPEED = {"speed": Parameter()}
+
+
+# -- sync -------------------------------------------------------------------------------------------------------------
+
+
+def leaf_times(animator):
+    control = animator._control
+    return control.state[:, control.compiled.tables.leaves["time"]]
+
+
+def test_markers_put_the_same_foot_down_at_the_same_time():
+    walk, limp, _run = (STICK.clips[n] for n in ("walk", "limp", "run"))
+    assert knots([walk, limp]) == [[0.0, 0.5, 1.0], pytest.approx([0.3, 1.3, 1.8])]
+    space = mw.Animator(STICK, Graph(BlendSpace1D.of("speed", {0.0: "walk", 1.0: "limp"}), SPEED))
+    space["speed"] = 0.5
+    for _ in range(200):
+        space.update(1 / 60)
+        t_walk, t_limp = leaf_times(space)[0]
+        # Between left and right, and between right and left, both are the same part of the way.
+        share = t_walk / 0.5 if t_walk < 0.5 else (t_walk - 0.5) / 0.5
+        after_left = 0.3 <= t_limp < 1.3
+        other = (t_limp - 0.3) / 1.0 if after_left else ((t_limp - 1.3) % 1.5) / 0.5
+        assert (t_walk < 0.5) == after_left or min(share, other) < 1e-6 or max(share, other) > 1 - 1e-6
+        assert share == pytest.approx(other, abs=1e-6)
+
+
+def test_speed_of_a_group_is_between_its_members_and_exact_at_the_ends():
+    for x, duration in ((0.0, 1.0), (1.0, 0.6)):
+        space = mw.Animator(STICK, Graph(BlendSpace1D.of("speed", {0.0: "walk", 1.0: "run"}), SPEED))
+        space["speed"] = x
+        seen = []
+        for _ in range(600):
+            space.update(1 / 120)
+            seen += [t for n, t in zip(space.events.names, space.events.time) if n == "left"]
+        assert np.diff(seen) == pytest.approx(duration, abs=1e-9)
+
+
+def test_feet_touch_once_whoever_leads():
+    space = mw.Animator(STICK, Graph(BlendSpace1D.of("speed", {0.0: "walk", 1.0: "run"}), SPEED))
+    names = []
+    for step in range(2000):
+        space["speed"] = 0.5 + 0.5 * np.sin(step / 50)
+        space.update(1 / 60)
+        names += space.events.names
+    assert len(names) > 60
+    assert all(a != b for a, b in zip(names, names[1:])), "left and right take turns"
+
+
+def test_named_groups_join_blends_and_free_clips_keep_their_time():
+    graph = Graph(Blend((ClipNode("walk", sync="feet"), ClipNode("run", sync="feet"), "nod"), (1.0, 1.0, 1.0)), SPEED)
+    animator = mw.Animator(STICK, graph)
+    animator.update(0.4)
+    walk, run, nod = leaf_times(animator)[0]
+    assert nod == pytest.approx(0.4)
+    assert walk != pytest.approx(0.4) and (walk / 0.5) % 1 == pytest.approx(((run - 0.1) / 0.3) % 1, abs=1e-6)
+
+
+# -- events -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", [0.01, 0.04, 0.25, 0.3, 1.0, 2.5])
+def test_events_fire_exactly_once_whatever_the_step(step):
+    animator = mw.Animator(STICK, Graph(ClipNode("up")))
+    times, total = [], 0.0
+    while total < 5 - 1e-9:
+        animator.update(step)
+        total += step
+        times += [(round(t, 6), n) for t, n in zip(animator.events.time, animator.events.names)]
+    expected = sorted((k + t, n) for k in range(6) for t, n in ((0.0, "begin"), (0.25, "a"), (1.0, "end")) if k + t <= total + 1e-9)
+    assert sorted(times) == [(pytest.approx(t, abs=1e-6), n) for t, n in expected]
+    assert [t for t, _ in times] == sorted(t for t, _ in times)
+
+
+def test_events_name_instance_clip_and_weight():
+    crowd = mw.Animator(STICK, Graph(Blend(("zero", "up"), ("speed",)), SPEED), count=3)
+    crowd["speed"] = [0.0, 0.5, 1.0]
+    crowd.update(0.3)
+    e = crowd.events
+    assert e.instance.tolist() == [1, 1, 2, 2] and e.names == ["begin", "a"] * 2
+    assert e.weight.tolist() == [0.5, 0.5, 1, 1] and {e.clips[c] for c in e.clip} == {"up"}
+    assert e.where("a").tolist() == [1, 2]
+    crowd.update(0.0)
+    assert len(crowd.events) == 0
+
+
+def test_backward_clips_fire_backwards():
+    animator = mw.Animator(STICK, Graph(ClipNode("up", rate=-1.0, loop=False, start=1.0)))
+    animator.update(2.0)
+    assert animator.events.names == ["end", "a", "begin"]
+
+
+def test_many_events_make_room_for_themselves():
+    crowd = mw.Animator(STICK, Graph(ClipNode("up")), count=500)
+    crowd.update(12.0)
+    assert len(crowd.events) == 500 * (12 + 12 + 13)
+
+
+# -- root motion ------------------------------------------------------------------------------------------------------
+
+
+def travelled(animator, dt, seconds):
+    position, facing = np.zeros(3), np.array([0, 0, 0, 1.0])
+    for _ in range(round(seconds / dt)):
+        animator.update(dt)
+        motion = animator.root_motion
+        position = position + quaternion.rotate(facing, motion.translation)
+        facing = quaternion.multiply(facing, motion.rotation)
+    return position, facing
+
+
+@pytest.mark.parametrize("dt", [1 / 30, 1 / 144, 0.7, 3.5])
+def test_root_motion_does_not_depend_on_the_frame_rate(dt):
+    seconds = round(7 / dt) * dt
+    position, _ = travelled(mw.Animator(STICK, Graph(RootMotion("walk"))), dt, seconds)
+    np.testing.assert_allclose(position, [0, 0, seconds], atol=1e-4)
+
+
+def test_root_motion_turns_with_the_root():
+    times = np.linspace(0, 1, 31)
+    turn = quaternion.from_axis_angle(np.array([0, 1.0, 0]), np.pi / 2 * times)
+    # A quarter of a circle of radius one, facing along it.
+    path = np.stack([1 - np.cos(np.pi / 2 * times), 0 * times, np.sin(np.pi / 2 * times)], axis=1)
+    clip = mw.Clip("bend", BONES, [mw.Track(0, "translation", times, path), mw.Track(0, "rotation", times, turn)])
+    for dt in (1 / 60, 0.4, 4.0):
+        position, facing = travelled(mw.Animator(character(clip), Graph(RootMotion("bend"))), dt, 4.0)
+        np.testing.assert_allclose(position, 0, atol=2e-3)
+        assert quaternion.angle(facing, np.array([0, 0, 0, 1.0])) < 2e-3
+
+
+def test_extracted_poses_stay_in_place_kept_ones_travel():
+    for mode, z, told in (("extract", 0.0, 0.5), ("keep", 0.5, 0.5), ("drop", 0.0, 0.0)):
+        animator = mw.Animator(STICK, Graph(RootMotion("walk", mode)))
+        animator.update(0.5)
+        assert animator.pose.translation[0, 2] == pytest.approx(z, abs=1e-6)
+        assert animator.root_motion.translation[2] == pytest.approx(told, abs=1e-6)
+
+
+def test_root_motion_blends_by_weight_and_layers_by_mask():
+    root = RootMotion(BlendSpace1D.of("speed", {0.0: "walk", 1.0: "run"}))
+    animator = mw.Animator(STICK, Graph(root, SPEED))
+    animator["speed"] = 0.5
+    position, _ = travelled(animator, 1 / 60, 1.0)
+    rate = 0.5 * 1.0 + 0.5 / 0.6
+    assert position[2] == pytest.approx(rate * 1.5, rel=1e-3), "loops per second times metres per loop"
+    layered = mw.Animator(STICK, Graph(RootMotion(LayerBlend("walk", "run", joints=("spine",)))))
+    layered.update(0.25)
+    assert layered.root_motion.translation[2] == pytest.approx(0.25)
+
+
+# -- slots ------------------------------------------------------------------------------------------------------------
+
+
+def slotted(**options):
+    return mw.Animator(STICK, Graph(Slot("act", "zero", **options)))
+
+
+def test_a_slot_plays_over_its_part_of_the_body_and_goes_away():
+    m = slotted(joints=("spine",))
+    m.update(0.1)
+    assert place(m, 4) == 0
+    m.play_slot("act", "ten", fade_in=0.2, fade_out=0.2)
+    m.update(0.1)
+    assert place(m, 4) == pytest.approx(5.0) and place(m, 1) == 0
+    m.update(0.3)
+    assert place(m, 4) == pytest.approx(10.0)
+    m.update(0.5)
+    assert 0 < place(m, 4) < 10, "fading out before its end"
+    m.update(0.3)
+    assert place(m, 4) == 0 and len(m.program.operations(0)) == 1
+
+
+def test_slots_queue_interrupt_and_stop_without_popping():
+    m = slotted()
+    m.play_slot("act", "ten", fade_in=0.1, fade_out=0.1)
+    m.play_slot("act", "up", fade_in=0.1, fade_out=0.1, queue=True)
+    last, names = 0.0, []
+    for _ in range(240):
+        m.update(0.01)
+        assert abs(float(place(m)) - last) < 10 * 1.5 * 0.01 / 0.1 + 0.01
+        last = float(place(m))
+        names += m.events.names
+    assert names == ["begin", "a", "end"] or names == ["begin", "a"]
+    rng = np.random.default_rng(1)
+    for step in range(500):
+        if step % 11 == 0:
+            m.play_slot("act", str(rng.choice(["ten", "up", "zero"])), fade_in=0.1, loop=bool(rng.integers(2)))
+        m.update(0.01)
+        assert abs(float(place(m)) - last) < 2.5
+        last = float(place(m))
+    m.stop_slot("act", seconds=0.1)
+    m.update(0.5)
+    assert place(m) == pytest.approx(0)
+
+
+def test_additive_slots_add():
+    m = slotted(additive=True)
+    m.play_slot("act", "plus", fade_in=0.1, loop=True)
+    m.update(0.5)
+    assert place(m) == pytest.approx(3.0)
+    with pytest.raises(mw.errors.ValidationError, match="additive"):
+        m.play_slot("act", "ten")
+
+
+# -- rare updates -----------------------------------------------------------------------------------------------------
+
+
+def test_rarely_updated_instances_are_interpolated_in_between():
+    crowd = mw.Animator(STICK, Graph(ClipNode("nod", loop=False)), count=2)
+    crowd.update_every = [1, 4]
+    xs = []
+    for _ in range(30):
+        crowd.update(0.05)
+        xs.append(place(crowd).copy())
+    xs = np.array(xs)
+    np.testing.assert_allclose(np.diff(xs[:, 0]), 0.025, atol=1e-5)
+    # A straight motion stays straight, three updates late.
+    np.testing.assert_allclose(np.diff(xs[8:, 1]), 0.025, atol=1e-5)
+    np.testing.assert_allclose(xs[8:, 1], xs[5:-3, 0], atol=1e-4)
+
+
+def test_rare_updates_keep_events_and_root_motion():
+    crowd = mw.Animator(STICK, Graph(RootMotion("walk")), count=2)
+    crowd.update_every = [1, 5]
+    names, way = [[], []], np.zeros(2)
+    for _ in range(300):
+        crowd.update(1 / 60)
+        for n, i in zip(crowd.events.names, crowd.events.instance):
+            names[i].append(n)
+        way += crowd.root_motion.translation[:, 2]
+    assert abs(len(names[0]) - len(names[1])) <= 1 and way[0] == pytest.approx(5.0, abs=1e-3)
+    assert way[1] == pytest.approx(5.0, abs=0.12)
+
+
+def test_speed_node_and_animator_speed_agree():
+    fast = mw.Animator(STICK, Graph(Speed("up", 2.0)))
+    fast.update(0.2)
+    animator = mw.Animator(STICK, Graph("up"))
+    animator.speed = 2.0
+    animator.update(0.2)
+    assert place(fast) == pytest.approx(float(place(animator)))
