@@ -54,3 +54,6 @@ def character(*clips):
 def place(animator, joint=1):
     """Where a joint is along x, relative to its parent."""
     return animator.pose.translation[..., joint, 0]
+
+
+STICK_CLIPS = (still("zero"), still("one", 1.0, 40.0), mw.additive(still("plus", 3.0, 20.0), still("zero")))
