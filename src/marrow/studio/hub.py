@@ -214,6 +214,7 @@ class Hub:
             except Exception as error:
                 # Whatever a character does to the engine, the studio stays, paused, and says so.
                 self.session.playing = self.session.changed = False
+                self.session.revision += 1
                 log.exception("an update failed")
                 self.tell(p.Failure(f"the character could not be animated: {error}"))
             before = now

@@ -140,7 +140,6 @@ class Session:
         if self.driven:
             self._apply_driven(message)
             return
-        self._touch()
         match message:
             case p.Play(playing):
                 self._play(playing)
@@ -167,6 +166,7 @@ class Session:
                 self.count = value
             case p.Spread(on):
                 self._spread(on)
+        self._touch()
 
     def _play(self, playing: bool) -> None:
         main = self.main
@@ -195,10 +195,10 @@ class Session:
     def _step(self, frames: int) -> None:
         main = self.main
         assert main is not None
+        if self.mode == "graph" and frames < 0:
+            raise ValidationError("a graph only runs forward")
         self.playing = False
         if self.mode == "graph":
-            if frames < 0:
-                raise ValidationError("a graph only runs forward")
             for actor in self.actors.values():
                 actor.advance(min(frames, 600) / 60)
             self.clock += min(frames, 600) / 60

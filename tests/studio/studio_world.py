@@ -1,0 +1,232 @@
+"""A small character with clips, morphs and a graph, a studio served on a free port, and a page that talks to it."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+from websockets.sync.client import connect
+
+import marrow as mw
+from builders import rotations
+from marrow.graph import BlendSpace2D, Graph, LayerBlend, Parameter, State, StateMachine, Transition
+from marrow.math import affine
+from marrow.studio.actor import Actor, Origin
+from marrow.studio.app import Studio
+from marrow.studio.protocol import Frame, unpack_frame
+from marrow.studio.server import Server
+
+TOKEN = "test-token_1"
+JOINTS, VERTICES = 5, 24
+
+
+def small_character(seed: int = 3, *, clips: bool = True, name: str = "arm") -> mw.Character:
+    """Five joints, a mesh with three influences and two morph targets, a rigid prop, two clips."""
+    rng = np.random.default_rng(seed)
+    rest = mw.Pose(rng.normal(0, 0.3, (JOINTS, 3)), rotations(rng, (JOINTS,)), np.ones((JOINTS, 3)))
+    bones = mw.Skeleton(
+        ("root", "upper", "lower", "hand", "head"),
+        [-1, 0, 1, 2, 0],
+        rest,
+        morph_names=("smile", "blink"),
+        sockets=(mw.Socket("grip", 3, translation=np.array([0, 0.1, 0])),),
+    )
+    weights = rng.random((VERTICES, 3))
+    weights[::4, 1:] = 0
+    targets = tuple(
+        mw.MorphTarget(n, k, rng.normal(0, 0.1, (VERTICES, 3)), rng.normal(0, 0.1, (VERTICES, 3)))
+        for k, n in enumerate(bones.morph_names)
+    )
+    normals = rng.normal(size=(VERTICES, 3))
+    body = mw.Mesh(
+        "body",
+        rng.normal(size=(VERTICES, 3)),
+        rng.integers(0, VERTICES, (30, 3)),
+        joints=rng.integers(0, JOINTS, (VERTICES, 3)),
+        weights=mw.normalize_weights(weights)[0],
+        joint_list=np.arange(JOINTS),
+        inverse_bind=affine.invert(bones.rest_model),
+        normals=normals / np.linalg.norm(normals, axis=1, keepdims=True),
+        uvs=(rng.random((VERTICES, 2)),),
+        sections=(mw.Section(0, 10, 0, "skin"), mw.Section(10, 20, None)),
+        morph_targets=targets,
+    )
+    prop = mw.Mesh.rigid("prop", rng.normal(size=(4, 3)), [[0, 1, 2], [1, 2, 3]], 3)
+    image = mw.Image("dot", "image/png", b"\x89PNG\r\n\x1a\nnot really")
+    skin = mw.Material("skin", base_color_texture=mw.Texture(0))
+    return mw.Character(
+        bones,
+        (body, prop),
+        [_clip("wave", bones, rng, 1.0), _clip("bend", bones, rng, 0.5)] if clips else [],  # type: ignore[arg-type]
+        (skin,),
+        (image,),
+        name=name,
+    )
+
+
+def _clip(name: str, bones: mw.Skeleton, rng: np.random.Generator, seconds: float) -> mw.Clip:
+    times = np.linspace(0, seconds, 11)
+    tracks = [mw.Track(j, "rotation", times, rotations(rng, (11,))) for j in range(JOINTS)]
+    tracks.append(mw.Track(1, "translation", times, rng.normal(0, 0.2, (11, 3))))
+    tracks.append(mw.Track(0, "morph", times, rng.random(11)))
+    return mw.Clip(name, bones, tracks, events=(mw.Event(seconds / 2, "half"),), rate=20.0)  # type: ignore[arg-type]
+
+
+def small_graph() -> Graph:
+    """Walks about in a plane until told to wave; the head may be laid over."""
+    plane = BlendSpace2D.of(
+        "x", "y", {(0, 0): "wave", (1, 0): "bend", (0, 1): "bend", (1, 1): "wave"}, sync=False
+    )
+    machine = StateMachine(
+        {"move": State(plane), "greet": State("wave")},
+        (
+            Transition("move", "greet", ("hello",), seconds=0.2),
+            Transition("greet", "move", ("elapsed >= 5",), seconds=0.2),
+        ),
+    )
+    return Graph(
+        LayerBlend(machine, "bend", joints=("head",), weight="nod"),
+        {
+            "x": Parameter(range=(0.0, 1.0)),
+            "y": Parameter(range=(0.0, 1.0)),
+            "nod": Parameter(),
+            "calm": Parameter("bool"),
+            "hello": Parameter("trigger"),
+        },
+        name="small",
+    )
+
+
+def small_actor(slot: int = 0, *, graph: bool = False, **options: Any) -> Actor:
+    return Actor(
+        small_character(**options), slot, Origin("python", ""), graph=small_graph() if graph else None
+    )
+
+
+@dataclass
+class Answer:
+    """What the server answered over HTTP."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass
+class Site:
+    """A studio being served."""
+
+    studio: Studio
+    server: Server
+
+    @property
+    def port(self) -> int:
+        return self.server.port
+
+    def request(
+        self,
+        path: str,
+        *,
+        token: str | None = TOKEN,
+        verb: str = "GET",
+        body: Any = None,
+        headers: dict[str, str] | None = None,
+        **query: Any,
+    ) -> Answer:
+        """One request; `Host` is what http.client makes of the address unless `headers` say otherwise."""
+        if token is not None:
+            query["token"] = token
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request(verb, f"{path}?{urlencode(query)}" if query else path, body, headers or {})
+            answer = connection.getresponse()
+            return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
+        finally:
+            connection.close()
+
+    @contextlib.contextmanager
+    def page(self, *, token: str | None = TOKEN, **options: Any) -> Iterator[Page]:
+        """A page that is connected and has been greeted."""
+        query = f"?token={token}" if token is not None else ""
+        with connect(
+            f"ws://127.0.0.1:{self.port}/ws{query}", max_size=None, compression=None, **options
+        ) as socket:
+            page = Page(socket)
+            page.hello = page.wait("hello")
+            yield page
+
+
+@dataclass
+class Page:
+    """One browser's end of the websocket. Frames are acknowledged as they come, unless `acknowledge` is off."""
+
+    socket: Any
+    acknowledge: bool = True
+    hello: dict[str, Any] = field(default_factory=dict)
+    frames: list[Frame] = field(default_factory=list)
+
+    def send(self, type: str, **values: Any) -> None:
+        self.socket.send(json.dumps({"type": type, **values}))
+
+    def receive(self) -> dict[str, Any] | Frame:
+        """The next thing the server says."""
+        data = self.socket.recv(timeout=60)
+        if isinstance(data, bytes):
+            frame = unpack_frame(data)
+            self.frames.append(frame)
+            if self.acknowledge:
+                self.send("ack", frame=frame.frame)
+            return frame
+        return json.loads(data)
+
+    def wait(self, type: str, **values: Any) -> dict[str, Any]:
+        """Reads on until a message of that type with those values comes."""
+        while True:
+            said = self.receive()
+            if (
+                isinstance(said, dict)
+                and said["type"] == type
+                and all(said[k] == v for k, v in values.items())
+            ):
+                return said
+
+    def frame(self, slot: int = 0) -> Frame:
+        """Reads on until a frame of that slot comes."""
+        while True:
+            said = self.receive()
+            if isinstance(said, Frame) and said.slot == slot:
+                return said
+
+    def ask(self, type: str, **values: Any) -> None:
+        """Sends a message, and reads on until the server has done all it had to before and because of it."""
+        self.send(type, **values)
+        self.sync()
+
+    def sync(self) -> None:
+        """Reads on until what was sent has been taken: an answer to something only an error can answer."""
+        self.send("clip", name="no such clip")
+        self.wait("error")
+
+
+@contextlib.contextmanager
+def serving(*actors: Actor, **options: Any) -> Iterator[Site]:
+    """A studio with those actors, on a free port."""
+    studio = Studio(TOKEN, **options)
+    for actor in actors:
+        studio.session.put(actor)
+    server = Server(studio, "127.0.0.1", 0)
+    server.start()
+    try:
+        yield Site(studio, server)
+    finally:
+        server.close()

@@ -1,0 +1,112 @@
+"""The build hook: the bundle is made once, failures say what to do, the wheel carries page and licences."""
+
+import importlib.util
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from conftest import missing
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def hook():
+    spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def web(tmp_path):
+    folder = tmp_path / "web"
+    (folder / "src").mkdir(parents=True)
+    (folder / "package.json").write_text("{}")
+    (folder / "package-lock.json").write_text('{"lock": 1}')
+    (folder / "src" / "main.ts").write_text("1")
+    (folder / "node_modules").mkdir()
+    return folder
+
+
+def pretend_npm(hook, monkeypatch, tmp_path, script):
+    """An npm that only does what the script says."""
+    npm = tmp_path / "bin" / "npm"
+    npm.parent.mkdir(exist_ok=True)
+    npm.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\n{script}\n')
+    npm.chmod(npm.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setattr(hook, "_npm", lambda: str(npm))
+    return lambda: (tmp_path / "calls").read_text().splitlines() if (tmp_path / "calls").exists() else []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the pretended npm is a shell script")
+def test_the_bundle_is_made_once_per_version_of_the_sources(hook, web, tmp_path, monkeypatch):
+    static = tmp_path / "static"
+    static.mkdir()
+    touch = " ".join(str(static / name) for name in hook.OUTPUTS)
+    calls = pretend_npm(hook, monkeypatch, tmp_path, f"touch {touch}")
+    hook.build(web, static)
+    assert [c.split()[0] for c in calls()] == ["ci", "run"]
+    hook.build(web, static)
+    assert len(calls()) == 2
+    (web / "src" / "main.ts").write_text("2")
+    hook.build(web, static)
+    assert [c.split()[0] for c in calls()] == ["ci", "run", "run"]
+    (web / "package-lock.json").write_text('{"lock": 2}')
+    hook.build(web, static)
+    assert [c.split()[0] for c in calls()[3:]] == ["ci", "run"]
+    (static / "studio.js").unlink()
+    hook.build(web, static)
+    assert len(calls()) == 6
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the pretended npm is a shell script")
+@pytest.mark.parametrize("script", ["echo no network >&2; exit 1", "exit 0"])
+def test_a_build_that_fails_says_what_to_do(hook, web, tmp_path, monkeypatch, script):
+    pretend_npm(hook, monkeypatch, tmp_path, script)
+    with pytest.raises(SystemExit, match=r"(?s)marrow: .*MARROW_STUDIO=skip"):
+        hook.build(web, tmp_path / "static")
+
+
+def test_without_node_the_hook_asks_for_one(hook, web, tmp_path, monkeypatch):
+    monkeypatch.setattr(hook, "_npm", lambda: None)
+    asked = hook.StudioBundle.dependencies(object())
+    assert asked == [hook.NODE_PACKAGE]
+    with pytest.raises(SystemExit, match="no npm"):
+        hook.build(web, tmp_path / "static")
+    monkeypatch.setenv("MARROW_STUDIO", "skip")
+    assert hook.StudioBundle.dependencies(object()) == []
+
+
+def test_the_wheel_carries_the_page_and_its_licences(tmp_path):
+    """The real thing, from a copy of the sources: npm, esbuild, hatchling."""
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        missing("node and npm are not on the path")
+    copy = tmp_path / "marrow"
+    shutil.copytree(
+        ROOT / "web", copy / "web", ignore=shutil.ignore_patterns("node_modules"), dirs_exist_ok=True
+    )
+    shutil.copytree(
+        ROOT / "src", copy / "src", ignore=shutil.ignore_patterns("__pycache__", "static", "*.nb?")
+    )
+    for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, copy / name)
+    done = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel"], cwd=copy, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (wheel,) = (copy / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        held = {
+            name.removeprefix("marrow/studio/static/") for name in archive.namelist() if "/static/" in name
+        }
+        assert {"index.html", "studio.js", "studio.css", "licenses.txt"} <= held
+        assert not any("node_modules" in name or name.endswith(".ts") for name in archive.namelist())
+        assert b"three.js" in archive.read("marrow/studio/static/licenses.txt")
+        assert len(archive.read("marrow/studio/static/studio.js")) > 100_000

@@ -1,0 +1,184 @@
+"""Who may talk to the studio: the token, Host, Origin, and that no path of a browser's is opened."""
+
+import json
+import socket
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from studio_world import TOKEN, serving, small_actor
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+
+from marrow.errors import ValidationError
+from marrow.studio import handle
+from marrow.studio.guard import host_name
+from marrow.studio.loading import safe_name
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    static = tmp_path_factory.mktemp("bundle") / "static"
+    static.mkdir()
+    (static / "index.html").write_text("<title>page</title>")
+    (static / "studio.js").write_text("1")
+    (static.parent / "secret.txt").write_text("secret")
+    with serving(small_actor(), static=static) as found:
+        yield found
+
+
+PRIVATE = [
+    "/",
+    "/api/character/0",
+    "/api/character/0/buffers",
+    "/api/export.glb",
+    "/api/code",
+    "/api/nothing",
+]
+
+
+@pytest.mark.parametrize("path", PRIVATE)
+@pytest.mark.parametrize("token", [None, "", "wrong", TOKEN + "x", "é"])
+def test_nothing_is_told_without_the_token(site, path, token):
+    answer = site.request(path, token=token)
+    assert answer.status == 403 and b"token" in answer.body
+    assert TOKEN.encode() not in answer.body
+
+
+def test_the_token_opens_the_page_and_the_cookie_the_rest(site):
+    page = site.request("/")
+    assert page.status == 200 and b"page" in page.body
+    cookie = page.headers["set-cookie"]
+    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie
+    again = site.request("/api/code", token=None, headers={"Cookie": cookie.partition(";")[0]})
+    assert again.status == 200
+    name = cookie.partition("=")[0]
+    assert site.request("/api/code", token=None, headers={"Cookie": f"{name}=wrong"}).status == 403
+
+
+def test_the_bundle_itself_is_no_secret(site):
+    assert site.request("/static/studio.js", token=None).body == b"1"
+
+
+def test_the_bundle_is_asked_for_once(site):
+    tag = site.request("/static/studio.js").headers["etag"]
+    assert site.request("/static/studio.js", headers={"If-None-Match": tag}).status == 304
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/static/../secret.txt", "/static/%2e%2e/secret.txt", "/static/..%2fsecret.txt", "/static//etc/passwd",
+     "/static/%2fetc%2fpasswd", "/static/", "/static/nothing", "/secret.txt", "/static/studio.js%00.txt"],
+)  # fmt: skip
+def test_no_path_leads_out_of_the_bundle(site, path):
+    answer = site.request(path)
+    assert answer.status in (400, 404) and b"secret" not in answer.body
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "evil.example:8421", "127.0.0.1.evil.example", "localhost.evil.example", "127.0.0.1@evil",
+     "192.168.0.7", "", "localhost/evil", "localhost:port", "[::1", "0.0.0.0"],
+)  # fmt: skip
+def test_other_hosts_are_refused(site, host):
+    answer = site.request("/", headers={"Host": host})
+    assert answer.status in (400, 403)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "localhost:9000", "LOCALHOST:1", "[::1]:8421"])
+def test_tunnels_and_names_of_this_machine_are_fine(site, host):
+    assert site.request("/", headers={"Host": host}).status == 200
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["http://evil.example", "null", "http://localhost:1", "https://127.0.0.1", "file://", "http://[", ""],
+)
+def test_other_origins_are_refused(site, origin):
+    for path, method in (("/", "GET"), ("/api/upload", "POST"), ("/static/studio.js", "GET")):
+        assert site.request(path, verb=method, headers={"Origin": origin}).status == 403
+    with pytest.raises(InvalidStatus) as refused, site.page(additional_headers={"Origin": origin}):
+        pass
+    assert refused.value.response.status_code == 403
+
+
+def test_the_pages_own_origin_is_fine(site):
+    origin = f"http://127.0.0.1:{site.port}"
+    assert site.request("/api/code", headers={"Origin": origin}).status == 200
+    with site.page(origin=origin) as page:
+        page.frame()
+
+
+@pytest.mark.parametrize("token", [None, "wrong", ""])
+def test_no_websocket_without_the_token(site, token):
+    with pytest.raises(InvalidStatus) as refused, site.page(token=token):
+        pass
+    assert refused.value.response.status_code == 403
+
+
+def test_no_websocket_under_another_name(site):
+    line = socket.create_connection(("127.0.0.1", site.port))
+    with line, pytest.raises(InvalidStatus) as refused:
+        connect(f"ws://evil.example:{site.port}/ws?token={TOKEN}", sock=line, compression=None)
+    assert refused.value.response.status_code == 403
+
+
+def test_answers_carry_the_headers_that_keep_a_page_safe(site):
+    headers = site.request("/").headers
+    assert "default-src 'self'" in headers["content-security-policy"]
+    assert headers["referrer-policy"] == "no-referrer" and headers["cache-control"] == "no-store"
+    assert "server" not in headers
+
+
+def test_only_what_is_meant_to_is_posted(site):
+    assert site.request("/api/code", verb="POST").status == 405
+    assert site.request("/api/upload", verb="PUT", body=b"x").status == 405
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=60))
+def test_names_from_a_browser_become_labels(text):
+    name = safe_name(text)
+    assert name and len(name) <= 100 and not set("/\\\0\n\"'<>") & set(name) and name not in (".", "..")
+
+
+@given(st.text(max_size=40))
+def test_a_host_is_a_name_or_nothing(text):
+    name = host_name(text)
+    assert name is None or not set("/?#@") & set(name)
+
+
+def test_a_site_without_its_bundle_says_how_to_build_it(tmp_path):
+    with serving(small_actor(), static=tmp_path / "none") as site:
+        answer = site.request("/")
+        assert answer.status == 200 and b"npm" in answer.body
+        assert site.request("/static/studio.js").status == 404
+
+
+@pytest.mark.parametrize("token", ["", "a b", "ä", "a;b", "a\nb"])
+def test_tokens_that_would_break_an_address_are_refused(token):
+    with pytest.raises(ValidationError, match="token"):
+        handle.open_view([], port=0, host="127.0.0.1", token=token, browser=False)
+
+
+junk = st.one_of(
+    st.binary(max_size=300),
+    st.text(max_size=300),
+    st.dictionaries(
+        st.sampled_from(["type", "name", "value", "slot"]), st.text(max_size=9) | st.integers()
+    ).map(json.dumps),
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(junk, max_size=12))
+def test_junk_on_the_websocket_leaves_the_studio_standing(site, messages):
+    try:
+        with site.page() as page:
+            for message in messages:
+                page.socket.send(message)
+            page.sync()
+    except (ConnectionClosed, UnicodeEncodeError):
+        pass  # a lone surrogate cannot even be sent
+    with site.page() as page:
+        page.frame()

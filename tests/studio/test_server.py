@@ -1,0 +1,502 @@
+"""The server as pages meet it: characters over HTTP, frames over the websocket, uploads, several pages at once."""
+
+import io
+import json
+import threading
+
+import numpy as np
+import pytest
+from studio_world import serving, small_actor, small_character, small_graph
+from websockets.exceptions import ConnectionClosed
+
+import marrow as mw
+from marrow.studio import hub
+from marrow.studio import protocol as p
+from marrow.studio.actor import Actor, Origin
+
+
+@pytest.fixture
+def site():
+    with serving(small_actor()) as found:
+        yield found
+
+
+@pytest.fixture
+def graph_site():
+    with serving(small_actor(graph=True)) as found:
+        yield found
+
+
+@pytest.fixture
+def glb(tmp_path):
+    file = tmp_path / "other.glb"
+    mw.save(small_character(seed=11), file)
+    return file.read_bytes()
+
+
+# -- over HTTP --------------------------------------------------------------------------------------------------
+def test_character_is_described(site):
+    info = site.request("/api/character/0").json
+    assert info["name"] == "arm" and [j["name"] for j in info["joints"]][:2] == ["root", "upper"]
+    assert [c["name"] for c in info["clips"]] == ["wave", "bend"]
+    assert info["clips"][0]["events"] == [{"time": 0.5, "name": "half"}]
+    assert info["sockets"][0]["name"] == "grip" and info["graph"] is None
+    assert info["materials"][0]["base_color_texture"]["image"] == 0
+    assert info["meshes"][0]["sections"][1]["material"] == -1
+
+
+def test_buffers_have_the_length_the_description_says(site):
+    info = site.request("/api/character/0").json
+    blob = site.request("/api/character/0/buffers")
+    assert len(blob.body) == info["buffer_bytes"]
+    at = info["meshes"][0]["buffers"]["positions"]
+    found = np.frombuffer(blob.body, "<f4", int(np.prod(at["shape"])), at["offset"]).reshape(at["shape"])
+    np.testing.assert_array_equal(found, small_character().meshes[0].positions)
+
+
+def test_images_are_served_as_images_only(site):
+    answer = site.request("/api/image/0/0")
+    assert answer.headers["content-type"] == "image/png" and answer.body.startswith(b"\x89PNG")
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert site.request("/api/image/0/1").status == 404
+
+
+def test_an_image_that_claims_to_be_a_page_is_not_one():
+    character = small_character()
+    evil = mw.Image("x", "text/html", b"<script>alert(1)</script>")
+    with serving(Actor(character.replace(images=(evil,)), 0, Origin("python", ""))) as site:
+        assert site.request("/api/image/0/0").headers["content-type"] == "application/octet-stream"
+
+
+def test_curves_and_paths(site):
+    found = site.request("/api/curves", clip="wave", joint=2).json
+    assert len(found["times"]) == len(found["euler"]) == 21
+    path = site.request("/api/path", clip="wave", joint=2).json
+    assert len(path["points"]) == 21
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "status"),
+    [
+        ("/api/character/1", {}, 404),
+        ("/api/character/7", {}, 404),
+        ("/api/character/x", {}, 404),
+        ("/api/curves", {"clip": "nope", "joint": 0}, 404),
+        ("/api/curves", {"clip": "wave", "joint": 99}, 404),
+        ("/api/curves", {"clip": "wave", "joint": -1}, 400),
+        ("/api/curves", {"clip": "wave", "joint": "²"}, 400),
+        ("/api/skinned", {"instance": 5}, 404),
+        ("/api/skinned", {"method": "magic"}, 400),
+        ("/api/skinned", {"slot": "9" * 30}, 400),
+        ("/api/nothing", {}, 404),
+    ],
+)
+def test_wrong_requests_are_answered_in_words(site, path, query, status):
+    answer = site.request(path, **query)
+    assert answer.status == status and answer.json["error"]
+
+
+def test_skinned_positions_are_the_engines(site):
+    with site.page() as page:
+        page.send("play", playing=False)
+        page.send("seek", time=0.4)
+        while page.frame().time != pytest.approx(0.4):
+            pass
+        character = small_character()
+        pose = character.clips["wave"].sample(0.4)
+        for method in ("linear", "dual_quaternion"):
+            answer = site.request("/api/skinned", method=method)
+            found = np.frombuffer(answer.body, "<f4").reshape(-1, 3)
+            np.testing.assert_allclose(found, mw.skin(character, pose, method=method).positions, atol=1e-4)
+
+
+def test_export_loads_again(site, tmp_path):
+    answer = site.request("/api/export.glb")
+    assert answer.headers["content-disposition"] == 'attachment; filename="arm.glb"'
+    file = tmp_path / "out.glb"
+    file.write_bytes(answer.body)
+    again = mw.load(file, cache=False)
+    assert list(again.clips) == ["wave", "bend"] and again.vertex_count == small_character().vertex_count
+
+
+def test_code_is_python(site):
+    code = site.request("/api/code").body.decode()
+    compile(code, "code", "exec")
+    assert "animator.play('wave'" in code
+
+
+# -- over the websocket -----------------------------------------------------------------------------------------
+def test_a_page_is_greeted_and_sees_it_move(site):
+    with site.page() as page:
+        assert page.hello["version"] == p.PROTOCOL_VERSION and page.hello["state"]["clip"] == "wave"
+        assert "mannequin" in [s["name"] for s in page.hello["samples"]]
+        first, second = page.frame(), page.frame()
+        assert first.placements is not None and second.placements is None
+        assert second.frame > first.frame and second.time > first.time
+        assert np.abs(second.matrices - first.matrices).max() > 0
+
+
+def test_frames_are_the_engines_matrices(site):
+    with site.page() as page:
+        page.send("play", playing=False)
+        page.send("seek", time=0.7)
+        page.wait("state", time=0.7)
+        character = small_character()
+        expected = mw.skinning_matrices(
+            character, character.skeleton.to_model(character.clips["wave"].sample(0.7))
+        )
+        while page.frames[-1].time != pytest.approx(0.7):
+            page.frame()
+        np.testing.assert_allclose(page.frames[-1].matrices[0], expected, atol=1e-5)
+
+
+def test_every_setting_comes_back_as_state(site):
+    with site.page() as page:
+        page.send("clip", name="bend")
+        assert page.wait("state", clip="bend")["duration"] == 0.5
+        page.send("speed", value=0.25)
+        page.wait("state", speed=0.25)
+        page.send("loop", value=False)
+        page.wait("state", loop=False)
+        page.send("count", value=3)
+        page.wait("state", count=3)
+        while page.frame().matrices.shape[0] != 3:
+            pass
+        page.send("select", joint=2)
+        page.wait("state", selected=2)
+        page.send("play", playing=False)
+        page.wait("state", playing=False)
+
+
+def test_nothing_is_sent_while_nothing_moves(site):
+    with site.page() as page:
+        page.frame()
+        page.send("play", playing=False)
+        page.wait("state", playing=False)
+        page.sync()
+        seen = len(page.frames)
+        for joint in (1, 2, 3):
+            page.send("select", joint=joint)
+            page.wait("state", selected=joint)
+        page.sync()
+        assert len(page.frames) == seen
+        assert not site.studio.hub._wanted()
+
+
+def test_time_does_not_pass_while_nobody_watches(site):
+    with site.page() as page:
+        page.frame()
+    session = site.studio.session
+    with site.page() as page:
+        again = page.hello["state"]["time"]
+        assert session.moving and again == pytest.approx(page.frame().time, abs=0.2)
+
+
+def test_a_page_that_does_not_acknowledge_gets_two_frames(site):
+    with site.page() as page:
+        page.acknowledge = False
+        page.frame()
+        page.frame()
+        for joint in (1, 2, 3, 4):
+            page.send("select", joint=joint)
+            page.wait("state", selected=joint)
+        assert len(page.frames) == 2
+        page.send("ack", frame=page.frames[0].frame)
+        page.frame()
+        page.sync()
+        assert len(page.frames) == 3
+
+
+def test_the_last_pose_arrives_even_if_the_page_was_busy(site):
+    with site.page() as page:
+        page.acknowledge = False
+        page.frame()
+        page.frame()
+        page.send("play", playing=False)
+        page.send("seek", time=0.35)
+        page.wait("state", time=0.35)
+        assert len(page.frames) == 2
+        page.send("ack", frame=page.frames[-1].frame)
+        assert page.frame().time == pytest.approx(0.35)
+
+
+def test_malformed_messages_are_answered_and_change_nothing(site):
+    with site.page() as page:
+        for text in ("", "{", "[]", '{"type":"play"}', '{"type":"count","value":1e9}', "\x00" * 50):
+            page.socket.send(text)
+            assert "not a message" in page.wait("error")["message"]
+        page.socket.send(b"\x01\x02")
+        assert "not binary" in page.wait("error")["message"]
+        page.send("seek", time=1e8)
+        page.frame()
+
+
+def test_unknown_names_are_answered_with_what_there_is(site):
+    with site.page() as page:
+        page.send("clip", name="wav")
+        assert "did you mean 'wave'" in page.wait("error")["message"]
+
+
+def test_an_oversized_message_ends_only_its_own_page(site):
+    with site.page() as good, site.page() as bad:
+        bad.socket.send("x" * (p.MAX_MESSAGE_BYTES + 1))
+        assert "at most" in bad.wait("error")["message"]
+        bad.socket.send("x" * (5 * p.MAX_MESSAGE_BYTES))
+        with pytest.raises(ConnectionClosed) as closed:
+            bad.wait("never")
+        assert closed.value.rcvd.code == 1009
+        good.frame()
+        good.send("select", joint=1)
+        good.wait("state", selected=1)
+
+
+def test_two_pages_see_the_same(site):
+    with site.page() as one, site.page() as two:
+        one.send("clip", name="bend")
+        two.wait("state", clip="bend")
+        one.send("play", playing=False)
+        one.send("seek", time=0.2)
+        for page in (one, two):
+            page.wait("state", time=0.2)
+            while page.frames[-1:] == [] or page.frames[-1].time != pytest.approx(0.2):
+                page.frame()
+        np.testing.assert_array_equal(one.frames[-1].matrices, two.frames[-1].matrices)
+
+
+def test_a_page_that_reads_nothing_delays_nobody(site):
+    with site.page() as good, site.page() as slow:
+        slow.acknowledge = False
+        slow.send("count", value=2000)
+        good.wait("state", count=2000)
+        for _ in range(10):
+            good.frame()
+        # It may have two frames on the way; everything newer replaced what waited.
+        (stuck,) = [
+            c for c in site.studio.hub.clients if len(c.unacknowledged) == p.FRAMES_IN_FLIGHT and c.behind
+        ]
+        assert len(stuck.pictures) <= 1 and len(stuck.texts) < 10
+
+
+def test_a_page_that_talks_too_much_is_slowed_not_served_first(site):
+    with site.page() as good, site.page() as loud:
+        for k in range(300):
+            loud.send("select", joint=k % 5)
+        good.frame()
+        good.send("clip", name="bend")
+        good.wait("state", clip="bend")
+
+
+def test_only_so_many_pages_may_watch(site, monkeypatch):
+    monkeypatch.setattr(hub, "MAX_CLIENTS", 1)
+    with site.page() as first, pytest.raises(ConnectionClosed), site.page():
+        pass
+    assert first.hello
+
+
+def test_a_page_that_vanishes_is_forgotten(site):
+    with site.page() as page:
+        page.frame()
+        with site.page() as other:
+            other.frame()
+            other.socket.socket.close()  # no goodbye
+        while len(site.studio.hub.clients) > 1:
+            page.frame()
+
+
+def test_graph_parameters_and_triggers(graph_site):
+    with graph_site.page() as page:
+        assert page.hello["state"]["mode"] == "graph"
+        info = graph_site.request("/api/character/0").json["graph"]
+        assert info["name"] == "small" and info["machines"][0]["states"] == ["move", "greet"]
+        assert page.wait("live")["machines"][0]["state"] == "move"
+        before = page.frame()
+        page.send("parameter", name="x", value=1.0)
+        page.wait("state", parameters={"x": 1.0, "y": 0.0, "nod": 0.0, "calm": False})
+        assert np.abs(page.frame().matrices - before.matrices).max() > 0
+        page.send("trigger", name="hello")
+        while page.wait("live")["machines"][0]["state"] != "greet":
+            pass
+        page.send("mode", value="clip")
+        assert page.wait("state", mode="clip")["clip"] == "wave"
+
+
+def test_stats_tell_what_it_costs(site):
+    with site.page() as page:
+        stats = page.wait("stats")
+        assert stats["ms_per_update"] > 0 and stats["clients"] == 1 and stats["kb_per_s"] > 0
+        assert stats["us_per_character"] == pytest.approx(1e3 * stats["ms_per_update"], rel=0.01)
+
+
+def test_an_engine_failure_is_told_and_survived(site, monkeypatch):
+    with site.page() as page:
+        page.frame()
+
+        def broken(_):
+            raise ZeroDivisionError("no such thing")
+
+        monkeypatch.setattr(site.studio.session.main, "advance", broken)
+        assert "could not be animated" in page.wait("error")["message"]
+        page.wait("state", playing=False)
+        monkeypatch.undo()
+        page.send("play", playing=True)
+        page.wait("state", playing=True)
+        page.frame()
+
+
+# -- uploads ----------------------------------------------------------------------------------------------------
+def upload(site, data, name="other.glb", slot=0, **options):
+    return site.request("/api/upload", verb="POST", body=data, name=name, slot=slot, **options)
+
+
+def test_an_uploaded_file_is_shown_to_everyone(site, glb):
+    with site.page() as page:
+        answer = upload(site, glb)
+        assert (answer.status, answer.json) == (200, {"name": "other.glb", "slot": 0, "error": None})
+        assert page.wait("changed") == {"type": "changed", "slot": 0, "present": True}
+        assert site.request("/api/character/0").json["name"] == "other"
+        page.frame()
+
+
+def test_a_second_file_is_compared_and_closed(site, glb):
+    with site.page() as page:
+        assert upload(site, glb, slot=1).status == 200
+        page.wait("changed", slot=1)
+        page.frame(slot=1)
+        page.send("close", slot=1)
+        page.wait("changed", slot=1, present=False)
+        page.wait("state", slots=[0])
+
+
+def test_a_marrow_file_is_known_by_its_content(site, tmp_path):
+    file = tmp_path / "x.marrow"
+    mw.save(small_character(seed=5), file)
+    assert upload(site, file.read_bytes(), name="x.marrow").status == 200
+    assert site.request("/api/export.glb").status == 200
+
+
+def test_a_bvh_has_no_mesh_and_is_fine(site, tmp_path):
+    file = tmp_path / "x.bvh"
+    mw.save(small_character(), file, clip="wave")
+    assert upload(site, file.read_bytes(), name="x.bvh").status == 200
+    assert site.request("/api/character/0").json["meshes"] == []
+    assert site.request("/api/skinned").body == b""
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (b"", "empty.glb"),
+        (b"glTF" + bytes(40), "broken.glb"),
+        (b"not a character at all", "notes.txt"),
+        (b"HIERARCHY\nROOT", "cut.bvh"),
+        (b"Kaydara FBX Binary  \x00\x1a\x00" + bytes(100), "cut.fbx"),
+        (b'{"asset":{"version":"2.0"},"buffers":[{"uri":"/etc/passwd","byteLength":4}]}', "reach.gltf"),
+        (b'{"asset":{"version":"2.0"},"buffers":[{"uri":"../../secret.bin","byteLength":4}]}', "reach.gltf"),
+    ],
+)
+def test_a_broken_file_is_refused_and_the_old_one_stays(site, data, name):
+    with site.page() as page:
+        answer = upload(site, data, name=name)
+        assert answer.status in (200, 422)
+        if answer.status == 422:
+            assert (
+                answer.json["error"].startswith(f"{name}: ") and "marrow-upload" not in answer.json["error"]
+            )
+            assert site.request("/api/character/0").json["name"] == "arm"
+        page.frame()
+
+
+def test_an_oversized_file_is_refused_before_and_while_it_comes(glb):
+    with serving(small_actor(), max_upload_bytes=1000) as site:
+        assert upload(site, glb).status == 413
+        chunks = iter([b"x" * 600, b"x" * 600])
+        assert upload(site, chunks).status == 413
+        assert site.request("/api/character/0").json["name"] == "arm"
+
+
+def test_names_of_uploads_are_only_labels(site, glb):
+    for name in ("../../etc/passwd.glb", "C:\\evil\\x.glb", "\x00.glb", "a" * 500 + ".glb", ""):
+        answer = upload(site, glb, name=name)
+        assert answer.status == 200
+        assert "/" not in answer.json["name"] and "\\" not in answer.json["name"]
+        assert len(answer.json["name"]) <= 100
+
+
+def test_one_file_at_a_time(site, glb, monkeypatch):
+    entered, go_on = threading.Event(), threading.Event()
+    from marrow.studio import app
+
+    real = app.actor_of_upload
+
+    def held(*arguments):
+        entered.set()
+        go_on.wait(30)
+        return real(*arguments)
+
+    monkeypatch.setattr(app, "actor_of_upload", held)
+    answers = []
+    first = threading.Thread(target=lambda: answers.append(upload(site, glb)))
+    first.start()
+    entered.wait(30)
+    with site.page() as page:
+        page.frame()  # nobody waits for a file being read
+        assert upload(site, glb).status == 409
+    go_on.set()
+    first.join()
+    assert answers[0].status == 200
+
+
+def test_an_upload_that_breaks_off_leaves_nothing(site):
+    import http.client
+
+    connection = http.client.HTTPConnection("127.0.0.1", site.port)
+    connection.putrequest("POST", "/api/upload?token=test-token_1&name=a.glb")
+    connection.putheader("Content-Length", "1000")
+    connection.endheaders(b"half")
+    connection.close()
+    with site.page() as page:
+        page.frame()
+        while site.studio._loading.locked():
+            page.frame()
+    assert site.request("/api/character/0").json["name"] == "arm"
+
+
+def test_samples_open_by_name(site, monkeypatch):
+    from marrow.studio import app
+
+    monkeypatch.setattr(
+        app,
+        "actor_of_sample",
+        lambda name, slot: Actor(
+            small_character(name=name), slot, Origin("sample", name), graph=small_graph()
+        ),
+    )
+    with site.page() as page:
+        page.send("open", sample="mannequin")
+        page.wait("changed", slot=0)
+        page.wait("state", mode="graph")
+        assert site.request("/api/character/0").json["name"] == "mannequin"
+
+
+def test_an_unknown_sample_is_an_error(site):
+    with site.page() as page:
+        page.send("open", sample="/etc/passwd")
+        assert "no sample called" in page.wait("error")["message"]
+
+
+def test_an_empty_studio_waits_for_a_file(glb):
+    with serving() as site, site.page() as page:
+        assert page.hello["state"]["slots"] == []
+        assert site.request("/api/character/0").status == 404
+        page.send("play", playing=True)
+        assert "drop a file" in page.wait("error")["message"]
+        assert upload(site, glb).status == 200
+        page.wait("changed")
+        page.frame()
+
+
+def test_json_has_no_numbers_a_browser_cannot_read(site):
+    json.loads(
+        site.request("/api/character/0").body, parse_constant=lambda name: pytest.fail(f"{name} in JSON")
+    )
+    assert io.BytesIO(site.request("/api/character/0/buffers").body).read(4)

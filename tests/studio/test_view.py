@@ -1,0 +1,241 @@
+"""`mw.view` and `marrow view`: opening, driving, restarting and closing a studio."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+
+import numpy as np
+import pytest
+from studio_world import Page, Site, small_character, small_graph
+from websockets.sync.client import connect
+
+import marrow as mw
+from marrow.errors import MarrowError, ValidationError
+from marrow.graph import save_graph
+from marrow.studio import handle
+from marrow.studio.server import ServerError
+
+
+def opened(thing=None, **options):
+    return mw.view(thing, port=options.pop("port", 0), browser=False, **options)
+
+
+def page_of(view):
+    address = view.url.replace("http", "ws").replace("/?", "/ws?")
+    return connect(address, max_size=None, compression=None)
+
+
+def site_of(view):
+    return Site(view._server.studio, view._server)
+
+
+def test_a_character_is_opened_and_closed():
+    view = opened(small_character())
+    assert view.running and re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{16,}", view.url)
+    assert urllib.request.urlopen(view.url).status == 200
+    with page_of(view) as socket:
+        assert Page(socket).wait("hello")["state"]["clip"] == "wave"
+    view.close()
+    assert not view.running and "closed" in repr(view)
+    view.close()
+
+
+def test_tokens_are_random():
+    with opened() as one, opened() as two:
+        assert one.url.partition("token=")[2] != two.url.partition("token=")[2]
+
+
+def test_a_file_a_graph_and_another_to_compare(tmp_path):
+    files = [tmp_path / "a.glb", tmp_path / "b.glb"]
+    for k, file in enumerate(files):
+        mw.save(small_character(seed=k), file)
+    save_graph(small_graph(), tmp_path / "g.json")
+    with opened(files[0], graph=tmp_path / "g.json", compare=str(files[1])) as view:
+        session = view._server.studio.session
+        assert session.mode == "graph" and sorted(session.actors) == [0, 1]
+        code = site_of(view).request("/api/code", token=view._token).body.decode()
+        assert repr(str(files[0])) in code and "load_graph" in code
+
+
+def test_a_graph_in_python_moves_a_character():
+    with opened(small_character(), graph=small_graph()) as view, page_of(view) as socket:
+        page = Page(socket)
+        assert page.wait("hello")["state"]["mode"] == "graph"
+
+
+def test_an_animator_is_played_by_the_studio():
+    crowd = mw.Animator(small_character(), small_graph(), count=3)
+    crowd["x"] = 0.5
+    view = opened(crowd)
+    try:
+        with page_of(view) as socket:
+            page = Page(socket)
+            state = page.wait("hello")["state"]
+            assert (state["count"], state["parameters"]["x"], state["driven"]) == (3, 0.5, False)
+            first = page.frame()
+            assert np.abs(page.frame().matrices - first.matrices).max() > 0
+    finally:
+        view.close()
+
+
+def test_a_program_that_updates_its_own_animator_decides():
+    solo = mw.Animator(small_character())
+    solo.play("bend")
+    with opened(solo) as view, page_of(view) as socket:
+        page = Page(socket)
+        assert page.wait("hello")["state"]["driven"]
+        np.testing.assert_allclose(page.frame().matrices[0], solo.matrices, atol=1e-6)
+        solo.update(0.1)
+        view.update()
+        frame = page.frame()
+        np.testing.assert_allclose(frame.matrices[0], solo.matrices, atol=1e-6)
+        view.update(0.05)
+        assert solo.time == pytest.approx(0.15)
+        np.testing.assert_allclose(page.frame().matrices[0], solo.matrices, atol=1e-6)
+        page.send("seek", time=0.0)
+        assert "a Python program plays" in page.wait("error")["message"]
+        answer = site_of(view).request("/api/upload", token=view._token, verb="POST", body=b"x", name="a.glb")
+        assert answer.status == 409
+
+
+def test_parameters_of_the_page_reach_the_program_at_its_next_update():
+    crowd = mw.Animator(small_character(), small_graph(), count=2)
+    with opened(crowd) as view, page_of(view) as socket:
+        page = Page(socket)
+        page.wait("hello")
+        page.send("parameter", name="x", value=0.75)
+        page.wait("state", parameters={"x": 0.75, "y": 0.0, "nod": 0.0, "calm": False})
+        page.send("trigger", name="hello")
+        page.send("select", joint=2)
+        page.wait("state", selected=2)
+        assert crowd["x"][0] == 0.0 and view.selected == "lower"
+        view.update(0.05)
+        assert crowd["x"].tolist() == [0.75, 0.75] and crowd.state() == ["greet", "greet"]
+
+
+def test_only_the_newest_of_many_updates_is_sent():
+    solo = mw.Animator(small_character())
+    solo.play("wave")
+    with opened(solo) as view, page_of(view) as socket:
+        page = Page(socket)
+        page.wait("hello")
+        for _ in range(300):
+            view.update(0.001)
+        while not np.allclose(page.frame().matrices[0], solo.matrices, atol=1e-6):
+            pass
+        assert len(page.frames) < 300
+
+
+def test_update_is_for_animators():
+    view = opened()
+    try:
+        with pytest.raises(ValidationError, match="animator that was given"):
+            view.update()
+    finally:
+        view.close()
+
+
+def test_something_else_can_be_shown():
+    with opened(small_character(name="one")) as view, page_of(view) as socket:
+        page = Page(socket)
+        page.wait("hello")
+        view.show(small_character(name="two"))
+        page.wait("changed", slot=0)
+        assert site_of(view).request("/api/character/0", token=view._token).json["name"] == "two"
+        with pytest.raises(ValidationError, match="slot"):
+            view.show(small_character(), slot=2)
+
+
+def test_pages_find_the_studio_again_after_a_restart():
+    first = opened(small_character(), token="again")
+    port = first.port
+    with page_of(first) as socket:
+        Page(socket).wait("hello")
+        first.close()
+    with opened(small_character(), port=port, token="again") as second:
+        assert second.url == first.url
+        with page_of(second) as socket:
+            Page(socket).frame()
+
+
+def test_a_taken_port_is_an_error_and_the_default_gives_way():
+    with opened() as view, pytest.raises(ServerError, match="choose another port"):
+        opened(port=view.port)
+    with mw.view(browser=False) as one, mw.view(browser=False) as two:
+        assert one.port != two.port
+
+
+@pytest.mark.parametrize("thing", [3, None, [1]])
+def test_what_cannot_be_seen_is_refused(thing):
+    with pytest.raises(ValidationError, match="expected a Character"):
+        handle._actor(thing, 0, None)
+
+
+def test_an_animator_brings_its_own_graph():
+    with pytest.raises(ValidationError, match="its own graph"):
+        opened(mw.Animator(small_character()), graph=small_graph())
+
+
+def test_a_missing_file_is_an_error():
+    with pytest.raises(MarrowError, match="no such file"):
+        opened("nothing-here.glb")
+
+
+def test_in_a_notebook_it_is_a_frame():
+    with opened() as view:
+        html = view._repr_html_()
+        assert html.startswith("<iframe") and view.url in html
+
+
+def test_other_interfaces_only_on_request():
+    with opened(small_character(), host="0.0.0.0") as view:
+        assert view.url.startswith("http://127.0.0.1:")
+        site = site_of(view)
+        assert site.request("/", token=view._token, headers={"Host": "192.168.1.5:1"}).status == 200
+        assert site.request("/", token=view._token, headers={"Host": "evil.example"}).status == 403
+
+
+def run_command(*arguments, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "marrow", "view", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def test_the_command_prints_its_address_and_ends_on_ctrl_c(tmp_path):
+    file = tmp_path / "a.glb"
+    mw.save(small_character(), file)
+    process = run_command(str(file), "--no-browser", "--port", "0", "--token", "abc")
+    try:
+        line = process.stdout.readline()
+        address = re.search(r"http://127\.0\.0\.1:\d+/\?token=abc", line)
+        assert address, line + process.stderr.read()
+        assert urllib.request.urlopen(address[0]).status == 200
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 0 and errors == ""
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_the_command_says_what_is_wrong(tmp_path):
+    broken = tmp_path / "broken.glb"
+    broken.write_bytes(b"glTF" + bytes(30))
+    for arguments, code in (([str(broken)], 1), (["no-such-file.glb"], 2), (["--port", "x"], 2)):
+        process = run_command(*arguments, "--no-browser")
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == code and errors.startswith("error: ") and errors.count("\n") == 1, errors
+
+
+def test_the_server_is_imported_only_when_a_studio_opens():
+    heavy = ("starlette", "uvicorn", "websockets")
+    code = f"import sys, marrow.studio.protocol; print([m for m in {heavy!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ)
+    assert done.stdout.strip() == "[]", done.stderr
