@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from worlds import everything, same
+from io_worlds import everything, same
 
 import marrow as mw
 from marrow.errors import FormatError
