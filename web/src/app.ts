@@ -1,0 +1,243 @@
+/** `App`: what the page knows, and how its parts hear of changes. */
+import { Connection, type Status } from "./connection";
+import { keepOptions, loadOptions, type ViewOptions } from "./options";
+import { Vector3 } from "three";
+import type { CharacterInfo, ClientMessage, Frame, Hello, HistoryEntry, JointPath, Live, State, Stats } from "./protocol";
+import { CharacterView } from "./view/character";
+import { Viewport } from "./view/viewport";
+
+interface Events {
+  hello: Hello;
+  state: State;
+  live: Live;
+  stats: Stats;
+  frame: Frame;
+  character: number;
+  selection: number;
+  options: ViewOptions;
+  status: Status;
+  loading: { text: string; fraction: number } | null;
+  problem: string;
+}
+
+type Handler<K extends keyof Events> = (value: Events[K]) => void;
+
+const HISTORY_LENGTH = 200;
+
+export class App {
+  readonly connection = new Connection();
+  readonly options = loadOptions();
+  readonly viewport: Viewport;
+  hello: Hello | null = null;
+  state: State | null = null;
+  live: Live | null = null;
+  /** How much each node of the graph shows just now, by its path. */
+  weights: Record<string, number> = {};
+  readonly characters: (CharacterInfo | null)[] = [null, null];
+  history: HistoryEntry[] = [];
+  selected = -1;
+  private readonly handlers = new Map<keyof Events, Set<Handler<never>>>();
+  private readonly waiting = new Map<number, Frame>();
+  private readonly lastFrames = new Map<number, Frame>();
+  private readonly latest = new Map<string, ClientMessage>();
+  private readonly loads = [0, 0];
+
+  constructor() {
+    this.viewport = new Viewport(this.options);
+    this.viewport.onPick = (joint) => this.select(joint);
+    this.viewport.beforeDraw = () => this.takeFrames();
+    const { connection } = this;
+    connection.onStatus = (status) => this.emit("status", status);
+    connection.onFrame = (frame) => {
+      this.waiting.set(frame.slot, frame);
+      this.viewport.invalidate();
+    };
+    connection.onMessage = (message) => {
+      switch (message.type) {
+        case "hello":
+          this.hello = message;
+          this.history = message.history.slice(-HISTORY_LENGTH);
+          this.emit("hello", message);
+          this.takeState(message.state);
+          for (const slot of [0, 1]) void this.load(slot, message.state.slots.includes(slot));
+          break;
+        case "state":
+          this.takeState(message);
+          break;
+        case "live":
+          this.live = message;
+          this.weights = Object.fromEntries((this.characters[0]?.graph?.nodes ?? []).map((node, i) => [node.path, message.weights[i] ?? 0]));
+          this.history = [...this.history, ...message.entered].slice(-HISTORY_LENGTH);
+          this.emit("live", message);
+          break;
+        case "stats":
+          this.emit("stats", message);
+          break;
+        case "progress":
+          this.emit("loading", message.fraction >= 1 ? null : message);
+          break;
+        case "error":
+          this.emit("loading", null);
+          this.emit("problem", message.message);
+          break;
+        case "changed":
+          void this.load(message.slot, message.present);
+          break;
+      }
+    };
+  }
+
+  // -- events -----------------------------------------------------------------------------------------------------
+  on<K extends keyof Events>(event: K, handler: Handler<K>): void {
+    const set = this.handlers.get(event) ?? new Set();
+    set.add(handler as Handler<never>);
+    this.handlers.set(event, set);
+  }
+
+  emit<K extends keyof Events>(event: K, value: Events[K]): void {
+    this.handlers.get(event)?.forEach((handler) => (handler as Handler<K>)(value));
+  }
+
+  // -- to the server ----------------------------------------------------------------------------------------------
+  send(message: ClientMessage): void {
+    this.connection.send(message);
+  }
+
+  /** For values that change with every move of the pointer: only the newest of each `key` goes out, once a frame. */
+  sendLatest(key: string, message: ClientMessage): void {
+    if (!this.latest.size)
+      requestAnimationFrame(() => {
+        for (const waiting of this.latest.values()) this.send(waiting);
+        this.latest.clear();
+      });
+    this.latest.set(key, message);
+  }
+
+  // -- from the server --------------------------------------------------------------------------------------------
+  private takeState(state: State): void {
+    this.state = state;
+    this.emit("state", state);
+    if (state.selected !== this.selected) this.showSelected(state.selected);
+  }
+
+  /** Applies the newest frame of each slot just before drawing, and tells the server that there is room for more. */
+  private takeFrames(): void {
+    for (const frame of this.waiting.values()) {
+      this.viewport.apply(frame);
+      this.lastFrames.set(frame.slot, frame);
+      this.emit("frame", frame);
+      this.send({ type: "ack", frame: frame.frame });
+    }
+    this.waiting.clear();
+  }
+
+  private async load(slot: number, present: boolean): Promise<void> {
+    const turn = ++this.loads[slot];
+    if (!present) {
+      this.characters[slot] = null;
+      this.viewport.setCharacter(slot, null);
+      this.emit("character", slot);
+      return;
+    }
+    this.emit("loading", { text: "Fetching the character", fraction: 0 });
+    try {
+      const info = await this.connection.json<CharacterInfo>(`api/character/${slot}`);
+      const blob = await this.connection.bytes(`api/character/${slot}/buffers`, info.buffer_bytes, (fraction) =>
+        this.emit("loading", { text: `Fetching ${info.name}`, fraction }),
+      );
+      if (turn !== this.loads[slot]) return;
+      const view = new CharacterView(
+        info,
+        blob,
+        (image) => this.connection.address(`api/image/${slot}/${image}`),
+        () => this.viewport.invalidate(),
+      );
+      this.characters[slot] = info;
+      this.viewport.setCharacter(slot, view);
+      // Frames may have come while its meshes were on their way; nothing more is sent while nothing moves.
+      const known = this.waiting.get(slot) ?? this.lastFrames.get(slot);
+      if (known) this.viewport.apply(known);
+      if (slot === 0 && !info.meshes.length) this.set("skeleton", true);
+      if (slot === 0) this.showSelected(this.state?.selected ?? -1);
+      this.emit("character", slot);
+      this.emit("loading", null);
+    } catch (error) {
+      if (turn !== this.loads[slot]) return;
+      this.emit("loading", null);
+      this.emit("problem", `The character could not be fetched: ${(error as Error).message}`);
+    }
+  }
+
+  /** The path of a joint over a clip, in the space it is drawn in. */
+  async fetchPath(query: { slot: number; clip: string; joint: number }): Promise<{ points: Vector3[]; times: number[] }> {
+    const path = await this.connection.json<JointPath>("api/path", query);
+    return { times: path.times, points: path.points.map((point) => new Vector3(...point)) };
+  }
+
+  // -- choices ----------------------------------------------------------------------------------------------------
+  set<K extends keyof ViewOptions>(name: K, value: ViewOptions[K]): void {
+    if (this.options[name] === value) return;
+    this.options[name] = value;
+    keepOptions(this.options);
+    this.viewport.setOptions(this.options);
+    this.emit("options", this.options);
+  }
+
+  toggle(name: { [K in keyof ViewOptions]: ViewOptions[K] extends boolean ? K : never }[keyof ViewOptions]): void {
+    this.set(name, !this.options[name]);
+  }
+
+  select(joint: number): void {
+    this.showSelected(joint);
+    this.send({ type: "select", joint });
+  }
+
+  private showSelected(joint: number): void {
+    this.selected = joint;
+    this.viewport.select(joint);
+    this.emit("selection", joint);
+  }
+
+  async upload(file: File, slot = 0): Promise<boolean> {
+    const limit = this.hello?.max_upload_bytes ?? Infinity;
+    if (file.size > limit) {
+      this.emit("problem", `${file.name} has ${megabytes(file.size)}, more than the ${megabytes(limit)} the studio takes.`);
+      return false;
+    }
+    this.emit("loading", { text: `Sending ${file.name}`, fraction: 0 });
+    try {
+      const { error } = await this.connection.upload(file, slot, (fraction) =>
+        this.emit("loading", { text: fraction < 1 ? `Sending ${file.name}` : `Reading ${file.name}`, fraction: fraction < 1 ? fraction : -1 }),
+      );
+      this.emit("loading", null);
+      if (error) this.emit("problem", error);
+      return !error;
+    } catch (error) {
+      this.emit("loading", null);
+      this.emit("problem", (error as Error).message);
+      return false;
+    }
+  }
+
+  // -- clips ------------------------------------------------------------------------------------------------------
+  get clip(): CharacterInfo["clips"][number] | null {
+    return this.characters[0]?.clips.find((clip) => clip.name === this.state?.clip) ?? null;
+  }
+
+  stepClip(by: number): void {
+    const clips = this.characters[0]?.clips ?? [];
+    if (!clips.length) return;
+    const at = clips.findIndex((clip) => clip.name === this.state?.clip);
+    const next = clips[(Math.max(at, by > 0 ? at : 0) + by + clips.length) % clips.length];
+    this.playClip(next.name);
+  }
+
+  playClip(name: string): void {
+    if (this.state?.mode === "graph") this.send({ type: "mode", value: "clip" });
+    this.send({ type: "clip", name, fade: 0.2 });
+  }
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(bytes < 10 * 2 ** 20 ? 1 : 0)} MB`;
+}

@@ -1,0 +1,122 @@
+/** The wire to the server: one websocket that comes back by itself, and fetches that carry the page's token. */
+import { type ClientMessage, type Frame, parseFrame, type ServerMessage } from "./protocol";
+
+export type Status = "connecting" | "open" | "lost";
+
+const FIRST_RETRY_MS = 250;
+const LAST_RETRY_MS = 3000;
+
+export class Connection {
+  onMessage: (message: ServerMessage) => void = () => {};
+  onFrame: (frame: Frame) => void = () => {};
+  onStatus: (status: Status) => void = () => {};
+  status: Status = "connecting";
+  private socket: WebSocket | null = null;
+  private retry = FIRST_RETRY_MS;
+  private readonly token = new URL(location.href).searchParams.get("token");
+
+  address(path: string, query: Record<string, string | number> = {}): string {
+    const url = new URL(path, new URL(".", location.href));
+    for (const [key, value] of Object.entries(query)) url.searchParams.set(key, String(value));
+    if (this.token) url.searchParams.set("token", this.token);
+    return url.href;
+  }
+
+  connect(): void {
+    const url = new URL(this.address("ws"));
+    url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+    const socket = new WebSocket(url);
+    socket.binaryType = "arraybuffer";
+    this.socket = socket;
+    socket.onopen = () => {
+      this.retry = FIRST_RETRY_MS;
+      this.setStatus("open");
+    };
+    socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => {
+      if (typeof event.data === "string") this.onMessage(JSON.parse(event.data) as ServerMessage);
+      else {
+        const frame = parseFrame(event.data);
+        if (frame) this.onFrame(frame);
+      }
+    };
+    socket.onclose = () => {
+      this.setStatus("lost");
+      window.setTimeout(() => this.connect(), this.retry);
+      this.retry = Math.min(2 * this.retry, LAST_RETRY_MS);
+    };
+  }
+
+  private setStatus(status: Status): void {
+    this.status = status;
+    this.onStatus(status);
+  }
+
+  send(message: ClientMessage): void {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+  }
+
+  async json<T>(path: string, query: Record<string, string | number> = {}): Promise<T> {
+    return (await (await this.fetch(path, query)).json()) as T;
+  }
+
+  async text(path: string): Promise<string> {
+    return (await this.fetch(path)).text();
+  }
+
+  /** A large answer, with its progress from 0 to 1 as it arrives. */
+  async bytes(path: string, expected: number, progress: (fraction: number) => void): Promise<ArrayBuffer> {
+    const answer = await this.fetch(path);
+    if (!answer.body || !expected) return answer.arrayBuffer();
+    const out = new Uint8Array(expected);
+    const reader = answer.body.getReader();
+    let at = 0;
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      if (at + value.length > expected) throw new Error("The server sent more than it announced.");
+      out.set(value, at);
+      at += value.length;
+      progress(at / expected);
+    }
+    if (at !== expected) throw new Error("The character did not arrive whole.");
+    return out.buffer;
+  }
+
+  async fetch(path: string, query: Record<string, string | number> = {}, init?: RequestInit): Promise<Response> {
+    const answer = await fetch(this.address(path, query), init);
+    if (answer.ok) return answer;
+    throw new Error(await reason(answer));
+  }
+
+  /** Sends a file up, with progress; resolves to the server's answer. */
+  upload(file: File, slot: number, progress: (fraction: number) => void): Promise<{ error: string | null }> {
+    return new Promise((resolve, reject) => {
+      const request = new XMLHttpRequest();
+      request.open("POST", this.address("api/upload", { name: file.name, slot }));
+      request.upload.onprogress = (event) => event.lengthComputable && progress(event.loaded / event.total);
+      request.onerror = () => reject(new Error("The file did not reach the server."));
+      request.onload = () => {
+        let answer: { error?: string | null } = {};
+        try {
+          answer = JSON.parse(request.responseText) as { error?: string | null };
+        } catch {
+          answer = { error: request.responseText || request.statusText };
+        }
+        if (request.status >= 400 && !answer.error) answer.error = `The server answered ${request.status}.`;
+        resolve({ error: answer.error ?? null });
+      };
+      request.send(file);
+    });
+  }
+}
+
+async function reason(answer: Response): Promise<string> {
+  const text = await answer.text().catch(() => "");
+  try {
+    const parsed = JSON.parse(text) as { error?: string };
+    if (parsed.error) return parsed.error;
+  } catch {
+    // Plain text then.
+  }
+  return text.length > 0 && text.length < 400 ? text : `The server answered ${answer.status}.`;
+}

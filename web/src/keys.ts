@@ -1,0 +1,45 @@
+/** What keys do, wherever nothing is being typed. */
+import type { App } from "./app";
+import { TOGGLE_KEYS } from "./panels/display";
+import { chooseCharacter } from "./panels/open";
+
+export function listenToKeys(app: App, help: HTMLDialogElement): void {
+  const step = (frames: number): void => app.send({ type: "step", frames });
+  const actions: Record<string, (event: KeyboardEvent) => void> = {
+    " ": () => app.send({ type: "play", playing: !app.state?.playing }),
+    "1": () => app.stepClip(-1),
+    "2": () => app.stepClip(1),
+    arrowleft: (event) => step(event.shiftKey ? -10 : -1),
+    arrowright: (event) => step(event.shiftKey ? 10 : 1),
+    l: () => app.send({ type: "loop", value: !app.state?.loop }),
+    f: () => app.viewport.frame(false, app.selected),
+    home: () => app.viewport.frame(true),
+    k: () => app.set("method", app.options.method === "dual_quaternion" ? "linear" : "dual_quaternion"),
+    x: () => app.set("compare", app.options.compare === "skinning" ? "off" : "skinning"),
+    t: () => app.set("theme", app.options.theme === "dark" ? "light" : "dark"),
+    e: () => app.characters[0]?.graph && app.send({ type: "mode", value: app.state?.mode === "graph" ? "clip" : "graph" }),
+    escape: () => app.selected >= 0 && app.select(-1),
+    "?": () => (help.open ? help.close() : help.showModal()),
+  };
+  window.addEventListener("keydown", (event) => {
+    const target = event.target as HTMLElement;
+    const key = event.key.toLowerCase();
+    if ((event.ctrlKey || event.metaKey) && key === "o") {
+      event.preventDefault();
+      chooseCharacter(0);
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (document.querySelector("dialog[open]") && key !== "?") return;
+    if (target.matches("input:not([type=range]):not([type=checkbox]), select, textarea")) return;
+    const arrows = key.startsWith("arrow") || key === "home";
+    if (arrows && target.matches("input[type=range], [role=radio], [role=tab]")) return;
+    if (key === " " && target.matches("button, input")) return;
+    const toggled = TOGGLE_KEYS.get(key);
+    const action = actions[key];
+    if (!toggled && !action) return;
+    event.preventDefault();
+    if (action) action(event);
+    else if (toggled) app.toggle(toggled);
+  });
+}

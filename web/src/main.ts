@@ -1,0 +1,142 @@
+/** Puts the page together. */
+import { App } from "./app";
+import { listenToKeys } from "./keys";
+import { clipsPanel } from "./panels/clips";
+import { crowdPanel } from "./panels/crowd";
+import { displayPanel } from "./panels/display";
+import { graphPanel } from "./panels/graph";
+import { helpDialog } from "./panels/help";
+import { infoPanel } from "./panels/info";
+import { jointsPanel } from "./panels/joints";
+import { notices } from "./panels/notices";
+import { chooseCharacter, dropZone, openDialog } from "./panels/open";
+import { saveMenu } from "./panels/save";
+import { steerPanel } from "./panels/steer";
+import { timelinePanel } from "./panels/timeline";
+import { transport } from "./panels/transport";
+import "./styles/studio.css";
+import { button, clamp, h, segmented, tabs } from "./ui/dom";
+
+declare global {
+  interface Window {
+    /** For tests and for the curious. */
+    marrowStudio?: App;
+  }
+}
+
+function start(root: HTMLElement): void {
+  let app: App;
+  try {
+    app = new App();
+  } catch {
+    root.append(h("div", { class: "nothing" }, h("strong", {}, "This browser cannot show the studio"), h("span", {}, "It needs WebGL 2. Turn on hardware acceleration, or try another browser.")));
+    return;
+  }
+  window.marrowStudio = app;
+  const help = helpDialog();
+
+  // -- bars and panels --------------------------------------------------------------------------------------------
+  const title = h("h1", { class: "title" }, "marrow studio");
+  const facts = h("span", { class: "facts-line" });
+  const mode = segmented("Mode", [["clip", "Clips"], ["graph", "Graph"]] as const, (value) => app.send({ type: "mode", value }));
+  const drawer = (side: "left" | "right", label: string): HTMLButtonElement =>
+    button({ label, icon: side, class: "drawer-button", onclick: () => {
+      root.classList.toggle(`show-${side}`);
+      root.classList.remove(side === "left" ? "show-right" : "show-left");
+    } });
+  const top = h(
+    "header", { class: "top" },
+    drawer("left", "Show clips and joints"),
+    h("span", { class: "brand", "aria-hidden": "true" }, "marrow"),
+    h("div", { class: "heading" }, title, facts),
+    mode.element,
+    h("div", { class: "spring" }),
+    button({ label: "Open a character (Ctrl O)", icon: "open", text: "Open", onclick: () => chooseCharacter(0) }),
+    saveMenu(app),
+    button({ label: "Dark or light (T)", icon: "theme", onclick: () => app.set("theme", app.options.theme === "dark" ? "light" : "dark") }),
+    button({ label: "Keyboard help (?)", icon: "help", onclick: () => help.showModal() }),
+    drawer("right", "Show settings"),
+  );
+  const left = tabs("Character", [{ id: "clips", title: "Clips", panel: clipsPanel(app) }, { id: "joints", title: "Joints", panel: jointsPanel(app) }]);
+  const right = tabs("Settings", [
+    { id: "view", title: "View", panel: displayPanel(app) },
+    { id: "steer", title: "Steer", panel: steerPanel(app) },
+    { id: "crowd", title: "Crowd", panel: crowdPanel(app) },
+    { id: "info", title: "Info", panel: infoPanel(app) },
+  ]);
+  const dock = tabs("Motion", [{ id: "timeline", title: "Timeline", panel: timelinePanel(app) }, { id: "graph", title: "Graph", panel: graphPanel(app) }]);
+  dock.element.prepend(dockHandle(root), h("div", { class: "dock-head" }, transport(app), dock.bar));
+
+  // -- the viewport and what lies over it -------------------------------------------------------------------------
+  const paneNames = h("div", { class: "panes", "aria-hidden": "true" }, h("span", {}), h("span", {}));
+  const main = h("main", { class: "stage" }, app.viewport.element, paneNames, ...notices(app));
+  root.append(
+    top,
+    h("aside", { class: "side left", "aria-label": "Clips and joints" }, left.element),
+    main,
+    h("aside", { class: "side right", "aria-label": "Settings" }, right.element),
+    h("footer", { class: "dock" }, dock.element),
+    dropZone(app, document.body), openDialog(app), help,
+  );
+  app.viewport.renderer.domElement.addEventListener("pointerdown", () => root.classList.remove("show-left", "show-right"));
+
+  // -- what changes -----------------------------------------------------------------------------------------------
+  let shownMode = "";
+  app.on("state", (state) => {
+    mode.show(state.mode);
+    if (state.mode === shownMode) return;
+    shownMode = state.mode;
+    dock.show(state.mode === "graph" ? "graph" : "timeline");
+    if (state.mode === "graph") right.show("steer");
+    else if (right.current() === "steer") right.show("view");
+  });
+  const names = (): void => {
+    const { compare } = app.options;
+    const files = compare === "files" && app.characters[1] !== null;
+    paneNames.hidden = compare !== "skinning" && !files;
+    paneNames.children[0].textContent = files ? (app.characters[0]?.name ?? "") : "Linear blend";
+    paneNames.children[1].textContent = files ? (app.characters[1]?.name ?? "") : "Dual quaternion";
+  };
+  app.on("character", () => {
+    const info = app.characters[0];
+    title.textContent = info?.name || "marrow studio";
+    document.title = info ? `${info.name} · marrow studio` : "marrow studio";
+    facts.textContent = info ? `${info.joints.length} joints · ${info.vertices.toLocaleString("en")} vertices · ${info.clips.length} clips` : "";
+    mode.element.toggleAttribute("inert", !info?.graph);
+    right.enable("steer", Boolean(info?.graph));
+    dock.enable("graph", Boolean(info?.graph));
+    names();
+  });
+  const look = (): void => {
+    document.documentElement.dataset["theme"] = app.options.theme;
+    names();
+  };
+  app.on("options", look);
+  look();
+  listenToKeys(app, help);
+  app.connection.connect();
+}
+
+/** The edge of the dock: drag it, or use the arrow keys, to give it more or less room. */
+function dockHandle(root: HTMLElement): HTMLElement {
+  let height = 232;
+  const set = (value: number): void => {
+    height = clamp(Math.round(value), 110, Math.max(110, window.innerHeight * 0.6));
+    root.style.setProperty("--dock", `${height}px`);
+    handle.setAttribute("aria-valuenow", String(height));
+  };
+  const handle = h("div", { class: "dock-handle", role: "separator", tabIndex: 0, "aria-label": "Height of the timeline", "aria-orientation": "horizontal" });
+  handle.addEventListener("pointerdown", (event) => handle.setPointerCapture(event.pointerId));
+  handle.addEventListener("pointermove", (event) => {
+    if (handle.hasPointerCapture(event.pointerId)) set(window.innerHeight - event.clientY);
+  });
+  handle.addEventListener("keydown", (event) => {
+    if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
+    event.preventDefault();
+    event.stopPropagation();
+    set(height + (event.key === "ArrowUp" ? 16 : -16));
+  });
+  return handle;
+}
+
+start(document.getElementById("studio")!);

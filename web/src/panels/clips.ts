@@ -1,0 +1,56 @@
+/** The list of clips, with a search. */
+import type { App } from "../app";
+import { h, icon } from "../ui/dom";
+
+export function clipsPanel(app: App): HTMLElement {
+  const search = h("input", { type: "search", placeholder: "Search clips", "aria-label": "Search clips", oninput: () => filter() });
+  const list = h("ul", { class: "list", role: "listbox", "aria-label": "Clips" });
+  const empty = h("p", { class: "empty", hidden: true });
+
+  function fill(): void {
+    const clips = app.characters[0]?.clips ?? [];
+    list.replaceChildren(
+      ...clips.map((clip) =>
+        h(
+          "li",
+          {
+            role: "option", class: "row", tabIndex: 0, "data-clip": clip.name, "aria-selected": "false",
+            onclick: () => app.playClip(clip.name),
+            onkeydown: (event: KeyboardEvent) => {
+              if (event.key === "Enter") app.playClip(clip.name);
+            },
+          },
+          h("span", { class: "row-name" }, clip.name),
+          clip.additive ? h("span", { class: "tag", title: "Holds differences to add to another pose" }, "additive") : null,
+          h("span", { class: "row-note" }, `${clip.duration.toFixed(2)} s`),
+        ),
+      ),
+    );
+    filter();
+    mark();
+  }
+
+  function filter(): void {
+    const wanted = search.value.trim().toLowerCase();
+    let shown = 0;
+    for (const row of list.children as HTMLCollectionOf<HTMLElement>) {
+      row.hidden = !(row.dataset["clip"] ?? "").toLowerCase().includes(wanted);
+      if (!row.hidden) shown++;
+    }
+    empty.hidden = shown > 0;
+    empty.textContent = list.children.length ? "No clip has that in its name." : "This character has no clips: it stands in its rest pose.";
+  }
+
+  function mark(): void {
+    const playing = app.state?.mode === "clip" ? app.state.clip : null;
+    for (const row of list.children as HTMLCollectionOf<HTMLElement>) {
+      const on = row.dataset["clip"] === playing;
+      if (on && row.getAttribute("aria-selected") !== "true") row.scrollIntoView({ block: "nearest" });
+      row.setAttribute("aria-selected", String(on));
+    }
+  }
+
+  app.on("character", (slot) => slot === 0 && fill());
+  app.on("state", mark);
+  return h("div", { class: "panel column" }, h("label", { class: "search" }, icon("search"), search), list, empty);
+}

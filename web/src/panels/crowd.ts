@@ -1,0 +1,64 @@
+/** How many there are, and what that costs. */
+import type { App } from "../app";
+import { clamp, h, toggle } from "../ui/dom";
+
+const STEPS = 1000;
+
+export function crowdPanel(app: App): HTMLElement {
+  let most = 2000;
+  // The slider is logarithmic: as much room from 1 to 10 as from 200 to 2,000.
+  const toCount = (position: number): number => clamp(Math.round(most ** (position / STEPS)), 1, most);
+  const toPosition = (count: number): number => Math.round((STEPS * Math.log(count)) / Math.log(most));
+  const number = h("input", { type: "number", class: "number", min: "1", max: String(most), value: "1", "aria-label": "Number of characters", onchange: () => send(Number(number.value)) });
+  const slider = h("input", { type: "range", min: "0", max: String(STEPS), value: "0", "aria-label": "Number of characters", oninput: () => {
+    number.value = String(toCount(Number(slider.value)));
+    send(Number(number.value));
+  } });
+  const spread = toggle("Spread times and parameters", (on) => app.send({ type: "spread", on }));
+  const send = (count: number): void => {
+    if (Number.isFinite(count)) app.sendLatest("count", { type: "count", value: clamp(Math.round(count), 1, most) });
+  };
+
+  const figures = {
+    ms: figure("Engine", "ms per update"),
+    us: figure("Per character", "µs"),
+    kb: figure("Stream", "kB/s"),
+    rate: figure("Engine rate", "updates/s"),
+    fps: figure("Picture", "frames/s"),
+    viewers: figure("Viewers", ""),
+  };
+
+  app.on("hello", (hello) => {
+    most = hello.max_count;
+    number.max = String(most);
+  });
+  app.on("state", (state) => {
+    if (document.activeElement !== number) number.value = String(state.count);
+    if (!slider.matches(":active")) slider.value = String(toPosition(state.count));
+    spread.show(state.spread);
+    for (const control of [slider, number, spread.input]) control.disabled = state.driven;
+  });
+  app.on("stats", (stats) => {
+    figures.ms.show(stats.ms_per_update.toFixed(2));
+    figures.us.show(stats.us_per_character < 100 ? stats.us_per_character.toFixed(1) : stats.us_per_character.toFixed(0));
+    figures.kb.show(stats.kb_per_s.toFixed(0));
+    figures.rate.show(stats.fps.toFixed(0));
+    figures.viewers.show(String(stats.clients));
+  });
+  window.setInterval(() => figures.fps.show(String(app.viewport.pace.fps)), 500);
+
+  return h(
+    "div", { class: "panel" },
+    h("section", {}, h("h2", {}, "Crowd"), h("div", { class: "slider-row" }, slider, number), spread.element,
+      h("p", { class: "note" }, "One engine update moves them all. Spread gives each its own time and parameters.")),
+    h("section", {}, h("h2", {}, "Now"), h("dl", { class: "figures" }, ...Object.values(figures).map((f) => f.element))),
+  );
+}
+
+function figure(label: string, unit: string): { element: HTMLElement; show: (text: string) => void } {
+  const value = h("b", {}, "–");
+  return {
+    element: h("div", {}, h("dt", {}, label), h("dd", {}, value, unit ? h("span", {}, unit) : null)),
+    show: (text) => void (value.textContent = text),
+  };
+}

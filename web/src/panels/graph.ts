@@ -1,0 +1,164 @@
+/** The graph, live: nodes and edges with their weights, state machines, and the states entered lately. */
+import type { App } from "../app";
+import type { GraphInfo, NodeInfo } from "../protocol";
+import { h, s } from "../ui/dom";
+import { historyStrip } from "./history";
+import { machineDrawing, type MachineDrawing } from "./machine";
+
+const BOX = { width: 132, height: 36, gapX: 46, gapY: 10 };
+
+interface Place {
+  x: number;
+  y: number;
+}
+
+/** Leaves on the left, each below the other; every parent in the middle of its inputs, one column to the right. */
+export function layoutTree(nodes: NodeInfo[]): { places: Map<string, Place>; width: number; height: number } {
+  const children = new Map<string | null, NodeInfo[]>();
+  for (const node of nodes) children.set(node.parent, [...(children.get(node.parent) ?? []), node]);
+  const height = (node: NodeInfo): number => Math.max(0, ...(children.get(node.path) ?? []).map((child) => 1 + height(child)));
+  const places = new Map<string, Place>();
+  let row = 0;
+  const depth = Math.max(0, ...(children.get(null) ?? []).map(height));
+  const place = (node: NodeInfo, column: number): number => {
+    const below = children.get(node.path) ?? [];
+    const rows = below.map((child) => place(child, column - 1));
+    const y = rows.length ? (rows[0] + rows[rows.length - 1]) / 2 : row++;
+    places.set(node.path, { x: column * (BOX.width + BOX.gapX), y: y * (BOX.height + BOX.gapY) });
+    return y;
+  };
+  for (const root of children.get(null) ?? []) place(root, depth);
+  return {
+    places,
+    width: depth * (BOX.width + BOX.gapX) + BOX.width,
+    height: Math.max(1, row) * (BOX.height + BOX.gapY) - BOX.gapY,
+  };
+}
+
+export function graphPanel(app: App): HTMLElement {
+  const drawing = s("svg", { class: "graph", role: "img", "aria-label": "The graph: nodes, edges and their weights" });
+  const machines = h("div", { class: "machines" });
+  const strip = historyStrip(app);
+  const empty = h("p", { class: "empty over", hidden: true });
+  const canvas = h("div", { class: "graph-canvas", tabIndex: 0, "aria-label": "Graph drawing; scroll or drag to move, buttons to zoom" }, drawing);
+  let edges = new Map<string, { path: SVGPathElement; label: SVGTextElement }>();
+  let boxes = new Map<string, SVGGElement>();
+  let machineDrawings: MachineDrawing[] = [];
+  let masked: string | null = null;
+  let size = { width: 1, height: 1 };
+
+  function fill(): void {
+    const graph = app.characters[0]?.graph ?? null;
+    edges = new Map();
+    boxes = new Map();
+    machineDrawings = [];
+    showMask(null);
+    empty.hidden = graph !== null;
+    empty.textContent = "This character has no graph.";
+    drawing.replaceChildren();
+    machines.replaceChildren();
+    machines.hidden = !graph?.machines.length;
+    if (!graph) return;
+    drawTree(graph);
+    machineDrawings = graph.machines.map((machine) => machineDrawing(machine));
+    machines.replaceChildren(...machineDrawings.map((one) => one.element));
+    update();
+  }
+
+  function drawTree(graph: GraphInfo): void {
+    const { places, width, height } = layoutTree(graph.nodes);
+    size = { width: width + 16, height: height + 16 };
+    const lines: Element[] = [];
+    const shapes: Element[] = [];
+    for (const node of graph.nodes) {
+      const at = places.get(node.path)!;
+      const parent = node.parent === null ? null : places.get(node.parent)!;
+      if (parent) {
+        const [x0, y0, x1, y1] = [at.x + BOX.width, at.y + BOX.height / 2, parent.x, parent.y + BOX.height / 2];
+        const bend = (x1 - x0) / 2;
+        const path = s("path", { class: "edge", d: `M${x0},${y0}C${x0 + bend},${y0} ${x1 - bend},${y1} ${x1},${y1}` });
+        const label = s("text", { class: "edge-label", x: x0 + 6, y: y0 - 4 });
+        edges.set(node.path, { path, label });
+        lines.push(path, label);
+      }
+      const mask = graph.masks.find((m) => m.path === node.path);
+      const machine = graph.machines.some((m) => m.path === node.path);
+      const subtitle = node.role ? (node.title === node.kind ? node.role : `${kindName(node.kind)} · ${node.role}`) : node.title === node.kind ? "" : kindName(node.kind);
+      const group = s(
+        "g",
+        { class: `node ${mask ? "masked" : ""}`, transform: `translate(${at.x},${at.y})`, "data-path": node.path, ...(mask ? { tabindex: 0, role: "button", "aria-label": `Show the mask of ${node.title} on the skeleton`, onclick: () => showMask(masked === node.path ? null : node.path) } : {}) },
+        s("rect", { width: BOX.width, height: BOX.height, rx: 7 }),
+        s("rect", { class: "level", x: 0, y: BOX.height - 3, width: 0, height: 3, rx: 1.5 }),
+        s("text", { x: 10, y: subtitle ? 15 : 22, class: "node-title" }, clip(node.title === node.kind ? kindName(node.kind) : node.title, 19)),
+        subtitle ? s("text", { x: 10, y: 28, class: "node-role" }, clip(subtitle, 23)) : null,
+        mask || machine ? s("text", { x: BOX.width - 8, y: 15, class: "node-badge", "text-anchor": "end" }, mask ? "mask" : "states") : null,
+        s("title", {}, [`${node.kind} ${node.title}`, ...Object.entries(node.details).map(([k, v]) => `${k}: ${v}`), ...(mask ? ["Click to show its mask on the skeleton"] : [])].join("\n")),
+      );
+      boxes.set(node.path, group);
+      shapes.push(group);
+    }
+    drawing.replaceChildren(s("g", { transform: "translate(8,8)" }, ...lines, ...shapes));
+    drawing.setAttribute("viewBox", `0 0 ${size.width} ${size.height}`);
+    fit();
+  }
+
+  /** Small graphs are shown whole; large ones at a size that can be read, and scroll. */
+  function fit(): void {
+    const { clientWidth, clientHeight } = canvas;
+    if (!clientWidth) return;
+    const scale = Math.min(1.15, Math.max(0.72, Math.min((clientWidth - 12) / size.width, (clientHeight - 12) / size.height)));
+    drawing.setAttribute("width", String(size.width * scale));
+    drawing.setAttribute("height", String(size.height * scale));
+  }
+  let placed = false;
+  new ResizeObserver(() => {
+    fit();
+    if (!placed && canvas.clientWidth) {
+      placed = true;
+      canvas.scrollLeft = canvas.scrollWidth;
+      canvas.scrollTop = (canvas.scrollHeight - canvas.clientHeight) / 2;
+    }
+  }).observe(canvas);
+
+  function showMask(path: string | null): void {
+    masked = path;
+    const graph = app.characters[0]?.graph;
+    const mask = graph?.masks.find((m) => m.path === path);
+    app.viewport.showMask(mask ? mask.weights : null);
+    if (mask) app.set("skeleton", true);
+    for (const [at, box] of boxes) box.classList.toggle("showing", at === path && Boolean(mask));
+  }
+
+  function update(): void {
+    for (const [path, box] of boxes) {
+      const weight = app.state?.mode === "graph" ? (app.weights[path] ?? 0) : 0;
+      box.classList.toggle("active", weight > 0.005);
+      box.querySelector(".level")?.setAttribute("width", String(BOX.width * Math.min(1, weight)));
+      const edge = edges.get(path);
+      if (!edge) continue;
+      edge.path.classList.toggle("active", weight > 0.005);
+      edge.path.style.strokeWidth = String(1.2 + 2.6 * Math.min(1, weight));
+      edge.label.textContent = weight > 0.005 ? `${Math.round(100 * weight)}%` : "";
+    }
+    const live = app.state?.mode === "graph" ? (app.live?.machines ?? []) : [];
+    for (const one of machineDrawings) one.show(live.find((m) => m.machine === one.path) ?? null);
+  }
+
+  app.on("character", (slot) => {
+    if (slot !== 0) return;
+    placed = false;
+    fill();
+  });
+  app.on("live", update);
+  app.on("state", update);
+  window.addEventListener("keydown", (event) => event.key === "Escape" && masked && showMask(null));
+  return h("div", { class: "graph-panel" }, h("div", { class: "graph-row" }, canvas, machines, empty), strip);
+}
+
+function kindName(kind: string): string {
+  return kind.replace(/Node$/, "").replace(/([a-z])([A-Z0-9])/g, "$1 $2").toLowerCase().replace(/^./, (c) => c.toUpperCase()).replace("2 d", "2D").replace("1 d", "1D");
+}
+
+function clip(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}

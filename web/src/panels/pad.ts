@@ -1,0 +1,106 @@
+/** A 2D blend space: its points and triangles, and a dot to drag. */
+import type { App } from "../app";
+import type { BlendSpaceInfo, GraphInfo } from "../protocol";
+import { clamp, h, s } from "../ui/dom";
+import { enterGraph, words } from "./steer";
+
+const SIZE = 240;
+const MARGIN = 26;
+
+export interface Pad {
+  element: HTMLElement;
+  show: (values: Record<string, number>, weights: Record<string, number>) => void;
+}
+
+export function blendPad(app: App, graph: GraphInfo, space: BlendSpaceInfo): Pad {
+  const x = space.x!;
+  const y = space.y!;
+  const rangeOf = (name: string, values: number[]): [number, number] => {
+    const declared = graph.parameters.find((p) => p.name === name)?.range;
+    const low = Math.min(...values, declared?.[0] ?? Infinity);
+    const high = Math.max(...values, declared?.[1] ?? -Infinity);
+    return high > low ? [low, high] : [low - 1, high + 1];
+  };
+  const [x0, x1] = rangeOf(x, space.points.map((p) => p.x));
+  const [y0, y1] = rangeOf(y, space.points.map((p) => p.y));
+  const toX = (v: number): number => MARGIN + ((v - x0) / (x1 - x0)) * (SIZE - 2 * MARGIN);
+  const toY = (v: number): number => SIZE - MARGIN - ((v - y0) / (y1 - y0)) * (SIZE - 2 * MARGIN);
+  const now = { x: 0, y: 0 };
+  let dragging = false;
+
+  const triangles = space.triangles.map((corners) =>
+    s("polygon", { class: "pad-triangle", points: corners.map((i) => `${toX(space.points[i].x)},${toY(space.points[i].y)}`).join(" ") }),
+  );
+  const points = space.points.map((point) => s("circle", { class: "pad-point", cx: toX(point.x), cy: toY(point.y), r: 4 }));
+  const names = space.points.map((point) => {
+    const px = toX(point.x);
+    const anchor = px < 50 ? "start" : px > SIZE - 50 ? "end" : "middle";
+    return s("text", { class: "pad-name", x: anchor === "middle" ? px : anchor === "start" ? Math.max(4, px - 6) : Math.min(SIZE - 4, px + 6), y: toY(point.y) - 9, "text-anchor": anchor }, point.label);
+  });
+  const dot = s("circle", { class: "pad-dot", r: 8 });
+  const drawing = s(
+    "svg",
+    { viewBox: `0 0 ${SIZE} ${SIZE}`, class: "pad", tabindex: 0, role: "slider", "aria-label": `Blend space of ${words(x)} and ${words(y)}`, "aria-valuemin": x0, "aria-valuemax": x1 },
+    ...triangles, ...points, ...names, dot,
+  );
+  const readout = h("div", { class: "pad-axes" }, h("span", {}), h("span", {}));
+
+  function place(): void {
+    dot.setAttribute("cx", String(toX(clamp(now.x, x0, x1))));
+    dot.setAttribute("cy", String(toY(clamp(now.y, y0, y1))));
+    drawing.setAttribute("aria-valuenow", now.x.toFixed(3));
+    drawing.setAttribute("aria-valuetext", `${words(x)} ${now.x.toFixed(2)}, ${words(y)} ${now.y.toFixed(2)}`);
+    readout.children[0].textContent = `${words(x)} → ${now.x.toFixed(2)}`;
+    readout.children[1].textContent = `${words(y)} ↑ ${now.y.toFixed(2)}`;
+  }
+
+  function move(nx: number, ny: number): void {
+    now.x = clamp(nx, x0, x1);
+    now.y = clamp(ny, y0, y1);
+    place();
+    enterGraph(app);
+    app.sendLatest(`parameter ${x}`, { type: "parameter", name: x, value: now.x });
+    app.sendLatest(`parameter ${y}`, { type: "parameter", name: y, value: now.y });
+  }
+
+  function drag(event: PointerEvent): void {
+    const frame = drawing.getBoundingClientRect();
+    const u = ((event.clientX - frame.left) / frame.width) * SIZE;
+    const v = ((event.clientY - frame.top) / frame.height) * SIZE;
+    move(x0 + ((u - MARGIN) / (SIZE - 2 * MARGIN)) * (x1 - x0), y0 + ((SIZE - MARGIN - v) / (SIZE - 2 * MARGIN)) * (y1 - y0));
+  }
+
+  drawing.addEventListener("pointerdown", (event) => {
+    drawing.setPointerCapture(event.pointerId);
+    dragging = true;
+    drag(event);
+  });
+  drawing.addEventListener("pointermove", (event) => dragging && drag(event));
+  for (const end of ["pointerup", "pointercancel"] as const) drawing.addEventListener(end, () => (dragging = false));
+  drawing.addEventListener("keydown", (event) => {
+    const steps: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+    const step = steps[event.key];
+    if (!step) return;
+    event.preventDefault();
+    event.stopPropagation();
+    move(now.x + (step[0] * (x1 - x0)) / 40, now.y + (step[1] * (y1 - y0)) / 40);
+  });
+  place();
+
+  return {
+    element: h("div", { class: "pad-box", "data-space": space.path }, drawing, readout),
+    show: (values, weights) => {
+      if (!dragging) {
+        now.x = values[x] ?? now.x;
+        now.y = values[y] ?? now.y;
+        place();
+      }
+      space.points.forEach((point, i) => {
+        const weight = weights[point.node] ?? 0;
+        points[i].setAttribute("r", String(4 + 5 * weight));
+        points[i].classList.toggle("on", weight > 0.01);
+        names[i].classList.toggle("on", weight > 0.01);
+      });
+    },
+  };
+}

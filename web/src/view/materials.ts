@@ -1,0 +1,115 @@
+/** Materials of a character: glTF's metallic-roughness model on three.js materials. */
+import {
+  ClampToEdgeWrapping, Color, DoubleSide, FrontSide, LinearFilter, LinearMipmapLinearFilter, LinearSRGBColorSpace,
+  type Material, MeshBasicMaterial, MeshStandardMaterial, MirroredRepeatWrapping, NearestFilter, NoColorSpace,
+  RepeatWrapping, SRGBColorSpace, Texture, Vector2, type Wrapping,
+} from "three";
+import type { MaterialInfo, TextureInfo } from "../protocol";
+
+const WRAP: Record<TextureInfo["wrap_u"], Wrapping> = {
+  repeat: RepeatWrapping,
+  clamp: ClampToEdgeWrapping,
+  mirror: MirroredRepeatWrapping,
+};
+
+/** Gives textures out at once and fills them as their images arrive. */
+export class TextureLibrary {
+  private readonly bitmaps = new Map<number, Promise<ImageBitmap | null>>();
+  private readonly textures: Texture[] = [];
+  private disposed = false;
+
+  constructor(
+    private readonly address: (image: number) => string,
+    private readonly arrived: () => void,
+  ) {}
+
+  get(info: TextureInfo | null, color: boolean): Texture | null {
+    if (!info) return null;
+    const texture = new Texture();
+    texture.flipY = false;
+    texture.channel = info.uv_set;
+    texture.colorSpace = color ? SRGBColorSpace : NoColorSpace;
+    texture.wrapS = WRAP[info.wrap_u];
+    texture.wrapT = WRAP[info.wrap_v];
+    texture.magFilter = info.mag_filter === "nearest" ? NearestFilter : LinearFilter;
+    texture.minFilter = info.min_filter?.startsWith("nearest") ? NearestFilter : LinearMipmapLinearFilter;
+    texture.anisotropy = 4;
+    texture.offset.set(...info.offset);
+    texture.rotation = info.rotation;
+    texture.repeat.set(...info.scale);
+    this.textures.push(texture);
+    void this.bitmap(info.image).then((bitmap) => {
+      if (!bitmap || this.disposed) return;
+      texture.image = bitmap;
+      texture.needsUpdate = true;
+      this.arrived();
+    });
+    return texture;
+  }
+
+  private bitmap(image: number): Promise<ImageBitmap | null> {
+    let found = this.bitmaps.get(image);
+    if (!found) {
+      found = fetch(this.address(image))
+        .then((answer) => (answer.ok ? answer.blob() : Promise.reject(new Error(answer.statusText))))
+        .then((blob) =>
+          createImageBitmap(blob, { premultiplyAlpha: "none", colorSpaceConversion: "none", imageOrientation: "none" }),
+        )
+        .catch(() => null);
+      this.bitmaps.set(image, found);
+    }
+    return found;
+  }
+
+  /** Resolves when every image asked for so far is there, or will not come. */
+  async settled(): Promise<void> {
+    await Promise.all(this.bitmaps.values());
+  }
+
+  dispose(): void {
+    this.disposed = true;
+    for (const texture of this.textures) texture.dispose();
+  }
+}
+
+export interface MeshTraits {
+  colors: boolean;
+  normals: boolean;
+}
+
+export function buildMaterial(info: MaterialInfo | null, library: TextureLibrary, traits: MeshTraits): Material {
+  if (!info) {
+    return new MeshStandardMaterial({
+      color: 0xb9bfc9, metalness: 0, roughness: 0.65, vertexColors: traits.colors, flatShading: !traits.normals,
+      side: DoubleSide,
+    });
+  }
+  const [r, g, b, opacity] = info.base_color;
+  const common = {
+    name: info.name,
+    color: new Color().setRGB(r, g, b, LinearSRGBColorSpace),
+    map: library.get(info.base_color_texture, true),
+    side: info.double_sided ? DoubleSide : FrontSide,
+    vertexColors: traits.colors,
+    opacity: info.alpha_mode === "blend" ? opacity : 1,
+    transparent: info.alpha_mode === "blend",
+    depthWrite: info.alpha_mode !== "blend",
+    alphaTest: info.alpha_mode === "mask" ? info.alpha_cutoff : 0,
+  };
+  if (info.unlit) return new MeshBasicMaterial(common);
+  const surface = library.get(info.metallic_roughness_texture, false);
+  return new MeshStandardMaterial({
+    ...common,
+    flatShading: !traits.normals,
+    metalness: info.metallic,
+    roughness: info.roughness,
+    metalnessMap: surface,
+    roughnessMap: surface,
+    normalMap: library.get(info.normal_texture, false),
+    normalScale: new Vector2(info.normal_scale, info.normal_scale),
+    aoMap: library.get(info.occlusion_texture, false),
+    aoMapIntensity: info.occlusion_strength,
+    emissive: new Color().setRGB(...info.emissive, LinearSRGBColorSpace),
+    emissiveMap: library.get(info.emissive_texture, true),
+  });
+}

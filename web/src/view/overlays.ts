@@ -1,0 +1,246 @@
+/** What is drawn over a character: bones and joints, axes, sockets, bounds, the path of a joint. */
+import {
+  Box3, Box3Helper, BufferAttribute, BufferGeometry, Color, DynamicDrawUsage, Group, InstancedMesh, LineBasicMaterial,
+  LineSegments, Line, Matrix4, MeshBasicMaterial, OctahedronGeometry, Points, PointsMaterial, Quaternion, SphereGeometry,
+  Vector3,
+} from "three";
+import type { CharacterView } from "./character";
+import type { Palette } from "./palette";
+
+export interface OverlayOptions {
+  skeleton: boolean;
+  axes: boolean;
+  sockets: boolean;
+  bounds: boolean;
+  path: boolean;
+}
+
+const UP = new Vector3(0, 1, 0);
+
+function overlay<T extends { depthTest: boolean; transparent: boolean; depthWrite: boolean }>(material: T): T {
+  material.depthTest = false;
+  material.depthWrite = false;
+  material.transparent = true;
+  return material;
+}
+
+/** A bone: a stretched octahedron whose widest ring is near its parent. */
+function boneGeometry(): BufferGeometry {
+  const geometry = new OctahedronGeometry(1, 0);
+  const position = geometry.getAttribute("position");
+  for (let i = 0; i < position.count; i++) {
+    const y = position.getY(i);
+    position.setXYZ(i, position.getX(i) * 0.07, y > 0.5 ? 1 : y < -0.5 ? 0 : 0.14, position.getZ(i) * 0.07);
+  }
+  return geometry;
+}
+
+export class Overlays {
+  readonly group = new Group();
+  private readonly bones: InstancedMesh;
+  private readonly joints: InstancedMesh;
+  private readonly axes: LineSegments;
+  private readonly sockets: LineSegments;
+  private readonly box = new Box3();
+  private readonly boxHelper: Box3Helper;
+  private path: Group | null = null;
+  private readonly pathDot: Points;
+  private pathPoints: Vector3[] = [];
+  private pathTimes: number[] = [];
+  private readonly marker: InstancedMesh;
+  private readonly children: number[][];
+  /** World positions of the joints of the first instance, for picking and labels. */
+  readonly positions: Vector3[];
+  private values: ArrayLike<number> | null = null;
+
+  constructor(
+    private readonly character: CharacterView,
+    private palette: Palette,
+  ) {
+    const { joints, sockets } = character.info;
+    this.positions = joints.map(() => new Vector3());
+    this.children = joints.map(() => []);
+    joints.forEach((joint, j) => joint.parent >= 0 && this.children[joint.parent].push(j));
+
+    const bone = overlay(new MeshBasicMaterial({ opacity: 0.72, toneMapped: false }));
+    this.bones = new InstancedMesh(boneGeometry(), bone, Math.max(1, joints.length));
+    const ball = overlay(new MeshBasicMaterial({ opacity: 0.95, toneMapped: false }));
+    this.joints = new InstancedMesh(new SphereGeometry(1, 12, 8), ball, Math.max(1, joints.length));
+    const mark = overlay(new MeshBasicMaterial({ opacity: 0.95, toneMapped: false }));
+    this.marker = new InstancedMesh(new SphereGeometry(1, 16, 12), mark, 1);
+    this.axes = crosses(joints.length);
+    this.sockets = crosses(sockets.length);
+    this.boxHelper = new Box3Helper(this.box, new Color(palette.bounds));
+    const dot = overlay(new PointsMaterial({ size: 10, sizeAttenuation: false, color: palette.accent, toneMapped: false }));
+    this.pathDot = new Points(new BufferGeometry().setAttribute("position", new BufferAttribute(new Float32Array(3), 3)), dot);
+    this.pathDot.visible = false;
+    const parts = [this.bones, this.joints, this.marker, this.axes, this.sockets, this.boxHelper, this.pathDot];
+    parts.forEach((part, i) => {
+      part.frustumCulled = false;
+      part.renderOrder = 10 + i;
+      this.group.add(part);
+    });
+  }
+
+  setPalette(palette: Palette): void {
+    this.palette = palette;
+    (this.boxHelper.material as LineBasicMaterial).color.set(palette.bounds);
+    (this.pathDot.material as PointsMaterial).color.set(palette.accent);
+    if (this.pathPoints.length) this.setPath(this.pathPoints, this.pathTimes);
+  }
+
+  /** Colours joints by a number from 0 to 1 each (a layer's mask); null ends it. */
+  colorJoints(values: ArrayLike<number> | null): void {
+    this.values = values;
+  }
+
+  /** Where a joint goes over the clip, drawn as a line with a dot for every few frames: an onion skin. */
+  setPath(points: Vector3[], times: number[]): void {
+    this.clearPath();
+    this.pathPoints = points;
+    this.pathTimes = times;
+    if (points.length < 2) return;
+    const geometry = new BufferGeometry().setFromPoints(points);
+    const colors = new Float32Array(3 * points.length);
+    const from = new Color(this.palette.pathStart);
+    const to = new Color(this.palette.accent);
+    points.forEach((_, i) => new Color().lerpColors(from, to, i / (points.length - 1)).toArray(colors, 3 * i));
+    geometry.setAttribute("color", new BufferAttribute(colors, 3));
+    const line = new Line(geometry, overlay(new LineBasicMaterial({ vertexColors: true, toneMapped: false })));
+    const dots = new Points(
+      geometry,
+      overlay(new PointsMaterial({ size: 4, sizeAttenuation: false, vertexColors: true, toneMapped: false })),
+    );
+    this.path = new Group();
+    for (const part of [line, dots]) {
+      part.frustumCulled = false;
+      part.renderOrder = 9;
+      this.path.add(part);
+    }
+    this.group.add(this.path);
+  }
+
+  clearPath(): void {
+    this.pathPoints = [];
+    this.pathTimes = [];
+    if (!this.path) return;
+    this.group.remove(this.path);
+    (this.path.children[0] as Line).geometry.dispose();
+    this.path = null;
+  }
+
+  update(options: OverlayOptions, selected: number): void {
+    const { character } = this;
+    const { joints, sockets } = character.info;
+    const ready = character.count > 0;
+    this.group.visible = ready;
+    if (!ready) return;
+    const world = joints.map((_, j) => character.joint(j, new Matrix4()));
+    world.forEach((m, j) => this.positions[j].setFromMatrixPosition(m));
+    this.bones.visible = this.joints.visible = options.skeleton;
+    if (options.skeleton) this.drawBones(selected);
+    this.axes.visible = options.axes;
+    const length = 0.035 * character.size;
+    if (options.axes) fillCrosses(this.axes, world, length);
+    this.sockets.visible = options.sockets && sockets.length > 0;
+    if (this.sockets.visible) fillCrosses(this.sockets, sockets.map((s) => this.socketMatrix(s, world[s.joint])), 1.6 * length);
+    this.boxHelper.visible = options.bounds;
+    if (options.bounds) character.bounds(this.box);
+    this.marker.visible = selected >= 0 && selected < joints.length;
+    if (this.marker.visible) {
+      const r = 0.011 * character.size;
+      this.marker.setMatrixAt(0, new Matrix4().makeScale(r, r, r).setPosition(this.positions[selected]));
+      this.marker.setColorAt(0, new Color(this.palette.accent));
+      this.marker.instanceMatrix.needsUpdate = true;
+      this.marker.instanceColor!.needsUpdate = true;
+    }
+    if (this.path) this.path.visible = options.path;
+    this.pathDot.visible = options.path && this.pathPoints.length > 0;
+    if (this.pathDot.visible) this.moveDot();
+  }
+
+  socketMatrix(socket: CharacterView["info"]["sockets"][number], joint: Matrix4): Matrix4 {
+    const local = new Matrix4().compose(
+      new Vector3(...socket.translation), new Quaternion(...socket.rotation), new Vector3(...socket.scale),
+    );
+    return local.premultiply(joint);
+  }
+
+  private moveDot(): void {
+    const { time } = this.character;
+    let i = this.pathTimes.findIndex((t) => t >= time);
+    if (i < 0) i = this.pathPoints.length - 1;
+    const position = this.pathDot.geometry.getAttribute("position") as BufferAttribute;
+    const point = this.pathPoints[i];
+    position.setXYZ(0, point.x, point.y, point.z);
+    position.needsUpdate = true;
+  }
+
+  private jointColor(j: number, selected: number): Color {
+    if (this.values) return new Color(this.palette.maskOff).lerp(new Color(this.palette.maskOn), this.values[j] ?? 0);
+    return new Color(j === selected ? this.palette.accent : this.palette.bone);
+  }
+
+  private drawBones(selected: number): void {
+    const { joints } = this.character.info;
+    const radius = 0.0055 * this.character.size;
+    const m = new Matrix4();
+    const direction = new Vector3();
+    const turn = new Quaternion();
+    joints.forEach((joint, j) => {
+      const here = this.positions[j];
+      const from = joint.parent >= 0 ? this.positions[joint.parent] : here;
+      direction.subVectors(here, from);
+      const length = direction.length();
+      // The step from a root that stands on the floor to the hips is no bone.
+      const shown = joint.parent >= 0 && length > 1e-6 && joints[joint.parent].parent >= -1;
+      if (shown) {
+        turn.setFromUnitVectors(UP, direction.divideScalar(length));
+        const width = Math.min(length, 0.28 * this.character.size);
+        m.compose(from, turn, new Vector3(width, length, width));
+      } else m.makeScale(0, 0, 0);
+      this.bones.setMatrixAt(j, m);
+      this.bones.setColorAt(j, this.jointColor(this.values ? j : joint.parent, selected));
+      m.makeScale(radius, radius, radius).setPosition(here);
+      this.joints.setMatrixAt(j, m);
+      this.joints.setColorAt(j, this.jointColor(j, selected));
+    });
+    for (const mesh of [this.bones, this.joints]) {
+      mesh.instanceMatrix.needsUpdate = true;
+      mesh.instanceColor!.needsUpdate = true;
+    }
+  }
+
+  dispose(): void {
+    this.clearPath();
+    for (const part of [this.bones, this.joints, this.marker, this.axes, this.sockets, this.pathDot]) part.geometry.dispose();
+  }
+}
+
+const AXIS_COLORS = ["#e0604c", "#7fb13c", "#4c8fe0"];
+
+function crosses(count: number): LineSegments {
+  const geometry = new BufferGeometry();
+  const positions = new BufferAttribute(new Float32Array(18 * Math.max(1, count)), 3);
+  positions.setUsage(DynamicDrawUsage);
+  const colors = new Float32Array(18 * Math.max(1, count));
+  for (let i = 0; i < count * 6; i++) new Color(AXIS_COLORS[(i >> 1) % 3]).toArray(colors, 3 * i);
+  geometry.setAttribute("position", positions);
+  geometry.setAttribute("color", new BufferAttribute(colors, 3));
+  return new LineSegments(geometry, overlay(new LineBasicMaterial({ vertexColors: true, toneMapped: false })));
+}
+
+function fillCrosses(lines: LineSegments, frames: Matrix4[], length: number): void {
+  const position = lines.geometry.getAttribute("position") as BufferAttribute;
+  const origin = new Vector3();
+  const axis = new Vector3();
+  frames.forEach((m, i) => {
+    origin.setFromMatrixPosition(m);
+    for (let a = 0; a < 3; a++) {
+      axis.setFromMatrixColumn(m, a).normalize().multiplyScalar(length).add(origin);
+      position.setXYZ(6 * i + 2 * a, origin.x, origin.y, origin.z);
+      position.setXYZ(6 * i + 2 * a + 1, axis.x, axis.y, axis.z);
+    }
+  });
+  position.needsUpdate = true;
+}
