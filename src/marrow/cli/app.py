@@ -70,6 +70,25 @@ for _name, (_help, _lines) in _COMMANDS.items():
         continue
     app.command(f"marrow.cli.{_name}:{_name}", name=_name, help=_help, help_epilogue=_examples(_lines))
 
+_graph = App(
+    name="graph",
+    help="Check and draw animation graphs.",
+    help_epilogue=_examples("marrow graph check hero.json hero.glb\nmarrow graph show hero.json"),
+)
+_graph.command(
+    "marrow.cli.graph:check",
+    name="check",
+    help="Find mistakes in a graph file, and what a character lacks to run it.",
+    help_epilogue=_examples("marrow graph check hero.json\nmarrow graph check hero.json hero.glb"),
+)
+_graph.command(
+    "marrow.cli.graph:show",
+    name="show",
+    help="Draw a graph as text, or as a picture.",
+    help_epilogue=_examples("marrow graph show hero.json\nmarrow graph show hero.json --svg hero.svg"),
+)
+app.command(_graph)
+
 _cache = App(
     name="cache",
     help="Look at the cache of imported files, or empty it.",

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.bank import ClipBank
+from marrow.animation.kinematics import output
 from marrow.animation.resampling import ResamplingError, padded, unpack_rows
 from marrow.errors import ValidationError
 from marrow.graph.buffers import Buffers
@@ -294,6 +295,16 @@ class Animator(SoloPlayback):
             return
         self._evaluator.run(self.program, memory=self._control.memory, vectors=self._control.vectors, **outputs)
         self._outputs["ran"] = True
+
+    def evaluate(self, *, model: Array | None = None, palette: Array | None = None) -> None:
+        """Computes model-space and skinning matrices of this moment into the caller's own memory: float32, C-contiguous,
+        `(N, J, 3, 4)`."""
+        P, J = len(self.character.palette), len(self.character.skeleton)
+        wanted = {"model": (model, J), "palette": (palette, P)}
+        outputs = {name: out for name, (out, _) in wanted.items() if out is not None}
+        for name, out in outputs.items():
+            output(f"evaluate: {name}", (*self._batch, wanted[name][1], 3, 4), out)
+        self._run(**outputs)
 
     def _evaluate(self, name: str, shape: tuple[int, ...]) -> Array:
         if name not in self._outputs:

@@ -27,7 +27,8 @@ class Buffers:
         """An array of `shape` with anything in it."""
         size = int(np.prod(shape))
         free = [i for i, (memory, user) in enumerate(self._kept) if memory.size == size and user() is None]
-        memory = self._kept.pop(free[0])[0] if free else aligned_zeros(size)
+        # The latest is the most likely to be in the processor's cache still.
+        memory = self._kept.pop(free[-1])[0] if free else aligned_zeros(size)
         # Behind a memoryview the array is its own base: all views of it, and views of those, keep it alive, and nothing
         # here does.
         lent = np.frombuffer(memoryview(memory), np.float32) if size else memory

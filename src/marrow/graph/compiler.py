@@ -30,7 +30,7 @@ from marrow.kernels import program as kernel
 from marrow.kernels.compiler import readonly
 from marrow.model.character import Character
 
-__all__ = ["Compiler", "compile_graph", "normalized"]
+__all__ = ["Compiler", "check_alone", "compile_graph", "normalized"]
 
 Array = NDArray[Any]
 DEEPEST = 100
@@ -55,6 +55,14 @@ def compile_graph(graph: Graph, character: Character) -> CompiledGraph:
     if not isinstance(character, Character):
         raise ValidationError(f"compile_graph: expected a Character, got {type(character).__name__}")
     return Compiler(normalized(graph), character).compile()
+
+
+def check_alone(graph: Graph) -> None:
+    """What can be checked without a character: a stand-in with every joint, clip and morph that the graph names."""
+    from marrow.graph.standin import stand_in
+
+    graph = normalized(graph)
+    compile_graph(graph, stand_in(graph))
 
 
 @dataclass

@@ -90,8 +90,8 @@ def palette_and_morphs(animator: Animator) -> tuple[Array, Array]:
         return animator.matrices.reshape(N, P, 3, 4), np.zeros((N, 0), np.float32)
     outputs = animator._outputs
     if "palette" not in outputs or "pose" not in outputs:
-        palette = animator._buffers.take((N, P, 3, 4))
-        pose = animator._buffers.take((N, 10 * padded(J) + padded(M)))
+        palette = np.empty((N, P, 3, 4), np.float32)
+        pose = np.empty((N, 10 * padded(J) + padded(M)), np.float32)
         animator._run(palette=palette, pose=pose)
         outputs["palette"] = palette.reshape(*animator._batch, P, 3, 4)
         outputs["pose"] = pose.reshape(*animator._batch, -1)

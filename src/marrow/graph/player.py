@@ -70,6 +70,8 @@ class Player:
         looped = np.mod(time, np.where(duration > 0, duration, 1))
         held = np.clip(time, 0, duration)
         self.time[:, :top] = np.where(self.loop[:, :top], np.where(duration > 0, looped, 0), held)
+        if top == 1:
+            return  # what is alone is seen whole, however far it has faded in
         seconds = self.fade_seconds[:, :top]
         step = np.abs(dt)[:, None] / np.where(seconds > 0, seconds, 1)
         self.fade[:, :top] = np.where(seconds > 0, np.minimum(1, self.fade[:, :top] + step), 1)
@@ -92,6 +94,8 @@ class Player:
     def weights(self) -> Array:
         """How much of each entry is seen, `(N, top)`: its own fade times what all above it leave."""
         top = int(self.used.max(initial=1))
+        if top == 1:
+            return np.ones((self.count, 1))
         fade = np.where(np.arange(top) < self.used[:, None], self.fade[:, :top], 0)
         fade[:, 0] = 1
         left = np.cumprod(1 - fade[:, :0:-1], axis=1)[:, ::-1]

@@ -59,6 +59,11 @@ class ProgramBuilder:
 
     def build(self, depth: int = 4) -> Program:
         """Lays the columns out instance by instance, in the order they were added."""
+        if len(self._columns) == 1 and self._columns[0][0] is None:
+            _, code, argument, time, weight = self._columns[0]
+            ops = np.empty(self.count, kernel.OPERATION)
+            ops["code"], ops["argument"], ops["time"], ops["weight"] = code, argument, time, weight
+            return Program(np.arange(self.count + 1), ops, depth)
         lengths = np.zeros(self.count, np.int64)
         for instances, *_ in self._columns:
             lengths[slice(None) if instances is None else instances] += 1

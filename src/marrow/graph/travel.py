@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.bank import REST, ClipBank
+from marrow.kernels.memory import aligned_zeros
 from marrow.math import quaternion
 from marrow.model._derived import derived
 from marrow.model.character import Character
@@ -60,7 +61,8 @@ def in_place(character: Character, joint: int) -> ClipBank:
 
     def build() -> ClipBank:
         bank = ClipBank.of(character)
-        rows = bank.rows.copy()
+        rows = aligned_zeros(bank.rows.shape)
+        rows[:] = bank.rows
         changed = replace(bank, rows=rows)
         frames, rest = _rows(changed), bank.skeleton.rest
         size = 10 * bank.joint_stride + bank.morph_stride

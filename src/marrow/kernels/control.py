@@ -54,6 +54,7 @@ from marrow.kernels.control_tables import (
     SLOT_QUEUE,
     SLOT_QUEUED,
     SLOT_SECONDS,
+    SLOT_SEEN,
     SPACE1,
     SPACE2,
     SPEED,
@@ -108,9 +109,10 @@ def advance_parameters(tables, x, d):
         if np.isnan(goal):
             goal = x[column]
         goal = min(max(goal, parameter["low"]), parameter["high"])
-        if parameter["smoothing"] > 0.0:
+        gap = goal - x[column]
+        if parameter["smoothing"] > 0.0 and abs(gap) > 1e-12:
             # 95 % of the way in `smoothing` seconds.
-            goal = x[column] + (goal - x[column]) * (1.0 - np.exp(-3.0 * d / parameter["smoothing"]))
+            goal = x[column] + gap * (1.0 - np.exp(-3.0 * d / parameter["smoothing"]))
         x[column] = goal
 
 
@@ -215,6 +217,8 @@ def advance_slot(tables, x, slot, pace, d, clock, n, events, count, limit, loud,
     """Moves the voices of a slot on; returns the number of events and how much of the slot is seen."""
     at = slot["at"]
     x[at + SLOT_PACE] = pace
+    if x[at + TARGET] == 0.0 and x[at + SLOT_QUEUED] == 0.0 and x[at + SLOT_SEEN] == 0.0:
+        return count, 0.0
     target = int(x[at + TARGET]) - 1
     if target >= 0:
         v = at + SLOT_HEAD + target * VOICE_COLUMNS
@@ -267,6 +271,7 @@ def advance_slot(tables, x, slot, pace, d, clock, n, events, count, limit, loud,
         if loop:
             after = after - np.floor(after / duration) * duration if duration > 0.0 else 0.0
         x[v + V_TIME] = after
+    x[at + SLOT_SEEN] = total
     return count, min(total, 1.0)
 
 
@@ -320,7 +325,8 @@ def begin_voice(x, at):
 def advance(tables, x, work, tick, d, n, events, count, limit, motion):
     """Moves one instance on by `d` seconds and finds what is seen of every node."""
     clock = x[CLOCK]
-    advance_parameters(tables, x, d)
+    if d > 0.0:
+        advance_parameters(tables, x, d)
     root = work[0]
     root["weight"] = root["share"] = root["pace"] = root["travel"] = root["loud"] = 1.0
     root["seen"] = tick
@@ -458,9 +464,7 @@ def write_range(tables, x, work, tick, sums, first, last, back, n, vectors, ops,
             cursor = join(ops, cursor, sums, region, work[i]["share"])
         elif kind == SLOT:
             slot = tables.slots[node["data"]]
-            total = 0.0
-            for k in range(VOICES):
-                total += x[slot["at"] + SLOT_HEAD + k * VOICE_COLUMNS + V_WEIGHT]
+            total = x[slot["at"] + SLOT_SEEN]
             if total > 0.0:
                 code = np.int64(SAMPLE)
                 for k in range(VOICES):

@@ -32,8 +32,8 @@ WEIGHT, FROM, GHOST, STATE_COLUMNS = 0, 1, 2, 3
 """Per state: how much of it is seen, how much was when the fade began, and how much of it is needed once more as what
 an inertialised transition leaves."""
 
-# -- columns of a slot: five of its own, then voices, then what waits -------------------------------------------------
-TARGET, SLOT_PROGRESS, SLOT_SECONDS, SLOT_QUEUED, SLOT_PACE, SLOT_HEAD = 0, 1, 2, 3, 4, 5
+# -- columns of a slot: six of its own, then voices, then what waits -------------------------------------------------
+TARGET, SLOT_PROGRESS, SLOT_SECONDS, SLOT_QUEUED, SLOT_PACE, SLOT_SEEN, SLOT_HEAD = range(7)
 VOICES = 4
 V_CLIP, V_TIME, V_RATE, V_LOOP, V_WEIGHT, V_FROM, V_FRESH, V_OUT, VOICE_COLUMNS = range(9)
 QUEUE = 4

@@ -3,6 +3,7 @@
     mw.samples.mannequin()   a humanoid with a walk, a run, aim poses and all a demo needs
     mw.samples.lizard()      a quadruped, to prove that nothing assumes a human
     mw.samples.load("mannequin"), mw.samples.NAMES, mw.samples.describe()
+    mw.samples.mannequin_graph()   all it can do as an animation graph; locomotion_graph, aim_offset_graph, upper_body_graph
 
 Each is built on first use, in a few seconds, and kept in the cache.
 """
@@ -10,11 +11,25 @@ Each is built on first use, in a few seconds, and kept in the cache.
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.model import Character, limit_influences
 
-__all__ = ["NAMES", "describe", "lizard", "load", "mannequin"]
+if TYPE_CHECKING:
+    from marrow.samples.graphs import aim_offset_graph, locomotion_graph, mannequin_graph, upper_body_graph
+
+__all__ = [
+    "NAMES",
+    "aim_offset_graph",
+    "describe",
+    "lizard",
+    "load",
+    "locomotion_graph",
+    "mannequin",
+    "mannequin_graph",
+    "upper_body_graph",
+]
 
 _DESCRIPTIONS = {
     "mannequin": "a humanoid android of 1.8 m with a baton: locomotion, actions, aim poses, morphs",
@@ -79,3 +94,12 @@ def load(name: str) -> Character:
 def describe() -> dict[str, str]:
     """One line about each sample, by name."""
     return dict(_DESCRIPTIONS)
+
+
+def __getattr__(name: str) -> Any:
+    # Graphs need the engine: they are imported when they are first asked for.
+    if name.endswith("_graph") and name in __all__:
+        from marrow.samples import graphs
+
+        return getattr(graphs, name)
+    raise AttributeError(f"module 'marrow.samples' has no attribute {name!r}")
