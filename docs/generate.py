@@ -1,4 +1,4 @@
-"""Makes the generated pages: docs/benchmarks.md and the table in the README, from one run on this machine.
+"""Makes the generated pages: docs/benchmarks.md and the table in the README, from one run on this machine, and the pictures.
 
     make docs
 """
@@ -44,6 +44,7 @@ def main() -> None:
                     f"| {contest['title']}, per {contest['unit']} | {report.in_words(first['best'])} | {other['name']} "
                     f"| {other['times_marrow']:.2f}x |"
                 )
+    subprocess.run([sys.executable, str(ROOT / "docs" / "pictures.py")], check=True)
     readme = ROOT / "README.md"
     head, _, tail = readme.read_text().partition(MARK)
     _, _, rest = tail.partition("\n## ")
