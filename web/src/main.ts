@@ -82,14 +82,17 @@ function start(root: HTMLElement): void {
 
   // -- what changes -----------------------------------------------------------------------------------------------
   let shownMode = "";
-  app.on("state", (state) => {
-    mode.show(state.mode);
-    if (state.mode === shownMode) return;
-    shownMode = state.mode;
-    dock.show(state.mode === "graph" ? "graph" : "timeline");
-    if (state.mode === "graph") right.show("steer");
+  /** Brings the panels of the mode to the front when it changes, and leaves them alone otherwise. */
+  const showMode = (): void => {
+    if (!app.state || !app.characters[0]) return;
+    mode.show(app.state.mode);
+    if (app.state.mode === shownMode) return;
+    shownMode = app.state.mode;
+    dock.show(shownMode === "graph" ? "graph" : "timeline");
+    if (shownMode === "graph") right.show("steer");
     else if (right.current() === "steer") right.show("view");
-  });
+  };
+  app.on("state", showMode);
   const names = (): void => {
     const { compare } = app.options;
     const files = compare === "files" && app.characters[1] !== null;
@@ -97,7 +100,9 @@ function start(root: HTMLElement): void {
     paneNames.children[0].textContent = files ? (app.characters[0]?.name ?? "") : "Linear blend";
     paneNames.children[1].textContent = files ? (app.characters[1]?.name ?? "") : "Dual quaternion";
   };
-  app.on("character", () => {
+  app.on("character", (slot) => {
+    names();
+    if (slot !== 0) return;
     const info = app.characters[0];
     title.textContent = info?.name || "marrow studio";
     document.title = info ? `${info.name} · marrow studio` : "marrow studio";
@@ -105,7 +110,8 @@ function start(root: HTMLElement): void {
     mode.element.toggleAttribute("inert", !info?.graph);
     right.enable("steer", Boolean(info?.graph));
     dock.enable("graph", Boolean(info?.graph));
-    names();
+    shownMode = "";
+    showMode();
   });
   const look = (): void => {
     document.documentElement.dataset["theme"] = app.options.theme;

@@ -26,7 +26,7 @@ const KEY = "marrow-studio";
 
 export const DEFAULTS: ViewOptions = {
   theme: "dark", method: "file", compare: "off", skeleton: false, names: false, axes: false, wireframe: false,
-  normals: false, bounds: false, sockets: false, heat: false, path: false, grid: true, shadows: true, follow: false,
+  normals: false, bounds: false, sockets: false, heat: false, path: false, grid: true, shadows: true, follow: true,
 };
 
 /** What is worth keeping from visit to visit; the rest starts as it does for everybody. */

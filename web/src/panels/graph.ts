@@ -1,15 +1,16 @@
 /** The graph, live: nodes and edges with their weights, state machines, and the states entered lately. */
 import type { App } from "../app";
 import type { GraphInfo, NodeInfo } from "../protocol";
-import { h, s } from "../ui/dom";
+import { button, h, s } from "../ui/dom";
 import { historyStrip } from "./history";
 import { machineDrawing, type MachineDrawing } from "./machine";
 
-const BOX = { width: 132, height: 36, gapX: 46, gapY: 10 };
+const BOX = { width: 132, height: 36, leaf: 20, gapX: 46, gapY: 5 };
 
 interface Place {
   x: number;
   y: number;
+  height: number;
 }
 
 /** Leaves on the left, each below the other; every parent in the middle of its inputs, one column to the right. */
@@ -18,21 +19,20 @@ export function layoutTree(nodes: NodeInfo[]): { places: Map<string, Place>; wid
   for (const node of nodes) children.set(node.parent, [...(children.get(node.parent) ?? []), node]);
   const height = (node: NodeInfo): number => Math.max(0, ...(children.get(node.path) ?? []).map((child) => 1 + height(child)));
   const places = new Map<string, Place>();
-  let row = 0;
+  let down = 0;
   const depth = Math.max(0, ...(children.get(null) ?? []).map(height));
   const place = (node: NodeInfo, column: number): number => {
     const below = children.get(node.path) ?? [];
-    const rows = below.map((child) => place(child, column - 1));
-    const y = rows.length ? (rows[0] + rows[rows.length - 1]) / 2 : row++;
-    places.set(node.path, { x: column * (BOX.width + BOX.gapX), y: y * (BOX.height + BOX.gapY) });
-    return y;
+    const middles = below.map((child) => place(child, column - 1));
+    const tall = below.length ? BOX.height : BOX.leaf;
+    let middle = down + tall / 2;
+    if (middles.length) middle = Math.max((middles[0] + middles[middles.length - 1]) / 2, tall / 2);
+    down = Math.max(down, middle + tall / 2 + BOX.gapY);
+    places.set(node.path, { x: column * (BOX.width + BOX.gapX), y: middle - tall / 2, height: tall });
+    return middle;
   };
   for (const root of children.get(null) ?? []) place(root, depth);
-  return {
-    places,
-    width: depth * (BOX.width + BOX.gapX) + BOX.width,
-    height: Math.max(1, row) * (BOX.height + BOX.gapY) - BOX.gapY,
-  };
+  return { places, width: depth * (BOX.width + BOX.gapX) + BOX.width, height: Math.max(BOX.height, down - BOX.gapY) };
 }
 
 export function graphPanel(app: App): HTMLElement {
@@ -46,6 +46,9 @@ export function graphPanel(app: App): HTMLElement {
   let machineDrawings: MachineDrawing[] = [];
   let masked: string | null = null;
   let size = { width: 1, height: 1 };
+  let scale = 1;
+  /** What is brought to the middle first: where the choices are made. */
+  let focus = { x: 0, y: 0 };
 
   function fill(): void {
     const graph = app.characters[0]?.graph ?? null;
@@ -68,13 +71,15 @@ export function graphPanel(app: App): HTMLElement {
   function drawTree(graph: GraphInfo): void {
     const { places, width, height } = layoutTree(graph.nodes);
     size = { width: width + 16, height: height + 16 };
+    const first = places.get(graph.machines[0]?.path ?? graph.blend_spaces[0]?.path ?? graph.nodes[0]?.path ?? "");
+    focus = first ? { x: first.x - 40, y: first.y + 26 } : focus;
     const lines: Element[] = [];
     const shapes: Element[] = [];
     for (const node of graph.nodes) {
       const at = places.get(node.path)!;
       const parent = node.parent === null ? null : places.get(node.parent)!;
       if (parent) {
-        const [x0, y0, x1, y1] = [at.x + BOX.width, at.y + BOX.height / 2, parent.x, parent.y + BOX.height / 2];
+        const [x0, y0, x1, y1] = [at.x + BOX.width, at.y + at.height / 2, parent.x, parent.y + parent.height / 2];
         const bend = (x1 - x0) / 2;
         const path = s("path", { class: "edge", d: `M${x0},${y0}C${x0 + bend},${y0} ${x1 - bend},${y1} ${x1},${y1}` });
         const label = s("text", { class: "edge-label", x: x0 + 6, y: y0 - 4 });
@@ -83,14 +88,15 @@ export function graphPanel(app: App): HTMLElement {
       }
       const mask = graph.masks.find((m) => m.path === node.path);
       const machine = graph.machines.some((m) => m.path === node.path);
+      const leaf = at.height === BOX.leaf;
       const subtitle = node.role ? (node.title === node.kind ? node.role : `${kindName(node.kind)} · ${node.role}`) : node.title === node.kind ? "" : kindName(node.kind);
       const group = s(
         "g",
         { class: `node ${mask ? "masked" : ""}`, transform: `translate(${at.x},${at.y})`, "data-path": node.path, ...(mask ? { tabindex: 0, role: "button", "aria-label": `Show the mask of ${node.title} on the skeleton`, onclick: () => showMask(masked === node.path ? null : node.path) } : {}) },
-        s("rect", { width: BOX.width, height: BOX.height, rx: 7 }),
-        s("rect", { class: "level", x: 0, y: BOX.height - 3, width: 0, height: 3, rx: 1.5 }),
-        s("text", { x: 10, y: subtitle ? 15 : 22, class: "node-title" }, clip(node.title === node.kind ? kindName(node.kind) : node.title, 19)),
-        subtitle ? s("text", { x: 10, y: 28, class: "node-role" }, clip(subtitle, 23)) : null,
+        s("rect", { width: BOX.width, height: at.height, rx: 6 }),
+        s("rect", { class: "level", x: 0, y: at.height - 2.5, width: 0, height: 2.5, rx: 1.2 }),
+        s("text", { x: 9, y: leaf ? 14 : subtitle ? 15 : 22, class: "node-title" }, clip(node.title === node.kind ? kindName(node.kind) : node.title, 17)),
+        subtitle && !leaf ? s("text", { x: 9, y: 28, class: "node-role" }, clip(subtitle, 23)) : null,
         mask || machine ? s("text", { x: BOX.width - 8, y: 15, class: "node-badge", "text-anchor": "end" }, mask ? "mask" : "states") : null,
         s("title", {}, [`${node.kind} ${node.title}`, ...Object.entries(node.details).map(([k, v]) => `${k}: ${v}`), ...(mask ? ["Click to show its mask on the skeleton"] : [])].join("\n")),
       );
@@ -106,19 +112,39 @@ export function graphPanel(app: App): HTMLElement {
   function fit(): void {
     const { clientWidth, clientHeight } = canvas;
     if (!clientWidth) return;
-    const scale = Math.min(1.15, Math.max(0.72, Math.min((clientWidth - 12) / size.width, (clientHeight - 12) / size.height)));
+    setScale(Math.min(1.1, Math.max(0.78, Math.min((clientWidth - 12) / size.width, (clientHeight - 12) / size.height))));
+    canvas.scrollLeft = focus.x * scale - clientWidth / 2;
+    canvas.scrollTop = focus.y * scale - clientHeight / 2;
+  }
+  function setScale(value: number): void {
+    scale = Math.min(2, Math.max(0.3, value));
     drawing.setAttribute("width", String(size.width * scale));
     drawing.setAttribute("height", String(size.height * scale));
   }
-  let placed = false;
+  function zoom(factor: number): void {
+    const { clientWidth, clientHeight, scrollLeft, scrollTop } = canvas;
+    const old = scale;
+    setScale(scale * factor);
+    const ratio = scale / old;
+    canvas.scrollLeft = (scrollLeft + clientWidth / 2) * ratio - clientWidth / 2;
+    canvas.scrollTop = (scrollTop + clientHeight / 2) * ratio - clientHeight / 2;
+  }
+  let hidden = true;
   new ResizeObserver(() => {
-    fit();
-    if (!placed && canvas.clientWidth) {
-      placed = true;
-      canvas.scrollLeft = canvas.scrollWidth;
-      canvas.scrollTop = (canvas.scrollHeight - canvas.clientHeight) / 2;
-    }
+    if (hidden && canvas.clientWidth) fit();
+    hidden = !canvas.clientWidth;
   }).observe(canvas);
+  canvas.addEventListener("pointerdown", (event) => {
+    const from = { x: event.clientX + canvas.scrollLeft, y: event.clientY + canvas.scrollTop };
+    const move = (to: PointerEvent): void => canvas.scrollTo(from.x - to.clientX, from.y - to.clientY);
+    canvas.addEventListener("pointermove", move);
+    window.addEventListener("pointerup", () => canvas.removeEventListener("pointermove", move), { once: true });
+  });
+  const zoomButtons = h(
+    "div", { class: "zoom", role: "group", "aria-label": "Size of the graph" },
+    button({ label: "Smaller", text: "−", onclick: () => zoom(1 / 1.25) }),
+    button({ label: "Larger", text: "+", onclick: () => zoom(1.25) }),
+  );
 
   function showMask(path: string | null): void {
     masked = path;
@@ -146,13 +172,12 @@ export function graphPanel(app: App): HTMLElement {
 
   app.on("character", (slot) => {
     if (slot !== 0) return;
-    placed = false;
     fill();
   });
   app.on("live", update);
   app.on("state", update);
   window.addEventListener("keydown", (event) => event.key === "Escape" && masked && showMask(null));
-  return h("div", { class: "graph-panel" }, h("div", { class: "graph-row" }, canvas, machines, empty), strip);
+  return h("div", { class: "graph-panel" }, h("div", { class: "graph-row" }, h("div", { class: "graph-frame" }, canvas, zoomButtons), machines, empty), strip);
 }
 
 function kindName(kind: string): string {

@@ -28,9 +28,9 @@ export function steerPanel(app: App): HTMLElement {
     const others = graph.parameters.filter((p) => p.type !== "trigger");
     const spaces = graph.blend_spaces.filter((space) => space.x && space.y);
     body.replaceChildren(
+      triggers.length ? h("section", {}, h("h2", {}, "Triggers"), h("div", { class: "triggers" }, ...triggers.map((p) => controls.get(p.name)!.element))) : "",
       ...spaces.map((space) => padSection(graph, space)),
       others.length ? h("section", {}, h("h2", {}, "Parameters"), ...others.map((p) => controls.get(p.name)!.element)) : "",
-      triggers.length ? h("section", {}, h("h2", {}, "Triggers"), h("div", { class: "triggers" }, ...triggers.map((p) => controls.get(p.name)!.element))) : "",
     );
     show();
   }

@@ -37,11 +37,18 @@ export function transport(app: App): HTMLElement {
     if (!known) speed.append(h("option", { value: String(state.speed), "data-other": "" }, `${state.speed.toFixed(2)}×`));
     speed.value = String(state.speed);
     name.textContent = state.mode === "graph" ? (app.characters[0]?.graph?.name || "Graph") : (state.clip ?? "Rest pose");
-    const clips = app.characters[0]?.clips.length ?? 0;
-    for (const control of [previous, next, loop]) control.disabled = state.driven || clips === 0 || (control === loop && state.mode === "graph");
-    for (const control of [play, speed]) control.disabled = state.driven;
+    allow();
     tick(state.time);
   });
+  /** What can be done just now: not everything is ours to control, and not everything has clips. */
+  function allow(): void {
+    const driven = app.state?.driven ?? true;
+    const clips = app.characters[0]?.clips.length ?? 0;
+    for (const control of [previous, next, loop]) control.disabled = driven || clips === 0;
+    loop.disabled ||= app.state?.mode === "graph";
+    for (const control of [play, speed]) control.disabled = driven;
+  }
+  app.on("character", allow);
   app.on("frame", (frame) => frame.slot === 0 && tick(frame.time));
   return h("div", { class: "transport", role: "group", "aria-label": "Playback" }, previous, play, next, loop, speed, name, clock);
 }

@@ -3,6 +3,15 @@
 const STEPS = [1, 0.75, 0.5];
 const SLOW_MS = 45;
 
+/** Whether pictures are drawn by the processor: then everything costs per pixel, and edges are left unsmoothed. */
+export function drawnInSoftware(): boolean {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const extension = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name = gl && extension ? String(gl.getParameter(extension.UNMASKED_RENDERER_WEBGL)) : "";
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+}
+
 export class Pace {
   /** Frames drawn a second, over the last second. */
   fps = 0;

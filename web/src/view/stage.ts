@@ -10,6 +10,7 @@ export class Stage {
   readonly ground = new Group();
   readonly sun = new DirectionalLight(0xfff4e6, 2.1);
   private readonly fill = new HemisphereLight(0xdfe9ff, 0x6b6459, 0.35);
+  private readonly back = new DirectionalLight(0xcfe0ff, 0.6);
   private readonly grid: Mesh<PlaneGeometry, ShaderMaterial>;
   private readonly shadow: Mesh<PlaneGeometry, ShadowMaterial>;
   private sky: Texture | null = null;
@@ -17,11 +18,21 @@ export class Stage {
   constructor(
     private readonly scene: Scene,
     renderer: WebGLRenderer,
+    software: boolean,
   ) {
-    scene.environment = softbox(renderer);
-    scene.environmentIntensity = 0.75;
+    if (software) {
+      // Blurring an environment takes the processor seconds: plain lamps stand in for it.
+      this.fill.intensity = 1.5;
+      this.back.intensity = 0.9;
+      this.back.position.set(-2, 1.6, -2.5);
+      scene.add(this.back);
+    } else {
+      scene.environment = softbox(renderer);
+      scene.environmentIntensity = 0.75;
+    }
+    const shadowSize = software ? 512 : 2048;
     this.sun.castShadow = true;
-    this.sun.shadow.mapSize.set(1024, 1024);
+    this.sun.shadow.mapSize.set(shadowSize, shadowSize);
     this.sun.shadow.bias = -0.0004;
     this.sun.shadow.normalBias = 0.01;
     this.sun.shadow.radius = 3;

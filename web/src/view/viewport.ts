@@ -9,7 +9,7 @@ import type { CharacterView } from "./character";
 import { type Label, Labels } from "./labels";
 import { Overlays } from "./overlays";
 import { type Palette, PALETTES } from "./palette";
-import { Pace } from "./pace";
+import { drawnInSoftware, Pace } from "./pace";
 import { readPositions } from "./readback";
 import { Stage } from "./stage";
 
@@ -53,17 +53,19 @@ export class Viewport {
 
   constructor(private options: ViewOptions) {
     this.palette = PALETTES[options.theme];
-    this.renderer = new WebGLRenderer({ antialias: true, powerPreference: "high-performance" });
+    const software = drawnInSoftware();
+    this.renderer = new WebGLRenderer({ antialias: !software, powerPreference: "high-performance" });
     this.renderer.toneMapping = NeutralToneMapping;
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = PCFShadowMap;
+    this.renderer.shadowMap.autoUpdate = !software;
     const canvas = this.renderer.domElement;
     canvas.tabIndex = 0;
     canvas.setAttribute("role", "img");
     canvas.setAttribute("aria-label", "The character. Drag to turn, right-drag to move, wheel to zoom, click to pick a joint.");
     this.element.className = "viewport";
     this.element.append(canvas, this.labels.canvas);
-    this.stage = new Stage(this.scene, this.renderer);
+    this.stage = new Stage(this.scene, this.renderer, software);
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = true;
     this.controls.dampingFactor = 0.12;
@@ -219,19 +221,19 @@ export class Viewport {
     const center = box.getCenter(new Vector3());
     const stray = new Vector3(center.x, 0, center.z).distanceTo(new Vector3(this.stage.sun.target.position.x, 0, this.stage.sun.target.position.z));
     if (stray > 0.25 * slot.character.size) this.surround(box);
-    if (!this.options.follow) return;
-    const roots = new Vector3();
+    if (!this.options.follow || slot.character.count > 1) return;
     const points = slot.overlays.positions;
     if (!points.length) return;
-    for (const p of points) roots.add(p);
-    roots.divideScalar(points.length);
-    roots.y = 0;
-    if (this.followed) {
-      const move = roots.clone().sub(this.followed);
-      this.camera.position.add(move);
-      this.controls.target.add(move);
-    }
-    this.followed = roots;
+    const middle = new Vector3();
+    for (const p of points) middle.add(p);
+    middle.divideScalar(points.length).setY(0);
+    this.followed ??= middle.clone();
+    const move = middle.sub(this.followed);
+    // A step is followed gently, so that the camera does not sway with the hips; a jump (a clip starts over) at once.
+    if (move.length() < 0.35 * slot.character.size) move.multiplyScalar(0.2);
+    this.followed.add(move);
+    this.camera.position.add(move);
+    this.controls.target.add(move);
   }
 
   // -- drawing ----------------------------------------------------------------------------------------------------
@@ -307,6 +309,8 @@ export class Viewport {
     }
     this.drawLabels(panes[0]);
     this.drawn++;
+    // The processor draws a new shadow with every second picture only; the last picture of a motion gets its own.
+    this.renderer.shadowMap.needsUpdate = this.drawn % 2 === 0;
   }
 
   private drawLabels(pane: Pane): void {
