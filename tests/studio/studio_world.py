@@ -159,7 +159,11 @@ class Site:
         """A page that is connected and has been greeted."""
         query = f"?token={token}" if token is not None else ""
         with connect(
-            f"ws://127.0.0.1:{self.port}/ws{query}", max_size=None, compression=None, **options
+            f"ws://127.0.0.1:{self.port}/ws{query}",
+            max_size=None,
+            compression=None,
+            close_timeout=0.5,
+            **options,
         ) as socket:
             page = Page(socket)
             page.hello = page.wait("hello")

@@ -466,9 +466,9 @@ def test_samples_open_by_name(site, monkeypatch):
 
     monkeypatch.setattr(
         app,
-        "actor_of_sample",
-        lambda name, slot: Actor(
-            small_character(name=name), slot, Origin("sample", name), graph=small_graph()
+        "sample_actor",
+        lambda name, slot: (
+            lambda: Actor(small_character(name=name), slot, Origin("sample", name), graph=small_graph())
         ),
     )
     with site.page() as page:

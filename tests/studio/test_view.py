@@ -171,7 +171,7 @@ def test_a_taken_port_is_an_error_and_the_default_gives_way():
 @pytest.mark.parametrize("thing", [3, None, [1]])
 def test_what_cannot_be_seen_is_refused(thing):
     with pytest.raises(ValidationError, match="expected a Character"):
-        handle._actor(thing, 0, None)
+        handle._maker(thing, 0, None)
 
 
 def test_an_animator_brings_its_own_graph():

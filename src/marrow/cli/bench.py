@@ -20,7 +20,7 @@ ONE_THREAD = dict.fromkeys(
 
 
 def bench(
-    what: Literal["core", "io", "graph"] = "core",
+    what: Literal["core", "io", "graph", "studio"] = "core",
     *,
     seconds: float = 1.0,
     growth: bool = True,
@@ -32,7 +32,7 @@ def bench(
     Parameters
     ----------
     what
-        core: skinning and poses. io: loading files. graph: animation graphs.
+        core: skinning and poses. io: loading files. graph: animation graphs. studio: its server.
     seconds
         How long each comparison runs.
     growth

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -40,20 +42,29 @@ def view(
     browser
         Open a browser, where there is a screen.
     """
-    from marrow.cli._files import is_sample, open_character
-    from marrow.studio.handle import open_view
-    from marrow.studio.loading import actor_of_file, actor_of_sample
+    from functools import partial
 
-    actors = []
-    for slot, (name, its_graph) in enumerate([(file or "mannequin", graph), (compare, None)]):
-        if name is not None and is_sample(name):
-            actors.append(actor_of_sample(name, slot, graph=its_graph))
-        elif name is not None:
-            actors.append(actor_of_file(name, slot, graph=its_graph, character=open_character(name)))
-    studio = open_view(actors, port=port, host=host, token=token, browser=None if browser else False)
-    print(f"studio: {studio.url}", flush=True)
-    print("Ctrl-C ends it.", flush=True)
-    try:
+    from marrow.cli._files import is_sample, open_character
+    from marrow.graph import load_graph
+    from marrow.studio.actor import Actor, Origin
+    from marrow.studio.handle import View, open_view
+    from marrow.studio.loading import sample_actor
+
+    def maker(name: str, slot: int, its_graph: Path | None) -> Callable[[], Actor]:
+        moves = None if its_graph is None else load_graph(its_graph)
+        graph_file = None if its_graph is None else str(its_graph)
+        if is_sample(name):
+            return sample_actor(name, slot, graph=moves, graph_file=graph_file)
+        return partial(Actor, open_character(name), slot, Origin("file", name, graph_file), graph=moves)
+
+    makers = [maker(file or "mannequin", 0, graph)]
+    makers += [maker(compare, 1, None)] if compare is not None else []
+
+    def announce(studio: View) -> None:
+        print(f"studio: {studio.url}\nCtrl-C ends it.", flush=True)
+
+    quiet = None if browser else False
+    with contextlib.suppress(KeyboardInterrupt):
+        studio = open_view(makers, port=port, host=host, token=token, browser=quiet, announce=announce)
         studio.wait()
-    finally:
         studio.close()

@@ -30,7 +30,7 @@ from marrow.studio.curves import curves, joint_path
 from marrow.studio.description import UploadAnswer
 from marrow.studio.guard import Guard
 from marrow.studio.hub import Hub, greeting
-from marrow.studio.loading import UploadFolder, actor_of_sample, actor_of_upload, receive, safe_name
+from marrow.studio.loading import UploadFolder, actor_of_upload, receive, safe_name, sample_actor
 from marrow.studio.session import Session
 
 __all__ = ["MAX_UPLOAD_BYTES", "STATIC", "Studio"]
@@ -238,16 +238,18 @@ class Studio:
             return
         try:
             async with self._loading, self._progress(f"Opening {name[:100]}"):
-                self.show(await run_in_threadpool(actor_of_sample, name, slot))
+                self.show(await run_in_threadpool(lambda: sample_actor(name, slot)()))
         except MarrowError as error:
             self.hub.tell(p.Failure(str(error)))
 
     @contextlib.asynccontextmanager
     async def _progress(self, text: str) -> AsyncIterator[None]:
         self.hub.tell(p.Progress(text, -1.0))
+        self.hub.progress = text
         try:
             yield
         finally:
+            self.hub.progress = None
             self.hub.tell(p.Progress(text, 1.0))
 
     async def _upload(self, request: Request) -> Response:

@@ -8,15 +8,19 @@ import secrets
 import sys
 import threading
 import webbrowser
+from collections.abc import Callable, Sequence
+from functools import partial
 from html import escape
 from typing import Any
 
 from marrow.errors import ValidationError
-from marrow.graph import Animator, Graph
+from marrow.graph import Animator, Graph, load_graph
+from marrow.io import load
 from marrow.model import Character
+from marrow.samples import NAMES
 from marrow.studio.actor import Actor, Origin
 from marrow.studio.app import Studio
-from marrow.studio.loading import actor_of_file, actor_of_sample
+from marrow.studio.loading import sample_actor
 from marrow.studio.server import Server
 
 __all__ = ["View", "open_view", "view"]
@@ -50,61 +54,67 @@ def view(
     opens no page; left out, one is opened where there is a screen and no notebook. In a notebook the handle
     shows itself as a frame.
     """
-    actors = [_actor(thing, 0, graph)] if thing is not None else []
-    actors += [_actor(compare, 1, None)] if compare is not None else []
-    return open_view(actors, port=port, host=host, token=token, browser=browser)
+    makers = [_maker(thing, 0, graph)] if thing is not None else []
+    makers += [_maker(compare, 1, None)] if compare is not None else []
+    return open_view(makers, port=port, host=host, token=token, browser=browser)
 
 
 def open_view(
-    actors: list[Actor], *, port: int | None, host: str, token: str | None, browser: bool | None
+    makers: Sequence[Callable[[], Actor]],
+    *,
+    port: int | None = None,
+    host: str = "127.0.0.1",
+    token: str | None = None,
+    browser: bool | None = None,
+    announce: Callable[[View], None] | None = None,
 ) -> View:
-    """A studio with those actors in it."""
+    """A studio for the actors that `makers` make. The page is opened first: browsers take their time,
+    and so does compiling a graph. `announce` is called with the handle once pages can be opened."""
     secret = secrets.token_urlsafe(16) if token is None else token
     if not secret or not secret.isascii() or any(not (c.isalnum() or c in "-_") for c in secret):
         raise ValidationError("view: a token is made of letters, digits, - and _")
     wildcard = host in ("0.0.0.0", "::")
     studio = Studio(secret, hosts=() if wildcard else (host,), any_address=wildcard)
-    for actor in actors:
-        studio.session.put(actor)
+    studio.hub.progress = "Opening the character" if makers else None
     server = Server(studio, host, port)
     server.start()
     handle = View(server, secret)
-    if browser or (browser is None and has_screen() and not in_notebook()):
-        with contextlib.suppress(webbrowser.Error):
-            webbrowser.open(handle.url)
+    try:
+        if announce is not None:
+            announce(handle)
+        if browser or (browser is None and has_screen() and not in_notebook()):
+            with contextlib.suppress(webbrowser.Error):
+                webbrowser.open(handle.url)
+        for make in makers:
+            server.wait_for(studio.show, make())
+    except BaseException:
+        server.close()
+        raise
+    studio.hub.progress = None
     return handle
 
 
-def _actor(thing: Thing, slot: int, graph: Graph | PathLike | None) -> Actor:
-    file = graph if isinstance(graph, (str, os.PathLike)) else None
-    given = graph if isinstance(graph, Graph) else None
-    if graph is not None and file is None and given is None:
-        raise ValidationError(f"view: graph must be a Graph or a file, got {type(graph).__name__}")
+def _maker(thing: Thing, slot: int, graph: Graph | PathLike | None) -> Callable[[], Actor]:
+    """Loads what is to be shown, so that mistakes are found before a page opens; what is left to do is
+    the engine's."""
+    given = graph if isinstance(graph, Graph) or graph is None else load_graph(_path(graph, "graph"))
+    file = None if graph is None or isinstance(graph, Graph) else os.fspath(graph)
     if isinstance(thing, Animator):
         if graph is not None:
             raise ValidationError("view: an animator brings its own graph; leave graph= out")
-        return Actor(thing.character, slot, Origin("python", ""), graph=thing.graph, animator=thing)
+        return partial(Actor, thing.character, slot, Origin("python", ""), graph=thing.graph, animator=thing)
     if isinstance(thing, Character):
-        if file is not None:
-            from marrow.graph import load_graph
-
-            given = load_graph(os.fspath(file))
-        return Actor(
-            thing, slot, Origin("python", "", None if file is None else os.fspath(file)), graph=given
-        )
-    if not isinstance(thing, (str, os.PathLike)):
-        raise ValidationError(
-            f"view: expected a Character, an Animator, a file or the name of a sample, got {type(thing).__name__}"
-        )
-    actor = _named(thing, slot, file)
-    return actor if given is None else Actor(actor.character, slot, actor.origin, graph=given)
+        return partial(Actor, thing, slot, Origin("python", "", file), graph=given)
+    name = _path(thing, "a Character, an Animator, a file or the name of a sample")
+    if name in NAMES and not os.path.exists(name):
+        return sample_actor(name, slot, graph=given, graph_file=file)
+    return partial(Actor, load(name), slot, Origin("file", name, file), graph=given)
 
 
-def _named(name: PathLike, slot: int, graph: PathLike | None) -> Actor:
-    from marrow import samples
-
-    sample = isinstance(name, str) and name in samples.NAMES and not os.path.exists(name)
-    return actor_of_sample(str(name), slot, graph=graph) if sample else actor_of_file(name, slot, graph=graph)
+def _path(value: object, what: str) -> str:
+    if not isinstance(value, (str, os.PathLike)):
+        raise ValidationError(f"view: expected {what}, got {type(value).__name__}")
+    return os.fspath(value)
 
 
 class View:
@@ -112,7 +122,6 @@ class View:
 
     def __init__(self, server: Server, token: str) -> None:
         self._server, self._token = server, token
-        self._shown = threading.Event()
         self._scheduled = threading.Lock()
         self._newest: tuple[Any, ...] | None = None
 
@@ -143,7 +152,7 @@ class View:
         """Shows something else, in the pages that are open; `slot=1` beside the first."""
         if slot not in (0, 1):
             raise ValidationError(f"show: slot must be 0 or 1, got {slot}")
-        self._server.call(self._server.studio.show, _actor(thing, slot, graph))
+        self._server.wait_for(self._server.studio.show, _maker(thing, slot, graph)())
 
     def update(self, seconds: float | None = None) -> None:
         """Shows the animator as it is now, after it was moved on by `seconds` where given. From the
@@ -161,16 +170,8 @@ class View:
     def _take_over(self) -> None:
         session = self._server.studio.session
         if not session.driven:
-            taken = threading.Event()
-
-            def stop_playing() -> None:
-                session.driven = True
-                session.revision += 1
-                taken.set()
-
-            # The server may be in the middle of an update: from here on it leaves the animator alone.
-            self._server.call(stop_playing)
-            taken.wait(5.0)
+            # The server may be in the middle of an update: once this is done it leaves the animator alone.
+            self._server.wait_for(session.let_drive)
 
     def _deliver(self) -> None:
         """In the server's thread: hands the newest picture on."""

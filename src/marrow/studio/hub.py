@@ -122,6 +122,8 @@ class Hub:
         self.session = session
         self.clients: set[Client] = set()
         self.greeting = greeting
+        self.progress: str | None = None
+        """What everyone waits for, if anything."""
         self.open_sample: Callable[[str, int], None] | None = None
         self.wake = asyncio.Event()
         self._told_revision = -1
@@ -143,6 +145,8 @@ class Hub:
         await socket.accept()
         client = Client(socket)
         client.tell(self.greeting(self.session.state()))
+        if self.progress is not None:
+            client.tell(p.Progress(self.progress, -1.0))
         self.clients.add(client)
         self.wake.set()
         sender = asyncio.create_task(client.send_loop())
@@ -203,11 +207,11 @@ class Hub:
         """Lets time pass, sixty times a second, while somebody watches and something moves."""
         before = due = time.perf_counter()
         while True:
-            if not self._wanted():
+            while not self._wanted():
                 self._rest()
                 await self.wake.wait()
+                self.wake.clear()
                 before = due = time.perf_counter()
-            self.wake.clear()
             now = time.perf_counter()
             try:
                 self.step(now - before)

@@ -2,49 +2,35 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from marrow.errors import FormatError, ResourceLimitError, UnknownNameError
-from marrow.graph import Graph, load_graph
+from marrow.graph import Graph
 from marrow.io import load
 from marrow.io.registry import FORMATS
 from marrow.model import Character
 from marrow.studio.actor import Actor, Origin
 
-__all__ = ["actor_of_file", "actor_of_sample", "actor_of_upload", "receive", "safe_name"]
+__all__ = ["UploadFolder", "actor_of_upload", "receive", "safe_name", "sample_actor"]
 
 _SUFFIXES = {suffix for form in FORMATS for suffix in form.suffixes}
 
 
-def actor_of_file(
-    path: str | os.PathLike[str],
-    slot: int,
-    *,
-    graph: str | os.PathLike[str] | None = None,
-    character: Character | None = None,
-) -> Actor:
-    """A character from a file the user named (`character`, if it is loaded already), with the graph in
-    another."""
-    character = load(path) if character is None else character
-    chosen = load_graph(Path(graph)) if graph is not None else None
-    origin = Origin("file", os.fspath(path), None if graph is None else os.fspath(graph))
-    return Actor(character, slot, origin, graph=chosen)
-
-
-def actor_of_sample(name: str, slot: int, *, graph: str | os.PathLike[str] | None = None) -> Actor:
-    """A built-in character with its own graph, if it has one."""
+def sample_actor(
+    name: str, slot: int, *, graph: Graph | None = None, graph_file: str | None = None
+) -> Callable[[], Actor]:
+    """Loads a built-in character; the call makes an actor of it, with its own graph where none is given."""
     from marrow import samples
 
     if name not in samples.NAMES:
         raise UnknownNameError("sample", name, samples.NAMES)
-    chosen = load_graph(Path(graph)) if graph is not None else sample_graph(name)
-    origin = Origin("sample", name, None if graph is None else os.fspath(graph))
-    return Actor(samples.load(name), slot, origin, graph=chosen)
+    chosen = sample_graph(name) if graph is None else graph
+    return partial(Actor, samples.load(name), slot, Origin("sample", name, graph_file), graph=chosen)
 
 
 def sample_graph(name: str) -> Graph | None:

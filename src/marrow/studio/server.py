@@ -8,6 +8,7 @@ import logging
 import socket
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any
 
 import uvicorn
@@ -99,6 +100,24 @@ class Server:
         if self._loop is not None:
             with contextlib.suppress(RuntimeError):  # it has just closed
                 self._loop.call_soon_threadsafe(function, *arguments)
+
+    def wait_for(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Has the server's thread call a function, and returns when it has; what it raises is raised here."""
+        done: Future[None] = Future()
+
+        def run() -> None:
+            try:
+                function(*arguments)
+            except BaseException as error:
+                done.set_exception(error)
+            else:
+                done.set_result(None)
+
+        self.call(run)
+        while self.running:
+            with contextlib.suppress(TimeoutError):
+                return done.result(1.0)
+        raise ServerError("the studio is closed")
 
     @property
     def running(self) -> bool:

@@ -295,6 +295,12 @@ class Session:
         self._with_graph("parameter", name)
         return self._checked(name, value)
 
+    def let_drive(self) -> None:
+        """From here on the program moves the animator."""
+        if not self.driven:
+            self.driven = True
+            self.revision += 1
+
     def drive(self, seconds: float | None) -> tuple[Picture, dict[str, Any]]:
         """Called by the program, in its own thread: applies what the page asked for, moves the animator
         on by `seconds` where given, and takes its picture."""

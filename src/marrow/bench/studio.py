@@ -1,0 +1,139 @@
+"""`marrow bench studio`: what the studio's server costs per update, from time to the bytes a page is sent."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from marrow.bench.body import synthetic_body
+from marrow.bench.harness import Contest
+from marrow.graph import BlendSpace1D, Graph, LayerBlend, Parameter, State, StateMachine, Transition
+from marrow.studio import protocol as p
+from marrow.studio.actor import Actor, Origin
+from marrow.studio.app import Studio
+from marrow.studio.hub import Client, Hub
+
+__all__ = ["contests", "measurements"]
+
+FRAME = 1 / 60
+GOALS = {1: 0.5e-3, 200: 4e-3}
+"""Seconds an update may take, by characters."""
+BYTES_PER_SECOND = 200_000
+FIRST_PICTURE_SECONDS = 2.0
+
+
+def contests() -> list[Contest]:
+    """One character and a crowd, clip by clip and by a graph."""
+    found = []
+    for count in (1, 200, 2000):
+        for what, graph in (("a clip", None), ("a graph", _graph())):
+            contest = Contest(
+                f"studio, {count:,} x 67 joints playing {what}", "update", 1, goal=GOALS.get(count)
+            )
+            contest.entries["marrow"] = updating(graph, count)
+            found.append(contest)
+    return found
+
+
+def measurements() -> dict[str, Any]:
+    """Bytes to a page, and how long after the command it gets its first frame."""
+    return {
+        "one 67-joint character, what a page is sent per second in bytes": {
+            "a clip": _bytes_per_second(None),
+            "a graph": _bytes_per_second(_graph()),
+            "at most": BYTES_PER_SECOND,
+        },
+        "seconds from `marrow view mannequin` to the first frame": {
+            "measured": min(first_frame() for _ in range(3)),
+            "at most": FIRST_PICTURE_SECONDS,
+        },
+    }
+
+
+def _graph() -> Graph:
+    """A blend of walks under a state machine, a layer over it: what games do."""
+    walk = BlendSpace1D.of("speed", {0.0: "motion_0", 1.0: "motion_1", 2.0: "motion_2"})
+    machine = StateMachine(
+        {"walk": State(walk), "act": State("motion_3")},
+        (Transition("walk", "act", ("act",)), Transition("act", "walk", ("remaining <= 0.2",))),
+    )
+    return Graph(
+        LayerBlend(machine, "motion_3", joints=("joint_20",), weight=0.5),
+        {"speed": Parameter(range=(0.0, 2.0), default=0.7), "act": Parameter("trigger")},
+    )
+
+
+class _Page:
+    """A page that takes all it is sent, and counts it."""
+
+    def __init__(self, hub: Hub) -> None:
+        self.client = Client(None)  # type: ignore[arg-type]
+        self.bytes = 0
+        hub.clients.add(self.client)
+
+    def take(self) -> None:
+        client = self.client
+        for message in client.texts.values():
+            self.bytes += len(p.encode(message))
+        client.texts.clear()
+        for slot, picture in client.pictures.items():
+            self.bytes += len(picture.packed(client.placed.get(slot) is not picture.placements))
+            client.placed[slot] = picture.placements
+        client.pictures = {}
+
+
+def _studio(graph: Graph | None, count: int) -> tuple[Hub, _Page]:
+    studio = Studio("bench")
+    studio.session.put(Actor(synthetic_body(1000), 0, Origin("python", ""), graph=graph))
+    studio.session.count = count
+    return studio.hub, _Page(studio.hub)
+
+
+def updating(graph: Graph | None, count: int) -> Callable[[], object]:
+    """One update of the server with one page, as a call."""
+    hub, page = _studio(graph, count)
+
+    def update() -> None:
+        hub.step(FRAME)
+        page.take()
+
+    return update
+
+
+def _bytes_per_second(graph: Graph | None) -> int:
+    hub, page = _studio(graph, 1)
+    for k in range(60):
+        if graph is not None:  # a parameter that is dragged all the time is the most there is to tell
+            hub.session.apply(p.SetParameter("speed", k / 30))
+        hub.step(FRAME)
+        page.take()
+    page.bytes = 0
+    for _ in range(60):
+        hub.step(FRAME)
+        page.take()
+    return page.bytes
+
+
+def first_frame() -> float:
+    """Starts the command in a process of its own, as a user does, and connects as soon as it says where."""
+    from websockets.sync.client import connect
+
+    began = time.perf_counter()
+    command = [sys.executable, "-m", "marrow", "view", "mannequin", "--no-browser", "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        assert process.stdout is not None
+        address = re.search(r"http://(\S+)/\?(token=\S+)", process.stdout.readline())
+        if address is None:
+            raise RuntimeError("marrow view did not start")
+        with connect(f"ws://{address[1]}/ws?{address[2]}", max_size=None, compression=None) as page:
+            while not isinstance(page.recv(), bytes):
+                pass
+        return time.perf_counter() - began
+    finally:
+        process.terminate()
+        process.communicate()
