@@ -75,7 +75,7 @@ from marrow.kernels.control_tables import (
     VOICES,
     WEIGHT,
 )
-from marrow.kernels.linking import linked, seeing
+from marrow.kernels.linking import linked
 from marrow.kernels.program import (
     ACCUMULATE,
     INERTIA,
@@ -644,10 +644,20 @@ update_graph_plainly = update_all
 _FUNCTIONS = (
     *control_motion.FUNCTIONS, *control_machine.FUNCTIONS, advance_parameters, settle_triggers, show, show_alone, spread_line,
     spread_plane, blend_total, release_slot, begin_voice, slots_wait, advance_slot, advance, put, join, write_range, clear_sums,
-    write_start, write_program, step, share_travel,
+    write_start, write_program, step, share_travel, update_all,
+)  # fmt: skip
+
+
+_INLINE = (
+    advance_parameters, settle_triggers, decide, slots_wait, advance, note_remaining, write_program, step,
 )  # fmt: skip
 
 
 @kernel
 def update_graph() -> Any:
-    return seeing(update_all, linked(_FUNCTIONS), "update_graph")
+    update_all = linked(_FUNCTIONS, _INLINE)["update_all"]
+
+    def update_graph(tables, state, dt, work, sums, motion, start, ops, vectors, events, count, deltas, lod, row, tick, begin, end):
+        return update_all(tables, state, dt, work, sums, motion, start, ops, vectors, events, count, deltas, lod, row, tick, begin, end)
+
+    return update_graph

@@ -8,19 +8,20 @@ from typing import Any
 
 from marrow.kernels.compiler import FAST_MATH
 
-__all__ = ["helper", "linked", "seeing"]
+__all__ = ["helper", "linked"]
 
 
-def seeing(function: Callable[..., Any], compiled: dict[str, Any], name: str | None = None) -> Any:
+def _seeing(function: Callable[..., Any], compiled: dict[str, Any]) -> Any:
     """The same function in a world where the names of `compiled` mean compiled functions."""
     world = {**function.__globals__, **compiled}  # type: ignore[attr-defined]
-    return FunctionType(function.__code__, world, name or function.__name__)  # type: ignore[attr-defined]
+    return FunctionType(function.__code__, world, function.__name__)  # type: ignore[attr-defined]
 
 
-def helper(function: Callable[..., Any]) -> Any:
+def helper(function: Callable[..., Any], *, inline: bool = False) -> Any:
     """A function that only kernels call, compiled. It has no entry from Python (whose code would take most of the time it
     takes to compile it), and does not count references to the arrays it is given (which would take most of the time it
-    takes to run it): it must not make arrays of its own."""
+    takes to run it): it must not make arrays of its own. With `inline` it becomes part of its caller, which spares a function
+    of many arguments the handing over, and is worth the time to compile where it is called once."""
     import numba
 
     return numba.njit(
@@ -31,12 +32,13 @@ def helper(function: Callable[..., Any]) -> Any:
         no_cpython_wrapper=True,
         no_cfunc_wrapper=True,
         _nrt=False,
+        inline="always" if inline else "never",
     )
 
 
-def linked(functions: Iterable[Callable[..., Any]]) -> dict[str, Any]:
+def linked(functions: Iterable[Callable[..., Any]], inline: Iterable[Callable[..., Any]] = ()) -> dict[str, Any]:
     """Helpers by name, from plain functions that call each other; callees come before callers."""
-    compiled: dict[str, Any] = {}
+    within, compiled = set(inline), {}
     for f in functions:
-        compiled[f.__name__] = helper(seeing(f, compiled))
+        compiled[f.__name__] = helper(_seeing(f, compiled), inline=f in within)
     return compiled
