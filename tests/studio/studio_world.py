@@ -167,7 +167,12 @@ class Site:
         ) as socket:
             page = Page(socket)
             page.hello = page.wait("hello")
-            yield page
+            try:
+                yield page
+            finally:
+                # A page that has not read all it was sent would wait for a goodbye it cannot hear.
+                with contextlib.suppress(OSError):
+                    socket.socket.shutdown(2)
 
 
 @dataclass
