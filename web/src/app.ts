@@ -56,6 +56,7 @@ export class App {
       switch (message.type) {
         case "hello":
           this.hello = message;
+          this.lastFrames.clear();
           this.history = message.history.slice(-HISTORY_LENGTH);
           this.emit("hello", message);
           this.takeState(message.state);
@@ -129,6 +130,11 @@ export class App {
       this.send({ type: "ack", frame: frame.frame });
     }
     this.waiting.clear();
+  }
+
+  /** The number of the frame a slot shows, -1 before the first. */
+  shownFrame(slot: number): number {
+    return this.lastFrames.get(slot)?.frame ?? -1;
   }
 
   private async load(slot: number, present: boolean): Promise<void> {

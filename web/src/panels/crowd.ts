@@ -20,11 +20,11 @@ export function crowdPanel(app: App): HTMLElement {
   };
 
   const figures = {
-    ms: figure("Engine", "ms per update"),
+    ms: figure("Engine update", "ms"),
     us: figure("Per character", "µs"),
     kb: figure("Stream", "kB/s"),
-    rate: figure("Engine rate", "updates/s"),
-    fps: figure("Picture", "frames/s"),
+    rate: figure("Updates", "per s"),
+    fps: figure("Pictures", "per s"),
     viewers: figure("Viewers", ""),
   };
 

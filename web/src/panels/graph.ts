@@ -72,7 +72,7 @@ export function graphPanel(app: App): HTMLElement {
     const { places, width, height } = layoutTree(graph.nodes);
     size = { width: width + 16, height: height + 16 };
     const first = places.get(graph.machines[0]?.path ?? graph.blend_spaces[0]?.path ?? graph.nodes[0]?.path ?? "");
-    focus = first ? { x: first.x - 40, y: first.y + 26 } : focus;
+    focus = first ? { x: first.x - 60, y: first.y + 26 } : focus;
     const lines: Element[] = [];
     const shapes: Element[] = [];
     for (const node of graph.nodes) {
@@ -181,7 +181,7 @@ export function graphPanel(app: App): HTMLElement {
 }
 
 function kindName(kind: string): string {
-  return kind.replace(/Node$/, "").replace(/([a-z])([A-Z0-9])/g, "$1 $2").toLowerCase().replace(/^./, (c) => c.toUpperCase()).replace("2 d", "2D").replace("1 d", "1D");
+  return kind.replace(/Node$/, "").replace(/([a-z])([A-Z0-9])/g, "$1 $2").toLowerCase().replace(/^./, (c) => c.toUpperCase()).replace(/ ?([12]) ?d$/, " $1D");
 }
 
 function clip(text: string, length: number): string {

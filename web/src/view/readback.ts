@@ -71,6 +71,8 @@ function run(
     gl.enableVertexAttribArray(location);
     gl.vertexAttribPointer(location, width, gl.FLOAT, false, 0, 0);
   }
+  // Uploading a texture changes what is bound: all are uploaded before the first is bound.
+  for (const uniform of Object.values(part.uniforms)) if (typeof uniform.value !== "number") renderer.initTexture(uniform.value as DataTexture);
   let unit = 0;
   for (const [name, uniform] of Object.entries(part.uniforms)) {
     const location = gl.getUniformLocation(program, name);
@@ -78,7 +80,6 @@ function run(
     if (typeof uniform.value === "number") gl.uniform1i(location, uniform.value);
     else {
       const texture = uniform.value as DataTexture;
-      renderer.initTexture(texture);
       const handle = (renderer.properties.get(texture) as { __webglTexture?: WebGLTexture }).__webglTexture ?? null;
       gl.activeTexture(gl.TEXTURE0 + unit);
       gl.bindTexture(gl.TEXTURE_2D, handle);

@@ -1,0 +1,118 @@
+"""A real browser that looks at a real studio: Debian's Chromium through Playwright, drawing in software."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import marrow.studio
+from surroundings import missing
+
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+STATIC = Path(marrow.studio.__file__).parent / "static"
+# A software renderer on a busy machine takes its time; nothing here is about how long.
+PATIENCE = 60.0
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """The browser; a test that cannot have one is skipped, or fails under MARROW_STRICT=1."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        missing("playwright is not installed: pip install playwright")
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        missing("chromium is not on the path: apt-get install chromium")
+    if not (STATIC / "studio.js").is_file():
+        missing("the studio's page is not built: run `npm ci && npm run build` in web/")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Tab:
+    """One page of the studio, with what tests ask of it again and again."""
+
+    def __init__(self, browser: Any, url: str, *, width: int = 1120, height: int = 640) -> None:
+        self.context = browser.new_context(viewport={"width": width, "height": height}, color_scheme="dark")
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(1000 * PATIENCE)
+        self.errors: list[str] = []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.goto(url)
+
+    def js(self, expression: str, argument: Any = None) -> Any:
+        """A value from the page; `s` is its `window.marrowStudio`."""
+        return self.page.evaluate(
+            f"(a) => {{ const s = window.marrowStudio; return {expression}; }}", argument
+        )
+
+    def until(self, expression: str, argument: Any = None) -> Any:
+        """Waits until the expression is true. The page forbids `eval`, so it is asked from here."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            value = self.js(expression, argument)
+            if value:
+                return value
+            self.page.wait_for_timeout(20)
+        raise AssertionError(f"it did not come true that {expression}")
+
+    def loaded(self) -> Tab:
+        self.until("s?.viewport.character()?.count > 0")
+        return self
+
+    def send(self, **message: Any) -> None:
+        self.js("s.send(a)", message)
+
+    def settle(self) -> None:
+        """Stops time and waits until the page shows what the engine's newest picture is."""
+        self.send(type="play", playing=False)
+        self.until("s.state.playing === false")
+        self.until(
+            "fetch(s.connection.address('api/skinned', {slot: 0}))"
+            ".then((r) => Number(r.headers.get('x-marrow-frame')) === s.shownFrame(0))"
+        )
+
+    def pose(self) -> list[float]:
+        """The skinning matrices that are on the screen."""
+        return self.js("Array.from(s.viewport.character().matrices.slice(0, 12 * 20))")
+
+    def difference_to_engine(self, method: str | None = None) -> float:
+        """How far positions computed by GPU and engine are apart at most, over the character's size."""
+        if method is not None:
+            self.js("s.set('method', a)", method)
+        self.settle()
+        return self.js(
+            """(async () => {
+              const query = a ? {slot: 0, instance: 0, method: a} : {slot: 0, instance: 0};
+              const answer = await fetch(s.connection.address('api/skinned', query));
+              const engine = new Float32Array(await answer.arrayBuffer());
+              const gpu = s.viewport.skinnedPositions(0, 0);
+              if (gpu.length !== engine.length || !gpu.length) return Infinity;
+              let worst = 0;
+              for (let i = 0; i < gpu.length; i++) worst = Math.max(worst, Math.abs(gpu[i] - engine[i]));
+              return worst / s.viewport.character().size;
+            })()""",
+            method,
+        )
+
+    def close(self) -> None:
+        self.context.close()

@@ -1,0 +1,344 @@
+"""The studio's page in a real browser: it draws, plays, scrubs, steers, opens files and comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from browser import Tab, chromium
+from studio_world import JOINTS, small_character
+
+import marrow as mw
+from builders import rotations
+
+# Skinning in float32 on both sides, relative to the character's size.
+SAME = 2e-6
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def studio(browser: Any) -> Iterator[mw.View]:
+    with mw.view("mannequin", browser=False) as view:
+        yield view
+
+
+@pytest.fixture(scope="module")
+def shared(browser: Any, studio: Any) -> Iterator[Tab]:
+    tab = Tab(browser, studio.url).loaded()
+    tab.js("s.set('shadows', false)")
+    yield tab
+    assert tab.errors == []
+    tab.close()
+
+
+@pytest.fixture
+def tab(shared: Tab) -> Tab:
+    """The page as a visitor finds it: playing the first clip, nothing picked."""
+    shared.send(type="mode", value="clip")
+    shared.send(type="clip", name="idle")
+    shared.send(type="play", playing=True)
+    shared.send(type="select", joint=-1)
+    shared.js("s.set('method', 'file')")
+    shared.until("s.state.mode === 'clip' && s.state.clip === 'idle' && s.state.playing && s.selected === -1")
+    return shared
+
+
+@pytest.fixture
+def small(browser: Any) -> Iterator[Any]:
+    """Opens small studios of their own."""
+    opened: list[Any] = []
+
+    def open_one(thing: Any = None) -> tuple[Any, Tab]:
+        view = mw.view(thing, browser=False)
+        tab = Tab(browser, view.url, width=900, height=560)
+        opened.extend((tab, view))
+        return view, tab
+
+    yield open_one
+    for one in opened:
+        one.close()
+
+
+# -- pictures ---------------------------------------------------------------------------------------------------
+
+
+def test_the_sample_is_seen_to_move_and_to_stand_still_when_paused(tab: Tab) -> None:
+    picture = tab.page.locator(".viewport")
+    first, drawn = picture.screenshot(), tab.js("s.viewport.drawn")
+    tab.until("s.viewport.drawn > a + 3", drawn)
+    assert picture.screenshot() != first
+    tab.settle()
+    tab.page.wait_for_timeout(200)
+    still, drawn = picture.screenshot(), tab.js("s.viewport.drawn")
+    tab.page.wait_for_timeout(300)
+    assert picture.screenshot() == still
+    assert tab.js("s.viewport.drawn") == drawn, "nothing moves, so nothing is drawn"
+
+
+@pytest.mark.parametrize("method", ["linear", "dual_quaternion"])
+def test_positions_skinned_in_the_browser_equal_the_engines(tab: Tab, method: str) -> None:
+    tab.send(type="clip", name="attack")
+    tab.send(type="seek", time=0.55)
+    tab.until("s.state.clip === 'attack'")
+    assert tab.difference_to_engine(method) < SAME
+
+
+def test_skinning_methods_differ_where_joints_twist(tab: Tab) -> None:
+    tab.send(type="clip", name="attack")
+    tab.settle()
+    positions = []
+    for name in ("Linear", "Dual quat."):
+        tab.page.get_by_role("tab", name="View").click()
+        tab.page.get_by_role("radio", name=name, exact=True).click()
+        positions.append(np.array(tab.js("Array.from(s.viewport.skinnedPositions(0, 0))")))
+    assert np.abs(positions[0] - positions[1]).max() > 1e-3
+
+
+@pytest.mark.parametrize("method", ["linear", "dual_quaternion"])
+def test_scaled_and_sheared_joints_and_morphs_are_skinned_as_the_engine_does(small: Any, method: str) -> None:
+    character = small_character()
+    rng = np.random.default_rng(11)
+    times = np.array([0.0, 1.0])
+    tracks = [mw.Track(j, "rotation", times, rotations(rng, (2,))) for j in range(JOINTS)]
+    tracks += [mw.Track(j, "scale", times, rng.uniform(0.5, 1.6, (2, 3))) for j in range(JOINTS)]
+    tracks.append(mw.Track(0, "morph", times, np.array([0.2, 0.9])))
+    clip = mw.Clip("grow", character.skeleton, tracks, rate=20.0)
+    _, tab = small(character.replace(clips=[clip]))
+    tab.loaded()
+    tab.send(type="seek", time=0.5)
+    assert tab.difference_to_engine(method) < 5 * SAME
+
+
+def test_blended_skinning_of_a_file_equals_the_engines(small: Any, corpus: Path) -> None:
+    _, tab = small(mw.load(corpus / "maya_dq_weights_7500_binary.fbx"))
+    tab.loaded()
+    tab.send(type="seek", time=0.5)
+    assert tab.difference_to_engine() < 5 * SAME
+
+
+# -- time -------------------------------------------------------------------------------------------------------
+
+
+def test_scrubbing_on_the_ruler_goes_to_that_time(tab: Tab) -> None:
+    tab.settle()
+    before = tab.pose()
+    ruler = tab.page.get_by_role("slider", name="Time in the clip").bounding_box()
+    tab.page.mouse.move(ruler["x"] + ruler["width"] * 0.2, ruler["y"] + 15)
+    tab.page.mouse.down()
+    tab.page.mouse.move(ruler["x"] + ruler["width"] * 0.5, ruler["y"] + 15, steps=4)
+    tab.page.mouse.up()
+    tab.until("Math.abs(s.state.time - 3.0) < 0.05 && !s.state.playing")
+    tab.settle()
+    assert tab.pose() != before
+
+
+def test_keys_change_clips_step_frames_and_pause(tab: Tab) -> None:
+    keyboard = tab.page.keyboard
+    tab.page.locator(".viewport canvas").first.focus()
+    keyboard.press("2")
+    tab.until("s.state.clip === 'walk'")
+    assert tab.page.get_by_role("option", name="walk 1.00 s").get_attribute("aria-selected") == "true"
+    keyboard.press("1")
+    tab.until("s.state.clip === 'idle'")
+    keyboard.press(" ")
+    tab.until("!s.state.playing")
+    at, rate = tab.js("s.state.time"), tab.js("s.state.rate")
+    keyboard.press("ArrowRight")
+    tab.until("s.state.time > a", at + 0.5 / rate)
+    assert tab.js("s.state.time") == pytest.approx(at + 1 / rate, abs=1.01 / rate)
+
+
+def test_searching_narrows_the_list_of_clips(tab: Tab) -> None:
+    tab.page.get_by_label("Search clips").fill("strafe")
+    shown = tab.page.locator("[data-clip]:visible")
+    assert shown.count() == 2
+    tab.page.get_by_label("Search clips").fill("no such thing")
+    assert tab.page.get_by_text("No clip has that in its name.").is_visible()
+    tab.page.get_by_label("Search clips").fill("")
+
+
+def test_a_joint_clicked_in_the_view_is_picked_and_its_curves_are_drawn(tab: Tab) -> None:
+    tab.settle()
+    joint = tab.js("s.characters[0].joints.findIndex((j) => j.name === 'head')")
+    frame = tab.page.locator(".viewport").bounding_box()
+    place = tab.js("s.viewport.screenPosition(a)", joint)
+    tab.page.mouse.click(frame["x"] + place["x"], frame["y"] + place["y"])
+    tab.until("s.state.selected === a", joint)
+    row = tab.page.locator(f"[data-joint='{joint}']")
+    assert row.get_attribute("aria-selected") == "true"
+    tab.page.locator(".curve-title", has_text="head").wait_for()
+    tab.page.locator(".curve-value").first.wait_for()
+
+
+# -- the graph --------------------------------------------------------------------------------------------------
+
+
+def test_dragging_the_dot_of_a_blend_space_changes_parameters_and_pose(tab: Tab) -> None:
+    tab.page.get_by_role("radio", name="Graph").click()
+    tab.until("s.state.mode === 'graph'")
+    pad = tab.page.get_by_role("slider", name="Blend space of Strafe and Speed")
+    pad.scroll_into_view_if_needed()
+    box = pad.bounding_box()
+    before = tab.pose()
+    tab.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.7)
+    tab.page.mouse.down()
+    tab.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.2, steps=5)
+    tab.page.mouse.up()
+    assert tab.until("s.state.parameters.speed > 2.5")
+    tab.until("Object.entries(s.weights).some(([path, w]) => path.endsWith('points[2].source') && w > 0.5)")
+    assert tab.pose() != before
+    assert tab.page.locator(".node.active", has_text="run").count() > 0
+
+
+def test_a_trigger_lights_up_its_state_and_enters_the_history(tab: Tab) -> None:
+    tab.page.get_by_role("radio", name="Graph").click()
+    tab.until("s.state.mode === 'graph'")
+    tab.page.locator(".state.active[data-state='move']").wait_for()
+    tab.page.get_by_role("button", name="Fire jump").click()
+    tab.page.locator(".state.active[data-state='jump']").wait_for()
+    tab.until("s.history.some((entry) => entry.state === 'jump')")
+    tab.page.locator(".state.active[data-state='move']").wait_for()
+
+
+def test_a_layers_mask_is_shown_on_the_skeleton(tab: Tab) -> None:
+    tab.page.get_by_role("radio", name="Graph").click()
+    tab.until("s.state.mode === 'graph'")
+    masked = tab.page.locator(".node.masked").first
+    masked.dispatch_event("click")
+    assert tab.js("s.viewport.character().parts[0].uniforms.mwHeat.value") == 1
+    masked.dispatch_event("click")
+    assert tab.js("s.viewport.character().parts[0].uniforms.mwHeat.value") == 0
+    tab.js("s.set('skeleton', false)")
+
+
+# -- crowds, files, out -----------------------------------------------------------------------------------------
+
+
+def test_the_number_of_characters_follows_the_crowd_panel(tab: Tab) -> None:
+    tab.page.get_by_role("tab", name="Crowd").click()
+    number = tab.page.get_by_role("spinbutton", name="Number of characters")
+    number.fill("3")
+    number.press("Enter")
+    tab.until("s.viewport.character().count === 3")
+    number.fill("1")
+    number.press("Enter")
+    tab.until("s.viewport.character().count === 1")
+
+
+def test_pictures_files_and_code_can_be_taken_away(tab: Tab) -> None:
+    for item, ending, magic in (("Picture", ".png", b"\x89PNG"), ("Export character", ".glb", b"glTF")):
+        tab.page.get_by_role("button", name="Save and export").click()
+        with tab.page.expect_download() as saved:
+            tab.page.get_by_role("menuitem", name=item).click()
+        assert saved.value.suggested_filename.endswith(ending)
+        assert Path(saved.value.path()).read_bytes()[:4] == magic
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab.page.get_by_role("button", name="Save and export").click()
+    tab.page.get_by_role("menuitem", name="Copy Python code").click()
+    tab.page.get_by_text("Python code copied").wait_for()
+    assert "import marrow as mw" in tab.js("navigator.clipboard.readText()")
+
+
+def test_a_video_is_recorded(tab: Tab) -> None:
+    tab.page.get_by_role("button", name="Save and export").click()
+    tab.page.get_by_role("menuitem", name="Record video").click()
+    drawn = tab.js("s.viewport.drawn")
+    tab.until("s.viewport.drawn > a + 4", drawn)
+    with tab.page.expect_download() as saved:
+        tab.page.get_by_role("button", name="Stop recording").click()
+    assert Path(saved.value.path()).read_bytes()[:4] == b"\x1a\x45\xdf\xa3"
+
+
+def test_a_file_is_opened_and_a_broken_one_is_refused_in_words(
+    small: Any, corpus: Path, tmp_path: Path
+) -> None:
+    _, tab = small()
+    tab.page.get_by_text("Nothing is open", exact=True).wait_for()
+    tab.page.get_by_role("button", name="Open a character").click()
+    tab.page.get_by_label("Choose a file").set_input_files(corpus / "Fox.glb")
+    tab.loaded()
+    assert tab.js("s.characters[0].clips.map((c) => c.name)") == ["Survey", "Walk", "Run"]
+    broken = tmp_path / "broken.glb"
+    broken.write_bytes((corpus / "Fox.glb").read_bytes()[:2000])
+    tab.page.get_by_role("button", name="Open a character").click()
+    tab.page.get_by_label("Choose a file").set_input_files(broken)
+    problem = tab.page.locator(".problem")
+    problem.wait_for()
+    assert "broken.glb" in problem.inner_text()
+    assert tab.js("s.characters[0].clips.length") == 3, "the fox is still there"
+
+
+# -- the page itself --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (820, 1180), (1024, 768)])
+def test_the_page_fits_desktops_and_tablets(tab: Tab, width: int, height: int) -> None:
+    tab.page.set_viewport_size({"width": width, "height": height})
+    tab.until(
+        "Math.abs(document.querySelector('.viewport canvas').clientWidth - s.viewport.element.clientWidth) < 2"
+    )
+    assert tab.js("document.documentElement.scrollWidth") <= width
+    canvas = tab.page.locator(".viewport").bounding_box()
+    assert canvas["width"] >= 600 and canvas["height"] >= 300
+    drawer = tab.page.get_by_role("button", name="Show settings")
+    assert drawer.is_visible() == (width <= 1100)
+    if drawer.is_visible():
+        drawer.click()
+        tab.page.get_by_role("tab", name="View").click()
+        drawer.click()
+    tab.page.set_viewport_size({"width": 1120, "height": 640})
+
+
+def test_every_control_has_a_name(tab: Tab) -> None:
+    nameless = tab.js(
+        """[...document.querySelectorAll('button, input, select, [role=slider], [role=separator], canvas, dialog')]
+        .filter((e) => !(e.getAttribute('aria-label') || e.textContent.trim() || e.closest('label')?.textContent.trim()
+          || e.getAttribute('aria-hidden')))
+        .map((e) => e.outerHTML.slice(0, 120))"""
+    )
+    assert nameless == []
+
+
+def test_help_opens_with_a_question_mark_and_closes_again(tab: Tab) -> None:
+    tab.page.keyboard.press("?")
+    help_card = tab.page.get_by_role("dialog", name="Keyboard help")
+    help_card.wait_for()
+    tab.page.keyboard.press("Escape")
+    help_card.wait_for(state="hidden")
+
+
+def test_two_pages_watch_and_steer_one_session(tab: Tab, browser: Any, studio: Any) -> None:
+    other = Tab(browser, studio.url, width=900, height=560).loaded()
+    try:
+        other.send(type="clip", name="walk")
+        tab.until("s.state.clip === 'walk'")
+        seen = [one.js("s.shownFrame(0)") for one in (tab, other)]
+        tab.until("s.shownFrame(0) > a", seen[0])
+        other.until("s.shownFrame(0) > a", seen[1])
+        assert other.errors == []
+    finally:
+        other.close()
+
+
+def test_the_page_comes_back_after_the_server_restarts(browser: Any) -> None:
+    first = mw.view(small_character(), token="again", browser=False)
+    port = first.port
+    tab = Tab(browser, first.url, width=900, height=560).loaded()
+    try:
+        first.close()
+        tab.page.get_by_text("The server is gone").wait_for()
+        with mw.view(small_character(name="second"), port=port, token="again", browser=False):
+            tab.until("s.characters[0]?.name === 'second'")
+            tab.page.get_by_text("The server is gone").wait_for(state="hidden")
+            tab.until("s.shownFrame(0) > 0")
+        assert tab.errors == []
+    finally:
+        tab.close()
