@@ -1,6 +1,6 @@
 """Makes the plots of docs/graph.md: a blend space, a transition, and the mannequin's graph.
 
-    python docs/graph_plots.py
+python docs/graph_plots.py
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ COLOURS = ("#3b6fb6", "#d9722e", "#4a9a55", "#b04a72", "#7a62b3", "#8a7a3a")
 
 
 def frame(width: int, height: int, body: list[str]) -> str:
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="12">'
+    size = f'width="{width}" height="{height}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">'
     return "\n".join([head, '<rect width="100%" height="100%" fill="white"/>', *body, "</svg>"]) + "\n"
 
 
@@ -31,7 +32,10 @@ def blend_space() -> str:
     places = np.array([p.at for p in points])
     names = [p.source if isinstance(p.source, str) else p.source.clip for p in points]
     low, high, cells = np.array([-1.3, -1.4]), np.array([1.3, 4.0]), (26, 54)
-    x, y = (np.linspace(low[k], high[k], cells[k], endpoint=False) + (high - low)[k] / cells[k] / 2 for k in (0, 1))
+    x, y = (
+        np.linspace(low[k], high[k], cells[k], endpoint=False) + (high - low)[k] / cells[k] / 2
+        for k in (0, 1)
+    )
     grid = np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1).reshape(-1, 2)
     free = {name: Parameter() for name in ("speed", "strafe")}
     crowd = mw.Animator(mw.samples.mannequin(), Graph(root, free), count=len(grid))
@@ -58,8 +62,12 @@ def blend_space() -> str:
         body.append(f'<polygon points="{corners}" fill="none" stroke="#555"/>')
     for place, name in zip(places, names):
         u, v = at(place)
-        body.append(f'<circle cx="{u:.1f}" cy="{v:.1f}" r="4" fill="#222"/><text x="{u + 7:.1f}" y="{v - 6:.1f}">{name}</text>')
-    body.append('<text x="40" y="20">how much of "walk" is seen, over strafe (x) and speed (y), in m/s</text>')
+        body.append(
+            f'<circle cx="{u:.1f}" cy="{v:.1f}" r="4" fill="#222"/><text x="{u + 7:.1f}" y="{v - 6:.1f}">{name}</text>'
+        )
+    body.append(
+        '<text x="40" y="20">how much of "walk" is seen, over strafe (x) and speed (y), in m/s</text>'
+    )
     return frame(470, 680, body)
 
 
@@ -71,7 +79,9 @@ def transition() -> str:
     def clip(name: str, values: np.ndarray) -> mw.Clip:
         return mw.Clip(name, bones, [mw.Track(0, "translation", t, np.stack([values, 0 * t, 0 * t], axis=1))])
 
-    stick = mw.Character(bones, (), [clip("a", np.sin(np.pi * t)), clip("b", 1.6 + 0.4 * np.cos(2 * np.pi * t))])
+    stick = mw.Character(
+        bones, (), [clip("a", np.sin(np.pi * t)), clip("b", 1.6 + 0.4 * np.cos(2 * np.pi * t))]
+    )
     curves, dt, start = {}, 1 / 240, 0.9
     for blend in ("fade", "inertia"):
         machine = StateMachine(
@@ -87,15 +97,23 @@ def transition() -> str:
     time = (np.arange(len(xs)) + 1) * dt
     source, target = np.sin(np.pi * time), 1.6 + 0.4 * np.cos(2 * np.pi * (time - start))
 
-    def line(values: np.ndarray, colour: str, top: float, scale: float, dash: str = "", keep: slice = slice(None)) -> str:
-        points = " ".join(f"{40 + 260 * u:.1f},{top - scale * v:.1f}" for u, v in zip(time[keep][::2], values[keep][::2]))
+    def line(
+        values: np.ndarray, colour: str, top: float, scale: float, dash: str = "", keep: slice = slice(None)
+    ) -> str:
+        points = " ".join(
+            f"{40 + 260 * u:.1f},{top - scale * v:.1f}" for u, v in zip(time[keep][::2], values[keep][::2])
+        )
         return f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.6" stroke-dasharray="{dash}"/>'
 
     k = round(start / dt)
-    body = ['<text x="40" y="20">place of a joint: from motion a (dashed) to motion b (dashed), starting at 0.9 s</text>']
+    body = [
+        '<text x="40" y="20">place of a joint: from motion a (dashed) to motion b (dashed), starting at 0.9 s</text>'
+    ]
     body += [line(source, "#999", 200, 70, "3 3"), line(target, "#999", 200, 70, "3 3", slice(k, None))]
     body += [line(curves[b], c, 200, 70) for b, c in zip(curves, COLOURS)]
-    body.append('<text x="40" y="300">its speed: a linear fade kinks where it starts and ends, inertia does not</text>')
+    body.append(
+        '<text x="40" y="300">its speed: a linear fade kinks where it starts and ends, inertia does not</text>'
+    )
     for b, c in zip(curves, COLOURS):
         body.append(line(np.gradient(curves[b], dt), c, 400, 12))
     for j, (b, c) in enumerate(zip(curves, COLOURS)):

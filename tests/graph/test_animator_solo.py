@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from builders import mesh
 
 import marrow as mw
+from builders import mesh
 from marrow.errors import UnknownNameError, ValidationError
 
 BONES = mw.Skeleton(("root", "tip"), [-1, 0], morph_names=("smile",))

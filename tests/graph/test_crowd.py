@@ -30,17 +30,29 @@ from marrow.graph import (
 from marrow.graph.control import GraphControl
 
 STICK = character(
-    gait("walk", 1.0, 0.0, 0.5), gait("run", 0.6, 0.1, 0.4, 2.0), gait("limp", 1.5, 0.3, 1.3), still("zero"),
-    still("one", 1.0, 40.0), still("two", 2.0, -100.0), ramp("up", 0, 1, events=((0.3, "hit"),)), ramp("nod", 0, 1, 2.0),
+    gait("walk", 1.0, 0.0, 0.5),
+    gait("run", 0.6, 0.1, 0.4, 2.0),
+    gait("limp", 1.5, 0.3, 1.3),
+    still("zero"),
+    still("one", 1.0, 40.0),
+    still("two", 2.0, -100.0),
+    ramp("up", 0, 1, events=((0.3, "hit"),)),
+    ramp("nod", 0, 1, 2.0),
     mw.additive(still("plus", 3.0, 20.0), still("zero")),
-)  # fmt: skip
+)
 
 
 def everything():
     """A graph with every kind of node in it."""
-    legs = BlendSpace2D.of("x", "y", {(0, 0): ClipNode("zero", sync=False), (0, 1): "walk", (1, 1): "run", (1, 0): "limp"})
+    legs = BlendSpace2D.of(
+        "x", "y", {(0, 0): ClipNode("zero", sync=False), (0, 1): "walk", (1, 1): "run", (1, 0): "limp"}
+    )
     moves = StateMachine(
-        {"legs": State(legs), "up": State(ClipNode("up", loop=False)), "mix": State(Blend(("one", "two"), ("x", "y")))},
+        {
+            "legs": State(legs),
+            "up": State(ClipNode("up", loop=False)),
+            "mix": State(Blend(("one", "two"), ("x", "y"))),
+        },
         (
             Transition("legs", "up", ("go",), seconds=0.2, blend="inertia"),
             Transition("up", "legs", ("remaining <= 0.1",), seconds=0.2),
@@ -53,9 +65,15 @@ def everything():
     body = LookAt(Additive(body, "plus", weight="w"), {"spine": 0.5, "arm": 1.0}, "goal", weight="look")
     body = TwoBoneIK(body, "hand", "goal", weight="look")
     parameters = {
-        "x": Parameter(range=(0, 1), smoothing=0.1), "y": Parameter(range=(0, 1)), "w": Parameter(), "which": Parameter(),
-        "look": Parameter(), "goal": Parameter("vector", (0.5, 1.0, 1.0)), "flag": Parameter("bool", False), "go": Parameter("trigger"),
-    }  # fmt: skip
+        "x": Parameter(range=(0, 1), smoothing=0.1),
+        "y": Parameter(range=(0, 1)),
+        "w": Parameter(),
+        "which": Parameter(),
+        "look": Parameter(),
+        "goal": Parameter("vector", (0.5, 1.0, 1.0)),
+        "flag": Parameter("bool", False),
+        "go": Parameter("trigger"),
+    }
     return Graph(RootMotion(body), parameters)
 
 
@@ -205,11 +223,15 @@ def test_random_parameters_break_nothing():
                 values = rng.normal(0, 2, N)
                 values[rng.random(N) < 0.02] = rng.choice([np.nan, np.inf, -np.inf, 1e300, 1e-300])
                 crowd[name] = values
-            crowd["goal"] = rng.normal(0, 3, (N, 3)) * rng.choice([0, 1, 1e6, np.nan], (N, 1), p=[0.1, 0.7, 0.1, 0.1])
+            crowd["goal"] = rng.normal(0, 3, (N, 3)) * rng.choice(
+                [0, 1, 1e6, np.nan], (N, 1), p=[0.1, 0.7, 0.1, 0.1]
+            )
             crowd["flag"] = rng.random(N) < 0.3
             crowd.trigger("go", rng.random(N) < 0.2)
             crowd.play_slot("act", "up", instances=np.flatnonzero(rng.random(N) < 0.05))
-        crowd.update(rng.choice([0.0, 1e-9, 1 / 144, 1 / 60, 0.5, 4000.0], p=[0.05, 0.05, 0.3, 0.4, 0.15, 0.05]))
+        crowd.update(
+            rng.choice([0.0, 1e-9, 1 / 144, 1 / 60, 0.5, 4000.0], p=[0.05, 0.05, 0.3, 0.4, 0.15, 0.05])
+        )
         if step % 10 == 0:
             assert np.isfinite(crowd.model_matrices).all(), step
             q = crowd.pose.rotation

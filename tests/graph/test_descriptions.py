@@ -37,7 +37,13 @@ from marrow.graph import (
 from marrow.graph.triangulation import triangulate
 
 STICK = character(*STICK_CLIPS)
-P = {"x": Parameter(), "y": Parameter(), "go": Parameter("trigger"), "on": Parameter("bool", False), "v": Parameter("vector")}
+P = {
+    "x": Parameter(),
+    "y": Parameter(),
+    "go": Parameter("trigger"),
+    "on": Parameter("bool", False),
+    "v": Parameter("vector"),
+}
 
 
 def machine(*transitions, **states):
@@ -51,19 +57,38 @@ EVERY = RootMotion(
                 "s",
                 Additive(
                     LayerBlend(
-                        machine(Transition("a", "b", ("x > 1", "go", "elapsed >= 2"), blend="inertia"), a=Switch("x", ("zero", PoseNode("one", 0.5))), b=Speed(Blend(("zero", "one"), ("x",)), "y")),
-                        BlendSpace2D.of("x", "y", {(0, 0): "zero", (1, 0): ClipNode("one", rate=0.5), (0, 1): BlendSpace1D.of("x", {0: "zero", 2: "one"})}),
-                        joints=("spine",), mask={"hand": 0.5}, depth_falloff=2.0, channels=("rotation",), space="model", morphs=("smile",),
+                        machine(
+                            Transition("a", "b", ("x > 1", "go", "elapsed >= 2"), blend="inertia"),
+                            a=Switch("x", ("zero", PoseNode("one", 0.5))),
+                            b=Speed(Blend(("zero", "one"), ("x",)), "y"),
+                        ),
+                        BlendSpace2D.of(
+                            "x",
+                            "y",
+                            {
+                                (0, 0): "zero",
+                                (1, 0): ClipNode("one", rate=0.5),
+                                (0, 1): BlendSpace1D.of("x", {0: "zero", 2: "one"}),
+                            },
+                        ),
+                        joints=("spine",),
+                        mask={"hand": 0.5},
+                        depth_falloff=2.0,
+                        channels=("rotation",),
+                        space="model",
+                        morphs=("smile",),
                     ),
                     "plus",
                 ),
             ),
-            {"spine": 0.5, "arm": 1.0}, "v",
+            {"spine": 0.5, "arm": 1.0},
+            "v",
         ),
-        "hand", (0.1, 0.2, 0.3),
+        "hand",
+        (0.1, 0.2, 0.3),
     ),
     "keep",
-)  # fmt: skip
+)
 
 
 def test_graphs_go_to_files_and_come_back(tmp_path):
@@ -84,11 +109,20 @@ def test_graphs_go_to_files_and_come_back(tmp_path):
         ("[1, 2]", "Expected `object`"),
         ('{"marrow_graph": 9, "root": "a"}', "version 9"),
         ('{"marrow_graph": 1, "root": {"node": "Klip", "clip": "a"}}', "root"),
-        ('{"marrow_graph": 1, "root": {"node": "Blend", "inputs": ["a", {"node": "ClipNode", "clip": 3}], "weights": []}}', r"root.inputs\[1\].clip"),
+        (
+            '{"marrow_graph": 1, "root": {"node": "Blend", "weights": [], "inputs": ["a", {"node": "PoseNode", "clip": 3}]}}',
+            r"root.inputs\[1\].clip",
+        ),
         ('{"marrow_graph": 1, "root": {"node": "ClipNode", "clip": "a", "looop": true}}', "looop"),
-        ('{"marrow_graph": 1, "root": ' + '{"node": "Speed", "rate": 1, "source": ' * 3000 + '"a"' + "}" * 3001, "not a graph file|ecursion|deep"),
+        (
+            '{"marrow_graph": 1, "root": '
+            + '{"node": "Speed", "rate": 1, "source": ' * 3000
+            + '"a"'
+            + "}" * 3001,
+            "not a graph file|ecursion|deep",
+        ),
     ],
-)  # fmt: skip
+)
 def test_bad_files_are_errors_that_name_the_place(tmp_path, text, message):
     path = tmp_path / "g.json"
     path.write_text(text)
@@ -111,7 +145,10 @@ def test_bad_files_are_errors_that_name_the_place(tmp_path, text, message):
         (Blend(("zero", "one"), ("go",)), "'go' is a trigger"),
         (BlendSpace1D("x", ()), "root.points"),
         (BlendSpace2D.of("x", "y", {(0, 0): "zero", (0.0, 1e-15): "one"}), "same place"),
-        (LayerBlend("zero", "one", joints=("spin",)), "joint .used by root. called 'spin'; did you mean 'spine'"),
+        (
+            LayerBlend("zero", "one", joints=("spin",)),
+            "joint .used by root. called 'spin'; did you mean 'spine'",
+        ),
         (LayerBlend("zero", "one"), "root: a layer needs joints"),
         (LayerBlend("zero", "one", joints=("spine",), morphs=("smirk",)), "morph"),
         (LayerBlend("zero", "one", mask={"spine": 3.0}), "weight 3"),
@@ -143,9 +180,12 @@ def test_bad_files_are_errors_that_name_the_place(tmp_path, text, message):
         (PoseNode("zero", 9.0), "root.time"),
         (ClipNode(3), "root.clip"),
         (Blend("zero", (0.5,)), "root.inputs"),
-        (machine(Transition("a", "b", ("go",)), a="zero", b=Blend(("nope",), (1.0,))), r"root.states.b.source.inputs\[0\]"),
+        (
+            machine(Transition("a", "b", ("go",)), a="zero", b=Blend(("nope",), (1.0,))),
+            r"root.states.b.source.inputs\[0\]",
+        ),
     ],
-)  # fmt: skip
+)
 def test_mistakes_are_found_and_named(root, message):
     with pytest.raises(MarrowError, match=message):
         compile_graph(Graph(root, P), STICK)
@@ -182,7 +222,10 @@ def test_numpy_numbers_are_numbers():
 # -- blend spaces -----------------------------------------------------------------------------------------------------
 
 places = st.lists(
-    st.tuples(st.integers(-4, 4), st.integers(-4, 4)).map(lambda p: (p[0] / 2, p[1] / 2)), min_size=1, max_size=9, unique=True
+    st.tuples(st.integers(-4, 4), st.integers(-4, 4)).map(lambda p: (p[0] / 2, p[1] / 2)),
+    min_size=1,
+    max_size=9,
+    unique=True,
 )
 
 

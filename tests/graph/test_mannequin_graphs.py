@@ -12,7 +12,9 @@ def hero():
     return mw.samples.mannequin()
 
 
-@pytest.mark.parametrize("name", ["locomotion_graph", "aim_offset_graph", "upper_body_graph", "mannequin_graph"])
+@pytest.mark.parametrize(
+    "name", ["locomotion_graph", "aim_offset_graph", "upper_body_graph", "mannequin_graph"]
+)
 def test_ready_graphs_fit_the_mannequin_and_a_file(hero, name, tmp_path):
     graph = getattr(mw.samples, name)()
     assert compile_graph(graph, hero).depth < 10
@@ -22,8 +24,15 @@ def test_ready_graphs_fit_the_mannequin_and_a_file(hero, name, tmp_path):
 
 @pytest.mark.parametrize(
     ("speed", "strafe", "way"),
-    [(1.25, 0.0, (0, 1.25)), (3.6, 0.0, (0, 3.6)), (-0.9, 0.0, (0, -0.9)), (0.0, 0.9, (0.9, 0)), (0.0, -0.9, (-0.9, 0)), (0, 0, (0, 0))],
-)  # fmt: skip
+    [
+        (1.25, 0.0, (0, 1.25)),
+        (3.6, 0.0, (0, 3.6)),
+        (-0.9, 0.0, (0, -0.9)),
+        (0.0, 0.9, (0.9, 0)),
+        (0.0, -0.9, (-0.9, 0)),
+        (0, 0, (0, 0)),
+    ],
+)
 def test_locomotion_goes_as_fast_as_it_is_told(hero, speed, strafe, way):
     walker = mw.Animator(hero, mw.samples.locomotion_graph())
     walker["speed"], walker["strafe"] = speed, strafe
@@ -53,7 +62,10 @@ def test_feet_do_not_slide_between_walk_and_run(hero):
 
 
 def test_the_upper_body_waves_while_the_legs_walk(hero):
-    plain, waving = mw.Animator(hero, mw.samples.upper_body_graph()), mw.Animator(hero, mw.samples.upper_body_graph())
+    plain, waving = (
+        mw.Animator(hero, mw.samples.upper_body_graph()),
+        mw.Animator(hero, mw.samples.upper_body_graph()),
+    )
     for m in (plain, waving):
         m["speed"] = 1.25
     waving["upper"], waving["gesture"] = 1.0, 1.0

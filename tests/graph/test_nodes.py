@@ -55,8 +55,12 @@ def test_pose_node_stands_still():
 def test_blend_of_two_and_of_many():
     assert place(run(Blend(("zero", "ten"), ("x",)), x=0.3)) == pytest.approx(3.0)
     assert place(run(Blend(("zero", "two", "ten"), (1.0, "x", "y")), x=1.0, y=2.0)) == pytest.approx(22 / 4)
-    assert place(run(Blend(("one", "ten"), ("x", "y")), x=0.0, y=0.0)) == pytest.approx(1.0), "all zero: the first"
-    assert place(run(Blend(("one", "ten"), ("x", "y")), x=-5.0, y=2.0)) == pytest.approx(10.0), "negative counts as zero"
+    assert place(run(Blend(("one", "ten"), ("x", "y")), x=0.0, y=0.0)) == pytest.approx(1.0), (
+        "all zero: the first"
+    )
+    assert place(run(Blend(("one", "ten"), ("x", "y")), x=-5.0, y=2.0)) == pytest.approx(10.0), (
+        "negative counts as zero"
+    )
 
 
 def test_nested_blends_are_one_sum():
@@ -79,7 +83,15 @@ def test_blend_space_1d_is_exact_at_points_linear_between_and_held_outside():
 
 def test_blend_space_2d_by_hand():
     root = BlendSpace2D.of("x", "y", {(0, 0): "zero", (1, 0): "one", (0, 1): "ten"})
-    for x, y, expected in ((0, 0, 0), (1, 0, 1), (0, 1, 10), (0.25, 0.5, 5.25), (-1, 0.5, 5), (2, -1, 1), (1, 1, 5.5)):
+    for x, y, expected in (
+        (0, 0, 0),
+        (1, 0, 1),
+        (0, 1, 10),
+        (0.25, 0.5, 5.25),
+        (-1, 0.5, 5),
+        (2, -1, 1),
+        (1, 1, 5.5),
+    ):
         assert place(run(root, x=x, y=y)) == pytest.approx(expected, abs=1e-5), (x, y)
 
 
@@ -123,7 +135,9 @@ def test_layer_in_model_space_faces_as_the_overlay_faces():
 def test_additive_adds_by_weight():
     pose = run(Additive("one", "plus", weight="x"), x=1.0).pose
     assert pose.translation[4, 0] == pytest.approx(4.0)
-    assert np.degrees(quaternion.angle(pose.rotation[4], np.array([0, 0, 0, 1.0]))) == pytest.approx(60, abs=1e-3)
+    assert np.degrees(quaternion.angle(pose.rotation[4], np.array([0, 0, 0, 1.0]))) == pytest.approx(
+        60, abs=1e-3
+    )
     assert pose.morphs[0] == pytest.approx(1.5)
     assert place(run(Additive("one", "plus", weight="x"), x=0.5)) == pytest.approx(2.5)
     assert place(run(Additive("one", "plus", joints=("spine",), weight="x"), x=1.0)) == pytest.approx(1.0)
@@ -163,9 +177,23 @@ def test_parameters_are_smoothed_and_kept_in_range():
 def test_additive_difference_and_reference_give_the_clip_back():
     rng = np.random.default_rng(0)
     q = quaternion.normalize(rng.normal(size=(5, 4)))
-    clip = mw.Clip("wild", BONES, [mw.Track(3, "rotation", np.arange(5) / 4, q), mw.Track(1, "translation", [0, 1], rng.normal(size=(2, 3)))])
-    base = mw.Pose(BONES.rest.translation, quaternion.normalize(rng.normal(size=(6, 4))).astype(np.float32), BONES.rest.scale, BONES.rest.morphs)
+    clip = mw.Clip(
+        "wild",
+        BONES,
+        [
+            mw.Track(3, "rotation", np.arange(5) / 4, q),
+            mw.Track(1, "translation", [0, 1], rng.normal(size=(2, 3))),
+        ],
+    )
+    base = mw.Pose(
+        BONES.rest.translation,
+        quaternion.normalize(rng.normal(size=(6, 4))).astype(np.float32),
+        BONES.rest.scale,
+        BONES.rest.morphs,
+    )
     delta = mw.additive(clip, base, fps=240).sample(0.6)
     expected = clip.sample(0.6)
     np.testing.assert_allclose(base.translation + delta.translation, expected.translation, atol=1e-5)
-    assert quaternion.angle(quaternion.multiply(base.rotation, delta.rotation), expected.rotation).max() < 2e-3
+    assert (
+        quaternion.angle(quaternion.multiply(base.rotation, delta.rotation), expected.rotation).max() < 2e-3
+    )

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from builders import rotations
 from worlds import BONES, character, still
 
 import marrow as mw
+from builders import rotations
 from marrow.graph import Graph, LookAt, Parameter, PoseNode, TwoBoneIK
 from marrow.math import quaternion
 
@@ -18,7 +18,11 @@ ARM = mw.Skeleton(
         np.ones((6, 3), np.float32),
     ),
 )
-TARGET = {"goal": Parameter("vector"), "weight": Parameter(default=1.0), "pole": Parameter("vector", (0.0, -1.0, 0.0))}
+TARGET = {
+    "goal": Parameter("vector"),
+    "weight": Parameter(default=1.0),
+    "pole": Parameter("vector", (0.0, -1.0, 0.0)),
+}
 
 
 def posed(rng):
@@ -45,14 +49,18 @@ def test_a_hand_reaches_what_is_within_reach(seed):
     rng = np.random.default_rng(seed)
     stick = posed(rng)
     shoulder = ARM.to_model(stick.clips["pose"].sample(0))[2, :, 3]
-    goal = shoulder + 0.6 * rng.uniform(0.4, 1.4) * quaternion.rotate(rotations(rng, ()), np.array([1.0, 0, 0]))
+    goal = shoulder + 0.6 * rng.uniform(0.4, 1.4) * quaternion.rotate(
+        rotations(rng, ()), np.array([1.0, 0, 0])
+    )
     places, animator = reach(stick, goal)
     np.testing.assert_allclose(places[4], goal, atol=2e-5)
     np.testing.assert_allclose(places[2], shoulder, atol=1e-5)
     bones = np.linalg.norm(np.diff(places[2:5], axis=0), axis=1)
     np.testing.assert_allclose(bones, np.linalg.norm(ARM.rest.translation[3:5], axis=1), atol=1e-5)
     before = quaternion.from_matrix(ARM.to_model(stick.clips["pose"].sample(0))[4, :, :3])
-    assert quaternion.angle(quaternion.from_matrix(animator.model_matrices[4, :, :3]), before) < 1e-3, "faces as before"
+    assert quaternion.angle(quaternion.from_matrix(animator.model_matrices[4, :, :3]), before) < 1e-3, (
+        "faces as before"
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -61,7 +69,9 @@ def test_out_of_reach_it_points_at_the_target(seed):
     goal = 20 * quaternion.rotate(rotations(rng, ()), np.array([1.0, 0, 0]))
     places, _ = reach(posed(rng), goal)
     way, arm = goal - places[2], places[4] - places[2]
-    assert np.linalg.norm(arm) == pytest.approx(np.linalg.norm(ARM.rest.translation[3:5], axis=1).sum(), abs=1e-4)
+    assert np.linalg.norm(arm) == pytest.approx(
+        np.linalg.norm(ARM.rest.translation[3:5], axis=1).sum(), abs=1e-4
+    )
     assert arm @ way == pytest.approx(np.linalg.norm(arm) * np.linalg.norm(way), rel=1e-5)
 
 
@@ -92,7 +102,7 @@ def test_the_elbow_follows_its_pole():
     for pole in ((0.0, -1.0, 0.0), (0.0, 1.0, 0.3)):
         node = TwoBoneIK("pose", "hand", "goal", pole="pole")
         animator = mw.Animator(stick, Graph(node, TARGET))
-        animator["goal"], animator["pole"] = shoulder + [0.5, 0, 0.1], pole
+        animator["goal"], animator["pole"] = shoulder + np.array([0.5, 0, 0.1]), pole
         animator.update(0)
         places = animator.model_matrices[..., 3].astype(float)
         line = places[4] - places[2]

@@ -12,7 +12,12 @@ STICK = character(
     still("zero", 0.0), still("ten", 10.0), still("five", 5.0), ramp("up", 0, 1, events=((0.0, "begin"), (0.5, "middle"))),
     ramp("long", 0, 2, 2.0, ((0.4, "a"), (1.9, "b"))), ramp("away", 5, 9, 2.0), ramp("back", 3, -3, 3.0),
 )  # fmt: skip
-P = {"speed": Parameter(), "armed": Parameter("bool", False), "jump": Parameter("trigger"), "late": Parameter("trigger", hold=0.5)}
+P = {
+    "speed": Parameter(),
+    "armed": Parameter("bool", False),
+    "jump": Parameter("trigger"),
+    "late": Parameter("trigger", hold=0.5),
+}
 
 
 def machine(states, *transitions, count=None, parameters=P):
@@ -21,7 +26,12 @@ def machine(states, *transitions, count=None, parameters=P):
 
 
 def test_conditions_over_floats_bools_and_triggers():
-    for when, name, value in (("speed > 0.5", "speed", 1), ("speed >= 1", "speed", 1), ("armed", "armed", True), ("speed != 0", "speed", -1)):
+    for when, name, value in (
+        ("speed > 0.5", "speed", 1),
+        ("speed >= 1", "speed", 1),
+        ("armed", "armed", True),
+        ("speed != 0", "speed", -1),
+    ):
         m = machine({"a": "zero", "b": "ten"}, Transition("a", "b", (when,), seconds=0))
         m.update(0.1)
         assert m.state() == "a", when
@@ -72,10 +82,15 @@ def test_priority_decides_and_any_state_reaches_from_everywhere():
 
 
 def test_elapsed_and_remaining_times_are_met_inside_an_update():
-    m = machine({"a": "zero", "b": ClipNode("up", loop=False)}, Transition("a", "b", ("elapsed >= 0.25",), seconds=0))
+    m = machine(
+        {"a": "zero", "b": ClipNode("up", loop=False)}, Transition("a", "b", ("elapsed >= 0.25",), seconds=0)
+    )
     m.update(1.0)
     assert m.state() == "b" and place(m) == pytest.approx(0.75), "0.75 s of b have passed"
-    m = machine({"a": ClipNode("up", loop=False), "b": ClipNode("long")}, Transition("a", "b", ("remaining <= 0.2",), seconds=0))
+    m = machine(
+        {"a": ClipNode("up", loop=False), "b": ClipNode("long")},
+        Transition("a", "b", ("remaining <= 0.2",), seconds=0),
+    )
     m.update(1.0)
     assert m.state() == "b" and place(m) == pytest.approx(0.2, abs=1e-6)
     m = machine({"a": "up", "b": ClipNode("long")}, Transition("a", "b", ("remaining <= 0",), seconds=0))
@@ -130,7 +145,9 @@ def test_interruption_can_be_forbidden():
 
 def inertial(dt, T=0.5, start=0.5):
     """Positions of a machine that goes from `away` to `back` at `start`, sampled every `dt`."""
-    m = machine({"a": "away", "b": "back"}, Transition("a", "b", (f"elapsed >= {start}",), seconds=T, blend="inertia"))
+    m = machine(
+        {"a": "away", "b": "back"}, Transition("a", "b", (f"elapsed >= {start}",), seconds=T, blend="inertia")
+    )
     out = []
     for _ in range(round(1.6 / dt)):
         m.update(dt)
@@ -154,7 +171,10 @@ def test_inertialised_transition_is_continuous_in_place_and_speed():
 
 def test_inertia_runs_even_when_nobody_looks():
     seen, unseen = (
-        machine({"a": "away", "b": "back"}, Transition("a", "b", ("elapsed >= 0.5",), seconds=0.5, blend="inertia"))
+        machine(
+            {"a": "away", "b": "back"},
+            Transition("a", "b", ("elapsed >= 0.5",), seconds=0.5, blend="inertia"),
+        )
         for _ in range(2)
     )
     for _ in range(40):
@@ -210,7 +230,11 @@ def drive(rate, seconds=6.0):
     """Visited states and events of a machine that runs by itself."""
     graph = Graph(
         StateMachine(
-            {"rest": State(ClipNode("up", loop=False)), "go": State("long"), "stop": State(ClipNode("back", loop=False))},
+            {
+                "rest": State(ClipNode("up", loop=False)),
+                "go": State("long"),
+                "stop": State(ClipNode("back", loop=False)),
+            },
             (
                 Transition("rest", "go", ("remaining <= 0.1",), seconds=0.21),
                 Transition("go", "stop", ("elapsed >= 1.83",), seconds=0.1, blend="inertia"),
@@ -270,4 +294,3 @@ def test_many_zero_length_transitions_in_one_update_end():
     )
     m.update(1.0)
     assert m.state() in ("a", "b") and np.isfinite(place(m))
-

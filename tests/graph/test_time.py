@@ -1,5 +1,7 @@
 """Sync, events, root motion, slots and rare updates."""
 
+import itertools
+
 import numpy as np
 import pytest
 from worlds import BONES, character, gait, place, ramp, still
@@ -60,11 +62,13 @@ def test_feet_touch_once_whoever_leads():
         space.update(1 / 60)
         names += space.events.names
     assert len(names) > 60
-    assert all(a != b for a, b in zip(names, names[1:])), "left and right take turns"
+    assert all(a != b for a, b in itertools.pairwise(names)), "left and right take turns"
 
 
 def test_named_groups_join_blends_and_free_clips_keep_their_time():
-    graph = Graph(Blend((ClipNode("walk", sync="feet"), ClipNode("run", sync="feet"), "nod"), (1.0, 1.0, 1.0)), SPEED)
+    graph = Graph(
+        Blend((ClipNode("walk", sync="feet"), ClipNode("run", sync="feet"), "nod"), (1.0, 1.0, 1.0)), SPEED
+    )
     animator = mw.Animator(STICK, graph)
     animator.update(0.4)
     walk, run, nod = leaf_times(animator)[0]
@@ -83,7 +87,12 @@ def test_events_fire_exactly_once_whatever_the_step(step):
         animator.update(step)
         total += step
         times += [(round(t, 6), n) for t, n in zip(animator.events.time, animator.events.names)]
-    expected = sorted((k + t, n) for k in range(6) for t, n in ((0.0, "begin"), (0.25, "a"), (1.0, "end")) if k + t <= total + 1e-9)
+    expected = sorted(
+        (k + t, n)
+        for k in range(6)
+        for t, n in ((0.0, "begin"), (0.25, "a"), (1.0, "end"))
+        if k + t <= total + 1e-9
+    )
     assert sorted(times) == [(pytest.approx(t, abs=1e-6), n) for t, n in expected]
     assert [t for t, _ in times] == sorted(t for t, _ in times)
 
@@ -137,7 +146,9 @@ def test_root_motion_turns_with_the_root():
     turn = quaternion.from_axis_angle(np.array([0, 1.0, 0]), np.pi / 2 * times)
     # A quarter of a circle of radius one, facing along it.
     path = np.stack([1 - np.cos(np.pi / 2 * times), 0 * times, np.sin(np.pi / 2 * times)], axis=1)
-    clip = mw.Clip("bend", BONES, [mw.Track(0, "translation", times, path), mw.Track(0, "rotation", times, turn)])
+    clip = mw.Clip(
+        "bend", BONES, [mw.Track(0, "translation", times, path), mw.Track(0, "rotation", times, turn)]
+    )
     for dt in (1 / 60, 0.4, 4.0):
         position, facing = travelled(mw.Animator(character(clip), Graph(RootMotion("bend"))), dt, 4.0)
         np.testing.assert_allclose(position, 0, atol=2e-3)
@@ -200,7 +211,9 @@ def test_slots_queue_interrupt_and_stop_without_popping():
     rng = np.random.default_rng(1)
     for step in range(500):
         if step % 11 == 0:
-            m.play_slot("act", str(rng.choice(["ten", "up", "zero"])), fade_in=0.1, loop=bool(rng.integers(2)))
+            m.play_slot(
+                "act", str(rng.choice(["ten", "up", "zero"])), fade_in=0.1, loop=bool(rng.integers(2))
+            )
         m.update(0.01)
         assert abs(float(place(m)) - last) < 2.5
         last = float(place(m))

@@ -11,7 +11,9 @@ BONES = mw.Skeleton(
     ("root", "hips", "leg", "spine", "arm", "hand"),
     [-1, 0, 1, 1, 3, 4],
     mw.Pose(
-        np.array([[0, 0, 0], [0, 1, 0], [0, -0.5, 0], [0, 0.5, 0], [0.2, 0.3, 0], [0.4, 0, 0.05]], np.float32),
+        np.array(
+            [[0, 0, 0], [0, 1, 0], [0, -0.5, 0], [0, 0.5, 0], [0.2, 0.3, 0], [0.4, 0, 0.05]], np.float32
+        ),
         np.tile(np.array([0, 0, 0, 1], np.float32), (6, 1)),
         np.ones((6, 3), np.float32),
     ),
@@ -42,7 +44,9 @@ def gait(name, duration, left, right, step=1.0):
     frames = 25
     times = np.linspace(0, duration, frames)
     travel = np.stack([0 * times, 0 * times, step * times / duration], axis=1)
-    swing = quaternion.from_axis_angle(np.array([1.0, 0, 0]), 0.5 * np.sin(2 * np.pi * (times - left) / duration))
+    swing = quaternion.from_axis_angle(
+        np.array([1.0, 0, 0]), 0.5 * np.sin(2 * np.pi * (times - left) / duration)
+    )
     tracks = [mw.Track(0, "translation", times, travel), mw.Track(2, "rotation", times, swing)]
     return mw.Clip(name, BONES, tracks, duration, (mw.Event(left, "left"), mw.Event(right, "right")))
 

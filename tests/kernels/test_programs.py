@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from builders import rotations, skeleton
 
 import marrow as mw
+from builders import rotations, skeleton
 from marrow.animation import ClipBank
 from marrow.animation.resampling import unpack_rows
 from marrow.graph.program import PoseEvaluator, Procedurals, Program
@@ -22,7 +22,10 @@ def world(seed):
     clips = []
     for k in range(3):
         times = np.linspace(0, 1, 7)
-        tracks = [mw.Track(j, "rotation", times, quaternion.normalize(rotations(rng, (7,)) * 0.4 + [0, 0, 0, 1])) for j in range(J)]
+        tracks = [
+            mw.Track(j, "rotation", times, quaternion.normalize(rotations(rng, (7,)) * 0.4 + [0, 0, 0, 1]))
+            for j in range(J)
+        ]
         tracks += [mw.Track(j, "translation", times, rng.normal(size=(7, 3))) for j in range(J)]
         tracks += [mw.Track(j, "scale", times, rng.uniform(0.8, 1.2, (7, 3))) for j in range(J)]
         tracks += [mw.Track(m, "morph", times, rng.random(7)) for m in range(M)]
@@ -32,15 +35,15 @@ def world(seed):
     return rng, character, masks
 
 
-def compare(character, masks, operations, depth=8, memory=None, procedurals=None, vectors=None, around=None, atol=2e-5):
+def compare(
+    character, masks, operations, depth=8, memory=None, procedurals=None, vectors=None, around=None, atol=2e-5
+):
     bank = ClipBank.of(character)
     ops = np.array(operations, op.OPERATION)
     evaluator = PoseEvaluator(bank, character.palette, masks, procedurals)
     size = 10 * bank.joint_stride + bank.morph_stride
     rows = np.empty((1, size), np.float32)
-    evaluator.run(
-        Program(np.array([0, len(ops)]), ops, depth), memory=memory, vectors=vectors, pose=rows
-    )
+    evaluator.run(Program(np.array([0, len(ops)]), ops, depth), memory=memory, vectors=vectors, pose=rows)
     pose = unpack_rows(rows, J, M)[0]
 
     def sample(clip, time):
@@ -50,7 +53,9 @@ def compare(character, masks, operations, depth=8, memory=None, procedurals=None
     around = around or Surroundings()
     around.parents = character.skeleton.parents
     expected = run_program([tuple(o) for o in ops.tolist()], sample, masks, around)
-    for mine, theirs, name in zip((pose.translation, pose.rotation, pose.scale, pose.morphs), expected, ("t", "q", "s", "m")):
+    for mine, theirs, name in zip(
+        (pose.translation, pose.rotation, pose.scale, pose.morphs), expected, ("t", "q", "s", "m")
+    ):
         if name == "q":
             theirs = np.where((mine * theirs).sum(-1, keepdims=True) < 0, -theirs, theirs)
         np.testing.assert_allclose(mine, theirs, atol=atol, err_msg=name)
@@ -90,7 +95,13 @@ def test_memory_keeps_poses():
     bank = ClipBank.of(character)
     memory = np.zeros((1, 2 * (10 * bank.joint_stride + bank.morph_stride)), np.float32)
     size = 10 * bank.joint_stride + bank.morph_stride
-    program = [*two(rng), (op.BLEND, 0, 0, 0.3), (op.STORE, size, 0, 0), (op.LOAD, size, 0, 0), (op.BLEND, 0, 0, 0.5)]
+    program = [
+        *two(rng),
+        (op.BLEND, 0, 0, 0.3),
+        (op.STORE, size, 0, 0),
+        (op.LOAD, size, 0, 0),
+        (op.BLEND, 0, 0, 0.5),
+    ]
     compare(character, masks, program, memory=memory)
 
 
@@ -100,7 +111,12 @@ def test_inertia_keeps_a_difference_and_lets_it_die(elapsed, seed):
     rng, character, masks = world(seed)
     bank = ClipBank.of(character)
     memory = np.zeros((1, op.inertia_size(bank.joint_stride, bank.morph_stride)), np.float32)
-    four = [(op.SAMPLE, 1, 0.5, 1.0), (op.SAMPLE, 1, 0.45, 1.0), (op.SAMPLE, 2, 0.5, 1.0), (op.SAMPLE, 2, 0.45, 1.0)]
+    four = [
+        (op.SAMPLE, 1, 0.5, 1.0),
+        (op.SAMPLE, 1, 0.45, 1.0),
+        (op.SAMPLE, 2, 0.5, 1.0),
+        (op.SAMPLE, 2, 0.45, 1.0),
+    ]
     around = Surroundings()
     started = compare(character, masks, [*four, (op.START_INERTIA, 0, 0, 0.05)], memory=memory, around=around)
     np.testing.assert_allclose(started.translation, bank.sampled[0].sample(0.5).translation, atol=1e-5)
@@ -129,13 +145,30 @@ def test_limbs_and_chains(seed):
     floats += [0, 0.6, 0.8, 1.2, *shares]
     procedurals = Procedurals(readonly(np.array(ints, np.int32)), readonly(np.array(floats, np.float32)))
     around = Surroundings(
-        limbs={0: Limb(upper, mid, deep, (0.1, 2.8), 1.3, True, vectors[0, :3].astype(float), pole if has_pole else None)},
+        limbs={
+            0: Limb(
+                upper,
+                mid,
+                deep,
+                (0.1, 2.8),
+                1.3,
+                True,
+                vectors[0, :3].astype(float),
+                pole if has_pole else None,
+            )
+        },
         chains={start: LookChain(chain, shares, np.array([0, 0.6, 0.8]), 1.2, vectors[0, :3].astype(float))},
     )
     common = {"vectors": vectors, "procedurals": procedurals, "around": around}
     for code, argument in ((op.REACH, 0), (op.LOOK, start)):
         for weight in (1.0, 0.4):
-            compare(character, masks, [*two(rng), (op.BLEND, 0, 0, 0.4), (code, argument, 0, weight)], atol=2e-4, **common)
+            compare(
+                character,
+                masks,
+                [*two(rng), (op.BLEND, 0, 0, 0.4), (code, argument, 0, weight)],
+                atol=2e-4,
+                **common,
+            )
 
 
 @pytest.mark.parametrize("seed", range(20))

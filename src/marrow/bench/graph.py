@@ -26,11 +26,18 @@ def contests() -> list[Contest]:
     thousand, many, one = mixed_crowd(1000), mixed_crowd(10_000), mixed_crowd(1)
     combined = _contest("mannequin graph, mixed states: 1,000 characters", thousand, 3e-6)
     combined.goals[BARE] = 6.0
-    combined.notes.append("update and skinning matrices; the bare kernel runs the programs that the update left")
+    combined.notes.append(
+        "update and skinning matrices; the bare kernel runs the programs that the update left"
+    )
     crowd = _contest("mannequin graph, mixed states: 10,000 characters", many, 3.6e-6)
     crowd.notes.append("the goal is 1.2 times that of 1,000")
     single = _contest("mannequin graph: one character, from Python", one, 120e-6)
-    frame = _contest("locomotion frame (3 clips, masked overlay, model matrices): 1,000 characters", locomotion_frame(), 1.5e-6, "model_matrices")  # fmt: skip
+    frame = _contest(
+        "locomotion frame (3 clips, masked overlay, model matrices): 1,000 characters",
+        locomotion_frame(),
+        1.5e-6,
+        "model_matrices",
+    )
     return [combined, crowd, single, frame]
 
 
@@ -111,8 +118,8 @@ def measurements() -> dict[str, Any]:
     tracemalloc.stop()
     return {
         "mannequin graph, time per character by characters": {
-            f"{n:,}": _best(partial(_update, mixed_crowd(n), "matrices")) / n for n in (1, 10, 100, 1_000, 10_000)
+            f"{n:,}": _best(partial(_update, mixed_crowd(n), "matrices")) / n
+            for n in (1, 10, 100, 1_000, 10_000)
         },
         "memory that 1,000 updates leave behind, in bytes": {"100 characters": grown},
     }
-

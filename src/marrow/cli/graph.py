@@ -12,7 +12,13 @@ from marrow.cli._errors import BAD_FILE, FINE, UsageError, show_error
 __all__ = ["check", "show"]
 
 
-def check(file: str, character: str | None = None, /, *, allow_outside: Annotated[bool, Parameter(negative=())] = False) -> int:  # fmt: skip
+def check(
+    file: str,
+    character: str | None = None,
+    /,
+    *,
+    allow_outside: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
     """Find mistakes in a graph file, and what a character lacks to run it.
 
     Parameters
@@ -38,7 +44,9 @@ def check(file: str, character: str | None = None, /, *, allow_outside: Annotate
         except MarrowError as error:
             show_error(f"{file}: {error}")
             return BAD_FILE
-        out.print(f"{file}: fine as far as it goes; name a character to check joints and clips too", highlight=False)
+        out.print(
+            f"{file}: fine as far as it goes; name a character to check joints and clips too", highlight=False
+        )
         return FINE
     from marrow.cli._files import open_character
 

@@ -20,6 +20,7 @@ from marrow.graph.player import Player
 from marrow.graph.program import PoseEvaluator, Program, ProgramBuilder
 from marrow.graph.results import Events, RootMotionDelta
 from marrow.graph.solo import SoloPlayback
+from marrow.kernels.control_tables import INTERVAL
 from marrow.model.character import Character
 from marrow.model.pose import Pose
 from marrow.skinning import Surface, skin
@@ -81,7 +82,9 @@ class Animator(SoloPlayback):
     @property
     def _running(self) -> GraphControl:
         if self._control is None:
-            raise ValidationError("this animator runs no graph: give it one with mw.Animator(character, graph)")
+            raise ValidationError(
+                "this animator runs no graph: give it one with mw.Animator(character, graph)"
+            )
         return self._control
 
     @property
@@ -101,13 +104,15 @@ class Animator(SoloPlayback):
                 f"{np.shape(dt)} and {np.shape(self.speed)}"
             ) from None
         if not np.isfinite(step).all():
-            raise ValidationError(f"update: dt must be finite, got {dt}")
+            raise ValidationError(f"update: dt must be finite, got {dt!r}")
         if self._player is not None:
             self._player.advance(step)
             self._outputs.clear()
             return
         if step.min(initial=0.0) < 0:
-            raise ValidationError(f"update: a graph runs forward only, got {dt}; clips run backwards by their rate")
+            raise ValidationError(
+                f"update: a graph runs forward only, got {dt!r}; clips run backwards by their rate"
+            )
         self._settle()
         self._advance(step)
 
@@ -174,7 +179,7 @@ class Animator(SoloPlayback):
     def update_every(self) -> int | Array:
         """How often each instance is evaluated: every update (1), every second one (2)... In between, and `n - 1` updates
         late, it is interpolated. Set a number or one per instance `(N,)`."""
-        every = self._running.state[:, 1 + 1].astype(np.int64)
+        every = self._running.state[:, INTERVAL].astype(np.int64)
         return every if self._batch else int(every[0])
 
     @update_every.setter
@@ -182,9 +187,11 @@ class Animator(SoloPlayback):
         try:
             values = np.broadcast_to(np.asarray(every), (self.count,))
         except ValueError:
-            raise ValidationError(f"update_every: expected a number or ({self.count},), got {np.shape(every)}") from None
+            raise ValidationError(
+                f"update_every: expected a number or ({self.count},), got {np.shape(every)}"
+            ) from None
         if values.dtype.kind not in "iu" or values.min(initial=1) < 1:
-            raise ValidationError(f"update_every: expected whole numbers from 1 on, got {every}")
+            raise ValidationError(f"update_every: expected whole numbers from 1 on, got {every!r}")
         self._running.set_interval(values)
 
     # -- instances ------------------------------------------------------------------------------------------------
@@ -196,7 +203,9 @@ class Animator(SoloPlayback):
             raise ValidationError(f"instances: expected a mask of shape ({self.count},), got {chosen.shape}")
         chosen = np.flatnonzero(chosen) if chosen.dtype == bool else np.atleast_1d(chosen).astype(np.int64)
         if len(chosen) and (chosen.min() < 0 or chosen.max() >= self.count):
-            raise ValidationError(f"instances: expected 0..{self.count - 1}, got {chosen.min()}..{chosen.max()}")
+            raise ValidationError(
+                f"instances: expected 0..{self.count - 1}, got {chosen.min()}..{chosen.max()}"
+            )
         return chosen
 
     def _crowd(self, what: str) -> GraphControl:
@@ -293,7 +302,9 @@ class Animator(SoloPlayback):
         if self._control is None:
             self._evaluator.run(self.program, **outputs)
             return
-        self._evaluator.run(self.program, memory=self._control.memory, vectors=self._control.vectors, **outputs)
+        self._evaluator.run(
+            self.program, memory=self._control.memory, vectors=self._control.vectors, **outputs
+        )
         self._outputs["ran"] = True
 
     def evaluate(self, *, model: Array | None = None, palette: Array | None = None) -> None:

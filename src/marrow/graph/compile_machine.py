@@ -63,7 +63,9 @@ def compile_machine(c: Compiler, node: StateMachine, path: str, scope: Scope, nu
     first = len(c.builder.rows["states"])
     c.builder.rows["states"] += [(0, 0, 0, 0)] * len(names)
     inside = Scope(c.region() if memory >= 0 else scope.region, None, scope.additive)
-    parts = c.children(number, [(s.source, f"{path}.states.{n}.source", inside) for n, s in node.states.items()])
+    parts = c.children(
+        number, [(s.source, f"{path}.states.{n}.source", inside) for n, s in node.states.items()]
+    )
     for k, name in enumerate(names):
         ways = [i for i, t in enumerate(node.transitions) if t.source in (name, "*") and t.to != name]
         ways.sort(key=lambda i: -node.transitions[i].priority)
@@ -75,7 +77,9 @@ def compile_machine(c: Compiler, node: StateMachine, path: str, scope: Scope, nu
     return _part(c, number, parts, memory)
 
 
-def _transition(c: Compiler, transition: Transition, names: tuple[str, ...], conditions: list[Condition]) -> None:
+def _transition(
+    c: Compiler, transition: Transition, names: tuple[str, ...], conditions: list[Condition]
+) -> None:
     b = c.builder
     begin = len(b.rows["conditions"])
     for condition in conditions:
@@ -95,7 +99,9 @@ def _check(c: Compiler, node: StateMachine, transition: Transition, where: str) 
     if transition.to not in node.states:
         raise unknown("state", transition.to, node.states, f"{where}.to")
     if transition.source == transition.to:
-        raise ValidationError(f"{where}: {transition.to!r} leads to itself; a state that should start over needs a twin")
+        raise ValidationError(
+            f"{where}: {transition.to!r} leads to itself; a state that should start over needs a twin"
+        )
     if not (math.isfinite(transition.seconds) and transition.seconds >= 0):
         raise ValidationError(f"{where}.seconds: expected zero or more, got {transition.seconds}")
     return [parse(text, c.graph.parameters, f"{where}.when[{k}]") for k, text in enumerate(transition.when)]
@@ -111,7 +117,9 @@ def _check_reachable(node: StateMachine, initial: str, path: str) -> None:
                 fresh.append(t.to)
     missed = [name for name in node.states if name not in reached]
     if missed:
-        raise ValidationError(f"{path}.states.{missed[0]}: no transition leads to this state from {initial!r}")
+        raise ValidationError(
+            f"{path}.states.{missed[0]}: no transition leads to this state from {initial!r}"
+        )
 
 
 def _check_endless(node: StateMachine, path: str) -> None:

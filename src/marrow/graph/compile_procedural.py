@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING
 
@@ -26,13 +27,25 @@ def _joint(c: Compiler, name: str, path: str) -> int:
     return c.skeleton.index(name)
 
 
-def _finish(c: Compiler, number: int, kind: int, code: int, at: int, refs: list[int], weight: float | str, source: object, path: str, scope: Scope) -> Part:  # fmt: skip
+def _finish(
+    c: Compiler,
+    node: TwoBoneIK | LookAt,
+    path: str,
+    scope: Scope,
+    number: int,
+    *,
+    kind: int,
+    code: int,
+    at: int,
+    refs: list[int],
+) -> Part:
+    """The rows of a node whose constants lie from `at` on, and what is below it."""
     if scope.additive:
         raise ValidationError(f"{path}: it works on poses, not on differences")
     row = c.builder.add("procedurals", code, at, c.builder.link(refs), len(refs), c.vectors)
     c.vectors += len(refs)
-    (base,) = c.children(number, [(source, f"{path}.source", Scope(c.region(), scope.sync))])
-    c.nodes[number].update(kind=kind, data=row, ref=c.builder.value(weight, f"{path}.weight"))
+    (base,) = c.children(number, [(node.source, f"{path}.source", Scope(c.region(), scope.sync))])
+    c.nodes[number].update(kind=kind, data=row, ref=c.builder.value(node.weight, f"{path}.weight"))
     return Part(number, base.depth, base.length + 2, True)
 
 
@@ -62,7 +75,7 @@ def compile_two_bone(c: Compiler, node: TwoBoneIK, path: str, scope: Scope, numb
     c.ints += [upper, mid, tip, c.vectors, len(c.floats)]
     c.floats += [low, high, node.stretch, float(node.keep_rotation), float(node.pole is not None)]
     c.floats += _bow(c, upper, mid, tip)
-    return _finish(c, number, ct.IK, kernel.REACH, at, target + pole, node.weight, node.source, path, scope)
+    return _finish(c, node, path, scope, number, kind=ct.IK, code=kernel.REACH, at=at, refs=target + pole)
 
 
 def _bow(c: Compiler, upper: int, mid: int, tip: int) -> list[float]:
@@ -70,7 +83,7 @@ def _bow(c: Compiler, upper: int, mid: int, tip: int) -> list[float]:
     rest = c.skeleton.rest_model.astype(np.float64)
     a, b, t = rest[upper, :, 3], rest[mid, :, 3], rest[tip, :, 3]
     line = t - a
-    bow = (b - a) - line * ((b - a) @ line) / max(line @ line, 1e-12)
+    bow = (b - a) - line * (float((b - a) @ line) / max(float(line @ line), 1e-12))
     if np.linalg.norm(bow) < 1e-4 * np.linalg.norm(b - a):
         # Straight as built: legs bend forward, and that is as good a guess as any.
         bow = np.array([0.0, 0.0, 1.0])
@@ -83,10 +96,12 @@ def compile_look_at(c: Compiler, node: LookAt, path: str, scope: Scope, number: 
     if not node.joints:
         raise ValidationError(f"{path}.joints: expected at least one")
     joints = [_joint(c, name, f"{path}.joints") for name in node.joints]
-    for a, b in zip(joints, joints[1:]):
+    for a, b in itertools.pairwise(joints):
         if a not in c.skeleton.ancestors(b):
             names = c.skeleton.names
-            raise ValidationError(f"{path}.joints: {names[a]!r} must be above {names[b]!r}: list from the body outward")
+            raise ValidationError(
+                f"{path}.joints: {names[a]!r} must be above {names[b]!r}: list from the body outward"
+            )
     shares = list(node.joints.values())
     if not all(0 <= s <= 1 for s in shares):
         raise ValidationError(f"{path}.joints: shares must be from 0 to 1, got {shares}")
@@ -105,4 +120,4 @@ def compile_look_at(c: Compiler, node: LookAt, path: str, scope: Scope, number: 
     at = len(c.ints)
     c.ints += [len(joints), c.vectors, len(c.floats), *joints]
     c.floats += [*(float(v) for v in axis), limit, *shares]
-    return _finish(c, number, ct.LOOK, kernel.LOOK, at, target, node.weight, node.source, path, scope)
+    return _finish(c, node, path, scope, number, kind=ct.LOOK, code=kernel.LOOK, at=at, refs=target)

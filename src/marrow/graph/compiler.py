@@ -96,7 +96,9 @@ class Compiler:
         if isinstance(root, nodes.RootMotion):
             if root.joint is not None and root.joint not in self.skeleton:
                 raise unknown("joint", root.joint, self.skeleton.names, path)
-            self.root_joint = self.skeleton.index(root.joint) if root.joint is not None else self.skeleton.roots[0]
+            self.root_joint = (
+                self.skeleton.index(root.joint) if root.joint is not None else self.skeleton.roots[0]
+            )
             self.root_mode = root.mode
             root, path = root.source, "root.source"
         if self.root_mode in ("extract", "drop"):
@@ -145,11 +147,23 @@ class Compiler:
         if clip.additive and not additive:
             raise ValidationError(f"{path}: {name!r} is additive; it belongs in the addition of an Additive")
         if additive and not clip.additive:
-            raise ValidationError(f"{path}: {name!r} is not additive; make it so with mw.additive(clip, reference)")
+            raise ValidationError(
+                f"{path}: {name!r} is not additive; make it so with mw.additive(clip, reference)"
+            )
         return self.bank.index[name]
 
     def leaf(self, number: int, kind: int, **fields: Any) -> Part:
-        row = {"loop": 1, "rate": 0, "group": -1, "knots": 0, "time": 0, "fresh": 0, "node": number, "start": 0.0, **fields}
+        row = {
+            "loop": 1,
+            "rate": 0,
+            "group": -1,
+            "knots": 0,
+            "time": 0,
+            "fresh": 0,
+            "node": number,
+            "start": 0.0,
+            **fields,
+        }
         self.leaves.append(row)
         self.nodes[number].update(kind=kind, data=len(self.leaves) - 1)
         return Part(number, 1, 1)
@@ -168,7 +182,12 @@ class Compiler:
         b, bank = self.builder, self.bank
         names = tuple(sorted({e.name for s in bank.sampled for e in s.events}))
         clips = np.zeros(len(bank), ct.CLIP_ROW)
-        clips["duration"], clips["rate"], clips["frames"], clips["root"] = bank.duration, bank.rate, bank.frames, -1
+        clips["duration"], clips["rate"], clips["frames"], clips["root"] = (
+            bank.duration,
+            bank.rate,
+            bank.frames,
+            -1,
+        )
         events: list[tuple[float, int]] = []
         for k, sampled in enumerate(bank.sampled, 1):
             clips[k]["first_event"], clips[k]["events"] = len(events), len(sampled.events)
@@ -260,7 +279,9 @@ def _pose(c: Compiler, node: nodes.PoseNode, path: str, scope: Scope, number: in
         return c.leaf(number, ct.POSE, clip=REST)
     entry = c.clip_entry(node.clip, path, scope.additive)
     if not 0 <= node.time <= float(c.bank.duration[entry]):
-        raise ValidationError(f"{path}.time: {node.clip!r} has {c.bank.duration[entry]:g} seconds, got {node.time}")
+        raise ValidationError(
+            f"{path}.time: {node.clip!r} has {c.bank.duration[entry]:g} seconds, got {node.time}"
+        )
     return c.leaf(number, ct.POSE, clip=entry, start=node.time)
 
 
@@ -276,7 +297,9 @@ def _blend(c: Compiler, node: nodes.Blend, path: str, scope: Scope, number: int)
         raise ValidationError(f"{path}.inputs: a blend needs at least one")
     pair = count == 2 and len(node.weights) == 1
     if len(node.weights) != count and not pair:
-        raise ValidationError(f"{path}.weights: expected one for each of the {count} inputs, got {len(node.weights)}")
+        raise ValidationError(
+            f"{path}.weights: expected one for each of the {count} inputs, got {len(node.weights)}"
+        )
     refs = [c.builder.value(w, f"{path}.weights[{k}]") for k, w in enumerate(node.weights)]
     for k, w in enumerate(node.weights):
         if not isinstance(w, str):
@@ -310,7 +333,9 @@ def _points(points: Any, path: str) -> Any:
     for k in range(len(points)):
         same = np.flatnonzero((np.abs(places[:k] - places[k]) <= near).all(axis=1))
         if len(same):
-            raise ValidationError(f"{path}.points[{k}] is at the same place as points[{same[0]}]: {points[k].at}")
+            raise ValidationError(
+                f"{path}.points[{k}] is at the same place as points[{same[0]}]: {points[k].at}"
+            )
     return points
 
 
@@ -353,7 +378,9 @@ def _morph_mask(c: Compiler, morphs: tuple[str, ...], path: str) -> Array:
     return out
 
 
-def _layer_mask(c: Compiler, joints: Array, morphs: Array, channels: Any, space: str, path: str) -> tuple[int, int, float]:
+def _layer_mask(
+    c: Compiler, joints: Array, morphs: Array, channels: Any, space: str, path: str
+) -> tuple[int, int, float]:
     """The operation of a layer, its mask, and how much of the root's travel it covers."""
     if not channels:
         raise ValidationError(f"{path}.channels: expected some of translation, rotation, scale")
@@ -370,7 +397,9 @@ def _layer(c: Compiler, node: nodes.LayerBlend, path: str, scope: Scope, number:
     if scope.additive:
         raise ValidationError(f"{path}: differences cannot be layered; use joints or mask of the Additive")
     joints = c.builder.joint_mask(node.joints, node.mask, node.depth_falloff, path)
-    code, mask, root = _layer_mask(c, joints, _morph_mask(c, node.morphs, path), node.channels, node.space, path)
+    code, mask, root = _layer_mask(
+        c, joints, _morph_mask(c, node.morphs, path), node.channels, node.space, path
+    )
     base, over = c.children(
         number,
         [
@@ -388,7 +417,11 @@ def _additive(c: Compiler, node: nodes.Additive, path: str, scope: Scope, number
         raise ValidationError(f"{path}: differences cannot be added to differences")
     J, M = len(c.skeleton), len(c.skeleton.morph_names)
     limited = bool(node.joints or node.mask)
-    joints = c.builder.joint_mask(node.joints, node.mask, node.depth_falloff, path) if limited else np.ones(J, np.float32)
+    joints = (
+        c.builder.joint_mask(node.joints, node.mask, node.depth_falloff, path)
+        if limited
+        else np.ones(J, np.float32)
+    )
     mask = c.builder.mask((joints, np.ones(M, np.float32)))
     base, over = c.children(
         number,

@@ -58,14 +58,20 @@ def parse(text: str, parameters: Mapping[str, Parameter], where: str) -> Conditi
         value = {"true": 1.0, "false": 0.0}.get(number.lower())
         value = float(number) if value is None else value
     except ValueError:
-        raise ValidationError(f"{where}: {text!r}: expected a number after {sign!r}, got {number!r}") from None
+        raise ValidationError(
+            f"{where}: {text!r}: expected a number after {sign!r}, got {number!r}"
+        ) from None
     if name == "elapsed" and name not in parameters:
         if sign not in (">", ">="):
-            raise ValidationError(f"{where}: {text!r}: elapsed time can only be waited for: use 'elapsed >= seconds'")
+            raise ValidationError(
+                f"{where}: {text!r}: elapsed time can only be waited for: use 'elapsed >= seconds'"
+            )
         return Condition(ct.ELAPSED_AT_LEAST, None, value)
     if name == "remaining" and name not in parameters:
         if sign not in ("<", "<="):
-            raise ValidationError(f"{where}: {text!r}: remaining time can only run out: use 'remaining <= seconds'")
+            raise ValidationError(
+                f"{where}: {text!r}: remaining time can only run out: use 'remaining <= seconds'"
+            )
         return Condition(ct.REMAINING_AT_MOST, None, value)
     parameter = _known(name, parameters, where)
     if parameter.type in ("trigger", "vector"):

@@ -12,7 +12,8 @@ from marrow.animation.resampling import padded
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.program import Program
-from marrow.kernels import control, control_tables as ct
+from marrow.kernels import control
+from marrow.kernels import control_tables as ct
 from marrow.kernels.program import OPERATION
 
 __all__ = ["GraphControl", "Snapshot"]
@@ -29,8 +30,8 @@ class Snapshot:
 
 
 class GraphControl:
-    """Holds `state (N, S)`, one row per instance, and the pose programs of the last update. `compiled_kernel=False` runs the
-    control pass without the kernel compiler, to step through it."""
+    """Holds `state (N, S)`, one row per instance, and the pose programs of the last update. `compiled_kernel=False` runs
+    the control pass without the kernel compiler, to step through it."""
 
     def __init__(self, compiled: CompiledGraph, count: int, *, compiled_kernel: bool = True) -> None:
         self.compiled = compiled
@@ -85,8 +86,9 @@ class GraphControl:
         kept = 0
         while done < self.count:
             done, count, self._tick, more = self._run(
-                self.compiled.tables, self.state, dt, self._work, self._sums, self._motion, self._start, self._ops,
-                self.vectors, self._fired, count, self.motion, self.compiled.memory, self._row, self._tick, done, self.count,
+                self.compiled.tables, self.state, dt, self._work, self._sums, self._motion, self._start,
+                self._ops, self.vectors, self._fired, count, self.motion, self.compiled.memory, self._row,
+                self._tick, done, self.count,
             )  # fmt: skip
             kept += more
             if done < self.count:
@@ -108,7 +110,9 @@ class GraphControl:
             values = np.broadcast_to(values, shape).reshape(self.count, entry.width)
         except (TypeError, ValueError):
             what = f"(3,) or ({self.count}, 3)" if entry.type == "vector" else f"a number or ({self.count},)"
-            raise ValidationError(f"{name!r}: expected {what}, got {np.shape(value) or type(value).__name__}") from None
+            raise ValidationError(
+                f"{name!r}: expected {what}, got {np.shape(value) or type(value).__name__}"
+            ) from None
         self.state[:, entry.target : entry.target + entry.width] = values
 
     def get(self, name: str) -> Array:
@@ -151,8 +155,18 @@ class GraphControl:
         return [entry.states[int(k)] for k in self.state[:, entry.at + ct.CURRENT]]
 
     def play_slot(
-        self, name: str, clip: str, *, fade_in: float, fade_out: float, rate: float, loop: bool, start: float, queue: bool, instances: Array
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        clip: str,
+        *,
+        fade_in: float,
+        fade_out: float,
+        rate: float,
+        loop: bool,
+        start: float,
+        queue: bool,
+        instances: Array,
+    ) -> None:
         """Plays a clip in a slot, now or after what plays."""
         compiled = self.compiled
         if name not in compiled.slots:
@@ -194,10 +208,16 @@ class GraphControl:
         if name not in self.compiled.slots:
             raise UnknownNameError("slot", name, self.compiled.slots)
         at = self.compiled.slots[name].at
-        for n in instances:
-            row = self.state[n]
-            row[at + ct.SLOT_QUEUED] = 0
-            control.release_slot(row, at, seconds)
+        for voice in range(ct.VOICES):
+            v = at + ct.SLOT_HEAD + voice * ct.VOICE_COLUMNS
+            self.state[instances, v + ct.V_FROM] = self.state[instances, v + ct.V_WEIGHT]
+        for column, value in (
+            (ct.SLOT_QUEUED, 0),
+            (ct.TARGET, 0),
+            (ct.SLOT_PROGRESS, 0),
+            (ct.SLOT_SECONDS, max(seconds, 1e-9)),
+        ):
+            self.state[instances, at + column] = value
 
     # -- rarely updated instances ---------------------------------------------------------------------------------
     def set_interval(self, every: Array) -> None:

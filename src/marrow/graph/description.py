@@ -34,7 +34,7 @@ class Graph(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
     """A graph: its `root` node and the `parameters` it reads, by name."""
 
     root: AnyNode
-    parameters: dict[str, Parameter] = {}  # noqa: RUF012 (msgspec copies an empty default)
+    parameters: dict[str, Parameter] = {}
     name: str = ""
 
 
@@ -44,7 +44,7 @@ class _File(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
     marrow_graph: int
     root: AnyNode
     name: str = ""
-    parameters: dict[str, Parameter] = {}  # noqa: RUF012 (msgspec copies an empty default)
+    parameters: dict[str, Parameter] = {}
 
 
 def to_json(graph: Graph) -> str:
@@ -60,7 +60,10 @@ def from_json(text: str | bytes, *, path: object = None) -> Graph:
     except msgspec.ValidationError as error:
         message, _, place = str(error).partition(" - at `$")
         raise FormatError(
-            message, path=path, place=place.strip("`.") or "the file", remedy="see docs/graph.md for what goes where"
+            message,
+            path=path,
+            place=place.strip("`.") or "the file",
+            remedy="see docs/graph.md for what goes where",
         ) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise FormatError(f"not a graph file: {error}", path=path, remedy="a graph file is JSON") from None

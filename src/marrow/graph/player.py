@@ -127,5 +127,7 @@ class Player:
         """Whether the newest clip plays once and has reached its end, `(N,)`."""
         rows, slot = np.arange(self.count), self.used - 1
         duration = self.bank.duration[self.clip[rows, slot]]
-        end = np.where(self.rate[rows, slot] < 0, self.time[rows, slot] <= 0, self.time[rows, slot] >= duration)
+        end = np.where(
+            self.rate[rows, slot] < 0, self.time[rows, slot] <= 0, self.time[rows, slot] >= duration
+        )
         return ~self.loop[rows, slot] & end

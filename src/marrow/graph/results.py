@@ -31,8 +31,10 @@ class Events:
 
     @classmethod
     def of(cls, fired: Array, known: tuple[str, ...], clips: tuple[str, ...]) -> Events:
-        columns = (fired[name].copy() for name in ("instance", "event", "time", "weight", "clip"))
-        return cls(*columns, known, clips)
+        instance, event, time, weight, clip = (
+            fired[name].copy() for name in ("instance", "event", "time", "weight", "clip")
+        )
+        return cls(instance, event, time, weight, clip, known, clips)
 
     @property
     def names(self) -> list[str]:

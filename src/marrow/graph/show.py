@@ -39,7 +39,11 @@ def _inputs(node: nodes.Node) -> Iterator[tuple[str, Any]]:
     """The nodes below a node, each with the name of its place."""
     if isinstance(node, nodes.Blend):
         for k, source in enumerate(node.inputs):
-            weight = node.weights[k] if len(node.weights) == len(node.inputs) else (f"1 - {node.weights[0]}", node.weights[0])[k]
+            weight = (
+                node.weights[k]
+                if len(node.weights) == len(node.inputs)
+                else (f"1 - {node.weights[0]}", node.weights[0])[k]
+            )
             yield f"x {_value(weight)}", source
     elif isinstance(node, nodes.Switch):
         for k, source in enumerate(node.inputs):
@@ -67,7 +71,11 @@ def _drawn(role: str, node: Any) -> Drawn:
         says.append(node.clip)
     for info in msgspec.structs.fields(node):
         value = getattr(node, info.name)
-        if info.name in _HIDDEN or value is None or (isinstance(node, nodes.ClipNode) and info.name == "clip"):
+        if (
+            info.name in _HIDDEN
+            or value is None
+            or (isinstance(node, nodes.ClipNode) and info.name == "clip")
+        ):
             continue
         if info.default is not msgspec.NODEFAULT and value == info.default:
             continue
@@ -158,7 +166,8 @@ def to_svg(graph: Graph) -> str:
         for middle in middles:
             a, b = x + width, left[level + 1]
             shapes.append(
-                f'<path d="M{a:.0f} {own:.1f}C{a + 20:.0f} {own:.1f} {b - 20:.0f} {middle:.1f} {b:.0f} {middle:.1f}" fill="none" stroke="#999"/>'
+                f'<path d="M{a:.0f} {own:.1f}C{a + 20:.0f} {own:.1f} {b - 20:.0f} {middle:.1f} '
+                f'{b:.0f} {middle:.1f}" fill="none" stroke="#999"/>'
             )
         colour = _COLOURS.get(node.kind, "#f2f2f2")
         shapes.append(
@@ -172,7 +181,7 @@ def to_svg(graph: Graph) -> str:
 
     lines = [graph.name or "graph", *(_parameter(n, p) for n, p in graph.parameters.items())]
     heading = [
-        f'<text x="20" y="{24 + ROW * k}"{" font-weight=" + chr(34) + "bold" + chr(34) if k == 0 else ""}>{escape(line)}</text>'
+        f'<text x="20" y="{24 + ROW * k}" font-weight="{"normal" if k else "bold"}">{escape(line)}</text>'
         for k, line in enumerate(lines)
     ]
     _, bottom = place(root, 0, 30.0 + ROW * len(lines))

@@ -79,7 +79,9 @@ class SoloPlayback:
 
     def _step(self, by: int, seconds: float) -> str:
         current = int(self._solo.current[0][0]) - 1
-        name = self._clip_name((current + by if current >= 0 or by > 0 else -1) % max(len(self.character.clips), 1))
+        name = self._clip_name(
+            (current + by if current >= 0 or by > 0 else -1) % max(len(self.character.clips), 1)
+        )
         self.cross_fade(name, seconds)
         return name
 
@@ -92,7 +94,7 @@ class SoloPlayback:
         return names[number]
 
     @property
-    def clip(self) -> str | None | list[str | None]:
+    def clip(self) -> str | list[str | None] | None:
         """The name of the clip started last (None before the first); a list with `count=`."""
         names = [None, *self._solo.bank.index]
         found = [names[i] for i in self._solo.current[0].tolist()]

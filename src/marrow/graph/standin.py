@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
@@ -30,7 +31,7 @@ class _Wanted:
     def chain(self, *names: str) -> None:
         for name in names:
             self.above.setdefault(name, set())
-        for upper, lower in zip(names, names[1:]):
+        for upper, lower in itertools.pairwise(names):
             self.above[lower].add(upper)
 
     def clip(self, name: str, time: float, additive: bool) -> None:
@@ -54,10 +55,16 @@ class _Wanted:
                 self.chain(name)
             self.morphs.update(getattr(node, "morphs", ()))
         for info in msgspec.structs.fields(node):
-            self._below(getattr(node, info.name), additive or (isinstance(node, nodes.Additive) and info.name == "addition"), info.name)
+            self._below(
+                getattr(node, info.name),
+                additive or (isinstance(node, nodes.Additive) and info.name == "addition"),
+                info.name,
+            )
 
     def _below(self, value: Any, additive: bool, name: str) -> None:
-        if isinstance(value, nodes.Node) or (isinstance(value, str) and name in ("source", "base", "overlay", "addition")):
+        if isinstance(value, nodes.Node) or (
+            isinstance(value, str) and name in ("source", "base", "overlay", "addition")
+        ):
             self.visit(value, additive)
         elif name == "inputs":
             for v in value:
@@ -81,8 +88,12 @@ def stand_in(graph: Graph) -> Character:
     J, morphs = len(names), tuple(sorted(wanted.morphs))
     # Bones of some length, slightly bent, so that limbs can be solved.
     translation = np.tile(np.array([0.02, 0.3, 0.0], np.float32), (J, 1))
-    rest = Pose(translation, np.tile(np.array([0, 0, 0.1, 0.995], np.float32), (J, 1)), np.ones((J, 3), np.float32))
-    skeleton = Skeleton(tuple(names), np.arange(-1, J - 1), rest.replace(morphs=np.zeros(len(morphs), np.float32)), morphs)
+    rest = Pose(
+        translation, np.tile(np.array([0, 0, 0.1, 0.995], np.float32), (J, 1)), np.ones((J, 3), np.float32)
+    )
+    skeleton = Skeleton(
+        tuple(names), np.arange(-1, J - 1), rest.replace(morphs=np.zeros(len(morphs), np.float32)), morphs
+    )
     clips = [
         Clip(name, skeleton, (), longest + 1.0, additive=additive)  # type: ignore[arg-type]
         for name, (longest, additive) in wanted.clips.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Sequence
 
 from marrow.model.clip import Clip
@@ -20,7 +21,7 @@ def _markers(clip: Clip, names: set[str]) -> list[tuple[float, str]] | None:
     rounds = [found[k:] + [(t + clip.duration, n) for t, n in found[:k]] for k in range(len(found))]
     best = min(rounds, key=lambda r: ([n for _, n in r], r[0][0]))
     closed = [*(t for t, _ in best), best[0][0] + clip.duration]
-    if any(b - a < SHORTEST for a, b in zip(closed, closed[1:])):
+    if any(b - a < SHORTEST for a, b in itertools.pairwise(closed)):
         return None
     return best
 

@@ -96,7 +96,9 @@ class Builder:
             if not (math.isfinite(number) and number >= 0):
                 raise ValidationError(f"{where}.{field}: expected zero or more seconds, got {number}")
         if not all(math.isfinite(v) and low <= v <= high for v in values):
-            raise ValidationError(f"{where}.default: expected a number from {low:g} to {high:g}, got {default}")
+            raise ValidationError(
+                f"{where}.default: expected a number from {low:g} to {high:g}, got {default}"
+            )
         value = self.column(*values)
         target = self.column(*values)
         kind = {"float": 0, "bool": 1, "trigger": 2, "vector": 0}[parameter.type]
@@ -113,7 +115,9 @@ class Builder:
                 raise unknown("parameter", value, self.parameters, path)
             entry = self.parameters[value]
             if entry.type not in ("float", "bool"):
-                raise ValidationError(f"{path}: {value!r} is a {entry.type}; expected a float or bool parameter")
+                raise ValidationError(
+                    f"{path}: {value!r} is a {entry.type}; expected a float or bool parameter"
+                )
             return entry.value
         if not math.isfinite(value) or abs(value) > LARGEST:
             raise ValidationError(f"{path}: expected a finite number, got {value}")

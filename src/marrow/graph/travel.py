@@ -37,8 +37,12 @@ def root_tracks(bank: ClipBank, joint: int) -> tuple[Array, Array]:
     for j in chain:
         place = place + quaternion.rotate(turn, rows[:, 0:3, j])
         turn = quaternion.multiply(turn, quaternion.normalize(rows[:, 3:7, j]))
-        rest_place = rest_place + quaternion.rotate(rest_turn, skeleton.rest.translation[j].astype(np.float64))
-        rest_turn = quaternion.multiply(rest_turn, quaternion.normalize(skeleton.rest.rotation[j].astype(np.float64)))
+        rest_place = rest_place + quaternion.rotate(
+            rest_turn, skeleton.rest.translation[j].astype(np.float64)
+        )
+        rest_turn = quaternion.multiply(
+            rest_turn, quaternion.normalize(skeleton.rest.rotation[j].astype(np.float64))
+        )
     own = quaternion.multiply(turn, quaternion.conjugate(rest_turn))
     out = np.concatenate([place - quaternion.rotate(own, rest_place), own], axis=1)
     size = 10 * bank.joint_stride + bank.morph_stride

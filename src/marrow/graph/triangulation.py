@@ -7,6 +7,7 @@ lie on one circle either diagonal would do: the one found first stays, so the re
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,11 +53,11 @@ def triangulate(points: NDArray[np.float64]) -> Triangulation:
         line.append(rest.pop(0))
     if not rest:
         return Triangulation(
-            np.zeros((0, 3), np.int32), np.array(list(zip(line, line[1:])), np.int32).reshape(-1, 2)
+            np.zeros((0, 3), np.int32), np.array(list(itertools.pairwise(line)), np.int32).reshape(-1, 2)
         )
     apex = rest.pop(0)
     left = _area(p, line[0], line[1], apex) > 0
-    triangles = [(a, b, apex) if left else (b, a, apex) for a, b in zip(line, line[1:])]
+    triangles = [(a, b, apex) if left else (b, a, apex) for a, b in itertools.pairwise(line)]
     hull = [*line, apex] if left else [*reversed(line), apex]
     for q in rest:
         hull, new = _join(p, hull, q)

@@ -103,7 +103,9 @@ def wait_for(tables, x, at, transition):
     if x[at + INERT_SECONDS] > 0.0:
         running = max(running, x[at + INERT_SECONDS] - x[at + INERT_TIME])
     policy = x[at + INTERRUPT]
-    if running > 0.0 and (policy == BY_NONE or (policy == BY_HIGHER and transition["priority"] <= x[at + PRIORITY])):
+    if running > 0.0 and (
+        policy == BY_NONE or (policy == BY_HIGHER and transition["priority"] <= x[at + PRIORITY])
+    ):
         wait = max(wait, running)
     return wait
 
@@ -168,11 +170,21 @@ def decide(tables, x):
                 if tables.conditions[c]["kind"] == TRIGGER and tables.conditions[c]["trigger"] >= 0:
                     x[tables.conditions[c]["ref"]] = 0.0
                     x[tables.conditions[c]["trigger"]] = 0.0
-            begin(tables, x, machine, transition["to"], transition["seconds"], transition["ease"], transition["inertia"] != 0)
+            begin(
+                tables,
+                x,
+                machine,
+                transition["to"],
+                transition["seconds"],
+                transition["ease"],
+                transition["inertia"] != 0,
+            )
             x[at + INTERRUPT], x[at + PRIORITY] = transition["interrupt"], transition["priority"]
             fired = True
             # Machines inside one that moves on sit this step out.
-            while m < len(tables.machines) and tables.machines[m]["node"] < tables.nodes[machine["node"]]["end"]:
+            while (
+                m < len(tables.machines) and tables.machines[m]["node"] < tables.nodes[machine["node"]]["end"]
+            ):
                 m += 1
             break
     return fired, soonest
@@ -242,7 +254,11 @@ def note_remaining(tables, x, work, tick, d):
             if tables.nodes[i]["kind"] == CLIP and work[i]["seen"] == tick and work[i]["weight"] > best:
                 best = work[i]["weight"]
                 leaf = tables.leaves[tables.nodes[i]["data"]]
-                duration, time, speed = tables.clips[leaf["clip"]]["duration"], x[leaf["time"]], work[i]["speed"]
+                duration, time, speed = (
+                    tables.clips[leaf["clip"]]["duration"],
+                    x[leaf["time"]],
+                    work[i]["speed"],
+                )
                 if speed > 0.0:
                     found = (duration - time) / speed
                 elif speed < 0.0:

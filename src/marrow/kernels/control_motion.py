@@ -229,7 +229,21 @@ def advance_group(tables, x, work, group, tick, d, clock, n, events, count, limi
         if d > 0.0 and t1 != t0:
             speed = (t1 - t0) / d
             if tables.links[m] == leader and work[i]["loud"] > 0.0:
-                count = fire(tables, clip, t0, t1, markers > 0, fresh, speed, work[i]["weight"], clock, n, events, count, limit)
+                count = fire(
+                    tables,
+                    clip,
+                    t0,
+                    t1,
+                    markers > 0,
+                    fresh,
+                    speed,
+                    work[i]["weight"],
+                    clock,
+                    n,
+                    events,
+                    count,
+                    limit,
+                )
         else:
             k = after - np.floor(after / markers) * markers
             at = leaf["knots"] + min(int(k), markers - 1)

@@ -68,7 +68,17 @@ NODE = _record(
 LEAF = _record(clip=i8, loop=i8, rate=i8, group=i8, knots=i8, time=i8, fresh=i8, node=i8, start=f8)
 GROUP = _record(first=i8, count=i8, markers=i8, phase=i8, live=i8)
 MACHINE_ROW = _record(
-    node=i8, first=i8, count=i8, initial=i8, at=i8, weights=i8, memory=i8, memory_size=i8, switch=i8, ease=i8, seconds=f8
+    node=i8,
+    first=i8,
+    count=i8,
+    initial=i8,
+    at=i8,
+    weights=i8,
+    memory=i8,
+    memory_size=i8,
+    switch=i8,
+    ease=i8,
+    seconds=f8,
 )
 STATE = _record(node=i8, first=i8, count=i8, remaining=i8)
 TRANSITION = _record(to=i8, ease=i8, inertia=i8, priority=i8, interrupt=i8, first=i8, count=i8, seconds=f8)
@@ -80,7 +90,10 @@ PROCEDURAL = _record(code=i8, index=i8, refs=i8, count=i8, vector=i8)
 CLIP_ROW = _record(duration=f8, rate=f8, first_event=i8, events=i8, root=i8, frames=i8)
 EVENT = _record(time=f8, name=i8)
 PARAMETER = _record(kind=i8, value=i8, target=i8, smoothing=f8, low=f8, high=f8, hold=f8)
-FIRED = np.dtype([("instance", np.int32), ("event", np.int32), ("clip", np.int32), ("weight", np.float32), ("time", f8)], align=True)
+FIRED = np.dtype(
+    [("instance", np.int32), ("event", np.int32), ("clip", np.int32), ("weight", np.float32), ("time", f8)],
+    align=True,
+)
 WORK = _record(weight=f8, share=f8, pace=f8, travel=f8, loud=f8, speed=f8, seen=np.int64)
 
 

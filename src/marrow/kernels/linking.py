@@ -36,9 +36,12 @@ def helper(function: Callable[..., Any], *, inline: bool = False) -> Any:
     )
 
 
-def linked(functions: Iterable[Callable[..., Any]], inline: Iterable[Callable[..., Any]] = ()) -> dict[str, Any]:
+def linked(
+    functions: Iterable[Callable[..., Any]], inline: Iterable[Callable[..., Any]] = ()
+) -> dict[str, Any]:
     """Helpers by name, from plain functions that call each other; callees come before callers."""
-    within, compiled = set(inline), {}
+    within = set(inline)
+    compiled: dict[str, Any] = {}
     for f in functions:
         compiled[f.__name__] = helper(_seeing(f, compiled), inline=f in within)
     return compiled

@@ -28,7 +28,11 @@ def conjugated(q):
 
 
 def turned(q, v):
-    tx, ty, tz = 2 * (q[1] * v[2] - q[2] * v[1]), 2 * (q[2] * v[0] - q[0] * v[2]), 2 * (q[0] * v[1] - q[1] * v[0])
+    tx, ty, tz = (
+        2 * (q[1] * v[2] - q[2] * v[1]),
+        2 * (q[2] * v[0] - q[0] * v[2]),
+        2 * (q[0] * v[1] - q[1] * v[0]),
+    )
     return (
         v[0] + q[3] * tx + q[1] * tz - q[2] * ty,
         v[1] + q[3] * ty + q[2] * tx - q[0] * tz,
@@ -160,7 +164,11 @@ def reach(rows, top, Jp, parents, ints, floats, at, vectors, vector, weight):
     bow = across(minus(b, a), line)
     bent = length_of(bow) > 1e-4 * l1
     bow = unit_or(bow, spare) if bent else spare
-    normal = unit_or(crossed(e1, e2), crossed(line, bow)) if bent else unit_or(crossed(e1, spare), perpendicular(e1))
+    normal = (
+        unit_or(crossed(e1, e2), crossed(line, bow))
+        if bent
+        else unit_or(crossed(e1, spare), perpendicular(e1))
+    )
     if dotted(normal, crossed(line, bow)) > 0.0:
         normal = (-normal[0], -normal[1], -normal[2])
     # How far it may reach, given how far it may bend.
@@ -255,7 +263,11 @@ def layer_in_model_space(rows, top, other, Jp, J, parents, masks, mask, size, we
             parent = (0.0, 0.0, 0.0, 1.0)
         k = weight * masks[mask + size + j]
         if k != 0.0:
-            side = k if base[0] * over[0] + base[1] * over[1] + base[2] * over[2] + base[3] * over[3] >= 0.0 else -k
+            side = (
+                k
+                if base[0] * over[0] + base[1] * over[1] + base[2] * over[2] + base[3] * over[3] >= 0.0
+                else -k
+            )
             rest = 1.0 - k
             x, y = rest * base[0] + side * over[0], rest * base[1] + side * over[1]
             z, w = rest * base[2] + side * over[2], rest * base[3] + side * over[3]

@@ -43,7 +43,9 @@ __all__ = [
 
 SAMPLE, ACCUMULATE, BLEND, LAYER, ADD, LAYER_CHANNELS, LAYER_MODEL, MERGE = range(8)
 SCALE, STORE, LOAD, START_INERTIA, INERTIA, REACH, LOOK = range(8, 15)
-OPERATION = np.dtype([("code", np.int32), ("argument", np.int32), ("time", np.float32), ("weight", np.float32)])
+OPERATION = np.dtype(
+    [("code", np.int32), ("argument", np.int32), ("time", np.float32), ("weight", np.float32)]
+)
 POSE, MODEL, PALETTE = 1, 2, 4
 """What `run_programs` writes: pose rows, model-space matrices, skinning matrices; sums of these."""
 
@@ -101,7 +103,9 @@ def _emit_mix(masked: bool, e: Any, i: Any, Jp: Any, stack: Any, top: Any, other
         put(3 + c, a[c], wa * a[c] + wb * b[c])
 
 
-def _emit_add(e: Any, i: Any, Jp: Any, stack: Any, top: Any, other: Any, w: Any, masks: Any, mask: Any) -> None:
+def _emit_add(
+    e: Any, i: Any, Jp: Any, stack: Any, top: Any, other: Any, w: Any, masks: Any, mask: Any
+) -> None:
     """16 joints of an additive pose at `other`, applied to the pose at `top`."""
     w = e.splat(w) * e.load(masks, e.plus(mask, i))
     idle = w.compare("==", 0.0)
@@ -219,7 +223,9 @@ def _emit_start(e: Any, i: Any, Jp: Any, stack: Any, a0: Any, a1: Any, b0: Any, 
         keep(3 + c, now[c] * s, before[c] * t)
 
 
-def _emit_inertia(e: Any, i: Any, Jp: Any, stack: Any, top: Any, memory: Any, at: Any, half: Any, u: Any, v: Any) -> None:
+def _emit_inertia(
+    e: Any, i: Any, Jp: Any, stack: Any, top: Any, memory: Any, at: Any, half: Any, u: Any, v: Any
+) -> None:
     """Adds `u` times the kept differences and `v` times their speeds to 16 joints."""
     u, v = e.splat(u), e.splat(v)
 
@@ -339,7 +345,9 @@ def run_programs() -> Any:
             for i in range(0, Jp, 16):
                 layer_channels(i, Jp, stack, top, other, w, masks, mask, row)
         else:
-            layer_in_model_space(stack, top, other, Jp, parents.shape[0], parents, masks, mask, row, w, scratch)
+            layer_in_model_space(
+                stack, top, other, Jp, parents.shape[0], parents, masks, mask, row, w, scratch
+            )
         for m in range(Mp):
             k = w * masks[mask + Jp + m]
             if k != np.float32(0):
@@ -435,7 +443,9 @@ def run_programs() -> Any:
                         for m in range(Mp):
                             k = w * masks[mask + Jp + m]
                             if k != np.float32(0):
-                                stack[top + joints + m] += k * (stack[other + joints + m] - stack[top + joints + m])
+                                stack[top + joints + m] += k * (
+                                    stack[other + joints + m] - stack[top + joints + m]
+                                )
                     else:
                         for i in range(0, Jp, 16):
                             add(i, Jp, stack, top, other, w, masks, mask)
@@ -445,7 +455,9 @@ def run_programs() -> Any:
                 top -= size
                 combine(what, op, masks, Jp, Mp, stack, top, scratch, parents)
             else:
-                top = special(what, op, Jp, Mp, stack, top, parents, memory, base, vectors, vector, ints, floats)
+                top = special(
+                    what, op, Jp, Mp, stack, top, parents, memory, base, vectors, vector, ints, floats
+                )
 
     interpret = helper(interpret)
 

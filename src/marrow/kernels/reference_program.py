@@ -116,7 +116,12 @@ def run_program(
 def _sum(top: Rows, other: Rows, weight: float) -> Rows:
     q = quaternion.normalize(other[1])
     side = np.where((top[1] * q).sum(-1, keepdims=True) < 0, -1.0, 1.0)
-    return [top[0] + weight * other[0], top[1] + weight * side * q, top[2] + weight * other[2], top[3] + weight * other[3]]
+    return [
+        top[0] + weight * other[0],
+        top[1] + weight * side * q,
+        top[2] + weight * other[2],
+        top[3] + weight * other[3],
+    ]
 
 
 def _nlerp(a: Array, b: Array, w: Array) -> Array:
@@ -180,7 +185,9 @@ def _difference(a0: Rows, a1: Rows, b0: Rows, b1: Rows, h: float) -> tuple[Rows,
     """How a differs from b now, and how fast that changes, from what it was `h` seconds ago."""
 
     def turn(a: Rows, b: Rows) -> Array:
-        return quaternion.multiply(quaternion.conjugate(quaternion.normalize(b[1])), quaternion.normalize(a[1]))
+        return quaternion.multiply(
+            quaternion.conjugate(quaternion.normalize(b[1])), quaternion.normalize(a[1])
+        )
 
     now, before = turn(a0, b0), turn(a1, b1)
     now = np.where(now[:, 3:] < 0, -now, now)
@@ -254,7 +261,9 @@ def _reach(rows: Rows, parents: Array, limb: Limb, weight: float) -> None:
     normal, new_normal = np.cross(bow, line), np.cross(p, u)
     first = quaternion.from_matrix(_frame(_unit(elbow), new_normal) @ _frame(_unit(b - a), normal).T)
     bent = quaternion.rotate(first, _unit(c - b))
-    second = quaternion.from_matrix(_frame(_unit(u * distance - elbow), new_normal) @ _frame(bent, new_normal).T)
+    second = quaternion.from_matrix(
+        _frame(_unit(u * distance - elbow), new_normal) @ _frame(bent, new_normal).T
+    )
     both = quaternion.multiply(second, first)
 
     def above(j: int) -> Array:
@@ -264,7 +273,9 @@ def _reach(rows: Rows, parents: Array, limb: Limb, weight: float) -> None:
     def local(parent: Array, own: Array) -> Array:
         return quaternion.multiply(quaternion.conjugate(parent), own)
 
-    _turn_to(rows, limb.upper, local(above(limb.upper), quaternion.multiply(first, turns[limb.upper])), weight)
+    _turn_to(
+        rows, limb.upper, local(above(limb.upper), quaternion.multiply(first, turns[limb.upper])), weight
+    )
     mid = local(quaternion.multiply(first, above(limb.mid)), quaternion.multiply(both, turns[limb.mid]))
     _turn_to(rows, limb.mid, mid, weight)
     if limb.keep_rotation:
@@ -282,8 +293,12 @@ def _look(rows: Rows, parents: Array, chain: LookChain, weight: float) -> None:
         full = quaternion.between(was, way)
         angle = float(np.linalg.norm(quaternion.log(full)))
         if angle > chain.limit:
-            way = quaternion.rotate(quaternion.slerp(quaternion.identity(dtype=np.float64), full, chain.limit / angle), was)
-        turn = quaternion.slerp(quaternion.identity(dtype=np.float64), quaternion.between(now, way), share * weight)
+            way = quaternion.rotate(
+                quaternion.slerp(quaternion.identity(dtype=np.float64), full, chain.limit / angle), was
+            )
+        turn = quaternion.slerp(
+            quaternion.identity(dtype=np.float64), quaternion.between(now, way), share * weight
+        )
         p = int(parents[j])
         above = quaternion.identity(dtype=np.float64) if p < 0 else turns[p]
         rows[1][j] = quaternion.multiply(quaternion.conjugate(above), quaternion.multiply(turn, turns[j]))

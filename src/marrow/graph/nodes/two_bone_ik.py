@@ -19,8 +19,8 @@ class TwoBoneIK(Node, frozen=True, omit_defaults=True, forbid_unknown_fields=Tru
     """Turns the parent and grandparent of the joint `tip` (or `mid` and `upper`, where other joints lie between) so that
     `tip` comes to `target`, in model space. The limb bends towards `pole` (a direction in model space), or as it does in
     the pose. `bend` is the range in degrees that the middle joint may be away from straight: out of reach or past the
-    range, the limb points at the target. `stretch` lets it lengthen up to that factor to reach. `weight` mixes; the tip keeps
-    the way it faces when `keep_rotation`."""
+    range, the limb points at the target. `stretch` lets it lengthen up to that factor to reach. `weight` mixes; the tip
+    keeps the way it faces when `keep_rotation`."""
 
     source: AnyNode
     tip: str
