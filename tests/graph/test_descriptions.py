@@ -110,7 +110,7 @@ def test_graphs_go_to_files_and_come_back(tmp_path):
         ('{"marrow_graph": 9, "root": "a"}', "version 9"),
         ('{"marrow_graph": 1, "root": {"node": "Klip", "clip": "a"}}', "root"),
         (
-            '{"marrow_graph": 1, "root": {"node": "Blend", "weights": [], "inputs": ["a", {"node": "PoseNode", "clip": 3}]}}',
+            '{"marrow_graph": 1, "root":{"node": "Blend", "weights": [], "inputs": ["a", {"node":"PoseNode", "clip": 3}]}}',
             r"root.inputs\[1\].clip",
         ),
         ('{"marrow_graph": 1, "root": {"node": "ClipNode", "clip": "a", "looop": true}}', "looop"),

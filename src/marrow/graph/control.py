@@ -243,7 +243,9 @@ class GraphControl:
 
     def reset(self, instances: Array) -> None:
         """Starts instances over, with parameters at their defaults."""
+        every = self.state[instances, ct.INTERVAL]
         self.state[instances] = self.compiled.initial
+        self.state[instances, ct.INTERVAL] = every
         self.memory[instances] = 0
 
     def snapshot(self) -> Snapshot:
