@@ -239,3 +239,41 @@ def test_the_server_is_imported_only_when_a_studio_opens():
     code = f"import sys, marrow.studio.protocol; print([m for m in {heavy!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ)
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_a_character_plays_on_inside_a_with_block():
+    with opened(small_character()) as view, page_of(view) as socket:
+        page = Page(socket)
+        assert not page.wait("hello")["state"]["driven"]
+        first = page.frame()
+        assert page.frame().time > first.time
+        with pytest.raises(ValidationError, match="animator that was given"):
+            view.update()
+
+
+def test_a_driven_graph_is_seen_at_work():
+    solo = mw.Animator(small_character(), small_graph())
+    with opened(solo) as view, page_of(view) as socket:
+        page = Page(socket)
+        page.wait("hello")
+        solo.trigger("hello")
+        view.update(0.3)
+        while [m["state"] for m in page.wait("live")["machines"]] != ["greet"]:
+            view.update(0.05)
+
+
+def test_showing_something_else_ends_the_programs_control():
+    with opened(mw.Animator(small_character())) as view, page_of(view) as socket:
+        page = Page(socket)
+        page.wait("hello")
+        view.show(small_character(name="two"))
+        page.wait("state", driven=False)
+        first = page.frame()
+        while not page.frame().time > first.time:
+            pass
+
+
+def test_a_program_that_ends_closes_its_studio():
+    code = "import marrow as mw; print(mw.view(browser=False, port=0).url)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stderr == "" and done.stdout.startswith("http://")

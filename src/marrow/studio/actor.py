@@ -94,6 +94,8 @@ class Actor:
         self.mode: Literal["clip", "graph"] = "graph" if graph else "clip"
         self.spread = False
         self.animator: Animator = animator or self._new_animator(1)
+        self.given = animator is not None
+        """Whether a program made the animator, and may want to update it itself."""
         playing = self.animator.clip if self.mode == "clip" else None
         self.clip: str | None = playing[0] if isinstance(playing, list) else playing
 

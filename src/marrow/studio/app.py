@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import mimetypes
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +38,8 @@ __all__ = ["MAX_UPLOAD_BYTES", "STATIC", "Studio"]
 log = logging.getLogger("marrow.studio")
 STATIC = Path(__file__).parent / "static"
 MAX_UPLOAD_BYTES = 256 << 20
-STALLED_SECONDS = 30.0
-"""An upload that sends nothing for so long is given up."""
+UPLOAD_SECONDS = 600.0
+"""An upload that takes longer is given up."""
 
 UNBUILT = """<!doctype html><title>marrow studio</title><body style="font:16px system-ui;margin:3em;max-width:40em">
 <h1>The studio's page is not built</h1><p>This is a source checkout without the bundle. Build it with
@@ -63,7 +63,7 @@ class Studio:
         self.hub = Hub(self.session, greeting(self.session, max_upload_bytes))
         self.hub.open_sample = self._open_sample
         self.max_upload_bytes, self.static = max_upload_bytes, static
-        self._loading = asyncio.Lock()
+        self._receiving, self._loading = asyncio.Semaphore(2), asyncio.Lock()
         self._working = asyncio.Semaphore(2)
         self._tasks: set[asyncio.Task[None]] = set()
         self.app = Starlette(
@@ -260,38 +260,28 @@ class Studio:
         declared = request.headers.get("content-length", "0")
         if not declared.isdigit() or int(declared) > self.max_upload_bytes:
             raise HTTPException(413, f"{name}: files may have at most {self.max_upload_bytes >> 20} MiB")
-        if self._loading.locked():
+        if self._receiving.locked() or self._loading.locked():
             raise HTTPException(409, "another file is being read; try again in a moment")
-        async with self._loading, self._progress(f"Reading {name}"):
-            with UploadFolder(name) as folder:
-                try:
+        with UploadFolder(name) as folder:
+            try:
+                async with self._receiving, asyncio.timeout(UPLOAD_SECONDS):
                     with folder.file.open("wb") as file:
-                        await receive(_patient(request.stream()), file, self.max_upload_bytes)
-                    actor = await run_in_threadpool(actor_of_upload, folder.file, name, slot)
-                except ResourceLimitError as error:
-                    return _json(UploadAnswer(name, slot, str(error)), 413)
-                except MarrowError as error:
-                    return _json(UploadAnswer(name, slot, str(error)), 422)
-                except TimeoutError:
-                    return _json(UploadAnswer(name, slot, f"{name}: the upload stalled"), 408)
-                except ClientDisconnect:
-                    return Response(status_code=400)
-            self.show(actor)
+                        await receive(request.stream(), file, self.max_upload_bytes)
+                # Only what has come whole may keep others waiting.
+                async with self._loading, self._progress(f"Reading {name}"):
+                    self.show(await run_in_threadpool(actor_of_upload, folder.file, name, slot))
+            except ResourceLimitError as error:
+                return _json(UploadAnswer(name, slot, str(error)), 413)
+            except MarrowError as error:
+                return _json(UploadAnswer(name, slot, str(error)), 422)
+            except TimeoutError:
+                return _json(UploadAnswer(name, slot, f"{name}: the upload took too long"), 408)
+            except ClientDisconnect:
+                return Response(status_code=400)
         return _json(UploadAnswer(name, slot, None))
 
     async def _socket(self, socket: WebSocket) -> None:
         await self.hub.serve(socket)
-
-
-async def _patient(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The chunks of an upload, each of which has to come in time."""
-    stream = aiter(chunks)
-    while True:
-        upcoming: Awaitable[bytes] = anext(stream)
-        try:
-            yield await asyncio.wait_for(upcoming, STALLED_SECONDS)
-        except StopAsyncIteration:
-            return
 
 
 def _json(value: Any, status: int = 200) -> Response:

@@ -7,11 +7,11 @@ import os
 import secrets
 import sys
 import threading
+import time
 import webbrowser
 from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
-from typing import Any
 
 from marrow.errors import ValidationError
 from marrow.graph import Animator, Graph, load_graph
@@ -22,6 +22,7 @@ from marrow.studio.actor import Actor, Origin
 from marrow.studio.app import Studio
 from marrow.studio.loading import sample_actor
 from marrow.studio.server import Server
+from marrow.studio.session import Driven
 
 __all__ = ["View", "open_view", "view"]
 
@@ -123,7 +124,8 @@ class View:
     def __init__(self, server: Server, token: str) -> None:
         self._server, self._token = server, token
         self._scheduled = threading.Lock()
-        self._newest: tuple[Any, ...] | None = None
+        self._newest: Driven | None = None
+        self._opened = time.monotonic()
 
     @property
     def url(self) -> str:
@@ -152,18 +154,26 @@ class View:
         """Shows something else, in the pages that are open; `slot=1` beside the first."""
         if slot not in (0, 1):
             raise ValidationError(f"show: slot must be 0 or 1, got {slot}")
-        self._server.wait_for(self._server.studio.show, _maker(thing, slot, graph)())
+        actor = _maker(thing, slot, graph)()
+
+        def put() -> None:
+            if slot == 0:
+                studio.session.let_drive(False)
+            studio.show(actor)
+
+        studio = self._server.studio
+        self._server.wait_for(put)
 
     def update(self, seconds: float | None = None) -> None:
         """Shows the animator as it is now, after it was moved on by `seconds` where given. From the
         first call on the program plays it, not the studio; parameters changed in the page are set here."""
         session = self._server.studio.session
-        if session.main is None or session.main.origin.kind != "python":
+        if session.main is None or not session.main.given:
             raise ValidationError("update: only for an animator that was given to mw.view")
         self._take_over()
-        picture, parameters = session.drive(seconds)
+        driven = session.drive(seconds)
         with self._scheduled:
-            waiting, self._newest = self._newest is not None, (picture, parameters)
+            waiting, self._newest = self._newest is not None, driven
         if not waiting:
             self._server.call(self._deliver)
 
@@ -179,7 +189,7 @@ class View:
             newest, self._newest = self._newest, None
         if newest is not None:
             studio = self._server.studio
-            studio.session.show_driven(*newest)
+            studio.session.show_driven(newest, time.monotonic() - self._opened)
             studio.hub.wake.set()
 
     def wait(self) -> None:
@@ -194,8 +204,7 @@ class View:
 
     def __enter__(self) -> View:
         main = self._server.studio.session.main
-        if main is not None and main.origin.kind == "python":
-            self._take_over()
+        if main is not None and main.given:
             self.update()
         return self
 

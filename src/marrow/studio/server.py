@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import logging
 import socket
 import threading
+import weakref
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
@@ -45,6 +47,13 @@ def listen(host: str, port: int | None) -> socket.socket:
     raise AssertionError("unreachable")
 
 
+def _close(server: weakref.ref[Server]) -> None:
+    """Says goodbye to the pages when the program ends."""
+    found = server()
+    if found is not None:
+        found.close()
+
+
 class Server:
     """Runs `studio.app` until `close`."""
 
@@ -73,6 +82,7 @@ class Server:
 
     def start(self) -> None:
         """Returns once browsers can connect."""
+        atexit.register(_close, weakref.ref(self))
         self._thread.start()
         self._ready.wait(START_SECONDS)
         if self._failure is not None or not self._uvicorn.started:

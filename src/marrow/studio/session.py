@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 import threading
 from collections import deque
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from marrow.errors import UnknownNameError, ValidationError
+from marrow.graph.inspection import GraphMoment
 from marrow.studio import protocol as p
 from marrow.studio.actor import Actor, Picture
 
@@ -24,6 +26,15 @@ HISTORY = 200
 LIVE_PERIOD = 1 / 15
 LONGEST_STEP = 0.1
 """Seconds a single update may span: after a hiccup time goes on, it does not jump."""
+
+
+@dataclass(frozen=True)
+class Driven:
+    """What a program that updates its own animator hands over."""
+
+    picture: Picture
+    parameters: dict[str, Any]
+    moment: GraphMoment | None
 
 
 class Session:
@@ -49,6 +60,7 @@ class Session:
         self._live_at = -math.inf
         self._machines: dict[str, str] = {}
         self._last_live: p.Live | None = None
+        self._moment: GraphMoment | None = None
 
     # -- characters ------------------------------------------------------------------------------------------
     @property
@@ -295,15 +307,16 @@ class Session:
         self._with_graph("parameter", name)
         return self._checked(name, value)
 
-    def let_drive(self) -> None:
-        """From here on the program moves the animator."""
-        if not self.driven:
-            self.driven = True
+    def let_drive(self, driven: bool = True) -> None:
+        """From here on the program moves the animator, or the studio does again."""
+        if driven != self.driven:
+            self.driven = driven
+            self._inbox.clear()
             self.revision += 1
 
-    def drive(self, seconds: float | None) -> tuple[Picture, dict[str, Any]]:
-        """Called by the program, in its own thread: applies what the page asked for, moves the animator
-        on by `seconds` where given, and takes its picture."""
+    def drive(self, seconds: float | None) -> Driven:
+        """Called by the program, in its own thread: applies what the page asked for, moves the animator on by
+        `seconds` where given, and takes its picture."""
         with self._driving:
             main = self.main
             assert main is not None
@@ -315,21 +328,24 @@ class Session:
                     main.animator.trigger(message.name)
             if seconds is not None:
                 main.animator.update(seconds)
-                self.clock += seconds
-            picture = main.picture(0, self.clock)
+            picture = main.picture(0, 0.0)
             # The animator uses its arrays again; the server looks at these later.
             picture.matrices, picture.channels = picture.matrices.copy(), picture.channels.copy()
             picture.targets = picture.targets.copy()
-            return picture, self._defaults(main)
+            return Driven(picture, self._defaults(main), main.moment())
 
-    def show_driven(self, picture: Picture, parameters: dict[str, Any]) -> None:
-        """Takes over the picture a program made, in the server's thread."""
+    def show_driven(self, driven: Driven, now: float) -> None:
+        """Takes over what a program made, in the server's thread, at `now` seconds since the studio
+        opened."""
         self.frame += 1
-        picture.frame = self.frame
+        self.clock = now
+        picture = driven.picture
+        picture.frame, picture.time = self.frame, now
         self.pictures[0] = picture
+        self._moment = driven.moment
         self.changed = True
-        if (parameters, len(picture.matrices)) != (self.parameters, self.count):
-            self.parameters, self.count = parameters, len(picture.matrices)
+        if (driven.parameters, len(picture.matrices)) != (self.parameters, self.count):
+            self.parameters, self.count = driven.parameters, len(picture.matrices)
             self.revision += 1
 
     # -- time ------------------------------------------------------------------------------------------------
@@ -403,11 +419,11 @@ class Session:
     def live(self) -> p.Live | None:
         """What the graph does, a few times a second and only if that has changed."""
         main = self.main
-        if main is None or main.graph_info is None or self.driven or self.mode != "graph":
+        if main is None or main.graph_info is None or self.mode != "graph":
             return None
         if 0 <= self.clock - self._live_at < LIVE_PERIOD:
             return None
-        moment = main.moment()
+        moment = self._moment if self.driven else main.moment()
         if moment is None:
             return None
         entered = []
