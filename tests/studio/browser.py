@@ -103,13 +103,19 @@ class Tab:
         return self.js(
             """(async () => {
               const query = a ? {slot: 0, instance: 0, method: a} : {slot: 0, instance: 0};
-              const answer = await fetch(s.connection.address('api/skinned', query));
-              const engine = new Float32Array(await answer.arrayBuffer());
-              const gpu = s.viewport.skinnedPositions(0, 0);
-              if (gpu.length !== engine.length || !gpu.length) return Infinity;
-              let worst = 0;
-              for (let i = 0; i < gpu.length; i++) worst = Math.max(worst, Math.abs(gpu[i] - engine[i]));
-              return worst / s.viewport.character().size;
+              for (;;) {
+                const answer = await fetch(s.connection.address('api/skinned', query));
+                const engine = new Float32Array(await answer.arrayBuffer());
+                if (Number(answer.headers.get('x-marrow-frame')) !== s.shownFrame(0)) {
+                  await new Promise((done) => setTimeout(done, 20));
+                  continue;
+                }
+                const gpu = s.viewport.skinnedPositions(0, 0);
+                if (gpu.length !== engine.length || !gpu.length) return Infinity;
+                let worst = 0;
+                for (let i = 0; i < gpu.length; i++) worst = Math.max(worst, Math.abs(gpu[i] - engine[i]));
+                return worst / s.viewport.character().size;
+              }
             })()""",
             method,
         )

@@ -38,6 +38,7 @@ export class App {
   selected = -1;
   private readonly handlers = new Map<keyof Events, Set<Handler<never>>>();
   private readonly waiting = new Map<number, Frame>();
+  private readonly placements = new Map<number, Float32Array>();
   private readonly lastFrames = new Map<number, Frame>();
   private readonly latest = new Map<string, ClientMessage>();
   private readonly loads = [0, 0];
@@ -49,6 +50,10 @@ export class App {
     const { connection } = this;
     connection.onStatus = (status) => this.emit("status", status);
     connection.onFrame = (frame) => {
+      // Places come only when they change; they hold until then, also for a character that is still on its way.
+      const placed = this.placements.get(frame.slot);
+      if (frame.placements) this.placements.set(frame.slot, frame.placements);
+      else if (placed?.length === 12 * frame.count) frame.placements = placed;
       this.waiting.set(frame.slot, frame);
       this.viewport.invalidate();
     };
@@ -57,6 +62,7 @@ export class App {
         case "hello":
           this.hello = message;
           this.lastFrames.clear();
+          this.placements.clear();
           this.history = message.history.slice(-HISTORY_LENGTH);
           this.emit("hello", message);
           this.takeState(message.state);

@@ -178,9 +178,10 @@ export class CharacterView {
     this.matrices = frame.matrices;
     this.palette.set(frame.matrices);
     this.dualOf = null;
-    if (frame.placements) this.placements = frame.placements;
-    else if (this.placements.length < 12 * frame.count) this.placements = standing(frame.count);
-    this.placed.set(this.placements);
+    if (frame.placements !== this.placements) {
+      this.placements = frame.placements ?? standing(frame.count);
+      this.placed.set(this.placements);
+    }
     for (const part of this.parts) {
       part.geometry.instanceCount = frame.count;
       const slots = packMorphs(part, frame);
