@@ -320,6 +320,19 @@ def test_graph_parameters_and_triggers(graph_site):
         assert page.wait("state", mode="clip")["clip"] == "wave"
 
 
+def test_what_the_graph_does_is_told_even_when_it_then_stands_still(graph_site):
+    with graph_site.page() as page:
+        page.frame()
+        page.send("play", playing=False)
+        page.send("trigger", name="hello")
+        page.send("step", frames=6)
+        while [m["state"] for m in page.wait("live")["machines"]] != ["greet"]:
+            pass
+        with graph_site.page() as late:
+            assert [m["state"] for m in late.wait("live")["machines"]] == ["greet"]
+            assert [h["state"] for h in late.hello["history"]] == ["move", "greet"]
+
+
 def test_stats_tell_what_it_costs(site):
     with site.page() as page:
         stats = page.wait("stats")

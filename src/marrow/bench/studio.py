@@ -106,15 +106,13 @@ def updating(graph: Graph | None, count: int) -> Callable[[], object]:
 
 def _bytes_per_second(graph: Graph | None) -> int:
     hub, page = _studio(graph, 1)
-    for k in range(60):
-        if graph is not None:  # a parameter that is dragged all the time is the most there is to tell
-            hub.session.apply(p.SetParameter("speed", k / 30))
-        hub.step(FRAME)
-        page.take()
+    hub.step(FRAME)
+    page.take()
     page.bytes = 0
     for _ in range(60):
         hub.step(FRAME)
         page.take()
+        time.sleep(FRAME)
     return page.bytes
 
 

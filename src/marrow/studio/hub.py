@@ -29,6 +29,7 @@ log = logging.getLogger("marrow.studio")
 MAX_CLIENTS = 16
 PERIOD = 1 / 60
 STATE_PERIOD = 1 / 30
+LIVE_PERIOD = 1 / 15
 BREATH = 0.001
 """Seconds the loop always leaves to the network after an update; a slow update leaves a quarter of its
 own time."""
@@ -127,7 +128,8 @@ class Hub:
         self.open_sample: Callable[[str, int], None] | None = None
         self.wake = asyncio.Event()
         self._told_revision = -1
-        self._told_at = 0.0
+        self._told_at = self._live_at = 0.0
+        self._live_due = False
         self._update_seconds: list[float] = []
         self._stats_at = time.perf_counter()
         self._idle_told = True
@@ -145,6 +147,8 @@ class Hub:
         await socket.accept()
         client = Client(socket)
         client.tell(self.greeting(self.session.state()))
+        if self.session.last_live is not None:
+            client.tell(msgspec.structs.replace(self.session.last_live, entered=[]))
         if self.progress is not None:
             client.tell(p.Progress(self.progress, -1.0))
         self.clients.add(client)
@@ -230,7 +234,7 @@ class Hub:
         if not self.clients:
             return False
         session = self.session
-        if session.changed or session.revision != self._told_revision or session.moving:
+        if session.changed or self._live_due or session.revision != self._told_revision or session.moving:
             return True
         return any(client.behind and client.ready for client in self.clients)
 
@@ -240,6 +244,7 @@ class Hub:
         began = time.perf_counter()
         moving = session.tick(seconds)
         if session.changed:
+            self._live_due = True
             for client in self.clients:
                 client.behind = True
         takers = [client for client in self.clients if client.behind and client.ready]
@@ -251,9 +256,11 @@ class Hub:
                 client.show(pictures)
             for picture in pictures:
                 picture.packed(any(c.placed.get(picture.slot) is not picture.placements for c in takers))
-        live = session.live()
-        if live is not None:
-            self.tell(live)
+        if self._live_due and began - self._live_at >= LIVE_PERIOD:
+            self._live_due, self._live_at = False, began
+            live = session.live()
+            if live is not None:
+                self.tell(live)
         self._tell_state(began)
         if moving:
             self._update_seconds.append(time.perf_counter() - began)

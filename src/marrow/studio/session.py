@@ -23,7 +23,6 @@ from marrow.studio.actor import Actor, Picture
 __all__ = ["Session"]
 
 HISTORY = 200
-LIVE_PERIOD = 1 / 15
 LONGEST_STEP = 0.1
 """Seconds a single update may span: after a hiccup time goes on, it does not jump."""
 
@@ -57,9 +56,8 @@ class Session:
         self.driven = False
         self._inbox: deque[p.ClientMessage] = deque(maxlen=256)
         self._driving = threading.Lock()
-        self._live_at = -math.inf
         self._machines: dict[str, str] = {}
-        self._last_live: p.Live | None = None
+        self.last_live: p.Live | None = None
         self._moment: GraphMoment | None = None
 
     # -- characters ------------------------------------------------------------------------------------------
@@ -79,7 +77,7 @@ class Session:
             self.parameters = self._defaults(actor)
             self.history.clear()
             self._machines.clear()
-            self._last_live = None
+            self.last_live = None
             if not self.driven:
                 self._start(actor)
         other = self.actors.get(1)
@@ -417,11 +415,9 @@ class Session:
         )
 
     def live(self) -> p.Live | None:
-        """What the graph does, a few times a second and only if that has changed."""
+        """What the graph does, if that has changed since it was last asked for."""
         main = self.main
         if main is None or main.graph_info is None or self.mode != "graph":
-            return None
-        if 0 <= self.clock - self._live_at < LIVE_PERIOD:
             return None
         moment = self._moment if self.driven else main.moment()
         if moment is None:
@@ -446,8 +442,7 @@ class Session:
             {name: round(value, 4) for name, value in moment.values.items()},
             entered,
         )
-        self._live_at = self.clock
-        last, self._last_live = self._last_live, message
+        last, self.last_live = self.last_live, message
         if last is not None and not entered and _same(last, message):
             return None
         return message
