@@ -513,3 +513,12 @@ def test_json_has_no_numbers_a_browser_cannot_read(site):
         site.request("/api/character/0").body, parse_constant=lambda name: pytest.fail(f"{name} in JSON")
     )
     assert io.BytesIO(site.request("/api/character/0/buffers").body).read(4)
+
+
+def test_the_benchmark_measures_whole_updates():
+    from marrow.bench import studio
+
+    call = studio.updating(studio._graph(), 3)
+    call()
+    call()
+    assert studio._bytes_per_second(None) > 60 * 67 * 12 * 4

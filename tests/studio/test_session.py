@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from studio_world import small_actor, small_character
+from studio_world import small_actor, small_character, small_graph
 
 import marrow as mw
 from marrow.errors import MarrowError, UnknownNameError, ValidationError
@@ -380,6 +380,19 @@ def test_the_code_reproduces_the_moment(clips, tmp_path):
     session.put(Actor(mw.load(file, cache=False), 0, Origin("file", str(file))))
     session.apply(p.PickClip("bend"))
     session.apply(p.Seek(0.25))
+    names: dict = {}
+    exec(python_code(session).replace("mw.view(animator)", ""), names)
+    np.testing.assert_allclose(names["animator"].matrices, matrices(session)[0], atol=1e-5)
+
+
+def test_the_code_of_a_graph_runs(tmp_path):
+    mw.save(small_character(), tmp_path / "arm.glb")
+    mw.graph.save_graph(small_graph(), tmp_path / "arm.json")
+    session = Session()
+    origin = Origin("file", str(tmp_path / "arm.glb"), str(tmp_path / "arm.json"))
+    session.put(Actor(mw.load(tmp_path / "arm.glb", cache=False), 0, origin, graph=small_graph()))
+    session.apply(p.SetParameter("x", 0.5))
+    session.tick(1 / 60)
     names: dict = {}
     exec(python_code(session).replace("mw.view(animator)", ""), names)
     np.testing.assert_allclose(names["animator"].matrices, matrices(session)[0], atol=1e-5)

@@ -46,7 +46,7 @@ def _character(actor: Actor) -> str:
 def _graph(actor: Actor) -> str:
     origin = actor.origin
     if origin.graph is not None:
-        return f"mw.load_graph({origin.graph!r})"
+        return f"mw.graph.load_graph({origin.graph!r})"
     if origin.kind == "sample":
         return f"mw.samples.{origin.name}_graph()"
     return "...  # a graph made in Python"
