@@ -282,3 +282,21 @@ def test_results_that_are_kept_stay_as_they_were():
         crowd.update(0.1)
         assert crowd.model_matrices is not kept
     np.testing.assert_array_equal(kept, copy)
+
+
+def test_matrices_can_be_written_into_the_callers_memory():
+    crowd = mw.Animator(STICK, everything(), count=3)
+    crowd.update(0.2)
+    model = np.zeros((3, 6, 3, 4), np.float32)
+    crowd.evaluate(model=model)
+    np.testing.assert_array_equal(model, crowd.model_matrices)
+    with pytest.raises(ValidationError, match="palette"):
+        crowd.evaluate(palette=np.zeros((2, 6, 3, 4), np.float32))
+
+
+def test_a_reset_instance_is_still_updated_as_rarely_as_before():
+    crowd = mw.Animator(STICK, everything(), count=2)
+    crowd.update_every = [1, 3]
+    crowd.update(0.1)
+    crowd.reset()
+    assert crowd.update_every.tolist() == [1, 3]
