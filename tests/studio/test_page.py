@@ -276,6 +276,23 @@ def test_a_file_is_opened_and_a_broken_one_is_refused_in_words(
     assert tab.js("s.characters[0].clips.length") == 3, "the fox is still there"
 
 
+def test_a_file_dropped_on_the_page_is_opened(small: Any, corpus: Path) -> None:
+    _, tab = small()
+    tab.until("s?.hello")
+    tab.js(
+        """(() => {
+          const files = new DataTransfer();
+          files.items.add(new File([new Uint8Array(a)], 'dropped.glb'));
+          const about = {dataTransfer: files, bubbles: true, cancelable: true};
+          for (const type of ['dragenter', 'dragover', 'drop']) document.body.dispatchEvent(new DragEvent(type, about));
+        })()""",
+        list((corpus / "SimpleSkin.glb").read_bytes()),
+    )
+    tab.loaded()
+    assert tab.js("s.characters[0].joints.length") >= 2
+    assert tab.page.locator(".veil").is_hidden()
+
+
 # -- the page itself --------------------------------------------------------------------------------------------
 
 

@@ -191,6 +191,7 @@ export function timelinePanel(app: App): HTMLElement {
     const clip = app.clip;
     const joint = app.characters[0]?.joints[app.selected];
     const key = clip && joint ? `${app.characters[0]?.name}/${clip.name}/${app.selected}` : "";
+    if (!key) empty.textContent = clip ? "Pick a joint in the view or the tree to see its curves." : "Choose a clip to see its timeline.";
     if (key === wanted) return;
     wanted = key;
     curves = null;
@@ -199,7 +200,6 @@ export function timelinePanel(app: App): HTMLElement {
     title.textContent = joint?.name ?? "";
     head.hidden = !key;
     empty.hidden = Boolean(key);
-    empty.textContent = !clip ? "Choose a clip to see its timeline." : "Pick a joint in the view or the tree to see its curves.";
     redraw();
     if (!clip || !key) return;
     try {

@@ -48,7 +48,6 @@ export class Overlays {
   private pathPoints: Vector3[] = [];
   private pathTimes: number[] = [];
   private readonly marker: InstancedMesh;
-  private readonly children: number[][];
   /** World positions of the joints of the first instance, for picking and labels. */
   readonly positions: Vector3[];
   private values: ArrayLike<number> | null = null;
@@ -59,8 +58,6 @@ export class Overlays {
   ) {
     const { joints, sockets } = character.info;
     this.positions = joints.map(() => new Vector3());
-    this.children = joints.map(() => []);
-    joints.forEach((joint, j) => joint.parent >= 0 && this.children[joint.parent].push(j));
 
     const bone = overlay(new MeshBasicMaterial({ opacity: 0.72, toneMapped: false }));
     this.bones = new InstancedMesh(boneGeometry(), bone, Math.max(1, joints.length));
@@ -192,8 +189,9 @@ export class Overlays {
       const from = joint.parent >= 0 ? this.positions[joint.parent] : here;
       direction.subVectors(here, from);
       const length = direction.length();
-      // The step from a root that stands on the floor to the hips is no bone.
-      const shown = joint.parent >= 0 && length > 1e-6 && joints[joint.parent].parent >= -1;
+      // The long step from a root that stands on the floor to the hips is no bone.
+      const step = joint.parent >= 0 && joints[joint.parent].parent < 0 && length > 0.3 * this.character.size;
+      const shown = joint.parent >= 0 && length > 1e-6 && !step;
       if (shown) {
         turn.setFromUnitVectors(UP, direction.divideScalar(length));
         const width = Math.min(length, 0.28 * this.character.size);

@@ -47,25 +47,26 @@ export class Viewport {
   private mask: ArrayLike<number> | null = null;
   private dirty = true;
   private followed: Vector3 | null = null;
+  private readonly software = drawnInSoftware();
+  private shadowLags = false;
   private framedCount = 0;
   private width = 1;
   private height = 1;
 
   constructor(private options: ViewOptions) {
     this.palette = PALETTES[options.theme];
-    const software = drawnInSoftware();
-    this.renderer = new WebGLRenderer({ antialias: !software, powerPreference: "high-performance" });
+    this.renderer = new WebGLRenderer({ antialias: !this.software, powerPreference: "high-performance" });
     this.renderer.toneMapping = NeutralToneMapping;
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = PCFShadowMap;
-    this.renderer.shadowMap.autoUpdate = !software;
+    this.renderer.shadowMap.autoUpdate = !this.software;
     const canvas = this.renderer.domElement;
     canvas.tabIndex = 0;
     canvas.setAttribute("role", "img");
     canvas.setAttribute("aria-label", "The character. Drag to turn, right-drag to move, wheel to zoom, click to pick a joint.");
     this.element.className = "viewport";
     this.element.append(canvas, this.labels.canvas);
-    this.stage = new Stage(this.scene, this.renderer, software);
+    this.stage = new Stage(this.scene, this.renderer, this.software);
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = true;
     this.controls.dampingFactor = 0.12;
@@ -279,6 +280,7 @@ export class Viewport {
     this.controls.update();
     if (!this.dirty) {
       this.pace.rested();
+      if (this.shadowLags && this.options.shadows) this.draw();
       return;
     }
     this.beforeDraw();
@@ -292,8 +294,10 @@ export class Viewport {
     for (const slot of this.slots) slot?.overlays.update(this.options, slot === first ? this.selected : -1);
     if (first && first.character.count) this.follow(first);
     const panes = this.panes();
+    const renewed = !this.software || panes.length > 1 || this.shadowLags || !this.drawn;
     this.renderer.setScissorTest(panes.length > 1);
     for (const pane of panes) {
+      this.renderer.shadowMap.needsUpdate = renewed;
       this.slots.forEach((slot, i) => {
         if (!slot) return;
         const shown = i === pane.slot;
@@ -309,8 +313,8 @@ export class Viewport {
     }
     this.drawLabels(panes[0]);
     this.drawn++;
-    // The processor draws a new shadow with every second picture only; the last picture of a motion gets its own.
-    this.renderer.shadowMap.needsUpdate = this.drawn % 2 === 0;
+    // The processor draws a new shadow with every second picture only; `tick` draws the one a motion ends with.
+    this.shadowLags = this.software && !renewed;
   }
 
   private drawLabels(pane: Pane): void {

@@ -1,0 +1,149 @@
+"""Makes the pictures of docs/studio.md: opens a studio in Chromium and photographs its panels.
+
+    python docs/studio/make_pictures.py
+
+Needs Debian's `chromium`, `pip install playwright pillow` and a built page.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from PIL import Image
+
+import marrow as mw
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parents[1] / "tests" / "studio"), str(HERE.parents[1] / "tests")]
+
+from browser import Tab, chromium  # noqa: E402
+
+
+def main() -> None:
+    with chromium() as browser, mw.view("mannequin", browser=False) as view:
+        tab = Tab(browser, view.url, width=1280, height=720).loaded()
+        for name, prepare in PICTURES.items():
+            prepare(tab)
+            save(tab, name)
+        tab.close()
+
+
+def save(tab: Tab, name: str) -> None:
+    """A palette of 255 colours keeps the repository small and is hardly seen."""
+    tab.page.wait_for_timeout(700)
+    picture = Image.open(io.BytesIO(tab.page.screenshot())).convert("RGB")
+    picture.quantize(255, dither=Image.Dither.NONE).save(HERE / f"{name}.png", optimize=True)
+    print(f"{name}.png {(HERE / f'{name}.png').stat().st_size // 1000} kB")
+
+
+def at(tab: Tab, clip: str, time: float, **options: bool | str) -> None:
+    """Stands still in a clip with these options and no others."""
+    tab.send(type="mode", value="clip")
+    tab.send(type="clip", name=clip)
+    for name in ("skeleton", "names", "axes", "sockets", "heat", "path", "bounds"):
+        options.setdefault(name, False)
+    for name, value in {"theme": "dark", "compare": "off", **options}.items():
+        tab.js("s.set(a[0], a[1])", [name, value])
+    tab.send(type="play", playing=False)
+    tab.send(type="seek", time=time)
+    tab.until("s.state.clip === a && !s.state.playing", clip)
+    tab.until("Math.abs(s.viewport.character().time - a) < 0.02", time)
+
+
+def pick(tab: Tab, joint: str) -> None:
+    tab.js("s.select(s.characters[0].joints.findIndex((j) => j.name === a))", joint)
+
+
+def show(tab: Tab, *names: str) -> None:
+    for name in names:
+        tab.page.get_by_role("tab", name=name, exact=True).click()
+
+
+def viewport(tab: Tab) -> None:
+    at(tab, "walk", 0.3)
+
+
+def light(tab: Tab) -> None:
+    at(tab, "wave", 1.2, theme="light", skeleton=True, names=True)
+
+
+def timeline(tab: Tab) -> None:
+    at(tab, "run", 0.35, skeleton=True, path=True)
+    pick(tab, "foot_l")
+    show(tab, "Joints")
+    tab.page.locator(".curve-value").first.wait_for()
+
+
+def weights(tab: Tab) -> None:
+    at(tab, "attack", 0.5, heat=True)
+    pick(tab, "upperarm_r")
+
+
+def compare(tab: Tab) -> None:
+    at(tab, "attack", 0.55, compare="skinning")
+    pick(tab, "hand_r")
+    tab.js("s.viewport.frame(true)")
+
+
+def graph(tab: Tab) -> None:
+    at(tab, "idle", 0.0)
+    tab.js("s.select(-1)")
+    tab.send(type="mode", value="graph")
+    tab.send(type="play", playing=True)
+    tab.send(type="parameter", name="speed", value=2.2)
+    tab.send(type="parameter", name="strafe", value=0.2)
+    tab.until("s.live?.values?.speed > 2")
+    show(tab, "Clips")
+
+
+def trigger(tab: Tab) -> None:
+    tab.send(type="parameter", name="speed", value=1.2)
+    tab.page.get_by_role("button", name="Fire jump").click()
+    tab.page.locator(".state.active[data-state='jump']").wait_for()
+    tab.page.wait_for_timeout(300)
+    tab.send(type="play", playing=False)
+
+
+def crowd(tab: Tab) -> None:
+    at(tab, "wave", 0.0)
+    show(tab, "Crowd")
+    tab.send(type="spread", on=True)
+    tab.send(type="count", value=12)
+    tab.send(type="play", playing=True)
+    tab.until("s.viewport.character().count === 12 && s.viewport.character().time > 0.5")
+    tab.send(type="play", playing=False)
+
+
+def help_card(tab: Tab) -> None:
+    tab.send(type="count", value=1)
+    tab.until("s.viewport.character().count === 1")
+    at(tab, "wave", 1.2)
+    tab.page.keyboard.press("?")
+
+
+def tablet(tab: Tab) -> None:
+    tab.page.keyboard.press("Escape")
+    tab.page.set_viewport_size({"width": 820, "height": 1100})
+    tab.page.get_by_role("button", name="Show settings").click()
+    show(tab, "View")
+    tab.page.wait_for_timeout(1500)
+
+
+PICTURES: dict[str, Callable[[Tab], None]] = {
+    "viewport": viewport,
+    "light": light,
+    "timeline": timeline,
+    "weights": weights,
+    "compare": compare,
+    "graph": graph,
+    "trigger": trigger,
+    "crowd": crowd,
+    "help": help_card,
+    "tablet": tablet,
+}
+
+if __name__ == "__main__":
+    main()
