@@ -277,3 +277,13 @@ def test_a_program_that_ends_closes_its_studio():
     code = "import marrow as mw; print(mw.view(browser=False, port=0).url)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and done.stderr == "" and done.stdout.startswith("http://")
+
+
+def test_a_program_may_compare_its_animator_with_a_character():
+    solo = mw.Animator(small_character())
+    with opened(solo, compare=small_character(seed=8)) as view, page_of(view) as socket:
+        page = Page(socket)
+        assert page.wait("hello")["state"]["slots"] == [0, 1]
+        page.frame(slot=1)
+        answer = site_of(view).request("/api/skinned", token=view._token, slot=1)
+        assert len(answer.body) == 12 * small_character().vertex_count

@@ -188,7 +188,9 @@ class Studio:
         actor = self._actor(_number(request, "slot", 0))
         if actor.slot not in self.session.pictures:
             self.session.look()
-        picture = self.session.pictures[actor.slot]
+        picture = self.session.pictures.get(actor.slot)
+        if picture is None:
+            raise HTTPException(404, "nothing has been shown yet")
         instance = _number(request, "instance", 0)
         if instance >= len(picture.matrices):
             raise HTTPException(404, f"there is no instance {instance}: there are {len(picture.matrices)}")

@@ -385,6 +385,9 @@ class Session:
         """Pictures of all actors at this moment, under a new frame number."""
         self.changed = False
         if self.driven:
+            # The program's own picture is there; one to compare with stands beside it.
+            for slot in self.actors.keys() - self.pictures.keys() - {0}:
+                self.pictures[slot] = self.actors[slot].picture(self.frame, 0.0)
             return list(self.pictures.values())
         self.frame += 1
         for slot, actor in self.actors.items():
