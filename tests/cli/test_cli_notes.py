@@ -13,7 +13,14 @@ def test_a_writers_warning_is_a_note(tmp_path):
     body = mw.Mesh.rigid("box", np.eye(3), [[0, 1, 2]], 0, colors=np.full((3, 4), 2.0))
     mw.save(mw.Character(bones, (body,)), tmp_path / "bright.marrow")
     done = subprocess.run(
-        [sys.executable, "-m", "marrow", "convert", str(tmp_path / "bright.marrow"), str(tmp_path / "bright.glb")],
+        [
+            sys.executable,
+            "-m",
+            "marrow",
+            "convert",
+            str(tmp_path / "bright.marrow"),
+            str(tmp_path / "bright.glb"),
+        ],
         capture_output=True,
         text=True,
     )

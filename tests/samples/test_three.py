@@ -9,7 +9,8 @@ import marrow as mw
 
 
 @pytest.mark.parametrize(
-    ("name", "clip", "time"), [("mannequin", "run", 0.31), ("mannequin", "attack", 0.6), ("lizard", "walk", 0.4)]
+    ("name", "clip", "time"),
+    [("mannequin", "run", 0.31), ("mannequin", "attack", 0.6), ("lizard", "walk", 0.4)],
 )
 def test_three_js_shows_what_marrow_shows(name, clip, time, node_tools, tmp_path):
     # three.js skins with four influences.
