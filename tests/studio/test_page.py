@@ -52,7 +52,14 @@ def tab(shared: Tab) -> Tab:
 
 
 @pytest.fixture
-def small(browser: Any) -> Iterator[Any]:
+def quiet(shared: Tab) -> None:
+    """Lets the shared page stand still: where the processor draws, two moving pages take turns."""
+    shared.send(type="play", playing=False)
+    shared.until("!s.state.playing")
+
+
+@pytest.fixture
+def small(browser: Any, quiet: None) -> Iterator[Any]:
     """Opens small studios of their own."""
     opened: list[Any] = []
 
@@ -345,7 +352,7 @@ def test_two_pages_watch_and_steer_one_session(tab: Tab, browser: Any, studio: A
         other.close()
 
 
-def test_the_page_comes_back_after_the_server_restarts(browser: Any) -> None:
+def test_the_page_comes_back_after_the_server_restarts(browser: Any, quiet: None) -> None:
     first = mw.view(small_character(), token="again", browser=False)
     port = first.port
     tab = Tab(browser, first.url, width=900, height=560).loaded()

@@ -169,6 +169,7 @@ export class App {
       // Frames may have come while its meshes were on their way; nothing more is sent while nothing moves.
       const known = this.waiting.get(slot) ?? this.lastFrames.get(slot);
       if (known) this.viewport.apply(known);
+      if (slot === 1) this.set("compare", "files");
       if (slot === 0 && !info.meshes.length) this.set("skeleton", true);
       if (slot === 0) this.showSelected(this.state?.selected ?? -1);
       this.emit("character", slot);

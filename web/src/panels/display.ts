@@ -2,7 +2,7 @@
 import type { App } from "../app";
 import type { Compare, ViewOptions } from "../options";
 import { button, h, segmented, toggle } from "../ui/dom";
-import { chooseSecond } from "./open";
+import { chooseCharacter } from "./open";
 
 type Flag = { [K in keyof ViewOptions]: ViewOptions[K] extends boolean ? K : never }[keyof ViewOptions];
 
@@ -36,7 +36,7 @@ export function displayPanel(app: App): HTMLElement {
     [["off", "Off"], ["skinning", "Skinning"], ["files", "Two files"]] as const,
     (value: Compare) => {
       app.set("compare", value);
-      if (value === "files" && !app.characters[1]) chooseSecond(app);
+      if (value === "files" && !app.characters[1]) chooseCharacter(1);
     },
   );
   const second = h("div", { class: "second" });
@@ -54,13 +54,13 @@ export function displayPanel(app: App): HTMLElement {
     second.hidden = app.options.compare !== "files";
     second.replaceChildren(
       h("span", { class: "row-name" }, other ? other.name : "No second character yet"),
-      button({ label: other ? "Open another second character" : "Open a second character", text: other ? "Change" : "Open", onclick: () => chooseSecond(app) }),
+      button({ label: other ? "Open another second character" : "Open a second character", text: other ? "Change" : "Open", onclick: () => chooseCharacter(1) }),
       other ? button({ label: "Close the second character", icon: "close", onclick: () => app.send({ type: "close", slot: 1 }) }) : "",
     );
   }
 
   function show(): void {
-    method.show(app.options.method === "blended" ? "file" : app.options.method);
+    method.show(app.options.method);
     compare.show(app.options.compare);
     method.element.toggleAttribute("inert", app.options.compare === "skinning");
     for (const one of switches) one.show(app.options[one.name]);

@@ -11,10 +11,6 @@ export function chooseCharacter(slot: number): void {
   open?.(slot);
 }
 
-export function chooseSecond(_app: App): void {
-  chooseCharacter(1);
-}
-
 export function openDialog(app: App): HTMLElement {
   let slot = 0;
   const file = h("input", { type: "file", accept: FORMATS, hidden: true, "aria-label": "Choose a file", onchange: () => {

@@ -10,7 +10,8 @@ import { type Method, METHODS, skinned, type SkinUniforms } from "./shader";
 import { Table } from "./tables";
 
 type Values = Float32Array | Uint32Array | Uint16Array;
-export type MethodChoice = "file" | Method;
+/** What a user may ask for: as each mesh's author did, or one method for all. */
+export type MethodChoice = "file" | Exclude<Method, "blended">;
 
 const IDENTITY_ROWS = new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0]);
 

@@ -5,7 +5,7 @@ import {
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import type { ViewOptions } from "../options";
 import type { Frame } from "../protocol";
-import type { CharacterView } from "./character";
+import type { CharacterView, MethodChoice } from "./character";
 import { type Label, Labels } from "./labels";
 import { Overlays } from "./overlays";
 import { type Palette, PALETTES } from "./palette";
@@ -20,7 +20,7 @@ interface Slot {
 
 interface Pane {
   slot: number;
-  method: "file" | "linear" | "dual_quaternion";
+  method: MethodChoice;
   x: number;
   width: number;
 }
@@ -248,10 +248,10 @@ export class Viewport {
       ];
     if (compare === "files" && this.slots[1])
       return [
-        { slot: 0, method: method === "blended" ? "file" : method, x: 0, width: half },
-        { slot: 1, method: method === "blended" ? "file" : method, x: half, width: half },
+        { slot: 0, method, x: 0, width: half },
+        { slot: 1, method, x: half, width: half },
       ];
-    return [{ slot: 0, method: method === "blended" ? "file" : method, x: 0, width: this.width }];
+    return [{ slot: 0, method, x: 0, width: this.width }];
   }
 
   private paneAspect(): number {
@@ -264,7 +264,6 @@ export class Viewport {
     this.width = clientWidth;
     this.height = clientHeight;
     this.applySize();
-    // The camera sees as much as before in the narrower direction, so nothing is cut off.
     this.invalidate();
     this.draw();
   }
@@ -346,8 +345,7 @@ export class Viewport {
   skinnedPositions(slot = 0, instance = 0): Float32Array {
     const character = this.slots[slot]?.character;
     if (!character) return new Float32Array(0);
-    const method = this.options.method;
-    character.useMethod(method);
+    character.useMethod(this.options.method);
     return readPositions(this.renderer, character, instance);
   }
 
