@@ -93,3 +93,7 @@ def test_command_prints_json():
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
     assert printed["machine"]["marrow"] and any("linear" in c["title"] for c in printed["contests"])
+
+
+def test_loading_the_twins_leaves_small_numbers_alone(twins):
+    assert np.float32(1e-40) / np.float32(2) != 0

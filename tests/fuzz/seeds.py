@@ -23,4 +23,4 @@ def _helper(path: str) -> ModuleType:
 
 
 flag = _helper("io/fbx/handmade.py").flag
-everything = _helper("io/worlds.py").everything
+everything = _helper("io/io_worlds.py").everything

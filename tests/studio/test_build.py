@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import missing
+from surroundings import missing
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -18,7 +18,10 @@ from marrow.kernels.compiler import user_cache
 
 __all__ = ["Twins", "load_twins"]
 
-FLAGS = ("-O3", "-march=native", "-ffast-math", "-fno-finite-math-only", "-std=c++17", "-shared", "-fPIC")
+# The freedoms marrow's own kernels take, one by one: -ffast-math would also link code that, when the library is loaded,
+# makes the whole process treat the smallest numbers as zero.
+FAST_MATH = ("-fno-math-errno", "-fno-trapping-math", "-fno-signed-zeros", "-fassociative-math", "-freciprocal-math")
+FLAGS = ("-O3", "-march=native", *FAST_MATH, "-std=c++17", "-shared", "-fPIC")
 
 
 class Twins:
@@ -55,7 +58,8 @@ def load_twins() -> Twins | None:
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout.partition("\n")[
         0
     ]
-    key = hashlib.blake2b(source.read_bytes() + version.encode() + _cpu().encode(), digest_size=8).hexdigest()
+    recipe = source.read_bytes() + " ".join((version, *FLAGS, _cpu())).encode()
+    key = hashlib.blake2b(recipe, digest_size=8).hexdigest()
     folder = user_cache() / "marrow" / "twins"
     library = folder / f"{key}.so"
     if not library.exists():
