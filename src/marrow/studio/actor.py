@@ -12,7 +12,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import MarrowError
 from marrow.graph import Animator, CompiledGraph, Graph
 from marrow.graph.inspection import GraphMoment, compile_with_paths, look, palette_and_morphs
 from marrow.io.lint.extent import rest_box
@@ -136,7 +135,7 @@ class Actor:
         self.mode, self.clip = "graph", None
         self.animator = self._new_animator(self.count)
         self.set_parameters(parameters)
-        self._warm_up(0)
+        self.warm_up(0)
 
     def set_parameters(self, parameters: dict[str, Any]) -> None:
         """Sets parameters for all instances, around the value where the crowd is spread."""
@@ -156,7 +155,7 @@ class Actor:
         values[[0, -1]] = 0.0
         return values
 
-    def _warm_up(self, first: int) -> None:
+    def warm_up(self, first: int) -> None:
         """Lets instances from `first` on run ahead, each a little differently, so that a crowd is out of
         step."""
         if self.spread and self.count > 1:
@@ -177,7 +176,7 @@ class Actor:
             else:
                 self.animator.remove(np.arange(count, had))
             self.set_parameters(parameters)
-            self._warm_up(had)
+            self.warm_up(had)
         else:
             time = self.time
             self.animator = self._new_animator(count)
@@ -244,14 +243,3 @@ def _rings(count: int) -> Array:
     ring = np.abs(points).max(axis=1)
     around = np.arctan2(points[:, 0], points[:, 1])
     return points[np.lexsort((around, ring))][:count].astype(np.float32)
-
-
-def compatible(graph: Graph | None, character: Character) -> Graph | None:
-    """The graph, if it can move that character."""
-    if graph is None:
-        return None
-    try:
-        compile_with_paths(graph, character)
-    except MarrowError:
-        return None
-    return graph

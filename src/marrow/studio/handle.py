@@ -196,7 +196,7 @@ class View:
         """Stays until Ctrl-C, or until the studio is closed."""
         with contextlib.suppress(KeyboardInterrupt):
             while self.running:
-                self._server._thread.join(0.5)
+                self._server.join(0.5)
 
     def close(self) -> None:
         """Ends the studio."""

@@ -133,6 +133,10 @@ class Server:
     def running(self) -> bool:
         return self._thread.is_alive()
 
+    def join(self, seconds: float) -> None:
+        """Waits for its end, that long at most."""
+        self._thread.join(seconds)
+
     def close(self) -> None:
         """Ends it, and the connections with it."""
         self._uvicorn.should_exit = True

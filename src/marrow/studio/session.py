@@ -283,7 +283,7 @@ class Session:
             if actor.mode == "graph":
                 actor.set_parameters(self._known(actor))
                 if on:
-                    actor._warm_up(0)
+                    actor.warm_up(0)
             else:
                 actor.play(actor.clip, start=actor.time, loop=self.loop)
 
