@@ -91,6 +91,13 @@ class Tab:
             ".then((r) => Number(r.headers.get('x-marrow-frame')) === s.shownFrame(0))"
         )
 
+    def rest(self) -> None:
+        """Waits until the page has nothing left to draw: the camera has come to rest, the shadow is up to date."""
+        last = -1
+        while (drawn := self.js("s.viewport.drawn")) != last:
+            last = drawn
+            self.page.wait_for_timeout(500)
+
     def pose(self) -> list[float]:
         """The skinning matrices that are on the screen."""
         return self.js("Array.from(s.viewport.character().matrices.slice(0, 12 * 20))")

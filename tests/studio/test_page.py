@@ -83,9 +83,8 @@ def test_the_sample_is_seen_to_move_and_to_stand_still_when_paused(tab: Tab) -> 
     tab.until("s.viewport.drawn > a + 3", drawn)
     assert picture.screenshot() != first
     tab.settle()
-    tab.page.wait_for_timeout(200)
+    tab.rest()
     still, drawn = picture.screenshot(), tab.js("s.viewport.drawn")
-    tab.page.wait_for_timeout(300)
     assert picture.screenshot() == still
     assert tab.js("s.viewport.drawn") == drawn, "nothing moves, so nothing is drawn"
 

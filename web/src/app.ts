@@ -42,6 +42,7 @@ export class App {
   private readonly lastFrames = new Map<number, Frame>();
   private readonly latest = new Map<string, ClientMessage>();
   private readonly loads = [0, 0];
+  private bareBones = false;
 
   constructor() {
     this.viewport = new Viewport(this.options);
@@ -170,7 +171,7 @@ export class App {
       const known = this.waiting.get(slot) ?? this.lastFrames.get(slot);
       if (known) this.viewport.apply(known);
       if (slot === 1) this.set("compare", "files");
-      if (slot === 0 && !info.meshes.length) this.set("skeleton", true);
+      if (slot === 0) this.showBareBones(info.meshes.length === 0);
       if (slot === 0) this.showSelected(this.state?.selected ?? -1);
       this.emit("character", slot);
       this.emit("loading", null);
@@ -185,6 +186,17 @@ export class App {
   async fetchPath(query: { slot: number; clip: string; joint: number }): Promise<{ points: Vector3[]; times: number[] }> {
     const path = await this.connection.json<JointPath>("api/path", query);
     return { times: path.times, points: path.points.map((point) => new Vector3(...point)) };
+  }
+
+  /** A skeleton without a mesh is shown by its bones; the next character finds the setting as it was. */
+  private showBareBones(bare: boolean): void {
+    if (bare && !this.options.skeleton) {
+      this.bareBones = true;
+      this.set("skeleton", true);
+    } else if (!bare && this.bareBones) {
+      this.bareBones = false;
+      this.set("skeleton", false);
+    }
   }
 
   // -- choices ----------------------------------------------------------------------------------------------------
