@@ -20,7 +20,13 @@ __all__ = ["Twins", "load_twins"]
 
 # The freedoms marrow's own kernels take, one by one: -ffast-math would also link code that, when the library is loaded,
 # makes the whole process treat the smallest numbers as zero.
-FAST_MATH = ("-fno-math-errno", "-fno-trapping-math", "-fno-signed-zeros", "-fassociative-math", "-freciprocal-math")
+FAST_MATH = (
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fno-signed-zeros",
+    "-fassociative-math",
+    "-freciprocal-math",
+)
 FLAGS = ("-O3", "-march=native", *FAST_MATH, "-std=c++17", "-shared", "-fPIC")
 
 

@@ -30,7 +30,7 @@ VERSION = 1
 MAX_HEADER_BYTES = 256 << 20
 _START = b'{"__metadata__":{"format":"marrow","version":"'
 _HEAD = re.compile(re.escape(_START) + rb'(\d{1,9})","checksum":"([0-9a-f]{32})"')
-_DTYPES = {
+_DTYPES: dict[str, np.dtype[Any]] = {
     "I64": np.dtype("<i8"),
     "U64": np.dtype("<u8"),
     "F64": np.dtype("<f8"),
