@@ -15,6 +15,7 @@ GROUPS = {
     "core": "Skinning and poses",
     "io": "Loading files",
     "graph": "Animation graphs",
+    "studio": "The studio",
 }
 MARK = "<!-- benchmarks -->"
 
