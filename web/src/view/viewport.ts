@@ -284,7 +284,10 @@ export class Viewport {
     }
     this.beforeDraw();
     this.draw();
-    if (this.pace.drew(now)) this.applySize();
+    if (!this.pace.drew(now)) return;
+    // A canvas of another size is empty: it is drawn on at once, or it would stay so while nothing moves.
+    this.applySize();
+    this.draw();
   }
 
   private draw(): void {
