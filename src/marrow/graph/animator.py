@@ -274,7 +274,7 @@ class Animator(SoloPlayback):
             compiled = self._running.compiled
             names = ("", *compiled.bank.index)
             self._outputs["events"] = Events.of(self._running.fired, compiled.event_names, names)
-        return self._outputs["events"]  # type: ignore[no-any-return]
+        return self._outputs["events"]
 
     @property
     def root_motion(self) -> RootMotionDelta:
@@ -296,7 +296,7 @@ class Animator(SoloPlayback):
             assert self._player is not None
             builder = ProgramBuilder(self.count)
             self._outputs["program"] = builder.build(self._player.emit(builder))
-        return self._outputs["program"]  # type: ignore[no-any-return]
+        return self._outputs["program"]
 
     def _run(self, **outputs: Array) -> None:
         if self._control is None:
@@ -322,7 +322,7 @@ class Animator(SoloPlayback):
             out = self._buffers.take((self.count, *shape))
             self._run(**{name: out})
             self._outputs[name] = out.reshape(*self._batch, *shape)
-        return self._outputs[name]  # type: ignore[no-any-return]
+        return self._outputs[name]
 
     @property
     def pose(self) -> Pose:
@@ -332,7 +332,7 @@ class Animator(SoloPlayback):
             rows = self._evaluate("pose", (10 * padded(J) + padded(M),))
             pose = unpack_rows(rows.reshape(self.count, -1), J, M)
             self._outputs["unpacked"] = pose if self._batch else pose[0]
-        return self._outputs["unpacked"]  # type: ignore[no-any-return]
+        return self._outputs["unpacked"]
 
     @property
     def model_matrices(self) -> Array:

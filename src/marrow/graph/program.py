@@ -35,7 +35,7 @@ class Program:
     def operations(self, n: int) -> list[tuple[int, int, float, float]]:
         """The program of one instance, to read or to hand to the reference interpreter."""
         rows = slice(int(self.start[n]), int(self.start[n + 1]))
-        return self.ops[rows].tolist()  # type: ignore[no-any-return]
+        return self.ops[rows].tolist()
 
 
 class ProgramBuilder:

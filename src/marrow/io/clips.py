@@ -94,7 +94,7 @@ def _matches(names: tuple[str, ...], own: tuple[str, ...]) -> list[int]:
 def _look_up(matches: list[int], targets: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
     if not matches:
         return np.full(len(targets), -1)
-    return np.array(matches)[np.clip(targets, 0, len(matches) - 1)]  # type: ignore[no-any-return]
+    return np.array(matches)[np.clip(targets, 0, len(matches) - 1)]
 
 
 def _report_lost(report: ReportBuilder, path: Path, clip: Clip, lost: np.ndarray) -> None:  # type: ignore[type-arg]

@@ -247,7 +247,7 @@ def _corner_shares(place: Array, normal: Array, direction: Array, flat: Array) -
     def in_plane(v: Array) -> Array:
         v = v - normal * _dot(normal, v)
         length = np.sqrt(_dot(v, v))
-        return v / np.where(length > _TINY, length, np.float32(1))  # type: ignore[no-any-return]
+        return v / np.where(length > _TINY, length, np.float32(1))
 
     before, after = in_plane(place[:, [2, 0, 1]] - place), in_plane(place[:, [1, 2, 0]] - place)
     angle = np.arccos(np.clip(_dot(before, after), -1, 1))
@@ -256,7 +256,7 @@ def _corner_shares(place: Array, normal: Array, direction: Array, flat: Array) -
 
 
 def _dot(a: Array, b: Array) -> Array:
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]  # type: ignore[no-any-return]
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 def _by_orientation(

@@ -74,7 +74,7 @@ def jit(function: F, name: str | None = None) -> F:
     folder = cache_folder() if name else None
     if folder is not None:
         dispatcher._cache = _cache_in(folder, function, str(name))
-    return dispatcher  # type: ignore[no-any-return]
+    return dispatcher
 
 
 def _cache_in(folder: Path, function: Callable[..., Any], name: str) -> Any:

@@ -145,7 +145,7 @@ def leading_joint(joints: Array, weights: Array) -> Array:
     same = joints[:, :, None] == joints[:, None, :]
     total = np.where(same, weights.astype(np.float32)[:, None, :], 0).sum(-1, dtype=np.float32)
     heaviest = total == total.max(axis=1, keepdims=True)
-    return np.where(heaviest, joints, np.iinfo(joints.dtype).max).min(axis=1)  # type: ignore[no-any-return]
+    return np.where(heaviest, joints, np.iinfo(joints.dtype).max).min(axis=1)
 
 
 def dual_quaternion_matrices(matrices: Array, pivots: Array, joints: Array, weights: Array) -> Array:
@@ -189,7 +189,7 @@ def skin(
 
 
 def _carried(linear: Array, vectors: Array) -> Array:
-    return (linear @ vectors[..., None])[..., 0]  # type: ignore[no-any-return]
+    return (linear @ vectors[..., None])[..., 0]
 
 
 def _unit(v: Array) -> Array:

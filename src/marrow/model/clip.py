@@ -154,7 +154,7 @@ class Tracks(Sequence[Track]):
 def value_sizes(table: Array) -> Array:
     """How many floats the values of each track take, `(len(table),)` int64."""
     width = np.array(PATH_WIDTH, np.int64)[np.clip(table["path"], 0, 3)]
-    return table["keys"] * width * np.where(table["interpolation"] == 2, 3, 1)  # type: ignore[no-any-return]
+    return table["keys"] * width * np.where(table["interpolation"] == 2, 3, 1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -214,11 +214,11 @@ class Clip:
         Times outside the clip hold the first or last key, or wrap around with `loop=True`. Rotations between linear
         keys turn at constant speed the short way (slerp); cubic keys are glTF's Hermite splines.
         """
-        return _late.function("animation.sampling", "sample")(self, time, loop=loop)  # type: ignore[no-any-return]
+        return _late.function("animation.sampling", "sample")(self, time, loop=loop)
 
     def resampled(self, fps: float | None = None) -> SampledClip:
         """The clip at uniform frames, the layout the crowd kernels want; its `error` says what that cost."""
-        return _late.function("animation.resampling", "resampled")(self, fps)  # type: ignore[no-any-return]
+        return _late.function("animation.resampling", "resampled")(self, fps)
 
     def replace(self, **changes: Any) -> Clip:
         """A clip with some fields exchanged, validated again."""
@@ -229,7 +229,7 @@ class Clip:
     @cached_property
     def key_rate(self) -> float | None:
         """Keys per second where the tracks are keyed at one uniform rate; None where they are not."""
-        return _late.function("animation.resampling", "key_rate")(self)  # type: ignore[no-any-return]
+        return _late.function("animation.resampling", "key_rate")(self)
 
     def __repr__(self) -> str:
         events = f", {len(self.events)} events" if self.events else ""

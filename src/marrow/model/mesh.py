@@ -161,7 +161,7 @@ class Mesh:
     def reordered(self) -> Mesh:
         """The same mesh with its vertices in the order the kernels like best: the last bit of speed, at the price of
         the file's vertex order."""
-        return _late.function("skinning.layout", "reordered")(self)  # type: ignore[no-any-return]
+        return _late.function("skinning.layout", "reordered")(self)
 
     def __repr__(self) -> str:
         parts = [f"{self.vertex_count} vertices", f"{self.triangle_count} triangles"]

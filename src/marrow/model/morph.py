@@ -58,7 +58,7 @@ class MorphTarget:
         """One of the deltas for every vertex, `(V, 3)`; None where the target has none of that kind."""
         values = getattr(self, field)
         if values is None or self.vertices is None:
-            return values  # type: ignore[no-any-return]
+            return values
         out = np.zeros((vertex_count, 3), np.float32)
         np.add.at(out, self.vertices, values)
         return out

@@ -251,4 +251,4 @@ class Skeleton:
         `from_joint` recomputes only that joint and those below it inside `out`, which must hold the matrices of the
         rest of the body.
         """
-        return _late.function("animation.kinematics", "to_model")(self, pose, from_joint=from_joint, out=out)  # type: ignore[no-any-return]
+        return _late.function("animation.kinematics", "to_model")(self, pose, from_joint=from_joint, out=out)

@@ -109,7 +109,7 @@ def _arm() -> Field:
     hand = rig.hand_frame()
 
     def on(frame: Array, start: Array, along: float, side: float = 0.0, front: float = 0.0) -> Array:
-        return start + frame @ np.array([side, along, front])  # type: ignore[no-any-return]
+        return start + frame @ np.array([side, along, front])
 
     # The frame's +X points down and in on the left arm, so a negative side is the outside of the shoulder.
     muscles = smooth_union(
@@ -188,7 +188,7 @@ def _leg() -> Field:
     thigh, shank = _frame(knee - hip, FORWARD), _frame(ankle - knee, FORWARD)
 
     def on(frame: Array, start: Array, along: float, side: float = 0.0, front: float = 0.0) -> Array:
-        return start + frame @ np.array([side, along, front])  # type: ignore[no-any-return]
+        return start + frame @ np.array([side, along, front])
 
     upper = smooth_union(
         0.05,

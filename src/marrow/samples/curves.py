@@ -47,7 +47,7 @@ def spline(times: ArrayLike, values: ArrayLike, t: Array, *, loop: float | None 
     i = np.clip(np.searchsorted(x, t, side="right") - 1, 0, len(x) - 2)
     u = ((np.clip(t, x[0], x[-1]) - x[i]) / (x[i + 1] - x[i])).reshape(-1, *[1] * (y.ndim - 1))
     step = h[i]
-    return (  # type: ignore[no-any-return]
+    return (
         y[i] * (1 + 2 * u) * (1 - u) ** 2
         + slope[i] * step * u * (1 - u) ** 2
         + y[i + 1] * u * u * (3 - 2 * u)

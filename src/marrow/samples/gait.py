@@ -55,7 +55,7 @@ class Gait:
 
 def _hermite(a: Array, va: Array, b: Array, vb: Array, u: Array) -> Array:
     u = u.reshape(-1, *[1] * a.ndim)
-    return (  # type: ignore[no-any-return]
+    return (
         a * (1 + 2 * u) * (1 - u) ** 2
         + va * u * (1 - u) ** 2
         + b * u * u * (3 - 2 * u)

@@ -13,7 +13,7 @@ STRAIGHTEST = 0.9995  # of the limb's length: a limb at full stretch has no knee
 
 
 def _unit(v: Array) -> Array:
-    return v / np.maximum(np.linalg.norm(v, axis=-1, keepdims=True), 1e-12)  # type: ignore[no-any-return]
+    return v / np.maximum(np.linalg.norm(v, axis=-1, keepdims=True), 1e-12)
 
 
 def solve_two_bones(

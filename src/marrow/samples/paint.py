@@ -33,7 +33,7 @@ def _slab(start: Array, end: Array, low: float, high: float, radius: float) -> F
     def field(p: Array) -> Array:
         along = (p - start) @ axis
         off = np.linalg.norm(p - start - along[:, None] * axis, axis=1)
-        return np.maximum(np.abs(along - middle) - half, off - radius)  # type: ignore[no-any-return]
+        return np.maximum(np.abs(along - middle) - half, off - radius)
 
     return field
 
@@ -56,7 +56,7 @@ def regions() -> list[tuple[int, Field]]:
         # Points down on the chest, lies flatter and higher across the shoulder blades.
         front = p[:, 2] > -0.02
         height = np.where(front, p[:, 1] - 1.305 - 0.55 * p[:, 0], p[:, 1] - 1.345 - 0.22 * p[:, 0])
-        return np.maximum(np.abs(height) - 0.013, p[:, 0] - np.where(front, 0.158, 0.150))  # type: ignore[no-any-return]
+        return np.maximum(np.abs(height) - 0.013, p[:, 0] - np.where(front, 0.158, 0.150))
 
     def visor(p: Array) -> Array:
         y, across = p[:, 1] - 1.691 - 0.04 * p[:, 0], np.maximum(p[:, 0] - 0.058, 0)

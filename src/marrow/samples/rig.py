@@ -81,11 +81,11 @@ class Hand:
 
     def vector(self, local: Array | tuple[float, ...]) -> Array:
         a, t, n = np.moveaxis(np.asarray(local, float), -1, 0)
-        return a[..., None] * self.along + t[..., None] * self.thumb + n[..., None] * self.palm  # type: ignore[no-any-return]
+        return a[..., None] * self.along + t[..., None] * self.thumb + n[..., None] * self.palm
 
 
 def _unit(v: Array) -> Array:
-    return v / np.linalg.norm(v)  # type: ignore[no-any-return]
+    return v / np.linalg.norm(v)
 
 
 @cache

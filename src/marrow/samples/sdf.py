@@ -57,7 +57,7 @@ def round_cone(
         t = np.clip(q @ axis / length2, 0, 1)
         q = q - t[:, None] * axis
         d = np.sqrt(np.einsum("ij,ij->i", q, q)) - (ra + (rb - ra) * t)
-        return d * factor if squeeze is not None else d  # type: ignore[no-any-return]
+        return d * factor if squeeze is not None else d
 
     return field
 
@@ -74,7 +74,7 @@ def ellipsoid(center: ArrayLike, radii: ArrayLike, axes: ArrayLike | None = None
         scaled /= r
         k1 = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
         # First-order distance: the implicit function over the length of its gradient.
-        return np.where(k1 > 1e-9, k0 * (k0 - 1) / np.maximum(k1, 1e-9), -r.min())  # type: ignore[no-any-return]
+        return np.where(k1 > 1e-9, k0 * (k0 - 1) / np.maximum(k1, 1e-9), -r.min())
 
     return field
 
@@ -100,14 +100,14 @@ def bounded(field: Field, low: ArrayLike, high: ArrayLike, margin: float = 0.06)
         d = np.sqrt(np.einsum("ij,ij->i", beyond, beyond))
         near = d <= margin
         d[near] = field(p[near])
-        return d  # type: ignore[no-any-return]
+        return d
 
     return bounded_field
 
 
 def _blend(a: Array, b: Array, k: float) -> Array:
     h = np.maximum(k - np.abs(a - b), 0) / k
-    return np.minimum(a, b) - h * h * (k / 4)  # type: ignore[no-any-return]
+    return np.minimum(a, b) - h * h * (k / 4)
 
 
 def smooth_union(k: float, *fields: Field) -> Field:
@@ -140,14 +140,14 @@ def value_and_gradient(field: Field, p: Array, step: float = 4e-4) -> tuple[Arra
 def normals(field: Field, p: Array) -> Array:
     """Unit outward normals of the surface at the points."""
     _, g = value_and_gradient(field, p)
-    return g / np.maximum(np.linalg.norm(g, axis=1, keepdims=True), 1e-12)  # type: ignore[no-any-return]
+    return g / np.maximum(np.linalg.norm(g, axis=1, keepdims=True), 1e-12)
 
 
 def newton_step(value: Array, gradient: Array, reach: float = 0.01) -> Array:
     """The move `(P, 3)` that brings points to the surface, to first order; none is longer than `reach`."""
     move = -value[:, None] * gradient / np.maximum((gradient * gradient).sum(1, keepdims=True), 1e-2)
     length = np.linalg.norm(move, axis=1, keepdims=True)
-    return move * np.minimum(1, reach / np.maximum(length, 1e-12))  # type: ignore[no-any-return]
+    return move * np.minimum(1, reach / np.maximum(length, 1e-12))
 
 
 def project(field: Field, p: Array, *, steps: int = 3) -> Array:

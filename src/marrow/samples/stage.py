@@ -67,4 +67,4 @@ def _continuous(rotation: Array) -> Array:
     flips = np.ones(rotation.shape[:-1])
     flips[0] = np.where(rotation[0, :, 3] < 0, -1, 1)
     flips[1:] = np.where((rotation[1:] * rotation[:-1]).sum(-1) < 0, -1, 1)
-    return rotation * np.cumprod(flips, axis=0)[..., None]  # type: ignore[no-any-return]
+    return rotation * np.cumprod(flips, axis=0)[..., None]

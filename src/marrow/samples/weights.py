@@ -32,7 +32,7 @@ def step(low: float | Array, high: float | Array, x: Array) -> Array:
 
 def _along(p: Array, start: Array, end: Array) -> Array:
     """Metres along the bone from `start` to `end`."""
-    return (p - start) @ ((end - start) / np.linalg.norm(end - start))  # type: ignore[no-any-return]
+    return (p - start) @ ((end - start) / np.linalg.norm(end - start))
 
 
 def skin_weights(surface: Surface, influences: int = 8) -> tuple[Array, Array]:
@@ -60,7 +60,7 @@ def _soft_places(p: Array) -> Array:
         (np.array(LANDMARKS["hip"]), 0.16),
         (rig.hand_frame().point((0.085, 0.0, 0.0)), 0.05),
     )
-    return np.max([1 - step(0.55 * r, r, np.linalg.norm(folded - c, axis=1)) for c, r in places], axis=0)  # type: ignore[no-any-return]
+    return np.max([1 - step(0.55 * r, r, np.linalg.norm(folded - c, axis=1)) for c, r in places], axis=0)
 
 
 def _left_and_middle(p: Array) -> dict[str, Array]:
@@ -94,7 +94,7 @@ def _arm_share(p: Array, shoulder: Array) -> Array:
     outward = (p - shoulder) @ np.array([0.93, -0.36, 0.0])
     near = step(-0.05, 0.055, outward) * step(-0.022, 0.012, from_trunk)
     far = step(0.05, 0.09, (p - shoulder) @ np.array([0.68, -0.73, 0.0])) * (p[:, 0] > 0.25)
-    return np.maximum(near, far)  # type: ignore[no-any-return]
+    return np.maximum(near, far)
 
 
 def _trunk(folded: Array, share: Array) -> dict[str, Array]:

@@ -56,7 +56,7 @@ def bind_positions(palette: Palette) -> Array:
 
     def build() -> Array:
         origin = affine.invert(palette.inverse_bind.astype(np.float64))[..., 3]
-        return readonly(np.where(np.isfinite(origin), origin, 0.0))  # type: ignore[no-any-return]
+        return readonly(np.where(np.isfinite(origin), origin, 0.0))
 
     positions: Array = derived(palette, "bind_positions", build)
     return positions

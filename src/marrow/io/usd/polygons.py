@@ -198,4 +198,4 @@ def _cut(counts: Array, holes: Any) -> tuple[Array, Array]:
 
 def _unit(vectors: Array) -> Array:
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(length > 0, length, 1)  # type: ignore[no-any-return]
+    return vectors / np.where(length > 0, length, 1)
