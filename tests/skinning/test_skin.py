@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import marrow as mw
-from builders import character, mesh, pose, reference_surface, rotations, skeleton
+from builders import character, mesh, pose, reference_surface, skeleton
 from marrow.errors import ValidationError
 from marrow.math import affine, quaternion
 from marrow.skinning.layout import layout_of
@@ -408,7 +408,3 @@ class TestBounds:
         np.testing.assert_allclose(loose.low, 0, atol=1e-4)
         np.testing.assert_allclose(loose.high, [1, 2, 3], atol=1e-4)
         np.testing.assert_allclose(loose.size, [1, 2, 3], atol=1e-3)
-
-
-def test_rotations_helper_is_unit():
-    assert np.allclose(np.linalg.norm(rotations(np.random.default_rng(0), (9,)), axis=-1), 1)
