@@ -110,7 +110,7 @@ def strip(character, clip, count=7, **options):
     return pictures
 
 
-def sheet(rows, path, colors=200):
+def sheet(rows, path):
     """Rows of pictures, side by side, as a small PNG."""
     width = max(sum(p.width for p in row) for row in rows)
     page = Image.new("RGB", (width, sum(row[0].height for row in rows)), (236, 236, 236))
@@ -121,8 +121,6 @@ def sheet(rows, path, colors=200):
             page.paste(picture, (x, y))
             x += picture.width
         y += row[0].height
-    if colors:
-        page = page.quantize(colors, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     page.save(path, optimize=True)
     print(f"{path.relative_to(DOCS.parent)}: {page.width} x {page.height}, {path.stat().st_size // 1000} kB")
 
@@ -137,7 +135,7 @@ def main():
         pose = hero.clips[clip].sample(time)
         at = hero.skeleton.to_model(pose)[0, :, 3]
         row.append(render(hero, pose, yaw=yaw, center=(at[0], 0.95, at[2]), height=2.1, size=(250, 380)))
-    sheet([row], DOCS / "mannequin.png", colors=None)
+    sheet([row], DOCS / "mannequin.png")
 
     small = {"size": (130, 190)}
     body = [
@@ -150,9 +148,11 @@ def main():
         "actions": ("idle", "jump", "wave", "attack", "crouch"),
     }
     for name, clips in groups.items():
-        rows = [
-            strip(hero, clip, 5, yaw=-1.2, **small) + strip(hero, clip, 5, yaw=0.0, **small) for clip in clips
-        ]
+        rows = []
+        for clip in clips:
+            # Arms raised in the air need more room.
+            room = small | ({"height": 2.6, "lift": 1.2} if clip == "jump" else {})
+            rows.append(strip(hero, clip, 5, yaw=-1.2, **room) + strip(hero, clip, 5, yaw=0.0, **room))
         sheet(rows, DOCS / "samples" / f"{name}.png")
     aim = [
         [render(hero, hero.clips[f"aim_{a}{b}"].sample(0), yaw=-0.4, **small) for b in names]
