@@ -1,5 +1,6 @@
 /** `App`: what the page knows, and how its parts hear of changes. */
 import { Connection, type Status } from "./connection";
+import { Flow } from "./flow";
 import { keepOptions, loadOptions, type ViewOptions } from "./options";
 import { Vector3 } from "three";
 import type { CharacterInfo, ClientMessage, Frame, Hello, HistoryEntry, JointPath, Live, State, Stats } from "./protocol";
@@ -23,6 +24,8 @@ interface Events {
 type Handler<K extends keyof Events> = (value: Events[K]) => void;
 
 const HISTORY_LENGTH = 200;
+/** Values that change with the pointer go out at most this often (ms): as often as the engine updates. */
+const GATHER_MS = 1000 / 60;
 
 export class App {
   readonly connection = new Connection();
@@ -40,7 +43,9 @@ export class App {
   private readonly waiting = new Map<number, Frame>();
   private readonly placements = new Map<number, Float32Array>();
   private readonly lastFrames = new Map<number, Frame>();
-  private readonly latest = new Map<string, ClientMessage>();
+  private readonly flow = new Flow((frame) => this.connection.send({ type: "ack", frame }));
+  /** Per key: null while nothing newer waits for its turn. */
+  private readonly latest = new Map<string, ClientMessage | null>();
   private readonly loads = [0, 0];
   private bareBones = false;
 
@@ -57,6 +62,7 @@ export class App {
       else if (placed?.length === 12 * frame.count) frame.placements = placed;
       this.waiting.set(frame.slot, frame);
       this.viewport.invalidate();
+      this.flow.took(frame.frame);
     };
     connection.onMessage = (message) => {
       switch (message.type) {
@@ -64,6 +70,7 @@ export class App {
           this.hello = message;
           this.lastFrames.clear();
           this.placements.clear();
+          this.flow.reset();
           this.history = message.history.slice(-HISTORY_LENGTH);
           this.emit("hello", message);
           this.takeState(message.state);
@@ -108,17 +115,31 @@ export class App {
 
   // -- to the server ----------------------------------------------------------------------------------------------
   send(message: ClientMessage): void {
+    this.flush();
     this.connection.send(message);
   }
 
-  /** For values that change with every move of the pointer: only the newest of each `key` goes out, once a frame. */
+  /** For values that change with every move of the pointer: the first goes out at once, of those that follow closely the newest. */
   sendLatest(key: string, message: ClientMessage): void {
-    if (!this.latest.size)
-      requestAnimationFrame(() => {
-        for (const waiting of this.latest.values()) this.send(waiting);
-        this.latest.clear();
-      });
-    this.latest.set(key, message);
+    if (this.latest.has(key)) {
+      this.latest.set(key, message);
+      return;
+    }
+    this.connection.send(message);
+    this.latest.set(key, null);
+    window.setTimeout(() => {
+      const waiting = this.latest.get(key);
+      this.latest.delete(key);
+      if (waiting) this.sendLatest(key, waiting);
+    }, GATHER_MS);
+  }
+
+  /** What waits for its turn goes out before anything that was done after it. */
+  private flush(): void {
+    for (const [key, waiting] of this.latest) {
+      if (waiting) this.connection.send(waiting);
+      this.latest.set(key, null);
+    }
   }
 
   // -- from the server --------------------------------------------------------------------------------------------
@@ -130,13 +151,14 @@ export class App {
 
   /** Applies the newest frame of each slot just before drawing, and tells the server that there is room for more. */
   private takeFrames(): void {
+    if (!this.waiting.size) return;
     for (const frame of this.waiting.values()) {
       this.viewport.apply(frame);
       this.lastFrames.set(frame.slot, frame);
       this.emit("frame", frame);
-      this.send({ type: "ack", frame: frame.frame });
     }
     this.waiting.clear();
+    this.flow.drew();
   }
 
   /** The number of the frame a slot shows, -1 before the first. */

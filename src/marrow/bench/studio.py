@@ -15,7 +15,8 @@ from marrow.graph import BlendSpace1D, Graph, LayerBlend, Parameter, State, Stat
 from marrow.studio import protocol as p
 from marrow.studio.actor import Actor, Origin
 from marrow.studio.app import Studio
-from marrow.studio.hub import Client, Hub
+from marrow.studio.client import Client
+from marrow.studio.hub import Hub
 
 __all__ = ["contests", "measurements"]
 

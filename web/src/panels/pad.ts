@@ -1,7 +1,7 @@
 /** A 2D blend space: its points and triangles, and a dot to drag. */
 import type { App } from "../app";
 import type { BlendSpaceInfo, GraphInfo } from "../protocol";
-import { clamp, h, s } from "../ui/dom";
+import { clamp, h, onMove, s } from "../ui/dom";
 import { enterGraph, words } from "./steer";
 
 const SIZE = 240;
@@ -75,7 +75,7 @@ export function blendPad(app: App, graph: GraphInfo, space: BlendSpaceInfo): Pad
     dragging = true;
     drag(event);
   });
-  drawing.addEventListener("pointermove", (event) => dragging && drag(event));
+  onMove(drawing, (event) => dragging && drag(event));
   for (const end of ["pointerup", "pointercancel"] as const) drawing.addEventListener(end, () => (dragging = false));
   drawing.addEventListener("keydown", (event) => {
     const steps: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };

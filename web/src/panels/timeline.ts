@@ -1,7 +1,7 @@
 /** The timeline of a clip: a ruler to scrub on, event marks, and curves of the picked joint on the same axis. */
 import type { App } from "../app";
 import type { Curves } from "../protocol";
-import { clamp, h, plot, segmented, themeColor } from "../ui/dom";
+import { clamp, h, onMove, plot, segmented, themeColor } from "../ui/dom";
 
 const PAD = 14;
 const CHANNELS = ["euler", "rotation", "translation", "scale"] as const;
@@ -94,13 +94,13 @@ export function timelinePanel(app: App): HTMLElement {
       if (resume) app.send({ type: "play", playing: false });
       scrub(event);
     });
-    canvas.addEventListener("pointermove", (event) => {
+    onMove(canvas, (event) => {
       if (canvas.hasPointerCapture(event.pointerId)) scrub(event);
     });
     canvas.addEventListener("pointerup", (event) => {
       if (!canvas.hasPointerCapture(event.pointerId)) return;
       canvas.releasePointerCapture(event.pointerId);
-      if (resume) requestAnimationFrame(() => app.send({ type: "play", playing: true }));
+      if (resume) app.send({ type: "play", playing: true });
       resume = false;
     });
   }

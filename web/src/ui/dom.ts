@@ -155,6 +155,12 @@ export function clamp(x: number, low: number, high: number): number {
   return Math.min(high, Math.max(low, x));
 }
 
+/** Hears of a pointer's moves as they happen: browsers keep back `pointermove` until they are about to draw. */
+export function onMove(element: Element, moved: (event: PointerEvent) => void): void {
+  const raw = "onpointerrawupdate" in window;
+  element.addEventListener(raw ? "pointerrawupdate" : "pointermove", (event) => moved(event as PointerEvent));
+}
+
 /** A canvas that fills its element at the screen's resolution and is drawn on resize. */
 export function plot(label: string, draw: (context: CanvasRenderingContext2D, width: number, height: number) => void): { canvas: HTMLCanvasElement; redraw: () => void } {
   const canvas = h("canvas", { class: "plot", role: "img", "aria-label": label });
