@@ -1,5 +1,6 @@
 """From an input to the frame that shows it: no input waits for the beat, and no page for another."""
 
+import socket
 from time import perf_counter
 
 import numpy as np
@@ -8,6 +9,7 @@ from studio_world import serving, small_actor
 
 from marrow.studio import hub
 from marrow.studio import protocol as p
+from marrow.studio.server import listen
 
 
 @pytest.fixture
@@ -94,3 +96,9 @@ def test_a_slow_page_does_not_hold_back_another(site):
         assert after.frame - before.frame <= 2 * 20
         quick.send("seek", time=0.5)
         assert np.isfinite(until_time(quick, 0.5).matrices).all()
+
+
+def test_small_messages_leave_at_once():
+    """asyncio turns off the delay that joins small packets only where the socket says that it is TCP's."""
+    with listen("127.0.0.1", 0) as sock:
+        assert sock.proto == socket.IPPROTO_TCP
