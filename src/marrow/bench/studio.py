@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from marrow.bench import studio_wire
 from marrow.bench.body import synthetic_body
 from marrow.bench.harness import Contest
 from marrow.graph import BlendSpace1D, Graph, LayerBlend, Parameter, State, StateMachine, Transition
@@ -25,6 +26,8 @@ GOALS = {1: 0.5e-3, 200: 4e-3}
 """Seconds an update may take, by characters."""
 BYTES_PER_SECOND = 200_000
 FIRST_PICTURE_SECONDS = 2.0
+INPUT_SECONDS = 2 / 60
+"""Two frames of the engine."""
 
 
 def contests() -> list[Contest]:
@@ -41,8 +44,23 @@ def contests() -> list[Contest]:
 
 
 def measurements() -> dict[str, Any]:
-    """Bytes to a page, and how long after the command it gets its first frame."""
+    """What really paced updates cost, how long inputs take, bytes to a page, and how long after the command it gets its
+    first frame."""
+    paced = {(what, count): wire(what, count) for count in GOALS for what in ("a clip", "a graph")}
+    one = paced["a clip", 1]
     return {
+        "update really paced at 60 Hz with a page, median": {
+            **{f"{count} playing {what}": w.update_median for (what, count), w in paced.items()},
+            **{f"at most, for {count}": goal for count, goal in GOALS.items()},
+        },
+        "update really paced at 60 Hz with a page, 95 of 100 take no longer than": {
+            f"{count} playing {what}": w.update_95 for (what, count), w in paced.items()
+        },
+        "from an input to its frame at the page, 100 times while playing": {
+            "median": one.input_median,
+            "worst": one.input_worst,
+            "at most": INPUT_SECONDS,
+        },
         "one 67-joint character, what a page is sent per second in bytes": {
             "a clip": _bytes_per_second(None),
             "a graph": _bytes_per_second(_graph()),
@@ -53,6 +71,12 @@ def measurements() -> dict[str, Any]:
             "at most": FIRST_PICTURE_SECONDS,
         },
     }
+
+
+def wire(what: str, count: int) -> studio_wire.Wire:
+    """Paced updates, and for one character that plays a clip a hundred inputs."""
+    inputs = 100 if (what, count) == ("a clip", 1) else 0
+    return studio_wire.measure(_graph() if what == "a graph" else None, count, inputs=inputs)
 
 
 def _graph() -> Graph:

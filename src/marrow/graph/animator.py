@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -95,16 +96,7 @@ class Animator(SoloPlayback):
     # -- time -----------------------------------------------------------------------------------------------------
     def update(self, dt: float | ArrayLike) -> None:
         """Moves time on by `dt` seconds, a number or one per instance `(N,)`. A graph only runs forward."""
-        try:
-            step = np.asarray(dt, np.float64) * np.asarray(self.speed, np.float64)
-            step = np.ascontiguousarray(np.broadcast_to(step, (self.count,)))
-        except (TypeError, ValueError):
-            raise ValidationError(
-                f"update: dt and speed must be numbers or have shape ({self.count},), got "
-                f"{np.shape(dt)} and {np.shape(self.speed)}"
-            ) from None
-        if not np.isfinite(step).all():
-            raise ValidationError(f"update: dt must be finite, got {dt!r}")
+        step = self._steps(dt)
         if self._player is not None:
             self._player.advance(step)
             self._outputs.clear()
@@ -115,6 +107,26 @@ class Animator(SoloPlayback):
             )
         self._settle()
         self._advance(step)
+
+    def _steps(self, dt: float | ArrayLike) -> Array:
+        """The seconds that pass for each instance `(N,)`."""
+        if isinstance(dt, float) and isinstance(
+            self.speed, float
+        ):  # by far the most usual, and then the dearest part
+            seconds = dt * self.speed
+            if math.isfinite(seconds):
+                return np.full(self.count, seconds)
+        try:
+            step = np.asarray(dt, np.float64) * np.asarray(self.speed, np.float64)
+            step = np.ascontiguousarray(np.broadcast_to(step, (self.count,)))
+        except (TypeError, ValueError):
+            raise ValidationError(
+                f"update: dt and speed must be numbers or have shape ({self.count},), got "
+                f"{np.shape(dt)} and {np.shape(self.speed)}"
+            ) from None
+        if not np.isfinite(step).all():
+            raise ValidationError(f"update: dt must be finite, got {dt!r}")
+        return step
 
     def _advance(self, step: Array) -> None:
         self._running.update(step)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from typing import Any
 
@@ -25,7 +26,7 @@ class Buffers:
 
     def take(self, shape: tuple[int, ...]) -> Array:
         """An array of `shape` with anything in it."""
-        size = int(np.prod(shape))
+        size = math.prod(shape)
         free = [i for i, (memory, user) in enumerate(self._kept) if memory.size == size and user() is None]
         # The latest is the most likely to be in the processor's cache still.
         memory = self._kept.pop(free[-1])[0] if free else aligned_zeros(size)

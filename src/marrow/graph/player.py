@@ -64,6 +64,9 @@ class Player:
 
     def advance(self, dt: Array) -> None:
         """Moves clips and fades on by `dt (N,)` seconds."""
+        if self.count == 1 and self.used[0] == 1:
+            self._advance_one(float(dt[0]))
+            return
         top = int(self.used.max(initial=1))
         duration = self.bank.duration[self.clip[:, :top]]
         time = self.time[:, :top] + dt[:, None] * self.rate[:, :top]
@@ -76,6 +79,15 @@ class Player:
         step = np.abs(dt)[:, None] / np.where(seconds > 0, seconds, 1)
         self.fade[:, :top] = np.where(seconds > 0, np.minimum(1, self.fade[:, :top] + step), 1)
         self._drop_covered(top)
+
+    def _advance_one(self, dt: float) -> None:
+        """`advance` for one character that plays one clip: a few numbers, for which arrays are too much ado."""
+        duration = float(self.bank.duration[self.clip[0, 0]])
+        time = float(self.time[0, 0]) + dt * float(self.rate[0, 0])
+        if self.loop[0, 0]:
+            self.time[0, 0] = time % duration if duration > 0 else 0.0
+        else:
+            self.time[0, 0] = min(max(time, 0.0), duration)
 
     def _drop_covered(self, top: int) -> None:
         """Entries under one that has faded in completely can no longer be seen."""
@@ -103,6 +115,9 @@ class Player:
 
     def emit(self, builder: ProgramBuilder) -> int:
         """Adds the programs of all instances; returns how many poses they stack up."""
+        if self.count == 1 and self.used[0] == 1:
+            builder.add(kernel.SAMPLE, argument=self.clip[0, 0], time=self.time[0, 0])
+            return 1
         weights = self.weights()
         builder.add(kernel.SAMPLE, argument=self.clip[:, 0], time=self.time[:, 0], weight=weights[:, 0])
         for slot in range(1, weights.shape[1]):
@@ -119,6 +134,9 @@ class Player:
     @property
     def current(self) -> tuple[Array, Array]:
         """The newest entry of each instance: bank index and time, `(N,)`."""
+        if self.count == 1:
+            newest = int(self.used[0]) - 1
+            return self.clip[:, newest], self.time[:, newest]
         rows, slot = np.arange(self.count), self.used - 1
         return self.clip[rows, slot], self.time[rows, slot]
 

@@ -38,7 +38,7 @@ class Origin:
     """The file of the graph; None with a graph: the sample's own, or one made in Python."""
 
 
-@dataclass
+@dataclass(slots=True)
 class Picture:
     """What an actor looks like at one moment, packed for the wire when someone wants it."""
 
@@ -189,7 +189,10 @@ class Actor:
     @property
     def time(self) -> float:
         """Where the clip is, for the first instance."""
-        return float(np.ravel(self.animator.time)[0]) if self.mode == "clip" and self.clip else 0.0
+        if self.mode != "clip" or not self.clip:
+            return 0.0
+        time = self.animator.time
+        return time if isinstance(time, float) else float(time[0])
 
     @property
     def duration(self) -> float:
@@ -214,7 +217,8 @@ class Actor:
         return Picture(frame, self.slot, time, matrices, channels, self._targets(channels), self.placements)
 
     def _targets(self, channels: Array) -> Array:
-        return self._morphs.of(channels) if len(self._morphs) else np.zeros((len(channels), 0), np.float32)
+        # Where nothing morphs, channels are as empty as targets.
+        return self._morphs.of(channels) if len(self._morphs) else channels[:, :0]
 
     @property
     def placements(self) -> Array:

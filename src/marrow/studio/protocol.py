@@ -309,10 +309,12 @@ def pack_frame(
         time if math.isfinite(time) else 0.0,
         0 if placements is None else HAS_PLACEMENTS,
     )
-    parts = [matrices, morphs] if placements is None else [matrices, morphs, placements]
-    return b"".join(
-        [header, *(np.ascontiguousarray(a, "<f4").data.cast("B") if a.size else b"" for a in parts)]
-    )
+    parts = [header, np.ascontiguousarray(matrices, "<f4").tobytes()]
+    if morphs.size:
+        parts.append(np.ascontiguousarray(morphs, "<f4").tobytes())
+    if placements is not None:
+        parts.append(np.ascontiguousarray(placements, "<f4").tobytes())
+    return b"".join(parts)
 
 
 class Frame(msgspec.Struct, frozen=True):
