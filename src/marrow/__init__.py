@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from marrow import graph, samples
     from marrow.animation.additive import additive
     from marrow.animation.resampling import SampledClip
-    from marrow.graph import Animator, Graph
+    from marrow.graph import Animator, Graph, load_graph
     from marrow.io import load, save
     from marrow.skinning import Surface, bounds, skin, skinning_matrices
     from marrow.studio import view
@@ -54,6 +54,7 @@ _LATE = {
     "bounds": "marrow.skinning",
     "graph": "marrow.graph",
     "load": "marrow.io",
+    "load_graph": "marrow.graph",
     "samples": "marrow.samples",
     "save": "marrow.io",
     "skin": "marrow.skinning",
@@ -89,6 +90,7 @@ __all__ = [
     "graph",
     "limit_influences",
     "load",
+    "load_graph",
     "normalize_weights",
     "pack_weights",
     "samples",

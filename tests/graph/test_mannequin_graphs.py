@@ -28,8 +28,9 @@ def test_ready_graphs_fit_the_mannequin_and_a_file(hero, name, tmp_path):
         (1.25, 0.0, (0, 1.25)),
         (3.6, 0.0, (0, 3.6)),
         (-0.9, 0.0, (0, -0.9)),
-        (0.0, 0.9, (0.9, 0)),
-        (0.0, -0.9, (-0.9, 0)),
+        # Right is positive for who steers; in space it is -X.
+        (0.0, 0.9, (-0.9, 0)),
+        (0.0, -0.9, (0.9, 0)),
         (0, 0, (0, 0)),
     ],
 )
@@ -42,6 +43,19 @@ def test_locomotion_goes_as_fast_as_it_is_told(hero, speed, strafe, way):
         total += walker.root_motion.translation
     np.testing.assert_allclose(total[[0, 2]] / 4, way, atol=0.02)
     assert abs(walker.pose.translation[0]).max() < 1e-6, "the root stays, the way is told"
+
+
+def test_aiming_right_and_up_is_positive(hero):
+    """The hand that aims goes to the character's right, which is -X, and up."""
+    hand = hero.skeleton.index("hand_r")
+    places = {}
+    for yaw, pitch in ((0.0, 0.0), (0.8, 0.0), (0.0, 0.5)):
+        aiming = mw.Animator(hero, mw.samples.aim_offset_graph())
+        aiming["aim_yaw"], aiming["aim_pitch"] = yaw, pitch
+        aiming.update(5.0)
+        places[yaw, pitch] = aiming.model_matrices[hand, :, 3]
+    assert places[0.8, 0.0][0] < places[0.0, 0.0][0] - 0.1
+    assert places[0.0, 0.5][1] > places[0.0, 0.0][1] + 0.1
 
 
 def test_feet_do_not_slide_between_walk_and_run(hero):

@@ -398,6 +398,31 @@ def test_the_code_of_a_graph_runs(tmp_path):
     np.testing.assert_allclose(names["animator"].matrices, matrices(session)[0], atol=1e-5)
 
 
+def test_the_code_of_a_graph_replays_its_time_and_triggers(tmp_path):
+    mw.save(small_character(), tmp_path / "arm.glb")
+    mw.graph.save_graph(small_graph(), tmp_path / "arm.json")
+    session = Session()
+    origin = Origin("file", str(tmp_path / "arm.glb"), str(tmp_path / "arm.json"))
+    session.put(Actor(mw.load(tmp_path / "arm.glb", cache=False), 0, origin, graph=small_graph()))
+    session.apply(p.SetParameter("nod", 0.4))
+    for frame in range(50):
+        if frame == 38:
+            session.apply(p.Fire("hello"))
+        session.tick(1 / 60)
+    names: dict = {}
+    exec(python_code(session).replace("mw.view(animator)", ""), names)
+    assert names["animator"].state() == "greet"
+    np.testing.assert_allclose(names["animator"].matrices, matrices(session)[0], atol=1e-5)
+
+
+def test_a_parameter_changes_the_pose_even_when_time_stands_still(graph):
+    graph.tick(0.05)
+    graph.apply(p.Play(False))
+    before = matrices(graph)
+    graph.apply(p.SetParameter("x", 1.0))
+    assert np.abs(matrices(graph) - before).max() > 1e-2 and not graph.moving
+
+
 def test_the_code_of_a_graph_sets_what_differs(graph):
     graph.apply(p.SetParameter("x", 0.5))
     graph.apply(p.SetCount(7))

@@ -1,4 +1,8 @@
-"""Ready graphs for the mannequin: locomotion, an aim offset, an upper body of its own, and all of it in one."""
+"""Ready graphs for the mannequin: locomotion, an aim offset, an upper body of its own, and all of it in one.
+
+Parameters steer as a gamepad does, seen from behind the character: right and up are positive. (In space +X is the
+character's left.) A blend space drawn with +x to the right then has its left on the left.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,7 @@ from marrow.samples.poses import AIM_PITCH, AIM_YAW
 __all__ = ["aim_offset_graph", "locomotion_graph", "mannequin_graph", "upper_body_graph"]
 
 SPEED = Parameter(range=(-SPEEDS["walk_back"], SPEEDS["run"]), smoothing=0.3)
-STRAFE = Parameter(range=(-SPEEDS["strafe_right"], SPEEDS["strafe_left"]), smoothing=0.3)
+STRAFE = Parameter(range=(-SPEEDS["strafe_left"], SPEEDS["strafe_right"]), smoothing=0.3)
 YAW = Parameter(range=(-math.radians(AIM_YAW), math.radians(AIM_YAW)), smoothing=0.15)
 PITCH = Parameter(range=(-math.radians(AIM_PITCH), math.radians(AIM_PITCH)), smoothing=0.15)
 SHARE = Parameter(range=(0.0, 1.0), smoothing=0.25)
@@ -43,15 +47,15 @@ def _locomotion() -> BlendSpace2D:
             (0.0, SPEEDS["walk"]): "walk",
             (0.0, SPEEDS["run"]): "run",
             (0.0, -SPEEDS["walk_back"]): "walk_back",
-            (SPEEDS["strafe_left"], 0.0): "strafe_left",
-            (-SPEEDS["strafe_right"], 0.0): "strafe_right",
+            (-SPEEDS["strafe_left"], 0.0): "strafe_left",
+            (SPEEDS["strafe_right"], 0.0): "strafe_right",
         },
     )
 
 
 def _aim() -> BlendSpace2D:
     yaw, pitch = math.radians(AIM_YAW), math.radians(AIM_PITCH)
-    columns, rows = {"left": yaw, "": 0.0, "right": -yaw}, {"up": pitch, "": 0.0, "down": -pitch}
+    columns, rows = {"left": -yaw, "": 0.0, "right": yaw}, {"up": pitch, "": 0.0, "down": -pitch}
     points: dict[tuple[float, float], AnyNode] = {}
     for row, y in rows.items():
         for column, x in columns.items():
@@ -62,12 +66,12 @@ def _aim() -> BlendSpace2D:
 
 def locomotion_graph() -> Graph:
     """Idle, walk, run, backward and sideways. Parameters: `speed`, metres per second forward (negative: back), and
-    `strafe`, metres per second to the left. Feet stay in step, and the way travelled is `root_motion`."""
+    `strafe`, metres per second to the right. Feet stay in step, and the way travelled is `root_motion`."""
     return Graph(RootMotion(_locomotion()), {"speed": SPEED, "strafe": STRAFE}, "mannequin locomotion")
 
 
 def aim_offset_graph() -> Graph:
-    """Aims where `aim_yaw` (left positive) and `aim_pitch` (up positive) say, in radians."""
+    """Aims where `aim_yaw` (right positive) and `aim_pitch` (up positive) say, in radians."""
     return Graph(_aim(), {"aim_yaw": YAW, "aim_pitch": PITCH}, "mannequin aim offset")
 
 

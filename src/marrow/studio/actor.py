@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import threading
 import zlib
+from collections import deque
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -92,6 +93,10 @@ class Actor:
         self._placements = np.zeros((0, 3, 4), np.float32)
         self.mode: Literal["clip", "graph"] = "graph" if graph else "clip"
         self.spread = False
+        self.ran = 0.0
+        """Seconds the graph has run since it was started."""
+        self.fired: deque[tuple[float, str]] = deque(maxlen=8)
+        """The latest triggers, and when the graph had run for how long."""
         self.animator: Animator = animator or self._new_animator(1)
         self.given = animator is not None
         """Whether a program made the animator, and may want to update it itself."""
@@ -133,6 +138,8 @@ class Actor:
     def run_graph(self, parameters: dict[str, Any]) -> None:
         """Starts the graph over."""
         self.mode, self.clip = "graph", None
+        self.ran = 0.0
+        self.fired.clear()
         self.animator = self._new_animator(self.count)
         self.set_parameters(parameters)
         self.warm_up(0)
@@ -146,6 +153,11 @@ class Actor:
                 low, high = known[name].range
                 value = np.clip(value + (high - low) * SPREAD * self._variety(name), low, high)
             self.animator[name] = value
+
+    def fire(self, trigger: str) -> None:
+        """Pulls a trigger for all instances."""
+        self.animator.trigger(trigger)
+        self.fired.append((self.ran, trigger))
 
     def _variety(self, name: str, low: float = -1.0) -> Array:
         """Numbers from `low` to 1, the same for an instance at all times; the first and last one, which
@@ -184,7 +196,10 @@ class Actor:
 
     def advance(self, seconds: float) -> None:
         """Moves time on; a graph only goes forward."""
-        self.animator.update(max(seconds, 0.0) if self.mode == "graph" else seconds)
+        if self.mode == "graph":
+            seconds = max(seconds, 0.0)
+            self.ran += seconds
+        self.animator.update(seconds)
 
     @property
     def time(self) -> float:

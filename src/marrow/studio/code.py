@@ -9,6 +9,9 @@ from marrow.studio.session import Session
 
 __all__ = ["python_code"]
 
+LONGEST = 60 * 60
+"""The most frames a graph is run for: what happened a minute ago no longer shows."""
+
 
 def python_code(session: Session) -> str:
     """A short script: loads the character, brings it to this moment and skins it."""
@@ -23,15 +26,30 @@ def python_code(session: Session) -> str:
         for name, value in session.parameters.items():
             if value != defaults[name].default:
                 lines.append(f"animator[{name!r}] = {_number(value)}")
-        lines.append("animator.update(1 / 60)")
+        lines += _running(actor)
     else:
         lines.append(f"animator = mw.Animator(character{many})")
         if actor.clip is not None:
             options = [f"start={actor.time:.4f}"] if actor.time else []
             options += [] if session.loop else ["loop=False"]
             lines.append(f"animator.play({', '.join([repr(actor.clip), *options])})")
+    if session.spread and session.count > 1:
+        lines.append("# In the studio each of the crowd has its own time and parameters (Spread).")
     lines += ["surface = animator.skin()  # .positions, .normals, .tangents", "mw.view(animator)"]
     return "\n".join(lines) + "\n"
+
+
+def _running(actor: Actor) -> list[str]:
+    """As long as the graph has run, with the triggers that were fired; parameters as they are now."""
+    frames = min(max(round(60 * actor.ran), 1), LONGEST)
+    first = round(60 * actor.ran) - frames
+    fired = {round(60 * at) - first: name for at, name in actor.fired if round(60 * at) >= first}
+    if frames == 1 and not fired:
+        return ["animator.update(1 / 60)"]
+    lines = [f"for {'frame' if fired else '_'} in range({frames}):  # {frames / 60:.2f} s"]
+    for frame, name in fired.items():
+        lines += [f"    if frame == {frame}:", f"        animator.trigger({name!r})"]
+    return [*lines, "    animator.update(1 / 60)"]
 
 
 def _character(actor: Actor) -> str:
@@ -46,7 +64,7 @@ def _character(actor: Actor) -> str:
 def _graph(actor: Actor) -> str:
     origin = actor.origin
     if origin.graph is not None:
-        return f"mw.graph.load_graph({origin.graph!r})"
+        return f"mw.load_graph({origin.graph!r})"
     if origin.kind == "sample":
         return f"mw.samples.{origin.name}_graph()"
     return "...  # a graph made in Python"

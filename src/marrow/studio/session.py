@@ -171,7 +171,7 @@ class Session:
                 self._set_parameter(name, value)
             case p.Fire(name):
                 for actor in self._with_graph("trigger", name):
-                    actor.animator.trigger(name)
+                    actor.fire(name)
             case p.SetCount(value):
                 self.count = value
             case p.Spread(on):
@@ -256,6 +256,8 @@ class Session:
         value = self._checked(name, value)
         for actor in actors:
             actor.set_parameters({name: value})
+            if not self.playing:
+                actor.advance(0.0)  # time stands still, but what it looks like now is another thing
         self.parameters[name] = value
 
     def _checked(self, name: str, value: Any) -> Any:
