@@ -47,6 +47,6 @@ def sample(clip: Clip, time: ArrayLike, *, loop: bool = False) -> Pose:
             np.ascontiguousarray(table[name])
             for name in ("target", "path", "interpolation", "keys", "time_start", "value_start")
         )
-        poses.sample_tracks(*columns, clip.tracks.times, clip.tracks.values, query, *outputs)
+        poses.sample_tracks(*columns, clip.tracks.times, clip.tracks.values, query, *outputs, np.empty(4))
     shape = t.shape
     return Pose(*(o.reshape(*shape, *o.shape[1:]) for o in outputs))

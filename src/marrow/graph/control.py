@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +36,9 @@ class GraphControl:
 
     def __init__(self, compiled: CompiledGraph, count: int, *, compiled_kernel: bool = True) -> None:
         self.compiled = compiled
-        self._run = control.update_graph if compiled_kernel else control.update_graph_plainly
+        self._run: Callable[..., Any] = (
+            control.update_graph if compiled_kernel else control.update_graph_plainly
+        )
         self.state = np.tile(compiled.initial, (count, 1))
         self._work = np.zeros(len(compiled.tables.nodes), ct.WORK)
         self._sums = np.zeros(compiled.sums, np.int64)

@@ -1,9 +1,9 @@
 """How kernels are compiled: lazily, one by one, with the machine code kept in the user's cache folder.
 
-`@kernel` marks a plain Python function. The first call imports Numba, compiles the function for the argument types it
-sees, and stores the result under a folder named after the content of this package, so an edited kernel is never
-answered with stale code. Where that folder cannot be written, kernels are compiled anew in every process and one
-line of advice says so.
+`@kernel` marks a function that defines and returns a kernel. The first call looks for machine code made for such arguments in
+a folder named after the content of this package, so an edited kernel is never answered with stale code. Only where there is
+none yet Numba is imported and compiles the kernel. Where the folder cannot be written, kernels are compiled anew in every
+process and one line of advice says so.
 """
 
 from __future__ import annotations
@@ -17,17 +17,21 @@ import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-__all__ = ["cache_folder", "jit", "kernel", "readonly"]
+import numpy as np
+
+from marrow.kernels.calling import Kind, describe
+from marrow.kernels.loading import REFUSED, load, machine
+
+__all__ = ["Kernel", "cache_folder", "kernel", "readonly"]
 
 log = logging.getLogger("marrow")
 
-# Everything fast-math allows except assuming that NaN and infinity do not occur: those pass through.
-FAST_MATH = ("contract", "arcp", "afn", "nsz", "reassoc")
-
-F = TypeVar("F", bound=Callable[..., Any])
 _lock = threading.RLock()
+_CHECKSUM = 32
+_dtypes: dict[np.dtype[Any], np.dtype[Any]] = {}
+"""One of all that are equal."""
 
 
 def user_cache() -> Path:
@@ -50,7 +54,7 @@ def cache_folder() -> Path | None:
     digest = hashlib.blake2b(digest_size=8)
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())
-    digest.update(sys.version.encode())
+    digest.update(f"{sys.version} {machine()}".encode())
     try:
         folder = (Path(wanted) if wanted else user_cache() / "marrow" / "kernels") / digest.hexdigest()
         folder.mkdir(parents=True, exist_ok=True)
@@ -65,87 +69,88 @@ def cache_folder() -> Path | None:
         return None
 
 
-def jit(function: F, name: str | None = None) -> F:
-    """Compiles with the flags all kernels share. `name` tells its machine code from that of other kernels; helpers
-    that only kernels call need none and are not kept by themselves."""
-    import numba
+class Kernel:
+    """A function in machine code, made for the kinds of arguments it meets. `build` returns its source: the definition sits
+    inside a function because what it calls needs Numba to exist."""
 
-    dispatcher = numba.njit(function, fastmath=set(FAST_MATH), error_model="numpy", nogil=True)
-    folder = cache_folder() if name else None
-    if folder is not None:
-        dispatcher._cache = _cache_in(folder, function, str(name))
-    return dispatcher
+    def __init__(self, name: str, build: Callable[[], Callable[..., Any]]) -> None:
+        self.name, self._build = name, build
+        self._entries: tuple[Callable[..., Any], ...] = ()
+        self._known: set[str] = set()
 
+    def __call__(self, *arguments: Any) -> Any:
+        for entry in self._entries:
+            result = entry(*arguments)
+            if result is not REFUSED:
+                return result
+        return self._call_first(tuple(map(_plain, arguments)))
 
-def _cache_in(folder: Path, function: Callable[..., Any], name: str) -> Any:
-    """Numba's on-disk cache, in our folder. The folder's name stands for the sources of all kernels, so the kernel's
-    name and the argument types are key enough (Numba's own key would hold objects that differ in every process)."""
-    from numba.core import caching
+    def _call_first(self, arguments: tuple[Any, ...]) -> Any:
+        """A call with arguments no entry took: a kind not met before, or arrays that only looked different."""
+        for entry in self._entries:
+            result = entry(*arguments)
+            if result is not REFUSED:
+                return result
+        kinds = tuple(map(describe, arguments))
+        key = ",".join(map(str, kinds))
+        with _lock:
+            if key not in self._known:
+                self._entries = (*self._entries, load(self.name, self._code(key, kinds), kinds))
+                self._known.add(key)
+        return self(*arguments)
 
-    class Locator(caching._CacheLocator):  # type: ignore[misc]
-        def get_cache_path(self) -> str:
-            return str(folder)
+    def _code(self, key: str, kinds: tuple[Kind, ...]) -> bytes:
+        """The machine code: kept from before, or compiled now and kept."""
+        folder = cache_folder()
+        name = f"{self.name}-{hashlib.blake2b(key.encode(), digest_size=8).hexdigest()}.o"
+        file = None if folder is None else folder / name
+        code = None if file is None else _kept(file)
+        if code is None:
+            from marrow.kernels.translation import translate
 
-        def get_source_stamp(self) -> str:
-            return folder.name
-
-        def get_disambiguator(self) -> str:
-            return name
-
-        def ensure_cache_path(self) -> None:
-            folder.mkdir(parents=True, exist_ok=True)
-
-        @classmethod
-        def from_function(cls, py_func: Any, py_file: str) -> Any:
-            return cls()
-
-    class Impl(caching.CompileResultCacheImpl):  # type: ignore[misc]
-        _locator_classes = [Locator]  # noqa: RUF012
-
-    class Cache(caching.FunctionCache):  # type: ignore[misc]
-        _impl_class = Impl
-
-        def _index_key(self, sig: Any, codegen: Any) -> Any:
-            return sig, codegen.magic_tuple(), name
-
-        def load_overload(self, sig: Any, target_context: Any) -> Any:
-            try:
-                return super().load_overload(sig, target_context)
-            except Exception:  # a damaged file can fail in any way; the answer is always to compile anew
-                log.debug("a kept kernel could not be read and is compiled anew", exc_info=True)
-                self.flush()
-                return None
-
-        def save_overload(self, sig: Any, data: Any) -> None:
-            try:
-                super().save_overload(sig, data)
-            except OSError as error:  # a full disk must not stop the animation
-                log.warning("a compiled kernel could not be kept: %s", error)
-
-    return Cache(function)
+            code = translate(self._build(), kinds)
+            if file is not None:
+                _keep(file, code)
+        return code
 
 
-def kernel(build: Callable[[], F]) -> F:
-    """Decorates a function that defines and returns a kernel: it is built and compiled on first call.
+def _kept(file: Path) -> bytes | None:
+    """What was kept under that name, whole; None where it is not."""
+    try:
+        data = file.read_bytes()
+    except OSError:
+        return None
+    checksum, code = data[:_CHECKSUM], data[_CHECKSUM:]
+    return code if hashlib.blake2b(code, digest_size=_CHECKSUM).digest() == checksum else None
 
-    The kernel's own definition sits inside the builder because what it calls needs Numba to exist.
-    """
-    compiled: list[Any] = []
 
-    @functools.wraps(build)
-    def call(*args: Any) -> Any:
-        if not compiled:
-            with _lock:
-                if not compiled:
-                    compiled.append(jit(build(), build.__name__))
-        return compiled[0](*args)
+def _keep(file: Path, code: bytes) -> None:
+    try:
+        with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as temporary:
+            temporary.write(hashlib.blake2b(code, digest_size=_CHECKSUM).digest() + code)
+        os.replace(temporary.name, file)
+    except OSError as error:  # a full disk must not stop the animation
+        log.warning("a compiled kernel could not be kept: %s", error)
 
-    return call  # type: ignore[return-value]
+
+def _plain(argument: Any) -> Any:
+    """The same argument with the very types entries know: no subclass of an array, no equal but other dtype."""
+    if isinstance(argument, tuple):
+        items = tuple(map(_plain, argument))
+        return type(argument)(*items) if hasattr(argument, "_fields") else items
+    if isinstance(argument, np.ndarray):
+        return np.asarray(argument).view(_dtypes.setdefault(argument.dtype, argument.dtype))
+    return argument
+
+
+def kernel(build: Callable[[], Callable[..., Any]]) -> Kernel:
+    """Decorates a function that defines and returns a kernel, which is named after it."""
+    return Kernel(build.__name__, build)
 
 
 def readonly(array: Any) -> Any:
-    """A read-only view. Numba compiles read-only and writeable arrays as different types: kernels take their inputs
-    read-only throughout, so that each is compiled once."""
+    """A read-only view. Read-only and writeable arrays are different kinds: kernels take their inputs read-only throughout,
+    so that each is compiled once and none can write where it should not."""
     view = array.view()
     view.flags.writeable = False
     return view

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
-from marrow.kernels.compiler import FAST_MATH
+__all__ = ["FAST_MATH", "helper", "linked"]
 
-__all__ = ["helper", "linked"]
+# Everything fast-math allows except assuming that NaN and infinity do not occur: those pass through.
+FAST_MATH = ("contract", "arcp", "afn", "nsz", "reassoc")
 
 
 def _seeing(function: Callable[..., Any], compiled: dict[str, Any]) -> Any:
@@ -18,7 +19,7 @@ def _seeing(function: Callable[..., Any], compiled: dict[str, Any]) -> Any:
 
 
 def helper(function: Callable[..., Any], *, inline: bool = False) -> Any:
-    """A function that only kernels call, compiled. It has no entry from Python (whose code would take most of the time it
+    """A function in machine code, compiled with the flags all kernels share. It has no entry from Python (whose code would take most of the time it
     takes to compile it), and does not count references to the arrays it is given (which would take most of the time it
     takes to run it): it must not make arrays of its own. With `inline` it becomes part of its caller, which spares a function
     of many arguments the handing over, and is worth the time to compile where it is called once."""

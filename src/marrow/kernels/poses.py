@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from marrow.kernels.compiler import jit, kernel
+from marrow.kernels.compiler import kernel
+from marrow.kernels.linking import helper
 
 __all__ = ["dual_quaternions", "sample_tracks", "skinning_matrices", "to_model"]
 
@@ -24,13 +25,13 @@ def sample_tracks() -> Any:
         inverse = 1.0 / np.sin(theta)
         return np.sin((1.0 - u) * theta) * inverse, np.sin(u * theta) * inverse
 
-    slerp_weights = jit(slerp_weights)
+    slerp_weights = helper(slerp_weights)
 
     def inverse_norm4(x, y, z, w):
         squared = x * x + y * y + z * z + w * w
         return 0.0 if squared == 0.0 else 1.0 / np.sqrt(squared)
 
-    inverse_norm4 = jit(inverse_norm4)
+    inverse_norm4 = helper(inverse_norm4)
 
     def run(
         target,
@@ -46,9 +47,10 @@ def sample_tracks() -> Any:
         r_out,
         s_out,
         m_out,
+        x,
     ):
-        """Writes what the tracks say at each time of `query (Q,)` into outputs that already hold the rest pose."""
-        x = np.empty(4)
+        """Writes what the tracks say at each time of `query (Q,)` into outputs that already hold the rest pose. `x (4,)` is
+        for its own use."""
         for q in range(query.shape[0]):
             time = query[q]
             for k in range(target.shape[0]):
@@ -219,12 +221,13 @@ def dual_quaternions() -> Any:
         for i in range(4):
             q[i] = v[4 * i + best]
 
-    nearest_rotation = jit(nearest_rotation)
+    nearest_rotation = helper(nearest_rotation)
 
-    def run(matrices, pivots, dual, stretch):
+    def run(matrices, pivots, dual, stretch, scratch):
         """Splits `matrices (F, P, 12)` into unit dual quaternions `dual (F, P, 8)` and stretches `(F, P, 12)`; returns
-        whether any matrix stretches."""
-        m, q, work, rot, s, c = np.empty(9), np.empty(4), np.empty(32), np.empty(9), np.empty(9), np.empty(3)
+        whether any matrix stretches. `scratch (66,)` is for its own use."""
+        work, m, rot, s = scratch[:32], scratch[32:41], scratch[41:50], scratch[50:59]
+        q, c = scratch[59:63], scratch[63:66]
         any_stretch = False
         for f in range(matrices.shape[0]):
             for p in range(matrices.shape[1]):
@@ -300,6 +303,6 @@ def dual_quaternions() -> Any:
                 o[5] = 0.5 * (-tx * z + ty * w + tz * x)
                 o[6] = 0.5 * (tx * y - ty * x + tz * w)
                 o[7] = -0.5 * (tx * x + ty * y + tz * z)
-        return any_stretch
+        return (any_stretch,)
 
     return run

@@ -23,7 +23,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from marrow.kernels.compiler import FAST_MATH
+from marrow.kernels.linking import FAST_MATH
 
 __all__ = ["LANES", "Emitter", "Vector", "block"]
 

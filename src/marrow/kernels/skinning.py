@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from marrow.kernels.compiler import jit
+from marrow.kernels.compiler import Kernel
 
 __all__ = ["METHODS", "TABLE", "skin_kernel"]
 
@@ -35,6 +35,11 @@ def skin_kernel(method: str, vectors: int, morphs: bool) -> Callable[..., None]:
     flat `matrices (F * P * 12,)`, `dual (F * P * 8,)` and `morph_weights (F * targets,)`, the flat outputs, then P, V, the
     number of targets, and what to do: poses `f0..f1`, blocks `b0..b1`.
     """
+    build = functools.partial(_build, method, vectors, morphs)
+    return Kernel(f"skin_{method}_{vectors}{'_morphs' if morphs else ''}", build)
+
+
+def _build(method: str, vectors: int, morphs: bool) -> Callable[..., None]:
     from marrow.kernels import simd
 
     blocks = [simd.block(functools.partial(_emit, method, vectors, morphs, k)) for k in (1, 2, 3, 4, 0)]
@@ -54,7 +59,7 @@ def skin_kernel(method: str, vectors: int, morphs: bool) -> Callable[..., None]:
             for b in range(max(b0, ranges[4]), min(b1, ranges[5])):
                 many(b, table, matrices, m, dual, q, morph_weights, w, out_p, out_n, p, out_t, t)
 
-    return jit(run, f"skin_{method}_{vectors}{'_morphs' if morphs else ''}")
+    return run
 
 
 def _emit(method: str, vectors: int, morphs: bool, influences: int, e: Any, b: Any, table: Any, matrices: Any, m: Any, dual: Any, q: Any, morph_weights: Any, w: Any, out_p: Any, out_n: Any, p: Any, out_t: Any, t: Any) -> None:  # fmt: skip

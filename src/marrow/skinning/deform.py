@@ -197,7 +197,8 @@ class _Group:
         dual = EMPTY
         if self.pivots is not None:
             dual, stretch = np.empty((F, P, 8), np.float32), np.empty((F, P, 12), np.float32)
-            if poses.dual_quaternions(matrices, self.pivots, dual, stretch):
+            (stretches,) = poses.dual_quaternions(matrices, self.pivots, dual, stretch, np.empty(66))
+            if stretches:
                 method = "dual_quaternion_stretch"
             matrices, dual = readonly(stretch), readonly(dual.reshape(-1))
         weights = EMPTY
