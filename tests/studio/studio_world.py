@@ -18,6 +18,7 @@ from builders import rotations
 from marrow.graph import BlendSpace2D, Graph, LayerBlend, Parameter, State, StateMachine, Transition
 from marrow.math import affine
 from marrow.studio.actor import Actor, Origin
+from marrow.studio.address import listen
 from marrow.studio.app import Studio
 from marrow.studio.protocol import Frame, unpack_frame
 from marrow.studio.server import Server
@@ -233,7 +234,7 @@ def serving(*actors: Actor, **options: Any) -> Iterator[Site]:
     studio = Studio(TOKEN, **options)
     for actor in actors:
         studio.session.put(actor)
-    server = Server(studio, "127.0.0.1", 0)
+    server = Server(studio, listen("127.0.0.1", 0))
     server.start()
     try:
         yield Site(studio, server)

@@ -9,7 +9,7 @@ from studio_world import serving, small_actor
 
 from marrow.studio import hub
 from marrow.studio import protocol as p
-from marrow.studio.server import listen
+from marrow.studio.address import listen
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from websockets.sync.client import connect
 import marrow as mw
 from marrow.errors import MarrowError, ValidationError
 from marrow.graph import save_graph
-from marrow.studio import handle
-from marrow.studio.server import ServerError
+from marrow.studio.address import ServerError
+from marrow.studio.makers import maker_of
 
 
 def opened(thing=None, **options):
@@ -56,7 +56,7 @@ def test_a_file_a_graph_and_another_to_compare(tmp_path):
     with opened(files[0], graph=tmp_path / "g.json", compare=str(files[1])) as view:
         session = view._server.studio.session
         assert session.mode == "graph" and sorted(session.actors) == [0, 1]
-        code = site_of(view).request("/api/code", token=view._token).body.decode()
+        code = site_of(view).request("/api/code", token=view._address.token).body.decode()
         assert repr(str(files[0])) in code and "load_graph" in code
 
 
@@ -97,7 +97,9 @@ def test_a_program_that_updates_its_own_animator_decides():
         np.testing.assert_allclose(page.frame().matrices[0], solo.matrices, atol=1e-6)
         page.send("seek", time=0.0)
         assert "a Python program plays" in page.wait("error")["message"]
-        answer = site_of(view).request("/api/upload", token=view._token, verb="POST", body=b"x", name="a.glb")
+        answer = site_of(view).request(
+            "/api/upload", token=view._address.token, verb="POST", body=b"x", name="a.glb"
+        )
         assert answer.status == 409
 
 
@@ -144,7 +146,7 @@ def test_something_else_can_be_shown():
         page.wait("hello")
         view.show(small_character(name="two"))
         page.wait("changed", slot=0)
-        assert site_of(view).request("/api/character/0", token=view._token).json["name"] == "two"
+        assert site_of(view).request("/api/character/0", token=view._address.token).json["name"] == "two"
         with pytest.raises(ValidationError, match="slot"):
             view.show(small_character(), slot=2)
 
@@ -171,7 +173,7 @@ def test_a_taken_port_is_an_error_and_the_default_gives_way():
 @pytest.mark.parametrize("thing", [3, None, [1]])
 def test_what_cannot_be_seen_is_refused(thing):
     with pytest.raises(ValidationError, match="expected a Character"):
-        handle._maker(thing, 0, None)
+        maker_of(thing, 0)
 
 
 def test_an_animator_brings_its_own_graph():
@@ -194,8 +196,8 @@ def test_other_interfaces_only_on_request():
     with opened(small_character(), host="0.0.0.0") as view:
         assert view.url.startswith("http://127.0.0.1:")
         site = site_of(view)
-        assert site.request("/", token=view._token, headers={"Host": "192.168.1.5:1"}).status == 200
-        assert site.request("/", token=view._token, headers={"Host": "evil.example"}).status == 403
+        assert site.request("/", token=view._address.token, headers={"Host": "192.168.1.5:1"}).status == 200
+        assert site.request("/", token=view._address.token, headers={"Host": "evil.example"}).status == 403
 
 
 def run_command(*arguments, **options):
@@ -285,5 +287,5 @@ def test_a_program_may_compare_its_animator_with_a_character():
         page = Page(socket)
         assert page.wait("hello")["state"]["slots"] == [0, 1]
         page.frame(slot=1)
-        answer = site_of(view).request("/api/skinned", token=view._token, slot=1)
+        answer = site_of(view).request("/api/skinned", token=view._address.token, slot=1)
         assert len(answer.body) == 12 * small_character().vertex_count

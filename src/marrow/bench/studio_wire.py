@@ -50,6 +50,7 @@ class Wire:
 def measure(graph: Graph | None, count: int, *, seconds: float = 5.0, inputs: int = 0) -> Wire:
     """Serves `count` characters to one page for some seconds, and to its `inputs`, which need a clip to seek in."""
     from marrow.studio.actor import Actor, Origin
+    from marrow.studio.address import listen
     from marrow.studio.app import Studio
     from marrow.studio.server import Server
 
@@ -65,7 +66,7 @@ def measure(graph: Graph | None, count: int, *, seconds: float = 5.0, inputs: in
         updates.append(time.perf_counter() - began)
 
     studio.hub.step = timed  # type: ignore[method-assign,assignment]
-    server = Server(studio, "127.0.0.1", 0)
+    server = Server(studio, listen("127.0.0.1", 0))
     server.start()
     try:
         address = f"ws://127.0.0.1:{server.port}/ws?token=bench"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -42,26 +41,20 @@ def view(
     browser
         Open a browser, where there is a screen.
     """
-    from functools import partial
-
     from marrow.cli._files import is_sample, open_character
-    from marrow.graph import load_graph
-    from marrow.studio.actor import Actor, Origin
-    from marrow.studio.handle import View, open_view
-    from marrow.studio.loading import sample_actor
+    from marrow.studio.handle import open_view
+    from marrow.studio.makers import Maker, maker_of_character, maker_of_sample
 
-    def maker(name: str, slot: int, its_graph: Path | None) -> Callable[[], Actor]:
-        moves = None if its_graph is None else load_graph(its_graph)
-        graph_file = None if its_graph is None else str(its_graph)
+    def maker(name: str, slot: int, its_graph: Path | None) -> Maker:
         if is_sample(name):
-            return sample_actor(name, slot, graph=moves, graph_file=graph_file)
-        return partial(Actor, open_character(name), slot, Origin("file", name, graph_file), graph=moves)
+            return maker_of_sample(name, slot, its_graph)
+        return maker_of_character(open_character(name), slot, its_graph, kind="file", name=name)
 
     makers = [maker(file or "mannequin", 0, graph)]
     makers += [maker(compare, 1, None)] if compare is not None else []
 
-    def announce(studio: View) -> None:
-        print(f"studio: {studio.url}\nCtrl-C ends it.", flush=True)
+    def announce(url: str) -> None:
+        print(f"studio: {url}\nCtrl-C ends it.", flush=True)
 
     quiet = None if browser else False
     with contextlib.suppress(KeyboardInterrupt):

@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
-import sys
 import threading
 import time
 import webbrowser
 from collections.abc import Callable, Sequence
-from functools import partial
 from html import escape
+from typing import TYPE_CHECKING
 
 from marrow.errors import ValidationError
-from marrow.graph import Animator, Graph, load_graph
-from marrow.io import load
-from marrow.model import Character
-from marrow.samples import NAMES
-from marrow.studio.actor import Actor, Origin
-from marrow.studio.app import Studio
-from marrow.studio.loading import sample_actor
-from marrow.studio.server import Server
-from marrow.studio.session import Driven
+from marrow.studio.address import Address, has_screen, in_notebook, listen, secret
+from marrow.studio.makers import Maker, maker_of
+
+if TYPE_CHECKING:
+    from marrow.graph import Graph
+    from marrow.studio.makers import Thing
+    from marrow.studio.server import Server
+    from marrow.studio.session import Driven
 
 __all__ = ["View", "open_view", "view"]
 
 PathLike = str | os.PathLike[str]
-Thing = Character | Animator | PathLike
 
 
 def view(
@@ -55,74 +51,56 @@ def view(
     opens no page; left out, one is opened where there is a screen and no notebook. In a notebook the handle
     shows itself as a frame.
     """
-    makers = [_maker(thing, 0, graph)] if thing is not None else []
-    makers += [_maker(compare, 1, None)] if compare is not None else []
+    makers = [maker_of(thing, 0, graph)] if thing is not None else []
+    makers += [maker_of(compare, 1)] if compare is not None else []
     return open_view(makers, port=port, host=host, token=token, browser=browser)
 
 
 def open_view(
-    makers: Sequence[Callable[[], Actor]],
+    makers: Sequence[Maker],
     *,
     port: int | None = None,
     host: str = "127.0.0.1",
     token: str | None = None,
     browser: bool | None = None,
-    announce: Callable[[View], None] | None = None,
+    announce: Callable[[str], None] | None = None,
 ) -> View:
     """A studio for the actors that `makers` make. The page is opened first: browsers take their time,
-    and so does compiling a graph. `announce` is called with the handle once pages can be opened."""
-    secret = secrets.token_urlsafe(16) if token is None else token
-    if not secret or not secret.isascii() or any(not (c.isalnum() or c in "-_") for c in secret):
-        raise ValidationError("view: a token is made of letters, digits, - and _")
-    wildcard = host in ("0.0.0.0", "::")
-    studio = Studio(secret, hosts=() if wildcard else (host,), any_address=wildcard)
-    studio.hub.progress = "Opening the character" if makers else None
-    server = Server(studio, host, port)
-    server.start()
-    handle = View(server, secret)
+    and so does importing a server and compiling a graph. `announce` is told the link when it can be opened."""
+    chosen = secret(token)
+    sock = listen(host, port)
     try:
+        address = Address(host, sock.getsockname()[1], chosen)
         if announce is not None:
-            announce(handle)
+            announce(address.url)
         if browser or (browser is None and has_screen() and not in_notebook()):
             with contextlib.suppress(webbrowser.Error):
-                webbrowser.open(handle.url)
+                webbrowser.open(address.url)
+        from marrow.studio.app import Studio
+        from marrow.studio.server import Server
+
+        studio = Studio(chosen, hosts=() if address.anywhere else (host,), any_address=address.anywhere)
+        studio.hub.progress = "Opening the character" if makers else None
+        server = Server(studio, sock)
+    except BaseException:
+        sock.close()
+        raise
+    server.start()
+    try:
         for make in makers:
             server.wait_for(studio.show, make())
     except BaseException:
         server.close()
         raise
     studio.hub.progress = None
-    return handle
-
-
-def _maker(thing: Thing, slot: int, graph: Graph | PathLike | None) -> Callable[[], Actor]:
-    """Loads what is to be shown, so that mistakes are found before a page opens; what is left to do is
-    the engine's."""
-    given = graph if isinstance(graph, Graph) or graph is None else load_graph(_path(graph, "graph"))
-    file = None if graph is None or isinstance(graph, Graph) else os.fspath(graph)
-    if isinstance(thing, Animator):
-        if graph is not None:
-            raise ValidationError("view: an animator brings its own graph; leave graph= out")
-        return partial(Actor, thing.character, slot, Origin("python", ""), graph=thing.graph, animator=thing)
-    if isinstance(thing, Character):
-        return partial(Actor, thing, slot, Origin("python", "", file), graph=given)
-    name = _path(thing, "a Character, an Animator, a file or the name of a sample")
-    if name in NAMES and not os.path.exists(name):
-        return sample_actor(name, slot, graph=given, graph_file=file)
-    return partial(Actor, load(name), slot, Origin("file", name, file), graph=given)
-
-
-def _path(value: object, what: str) -> str:
-    if not isinstance(value, (str, os.PathLike)):
-        raise ValidationError(f"view: expected {what}, got {type(value).__name__}")
-    return os.fspath(value)
+    return View(server, address)
 
 
 class View:
     """A studio that is open: `url`, `update`, `show`, `wait`, `close`; also a context manager."""
 
-    def __init__(self, server: Server, token: str) -> None:
-        self._server, self._token = server, token
+    def __init__(self, server: Server, address: Address) -> None:
+        self._server, self._address = server, address
         self._scheduled = threading.Lock()
         self._newest: Driven | None = None
         self._opened = time.monotonic()
@@ -130,13 +108,11 @@ class View:
     @property
     def url(self) -> str:
         """The address with its token; whoever has it may look."""
-        host = self._server.host
-        shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
-        return f"http://{shown}:{self.port}/?token={self._token}"
+        return self._address.url
 
     @property
     def port(self) -> int:
-        return self._server.port
+        return self._address.port
 
     @property
     def running(self) -> bool:
@@ -154,7 +130,7 @@ class View:
         """Shows something else, in the pages that are open; `slot=1` beside the first."""
         if slot not in (0, 1):
             raise ValidationError(f"show: slot must be 0 or 1, got {slot}")
-        actor = _maker(thing, slot, graph)()
+        actor = maker_of(thing, slot, graph)()
 
         def put() -> None:
             if slot == 0:
@@ -219,17 +195,3 @@ class View:
 
     def __repr__(self) -> str:
         return f"View({self.url!r}{'' if self.running else ', closed'})"
-
-
-def in_notebook() -> bool:
-    """Whether this runs in a notebook's kernel, where a frame shows the page."""
-    shell = sys.modules.get("IPython")
-    found = shell.get_ipython() if shell is not None else None
-    return found is not None and hasattr(found, "kernel")
-
-
-def has_screen() -> bool:
-    """Whether there is a screen to open a browser on."""
-    if sys.platform in ("win32", "darwin"):
-        return "SSH_CONNECTION" not in os.environ
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

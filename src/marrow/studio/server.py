@@ -15,37 +15,13 @@ from typing import Any
 
 import uvicorn
 
-from marrow.errors import MarrowError
 from marrow.studio import protocol as p
+from marrow.studio.address import ServerError
 from marrow.studio.app import Studio
 
-__all__ = ["DEFAULT_PORT", "Server", "ServerError"]
+__all__ = ["Server"]
 
-DEFAULT_PORT = 8421
 START_SECONDS = 20.0
-
-
-class ServerError(MarrowError):
-    """The studio's server cannot start, such as on a port that is taken."""
-
-
-def listen(host: str, port: int | None) -> socket.socket:
-    """A socket on that port; on the default one, or any that is free, where none is asked for."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    wanted = [DEFAULT_PORT, 0] if port is None else [port]
-    for number in wanted:
-        # Only of a socket that names its protocol does asyncio turn off the waiting that joins small messages.
-        sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        try:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            sock.bind((host, number))
-            return sock
-        except (OSError, OverflowError) as error:
-            sock.close()
-            if number == wanted[-1]:
-                what = getattr(error, "strerror", None) or error
-                raise ServerError(f"cannot listen on {host}:{number}: {what}; choose another port") from None
-    raise AssertionError("unreachable")
 
 
 def _close(server: weakref.ref[Server]) -> None:
@@ -56,12 +32,11 @@ def _close(server: weakref.ref[Server]) -> None:
 
 
 class Server:
-    """Runs `studio.app` until `close`."""
+    """Runs `studio.app` on a socket that listens already, until `close`."""
 
-    def __init__(self, studio: Studio, host: str, port: int | None) -> None:
-        self.studio, self.host = studio, host
-        self._socket = listen(host, port)
-        self.port: int = self._socket.getsockname()[1]
+    def __init__(self, studio: Studio, sock: socket.socket) -> None:
+        self.studio, self._socket = studio, sock
+        self.port: int = sock.getsockname()[1]
         self._uvicorn = uvicorn.Server(
             uvicorn.Config(
                 studio.app,
