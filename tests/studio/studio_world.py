@@ -228,6 +228,11 @@ class Page:
         self.wait("error")
 
 
+def upload(site: Site, data: Any, name: str = "other.glb", slot: int = 0, **options: Any) -> Answer:
+    """Sends a file as a page does."""
+    return site.request("/api/upload", verb="POST", body=data, name=name, slot=slot, **options)
+
+
 @contextlib.contextmanager
 def serving(*actors: Actor, **options: Any) -> Iterator[Site]:
     """A studio with those actors, on a free port."""

@@ -29,8 +29,10 @@ MESSAGES = [
     p.Fire("jump"),
     p.SetCount(200),
     p.Spread(True),
+    p.SetTravel(True),
     p.Select(-1),
     p.Open("mannequin", 1),
+    p.Settle(3, "add", 0),
     p.CloseSlot(1),
     p.Ack(4_294_967_295),
 ]

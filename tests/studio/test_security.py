@@ -13,7 +13,7 @@ from websockets.sync.client import connect
 from marrow.errors import ValidationError
 from marrow.studio import handle
 from marrow.studio.guard import host_name
-from marrow.studio.loading import safe_name
+from marrow.studio.parcel import safe_name
 
 
 @pytest.fixture(scope="module")

@@ -2,11 +2,10 @@
 
 import io
 import json
-import threading
 
 import numpy as np
 import pytest
-from studio_world import serving, small_actor, small_character, small_graph
+from studio_world import serving, small_actor, small_character, small_graph, upload
 from websockets.exceptions import ConnectionClosed
 
 import marrow as mw
@@ -359,124 +358,7 @@ def test_an_engine_failure_is_told_and_survived(site, monkeypatch):
         page.frame()
 
 
-# -- uploads ----------------------------------------------------------------------------------------------------
-def upload(site, data, name="other.glb", slot=0, **options):
-    return site.request("/api/upload", verb="POST", body=data, name=name, slot=slot, **options)
-
-
-def test_an_uploaded_file_is_shown_to_everyone(site, glb):
-    with site.page() as page:
-        answer = upload(site, glb)
-        assert (answer.status, answer.json) == (200, {"name": "other.glb", "slot": 0, "error": None})
-        assert page.wait("changed") == {"type": "changed", "slot": 0, "present": True}
-        assert site.request("/api/character/0").json["name"] == "other"
-        page.frame()
-
-
-def test_a_second_file_is_compared_and_closed(site, glb):
-    with site.page() as page:
-        assert upload(site, glb, slot=1).status == 200
-        page.wait("changed", slot=1)
-        page.frame(slot=1)
-        page.send("close", slot=1)
-        page.wait("changed", slot=1, present=False)
-        page.wait("state", slots=[0])
-
-
-def test_a_marrow_file_is_known_by_its_content(site, tmp_path):
-    file = tmp_path / "x.marrow"
-    mw.save(small_character(seed=5), file)
-    assert upload(site, file.read_bytes(), name="x.marrow").status == 200
-    assert site.request("/api/export.glb").status == 200
-
-
-def test_a_bvh_has_no_mesh_and_is_fine(site, tmp_path):
-    file = tmp_path / "x.bvh"
-    mw.save(small_character(), file, clip="wave")
-    assert upload(site, file.read_bytes(), name="x.bvh").status == 200
-    assert site.request("/api/character/0").json["meshes"] == []
-    assert site.request("/api/skinned").body == b""
-
-
-@pytest.mark.parametrize(
-    ("data", "name"),
-    [
-        (b"", "empty.glb"),
-        (b"glTF" + bytes(40), "broken.glb"),
-        (b"not a character at all", "notes.txt"),
-        (b"HIERARCHY\nROOT", "cut.bvh"),
-        (b"Kaydara FBX Binary  \x00\x1a\x00" + bytes(100), "cut.fbx"),
-        (b'{"asset":{"version":"2.0"},"buffers":[{"uri":"/etc/passwd","byteLength":4}]}', "reach.gltf"),
-        (b'{"asset":{"version":"2.0"},"buffers":[{"uri":"../../secret.bin","byteLength":4}]}', "reach.gltf"),
-    ],
-)
-def test_a_broken_file_is_refused_and_the_old_one_stays(site, data, name):
-    with site.page() as page:
-        answer = upload(site, data, name=name)
-        assert answer.status in (200, 422)
-        if answer.status == 422:
-            assert (
-                answer.json["error"].startswith(f"{name}: ") and "marrow-upload" not in answer.json["error"]
-            )
-            assert site.request("/api/character/0").json["name"] == "arm"
-        page.frame()
-
-
-def test_an_oversized_file_is_refused_before_and_while_it_comes(glb):
-    with serving(small_actor(), max_upload_bytes=1000) as site:
-        assert upload(site, glb).status == 413
-        chunks = iter([b"x" * 600, b"x" * 600])
-        assert upload(site, chunks).status == 413
-        assert site.request("/api/character/0").json["name"] == "arm"
-
-
-def test_names_of_uploads_are_only_labels(site, glb):
-    for name in ("../../etc/passwd.glb", "C:\\evil\\x.glb", "\x00.glb", "a" * 500 + ".glb", ""):
-        answer = upload(site, glb, name=name)
-        assert answer.status == 200
-        assert "/" not in answer.json["name"] and "\\" not in answer.json["name"]
-        assert len(answer.json["name"]) <= 100
-
-
-def test_one_file_at_a_time(site, glb, monkeypatch):
-    entered, go_on = threading.Event(), threading.Event()
-    from marrow.studio import app
-
-    real = app.actor_of_upload
-
-    def held(*arguments):
-        entered.set()
-        go_on.wait(30)
-        return real(*arguments)
-
-    monkeypatch.setattr(app, "actor_of_upload", held)
-    answers = []
-    first = threading.Thread(target=lambda: answers.append(upload(site, glb)))
-    first.start()
-    entered.wait(30)
-    with site.page() as page:
-        page.frame()  # nobody waits for a file being read
-        assert upload(site, glb).status == 409
-    go_on.set()
-    first.join()
-    assert answers[0].status == 200
-
-
-def test_an_upload_that_breaks_off_leaves_nothing(site):
-    import http.client
-
-    connection = http.client.HTTPConnection("127.0.0.1", site.port)
-    connection.putrequest("POST", "/api/upload?token=test-token_1&name=a.glb")
-    connection.putheader("Content-Length", "1000")
-    connection.endheaders(b"half")
-    connection.close()
-    with site.page() as page:
-        page.frame()
-        while site.studio._loading.locked():
-            page.frame()
-    assert site.request("/api/character/0").json["name"] == "arm"
-
-
+# -- opening ----------------------------------------------------------------------------------------------------
 def test_samples_open_by_name(site, monkeypatch):
     from marrow.studio import app
 

@@ -8,6 +8,8 @@ export const FRAMES_IN_FLIGHT = 2;
 export const FRAME_MAGIC = 1297241905;
 export const FRAME_HEADER_BYTES = 32;
 export const HAS_PLACEMENTS = 1;
+export const MAX_UPLOAD_FILES = 256;
+export const PARCEL_TYPE = "application/x-marrow-files";
 
 /**
  * A binary frame: eight little-endian words (u32 magic, frame, slot, N, P, M; f32 time; u32 flags), then
@@ -121,6 +123,12 @@ export interface Spread {
   on: boolean;
 }
 
+/** Whether characters go over the floor where their motion takes them; from their places, each time it is said. */
+export interface SetTravel {
+  type: "travel";
+  on: boolean;
+}
+
 /** The joint that is looked at, -1 for none. */
 export interface Select {
   type: "select";
@@ -131,6 +139,14 @@ export interface Select {
 export interface Open {
   type: "open";
   sample: string;
+  slot?: number;
+}
+
+/** What to do with uploaded motion that the page was asked about: add its clips to the character that is open, open it by itself, or drop it. */
+export interface Settle {
+  type: "settle";
+  offer: number;
+  how: "add" | "drop" | "open";
   slot?: number;
 }
 
@@ -166,6 +182,7 @@ export interface State {
   loop: boolean;
   count: number;
   spread: boolean;
+  travel: boolean;
   parameters: Record<string, boolean | number | [number, number, number]>;
   selected: number;
   slots: number[];
@@ -460,15 +477,34 @@ export interface JointPath {
   points: [number, number, number][];
 }
 
-/** `POST /api/upload?name=&slot=`: what became of the file; `error` is None when it is shown now. */
+/** A file of an upload: its name, with the folders it was dropped with, and its size in bytes. */
+export interface UploadFile {
+  name: string;
+  size: number;
+}
+
+/** What a body of the type `PARCEL_TYPE` begins with, after its length: the files, in the order they come in. */
+export interface UploadManifest {
+  files: UploadFile[];
+}
+
+/** A file that is nothing but motion for the `character` that is open: its `clips` may be added (`Settle`). */
+export interface UploadOffer {
+  number: number;
+  character: string;
+  clips: string[];
+}
+
+/** `POST /api/upload?name=&slot=`: what became of the file; `error` is None when it is shown now, or when there is an `offer` to settle. */
 export interface UploadAnswer {
   name: string;
   slot: number;
   error: string | null;
+  offer: UploadOffer | null;
 }
 
 export type ClientMessage =
-  Play | PickClip | Seek | Step | SetSpeed | SetLoop | SetMode | SetParameter | Fire | SetCount | Spread | Select | Open | CloseSlot | Ack;
+  Play | PickClip | Seek | Step | SetSpeed | SetLoop | SetMode | SetParameter | Fire | SetCount | Spread | SetTravel | Select | Open | Settle | CloseSlot | Ack;
 
 export type ServerMessage =
   Hello | State | Live | Stats | Progress | Failure | Changed;

@@ -64,7 +64,12 @@ def save(character: Character, path: PathLike, **options: Any) -> None:
 
 
 def _load_one(path: Path, options: LoadOptions, cache: bool) -> Character:
-    source = _open(path, options.allow_outside)
+    return load_source(_open(path, options.allow_outside), options, cache=cache)
+
+
+def load_source(source: Source, options: LoadOptions | None = None, *, cache: bool = True) -> Character:
+    """`load` for a file that is at hand, with its own way to the files it refers to."""
+    options, path = options or LoadOptions(), source.path
     form = registry.identify(source.data, path)
     entry = _cache.entry(source, form.name, options) if cache and form.name != "marrow" else None
     character = entry.load() if entry else None

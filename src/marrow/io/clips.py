@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import PurePath
 
 import numpy as np
 
@@ -12,13 +12,13 @@ from marrow.model._validate import owned
 from marrow.model.clip import PATHS
 from marrow.report import ReportBuilder
 
-__all__ = ["free_name", "with_clips_of"]
+__all__ = ["free_name", "share_of_joints", "with_clips_of"]
 
 # What exporters call a clip when nobody named it: the file's own name says more.
 _NAMELESS = ("mixamo.com", "take 001", "take_001", "default", "motion", "unreal take", "animation")
 
 
-def with_clips_of(character: Character, other: Character, path: Path) -> Character:
+def with_clips_of(character: Character, other: Character, path: PurePath) -> Character:
     """`character` with the clips of `other` (read from `path`) added, for the joints both have.
 
     Namespaces (`mixamorig:Hips`) do not count where the full names differ. Joints that move in `other` and do
@@ -60,6 +60,16 @@ def with_clips_of(character: Character, other: Character, path: Path) -> Charact
     return character.replace(clips=(*character.clips.values(), *added), report=report.build())
 
 
+def share_of_joints(character: Character, other: Character) -> float:
+    """How many of the joints that the clips of `other` move exist in `character`, from 0 to 1."""
+    matches = _matches(other.skeleton.names, character.skeleton.names)
+    moved: set[int] = set()
+    for clip in other.clips.values():
+        table = clip.tracks.table
+        moved.update(table["target"][table["path"] != PATHS.index("morph")].tolist())
+    return sum(matches[joint] >= 0 for joint in moved) / len(moved) if moved else 0.0
+
+
 def free_name(wanted: str, taken: set[str]) -> str:
     """`wanted`, or `wanted_2`, `wanted_3`, ... : the first that is not taken."""
     name, n = wanted, 2
@@ -97,7 +107,7 @@ def _look_up(matches: list[int], targets: np.ndarray) -> np.ndarray:  # type: ig
     return np.array(matches)[np.clip(targets, 0, len(matches) - 1)]
 
 
-def _report_lost(report: ReportBuilder, path: Path, clip: Clip, lost: np.ndarray) -> None:  # type: ignore[type-arg]
+def _report_lost(report: ReportBuilder, path: PurePath, clip: Clip, lost: np.ndarray) -> None:  # type: ignore[type-arg]
     skeleton = clip.skeleton
     names = {
         (skeleton.morph_names if row["path"] == PATHS.index("morph") else skeleton.names)[row["target"]]: None

@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 from marrow.graph import Animator, CompiledGraph, Graph
 from marrow.graph.inspection import GraphMoment, compile_with_paths, look, palette_and_morphs
 from marrow.io.lint.extent import rest_box
+from marrow.math import affine
 from marrow.model import Character
 from marrow.studio.assets import Asset, MorphWeights, describe, frame_rate
 from marrow.studio.graphs import describe_graph
 from marrow.studio.protocol import pack_frame
+from marrow.studio.travel import Travel
 
 __all__ = ["Actor", "Origin", "Picture"]
 
@@ -37,6 +39,8 @@ class Origin:
     name: str
     graph: str | None = None
     """The file of the graph; None with a graph: the sample's own, or one made in Python."""
+    clips: tuple[str, ...] = ()
+    """Files whose clips were added."""
 
 
 @dataclass(slots=True)
@@ -93,6 +97,8 @@ class Actor:
         self._placements = np.zeros((0, 3, 4), np.float32)
         self.mode: Literal["clip", "graph"] = "graph" if graph else "clip"
         self.spread = False
+        self.travel: Travel | None = None
+        """Where instances have got to; None while they stay in their places."""
         self.ran = 0.0
         """Seconds the graph has run since it was started."""
         self.fired: deque[tuple[float, str]] = deque(maxlen=8)
@@ -125,6 +131,8 @@ class Actor:
         if self.mode != "clip":
             self.mode = "clip"
             self.animator = self._new_animator(self.count)
+        elif self.travel is not None and self.clip is not None and clip != self.clip:
+            self.travel.leave(self.character.clips[self.clip], self._times)
         self.clip = clip
         if clip is None:
             return
@@ -180,6 +188,8 @@ class Actor:
         had = self.count
         if count == had:
             return
+        if self.travel is not None:
+            self.travel.resize(count)
         if self.mode == "graph":
             if np.ndim(self.animator.matrices) == 3:  # made for one character, so it cannot grow
                 self.animator, had = self._new_animator(count), 0
@@ -196,10 +206,28 @@ class Actor:
 
     def advance(self, seconds: float) -> None:
         """Moves time on; a graph only goes forward."""
+        travel = self.travel
         if self.mode == "graph":
             seconds = max(seconds, 0.0)
             self.ran += seconds
+            self.animator.update(seconds)
+            if travel is not None:
+                travel.follow_graph(self.animator)
+            return
+        before = self._times if travel is not None and self.clip is not None else None
         self.animator.update(seconds)
+        if travel is not None and before is not None and self.clip is not None and self.duration > 0:
+            rounds = np.rint((before + seconds - self._times) / self.duration).astype(np.int64)
+            travel.start_over(self.character.clips[self.clip], rounds)
+
+    def set_travel(self, on: bool) -> None:
+        """Lets instances go where their motion takes them, from their places; or keeps them there."""
+        self.travel = Travel(self.count) if on else None
+
+    @property
+    def _times(self) -> Array:
+        """Where the clip is, for each instance `(N,)`."""
+        return np.reshape(self.animator.time, (-1,)).astype(np.float64)
 
     @property
     def time(self) -> float:
@@ -237,7 +265,14 @@ class Actor:
 
     @property
     def placements(self) -> Array:
-        """Where the instances stand, `(N, 3, 4)`: on a grid, the first in the middle, more around it."""
+        """Where the instances are, `(N, 3, 4)`: in their places, or as far from them as they have travelled."""
+        if self.travel is None:
+            return self._places
+        return affine.multiply(self._places, self.travel.to).astype(np.float32)
+
+    @property
+    def _places(self) -> Array:
+        """On a grid, the first in the middle, more around it, `(N, 3, 4)`."""
         if len(self._placements) != self.count:
             box = rest_box(self.character)
             extent = 1.0 if box is None else float(np.max((box[1] - box[0])[[0, 2]]))

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import mimetypes
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,30 +16,29 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from marrow.errors import MarrowError, ResourceLimitError, UnknownNameError
+from marrow.errors import MarrowError, UnknownNameError
 from marrow.studio import protocol as p
 from marrow.studio.actor import Actor
 from marrow.studio.assets import IMAGE_TYPES
 from marrow.studio.code import python_code
 from marrow.studio.curves import curves, joint_path
-from marrow.studio.description import UploadAnswer
 from marrow.studio.guard import Guard
 from marrow.studio.hub import Hub, greeting
-from marrow.studio.loading import UploadFolder, actor_of_upload, receive, safe_name, sample_actor
+from marrow.studio.loading import sample_actor
+from marrow.studio.parcel import safe_name
 from marrow.studio.session import Session
+from marrow.studio.uploads import Uploads
 
 __all__ = ["MAX_UPLOAD_BYTES", "STATIC", "Studio"]
 
 log = logging.getLogger("marrow.studio")
 STATIC = Path(__file__).parent / "static"
 MAX_UPLOAD_BYTES = 256 << 20
-UPLOAD_SECONDS = 600.0
-"""An upload that takes longer is given up."""
 
 UNBUILT = """<!doctype html><title>marrow studio</title><body style="font:16px system-ui;margin:3em;max-width:40em">
 <h1>The studio's page is not built</h1><p>This is a source checkout without the bundle. Build it with
@@ -62,8 +61,11 @@ class Studio:
         self.session = Session()
         self.hub = Hub(self.session, greeting(self.session, max_upload_bytes))
         self.hub.open_sample = self._open_sample
-        self.max_upload_bytes, self.static = max_upload_bytes, static
-        self._receiving, self._loading = asyncio.Semaphore(2), asyncio.Lock()
+        self.static = static
+        self.loading = asyncio.Lock()
+        """Held while a character is being read: one at a time."""
+        self.uploads = Uploads(self, max_upload_bytes)
+        self.hub.settle = lambda message: self._begin(self.uploads.settle(message))
         self._working = asyncio.Semaphore(2)
         self._tasks: set[asyncio.Task[None]] = set()
         self.app = Starlette(
@@ -79,7 +81,7 @@ class Studio:
                 Route("/api/skinned", self._skinned),
                 Route("/api/export.glb", self._export),
                 Route("/api/code", self._code),
-                Route("/api/upload", self._upload, methods=["POST"]),
+                Route("/api/upload", self.uploads.post, methods=["POST"]),
                 WebSocketRoute("/ws", self._socket),
             ],
             middleware=[Middleware(Guard, token=token, hosts=hosts, any_address=any_address)],
@@ -230,22 +232,27 @@ class Studio:
         self.hub.wake.set()
 
     def _open_sample(self, name: str, slot: int) -> None:
-        task = asyncio.create_task(self._load_sample(name, slot))
+        self._begin(self._load_sample(name, slot))
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        """Something that takes a while, beside the loop."""
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def _load_sample(self, name: str, slot: int) -> None:
-        if self._loading.locked() or self.session.driven:
+        if self.loading.locked() or self.session.driven:
             self.hub.tell(p.Failure("another character is being opened, or a Python program shows its own"))
             return
         try:
-            async with self._loading, self._progress(f"Opening {name[:100]}"):
+            async with self.loading, self.progress(f"Opening {name[:100]}"):
                 self.show(await run_in_threadpool(lambda: sample_actor(name, slot)()))
         except MarrowError as error:
             self.hub.tell(p.Failure(str(error)))
 
     @contextlib.asynccontextmanager
-    async def _progress(self, text: str) -> AsyncIterator[None]:
+    async def progress(self, text: str) -> AsyncIterator[None]:
+        """Tells every browser that something is on its way, and when it is done."""
         self.hub.tell(p.Progress(text, -1.0))
         self.hub.progress = text
         try:
@@ -253,34 +260,6 @@ class Studio:
         finally:
             self.hub.progress = None
             self.hub.tell(p.Progress(text, 1.0))
-
-    async def _upload(self, request: Request) -> Response:
-        name = safe_name(request.query_params.get("name", ""))
-        slot = _number(request, "slot", 0, most=1)
-        if self.session.driven:
-            raise HTTPException(409, "a Python program shows its own character here")
-        declared = request.headers.get("content-length", "0")
-        if not declared.isdigit() or int(declared) > self.max_upload_bytes:
-            raise HTTPException(413, f"{name}: files may have at most {self.max_upload_bytes >> 20} MiB")
-        if self._receiving.locked() or self._loading.locked():
-            raise HTTPException(409, "another file is being read; try again in a moment")
-        with UploadFolder(name) as folder:
-            try:
-                async with self._receiving, asyncio.timeout(UPLOAD_SECONDS):
-                    with folder.file.open("wb") as file:
-                        await receive(request.stream(), file, self.max_upload_bytes)
-                # Only what has come whole may keep others waiting.
-                async with self._loading, self._progress(f"Reading {name}"):
-                    self.show(await run_in_threadpool(actor_of_upload, folder.file, name, slot))
-            except ResourceLimitError as error:
-                return _json(UploadAnswer(name, slot, str(error)), 413)
-            except MarrowError as error:
-                return _json(UploadAnswer(name, slot, str(error)), 422)
-            except TimeoutError:
-                return _json(UploadAnswer(name, slot, f"{name}: the upload took too long"), 408)
-            except ClientDisconnect:
-                return Response(status_code=400)
-        return _json(UploadAnswer(name, slot, None))
 
     async def _socket(self, socket: WebSocket) -> None:
         await self.hub.serve(socket)

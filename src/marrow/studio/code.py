@@ -55,9 +55,11 @@ def _running(actor: Actor) -> list[str]:
 def _character(actor: Actor) -> str:
     origin = actor.origin
     if origin.kind == "sample":
-        return f"mw.samples.{origin.name}()"
+        note = f"  # and the clips of {', '.join(origin.clips)}" if origin.clips else ""
+        return f"mw.samples.{origin.name}(){note}"
     if origin.kind == "file":
-        return f"mw.load({origin.name!r})"
+        more = f", clips={list(origin.clips)!r}" if origin.clips else ""
+        return f"mw.load({origin.name!r}{more})"
     return f"...  # {actor.character.name or 'a character'} made in Python"
 
 

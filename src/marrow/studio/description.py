@@ -3,9 +3,10 @@ page."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 __all__ = [
     "CharacterInfo",
@@ -13,7 +14,12 @@ __all__ = [
     "GraphInfo",
     "JointPath",
     "UploadAnswer",
+    "UploadManifest",
 ]
+
+PARCEL_TYPE = "application/x-marrow-files"
+"""The content type of an upload of several files."""
+MAX_UPLOAD_FILES = 256
 
 Vec2 = tuple[float, float]
 Vec3 = tuple[float, float, float]
@@ -286,9 +292,32 @@ class JointPath(Info, frozen=True):
     points: list[Vec3]
 
 
+class UploadFile(Info, frozen=True):
+    """A file of an upload: its name, with the folders it was dropped with, and its size in bytes."""
+
+    name: Annotated[str, Meta(max_length=1024)]
+    size: Annotated[int, Meta(ge=0)]
+
+
+class UploadManifest(Info, frozen=True):
+    """What a body of the type `PARCEL_TYPE` begins with, after its length: the files, in the order they come in."""
+
+    files: Annotated[list[UploadFile], Meta(min_length=1, max_length=MAX_UPLOAD_FILES)]
+
+
+class UploadOffer(Info, frozen=True):
+    """A file that is nothing but motion for the `character` that is open: its `clips` may be added (`Settle`)."""
+
+    number: int
+    character: str
+    clips: list[str]
+
+
 class UploadAnswer(Info, frozen=True):
-    """`POST /api/upload?name=&slot=`: what became of the file; `error` is None when it is shown now."""
+    """`POST /api/upload?name=&slot=`: what became of the file; `error` is None when it is shown now, or when there is
+    an `offer` to settle."""
 
     name: str
     slot: int
     error: str | None
+    offer: UploadOffer | None

@@ -36,7 +36,7 @@ own time."""
 
 
 class Hub:
-    """All browsers of a session. `do` carries out what needs more than the session: opening a sample."""
+    """All browsers of a session. `open_sample` and `settle` carry out what needs more than the session."""
 
     def __init__(self, session: Session, greeting: Callable[[p.State], p.Hello]) -> None:
         self.session = session
@@ -45,6 +45,7 @@ class Hub:
         self.progress: str | None = None
         """What everyone waits for, if anything."""
         self.open_sample: Callable[[str, int], None] | None = None
+        self.settle: Callable[[p.Settle], None] | None = None
         self.wake = asyncio.Event()
         self._told_revision = -1
         self._told_at = self._live_at = 0.0
@@ -110,6 +111,9 @@ class Hub:
             elif isinstance(message, p.Open):
                 if self.open_sample is not None:
                     self.open_sample(message.sample, message.slot)
+            elif isinstance(message, p.Settle):
+                if self.settle is not None:
+                    self.settle(message)
             elif isinstance(message, p.CloseSlot):
                 self.session.remove(message.slot)
                 self.tell(p.Changed(message.slot, False))

@@ -1,24 +1,25 @@
-"""From what a user names or sends to an `Actor`: files, samples, uploads."""
+"""From what a user names or sends to an `Actor`: samples, and the files of an upload."""
 
 from __future__ import annotations
 
-import re
-import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from typing import BinaryIO
+from pathlib import PurePath
 
-from marrow.errors import FormatError, ResourceLimitError, UnknownNameError
+from marrow.errors import FormatError, UnknownNameError
 from marrow.graph import Graph
-from marrow.io import load
-from marrow.io.registry import FORMATS
+from marrow.io import load_source
+from marrow.io.clips import share_of_joints, with_clips_of
 from marrow.model import Character
+from marrow.report import ReportBuilder
 from marrow.studio.actor import Actor, Origin
+from marrow.studio.parcel import Held, Parcel, ParcelSource
 
-__all__ = ["UploadFolder", "actor_of_upload", "receive", "safe_name", "sample_actor"]
+__all__ = ["Arrival", "actor_with_clips", "arrive", "sample_actor"]
 
-_SUFFIXES = {suffix for form in FORMATS for suffix in form.suffixes}
+FITS = 0.5
+"""The share of the joints a motion moves that a character must have for the two to belong together."""
 
 
 def sample_actor(
@@ -41,45 +42,60 @@ def sample_graph(name: str) -> Graph | None:
     return make() if make is not None else None
 
 
-def safe_name(name: str) -> str:
-    """What is left of a name from a browser once it cannot be a path or more than a label."""
-    last = re.split(r"[/\\]", name)[-1]
-    return re.sub(r"[^\w. ()+-]", "_", last).strip(". ")[:100] or "character"
+@dataclass(frozen=True)
+class Arrival:
+    """What an upload turned out to be: a character from the file `name`, with the clips of the files `clips`."""
+
+    character: Character
+    name: str
+    clips: tuple[str, ...] = ()
+
+    @property
+    def motion_only(self) -> bool:
+        return not self.character.meshes and bool(self.character.clips)
+
+    def fits(self, other: Character) -> bool:
+        """Whether it is nothing but motion, and that for a character like the other."""
+        return self.motion_only and share_of_joints(other, self.character) >= FITS
+
+    def actor(self, slot: int) -> Actor:
+        named = self.character.replace(name=PurePath(self.name).stem)
+        return Actor(named, slot, Origin("file", self.name, clips=self.clips))
 
 
-async def receive(chunks: AsyncIterator[bytes], file: BinaryIO, limit: int) -> int:
-    """Writes an upload to a file, and stops where it gets too long."""
-    size = 0
-    async for chunk in chunks:
-        size += len(chunk)
-        if size > limit:
-            raise ResourceLimitError(f"is larger than the {limit >> 20} MiB the studio takes")
-        file.write(chunk)
-    file.flush()
-    return size
+def arrive(parcel: Parcel) -> Arrival:
+    """Reads what was uploaded. Of several files that can be characters the first with a mesh is the one; the others
+    give it their clips."""
+    read = [(held, _read(parcel, held)) for held in parcel.characters]
+    chosen = next((k for k, (_, character) in enumerate(read) if character.meshes), 0)
+    held, character = read.pop(chosen)
+    added: list[str] = []
+    for other, motion in read:
+        if motion.clips and share_of_joints(character, motion) >= FITS:
+            character = with_clips_of(character, motion, PurePath(other.label))
+            added.append(other.label)
+        else:
+            report = ReportBuilder()
+            report.extend(character.report)
+            why = "its joints are others" if motion.clips else "has no clips to add"
+            report.add("dropped", other.label, f"{why}; it was left out")
+            character = character.replace(report=report.build())
+    return Arrival(character, held.label, tuple(added))
 
 
-def actor_of_upload(file: Path, name: str, slot: int) -> Actor:
-    """A character from an uploaded file, which lies alone in a folder of its own: references lead nowhere."""
+def _read(parcel: Parcel, held: Held) -> Character:
     try:
-        character: Character = load(file)
+        return load_source(ParcelSource(parcel, held))
     except FormatError as error:
-        raise type(error)(error.message, path=name, place=error.place, remedy=error.remedy) from None
-    return Actor(character.replace(name=Path(name).stem), slot, Origin("file", name))
+        message, remedy = error.message, error.remedy
+        if message == "no such file":
+            message = f"needs {str(error.path)!r}, which did not come with it"
+            remedy = "drop both together, or the folder they are in"
+        raise type(error)(message, path=held.label, place=error.place, remedy=remedy) from None
 
 
-class UploadFolder:
-    """A folder with one file in it, named by us: only a known suffix is taken from the browser's name."""
-
-    def __init__(self, name: str) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="marrow-upload-", ignore_cleanup_errors=True)
-        suffix = Path(name).suffix.lower()
-        # A .marrow file would be mapped and outlive the folder; by its content it is found and read all the same.
-        known = suffix if suffix in _SUFFIXES and suffix != ".marrow" else ".upload"
-        self.file = Path(self._folder.name) / f"character{known}"
-
-    def __enter__(self) -> UploadFolder:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._folder.cleanup()
+def actor_with_clips(actor: Actor, arrival: Arrival) -> Actor:
+    """The same character with the clips of another file added, and its graph."""
+    character = with_clips_of(actor.character, arrival.character, PurePath(arrival.name))
+    origin = replace(actor.origin, clips=(*actor.origin.clips, arrival.name, *arrival.clips))
+    return Actor(character, actor.slot, origin, graph=actor.graph)

@@ -123,6 +123,12 @@ class Spread(Message, frozen=True, tag="spread"):
     on: bool
 
 
+class SetTravel(Message, frozen=True, tag="travel"):
+    """Whether characters go over the floor where their motion takes them; from their places, each time it is said."""
+
+    on: bool
+
+
 class Select(Message, frozen=True, tag="select"):
     """The joint that is looked at, -1 for none."""
 
@@ -133,6 +139,15 @@ class Open(Message, frozen=True, tag="open"):
     """Opens a built-in character by its name."""
 
     sample: Name
+    slot: Slot = 0
+
+
+class Settle(Message, frozen=True, tag="settle"):
+    """What to do with uploaded motion that the page was asked about: add its clips to the character that is open,
+    open it by itself, or drop it."""
+
+    offer: Annotated[int, Meta(ge=0, le=1_000_000_000)]
+    how: Literal["add", "open", "drop"]
     slot: Slot = 0
 
 
@@ -160,8 +175,10 @@ ClientMessage = (
     | Fire
     | SetCount
     | Spread
+    | SetTravel
     | Select
     | Open
+    | Settle
     | CloseSlot
     | Ack
 )
@@ -191,6 +208,7 @@ class State(Message, frozen=True, tag="state"):
     loop: bool
     count: int
     spread: bool
+    travel: bool
     parameters: dict[str, bool | float | tuple[float, float, float]]
     selected: int
     slots: list[int]

@@ -42,7 +42,8 @@ class Session:
     def __init__(self) -> None:
         self.actors: dict[int, Actor] = {}
         self.mode: p.Mode = "clip"
-        self.playing, self.speed, self.loop, self.spread = True, 1.0, True, False
+        self.playing, self.speed, self.loop = True, 1.0, True
+        self.spread = self.travel = False
         self.count, self.selected = 1, -1
         self.clock = 0.0
         self.parameters: dict[str, Any] = {}
@@ -68,6 +69,7 @@ class Session:
     def put(self, actor: Actor) -> None:
         """Shows an actor in its slot, in place of the one before."""
         self.actors[actor.slot] = actor
+        actor.set_travel(self.travel and not self.driven)
         self.pictures.pop(actor.slot, None)
         self._touch()
         if actor.slot == 0:
@@ -176,6 +178,10 @@ class Session:
                 self.count = value
             case p.Spread(on):
                 self._spread(on)
+            case p.SetTravel(on):
+                self.travel = on
+                for actor in self.actors.values():
+                    actor.set_travel(on)
         self._touch()
 
     def _play(self, playing: bool) -> None:
@@ -413,6 +419,7 @@ class Session:
             loop=self.loop,
             count=self.count,
             spread=self.spread,
+            travel=self.travel,
             parameters=dict(self.parameters),
             selected=self.selected,
             slots=sorted(self.actors),

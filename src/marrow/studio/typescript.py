@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from types import ModuleType
 from typing import Any
 
@@ -29,6 +30,8 @@ def typescript() -> str:
         "FRAME_MAGIC": protocol.FRAME_MAGIC,
         "FRAME_HEADER_BYTES": protocol.FRAME_HEADER.size,
         "HAS_PLACEMENTS": protocol.HAS_PLACEMENTS,
+        "MAX_UPLOAD_FILES": description.MAX_UPLOAD_FILES,
+        "PARCEL_TYPE": json.dumps(description.PARCEL_TYPE),
     }
     parts = [_HEAD]
     parts += [f"export const {name} = {value};" for name, value in constants.items()]
