@@ -219,9 +219,9 @@ def test_a_layers_mask_is_shown_on_the_skeleton(tab: Tab) -> None:
     tab.until("s.state.mode === 'graph'")
     masked = tab.page.locator(".node.masked").first
     masked.dispatch_event("click")
-    assert tab.js("s.viewport.character().parts[0].uniforms.mwHeat.value") == 1
+    assert tab.js("s.viewport.character().parts[0].heated") is True
     masked.dispatch_event("click")
-    assert tab.js("s.viewport.character().parts[0].uniforms.mwHeat.value") == 0
+    assert tab.js("s.viewport.character().parts[0].heated") is False
     tab.js("s.set('skeleton', false)")
 
 

@@ -48,7 +48,7 @@ export class Overlays {
   private pathPoints: Vector3[] = [];
   private pathTimes: number[] = [];
   private readonly marker: InstancedMesh;
-  /** World positions of the joints of the first instance, for picking and labels. */
+  /** World positions of the joints of the instance that is shown, for labels. */
   readonly positions: Vector3[];
   private values: ArrayLike<number> | null = null;
 
@@ -109,6 +109,7 @@ export class Overlays {
       overlay(new PointsMaterial({ size: 4, sizeAttenuation: false, vertexColors: true, toneMapped: false })),
     );
     this.path = new Group();
+    this.path.matrixAutoUpdate = false;
     for (const part of [line, dots]) {
       part.frustumCulled = false;
       part.renderOrder = 9;
@@ -126,13 +127,14 @@ export class Overlays {
     this.path = null;
   }
 
-  update(options: OverlayOptions, selected: number): void {
+  /** Moves everything to where one instance is now. */
+  update(options: OverlayOptions, selected: number, instance: number): void {
     const { character } = this;
     const { joints, sockets } = character.info;
     const ready = character.count > 0;
     this.group.visible = ready;
     if (!ready) return;
-    const world = joints.map((_, j) => character.joint(j, new Matrix4()));
+    const world = joints.map((_, j) => character.joint(j, new Matrix4(), instance));
     world.forEach((m, j) => this.positions[j].setFromMatrixPosition(m));
     this.bones.visible = this.joints.visible = options.skeleton;
     if (options.skeleton) this.drawBones(selected);
@@ -142,7 +144,7 @@ export class Overlays {
     this.sockets.visible = options.sockets && sockets.length > 0;
     if (this.sockets.visible) fillCrosses(this.sockets, sockets.map((s) => this.socketMatrix(s, world[s.joint])), 1.6 * length);
     this.boxHelper.visible = options.bounds;
-    if (options.bounds) character.bounds(this.box);
+    if (options.bounds) character.bounds(this.box, instance);
     this.marker.visible = selected >= 0 && selected < joints.length;
     if (this.marker.visible) {
       const r = 0.011 * character.size;
@@ -151,9 +153,12 @@ export class Overlays {
       this.marker.instanceMatrix.needsUpdate = true;
       this.marker.instanceColor!.needsUpdate = true;
     }
-    if (this.path) this.path.visible = options.path;
+    if (this.path) {
+      this.path.visible = options.path;
+      character.placement(instance, this.path.matrix);
+    }
     this.pathDot.visible = options.path && this.pathPoints.length > 0;
-    if (this.pathDot.visible) this.moveDot();
+    if (this.pathDot.visible) this.moveDot(instance);
   }
 
   socketMatrix(socket: CharacterView["info"]["sockets"][number], joint: Matrix4): Matrix4 {
@@ -163,12 +168,12 @@ export class Overlays {
     return local.premultiply(joint);
   }
 
-  private moveDot(): void {
+  private moveDot(instance: number): void {
     const { time } = this.character;
     let i = this.pathTimes.findIndex((t) => t >= time);
     if (i < 0) i = this.pathPoints.length - 1;
     const position = this.pathDot.geometry.getAttribute("position") as BufferAttribute;
-    const point = this.pathPoints[i];
+    const point = this.pathPoints[i].clone().applyMatrix4(this.character.placement(instance, new Matrix4()));
     position.setXYZ(0, point.x, point.y, point.z);
     position.needsUpdate = true;
   }

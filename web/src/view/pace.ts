@@ -1,46 +1,98 @@
-/** Keeps drawing fluent: measures frames and lowers the resolution where the graphics card cannot keep up. */
+/**
+ * `Pace`: keeps drawing fluent. Measures how long a picture takes until the graphics card has finished it, lets no more than
+ * a picture or two be under way, and lowers the resolution of moving pictures where they take too long.
+ */
 
-const STEPS = [1, 0.75, 0.5];
-const SLOW_MS = 45;
-
-/** Whether pictures are drawn by the processor: then everything costs per pixel, and edges are left unsmoothed. */
-export function drawnInSoftware(): boolean {
-  const gl = document.createElement("canvas").getContext("webgl2");
-  const extension = gl?.getExtension("WEBGL_debug_renderer_info");
-  const name = gl && extension ? String(gl.getParameter(extension.UNMASKED_RENDERER_WEBGL)) : "";
-  gl?.getExtension("WEBGL_lose_context")?.loseContext();
-  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+/** A WebGL 2 context, and whether the processor draws its pictures: then edges are left unsmoothed. */
+export function openContext(): { context: WebGL2RenderingContext; software: boolean } {
+  const open = (antialias: boolean): WebGL2RenderingContext => {
+    const context = document.createElement("canvas").getContext("webgl2", { antialias, alpha: false, powerPreference: "high-performance" });
+    if (!context) throw new Error("This browser has no WebGL 2.");
+    return context;
+  };
+  const plain = open(false);
+  const extension = plain.getExtension("WEBGL_debug_renderer_info");
+  const name = extension ? String(plain.getParameter(extension.UNMASKED_RENDERER_WEBGL)) : "";
+  if (/swiftshader|llvmpipe|softpipe|software|basic render/i.test(name)) return { context: plain, software: true };
+  plain.getExtension("WEBGL_lose_context")?.loseContext();
+  return { context: open(true), software: false };
 }
 
-export class Pace {
-  /** Frames drawn a second, over the last second. */
-  fps = 0;
-  private step = 0;
-  private times: number[] = [];
-  private slow = 0;
-  private last = 0;
+const STEPS = [1, 0.75, 0.5];
+/** So many pictures in a row have to be slow, or quick, before the resolution changes. */
+const PATIENCE = 10;
 
+export class Pace {
+  /** Pictures drawn a second, over the last second. */
+  fps = 0;
+  /** Milliseconds a picture should take at most, and takes of late (0 before the first). */
+  readonly goal: number;
+  cost = 0;
+  /** Pictures measured so far. */
+  measured = 0;
+  private step = 0;
+  private slow = 0;
+  private times: number[] = [];
+  private readonly underWay: { sync: WebGLSync; since: number; alone: boolean }[] = [];
+
+  constructor(
+    private readonly gl: WebGL2RenderingContext,
+    readonly software: boolean,
+  ) {
+    this.goal = software ? 60 : 22;
+  }
+
+  /** The share of the full resolution that moving pictures are drawn with. */
   get scale(): number {
     return STEPS[this.step];
   }
 
-  /** Nothing had to be drawn: the time until the next frame says nothing. */
-  rested(): void {
-    this.last = 0;
+  /** Forgets what was measured: something else is drawn now. */
+  reset(): void {
+    this.step = this.slow = this.cost = this.measured = 0;
   }
 
-  /** A frame was drawn; true when the resolution should change. */
-  drew(now: number): boolean {
-    this.times.push(now);
-    while (this.times[0] < now - 1000) this.times.shift();
+  /** Looks which pictures are finished; true while the next one should wait. */
+  busy(now: number): boolean {
+    const { gl, underWay } = this;
+    while (underWay.length) {
+      const { sync, since, alone } = underWay[0];
+      const state = gl.clientWaitSync(sync, 0, 0);
+      if (state === gl.TIMEOUT_EXPIRED) break;
+      gl.deleteSync(sync);
+      underWay.shift();
+      if (alone && state !== gl.WAIT_FAILED) this.measure(now - since);
+    }
+    while (this.times.length && this.times[0] < now - 1000) this.times.shift();
     this.fps = this.times.length;
-    const took = this.last ? now - this.last : 0;
-    this.last = now;
-    if (took > SLOW_MS && took < 1000) this.slow++;
-    else if (took > 0) this.slow = Math.max(0, this.slow - 1);
-    if (this.slow < 20 || this.step === STEPS.length - 1) return false;
+    return underWay.length >= (this.software ? 1 : 2);
+  }
+
+  /** True when nothing is under way. */
+  get idle(): boolean {
+    return this.underWay.length === 0;
+  }
+
+  /** A picture has been handed over; `moving` ones count for the measure. */
+  drew(now: number, moving: boolean): void {
+    this.times.push(now);
+    const sync = this.gl.fenceSync(this.gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+    if (sync) this.underWay.push({ sync, since: performance.now(), alone: moving && this.underWay.length === 0 });
+    this.gl.flush();
+  }
+
+  private measure(took: number): void {
+    this.measured++;
+    // The first pictures compile programs and upload meshes: they say nothing about the next.
+    if (this.measured <= 2) return;
+    this.cost = this.cost ? this.cost + 0.25 * (took - this.cost) : took;
+    const least = (window.devicePixelRatio || 1) > 1.4 ? 2 : 1;
+    if (took > this.goal) this.slow = Math.max(0, this.slow) + 1;
+    else if (took < 0.4 * this.goal) this.slow = Math.min(0, this.slow) - 1;
+    else this.slow = 0;
+    if (this.slow >= PATIENCE && this.step < least) this.step++;
+    else if (this.slow <= -6 * PATIENCE && this.step > 0) this.step--;
+    else return;
     this.slow = 0;
-    this.step++;
-    return true;
   }
 }

@@ -1,81 +1,85 @@
 /** `Viewport`: the picture. Draws when something changed, and only then. */
-import {
-  Box3, Matrix4, NeutralToneMapping, PCFShadowMap, PerspectiveCamera, Scene, Vector3, WebGLRenderer,
-} from "three";
-import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { Box3, Matrix4, NeutralToneMapping, PCFShadowMap, Scene, Vector3, WebGLRenderer } from "three";
 import type { ViewOptions } from "../options";
 import type { Frame } from "../protocol";
+import { Framing } from "./camera";
 import type { CharacterView, MethodChoice } from "./character";
+import { Crowd } from "./crowd";
 import { type Label, Labels } from "./labels";
 import { Overlays } from "./overlays";
+import { openContext, Pace } from "./pace";
 import { type Palette, PALETTES } from "./palette";
-import { drawnInSoftware, Pace } from "./pace";
-import { readPositions } from "./readback";
+import { type Pane, pickJoint, toScreen } from "./picking";
 import { Stage } from "./stage";
+import { standIn } from "./standin";
 
 interface Slot {
   character: CharacterView;
   overlays: Overlays;
+  crowd: Crowd;
 }
 
-interface Pane {
-  slot: number;
+interface MethodPane extends Pane {
   method: MethodChoice;
-  x: number;
-  width: number;
 }
 
-const PICK_RADIUS = 22;
+/** After so long without motion (ms) the picture is drawn once more, as well as can be. */
+const REST_MS = 200;
 
 export class Viewport {
   readonly element = document.createElement("div");
   readonly renderer: WebGLRenderer;
-  readonly camera = new PerspectiveCamera(35, 1, 0.01, 1000);
-  readonly controls: OrbitControls;
-  readonly pace = new Pace();
-  /** Frames drawn so far: tests and the recorder watch it. */
+  readonly pace: Pace;
+  /** Pictures drawn so far: tests and the recorder watch it. */
   drawn = 0;
   onPick: (joint: number) => void = () => {};
   /** Called before a picture is drawn: the time to apply what has arrived. */
   beforeDraw: () => void = () => {};
   private readonly scene = new Scene();
   private readonly stage: Stage;
+  private readonly framing: Framing;
   private readonly labels = new Labels();
+  private readonly note = document.createElement("p");
+  private readonly standIn = standIn();
   private readonly slots: (Slot | null)[] = [null, null];
   private palette: Palette;
   private selected = -1;
+  /** The instance of the first character that was clicked. */
+  private instance = 0;
   private mask: ArrayLike<number> | null = null;
   private dirty = true;
-  private followed: Vector3 | null = null;
-  private readonly software = drawnInSoftware();
-  private shadowLags = false;
+  private movedAt = 0;
+  /** Whether the picture that is seen was drawn for motion, with less than there could be. */
+  private rough = false;
+  /** Whether a character has been drawn yet. */
+  private seen = false;
   private framedCount = 0;
   private width = 1;
   private height = 1;
+  private ratio = 0;
 
   constructor(private options: ViewOptions) {
     this.palette = PALETTES[options.theme];
-    this.renderer = new WebGLRenderer({ antialias: !this.software, powerPreference: "high-performance" });
+    const { context, software } = openContext();
+    const canvas = context.canvas as HTMLCanvasElement;
+    this.renderer = new WebGLRenderer({ canvas, context });
+    this.pace = new Pace(context, software);
     this.renderer.toneMapping = NeutralToneMapping;
+    this.renderer.autoClear = false;
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = PCFShadowMap;
-    this.renderer.shadowMap.autoUpdate = !this.software;
-    const canvas = this.renderer.domElement;
     canvas.tabIndex = 0;
     canvas.setAttribute("role", "img");
     canvas.setAttribute("aria-label", "The character. Drag to turn, right-drag to move, wheel to zoom, click to pick a joint.");
+    this.note.className = "viewport-note";
     this.element.className = "viewport";
-    this.element.append(canvas, this.labels.canvas);
-    this.stage = new Stage(this.scene, this.renderer, this.software);
-    this.controls = new OrbitControls(this.camera, canvas);
-    this.controls.enableDamping = true;
-    this.controls.dampingFactor = 0.12;
-    this.controls.addEventListener("change", () => this.invalidate());
-    this.camera.position.set(2.2, 1.6, 3.6);
-    this.controls.target.set(0, 0.9, 0);
+    this.element.append(canvas, this.labels.canvas, this.note);
+    this.stage = new Stage(this.scene, software);
+    this.scene.add(this.standIn.mesh);
+    this.framing = new Framing(canvas, () => this.invalidate());
     this.listen(canvas);
-    new ResizeObserver(() => this.resize()).observe(this.element);
     this.setOptions(options);
+    new ResizeObserver(() => this.resize()).observe(this.element);
     const loop = (now: number): void => {
       requestAnimationFrame(loop);
       this.tick(now);
@@ -87,21 +91,24 @@ export class Viewport {
   setCharacter(slot: number, character: CharacterView | null): void {
     const old = this.slots[slot];
     if (old) {
-      this.scene.remove(old.character.group, old.overlays.group);
+      this.scene.remove(old.character.group, old.overlays.group, old.crowd.group);
       old.overlays.dispose();
+      old.crowd.dispose();
       old.character.dispose();
     }
     this.slots[slot] = null;
     if (character) {
       const overlays = new Overlays(character, this.palette);
-      this.slots[slot] = { character, overlays };
-      this.scene.add(character.group, overlays.group);
-      this.applyHeat();
+      const crowd = new Crowd(character, this.pace);
+      this.slots[slot] = { character, overlays, crowd };
+      this.scene.add(character.group, overlays.group, crowd.group);
       if (slot === 0) {
-        this.followed = null;
+        this.framing.stopFollowing();
         this.framedCount = 0;
         this.selected = -1;
+        this.instance = 0;
       }
+      this.pace.reset();
     }
     this.setOptions(this.options);
   }
@@ -114,15 +121,26 @@ export class Viewport {
     return this.slots[slot]?.overlays ?? null;
   }
 
+  get camera(): Framing["camera"] {
+    return this.framing.camera;
+  }
+
+  get controls(): Framing["controls"] {
+    return this.framing.controls;
+  }
+
   apply(frame: Frame): void {
     const slot = this.slots[frame.slot];
     if (!slot) return;
     slot.character.apply(frame);
-    // The camera is set once for a character, and again when a crowd comes or goes.
-    if (frame.slot === 0 && this.framedCount !== frame.count) {
-      const first = this.framedCount === 0;
-      this.framedCount = frame.count;
-      this.frame(first);
+    if (frame.slot === 0) {
+      if (this.instance >= frame.count) this.instance = 0;
+      // The camera is set once for a character, and again when a crowd comes or goes.
+      if (this.framedCount !== frame.count) {
+        const first = this.framedCount === 0;
+        this.framedCount = frame.count;
+        this.frame(first);
+      }
     }
     this.invalidate();
   }
@@ -133,13 +151,11 @@ export class Viewport {
     this.stage.setPalette(this.palette);
     this.stage.show(options.grid, options.shadows);
     for (const slot of this.slots) {
-      if (!slot) continue;
-      slot.overlays.setPalette(this.palette);
-      slot.character.showWireframe(options.wireframe, this.palette.wire);
-      slot.character.showNormals(options.normals, this.palette.normals);
+      slot?.overlays.setPalette(this.palette);
+      slot?.character.showWireframe(options.wireframe, this.palette.wire);
     }
     this.applyHeat();
-    if (!options.follow) this.followed = null;
+    if (!options.follow) this.framing.stopFollowing();
     this.invalidate();
   }
 
@@ -178,84 +194,52 @@ export class Viewport {
   frame(reset = false, joint = -1): void {
     const slot = this.slots[0];
     if (!slot) return;
-    const box = new Box3();
     const all = slot.character.crowdBounds(new Box3());
+    const box = all.clone();
     if (joint >= 0) {
       const half = 0.12 * slot.character.size;
-      const at = new Vector3().setFromMatrixPosition(slot.character.joint(joint, new Matrix4()));
+      const at = new Vector3().setFromMatrixPosition(slot.character.joint(joint, new Matrix4(), this.instance));
       box.setFromCenterAndSize(at, new Vector3(2 * half, 2 * half, 2 * half));
-    } else box.copy(all);
+    }
     const other = this.slots[1];
     if (other && this.options.compare === "files") box.union(other.character.bounds(new Box3()));
     if (box.isEmpty()) return;
-    const center = box.getCenter(new Vector3());
-    const radius = Math.max(0.5 * box.getSize(new Vector3()).length(), 1e-3);
-    const direction = reset
-      ? new Vector3(0.55, 0.28, 1)
-      : this.camera.position.clone().sub(this.controls.target);
-    const vertical = Math.tan((this.camera.fov * Math.PI) / 360);
-    const distance = (1.02 * radius) / Math.sin(Math.atan(vertical * Math.min(1, this.paneAspect())));
-    this.camera.position.copy(center).add(direction.normalize().multiplyScalar(distance));
-    this.controls.target.copy(center);
-    this.camera.near = Math.min(distance, radius) / 100;
-    this.camera.far = 60 * Math.max(radius, all.getSize(new Vector3()).length()) + distance;
-    this.camera.updateProjectionMatrix();
-    this.controls.maxDistance = this.camera.far / 3;
+    this.framing.fit(box, all, this.panes()[0].width / this.height, reset, slot.character.count > 1);
     this.surround(all);
-    this.followed = null;
-    this.controls.update();
     this.invalidate();
   }
 
   private surround(box: Box3): void {
-    const center = box.getCenter(new Vector3());
-    const radius = 0.5 * box.getSize(new Vector3()).length();
     const size = this.slots[0]?.character.size ?? 1;
     // Grid lines a round length apart, about a third of the character's height.
-    const unit = 10 ** Math.round(Math.log10(size / 3));
-    this.stage.surround(new Vector3(center.x, Math.max(0, center.y), center.z), radius, unit);
+    this.stage.surround(box, 10 ** Math.round(Math.log10(size / 3)));
   }
 
   /** Keeps the light on the character, and the camera too when it follows. */
-  private follow(slot: Slot): void {
-    const box = slot.character.crowdBounds(new Box3());
+  private follow({ character }: Slot): void {
+    const box = character.crowdBounds(new Box3());
     const center = box.getCenter(new Vector3());
-    const stray = new Vector3(center.x, 0, center.z).distanceTo(new Vector3(this.stage.sun.target.position.x, 0, this.stage.sun.target.position.z));
-    if (stray > 0.25 * slot.character.size) this.surround(box);
-    if (!this.options.follow || slot.character.count > 1) return;
-    const points = slot.overlays.positions;
-    if (!points.length) return;
-    const middle = new Vector3();
-    for (const p of points) middle.add(p);
-    middle.divideScalar(points.length).setY(0);
-    this.followed ??= middle.clone();
-    const move = middle.sub(this.followed);
-    // A step is followed gently, so that the camera does not sway with the hips; a jump (a clip starts over) at once.
-    if (move.length() < 0.35 * slot.character.size) move.multiplyScalar(0.2);
-    this.followed.add(move);
-    this.camera.position.add(move);
-    this.controls.target.add(move);
+    const lit = this.stage.sun.target.position;
+    if (Math.hypot(center.x - lit.x, center.z - lit.z) > 0.25 * character.size) this.surround(box);
+    if (this.options.follow && (character.count === 1 || this.selected >= 0)) this.framing.follow(character, this.instance);
   }
 
   // -- drawing ----------------------------------------------------------------------------------------------------
-  private panes(): Pane[] {
+  private panes(): MethodPane[] {
     const { compare, method } = this.options;
-    const half = this.width / 2;
+    const { width, height } = this;
+    const half = { width: width / 2, height };
     if (compare === "skinning")
       return [
-        { slot: 0, method: "linear", x: 0, width: half },
-        { slot: 0, method: "dual_quaternion", x: half, width: half },
+        { slot: 0, method: "linear", x: 0, ...half },
+        { slot: 0, method: "dual_quaternion", x: width / 2, ...half },
       ];
     if (compare === "files" && this.slots[1])
       return [
-        { slot: 0, method, x: 0, width: half },
-        { slot: 1, method, x: half, width: half },
+        { slot: 0, method, x: 0, ...half },
+        { slot: 1, method, x: width / 2, ...half },
       ];
-    return [{ slot: 0, method, x: 0, width: this.width }];
-  }
-
-  private paneAspect(): number {
-    return this.panes()[0].width / this.height;
+    return [{ slot: 0, method, x: 0, width, height }];
   }
 
   private resize(): void {
@@ -263,60 +247,74 @@ export class Viewport {
     if (!clientWidth || !clientHeight) return;
     this.width = clientWidth;
     this.height = clientHeight;
-    this.applySize();
-    this.invalidate();
-    this.draw();
+    this.ratio = 0;
+    this.draw(false);
   }
 
-  private applySize(): void {
-    const ratio = Math.min(window.devicePixelRatio || 1, 2) * this.pace.scale;
+  /** Gives the canvas the resolution of a moving or a resting picture. */
+  private applySize(moving: boolean): void {
+    const screen = Math.min(window.devicePixelRatio || 1, 2);
+    const ratio = screen * (moving ? this.pace.scale : 1);
+    if (ratio === this.ratio) return;
+    this.ratio = ratio;
     this.renderer.setPixelRatio(ratio);
     this.renderer.setSize(this.width, this.height);
-    this.labels.resize(this.width, this.height, Math.min(window.devicePixelRatio || 1, 2));
+    this.labels.resize(this.width, this.height, screen);
   }
 
   private tick(now: number): void {
     this.controls.update();
-    if (!this.dirty) {
-      this.pace.rested();
-      if (this.shadowLags && this.options.shadows) this.draw();
-      return;
-    }
-    this.beforeDraw();
-    this.draw();
-    if (!this.pace.drew(now)) return;
-    // A canvas of another size is empty: it is drawn on at once, or it would stay so while nothing moves.
-    this.applySize();
-    this.draw();
+    if (this.pace.busy(now)) return;
+    if (this.dirty) {
+      this.beforeDraw();
+      this.draw(true);
+      this.movedAt = now;
+    } else if (this.rough && this.pace.idle && now - this.movedAt > REST_MS) this.draw(false);
   }
 
-  private draw(): void {
+  private draw(moving: boolean): void {
     this.dirty = false;
+    this.applySize(moving);
     const first = this.slots[0];
-    for (const slot of this.slots) slot?.overlays.update(this.options, slot === first ? this.selected : -1);
-    if (first && first.character.count) this.follow(first);
+    if (first?.character.count) this.follow(first);
     const panes = this.panes();
-    const renewed = !this.software || panes.length > 1 || this.shadowLags || !this.drawn;
-    this.renderer.setScissorTest(panes.length > 1);
-    for (const pane of panes) {
-      this.renderer.shadowMap.needsUpdate = renewed;
-      this.slots.forEach((slot, i) => {
-        if (!slot) return;
-        const shown = i === pane.slot;
-        slot.character.group.visible = shown;
-        slot.overlays.group.visible = shown && slot.character.count > 0;
-        if (shown) slot.character.useMethod(pane.method);
-      });
-      this.camera.aspect = pane.width / this.height;
-      this.camera.updateProjectionMatrix();
-      this.renderer.setViewport(pane.x, 0, pane.width, this.height);
-      this.renderer.setScissor(pane.x, 0, pane.width, this.height);
-      this.renderer.render(this.scene, this.camera);
-    }
+    this.rough = moving && this.pace.scale < 1;
+    if (!this.drawn) this.standIn.skinned.run(this.renderer, 1);
+    for (const pane of panes) this.drawPane(pane, moving);
+    this.scene.remove(this.standIn.mesh);
     this.drawLabels(panes[0]);
+    this.note.textContent = first?.crowd.words ?? "";
     this.drawn++;
-    // The processor draws a new shadow with every second picture only; `tick` draws the one a motion ends with.
-    this.shadowLags = this.software && !renewed;
+    if (first?.character.count && !this.seen) {
+      this.seen = true;
+      performance.mark("marrow: first picture");
+    }
+    this.pace.drew(performance.now(), moving);
+  }
+
+  private drawPane(pane: MethodPane, moving: boolean): void {
+    const { camera, renderer } = this;
+    camera.aspect = pane.width / this.height;
+    camera.updateProjectionMatrix();
+    camera.updateMatrixWorld();
+    this.slots.forEach((slot, i) => {
+      if (!slot) return;
+      const shown = i === pane.slot && slot.character.count > 0;
+      slot.character.group.visible = slot.crowd.group.visible = shown;
+      const instance = i === 0 ? this.instance : 0;
+      slot.overlays.update(this.options, i === 0 ? this.selected : -1, instance);
+      slot.overlays.group.visible = shown;
+      if (!shown) return;
+      this.rough = slot.crowd.arrange(camera, instance, moving) || this.rough;
+      slot.character.showNormals(this.options.normals, this.palette.normals, instance);
+      slot.character.skin(renderer, pane.method);
+    });
+    const pixels = (x: number): number => Math.round(x * renderer.getPixelRatio());
+    const { width: whole, height } = renderer.domElement;
+    const x = Math.min(pixels(pane.x), whole);
+    this.stage.drawSky(renderer, x, Math.min(pixels(pane.width), whole - x), height);
+    renderer.setViewport(pane.x, 0, pane.width, this.height);
+    renderer.render(this.scene, camera);
   }
 
   private drawLabels(pane: Pane): void {
@@ -329,7 +327,7 @@ export class Viewport {
       });
       if (this.options.sockets)
         for (const socket of sockets) {
-          const m = slot.overlays.socketMatrix(socket, slot.character.joint(socket.joint, new Matrix4()));
+          const m = slot.overlays.socketMatrix(socket, slot.character.joint(socket.joint, new Matrix4(), this.instance));
           labels.push({ text: socket.name, position: new Vector3().setFromMatrixPosition(m), strong: true });
         }
     }
@@ -338,28 +336,30 @@ export class Viewport {
 
   /** Draws now and hands the canvas over while its pixels are valid. */
   snapshot(): Promise<Blob> {
-    this.draw();
+    this.draw(false);
     return new Promise((resolve, reject) =>
       this.renderer.domElement.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no picture"))), "image/png"),
     );
   }
 
-  /** Positions the GPU computes for one instance with the chosen method, `(V, 3)` flat. */
+  /** Positions the graphics card computes for one instance with the chosen method, `(V, 3)` flat. */
   skinnedPositions(slot = 0, instance = 0): Float32Array {
-    const character = this.slots[slot]?.character;
-    if (!character) return new Float32Array(0);
-    character.useMethod(this.options.method);
-    return readPositions(this.renderer, character, instance);
+    return this.slots[slot]?.character.skinnedPositions(this.renderer, this.options.method, instance) ?? new Float32Array(0);
   }
 
   // -- picking ----------------------------------------------------------------------------------------------------
-  /** Where a joint is on the page, in pixels of the viewport. */
-  screenPosition(joint: number): { x: number; y: number } | null {
-    const slot = this.slots[0];
-    if (!slot || !slot.overlays.positions[joint]) return null;
-    const pane = this.panes()[0];
-    const p = slot.overlays.positions[joint].clone().project(this.camera);
-    return { x: pane.x + (p.x * 0.5 + 0.5) * pane.width, y: (0.5 - p.y * 0.5) * this.height };
+  /** Where a joint of an instance is on the page, in pixels of the viewport. */
+  screenPosition(joint: number, instance = this.instance): { x: number; y: number } | null {
+    const character = this.character();
+    if (!character || !character.info.joints[joint]) return null;
+    const point = new Vector3().setFromMatrixPosition(character.joint(joint, new Matrix4(), instance));
+    const { x, y } = toScreen(point, this.camera, this.panes()[0]);
+    return { x, y };
+  }
+
+  /** The instance that was clicked: overlays are drawn for it. */
+  get pickedInstance(): number {
+    return this.instance;
   }
 
   private listen(canvas: HTMLCanvasElement): void {
@@ -374,25 +374,16 @@ export class Viewport {
   }
 
   private pick(event: PointerEvent): void {
-    const slot = this.slots[0];
-    if (!slot) return;
+    const character = this.character();
+    if (!character) return;
     const frame = this.element.getBoundingClientRect();
-    const panes = this.panes().filter((pane) => pane.slot === 0);
     const x = event.clientX - frame.left;
     const y = event.clientY - frame.top;
-    const pane = panes.find((p) => x >= p.x && x < p.x + p.width);
+    const pane = this.panes().find((p) => p.slot === 0 && x >= p.x && x < p.x + p.width);
     if (!pane) return;
-    let best = -1;
-    let nearest = PICK_RADIUS;
-    slot.overlays.positions.forEach((position, j) => {
-      const p = position.clone().project(this.camera);
-      if (p.z > 1) return;
-      const away = Math.hypot(pane.x + (p.x * 0.5 + 0.5) * pane.width - x, (0.5 - p.y * 0.5) * this.height - y);
-      if (away < nearest) {
-        nearest = away;
-        best = j;
-      }
-    });
-    this.onPick(best);
+    const found = pickJoint(character, this.camera, pane, x, y);
+    if (found) this.instance = found.instance;
+    this.framing.stopFollowing();
+    this.onPick(found?.joint ?? -1);
   }
 }

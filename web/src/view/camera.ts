@@ -1,0 +1,78 @@
+/** `Framing`: where the camera stands: around what is shown, around a joint, or along with a character that walks. */
+import { Box3, Matrix4, PerspectiveCamera, Vector3 } from "three";
+import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import type { CharacterView } from "./character";
+
+/** From where a character is looked at first: from the front, a little from the side and above. */
+const FIRST_LOOK = new Vector3(0.5, 0.24, 1);
+const CROWD_LOOK = new Vector3(0.5, 0.42, 1);
+
+export class Framing {
+  readonly camera = new PerspectiveCamera(35, 1, 0.01, 1000);
+  readonly controls: OrbitControls;
+  private followed: Vector3 | null = null;
+
+  constructor(canvas: HTMLCanvasElement, changed: () => void) {
+    this.controls = new OrbitControls(this.camera, canvas);
+    this.controls.enableDamping = true;
+    this.controls.dampingFactor = 0.12;
+    this.controls.addEventListener("change", changed);
+    this.camera.position.set(1.9, 1.75, 3.8);
+    this.controls.target.set(0, 0.9, 0);
+  }
+
+  /** Moves the camera so that a box fills the picture; `all` is the largest thing it may later look at. */
+  fit(box: Box3, all: Box3, aspect: number, reset: boolean, crowd: boolean): void {
+    const center = box.getCenter(new Vector3());
+    const direction = (reset ? (crowd ? CROWD_LOOK : FIRST_LOOK).clone() : this.camera.position.clone().sub(this.controls.target)).normalize();
+    const distance = this.distanceFor(box, center, direction, aspect);
+    const radius = Math.max(0.5 * box.getSize(new Vector3()).length(), 1e-3);
+    this.camera.position.copy(center).addScaledVector(direction, distance);
+    this.controls.target.copy(center);
+    this.camera.near = Math.min(distance, radius) / 100;
+    this.camera.far = 60 * Math.max(radius, all.getSize(new Vector3()).length()) + distance;
+    this.camera.updateProjectionMatrix();
+    this.controls.maxDistance = this.camera.far / 3;
+    this.followed = null;
+    this.controls.update();
+  }
+
+  /** How far away all corners of a box are in the picture, with some air around them. */
+  private distanceFor(box: Box3, center: Vector3, direction: Vector3, aspect: number): number {
+    const vertical = Math.tan((this.camera.fov * Math.PI) / 360) * 0.9;
+    const right = new Vector3(0, 1, 0).cross(direction).normalize();
+    const up = direction.clone().cross(right);
+    const corner = new Vector3();
+    let distance = 1e-3;
+    for (let i = 0; i < 8; i++) {
+      corner.set(i & 1 ? box.max.x : box.min.x, i & 2 ? box.max.y : box.min.y, i & 4 ? box.max.z : box.min.z).sub(center);
+      const near = corner.dot(direction);
+      const wide = Math.abs(corner.dot(right)) / (vertical * aspect);
+      const high = Math.abs(corner.dot(up)) / vertical;
+      distance = Math.max(distance, near + Math.max(wide, high));
+    }
+    return distance;
+  }
+
+  stopFollowing(): void {
+    this.followed = null;
+  }
+
+  /** Goes along with one instance. */
+  follow(character: CharacterView, instance: number): void {
+    const { joints } = character.info;
+    if (!joints.length) return;
+    const middle = new Vector3();
+    const m = new Matrix4();
+    const at = new Vector3();
+    joints.forEach((_, j) => middle.add(at.setFromMatrixPosition(character.joint(j, m, instance))));
+    middle.divideScalar(joints.length).setY(0);
+    this.followed ??= middle.clone();
+    const move = middle.sub(this.followed);
+    // A step is followed gently, so that the camera does not sway with the hips; a jump (a clip starts over) at once.
+    if (move.length() < 0.35 * character.size) move.multiplyScalar(0.2);
+    this.followed.add(move);
+    this.camera.position.add(move);
+    this.controls.target.add(move);
+  }
+}

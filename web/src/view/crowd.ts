@@ -1,0 +1,111 @@
+/**
+ * `Crowd`: which instances are drawn in full and which as figures.
+ *
+ * As many are drawn in full as the measured speed allows, the nearest first, and only what the camera sees. Levels of detail
+ * belong here too, once there are some: between the two.
+ */
+import { Frustum, Group, Matrix4, type PerspectiveCamera, Sphere, Vector3 } from "three";
+import type { CharacterView } from "./character";
+import { Figures } from "./figures";
+import type { Pace } from "./pace";
+
+/** Vertices drawn in full before anything was measured. */
+const FIRST_SOFTWARE = 150_000;
+const FIRST_HARDWARE = 4_000_000;
+/** A crowd may take this much longer than a single character. */
+const LEISURE = 2;
+/** The picture that stays may show so many times more in full. */
+const AT_REST = 3;
+
+export class Crowd {
+  readonly group = new Group();
+  /** What is left out, in words; empty when nothing is. */
+  words = "";
+  private readonly figures: Figures;
+  /** How many instances may be drawn in full while they move. */
+  private allowed: number;
+  private measured = 0;
+  /** The palette entry that moves most vertices: where it is, the instance is. */
+  private readonly core: number;
+
+  constructor(
+    private readonly character: CharacterView,
+    private readonly pace: Pace,
+  ) {
+    this.figures = new Figures(character);
+    this.group.add(this.figures.mesh);
+    this.allowed = (pace.software ? FIRST_SOFTWARE : FIRST_HARDWARE) / Math.max(1, character.info.vertices);
+    this.core = busiestEntry(character);
+  }
+
+  /** Shares the crowd out as the camera sees it; true when a picture at rest would show more in full. */
+  arrange(camera: PerspectiveCamera, picked: number, moving: boolean): boolean {
+    const { character } = this;
+    this.words = "";
+    if (character.count <= 1 || !character.parts.length) {
+      character.choose([0]);
+      this.figures.show([]);
+      return false;
+    }
+    if (moving) this.learn();
+    const seen = this.seen(camera, picked);
+    const wanted = Math.max(1, Math.round(this.allowed * (moving ? 1 : AT_REST)));
+    const full = Math.min(seen.length, wanted, character.most);
+    character.choose(seen.slice(0, full));
+    this.figures.show(seen.slice(full));
+    if (full < seen.length) {
+      const reason = this.pace.software ? ": this browser draws in software" : "";
+      this.words = `${full.toLocaleString("en")} of ${character.count.toLocaleString("en")} drawn in full, the rest as figures${reason}`;
+    }
+    return moving && full < seen.length;
+  }
+
+  /** Draws more or fewer in full, by what the last pictures took. */
+  private learn(): void {
+    const { pace, character } = this;
+    if (pace.measured === this.measured || !pace.cost) return;
+    this.measured = pace.measured;
+    const goal = LEISURE * pace.goal;
+    if (pace.cost > 1.2 * goal) this.allowed = Math.max(1, this.allowed * Math.max(0.7, goal / pace.cost));
+    else if (pace.cost < 0.6 * goal && this.allowed < character.count) this.allowed *= 1.08;
+  }
+
+  /** The instances in view, the picked one and then the nearest first. */
+  private seen(camera: PerspectiveCamera, picked: number): number[] {
+    const { character } = this;
+    const view = new Matrix4().multiplyMatrices(camera.projectionMatrix, camera.matrixWorldInverse);
+    const frustum = new Frustum().setFromProjectionMatrix(view);
+    const sphere = new Sphere(new Vector3(), 0.7 * character.size);
+    const found: { instance: number; distance: number }[] = [];
+    for (let instance = 0; instance < character.count; instance++) {
+      this.place(instance, sphere.center);
+      if (!frustum.intersectsSphere(sphere)) continue;
+      found.push({ instance, distance: instance === picked ? 0 : sphere.center.distanceToSquared(camera.position) });
+    }
+    return found.sort((a, b) => a.distance - b.distance).map((one) => one.instance);
+  }
+
+  private place(instance: number, out: Vector3): void {
+    const { matrices, pivots, placements, info } = this.character;
+    out.fromArray(pivots, 3 * this.core);
+    carry(matrices, 12 * (instance * info.palette + this.core), out);
+    carry(placements, 12 * instance, out);
+  }
+
+  dispose(): void {
+    this.figures.dispose();
+  }
+}
+
+function carry(m: Float32Array, i: number, p: Vector3): void {
+  const { x, y, z } = p;
+  p.x = m[i] * x + m[i + 1] * y + m[i + 2] * z + m[i + 3];
+  p.y = m[i + 4] * x + m[i + 5] * y + m[i + 6] * z + m[i + 7];
+  p.z = m[i + 8] * x + m[i + 9] * y + m[i + 10] * z + m[i + 11];
+}
+
+function busiestEntry(character: CharacterView): number {
+  const moved = new Float64Array(Math.max(1, character.info.palette));
+  for (const { joints, weights } of character.parts) weights.forEach((weight, i) => (moved[joints[i]] += weight));
+  return moved.indexOf(Math.max(...moved));
+}

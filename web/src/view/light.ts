@@ -1,0 +1,68 @@
+/**
+ * The studio's light, as a formula: what comes from each direction, seen through a lobe of any width.
+ *
+ * A gradient from floor to ceiling and three soft boxes, each a spherical Gaussian. A wide lobe gives the light a matt surface
+ * gathers, a narrow one what a polished surface mirrors; two Gaussians blur to a third, so nothing has to be sampled or
+ * prepared. It stands where three.js would look up an environment map, and is the same on every graphics card.
+ */
+import type { WebGLProgramParametersWithUniforms } from "three";
+
+/** Towards the lamp that casts the shadows. */
+export const SUN_DIRECTION = [0.55, 1.25, 0.75] as const;
+
+const LIGHT_GLSL = /* glsl */ `
+const float MW_MATT = 2.2; // the sharpness of a cosine
+
+vec3 mwSoftBox(vec3 direction, float sharpness, vec3 axis, float size, vec3 color) {
+  float blurred = size * sharpness / (size + sharpness);
+  return color * (blurred / size) * exp(blurred * (dot(direction, axis) - 1.0));
+}
+
+vec3 mwLight(vec3 direction, float sharpness) {
+  float softness = 0.12 + 1.7 / sqrt(sharpness);
+  float height = direction.y / sqrt(direction.y * direction.y + softness * softness);
+  vec3 light = mix(vec3(0.115, 0.108, 0.104), vec3(0.46, 0.49, 0.54), 0.5 + 0.5 * height);
+  light += mwSoftBox(direction, sharpness, vec3(0.66, 0.58, 0.478), 9.0, vec3(2.5, 2.36, 2.18));    // key, over the right shoulder
+  light += mwSoftBox(direction, sharpness, vec3(-0.894, 0.268, 0.358), 7.0, vec3(0.95, 1.05, 1.2)); // fill, from the left
+  light += mwSoftBox(direction, sharpness, vec3(-0.45, 0.49, -0.747), 11.0, vec3(2.3, 2.45, 2.7));  // rim, from behind
+  return light;
+}
+`;
+
+/** Five taps in a cross, each filtered over four texels by the hardware: soft edges without noise. */
+export const SHADOW_GLSL = /* glsl */ `
+float mwShadow(highp sampler2DShadow map, vec2 size, float intensity, float bias, float radius, vec4 place) {
+  vec3 at = place.xyz / place.w;
+  at.z += bias;
+  if (min(at.x, at.y) < 0.0 || max(at.x, at.y) > 1.0 || at.z > 1.0) return 1.0;
+  vec2 a = vec2(0.8, 0.6) * radius / size, b = vec2(-a.y, a.x);
+  float lit = texture(map, at) + texture(map, vec3(at.xy + a, at.z)) + texture(map, vec3(at.xy - a, at.z))
+    + texture(map, vec3(at.xy + b, at.z)) + texture(map, vec3(at.xy - b, at.z));
+  return mix(1.0, 0.2 * lit, intensity);
+}
+`;
+
+const LOOK_UP = /* glsl */ `
+  #if defined( RE_IndirectDiffuse )
+    iblIrradiance += PI * mwLight(transformDirectionByInverseViewMatrix(geometryNormal, viewMatrix), MW_MATT);
+  #endif
+  #if defined( RE_IndirectSpecular )
+    vec3 mwMirrored = reflect(-geometryViewDir, geometryNormal);
+    // A rough surface mirrors more of what is in front of it than the mirror direction says.
+    mwMirrored = normalize(mix(mwMirrored, geometryNormal, material.roughness * material.roughness * material.roughness));
+    float mwAlpha = material.roughness * material.roughness;
+    radiance += mwLight(transformDirectionByInverseViewMatrix(mwMirrored, viewMatrix), 2.0 / max(mwAlpha * mwAlpha, 1e-3));
+  #endif
+`;
+
+/** Puts the light, and its shadows, into a standard material's program. */
+export function lightUp(shader: WebGLProgramParametersWithUniforms): void {
+  shader.fragmentShader = shader.fragmentShader
+    .replace("#include <common>", `#include <common>\n${LIGHT_GLSL}`)
+    // Of three.js' own shadows, which turn their taps by noise, only the declarations are used.
+    .replace(
+      "#include <shadowmap_pars_fragment>",
+      `#include <shadowmap_pars_fragment>\n#ifdef USE_SHADOWMAP\n${SHADOW_GLSL}\n#define getShadow mwShadow\n#endif`,
+    )
+    .replace("#include <lights_fragment_maps>", LOOK_UP);
+}

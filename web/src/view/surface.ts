@@ -1,0 +1,109 @@
+/** How three.js materials draw vertices that `skinning.ts` has skinned: the GLSL put into their programs. */
+import type { IUniform, Material, WebGLProgramParametersWithUniforms } from "three";
+import { lightUp } from "./light";
+import { SKINNED_WIDTH, type SkinnedUniforms } from "./skinning";
+
+export interface SurfaceUniforms extends SkinnedUniforms {
+  mwHeat: IUniform<number>;
+}
+
+export interface LineUniforms extends SkinnedUniforms {
+  mwLength: IUniform<number>;
+  mwPlace: IUniform<number>;
+}
+
+const READ = /* glsl */ `
+uniform highp sampler2D mwPositions, mwNormals, mwTangents;
+uniform int mwVertexCount;
+#ifdef MW_LINES
+  uniform float mwLength;
+  uniform int mwPlace;
+  #define MW_VERTEX (mwPlace * mwVertexCount + gl_VertexID / 2)
+#else
+  #define MW_VERTEX (gl_InstanceID * mwVertexCount + gl_VertexID)
+#endif
+vec3 mwRead(highp sampler2D skinned) {
+  int at = MW_VERTEX;
+  return texelFetch(skinned, ivec2(at & ${SKINNED_WIDTH - 1}, at / ${SKINNED_WIDTH}), 0).xyz;
+}
+`;
+
+const NORMAL_CHUNK = /* glsl */ `
+  vec3 objectNormal = mwRead(mwNormals);
+  #ifdef USE_TANGENT
+    vec3 objectTangent = mwRead(mwTangents);
+  #endif
+`;
+
+const POSITION_CHUNK = /* glsl */ `
+  vec3 transformed = mwRead(mwPositions);
+  #ifdef MW_LINES
+    transformed += mwRead(mwNormals) * mwLength * float(gl_VertexID & 1);
+  #endif
+`;
+
+/** Cividis, made for colour-blind eyes: dark blue through grey to yellow, its lightness rising all the way. */
+const CIVIDIS = /* glsl */ `
+varying float mwHeatValue;
+uniform float mwHeat;
+vec3 mwCividis(float x) {
+  const vec3 c0 = vec3(0.0, 0.022, 0.075), c1 = vec3(0.037, 0.060, 0.152), c2 = vec3(0.204, 0.201, 0.191),
+             c3 = vec3(0.456, 0.391, 0.173), c4 = vec3(0.991, 0.816, 0.059);
+  x = clamp(x, 0.0, 1.0) * 4.0;
+  if (x < 1.0) return mix(c0, c1, x);
+  if (x < 2.0) return mix(c1, c2, x - 1.0);
+  if (x < 3.0) return mix(c2, c3, x - 2.0);
+  return mix(c3, c4, x - 3.0);
+}
+`;
+
+function readSkinned(shader: WebGLProgramParametersWithUniforms): void {
+  shader.vertexShader = shader.vertexShader
+    .replace("#include <common>", `#include <common>\n${READ}`)
+    .replace("#include <beginnormal_vertex>", NORMAL_CHUNK)
+    .replace("#include <begin_vertex>", POSITION_CHUNK);
+}
+
+function showHeat(shader: WebGLProgramParametersWithUniforms): void {
+  shader.vertexShader = shader.vertexShader
+    .replace("#include <common>", "#include <common>\nattribute float mwHeatWeight;\nvarying float mwHeatValue;")
+    .replace("#include <project_vertex>", "#include <project_vertex>\nmwHeatValue = mwHeatWeight;");
+  shader.fragmentShader = shader.fragmentShader
+    .replace("#include <common>", `#include <common>\n${CIVIDIS}`)
+    .replace(
+      "#include <color_fragment>",
+      "#include <color_fragment>\nif (mwHeat > 0.5) diffuseColor = vec4(mwCividis(mwHeatValue), 1.0);",
+    )
+    .replace(
+      "#include <metalnessmap_fragment>",
+      "#include <metalnessmap_fragment>\nif (mwHeat > 0.5) { metalnessFactor = 0.0; roughnessFactor = 0.9; }",
+    );
+}
+
+/** Lets a material of a character draw its skinned instances, in the studio's light or in the colours of weights. */
+export function skinnedSurface<T extends Material>(material: T, uniforms: SurfaceUniforms): T {
+  material.onBeforeCompile = (shader) => {
+    Object.assign(shader.uniforms, uniforms);
+    readSkinned(shader);
+    showHeat(shader);
+    lightUp(shader);
+  };
+  material.customProgramCacheKey = () => "marrow surface";
+  return material;
+}
+
+/** Lets a plain material draw skinned instances: for shadows and wireframes. */
+export function skinnedShape<T extends Material>(material: T, uniforms: SkinnedUniforms): T {
+  material.onBeforeCompile = (shader) => {
+    Object.assign(shader.uniforms, uniforms);
+    readSkinned(shader);
+  };
+  material.customProgramCacheKey = () => "marrow shape";
+  return material;
+}
+
+/** Lets a material of lines draw the normals of the instance chosen `mwPlace`-th: two vertices for each of the mesh. */
+export function normalLines<T extends Material>(material: T, uniforms: LineUniforms): T {
+  material.defines = { ...material.defines, MW_LINES: 1 };
+  return skinnedShape(material, uniforms);
+}
