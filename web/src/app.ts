@@ -3,7 +3,10 @@ import { Connection, type Status } from "./connection";
 import { Flow } from "./flow";
 import { keepOptions, loadOptions, type ViewOptions } from "./options";
 import { Vector3 } from "three";
-import type { CharacterInfo, ClientMessage, Frame, Hello, HistoryEntry, JointPath, Live, State, Stats } from "./protocol";
+import {
+  type CharacterInfo, type ClientMessage, type Frame, type Hello, type HistoryEntry, type JointPath, type Live, MAX_UPLOAD_FILES, type State, type Stats, type UploadOffer,
+} from "./protocol";
+import type { Named } from "./ui/files";
 import { CharacterView } from "./view/character";
 import { Viewport } from "./view/viewport";
 
@@ -19,6 +22,7 @@ interface Events {
   status: Status;
   loading: { text: string; fraction: number } | null;
   problem: string;
+  offer: UploadOffer & { name: string; slot: number };
 }
 
 type Handler<K extends keyof Events> = (value: Events[K]) => void;
@@ -48,6 +52,8 @@ export class App {
   private readonly latest = new Map<string, ClientMessage | null>();
   private readonly loads = [0, 0];
   private bareBones = false;
+  /** While characters are on their way back to their places: the camera is set again once they are there. */
+  private homing: "no" | "asked" | "told" = "no";
 
   constructor() {
     this.viewport = new Viewport(this.options);
@@ -145,6 +151,7 @@ export class App {
   // -- from the server --------------------------------------------------------------------------------------------
   private takeState(state: State): void {
     this.state = state;
+    if (this.homing === "asked") this.homing = "told";
     this.emit("state", state);
     if (state.selected !== this.selected) this.showSelected(state.selected);
   }
@@ -158,6 +165,10 @@ export class App {
       this.emit("frame", frame);
     }
     this.waiting.clear();
+    if (this.homing === "told") {
+      this.homing = "no";
+      this.viewport.frame(true);
+    }
     this.flow.drew();
   }
 
@@ -234,6 +245,20 @@ export class App {
     this.set(name, !this.options[name]);
   }
 
+  /** Lets characters travel over the floor, or not; either way they begin in their places. */
+  travel(on: boolean): void {
+    this.send({ type: "travel", on });
+  }
+
+  /** Everything back: the camera, and characters that have travelled. */
+  home(): void {
+    if (this.state?.travel) {
+      this.travel(true);
+      this.homing = "asked";
+    }
+    this.viewport.frame(true);
+  }
+
   select(joint: number): void {
     this.showSelected(joint);
     this.send({ type: "select", joint });
@@ -245,25 +270,39 @@ export class App {
     this.emit("selection", joint);
   }
 
-  async upload(file: File, slot = 0): Promise<boolean> {
-    const limit = this.hello?.max_upload_bytes ?? Infinity;
-    if (file.size > limit) {
-      this.emit("problem", `${file.name} has ${megabytes(file.size)}, more than the ${megabytes(limit)} the studio takes.`);
+  /** Sends files to be shown in a slot. Motion that fits the character there is asked about (`offer`) first. */
+  async upload(files: Named[], slot = 0): Promise<boolean> {
+    if (!files.length) return false;
+    const refusal = this.refusal(files);
+    if (refusal) {
+      this.emit("problem", refusal);
       return false;
     }
-    this.emit("loading", { text: `Sending ${file.name}`, fraction: 0 });
+    const name = files.length > 1 ? `${files.length} files` : files[0].file.name;
+    this.emit("loading", { text: `Sending ${name}`, fraction: 0 });
     try {
-      const { error } = await this.connection.upload(file, slot, (fraction) =>
-        this.emit("loading", { text: fraction < 1 ? `Sending ${file.name}` : `Reading ${file.name}`, fraction: fraction < 1 ? fraction : -1 }),
+      const answer = await this.connection.upload(files, slot, (fraction) =>
+        this.emit("loading", { text: fraction < 1 ? `Sending ${name}` : `Reading ${name}`, fraction: fraction < 1 ? fraction : -1 }),
       );
       this.emit("loading", null);
-      if (error) this.emit("problem", error);
-      return !error;
+      if (answer.error) this.emit("problem", answer.error);
+      else if (answer.offer) this.emit("offer", { ...answer.offer, name: answer.name ?? name, slot });
+      return !answer.error;
     } catch (error) {
       this.emit("loading", null);
       this.emit("problem", (error as Error).message);
       return false;
     }
+  }
+
+  /** Why files are not even sent, in words; null when they may be. */
+  private refusal(files: Named[]): string | null {
+    const limit = this.hello?.max_upload_bytes ?? Infinity;
+    const size = files.reduce((sum, { file }) => sum + file.size, 0);
+    const what = files.length > 1 ? `These ${files.length} files have` : `${files[0].file.name} has`;
+    if (size > limit) return `${what} ${megabytes(size)}, more than the ${megabytes(limit)} the studio takes.`;
+    if (files.length > MAX_UPLOAD_FILES) return `These are ${files.length} files; the studio takes up to ${MAX_UPLOAD_FILES} at once. Drop only what the character needs.`;
+    return null;
   }
 
   // -- clips ------------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 /** The wire to the server: one websocket that comes back by itself, and fetches that carry the page's token. */
-import { type ClientMessage, type Frame, parseFrame, type ServerMessage } from "./protocol";
+import { type ClientMessage, type Frame, PARCEL_TYPE, parseFrame, type ServerMessage, type UploadAnswer, type UploadManifest } from "./protocol";
+import type { Named } from "./ui/files";
 
 export type Status = "connecting" | "open" | "lost";
 
@@ -88,26 +89,37 @@ export class Connection {
     throw new Error(await reason(answer));
   }
 
-  /** Sends a file up, with progress; resolves to the server's answer. */
-  upload(file: File, slot: number, progress: (fraction: number) => void): Promise<{ error: string | null }> {
+  /** Sends files up, with progress; resolves to the server's answer. One goes as it is, several as a parcel. */
+  upload(files: Named[], slot: number, progress: (fraction: number) => void): Promise<Partial<UploadAnswer>> {
     return new Promise((resolve, reject) => {
       const request = new XMLHttpRequest();
-      request.open("POST", this.address("api/upload", { name: file.name, slot }));
+      request.open("POST", this.address("api/upload", { name: files[0].file.name, slot }));
       request.upload.onprogress = (event) => event.lengthComputable && progress(event.loaded / event.total);
-      request.onerror = () => reject(new Error("The file did not reach the server."));
+      request.onerror = () => reject(new Error(`${files[0].file.name} did not reach the server.`));
       request.onload = () => {
-        let answer: { error?: string | null } = {};
+        let answer: Partial<UploadAnswer> = {};
         try {
-          answer = JSON.parse(request.responseText) as { error?: string | null };
+          answer = JSON.parse(request.responseText) as Partial<UploadAnswer>;
         } catch {
           answer = { error: request.responseText || request.statusText };
         }
         if (request.status >= 400 && !answer.error) answer.error = `The server answered ${request.status}.`;
-        resolve({ error: answer.error ?? null });
+        resolve(answer);
       };
-      request.send(file);
+      if (files.length > 1) request.setRequestHeader("Content-Type", PARCEL_TYPE);
+      request.send(files.length > 1 ? parcel(files) : files[0].file);
     });
   }
+}
+
+/** Several files in one body: the length of a list of them, the list, and the files end to end. */
+function parcel(files: Named[]): Blob {
+  const manifest: UploadManifest = { files: files.map(({ name, file }) => ({ name, size: file.size })) };
+  const list = new TextEncoder().encode(JSON.stringify(manifest));
+  const length = new DataView(new ArrayBuffer(4));
+  length.setUint32(0, list.length, true);
+  // Without a type of its own, or the browser would announce that one.
+  return new Blob([length, list, ...files.map(({ file }) => file)]);
 }
 
 async function reason(answer: Response): Promise<string> {

@@ -9,6 +9,7 @@ import { helpDialog } from "./panels/help";
 import { infoPanel } from "./panels/info";
 import { jointsPanel } from "./panels/joints";
 import { notices } from "./panels/notices";
+import { offerDialog } from "./panels/offer";
 import { chooseCharacter, dropZone, openDialog } from "./panels/open";
 import { saveMenu } from "./panels/save";
 import { steerPanel } from "./panels/steer";
@@ -76,7 +77,7 @@ function start(root: HTMLElement): void {
     main,
     h("aside", { class: "side right", "aria-label": "Settings" }, right.element),
     h("footer", { class: "dock" }, dock.element),
-    dropZone(app, document.body), openDialog(app), help,
+    dropZone(app, document.body), openDialog(app), offerDialog(app), help,
   );
   app.viewport.renderer.domElement.addEventListener("pointerdown", () => root.classList.remove("show-left", "show-right"));
 
@@ -121,6 +122,7 @@ function start(root: HTMLElement): void {
   look();
   listenToKeys(app, help);
   app.connection.connect();
+  performance.mark("marrow: page built");
 }
 
 /** The edge of the dock: drag it, or use the arrow keys, to give it more or less room. */

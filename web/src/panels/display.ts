@@ -43,6 +43,8 @@ export function displayPanel(app: App): HTMLElement {
   const switches = [...OVERLAYS, ...STAGE].map(([name, text, key]) => ({
     name, ...toggle(text, (on) => app.set(name, on), key),
   }));
+  const travel = toggle("Travel over the floor", (on) => app.travel(on), "R");
+  travel.element.title = "Characters go where their motion takes them. Home brings them back.";
   const heatNote = h("p", { class: "note" });
   const legend = h(
     "div", { class: "legend", hidden: true, role: "img", "aria-label": "Colours of weights: dark blue 0, yellow 1" },
@@ -71,6 +73,10 @@ export function displayPanel(app: App): HTMLElement {
     showSecond();
   }
 
+  app.on("state", (state) => {
+    travel.show(state.travel);
+    travel.input.disabled = state.driven;
+  });
   app.on("options", show);
   app.on("selection", show);
   app.on("character", show);
@@ -82,11 +88,11 @@ export function displayPanel(app: App): HTMLElement {
     h("section", {}, h("h2", {}, "Skinning"), method.element, h("h2", { class: "spaced" }, "Compare"), compare.element, second),
     h("section", {}, h("h2", {}, "Show"), ...overlays, heatNote, legend),
     h(
-      "section", {}, h("h2", {}, "Stage"), ...stage,
+      "section", {}, h("h2", {}, "Stage"), ...stage, travel.element,
       h(
         "div", { class: "buttons" },
         button({ label: "Frame the picked joint or the character (F)", icon: "frame", text: "Frame", onclick: () => app.viewport.frame(false, app.selected) }),
-        button({ label: "Reset the camera (Home)", text: "Reset view", onclick: () => app.viewport.frame(true) }),
+        button({ label: "Reset the camera (Home)", text: "Reset view", onclick: () => app.home() }),
       ),
     ),
   );

@@ -16,7 +16,7 @@ export function notices(app: App): HTMLElement[] {
   const text = h("span", {});
   const progress = h("div", { class: "progress", role: "progressbar", "aria-label": "Loading", hidden: true }, text, h("div", { class: "progress-track" }, bar));
   const lost = h("div", { class: "lost", role: "alert", hidden: true }, h("span", { class: "pulse" }), "The server is gone. Trying to reach it again…");
-  const nothing = h("div", { class: "nothing", hidden: true }, h("strong", {}, "Nothing is open"), h("span", {}, "Drop a GLB, FBX, BVH or .marrow file here, or press Ctrl O."));
+  const nothing = h("div", { class: "nothing", hidden: true }, h("strong", {}, "Nothing is open"), h("span", {}, "Drop a GLB, glTF, FBX, BVH, USD or .marrow file here, or press Ctrl O."));
   let timer = 0;
 
   app.on("loading", (now) => {

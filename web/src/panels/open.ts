@@ -1,8 +1,12 @@
 /** Opening characters: a dialog with a file picker and the samples, and drag and drop anywhere on the page. */
 import type { App } from "../app";
 import { button, h, icon } from "../ui/dom";
+import { chosenFiles, droppedFiles } from "../ui/files";
 
-export const FORMATS = ".glb,.gltf,.fbx,.bvh,.marrow,.usd,.usda,.usdc,.usdz";
+const FORMATS = ".glb,.gltf,.fbx,.bvh,.marrow,.usd,.usda,.usdc,.usdz";
+/** What a glTF or an FBX may need besides. */
+const COMPANIONS = ".bin,.png,.jpg,.jpeg,.webp,.avif,.gif,.bmp,.tga,.ktx2";
+const WHAT = "GLB, glTF, FBX, BVH, USD or .marrow";
 
 let open: ((slot: number) => void) | null = null;
 
@@ -13,9 +17,8 @@ export function chooseCharacter(slot: number): void {
 
 export function openDialog(app: App): HTMLElement {
   let slot = 0;
-  const file = h("input", { type: "file", accept: FORMATS, hidden: true, "aria-label": "Choose a file", onchange: () => {
-    const chosen = file.files?.[0];
-    if (chosen) void app.upload(chosen, slot);
+  const file = h("input", { type: "file", multiple: true, accept: `${FORMATS},${COMPANIONS}`, hidden: true, "aria-label": "Choose a file", onchange: () => {
+    void app.upload(chosenFiles(file), slot);
     file.value = "";
     dialog.close();
   } });
@@ -27,7 +30,7 @@ export function openDialog(app: App): HTMLElement {
     h(
       "button", { type: "button", class: "dropbox", onclick: () => file.click() },
       icon("open"), h("strong", {}, "Choose a file"), h("span", {}, "or drop one anywhere on the page"),
-      h("span", { class: "note" }, "GLB, FBX, BVH or .marrow"),
+      h("span", { class: "note" }, `${WHAT}, with the files it uses`),
     ),
     h("h2", {}, "Samples"), samples, file,
   );
@@ -57,7 +60,7 @@ export function openDialog(app: App): HTMLElement {
 /** Takes files dropped on the page. With two files compared, the right half opens into the second slot. */
 export function dropZone(app: App, root: HTMLElement): HTMLElement {
   const text = h("strong", {}, "Drop to open");
-  const veil = h("div", { class: "veil", hidden: true }, h("div", { class: "dropbox" }, icon("open"), text, h("span", { class: "note" }, "GLB, FBX, BVH or .marrow")));
+  const veil = h("div", { class: "veil", hidden: true }, h("div", { class: "dropbox" }, icon("open"), text, h("span", { class: "note" }, WHAT)));
   let depth = 0;
   const slotAt = (event: DragEvent): number => {
     const frame = app.viewport.element.getBoundingClientRect();
@@ -82,8 +85,8 @@ export function dropZone(app: App, root: HTMLElement): HTMLElement {
     event.preventDefault();
     depth = 0;
     veil.hidden = true;
-    const file = event.dataTransfer?.files[0];
-    if (file) void app.upload(file, slotAt(event));
+    const slot = slotAt(event);
+    if (event.dataTransfer) void droppedFiles(event.dataTransfer).then((files) => app.upload(files, slot), () => app.emit("problem", "What was dropped could not be read."));
   });
   return veil;
 }
