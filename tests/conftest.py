@@ -11,6 +11,9 @@ import pytest
 
 from surroundings import missing
 
+# Every update by the same code: what runs before the kernels are there has tests of its own.
+os.environ.setdefault("MARROW_KERNELS", "wait")
+
 
 @pytest.fixture(scope="session")
 def corpus() -> Path:

@@ -120,7 +120,7 @@ def test_a_batch_of_n_is_n_single_runs():
 def test_the_compiled_control_pass_does_what_the_plain_one_does():
     rng = np.random.default_rng(4)
     compiled = mw.graph.compile_graph(everything(), STICK)
-    fast, plain = GraphControl(compiled, 3), GraphControl(compiled, 3, compiled_kernel=False)
+    fast, plain = (GraphControl(compiled, 3, compiled_kernel=how) for how in (True, False))
     for step in range(30):
         for control in (fast, plain):
             mine = np.random.default_rng(step)

@@ -13,8 +13,10 @@ from marrow.animation.resampling import padded
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.program import Program
+from marrow.graph.warming import warming
 from marrow.kernels import control
 from marrow.kernels import control_tables as ct
+from marrow.kernels.compiler import readonly
 from marrow.kernels.program import OPERATION
 
 __all__ = ["GraphControl", "Snapshot"]
@@ -32,13 +34,12 @@ class Snapshot:
 
 class GraphControl:
     """Holds `state (N, S)`, one row per instance, and the pose programs of the last update. `compiled_kernel=False` runs
-    the control pass without the kernel compiler, to step through it."""
+    the control pass without the kernel compiler, to step through it; None does so until the kernel is there (see
+    `marrow.graph.warming`)."""
 
-    def __init__(self, compiled: CompiledGraph, count: int, *, compiled_kernel: bool = True) -> None:
+    def __init__(self, compiled: CompiledGraph, count: int, *, compiled_kernel: bool | None = None) -> None:
         self.compiled = compiled
-        self._run: Callable[..., Any] = (
-            control.update_graph if compiled_kernel else control.update_graph_plainly
-        )
+        self._kernel = compiled_kernel
         self.state = np.tile(compiled.initial, (count, 1))
         self._work = np.zeros(len(compiled.tables.nodes), ct.WORK)
         self._sums = np.zeros(compiled.sums, np.int64)
@@ -85,14 +86,19 @@ class GraphControl:
 
     def update(self, dt: Array) -> None:
         """Moves every instance on by `dt (N,)` seconds and writes the pose programs."""
+        dt = readonly(dt)  # a graph is always controlled by the same kernel
         done, count = 0, 0
         kept = 0
         while done < self.count:
-            done, count, self._tick, more = self._run(
+            arguments = (
                 self.compiled.tables, self.state, dt, self._work, self._sums, self._motion, self._start,
                 self._ops, self.vectors, self._fired, count, self.motion, self.compiled.memory, self._row,
                 self._tick, done, self.count,
             )  # fmt: skip
+            if self._kernel is None and warming.ready(arguments, self.count):
+                self._kernel = True
+            run: Callable[..., Any] = control.update_graph if self._kernel else control.update_graph_plainly
+            done, count, self._tick, more = run(*arguments)
             kept += more
             if done < self.count:
                 self._fired = np.concatenate([self._fired, np.zeros_like(self._fired)])

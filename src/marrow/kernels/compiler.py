@@ -99,11 +99,22 @@ class Kernel:
                 self._known.add(key)
         return self(*arguments)
 
-    def _code(self, key: str, kinds: tuple[Kind, ...]) -> bytes:
-        """The machine code: kept from before, or compiled now and kept."""
+    def is_there(self, arguments: tuple[Any, ...]) -> bool:
+        """Whether a call with such arguments would find machine code, and need not compile any."""
+        key = ",".join(map(str, map(describe, arguments)))
+        if key in self._known:
+            return True
+        file = self._file(key)
+        return file is not None and file.exists()
+
+    def _file(self, key: str) -> Path | None:
         folder = cache_folder()
         name = f"{self.name}-{hashlib.blake2b(key.encode(), digest_size=8).hexdigest()}.o"
-        file = None if folder is None else folder / name
+        return None if folder is None else folder / name
+
+    def _code(self, key: str, kinds: tuple[Kind, ...]) -> bytes:
+        """The machine code: kept from before, or compiled now and kept."""
+        file = self._file(key)
         code = None if file is None else _kept(file)
         if code is None:
             from marrow.kernels.translation import translate
