@@ -56,6 +56,8 @@ export class App {
   private homing: "no" | "asked" | "told" = "no";
 
   constructor() {
+    // The answer travels while the page is put together.
+    this.connection.connect();
     this.viewport = new Viewport(this.options);
     this.viewport.onPick = (joint) => this.select(joint);
     this.viewport.beforeDraw = () => this.takeFrames();
@@ -187,8 +189,10 @@ export class App {
     }
     this.emit("loading", { text: "Fetching the character", fraction: 0 });
     try {
+      const buffers = this.connection.fetch(`api/character/${slot}/buffers`);
+      buffers.catch(() => {}); // What goes wrong is told where it is awaited.
       const info = await this.connection.json<CharacterInfo>(`api/character/${slot}`);
-      const blob = await this.connection.bytes(`api/character/${slot}/buffers`, info.buffer_bytes, (fraction) =>
+      const blob = await this.connection.bytes(await buffers, info.buffer_bytes, (fraction) =>
         this.emit("loading", { text: `Fetching ${info.name}`, fraction }),
       );
       if (turn !== this.loads[slot]) return;

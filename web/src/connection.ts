@@ -65,8 +65,7 @@ export class Connection {
   }
 
   /** A large answer, with its progress from 0 to 1 as it arrives. */
-  async bytes(path: string, expected: number, progress: (fraction: number) => void): Promise<ArrayBuffer> {
-    const answer = await this.fetch(path);
+  async bytes(answer: Response, expected: number, progress: (fraction: number) => void): Promise<ArrayBuffer> {
     if (!answer.body || !expected) return answer.arrayBuffer();
     const out = new Uint8Array(expected);
     const reader = answer.body.getReader();

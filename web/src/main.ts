@@ -121,7 +121,6 @@ function start(root: HTMLElement): void {
   app.on("options", look);
   look();
   listenToKeys(app, help);
-  app.connection.connect();
   performance.mark("marrow: page built");
 }
 

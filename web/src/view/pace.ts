@@ -76,6 +76,11 @@ export class Pace {
   /** A picture has been handed over; `moving` ones count for the measure. */
   drew(now: number, moving: boolean): void {
     this.times.push(now);
+    this.began(moving);
+  }
+
+  /** Work has been handed over that the next picture should wait for. */
+  began(moving = false): void {
     const sync = this.gl.fenceSync(this.gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
     if (sync) this.underWay.push({ sync, since: performance.now(), alone: moving && this.underWay.length === 0 });
     this.gl.flush();

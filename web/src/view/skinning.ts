@@ -181,7 +181,8 @@ const screen = new BufferGeometry().setAttribute("position", new BufferAttribute
 export class SkinnedVertices {
   readonly results: SkinnedUniforms;
   private target: WebGLRenderTarget | null = null;
-  private readonly scene = new Scene();
+  /** The pass: one triangle over all texels. */
+  readonly scene = new Scene();
   private readonly material: RawShaderMaterial;
 
   constructor(

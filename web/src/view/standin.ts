@@ -1,7 +1,8 @@
 /**
- * A triangle that is drawn, unseen, before there is a character: it makes the graphics card compile, while the character is
- * still on its way, the programs that almost every character is drawn with.
+ * A triangle that stands in for a character until there is one: the programs that almost every character is drawn with are
+ * compiled for it, and used once, while the character is still on its way.
  */
+import { BackSide, type Camera, Mesh, Scene, type WebGLRenderer, WebGLRenderTarget } from "three";
 import type { MaterialInfo, MeshInfo } from "../protocol";
 import { TextureLibrary } from "./materials";
 import { Arrays, Part } from "./part";
@@ -25,10 +26,35 @@ const TRIANGLE: MeshInfo = {
   },
 };
 
-export function standIn(): Part {
-  const part = new Part(TRIANGLE, {
-    arrays: new Arrays(new ArrayBuffer(64)), materials: [PLAIN], library: new TextureLibrary(() => "", () => {}), entries: 1, size: 1,
-  });
-  part.count = 1;
-  return part;
+export class StandIn {
+  readonly part: Part;
+
+  constructor() {
+    const library = new TextureLibrary(() => "", () => {});
+    this.part = new Part(TRIANGLE, { arrays: new Arrays(new ArrayBuffer(64)), materials: [PLAIN], library, entries: 1, size: 1 });
+    this.part.count = 1;
+  }
+
+  /** Has the programs of a scene with the triangle in it compiled. That goes on aside; drawing now would wait for it. */
+  prepare(renderer: WebGLRenderer, scene: Scene, camera: Camera): void {
+    const { mesh, skinned } = this.part;
+    renderer.compile(scene, camera);
+    // Skinning and shadows are drawn into textures: their programs differ in what they put out.
+    const target = new WebGLRenderTarget(1, 1);
+    renderer.setRenderTarget(target);
+    const depth = mesh.customDepthMaterial!;
+    depth.side = BackSide;
+    renderer.compile(new Scene().add(new Mesh(mesh.geometry, depth)), camera, scene);
+    renderer.compile(skinned.scene, camera);
+    renderer.setRenderTarget(null);
+    target.dispose();
+  }
+
+  /** Asks all programs for what three.js wants to know before their first use: later, each answer would wait for a drawing. */
+  ask(renderer: WebGLRenderer): void {
+    for (const program of renderer.info.programs ?? []) {
+      program.getUniforms();
+      program.getAttributes();
+    }
+  }
 }

@@ -11,7 +11,7 @@ import { openContext, Pace } from "./pace";
 import { type Palette, PALETTES } from "./palette";
 import { type Pane, pickJoint, toScreen } from "./picking";
 import { Stage } from "./stage";
-import { standIn } from "./standin";
+import { StandIn } from "./standin";
 
 interface Slot {
   character: CharacterView;
@@ -40,7 +40,9 @@ export class Viewport {
   private readonly framing: Framing;
   private readonly labels = new Labels();
   private readonly note = document.createElement("p");
-  private readonly standIn = standIn();
+  private readonly standIn = new StandIn();
+  /** Whether the programs are being compiled, or are; nothing is drawn before. */
+  private prepared = false;
   private readonly slots: (Slot | null)[] = [null, null];
   private palette: Palette;
   private selected = -1;
@@ -63,6 +65,8 @@ export class Viewport {
     const { context, software } = openContext();
     const canvas = context.canvas as HTMLCanvasElement;
     this.renderer = new WebGLRenderer({ canvas, context });
+    // Asking for errors waits for the compiler.
+    this.renderer.debug.checkShaderErrors = false;
     this.pace = new Pace(context, software);
     this.renderer.toneMapping = NeutralToneMapping;
     this.renderer.autoClear = false;
@@ -75,7 +79,7 @@ export class Viewport {
     this.element.className = "viewport";
     this.element.append(canvas, this.labels.canvas, this.note);
     this.stage = new Stage(this.scene, software);
-    this.scene.add(this.standIn.mesh);
+    this.scene.add(this.standIn.part.mesh);
     this.framing = new Framing(canvas, () => this.invalidate());
     this.listen(canvas);
     this.setOptions(options);
@@ -109,6 +113,7 @@ export class Viewport {
         this.instance = 0;
       }
       this.pace.reset();
+      performance.mark("marrow: character");
     }
     this.setOptions(this.options);
   }
@@ -248,7 +253,15 @@ export class Viewport {
     this.width = clientWidth;
     this.height = clientHeight;
     this.ratio = 0;
-    this.draw(false);
+    this.dirty = true;
+    if (this.prepared) {
+      this.draw(false);
+      return;
+    }
+    this.prepared = true;
+    this.applySize(true);
+    this.standIn.prepare(this.renderer, this.scene, this.camera);
+    this.pace.began();
   }
 
   /** Gives the canvas the resolution of a moving or a resting picture. */
@@ -264,7 +277,7 @@ export class Viewport {
 
   private tick(now: number): void {
     this.controls.update();
-    if (this.pace.busy(now)) return;
+    if (!this.prepared || this.pace.busy(now)) return;
     if (this.dirty) {
       this.beforeDraw();
       this.draw(true);
@@ -279,12 +292,15 @@ export class Viewport {
     if (first?.character.count) this.follow(first);
     const panes = this.panes();
     this.rough = moving && this.pace.scale < 1;
-    if (!this.drawn) this.standIn.skinned.run(this.renderer, 1);
+    if (!this.drawn) {
+      this.standIn.ask(this.renderer);
+      this.standIn.part.skinned.run(this.renderer, 1);
+    }
     for (const pane of panes) this.drawPane(pane, moving);
-    this.scene.remove(this.standIn.mesh);
+    this.scene.remove(this.standIn.part.mesh);
     this.drawLabels(panes[0]);
     this.note.textContent = first?.crowd.words ?? "";
-    this.drawn++;
+    if (!this.drawn++) performance.mark("marrow: stage");
     if (first?.character.count && !this.seen) {
       this.seen = true;
       performance.mark("marrow: first picture");
