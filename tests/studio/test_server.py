@@ -364,7 +364,7 @@ def test_samples_open_by_name(site, monkeypatch):
 
     monkeypatch.setattr(
         app,
-        "sample_actor",
+        "maker_of_sample",
         lambda name, slot: (
             lambda: Actor(small_character(name=name), slot, Origin("sample", name), graph=small_graph())
         ),

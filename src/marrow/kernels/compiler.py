@@ -24,7 +24,7 @@ import numpy as np
 from marrow.kernels.calling import Kind, describe
 from marrow.kernels.loading import REFUSED, load, machine
 
-__all__ = ["Kernel", "cache_folder", "kernel", "readonly"]
+__all__ = ["Kernel", "cache_folder", "kernel", "nothing_kept", "readonly"]
 
 log = logging.getLogger("marrow")
 
@@ -67,6 +67,12 @@ def cache_folder() -> Path | None:
             error,
         )
         return None
+
+
+def nothing_kept() -> bool:
+    """Whether all kernels still have to be compiled."""
+    folder = cache_folder()
+    return folder is None or next(folder.glob("*.o"), None) is None
 
 
 class Kernel:

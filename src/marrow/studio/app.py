@@ -29,7 +29,7 @@ from marrow.studio.code import python_code
 from marrow.studio.curves import curves, joint_path
 from marrow.studio.guard import Guard
 from marrow.studio.hub import Hub, greeting
-from marrow.studio.loading import sample_actor
+from marrow.studio.makers import maker_of_sample
 from marrow.studio.parcel import safe_name
 from marrow.studio.session import Session
 from marrow.studio.uploads import Uploads
@@ -246,7 +246,7 @@ class Studio:
             return
         try:
             async with self.loading, self.progress(f"Opening {name[:100]}"):
-                self.show(await run_in_threadpool(lambda: sample_actor(name, slot)()))
+                self.show(await run_in_threadpool(lambda: maker_of_sample(name, slot)()))
         except MarrowError as error:
             self.hub.tell(p.Failure(str(error)))
 

@@ -1,14 +1,11 @@
-"""From what a user names or sends to an `Actor`: samples, and the files of an upload."""
+"""From the files of an upload to an `Actor`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import PurePath
 
-from marrow.errors import FormatError, UnknownNameError
-from marrow.graph import Graph
+from marrow.errors import FormatError
 from marrow.io import load_source
 from marrow.io.clips import share_of_joints, with_clips_of
 from marrow.model import Character
@@ -16,30 +13,10 @@ from marrow.report import ReportBuilder
 from marrow.studio.actor import Actor, Origin
 from marrow.studio.parcel import Held, Parcel, ParcelSource
 
-__all__ = ["Arrival", "actor_with_clips", "arrive", "sample_actor"]
+__all__ = ["Arrival", "actor_with_clips", "arrive"]
 
 FITS = 0.5
 """The share of the joints a motion moves that a character must have for the two to belong together."""
-
-
-def sample_actor(
-    name: str, slot: int, *, graph: Graph | None = None, graph_file: str | None = None
-) -> Callable[[], Actor]:
-    """Loads a built-in character; the call makes an actor of it, with its own graph where none is given."""
-    from marrow import samples
-
-    if name not in samples.NAMES:
-        raise UnknownNameError("sample", name, samples.NAMES)
-    chosen = sample_graph(name) if graph is None else graph
-    return partial(Actor, samples.load(name), slot, Origin("sample", name, graph_file), graph=chosen)
-
-
-def sample_graph(name: str) -> Graph | None:
-    """The graph that comes with a sample."""
-    from marrow import samples
-
-    make = getattr(samples, f"{name}_graph", None)
-    return make() if make is not None else None
 
 
 @dataclass(frozen=True)
