@@ -89,7 +89,7 @@ export class App {
           break;
         case "live":
           this.live = message;
-          this.weights = Object.fromEntries((this.characters[0]?.graph?.nodes ?? []).map((node, i) => [node.path, message.weights[i] ?? 0]));
+          this.weigh();
           this.history = [...this.history, ...message.entered].slice(-HISTORY_LENGTH);
           this.emit("live", message);
           break;
@@ -179,6 +179,11 @@ export class App {
     return this.lastFrames.get(slot)?.frame ?? -1;
   }
 
+  /** What each node of the graph weighs, once both the graph and its numbers are here. */
+  private weigh(): void {
+    this.weights = Object.fromEntries((this.characters[0]?.graph?.nodes ?? []).map((node, i) => [node.path, this.live?.weights[i] ?? 0]));
+  }
+
   private async load(slot: number, present: boolean): Promise<void> {
     const turn = ++this.loads[slot];
     if (!present) {
@@ -203,6 +208,7 @@ export class App {
         () => this.viewport.invalidate(),
       );
       this.characters[slot] = info;
+      this.weigh();
       this.viewport.setCharacter(slot, view);
       // Frames may have come while its meshes were on their way; nothing more is sent while nothing moves.
       const known = this.waiting.get(slot) ?? this.lastFrames.get(slot);
