@@ -4,7 +4,9 @@
  * A doll has an ellipsoid for each part of the body: as long and wide as the vertices that a joint moves most, in the colour
  * they have. It is moved by the same matrices as the character.
  */
-import { Color, InstancedMesh, LinearSRGBColorSpace, MeshStandardMaterial, SphereGeometry } from "three";
+import {
+  Color, DynamicDrawUsage, InstancedBufferAttribute, InstancedMesh, LinearSRGBColorSpace, MeshStandardMaterial, SphereGeometry,
+} from "three";
 import type { CharacterView } from "./character";
 import { lightUp } from "./light";
 import { principalAxes } from "./moments";
@@ -12,7 +14,7 @@ import { principalAxes } from "./moments";
 /** Balls of so many sides, for up to so many figures: the more there are, the smaller each is seen. */
 const BALLS = [[120, 10, 6], [500, 6, 4], [Infinity, 4, 2]] as const;
 /** Parts of a body smaller than this share of it go with the one they hang on. */
-const SMALL = 0.035;
+const SMALL = 0.022;
 
 interface BodyPart {
   entry: number;
@@ -49,9 +51,8 @@ export class Figures {
     this.capacity = Math.ceil(1.5 * figures);
     const total = this.capacity * this.parts.length;
     this.mesh.dispose();
-    this.mesh.instanceMatrix.array = new Float32Array(16 * total);
-    this.mesh.count = total;
-    this.mesh.instanceColor = null;
+    this.mesh.instanceMatrix = new InstancedBufferAttribute(new Float32Array(16 * total), 16).setUsage(DynamicDrawUsage);
+    this.mesh.instanceColor = new InstancedBufferAttribute(new Float32Array(3 * total), 3);
     for (let i = 0; i < total; i++) this.mesh.setColorAt(i, this.parts[i % this.parts.length].color);
   }
 
@@ -146,7 +147,7 @@ function bodyParts(character: CharacterView): BodyPart[] {
     const half = spread.map((s) => Math.max(Math.sqrt(3) * s, 0.004 * character.size));
     const shape = new Float64Array(12);
     // The ball's poles lie on the longest axis.
-    [1, 0, 2].forEach((column, k) => {
+    [1, 2, 0].forEach((column, k) => {
       for (let row = 0; row < 3; row++) shape[4 * row + column] = half[k] * axes[k][row];
     });
     for (let row = 0; row < 3; row++) shape[4 * row + 3] = center[row];

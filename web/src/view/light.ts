@@ -21,10 +21,10 @@ vec3 mwSoftBox(vec3 direction, float sharpness, vec3 axis, float size, vec3 colo
 vec3 mwLight(vec3 direction, float sharpness) {
   float softness = 0.12 + 1.7 / sqrt(sharpness);
   float height = direction.y / sqrt(direction.y * direction.y + softness * softness);
-  vec3 light = mix(vec3(0.115, 0.108, 0.104), vec3(0.46, 0.49, 0.54), 0.5 + 0.5 * height);
-  light += mwSoftBox(direction, sharpness, vec3(0.66, 0.58, 0.478), 9.0, vec3(2.5, 2.36, 2.18));    // key, over the right shoulder
-  light += mwSoftBox(direction, sharpness, vec3(-0.894, 0.268, 0.358), 7.0, vec3(0.95, 1.05, 1.2)); // fill, from the left
-  light += mwSoftBox(direction, sharpness, vec3(-0.45, 0.49, -0.747), 11.0, vec3(2.3, 2.45, 2.7));  // rim, from behind
+  vec3 light = mix(vec3(0.062, 0.059, 0.058), vec3(0.27, 0.29, 0.325), 0.5 + 0.5 * height);
+  light += mwSoftBox(direction, sharpness, vec3(0.66, 0.58, 0.478), 9.0, vec3(1.25, 1.18, 1.08));   // key, over the right shoulder
+  light += mwSoftBox(direction, sharpness, vec3(-0.894, 0.268, 0.358), 7.0, vec3(0.34, 0.39, 0.47)); // fill, from the left
+  light += mwSoftBox(direction, sharpness, vec3(-0.45, 0.49, -0.747), 11.0, vec3(1.5, 1.62, 1.8));  // rim, from behind
   return light;
 }
 `;

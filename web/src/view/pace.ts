@@ -47,6 +47,11 @@ export class Pace {
     return STEPS[this.step];
   }
 
+  /** Pixels of a resting picture for each of the page: where edges are not smoothed as they are drawn, more pixels do it. */
+  get restRatio(): number {
+    return this.software ? 2 : Math.min(window.devicePixelRatio || 1, 2);
+  }
+
   /** Forgets what was measured: something else is drawn now. */
   reset(): void {
     this.step = this.slow = this.cost = this.measured = 0;

@@ -8,7 +8,7 @@ import type { Palette } from "./palette";
 const SKY_STRIPES = 32;
 
 export class Stage {
-  readonly sun = new DirectionalLight(0xfff3e4, 2.3);
+  readonly sun = new DirectionalLight(0xfff3e4, 1.9);
   private readonly ground = new Ground(this.sun);
   private readonly sky: Color[] = Array.from({ length: SKY_STRIPES }, () => new Color());
 

@@ -142,9 +142,9 @@ export class Viewport {
       if (this.instance >= frame.count) this.instance = 0;
       // The camera is set once for a character, and again when a crowd comes or goes.
       if (this.framedCount !== frame.count) {
-        const first = this.framedCount === 0;
+        const anew = this.framedCount === 0 || this.framedCount > 1 !== frame.count > 1;
         this.framedCount = frame.count;
-        this.frame(first);
+        this.frame(anew);
       }
     }
     this.invalidate();
@@ -216,8 +216,9 @@ export class Viewport {
 
   private surround(box: Box3): void {
     const size = this.slots[0]?.character.size ?? 1;
-    // Grid lines a round length apart, about a third of the character's height.
-    this.stage.surround(box, 10 ** Math.round(Math.log10(size / 3)));
+    // Grid lines a round length apart, about a third of the character's height, or more around a crowd.
+    const wanted = Math.max(size / 3, box.getSize(new Vector3()).length() / 20);
+    this.stage.surround(box, 10 ** Math.round(Math.log10(wanted)));
   }
 
   /** Keeps the light on the character, and the camera too when it follows. */
@@ -255,7 +256,7 @@ export class Viewport {
     this.ratio = 0;
     this.dirty = true;
     if (this.prepared) {
-      this.draw(false);
+      this.draw(true);
       return;
     }
     this.prepared = true;
@@ -267,7 +268,7 @@ export class Viewport {
   /** Gives the canvas the resolution of a moving or a resting picture. */
   private applySize(moving: boolean): void {
     const screen = Math.min(window.devicePixelRatio || 1, 2);
-    const ratio = screen * (moving ? this.pace.scale : 1);
+    const ratio = moving ? screen * this.pace.scale : Math.max(screen, this.pace.restRatio);
     if (ratio === this.ratio) return;
     this.ratio = ratio;
     this.renderer.setPixelRatio(ratio);
@@ -291,7 +292,7 @@ export class Viewport {
     const first = this.slots[0];
     if (first?.character.count) this.follow(first);
     const panes = this.panes();
-    this.rough = moving && this.pace.scale < 1;
+    this.rough = moving && this.ratio < this.pace.restRatio;
     if (!this.drawn) {
       this.standIn.ask(this.renderer);
       this.standIn.part.skinned.run(this.renderer, 1);
@@ -321,7 +322,7 @@ export class Viewport {
       slot.overlays.update(this.options, i === 0 ? this.selected : -1, instance);
       slot.overlays.group.visible = shown;
       if (!shown) return;
-      this.rough = slot.crowd.arrange(camera, instance, moving) || this.rough;
+      this.rough = slot.crowd.arrange(camera, this.selected >= 0 ? instance : -1, moving) || this.rough;
       slot.character.showNormals(this.options.normals, this.palette.normals, instance);
       slot.character.skin(renderer, pane.method);
     });
