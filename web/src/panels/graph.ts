@@ -116,8 +116,11 @@ export function graphPanel(app: App): HTMLElement {
     canvas.scrollLeft = focus.x * scale - clientWidth / 2;
     canvas.scrollTop = focus.y * scale - clientHeight / 2;
   }
+  function showAll(): void {
+    setScale(Math.min(1.1, (canvas.clientWidth - 12) / size.width, (canvas.clientHeight - 12) / size.height));
+  }
   function setScale(value: number): void {
-    scale = Math.min(2, Math.max(0.3, value));
+    scale = Math.min(2, Math.max(0.1, value));
     drawing.setAttribute("width", String(size.width * scale));
     drawing.setAttribute("height", String(size.height * scale));
   }
@@ -142,6 +145,7 @@ export function graphPanel(app: App): HTMLElement {
   });
   const zoomButtons = h(
     "div", { class: "zoom", role: "group", "aria-label": "Size of the graph" },
+    button({ label: "The whole graph", text: "Fit", onclick: showAll }),
     button({ label: "Smaller", text: "−", onclick: () => zoom(1 / 1.25) }),
     button({ label: "Larger", text: "+", onclick: () => zoom(1.25) }),
   );
