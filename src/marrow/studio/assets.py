@@ -108,7 +108,7 @@ def _mesh(mesh: Mesh, slots: Array, palette: int, first_weight: int, blob: _Blob
             buffers[name] = blob.add(values, "float32")
     for k, uv in enumerate(mesh.uvs):
         buffers[f"uv{k}"] = blob.add(uv, "float32")
-    for field in ("positions", "normals"):
+    for field in ("positions", "normals", "tangents"):
         deltas = [t.dense(mesh.vertex_count, field) for t in mesh.morph_targets]
         if any(delta is not None for delta in deltas):
             zeros = np.zeros((mesh.vertex_count, 3), np.float32)
