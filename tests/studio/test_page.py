@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from browser import Tab, chromium
+from browser import Tab
 from studio_world import JOINTS, small_character
 
 import marrow as mw
@@ -16,62 +15,6 @@ from builders import rotations
 
 # Skinning in float32 on both sides, relative to the character's size.
 SAME = 2e-6
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def studio(browser: Any) -> Iterator[mw.View]:
-    with mw.view("mannequin", browser=False) as view:
-        yield view
-
-
-@pytest.fixture(scope="module")
-def shared(browser: Any, studio: Any) -> Iterator[Tab]:
-    tab = Tab(browser, studio.url).loaded()
-    tab.js("s.set('shadows', false)")
-    yield tab
-    assert tab.errors == []
-    tab.close()
-
-
-@pytest.fixture
-def tab(shared: Tab) -> Tab:
-    """The page as a visitor finds it: playing the first clip, nothing picked."""
-    shared.send(type="mode", value="clip")
-    shared.send(type="clip", name="idle")
-    shared.send(type="play", playing=True)
-    shared.send(type="select", joint=-1)
-    shared.js("s.set('method', 'file')")
-    shared.until("s.state.mode === 'clip' && s.state.clip === 'idle' && s.state.playing && s.selected === -1")
-    return shared
-
-
-@pytest.fixture
-def quiet(shared: Tab) -> None:
-    """Lets the shared page stand still: where the processor draws, two moving pages take turns."""
-    shared.send(type="play", playing=False)
-    shared.until("!s.state.playing")
-
-
-@pytest.fixture
-def small(browser: Any, quiet: None) -> Iterator[Any]:
-    """Opens small studios of their own."""
-    opened: list[Any] = []
-
-    def open_one(thing: Any = None) -> tuple[Any, Tab]:
-        view = mw.view(thing, browser=False)
-        tab = Tab(browser, view.url, width=900, height=560)
-        opened.extend((tab, view))
-        return view, tab
-
-    yield open_one
-    for one in opened:
-        one.close()
 
 
 # -- pictures ---------------------------------------------------------------------------------------------------
@@ -108,6 +51,7 @@ def test_skinning_methods_differ_where_joints_twist(tab: Tab) -> None:
     assert np.abs(positions[0] - positions[1]).max() > 1e-3
 
 
+@pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize("method", ["linear", "dual_quaternion"])
 def test_scaled_and_sheared_joints_and_morphs_are_skinned_as_the_engine_does(small: Any, method: str) -> None:
     character = small_character()
@@ -123,6 +67,7 @@ def test_scaled_and_sheared_joints_and_morphs_are_skinned_as_the_engine_does(sma
     assert tab.difference_to_engine(method) < 5 * SAME
 
 
+@pytest.mark.usefixtures("quiet")
 def test_blended_skinning_of_a_file_equals_the_engines(small: Any, corpus: Path) -> None:
     _, tab = small(mw.load(corpus / "maya_dq_weights_7500_binary.fbx"))
     tab.loaded()
@@ -225,117 +170,7 @@ def test_a_layers_mask_is_shown_on_the_skeleton(tab: Tab) -> None:
     tab.js("s.set('skeleton', false)")
 
 
-# -- crowds, files, out -----------------------------------------------------------------------------------------
-
-
-def test_the_number_of_characters_follows_the_crowd_panel(tab: Tab) -> None:
-    tab.page.get_by_role("tab", name="Crowd").click()
-    number = tab.page.get_by_role("spinbutton", name="Number of characters")
-    number.fill("3")
-    number.press("Enter")
-    tab.until("s.viewport.character().count === 3")
-    number.fill("1")
-    number.press("Enter")
-    tab.until("s.viewport.character().count === 1")
-
-
-def test_pictures_files_and_code_can_be_taken_away(tab: Tab) -> None:
-    for item, ending, magic in (("Picture", ".png", b"\x89PNG"), ("Export character", ".glb", b"glTF")):
-        tab.page.get_by_role("button", name="Save and export").click()
-        with tab.page.expect_download() as saved:
-            tab.page.get_by_role("menuitem", name=item).click()
-        assert saved.value.suggested_filename.endswith(ending)
-        assert Path(saved.value.path()).read_bytes()[:4] == magic
-    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    tab.page.get_by_role("button", name="Save and export").click()
-    tab.page.get_by_role("menuitem", name="Copy Python code").click()
-    tab.page.get_by_text("Python code copied").wait_for()
-    assert "import marrow as mw" in tab.js("navigator.clipboard.readText()")
-
-
-def test_a_video_is_recorded(tab: Tab) -> None:
-    tab.page.get_by_role("button", name="Save and export").click()
-    tab.page.get_by_role("menuitem", name="Record video").click()
-    drawn = tab.js("s.viewport.drawn")
-    tab.until("s.viewport.drawn > a + 4", drawn)
-    with tab.page.expect_download() as saved:
-        tab.page.get_by_role("button", name="Stop recording").click()
-    assert Path(saved.value.path()).read_bytes()[:4] == b"\x1a\x45\xdf\xa3"
-
-
-def test_a_file_is_opened_and_a_broken_one_is_refused_in_words(
-    small: Any, corpus: Path, tmp_path: Path
-) -> None:
-    _, tab = small()
-    tab.page.get_by_text("Nothing is open", exact=True).wait_for()
-    tab.page.get_by_role("button", name="Open a character").click()
-    tab.page.get_by_label("Choose a file").set_input_files(corpus / "Fox.glb")
-    tab.loaded()
-    assert tab.js("s.characters[0].clips.map((c) => c.name)") == ["Survey", "Walk", "Run"]
-    broken = tmp_path / "broken.glb"
-    broken.write_bytes((corpus / "Fox.glb").read_bytes()[:2000])
-    tab.page.get_by_role("button", name="Open a character").click()
-    tab.page.get_by_label("Choose a file").set_input_files(broken)
-    problem = tab.page.locator(".problem")
-    problem.wait_for()
-    assert "broken.glb" in problem.inner_text()
-    assert tab.js("s.characters[0].clips.length") == 3, "the fox is still there"
-
-
-def test_a_file_dropped_on_the_page_is_opened(small: Any, corpus: Path) -> None:
-    _, tab = small()
-    tab.until("s?.hello")
-    tab.js(
-        """(() => {
-          const files = new DataTransfer();
-          files.items.add(new File([new Uint8Array(a)], 'dropped.glb'));
-          const about = {dataTransfer: files, bubbles: true, cancelable: true};
-          for (const type of ['dragenter', 'dragover', 'drop']) document.body.dispatchEvent(new DragEvent(type, about));
-        })()""",
-        list((corpus / "SimpleSkin.glb").read_bytes()),
-    )
-    tab.loaded()
-    assert tab.js("s.characters[0].joints.length") >= 2
-    assert tab.page.locator(".veil").is_hidden()
-
-
 # -- the page itself --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (820, 1180), (1024, 768)])
-def test_the_page_fits_desktops_and_tablets(tab: Tab, width: int, height: int) -> None:
-    tab.page.set_viewport_size({"width": width, "height": height})
-    tab.until(
-        "Math.abs(document.querySelector('.viewport canvas').clientWidth - s.viewport.element.clientWidth) < 2"
-    )
-    assert tab.js("document.documentElement.scrollWidth") <= width
-    canvas = tab.page.locator(".viewport").bounding_box()
-    assert canvas["width"] >= 600 and canvas["height"] >= 300
-    drawer = tab.page.get_by_role("button", name="Show settings")
-    assert drawer.is_visible() == (width <= 1100)
-    if drawer.is_visible():
-        drawer.click()
-        tab.page.get_by_role("tab", name="View").click()
-        drawer.click()
-    tab.page.set_viewport_size({"width": 1120, "height": 640})
-
-
-def test_every_control_has_a_name(tab: Tab) -> None:
-    nameless = tab.js(
-        """[...document.querySelectorAll('button, input, select, [role=slider], [role=separator], canvas, dialog')]
-        .filter((e) => !(e.getAttribute('aria-label') || e.textContent.trim() || e.closest('label')?.textContent.trim()
-          || e.getAttribute('aria-hidden')))
-        .map((e) => e.outerHTML.slice(0, 120))"""
-    )
-    assert nameless == []
-
-
-def test_help_opens_with_a_question_mark_and_closes_again(tab: Tab) -> None:
-    tab.page.keyboard.press("?")
-    help_card = tab.page.get_by_role("dialog", name="Keyboard help")
-    help_card.wait_for()
-    tab.page.keyboard.press("Escape")
-    help_card.wait_for(state="hidden")
 
 
 def test_two_pages_watch_and_steer_one_session(tab: Tab, browser: Any, studio: Any) -> None:

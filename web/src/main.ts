@@ -51,7 +51,6 @@ function start(root: HTMLElement): void {
     h("span", { class: "brand", "aria-hidden": "true" }, "marrow"),
     h("div", { class: "heading" }, title, facts),
     mode.element,
-    h("div", { class: "spring" }),
     button({ label: "Open a character (Ctrl O)", icon: "open", text: "Open", onclick: () => chooseCharacter(0) }),
     saveMenu(app),
     button({ label: "Dark or light (T)", icon: "theme", onclick: () => app.set("theme", app.options.theme === "dark" ? "light" : "dark") }),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from marrow.studio.actor import Actor
@@ -9,8 +10,8 @@ from marrow.studio.session import Session
 
 __all__ = ["python_code"]
 
-LONGEST = 60 * 60
-"""The most frames a graph is run for: what happened a minute ago no longer shows."""
+LONGEST = 60.0
+"""The most seconds a graph is run for: what happened a minute ago hardly shows."""
 
 
 def python_code(session: Session) -> str:
@@ -30,7 +31,7 @@ def python_code(session: Session) -> str:
     else:
         lines.append(f"animator = mw.Animator(character{many})")
         if actor.clip is not None:
-            options = [f"start={actor.time:.4f}"] if actor.time else []
+            options = [f"start={actor.time:.6f}"] if actor.time else []
             options += [] if session.loop else ["loop=False"]
             lines.append(f"animator.play({', '.join([repr(actor.clip), *options])})")
     if session.spread and session.count > 1:
@@ -40,16 +41,24 @@ def python_code(session: Session) -> str:
 
 
 def _running(actor: Actor) -> list[str]:
-    """As long as the graph has run, with the triggers that were fired; parameters as they are now."""
-    frames = min(max(round(60 * actor.ran), 1), LONGEST)
-    first = round(60 * actor.ran) - frames
-    fired = {round(60 * at) - first: name for at, name in actor.fired if round(60 * at) >= first}
-    if frames == 1 and not fired:
-        return ["animator.update(1 / 60)"]
-    lines = [f"for {'frame' if fired else '_'} in range({frames}):  # {frames / 60:.2f} s"]
-    for frame, name in fired.items():
-        lines += [f"    if frame == {frame}:", f"        animator.trigger({name!r})"]
-    return [*lines, "    animator.update(1 / 60)"]
+    """As long as the graph has run, with the triggers that were fired on the way; parameters as they are now."""
+    at = max(actor.ran - LONGEST, 0.0)
+    lines: list[str] = []
+    for fired, name in actor.fired:
+        if fired >= at:
+            lines += [*_updates(fired - at), f"animator.trigger({name!r})"]
+            at = fired
+    return [*lines, *_updates(actor.ran - at)] or ["animator.update(1 / 60)"]
+
+
+def _updates(seconds: float) -> list[str]:
+    """So many seconds, frame by frame."""
+    frames = math.floor(60 * seconds + 1e-6)
+    rest = seconds - frames / 60
+    whole = {0: [], 1: ["animator.update(1 / 60)"]}.get(
+        frames, [f"for _ in range({frames}):", "    animator.update(1 / 60)"]
+    )
+    return [*whole, f"animator.update({rest:.6f})"] if rest > 1e-5 else whole
 
 
 def _character(actor: Actor) -> str:

@@ -14,7 +14,7 @@ export function transport(app: App): HTMLElement {
     ...SPEEDS.map((value) => h("option", { value: String(value) }, value < 0 ? `${value}× back` : `${value}×`)),
   );
   const name = h("span", { class: "clip-name" });
-  const clock = h("span", { class: "clock", role: "timer", "aria-live": "off" });
+  const clock = h("span", { class: "clock", role: "timer", "aria-live": "off", "aria-label": "Time" });
   let shown = "";
 
   function tick(time: number): void {

@@ -1,0 +1,84 @@
+"""Fixtures of the tests that look at the studio's page in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from browser import Tab, chromium
+
+import marrow as mw
+
+DEFAULTS = {
+    "theme": "dark",
+    "method": "file",
+    "compare": "off",
+    "follow": True,
+    "grid": True,
+    **dict.fromkeys(
+        ("skeleton", "names", "axes", "wireframe", "normals", "bounds", "sockets", "heat", "path"), False
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def studio(browser: Any) -> Iterator[mw.View]:
+    with mw.view("mannequin", browser=False) as view:
+        yield view
+
+
+@pytest.fixture(scope="module")
+def shared(browser: Any, studio: Any) -> Iterator[Tab]:
+    tab = Tab(browser, studio.url).loaded()
+    tab.js("s.set('shadows', false)")
+    yield tab
+    assert tab.errors == []
+    tab.close()
+
+
+@pytest.fixture
+def tab(shared: Tab) -> Tab:
+    """The page as a visitor finds it: playing the first clip, nothing picked, one character in its place."""
+    shared.page.set_viewport_size({"width": 1120, "height": 640})
+    shared.send(type="count", value=1)
+    shared.send(type="travel", on=False)
+    shared.send(type="speed", value=1.0)
+    shared.send(type="loop", value=True)
+    shared.send(type="mode", value="clip")
+    shared.send(type="clip", name="idle")
+    shared.send(type="play", playing=True)
+    shared.send(type="select", joint=-1)
+    for name, value in DEFAULTS.items():
+        shared.js("s.set(a[0], a[1])", [name, value])
+    shared.until("s.state.mode === 'clip' && s.state.clip === 'idle' && s.state.playing && s.selected === -1")
+    return shared
+
+
+@pytest.fixture
+def quiet(shared: Tab) -> None:
+    """Lets the shared page stand still: where the processor draws, two moving pages take turns."""
+    shared.send(type="play", playing=False)
+    shared.until("!s.state.playing")
+
+
+@pytest.fixture
+def small(browser: Any) -> Iterator[Any]:
+    """Opens small studios of their own."""
+    opened: list[Any] = []
+
+    def open_one(thing: Any = None, *, width: int = 900, **options: Any) -> tuple[Any, Tab]:
+        view = mw.view(thing, browser=False, **options)
+        tab = Tab(browser, view.url, width=width, height=560)
+        opened.extend((tab, view))
+        return view, tab
+
+    yield open_one
+    for one in opened:
+        one.close()

@@ -1,0 +1,208 @@
+"""Opening files in the page: chosen, dropped, several at once, side by side, motion for who is there; and refusals."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import Tab
+from studio_world import small_character
+
+import marrow as mw
+
+
+def drop(tab: Tab, files: list[Path], *, right: bool = False) -> None:
+    """Drops files or folders on the viewport as a desktop does."""
+    box = tab.page.locator(".viewport").bounding_box()
+    at = {"x": box["x"] + box["width"] * (0.8 if right else 0.2), "y": box["y"] + box["height"] / 2}
+    data = {"items": [], "files": [str(file) for file in files], "dragOperationsMask": 1}
+    wire = tab.context.new_cdp_session(tab.page)
+    for kind in ("dragEnter", "dragOver", "drop"):
+        wire.send("Input.dispatchDragEvent", {"type": kind, **at, "data": data})
+    wire.detach()
+
+
+def choose(tab: Tab, *files: Path) -> None:
+    """Opens files through the dialog."""
+    tab.page.get_by_role("button", name="Open a character").click()
+    tab.page.get_by_label("Choose a file").set_input_files([str(file) for file in files])
+
+
+def until_named(tab: Tab, name: str, slot: int = 0) -> None:
+    tab.until("s.characters[a[1]]?.name === a[0]", [name, slot])
+
+
+def problem(tab: Tab) -> str:
+    shown = tab.page.locator(".problem").last
+    shown.wait_for()
+    return shown.inner_text()
+
+
+@pytest.fixture
+def hero(tmp_path: Path) -> Path:
+    file = tmp_path / "hero.glb"
+    mw.save(small_character(), file)
+    return file
+
+
+def test_a_file_is_opened_and_a_broken_one_is_refused_in_words(
+    small: Any, corpus: Path, tmp_path: Path
+) -> None:
+    _, tab = small()
+    tab.page.get_by_text("Nothing is open", exact=True).wait_for()
+    choose(tab, corpus / "Fox.glb")
+    tab.loaded()
+    assert tab.js("s.characters[0].clips.map((c) => c.name)") == ["Survey", "Walk", "Run"]
+    broken = tmp_path / "broken.glb"
+    broken.write_bytes((corpus / "Fox.glb").read_bytes()[:2000])
+    choose(tab, broken)
+    assert "broken.glb" in problem(tab)
+    assert tab.js("s.characters[0].clips.length") == 3, "the fox is still there"
+    assert tab.page.locator(".progress").is_hidden()
+
+
+def test_a_file_dropped_on_the_page_is_opened(small: Any, hero: Path) -> None:
+    _, tab = small()
+    tab.until("s?.hello")
+    drop(tab, [hero])
+    tab.loaded()
+    assert tab.js("s.characters[0].joints.length") == 5
+    assert tab.page.locator(".veil").is_hidden()
+
+
+def gltf_folder(folder: Path) -> Path:
+    """A glTF whose buffer lies in a folder below it."""
+    import json
+
+    folder.mkdir()
+    mw.save(small_character(seed=4), folder / "figure.gltf")
+    document = json.loads((folder / "figure.gltf").read_text())
+    buffer = document["buffers"][0]["uri"]
+    (folder / "data").mkdir()
+    (folder / buffer).rename(folder / "data" / buffer)
+    document["buffers"][0]["uri"] = f"data/{buffer}"
+    (folder / "figure.gltf").write_text(json.dumps(document))
+    return folder
+
+
+def test_a_dropped_folder_brings_all_its_files(small: Any, tmp_path: Path) -> None:
+    folder = gltf_folder(tmp_path / "assets")
+    _, tab = small()
+    tab.until("s?.hello")
+    drop(tab, [folder])
+    until_named(tab, "figure")
+    tab.loaded()
+
+
+def test_a_gltf_is_chosen_together_with_what_it_needs(small: Any, tmp_path: Path) -> None:
+    folder = gltf_folder(tmp_path / "assets")
+    _, tab = small()
+    tab.until("s?.hello")
+    choose(tab, folder / "figure.gltf")
+    assert "did not come with it" in problem(tab)
+    choose(tab, folder / "figure.gltf", *(folder / "data").iterdir())
+    until_named(tab, "figure")
+
+
+def test_motion_for_the_open_character_is_offered(small: Any, tmp_path: Path) -> None:
+    mw.save(small_character(seed=8), tmp_path / "stroll.bvh", clip="bend")
+    _, tab = small(small_character())
+    tab.loaded()
+    drop(tab, [tmp_path / "stroll.bvh"])
+    dialog = tab.page.get_by_role("dialog", name="Add motion")
+    dialog.wait_for()
+    assert "its joints are those of arm" in dialog.inner_text()
+    dialog.get_by_role("button", name="Add its clip").click()
+    tab.until("s.characters[0].clips.length === 3 && s.state.clip === s.characters[0].clips[2].name")
+    assert tab.js("s.characters[0].meshes.length") == 2
+    drop(tab, [tmp_path / "stroll.bvh"])
+    dialog.wait_for()
+    tab.page.keyboard.press("Escape")
+    dialog.wait_for(state="hidden")
+    drop(tab, [tmp_path / "stroll.bvh"])
+    dialog.get_by_role("button", name="Open it by itself").click()
+    until_named(tab, "stroll")
+    assert tab.js("s.options.skeleton"), "what has no mesh is shown by its bones"
+
+
+# -- side by side -----------------------------------------------------------------------------------------------
+
+
+def test_two_files_stand_side_by_side(small: Any) -> None:
+    _, tab = small(small_character(name="first"), compare=small_character(seed=5, name="second"), width=1120)
+    tab.until("s?.viewport.character(0)?.count > 0 && s.viewport.character(1)?.count > 0")
+    assert tab.js("s.options.compare") == "files"
+    assert tab.page.locator(".panes span").all_inner_texts() == ["first", "second"]
+    tab.settle()
+    tab.rest()
+    both = tab.page.locator(".viewport").screenshot()
+    tab.page.get_by_role("radio", name="Off", exact=True).click()
+    tab.rest()
+    assert tab.page.locator(".viewport").screenshot() != both
+    assert tab.page.locator(".panes").is_hidden()
+
+
+def test_both_files_play_the_same_clip_at_the_same_time(small: Any) -> None:
+    _, tab = small(small_character(name="first"), compare=small_character(seed=5, name="second"), width=1120)
+    tab.until("s?.viewport.character(1)?.count > 0")
+    tab.page.locator("[data-clip='bend']").click()
+    tab.until("s.state.clip === 'bend'")
+    tab.send(type="play", playing=False)
+    tab.send(type="seek", time=0.25)
+    tab.until("[0, 1].every((k) => Math.abs(s.viewport.character(k).time - 0.25) < 1e-3)")
+
+
+def test_a_file_dropped_on_the_right_half_takes_the_second_place(small: Any, hero: Path) -> None:
+    _, tab = small(small_character(name="first"), compare=small_character(seed=5, name="second"), width=1120)
+    tab.until("s?.viewport.character(1)?.count > 0")
+    drop(tab, [hero], right=True)
+    until_named(tab, "hero", 1)
+    assert tab.js("s.characters[0].name") == "first"
+    drop(tab, [hero])
+    until_named(tab, "hero", 0)
+    tab.page.get_by_role("button", name="Close the second character").click()
+    tab.until("s.characters[1] === null")
+    tab.page.get_by_text("No second character yet").wait_for()
+
+
+# -- refusals ---------------------------------------------------------------------------------------------------
+
+
+def test_a_file_that_is_too_large_is_not_even_sent(small: Any, hero: Path) -> None:
+    _, tab = small(small_character(name="first"))
+    tab.loaded()
+    tab.js("s.hello.max_upload_bytes = 1000")
+    choose(tab, hero)
+    words = problem(tab)
+    assert words.startswith("hero.glb has") and "more than" in words
+    assert tab.js("s.characters[0].name") == "first"
+
+
+def test_the_server_refuses_what_is_too_large_in_words(small: Any, hero: Path) -> None:
+    view, tab = small(small_character(name="first"))
+    tab.loaded()
+    view._server.studio.uploads.limit = 1000
+    choose(tab, hero)
+    assert "hero.glb" in problem(tab) and tab.js("s.characters[0].name") == "first"
+
+
+def test_too_many_files_are_refused_in_words(small: Any, hero: Path) -> None:
+    _, tab = small(small_character(name="first"))
+    tab.loaded()
+    data = base64.b64encode(hero.read_bytes()).decode()
+    tab.js(
+        "s.upload(Array.from({length: 300}, (_, k) => ({name: `${k}.glb`, file: new File([a], `${k}.glb`)})))",
+        data,
+    )
+    assert "up to 256 at once" in problem(tab)
+
+
+def test_a_server_that_goes_while_a_file_is_sent_is_told_in_words(small: Any, hero: Path) -> None:
+    view, tab = small(small_character(name="first"))
+    tab.loaded()
+    view.close()
+    tab.page.get_by_text("The server is gone").wait_for()
+    choose(tab, hero)
+    assert "did not reach the server" in problem(tab)
