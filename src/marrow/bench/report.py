@@ -95,11 +95,12 @@ def as_markdown(results: list[dict[str, Any]], measurements: dict[str, Any]) -> 
 
 
 def _measured(measurements: dict[str, Any]) -> list[str]:
-    """Measurements as lines: `{name: {size: seconds or bytes}}`."""
+    """Measurements as lines: `{name: {size: seconds, bytes, or why there are none}}`."""
     lines = []
     for name, values in measurements.items():
         words = str if name.endswith("bytes") else in_words
-        lines.append(f"{name.replace('_', ' ')}: " + ", ".join(f"{k}: {words(v)}" for k, v in values.items()))
+        told = (f"{k}: {v if isinstance(v, str) else words(v)}" for k, v in values.items())
+        lines.append(f"{name.replace('_', ' ')}: " + ", ".join(told))
     return lines
 
 
