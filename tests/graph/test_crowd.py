@@ -138,6 +138,20 @@ def test_the_compiled_control_pass_does_what_the_plain_one_does():
             assert [o[:2] for o in ours.operations(n)] == [o[:2] for o in theirs.operations(n)]
 
 
+def test_threads_compute_the_same_poses():
+    crowds = [mw.Animator(STICK, everything(), count=4000, threads=threads) for threads in (1, 3)]
+    for step in range(4):
+        for crowd in crowds:
+            crowd["x"] = np.linspace(0, 1, 4000)
+            if step == 1:
+                crowd.trigger("go", np.arange(0, 4000, 3))
+            crowd.update(0.1)
+        np.testing.assert_array_equal(crowds[0].matrices, crowds[1].matrices)
+    assert len(crowds[1]._evaluator._desks) > 1
+    with pytest.raises(mw.MarrowError, match="threads"):
+        mw.Animator(STICK, threads=0)
+
+
 def test_parameters_are_checked_by_name_and_shape():
     crowd = mw.Animator(STICK, everything(), count=4)
     with pytest.raises(UnknownNameError, match="flag"):

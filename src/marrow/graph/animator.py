@@ -25,6 +25,7 @@ from marrow.kernels.control_tables import INTERVAL
 from marrow.model.character import Character
 from marrow.model.pose import Pose
 from marrow.skinning import Surface, skin
+from marrow.skinning.threads import thread_count
 
 __all__ = ["Animator"]
 
@@ -44,17 +45,24 @@ class Animator(SoloPlayback):
     character and no such axis. `update` only moves time; `pose`, `model_matrices` and `matrices` are computed when
     asked for, once per update.
 
-    Clips are played from uniform frames (see `clip.resampled`); `resampling_error` says what that costs.
+    Clips are played from uniform frames (see `clip.resampled`); `resampling_error` says what that costs. `threads=None`
+    computes the poses of a crowd on all cores where that is worth it.
     """
 
     def __init__(
-        self, character: Character, graph: Graph | CompiledGraph | None = None, *, count: int | None = None
+        self,
+        character: Character,
+        graph: Graph | CompiledGraph | None = None,
+        *,
+        count: int | None = None,
+        threads: int | None = 1,
     ) -> None:
         if not isinstance(character, Character):
             raise ValidationError(f"Animator: expected a Character, got {type(character).__name__}")
         if count is not None and count < 1:
             raise ValidationError(f"Animator: count must be at least 1, got {count}")
         self.character = character
+        self._threads = thread_count(threads)
         self._batch: tuple[int, ...] = () if count is None else (int(count),)
         self.speed: float | Array = 1.0
         """How fast time passes for the character: a number, or one per instance `(N,)`."""
@@ -312,10 +320,14 @@ class Animator(SoloPlayback):
 
     def _run(self, **outputs: Array) -> None:
         if self._control is None:
-            self._evaluator.run(self.program, **outputs)
+            self._evaluator.run(self.program, threads=self._threads, **outputs)
             return
         self._evaluator.run(
-            self.program, memory=self._control.memory, vectors=self._control.vectors, **outputs
+            self.program,
+            memory=self._control.memory,
+            vectors=self._control.vectors,
+            threads=self._threads,
+            **outputs,
         )
         self._outputs["ran"] = True
 

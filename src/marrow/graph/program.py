@@ -14,10 +14,13 @@ from marrow.kernels import program as kernel
 from marrow.kernels.compiler import readonly
 from marrow.kernels.memory import aligned_zeros
 from marrow.model.character import Palette
+from marrow.skinning.threads import run_split
 
 __all__ = ["PoseEvaluator", "Procedurals", "Program", "ProgramBuilder"]
 
 Array = NDArray[Any]
+SECONDS_PER_JOINT = 12e-9
+"""About what a program takes; enough to tell whether it is worth a thread."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,10 +117,8 @@ class PoseEvaluator:
         inverse = np.zeros(len(palette) * 12 + 16, np.float32)
         inverse[: len(palette) * 12] = palette.inverse_bind.ravel()
         self._inverse_bind = readonly(inverse)
-        self._local = aligned_zeros(Jp * 16 + 16)
-        self._model = aligned_zeros(Jp * 16 + 16)
         self._empty = np.zeros(0, np.float32)
-        self._stack = np.zeros(0, np.float32)
+        self._desks: list[_Desk] = []
 
     def run(
         self,
@@ -128,21 +129,21 @@ class PoseEvaluator:
         pose: Array | None = None,
         model: Array | None = None,
         palette: Array | None = None,
+        threads: int = 1,
     ) -> None:
         """Evaluates all instances into the outputs given: pose rows `(N, 10 * Jp + Mp)`, model matrices
         `(N, J, 3, 4)`, skinning matrices `(N, P, 3, 4)`. `memory (N, ...)` and `vectors (N, ...)` are what programs keep
         from one update to the next and the places they reach and look for; None where they do neither."""
         bank = self.bank
         Jp, Mp = bank.joint_stride, bank.morph_stride
-        need = program.depth * (10 * Jp + Mp)
-        if len(self._stack) < need:
-            self._stack = aligned_zeros(need)
         what = kernel.POSE * (pose is not None) + kernel.MODEL * (model is not None)
         what += kernel.PALETTE * (palette is not None)
-        kernel.run_programs(
+        before = (
             program.start, program.ops,
             bank.rows, bank.start, bank.frames, bank.rate, self._masks, bank.skeleton.parents, Jp, Mp,
-            self.palette.joints, self._inverse_bind, self._stack, self._local, self._model,
+            self.palette.joints, self._inverse_bind,
+        )  # fmt: skip
+        after = (
             self._empty if memory is None else memory.reshape(-1),
             0 if memory is None else memory.shape[1],
             self._empty if vectors is None else vectors.reshape(-1),
@@ -151,5 +152,33 @@ class PoseEvaluator:
             self._empty if pose is None else pose.reshape(-1),
             self._empty if model is None else model.reshape(-1),
             self._empty if palette is None else palette.reshape(-1),
-            0, len(program),
         )  # fmt: skip
+
+        def run(first: int, last: int) -> None:
+            try:
+                desk = self._desks.pop()
+            except IndexError:  # all are taken by other threads
+                desk = _Desk(Jp)
+            try:
+                desk.reserve(program.depth * (10 * Jp + Mp))
+                kernel.run_programs(*before, desk.stack, desk.local, desk.model, *after, first, last)
+            finally:
+                self._desks.append(desk)
+
+        count = len(program)
+        if threads == 1:
+            run(0, count)
+        else:
+            run_split(run, count, count * Jp * SECONDS_PER_JOINT, threads)
+
+
+class _Desk:
+    """What one thread works with: a stack of poses, and the matrices of one instance."""
+
+    def __init__(self, joints: int) -> None:
+        self.local, self.model = aligned_zeros(joints * 16 + 16), aligned_zeros(joints * 16 + 16)
+        self.stack = np.zeros(0, np.float32)
+
+    def reserve(self, floats: int) -> None:
+        if len(self.stack) < floats:
+            self.stack = aligned_zeros(floats)
