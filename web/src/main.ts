@@ -16,7 +16,7 @@ import { steerPanel } from "./panels/steer";
 import { timelinePanel } from "./panels/timeline";
 import { transport } from "./panels/transport";
 import "./styles/studio.css";
-import { button, clamp, h, segmented, tabs } from "./ui/dom";
+import { button, clamp, h, many, segmented, tabs } from "./ui/dom";
 
 declare global {
   interface Window {
@@ -106,7 +106,8 @@ function start(root: HTMLElement): void {
     const info = app.characters[0];
     title.textContent = info?.name || "marrow studio";
     document.title = info ? `${info.name} · marrow studio` : "marrow studio";
-    facts.textContent = info ? `${info.joints.length} joints · ${info.vertices.toLocaleString("en")} vertices · ${info.clips.length} clips` : "";
+    facts.textContent = info ? [many(info.joints.length, "joint"), many(info.vertices, "vertex", "vertices"), many(info.clips.length, "clip")].join(" · ") : "";
+    title.title = info?.name ?? "";
     mode.element.toggleAttribute("inert", !info?.graph);
     right.enable("steer", Boolean(info?.graph));
     dock.enable("graph", Boolean(info?.graph));

@@ -38,7 +38,9 @@ export function clipsPanel(app: App): HTMLElement {
       if (!row.hidden) shown++;
     }
     empty.hidden = shown > 0;
-    empty.textContent = list.children.length ? "No clip has that in its name." : "This character has no clips: it stands in its rest pose.";
+    list.hidden = shown === 0;
+    if (list.children.length) empty.textContent = "No clip has that in its name.";
+    else empty.textContent = app.characters[0] ? "This character has no clips: it stands in its rest pose." : "Nothing is open.";
   }
 
   function mark(): void {
@@ -52,5 +54,6 @@ export function clipsPanel(app: App): HTMLElement {
 
   app.on("character", (slot) => slot === 0 && fill());
   app.on("state", mark);
+  fill();
   return h("div", { class: "panel column" }, h("label", { class: "search" }, icon("search"), search), list, empty);
 }

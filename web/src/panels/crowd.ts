@@ -39,13 +39,18 @@ export function crowdPanel(app: App): HTMLElement {
     for (const control of [slider, number, spread.input]) control.disabled = state.driven;
   });
   app.on("stats", (stats) => {
-    figures.ms.show(stats.ms_per_update.toFixed(2));
-    figures.us.show(stats.us_per_character < 100 ? stats.us_per_character.toFixed(1) : stats.us_per_character.toFixed(0));
+    // Nothing moves, nothing is updated: that is not an update of no time.
+    figures.ms.show(stats.ms_per_update > 0 ? stats.ms_per_update.toFixed(2) : "–");
+    figures.us.show(stats.us_per_character <= 0 ? "–" : stats.us_per_character < 100 ? stats.us_per_character.toFixed(1) : stats.us_per_character.toFixed(0));
     figures.kb.show(stats.kb_per_s.toFixed(0));
     figures.rate.show(stats.fps.toFixed(0));
     figures.viewers.show(String(stats.clients));
   });
-  window.setInterval(() => figures.fps.show(String(app.viewport.pace.fps)), 500);
+  let drawn = 0;
+  window.setInterval(() => {
+    figures.fps.show(String(app.viewport.drawn - drawn));
+    drawn = app.viewport.drawn;
+  }, 1000);
 
   return h(
     "div", { class: "panel" },

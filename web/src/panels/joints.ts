@@ -2,10 +2,13 @@
 import type { App } from "../app";
 import { h, icon } from "../ui/dom";
 
+/** How far (px) the deepest joint may step in. */
+const WIDEST_INDENT = 120;
+
 export function jointsPanel(app: App): HTMLElement {
   const search = h("input", { type: "search", placeholder: "Search joints", "aria-label": "Search joints", oninput: () => refresh() });
   const tree = h("ul", { class: "list tree", role: "tree", "aria-label": "Joints" });
-  const empty = h("p", { class: "empty", hidden: true }, "No joint has that in its name.");
+  const empty = h("p", { class: "empty", hidden: true });
   let rows: HTMLElement[] = [];
   let depth: number[] = [];
   const closed = new Set<number>();
@@ -44,7 +47,9 @@ export function jointsPanel(app: App): HTMLElement {
         }
       });
     walk(-1);
-    rows.forEach((row, j) => row.style.setProperty("--depth", String(Math.min(depth[j], 14))));
+    // Deep skeletons step in by less, so that their names can still be read.
+    const step = Math.min(10, WIDEST_INDENT / Math.max(1, ...depth));
+    rows.forEach((row, j) => row.style.setProperty("--indent", `${(step * depth[j]).toFixed(1)}px`));
     tree.replaceChildren(...order.map((j) => rows[j]));
     if (rows[0]) rows[0].tabIndex = 0;
     refresh();
@@ -70,6 +75,8 @@ export function jointsPanel(app: App): HTMLElement {
     });
     tree.classList.toggle("flat", Boolean(wanted));
     empty.hidden = shown > 0;
+    tree.hidden = shown === 0;
+    empty.textContent = joints.length ? "No joint has that in its name." : "Nothing is open.";
   }
 
   function key(event: KeyboardEvent, j: number): void {
@@ -100,5 +107,6 @@ export function jointsPanel(app: App): HTMLElement {
 
   app.on("character", (slot) => slot === 0 && fill());
   app.on("selection", mark);
+  fill();
   return h("div", { class: "panel column" }, h("label", { class: "search" }, icon("search"), search), tree, empty);
 }

@@ -28,7 +28,7 @@ export function openDialog(app: App): HTMLElement {
     "dialog", { class: "dialog", "aria-label": "Open a character" },
     h("header", {}, title, button({ label: "Close", icon: "close", onclick: () => dialog.close() })),
     h(
-      "button", { type: "button", class: "dropbox", onclick: () => file.click() },
+      "button", { type: "button", class: "dropbox", autofocus: true, onclick: () => file.click() },
       icon("open"), h("strong", {}, "Choose a file"), h("span", {}, "or drop one anywhere on the page"),
       h("span", { class: "note" }, `${WHAT}, with the files it uses`),
     ),

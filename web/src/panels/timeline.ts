@@ -155,7 +155,7 @@ export function timelinePanel(app: App): HTMLElement {
     context.fillStyle = themeColor("text-dim");
     context.textAlign = "left";
     for (let value = Math.ceil(low / step) * step; value <= high + 1e-9; value += step)
-      context.fillText(`${Number(value.toFixed(4))}${UNITS[channel]}`, PAD + 2, toY(value) - 6);
+      context.fillText(`${Number(value.toFixed(4))}${UNITS[channel]}`, PAD + 2, Math.max(7, toY(value) - 6));
     drawCursor(context, width, height, false);
   });
   scrubbing(graph.canvas);
@@ -191,7 +191,9 @@ export function timelinePanel(app: App): HTMLElement {
     const clip = app.clip;
     const joint = app.characters[0]?.joints[app.selected];
     const key = clip && joint ? `${app.characters[0]?.name}/${clip.name}/${app.selected}` : "";
-    if (!key) empty.textContent = clip ? "Pick a joint in the view or the tree to see its curves." : "Choose a clip to see its timeline.";
+    if (!key) empty.textContent = why(clip !== null);
+    // There is nothing to scrub without a clip; the room stays, so that nothing jumps.
+    track.style.visibility = clip ? "" : "hidden";
     if (key === wanted) return;
     wanted = key;
     curves = null;
@@ -217,6 +219,13 @@ export function timelinePanel(app: App): HTMLElement {
       head.hidden = true;
       empty.textContent = `The curves could not be fetched: ${(error as Error).message}`;
     }
+  }
+
+  /** Why there are no curves, and what to do about it. */
+  function why(playing: boolean): string {
+    if (!app.characters[0]) return "Nothing is open.";
+    if (playing) return "Pick a joint in the view or the tree to see its curves.";
+    return app.characters[0].clips.length ? "Choose a clip to see its timeline." : "There are no clips: the character stands in its rest pose.";
   }
 
   function redraw(): void {

@@ -27,8 +27,9 @@ export function transport(app: App): HTMLElement {
   }
 
   app.on("state", (state) => {
-    play.replaceChildren(icon(state.playing ? "pause" : "play"));
-    const label = state.playing ? "Pause (space)" : "Play (space)";
+    const playing = state.playing && (state.mode === "graph" || state.duration > 0);
+    play.replaceChildren(icon(playing ? "pause" : "play"));
+    const label = playing ? "Pause (space)" : "Play (space)";
     play.setAttribute("aria-label", label);
     play.title = label;
     loop.setAttribute("aria-pressed", String(state.loop));
@@ -36,8 +37,8 @@ export function transport(app: App): HTMLElement {
     speed.querySelector("[data-other]")?.remove();
     if (!known) speed.append(h("option", { value: String(state.speed), "data-other": "" }, `${state.speed.toFixed(2)}×`));
     speed.value = String(state.speed);
-    name.textContent = state.mode === "graph" ? (app.characters[0]?.graph?.name || "Graph") : (state.clip ?? "Rest pose");
     allow();
+    showName();
     tick(state.time);
   });
   /** What can be done just now: not everything is ours to control, and not everything has clips. */
@@ -46,9 +47,18 @@ export function transport(app: App): HTMLElement {
     const clips = app.characters[0]?.clips.length ?? 0;
     for (const control of [previous, next, loop]) control.disabled = driven || clips === 0;
     loop.disabled ||= app.state?.mode === "graph";
-    for (const control of [play, speed]) control.disabled = driven;
+    const moves = app.state?.mode === "graph" || (app.state?.duration ?? 0) > 0;
+    for (const control of [play, speed]) control.disabled = driven || !moves;
   }
-  app.on("character", allow);
+  function showName(): void {
+    const still = app.state?.slots.includes(0) ? "Rest pose" : "";
+    name.textContent = app.state?.mode === "graph" ? (app.characters[0]?.graph?.name || "Graph") : (app.state?.clip ?? still);
+    name.title = name.textContent;
+  }
+  app.on("character", () => {
+    allow();
+    showName();
+  });
   app.on("frame", (frame) => frame.slot === 0 && tick(frame.time));
   return h("div", { class: "transport", role: "group", "aria-label": "Playback" }, previous, play, next, loop, speed, name, clock);
 }

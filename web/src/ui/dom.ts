@@ -151,6 +151,11 @@ export function tabs(label: string, pages: { id: string; title: string; panel: H
   return { element, bar, show, current: () => now, enable };
 }
 
+/** "1 clip", "2,000 clips". */
+export function many(count: number, one: string, more = `${one}s`): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : more}`;
+}
+
 export function clamp(x: number, low: number, high: number): number {
   return Math.min(high, Math.max(low, x));
 }
