@@ -31,8 +31,10 @@ export class CharacterView {
   private readonly palette = new Table(4);
   private readonly dual = new Table(4);
   private readonly placed = new Table(4);
-  private readonly choice = new Table(2);
-  private dualOf: Float32Array | null = null;
+  private morphs: Float32Array = new Float32Array(0);
+  /** Whether the tables hold the chosen instances of the newest frame. */
+  private gathered = false;
+  private split = false;
   /** The method whose result the skinned vertices hold, "" when they are out of date. */
   private skinnedBy: MethodChoice | "" = "";
   private readonly binds: Matrix4[];
@@ -62,7 +64,6 @@ export class CharacterView {
     }
     const largest = Math.max(1, ...info.meshes.map((mesh) => mesh.vertices));
     this.most = Math.max(1, Math.floor(SKINNED_MOST / largest));
-    this.placed.set(IDENTITY_ROWS);
   }
 
   // -- frames -----------------------------------------------------------------------------------------------------
@@ -71,52 +72,66 @@ export class CharacterView {
     this.count = frame.count;
     this.time = frame.time;
     this.matrices = frame.matrices;
-    this.palette.set(frame.matrices);
-    this.dualOf = null;
-    this.skinnedBy = "";
-    if (frame.placements !== this.placements) {
-      this.placements = frame.placements ?? standing(frame.count);
-      this.placed.set(this.placements);
-    }
-    for (const part of this.parts) part.setMorphs(frame);
+    this.morphs = frame.morphs;
+    this.placements = frame.placements ?? (this.placements.length === 12 * frame.count ? this.placements : standing(frame.count));
+    this.outdate();
     this.choose(this.chosen.filter((instance) => instance < frame.count));
     if (!this.chosen.length) this.choose([0]);
+  }
+
+  private outdate(): void {
+    this.gathered = this.split = false;
+    this.skinnedBy = "";
   }
 
   /** Says which instances are drawn in full. */
   choose(instances: number[]): void {
     const same = instances.length === this.chosen.length && instances.every((instance, i) => instance === this.chosen[i]);
     this.chosen = instances;
-    for (const part of this.parts) part.count = Math.min(instances.length, this.count);
-    if (same) return;
-    this.skinnedBy = "";
-    this.choice.reserve(2 * instances.length);
-    instances.forEach((instance, i) => (this.choice.data[2 * i] = instance));
-    this.choice.changed();
+    for (const part of this.parts) part.count = this.count ? instances.length : 0;
+    if (!same) this.outdate();
+  }
+
+  /** Puts what skinning needs to know of the chosen instances into tables. */
+  private gather(): void {
+    if (this.gathered) return;
+    this.gathered = true;
+    const { chosen, info } = this;
+    const width = 12 * info.palette;
+    this.palette.reserve(width * chosen.length);
+    this.placed.reserve(12 * chosen.length);
+    chosen.forEach((instance, place) => {
+      this.palette.data.set(this.matrices.subarray(width * instance, width * (instance + 1)), width * place);
+      this.placed.data.set(this.placements.subarray(12 * instance, 12 * (instance + 1)), 12 * place);
+    });
+    this.palette.changed();
+    this.placed.changed();
+    for (const part of this.parts) part.setMorphs(this.morphs, info.morph_weights, chosen);
+  }
+
+  /** Makes dual quaternions of the matrices. */
+  private splitPalette(): void {
+    if (this.split) return;
+    this.split = true;
+    const total = this.info.palette * this.chosen.length;
+    this.dual.reserve(20 * total);
+    splitMatrices(this.palette.data.subarray(0, 12 * total), this.pivots, this.info.palette, this.dual.data);
+    this.dual.changed();
   }
 
   /** Skins the chosen instances with a method, unless that has been done for this frame. */
   skin(renderer: WebGLRenderer, method: MethodChoice): void {
-    if (this.skinnedBy === method) return;
+    if (this.skinnedBy === method || !this.count) return;
     this.skinnedBy = method;
-    let dual = false;
-    for (const part of this.parts) {
-      const used = method === "file" ? part.info.skinning : method;
-      part.uniforms.mwMethod.value = METHODS[used];
-      dual ||= used !== "linear";
-    }
-    if (dual && this.dualOf !== this.matrices) {
-      this.dual.reserve((this.matrices.length / 12) * 20);
-      splitMatrices(this.matrices, this.pivots, this.info.palette, this.dual.data);
-      this.dual.changed();
-      this.dualOf = this.matrices;
-    }
-    for (const { uniforms, skinned } of this.parts) {
+    this.gather();
+    for (const { info, skinned, uniforms } of this.parts) {
+      const used = method === "file" ? info.skinning : method;
+      if (used !== "linear") this.splitPalette();
+      uniforms.mwMethod.value = METHODS[used];
       uniforms.mwPalette.value = this.palette.texture;
       uniforms.mwDual.value = this.dual.texture;
       uniforms.mwPlacements.value = this.placed.texture;
-      uniforms.mwChosen.value = this.choice.texture;
-      skinned.run(renderer, Math.min(this.chosen.length, this.count));
+      skinned.run(renderer, this.chosen.length);
     }
   }
 
@@ -203,7 +218,7 @@ export class CharacterView {
 
   dispose(): void {
     for (const part of this.parts) part.dispose();
-    for (const table of [this.palette, this.dual, this.placed, this.choice]) table.dispose();
+    for (const table of [this.palette, this.dual, this.placed]) table.dispose();
     this.library.dispose();
   }
 }

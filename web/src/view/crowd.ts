@@ -4,7 +4,7 @@
  * As many are drawn in full as the measured speed allows, the nearest first, and only what the camera sees. Levels of detail
  * belong here too, once there are some: between the two.
  */
-import { Frustum, Group, Matrix4, type PerspectiveCamera, Sphere, Vector3 } from "three";
+import { Frustum, type Group, Matrix4, type PerspectiveCamera, Sphere, Vector3 } from "three";
 import type { CharacterView } from "./character";
 import { Figures } from "./figures";
 import type { Pace } from "./pace";
@@ -18,7 +18,6 @@ const LEISURE = 2;
 const AT_REST = 3;
 
 export class Crowd {
-  readonly group = new Group();
   /** What is left out, in words; empty when nothing is. */
   words = "";
   private readonly figures: Figures;
@@ -32,10 +31,14 @@ export class Crowd {
     private readonly character: CharacterView,
     private readonly pace: Pace,
   ) {
-    this.figures = new Figures(character);
-    this.group.add(this.figures.mesh);
+    this.figures = new Figures(character, pace.software);
     this.allowed = (pace.software ? FIRST_SOFTWARE : FIRST_HARDWARE) / Math.max(1, character.info.vertices);
     this.core = busiestEntry(character);
+  }
+
+  /** What is drawn besides the character itself. */
+  get group(): Group {
+    return this.figures.group;
   }
 
   /** Shares the crowd out as the camera sees it; true when a picture at rest would show more in full. */

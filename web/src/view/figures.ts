@@ -5,22 +5,28 @@
  * they have. It is moved by the same matrices as the character.
  */
 import {
-  Color, DynamicDrawUsage, InstancedBufferAttribute, InstancedMesh, LinearSRGBColorSpace, MeshStandardMaterial, SphereGeometry,
+  BufferAttribute, BufferGeometry, Color, Group, InstancedBufferGeometry, type IUniform, LinearSRGBColorSpace, type Material, Mesh,
+  MeshDepthMaterial, MeshStandardMaterial, Sphere, SphereGeometry,
 } from "three";
 import type { CharacterView } from "./character";
 import { lightUp } from "./light";
 import { principalAxes } from "./moments";
+import { Table } from "./tables";
 
-/** Balls of so many sides, for up to so many figures: the more there are, the smaller each is seen. */
-const BALLS = [[120, 10, 6], [500, 6, 4], [Infinity, 4, 2]] as const;
+/** So many figures, the nearest, have all their parts and round ones; those behind them the largest parts, with eight faces. */
+const NEAR_SOFTWARE = 60;
+const NEAR_HARDWARE = 600;
+const FAR_PARTS = 8;
 /** Parts of a body smaller than this share of it go with the one they hang on. */
 const SMALL = 0.022;
 
 interface BodyPart {
   entry: number;
   /** From the unit ball to where the part is at bind: 3x4, row-major. */
-  shape: Float64Array;
+  shape: Float32Array;
   color: Color;
+  /** How much of it is seen, about. */
+  area: number;
 }
 
 interface Gathered {
@@ -31,78 +37,151 @@ interface Gathered {
 }
 
 export class Figures {
-  readonly mesh: InstancedMesh;
-  private readonly parts: BodyPart[];
-  private readonly balls = BALLS.map(([most, around, along]) => ({ most, geometry: new SphereGeometry(1, around, along) }));
-  private capacity = 0;
+  readonly group = new Group();
+  private readonly near: Dolls;
+  private readonly far: Dolls;
 
-  constructor(private readonly character: CharacterView) {
-    this.parts = bodyParts(character);
-    const material = new MeshStandardMaterial({ roughness: 0.6 });
-    material.onBeforeCompile = lightUp;
-    material.customProgramCacheKey = () => "marrow figure";
-    this.mesh = new InstancedMesh(this.balls[0].geometry, material, 0);
-    this.mesh.frustumCulled = false;
-    this.mesh.castShadow = true;
+  constructor(
+    private readonly character: CharacterView,
+    private readonly software: boolean,
+  ) {
+    const parts = bodyParts(character);
+    this.near = new Dolls(parts, new SphereGeometry(1, 6, 4));
+    this.far = new Dolls([...parts].sort((a, b) => b.area - a.area).slice(0, FAR_PARTS), octahedron());
+    // Where the processor draws, shadows too small to make out are left out.
+    this.far.mesh.castShadow = !software;
+    this.group.add(this.near.mesh, this.far.mesh);
   }
 
-  private reserve(figures: number): void {
-    if (figures <= this.capacity) return;
-    this.capacity = Math.ceil(1.5 * figures);
-    const total = this.capacity * this.parts.length;
-    this.mesh.dispose();
-    this.mesh.instanceMatrix = new InstancedBufferAttribute(new Float32Array(16 * total), 16).setUsage(DynamicDrawUsage);
-    this.mesh.instanceColor = new InstancedBufferAttribute(new Float32Array(3 * total), 3);
-    for (let i = 0; i < total; i++) this.mesh.setColorAt(i, this.parts[i % this.parts.length].color);
-  }
-
-  /** Shows these instances, posed as they are now. */
+  /** Shows these instances, the nearest first, posed as they are now. */
   show(instances: number[]): void {
-    const { character, mesh, parts } = this;
-    mesh.visible = instances.length > 0 && parts.length > 0;
-    if (!mesh.visible) return;
-    this.reserve(instances.length);
-    mesh.count = instances.length * parts.length;
-    mesh.geometry = this.balls.find((ball) => instances.length <= ball.most)!.geometry;
-    const out = mesh.instanceMatrix.array as Float32Array;
-    const { matrices, placements } = character;
-    const entries = character.info.palette;
-    const moved = new Float64Array(12);
-    let at = 0;
-    for (const instance of instances)
-      for (const { entry, shape } of parts) {
-        multiply(matrices, 12 * (instance * entries + entry), shape, moved);
-        place(placements, 12 * instance, moved, out, at);
-        at += 16;
-      }
-    mesh.instanceMatrix.needsUpdate = true;
+    const near = this.software ? NEAR_SOFTWARE : NEAR_HARDWARE;
+    this.near.show(this.character, instances.slice(0, near));
+    this.far.show(this.character, instances.slice(near));
   }
 
   dispose(): void {
-    this.mesh.dispose();
-    (this.mesh.material as MeshStandardMaterial).dispose();
-    for (const ball of this.balls) ball.geometry.dispose();
+    for (const dolls of [this.near, this.far]) dolls.dispose();
   }
 }
 
-/** out = a b, both 3x4 and row-major. */
-function multiply(a: Float32Array, i: number, b: Float64Array, out: Float64Array): void {
-  for (let row = 0; row < 3; row++) {
-    const x = a[i + 4 * row], y = a[i + 4 * row + 1], z = a[i + 4 * row + 2];
-    for (let col = 0; col < 4; col++) out[4 * row + col] = x * b[col] + y * b[4 + col] + z * b[8 + col];
-    out[4 * row + 3] += a[i + 4 * row + 3];
+/** Where a part of a doll is, read from a table: 3 texels a part, the rows of its matrix. */
+const VERTEX_HEAD = /* glsl */ `
+uniform highp sampler2D mwShapes;
+uniform int mwParts;
+attribute float mwPart;
+vec4 mwRow(int row) {
+  int at = 3 * (gl_InstanceID * mwParts + int(mwPart)) + row;
+  return texelFetch(mwShapes, ivec2(at & 1023, at >> 10), 0);
+}
+`;
+const NORMAL_CHUNK = /* glsl */ `
+  vec3 mwX = mwRow(0).xyz, mwY = mwRow(1).xyz, mwZ = mwRow(2).xyz;
+  vec3 objectNormal = vec3(dot(cross(mwY, mwZ), normal), dot(cross(mwZ, mwX), normal), dot(cross(mwX, mwY), normal));
+`;
+const POSITION_CHUNK = /* glsl */ `
+  vec4 mwPoint = vec4(position, 1.0);
+  vec3 transformed = vec3(dot(mwRow(0), mwPoint), dot(mwRow(1), mwPoint), dot(mwRow(2), mwPoint));
+`;
+
+/** Dolls of the same parts, drawn together. */
+class Dolls {
+  readonly mesh: Mesh<InstancedBufferGeometry, MeshStandardMaterial>;
+  private readonly shapes = new Table(4);
+  private readonly uniforms: Record<string, IUniform>;
+
+  constructor(
+    private readonly parts: BodyPart[],
+    ball: BufferGeometry,
+  ) {
+    this.uniforms = { mwShapes: { value: this.shapes.texture }, mwParts: { value: parts.length } };
+    this.mesh = new Mesh(dollGeometry(parts, ball), this.moved(new MeshStandardMaterial({ roughness: 0.6, vertexColors: true }), true));
+    this.mesh.customDepthMaterial = this.moved(new MeshDepthMaterial(), false);
+    this.mesh.frustumCulled = false;
+    this.mesh.castShadow = true;
+    ball.dispose();
+  }
+
+  private moved<T extends Material>(material: T, lit: boolean): T {
+    material.onBeforeCompile = (shader) => {
+      Object.assign(shader.uniforms, this.uniforms);
+      shader.vertexShader = shader.vertexShader
+        .replace("#include <common>", `#include <common>\n${VERTEX_HEAD}`)
+        .replace("#include <beginnormal_vertex>", NORMAL_CHUNK)
+        .replace("#include <begin_vertex>", POSITION_CHUNK);
+      if (lit) lightUp(shader);
+    };
+    material.customProgramCacheKey = () => "marrow doll";
+    return material;
+  }
+
+  show({ matrices, placements, info }: CharacterView, instances: number[]): void {
+    const { mesh, parts, shapes } = this;
+    mesh.visible = instances.length > 0 && parts.length > 0;
+    if (!mesh.visible) return;
+    mesh.geometry.instanceCount = instances.length;
+    shapes.reserve(12 * instances.length * parts.length);
+    const moved = new Float32Array(12);
+    let at = 0;
+    for (const instance of instances)
+      for (const { entry, shape } of parts) {
+        multiply(matrices, 12 * (instance * info.palette + entry), shape, moved, 0);
+        multiply(placements, 12 * instance, moved, shapes.data, at);
+        at += 12;
+      }
+    shapes.changed();
+    this.uniforms["mwShapes"].value = shapes.texture;
+  }
+
+  dispose(): void {
+    this.mesh.geometry.dispose();
+    this.mesh.material.dispose();
+    this.mesh.customDepthMaterial!.dispose();
+    this.shapes.dispose();
   }
 }
 
-/** The same, into a 4x4 that is column-major. */
-function place(a: Float32Array, i: number, b: Float64Array, out: Float32Array, o: number): void {
-  for (let row = 0; row < 3; row++) {
-    const x = a[i + 4 * row], y = a[i + 4 * row + 1], z = a[i + 4 * row + 2];
-    for (let col = 0; col < 4; col++) out[o + 4 * col + row] = x * b[col] + y * b[4 + col] + z * b[8 + col];
-    out[o + 12 + row] += a[i + 4 * row + 3];
+/** A ball for each part, in its colour. */
+function dollGeometry(parts: BodyPart[], ball: BufferGeometry): InstancedBufferGeometry {
+  const geometry = new InstancedBufferGeometry();
+  const positions = ball.getAttribute("position").array as Float32Array;
+  const corners = positions.length / 3;
+  const faces = Array.from(ball.index!.array);
+  const repeated = new Float32Array(parts.length * positions.length);
+  const colors = new Float32Array(parts.length * positions.length);
+  const numbers = new Float32Array(parts.length * corners);
+  const index: number[] = [];
+  parts.forEach((part, i) => {
+    repeated.set(positions, i * positions.length);
+    numbers.fill(i, i * corners, (i + 1) * corners);
+    for (let v = i * corners; v < (i + 1) * corners; v++) part.color.toArray(colors, 3 * v);
+    for (const face of faces) index.push(face + i * corners);
+  });
+  geometry.setAttribute("position", new BufferAttribute(repeated, 3));
+  // On a ball around the origin, the normal is the position.
+  geometry.setAttribute("normal", new BufferAttribute(repeated, 3));
+  geometry.setAttribute("color", new BufferAttribute(colors, 3));
+  geometry.setAttribute("mwPart", new BufferAttribute(numbers, 1));
+  geometry.setIndex(index);
+  geometry.boundingSphere = new Sphere();
+  return geometry;
+}
+
+/** A ball of eight faces. */
+function octahedron(): BufferGeometry {
+  const geometry = new BufferGeometry();
+  geometry.setAttribute("position", new BufferAttribute(new Float32Array([1, 0, 0, -1, 0, 0, 0, 1, 0, 0, -1, 0, 0, 0, 1, 0, 0, -1]), 3));
+  geometry.setIndex([0, 2, 4, 2, 1, 4, 1, 3, 4, 3, 0, 4, 2, 0, 5, 1, 2, 5, 3, 1, 5, 0, 3, 5]);
+  return geometry;
+}
+
+/** out = a b, all 3x4 and row-major. */
+function multiply(a: Float32Array, i: number, b: Float32Array, out: Float32Array, o: number): void {
+  for (let row = 0; row < 12; row += 4) {
+    const x = a[i + row], y = a[i + row + 1], z = a[i + row + 2];
+    for (let col = 0; col < 4; col++) out[o + row + col] = x * b[col] + y * b[4 + col] + z * b[8 + col];
+    out[o + row + 3] += a[i + row + 3];
   }
-  out[o + 3] = out[o + 7] = out[o + 11] = 0;
-  out[o + 15] = 1;
 }
 
 /** Gathers the vertices of each joint into ellipsoids. */
@@ -145,14 +224,14 @@ function bodyParts(character: CharacterView): BodyPart[] {
     }
     // Points on an ellipsoid spread by its half axis over the square root of three.
     const half = spread.map((s) => Math.max(Math.sqrt(3) * s, 0.004 * character.size));
-    const shape = new Float64Array(12);
+    const shape = new Float32Array(12);
     // The ball's poles lie on the longest axis.
     [1, 2, 0].forEach((column, k) => {
       for (let row = 0; row < 3; row++) shape[4 * row + column] = half[k] * axes[k][row];
     });
     for (let row = 0; row < 3; row++) shape[4 * row + 3] = center[row];
     const { r, g, b } = one.color.multiplyScalar(1 / one.vertices);
-    out.push({ entry, shape, color: new Color().setRGB(r, g, b, LinearSRGBColorSpace) });
+    out.push({ entry, shape, area: half[0] * half[1], color: new Color().setRGB(r, g, b, LinearSRGBColorSpace) });
   }
   return out;
 }

@@ -3,7 +3,7 @@ import {
   Box3, BufferAttribute, BufferGeometry, Color, DoubleSide, InstancedBufferGeometry, LineBasicMaterial, LineSegments, type Material, Mesh,
   MeshBasicMaterial, MeshDepthMaterial, Sphere, type Texture, Vector3,
 } from "three";
-import type { BufferInfo, Frame, MaterialInfo, MeshInfo } from "../protocol";
+import type { BufferInfo, MaterialInfo, MeshInfo } from "../protocol";
 import { buildMaterial, type TextureLibrary } from "./materials";
 import { METHODS, SkinnedVertices, type SkinUniforms } from "./skinning";
 import { type LineUniforms, normalLines, skinnedShape, skinnedSurface, type SurfaceUniforms } from "./surface";
@@ -67,7 +67,7 @@ export class Part {
     this.tables = [rest, influences, deltas, this.morphs];
     const unset = rest.texture as Texture;
     this.uniforms = {
-      mwPalette: { value: unset }, mwDual: { value: unset }, mwPlacements: { value: unset }, mwChosen: { value: unset },
+      mwPalette: { value: unset }, mwDual: { value: unset }, mwPlacements: { value: unset },
       mwRest: { value: rest.texture },
       mwInfluences: { value: influences.texture },
       mwMorphDeltas: { value: deltas.texture },
@@ -153,9 +153,9 @@ export class Part {
     this.mesh.geometry.instanceCount = count;
   }
 
-  /** Takes the morph weights of a frame: for each instance, the targets of this mesh that are on. */
-  setMorphs(frame: Frame): void {
-    this.uniforms.mwMorphSlots.value = packMorphs(this.info, frame, this.morphs);
+  /** Takes morph weights, `width` for each instance: of those to be skinned, the targets of this mesh that are on. */
+  setMorphs(weights: Float32Array, width: number, instances: number[]): void {
+    this.uniforms.mwMorphSlots.value = packMorphs(this.info, weights, width, instances, this.morphs);
     this.uniforms.mwMorphWeights.value = this.morphs.texture;
   }
 
@@ -277,29 +277,27 @@ function tangentSigns(tangents: Float32Array): Int8Array {
   return signs;
 }
 
-/** Lists, for each instance, the targets of a mesh that are on; returns the length of the longest list. */
-function packMorphs(info: MeshInfo, frame: Frame, table: Table): number {
+/** Lists, for each of the instances, the targets of a mesh that are on; returns the length of the longest list. */
+function packMorphs(info: MeshInfo, weights: Float32Array, width: number, instances: number[], table: Table): number {
   const targets = info.morph_targets;
-  if (!targets.length) return 0;
-  const M = frame.morphWeights;
   let slots = 0;
-  for (let n = 0; n < frame.count; n++) {
+  for (const n of instances) {
     let on = 0;
-    for (const target of targets) if (frame.morphs[n * M + target.weight] !== 0) on++;
+    for (const target of targets) if (weights[n * width + target.weight] !== 0) on++;
     slots = Math.max(slots, on);
   }
   if (!slots) return 0;
-  table.reserve(2 * slots * frame.count);
+  table.reserve(2 * slots * instances.length);
   table.data.fill(0);
-  for (let n = 0; n < frame.count; n++) {
-    let at = 2 * slots * n;
+  instances.forEach((n, place) => {
+    let at = 2 * slots * place;
     targets.forEach((target, i) => {
-      const weight = frame.morphs[n * M + target.weight];
+      const weight = weights[n * width + target.weight];
       if (weight === 0) return;
       table.data[at++] = i;
       table.data[at++] = weight;
     });
-  }
+  });
   table.changed();
   return slots;
 }

@@ -1,5 +1,5 @@
 /**
- * Skinning, once a picture: a pass that writes position, normal and tangent of every vertex of every chosen instance into
+ * Skinning, once a picture: a pass that writes position, normal and tangent of every vertex of every instance drawn in full into
  * textures, which all that is drawn afterwards reads: colour, shadow, wireframe, normals.
  *
  * It computes what `mw.skin` does: morph targets first, then a linear blend of matrices, or a blend of dual quaternions with
@@ -25,7 +25,6 @@ export interface SkinUniforms {
   mwPalette: IUniform<Texture>;
   mwDual: IUniform<Texture>;
   mwPlacements: IUniform<Texture>;
-  mwChosen: IUniform<Texture>;
   mwRest: IUniform<Texture>;
   mwInfluences: IUniform<Texture>;
   mwMorphDeltas: IUniform<Texture>;
@@ -44,8 +43,7 @@ precision highp int;
 precision highp sampler2D;
 uniform sampler2D mwPalette;      // 3 texels a matrix: its rows
 uniform sampler2D mwDual;         // 5 texels a matrix: real, dual, 3 rows of stretch
-uniform sampler2D mwPlacements;   // 3 texels an instance
-uniform sampler2D mwChosen;       // the instances to skin
+uniform sampler2D mwPlacements;   // 3 texels an instance; tables of instances hold those that are skinned, in their order
 uniform sampler2D mwRest;         // 3 texels a vertex: position and share of dual quaternions, normal, tangent
 uniform sampler2D mwInfluences;   // (entry, weight, entry, weight), strongest first, zero ends
 uniform sampler2D mwMorphDeltas;  // 3 texels a vertex and target: position, normal, tangent
@@ -122,8 +120,7 @@ void main() {
   ivec2 texel = ivec2(gl_FragCoord.xy);
   int at = texel.y * ${SKINNED_WIDTH} + texel.x;
   if (at >= mwTotal) discard;
-  int place = at / mwVertexCount, vertex = at - place * mwVertexCount;
-  int instance = int(mwAt(mwChosen, place).x);
+  int instance = at / mwVertexCount, vertex = at - instance * mwVertexCount;
   vec4 rest = mwAt(mwRest, 3 * vertex);
   vec3 p = rest.xyz, n = mwAt(mwRest, 3 * vertex + 1).xyz, t = vec3(0.0);
   #ifdef MW_TANGENTS
@@ -214,7 +211,7 @@ export class SkinnedVertices {
     return (this.target = target);
   }
 
-  /** Skins the first `count` of the chosen instances. */
+  /** Skins `count` instances. */
   run(renderer: WebGLRenderer, count: number): void {
     const total = count * this.vertices;
     if (!total) return;
@@ -227,7 +224,7 @@ export class SkinnedVertices {
     renderer.setRenderTarget(null);
   }
 
-  /** Reads skinned positions back, `(V, 3)` flat, of the instance that was chosen `place`-th. */
+  /** Reads skinned positions back, `(V, 3)` flat, of the instance skinned `place`-th. */
   read(renderer: WebGLRenderer, place: number): Float32Array {
     const out = new Float32Array(3 * this.vertices);
     if (!this.target) return out;

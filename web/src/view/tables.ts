@@ -37,12 +37,6 @@ export class Table {
     }
   }
 
-  set(values: Float32Array): void {
-    this.reserve(values.length);
-    this.data.set(values);
-    this.texture.needsUpdate = true;
-  }
-
   changed(): void {
     this.texture.needsUpdate = true;
   }
