@@ -200,3 +200,25 @@ def test_the_page_comes_back_after_the_server_restarts(browser: Any, quiet: None
         assert tab.errors == []
     finally:
         tab.close()
+
+
+def test_a_page_nobody_sees_is_sent_nothing_and_goes_on_when_seen(small: Any) -> None:
+    view, tab = small(small_character())
+    tab.loaded()
+    tab.js(
+        """(() => {
+          window.drawing = s.viewport.beforeDraw;
+          s.viewport.beforeDraw = () => {};
+          Object.defineProperty(document, 'hidden', {get: () => true, configurable: true});
+        })()"""
+    )
+    (client,) = view._server.studio.hub.clients
+    while len(client.unacknowledged) < 2:
+        tab.page.wait_for_timeout(20)
+    frame = view._server.studio.session.frame
+    for joint in range(4):
+        tab.send(type="select", joint=joint)
+        tab.until("s.state.selected === a", joint)
+    assert view._server.studio.session.frame == frame, "time goes on, but nobody asks for a picture"
+    tab.js("(delete document.hidden, s.viewport.beforeDraw = window.drawing, s.viewport.invalidate())")
+    tab.until("s.shownFrame(0) > a", frame)

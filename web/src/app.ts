@@ -70,7 +70,7 @@ export class App {
       else if (placed?.length === 12 * frame.count) frame.placements = placed;
       this.waiting.set(frame.slot, frame);
       this.viewport.invalidate();
-      this.flow.took(frame.frame);
+      this.flow.took(frame.frame, frame.matrices.byteLength);
     };
     connection.onMessage = (message) => {
       switch (message.type) {
@@ -124,6 +124,11 @@ export class App {
   // -- to the server ----------------------------------------------------------------------------------------------
   send(message: ClientMessage): void {
     this.flush();
+    this.post(message);
+  }
+
+  private post(message: ClientMessage): void {
+    this.flow.hurry();
     this.connection.send(message);
   }
 
@@ -133,7 +138,7 @@ export class App {
       this.latest.set(key, message);
       return;
     }
-    this.connection.send(message);
+    this.post(message);
     this.latest.set(key, null);
     window.setTimeout(() => {
       const waiting = this.latest.get(key);
@@ -145,7 +150,7 @@ export class App {
   /** What waits for its turn goes out before anything that was done after it. */
   private flush(): void {
     for (const [key, waiting] of this.latest) {
-      if (waiting) this.connection.send(waiting);
+      if (waiting) this.post(waiting);
       this.latest.set(key, null);
     }
   }

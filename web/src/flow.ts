@@ -3,13 +3,16 @@
  *
  * The server sends at most two frames that were not acknowledged. A page that draws as fast as frames come acknowledges each
  * as it comes. One that draws more slowly is sent few: one after each drawing, and fresh ones just before the next is due,
- * so that what it draws is the newest there is. A page nobody sees draws nothing, says nothing, and costs nothing.
+ * so that what it draws is the newest there is; and, as long as they are small, at once what an input of its own has
+ * changed. A page nobody sees draws nothing, says nothing, and costs nothing.
  */
 
 /** Drawings closer together than this (ms) keep up with the engine. */
 const KEEPS_UP_MS = 26;
 /** A longer pause between drawings (ms) was not the drawing's. */
 const PAUSE_MS = 1000;
+/** Bytes that may come between two drawings for the sake of inputs. */
+const HURRY_BYTES = 1 << 18;
 
 export class Flow {
   private newest = -1;
@@ -22,6 +25,7 @@ export class Flow {
   private askedAt = 0;
   private asked = false;
   private timer = 0;
+  private bytes = 0;
 
   constructor(private readonly acknowledge: (frame: number) => void) {}
 
@@ -33,10 +37,11 @@ export class Flow {
     this.askedAt = 0;
   }
 
-  /** A frame has come. */
-  took(frame: number): void {
+  /** A frame has come, so many bytes of it. */
+  took(frame: number, bytes: number): void {
     const now = performance.now();
     this.newest = frame;
+    this.bytes += bytes;
     if (this.askedAt) this.delay += 0.2 * (Math.min(now - this.askedAt, 200) - this.delay);
     this.askedAt = 0;
     if (document.hidden || this.asked) return;
@@ -51,9 +56,15 @@ export class Flow {
     if (past < PAUSE_MS) this.interval += 0.25 * (past - this.interval);
     this.drawnAt = now;
     this.asked = false;
+    this.bytes = 0;
     window.clearTimeout(this.timer);
     // The slow page leaves one frame open: the next one that comes is what it draws, unless a fresher one does.
     this.tell(this.interval < KEEPS_UP_MS ? this.newest : this.newest - 1);
+  }
+
+  /** An input goes out: there should be room for the frame that shows it. */
+  hurry(): void {
+    if (!document.hidden && this.bytes < HURRY_BYTES) this.tell(this.newest);
   }
 
   /** Asks for fresh frames so that they are there when the next drawing is due; once for each drawing. */
