@@ -4,7 +4,7 @@
  * As many are drawn in full as the measured speed allows, the nearest first, and only what the camera sees. Levels of detail
  * belong here too, once there are some: between the two.
  */
-import { Frustum, type Group, Matrix4, type PerspectiveCamera, Sphere, Vector3 } from "three";
+import { Frustum, Group, Matrix4, type PerspectiveCamera, Sphere, Vector3 } from "three";
 import type { CharacterView } from "./character";
 import { Figures } from "./figures";
 import type { Pace } from "./pace";
@@ -18,27 +18,22 @@ const LEISURE = 2;
 const AT_REST = 3;
 
 export class Crowd {
+  readonly group = new Group();
   /** What is left out, in words; empty when nothing is. */
   words = "";
-  private readonly figures: Figures;
+  /** Made when there is a crowd. */
+  private figures: Figures | null = null;
   /** How many instances may be drawn in full while they move. */
   private allowed: number;
   private measured = 0;
   /** The palette entry that moves most vertices: where it is, the instance is. */
-  private readonly core: number;
+  private core = -1;
 
   constructor(
     private readonly character: CharacterView,
     private readonly pace: Pace,
   ) {
-    this.figures = new Figures(character, pace.software);
     this.allowed = (pace.software ? FIRST_SOFTWARE : FIRST_HARDWARE) / Math.max(1, character.info.vertices);
-    this.core = busiestEntry(character);
-  }
-
-  /** What is drawn besides the character itself. */
-  get group(): Group {
-    return this.figures.group;
   }
 
   /** Shares the crowd out as the camera sees it; true when a picture at rest would show more in full. */
@@ -47,9 +42,10 @@ export class Crowd {
     this.words = "";
     if (character.count <= 1 || !character.parts.length) {
       character.choose([0]);
-      this.figures.show([]);
+      this.figures?.show([]);
       return false;
     }
+    if (!this.figures) this.group.add((this.figures = new Figures(character, this.pace.software)).group);
     if (moving) this.learn();
     const seen = this.seen(camera, picked);
     const wanted = Math.max(1, Math.round(this.allowed * (moving ? 1 : AT_REST)));
@@ -76,6 +72,7 @@ export class Crowd {
   /** The instances in view, the picked one and then the nearest first. */
   private seen(camera: PerspectiveCamera, picked: number): number[] {
     const { character } = this;
+    if (this.core < 0) this.core = busiestEntry(character);
     const view = new Matrix4().multiplyMatrices(camera.projectionMatrix, camera.matrixWorldInverse);
     const frustum = new Frustum().setFromProjectionMatrix(view);
     const sphere = new Sphere(new Vector3(), 0.7 * character.size);
@@ -96,7 +93,7 @@ export class Crowd {
   }
 
   dispose(): void {
-    this.figures.dispose();
+    this.figures?.dispose();
   }
 }
 
