@@ -7,6 +7,7 @@ from pathlib import PurePath
 import numpy as np
 
 from marrow.errors import FormatError
+from marrow.io.rests import needs_turning, turned
 from marrow.model import Character, Clip, Tracks
 from marrow.model._validate import owned
 from marrow.model.clip import PATHS
@@ -35,6 +36,11 @@ def with_clips_of(character: Character, other: Character, path: PurePath) -> Cha
     added: list[Clip] = []
     if not other.clips:
         report.add("warning", path.name, "has no clips to add")
+    turn = needs_turning(other.skeleton, character.skeleton, joints)
+    if turn and other.clips:
+        report.add(
+            "info", path.name, "has no rest rotations: its joints turn as seen from the rest pose here"
+        )
     for clip in other.clips.values():
         table = clip.tracks.table.copy()
         is_morph = table["path"] == PATHS.index("morph")
@@ -47,10 +53,13 @@ def with_clips_of(character: Character, other: Character, path: PurePath) -> Cha
                 remedy="the names of the joints must agree, apart from a namespace such as 'mixamorig:'",
             )
         _report_lost(report, path, clip, table[~found])
-        table["target"] = target
-        tracks = Tracks(owned(table), clip.tracks.times, clip.tracks.values)
-        if not found.all():
-            tracks = Tracks.pack(track for track, kept in zip(tracks, found) if kept)
+        if turn:
+            tracks = turned(clip, character.skeleton, joints).tracks
+        else:
+            table["target"] = target
+            tracks = Tracks(owned(table), clip.tracks.times, clip.tracks.values)
+            if not found.all():
+                tracks = Tracks.pack(track for track, kept in zip(tracks, found) if kept)
         wanted = path.stem if len(other.clips) == 1 and _is_nameless(clip.name) else clip.name
         name = free_name(wanted, taken)
         if name != clip.name:
