@@ -16,7 +16,7 @@ export function offerDialog(app: App): HTMLElement {
   dialog.addEventListener("cancel", () => settle("drop"));
   app.on("offer", (offer) => {
     const count = offer.clips.length;
-    const clips = count === 1 ? `its clip “${offer.clips[0]}”` : `its ${count} clips`;
+    const clips = count === 1 ? "its clip" : `its ${count} clips`;
     title.textContent = offer.name;
     words.textContent = `This file has motion and no mesh, and its joints are those of ${offer.character || "the character that is open"}.`;
     add.lastElementChild!.textContent = `Add ${clips}`;
