@@ -27,6 +27,16 @@ def test_a_clip_comes_back_through_a_bvh(hero, tmp_path, clip):
     assert any("no rest rotations" in line.message for line in again.report)
 
 
+def test_a_bvh_in_centimetres_fits_a_character_in_metres(hero, tmp_path):
+    mw.save(hero, tmp_path / "motion.bvh", clip="walk", scale=100)
+    mw.save(hero.replace(clips=[]), tmp_path / "hero.glb")
+    again = mw.load(tmp_path / "hero.glb", clips=tmp_path / "motion.bvh", cache=False)
+    (motion,) = again.clips.values()
+    expected = hero.skeleton.to_model(hero.clips["walk"].sample(0.4))
+    np.testing.assert_allclose(again.skeleton.to_model(motion.sample(0.4)), expected, atol=2e-4)
+    assert any("taken 0.01 times" in line.message for line in again.report)
+
+
 def test_joints_between_and_below_keep_their_rest(tmp_path):
     """A joint that the motion does not know is carried along by its parent."""
     half = np.sqrt(0.5)

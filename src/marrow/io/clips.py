@@ -7,7 +7,7 @@ from pathlib import PurePath
 import numpy as np
 
 from marrow.errors import FormatError
-from marrow.io.rests import needs_turning, turned
+from marrow.io.rests import needs_turning, size_ratio, turned
 from marrow.model import Character, Clip, Tracks
 from marrow.model._validate import owned
 from marrow.model.clip import PATHS
@@ -38,9 +38,10 @@ def with_clips_of(character: Character, other: Character, path: PurePath) -> Cha
         report.add("warning", path.name, "has no clips to add")
     turn = needs_turning(other.skeleton, character.skeleton, joints)
     if turn and other.clips:
-        report.add(
-            "info", path.name, "has no rest rotations: its joints turn as seen from the rest pose here"
-        )
+        ratio = size_ratio(other.skeleton, character.skeleton, joints)
+        scaled = f"; its lengths are taken {ratio:.4g} times" if ratio != 1 else ""
+        what = "has no rest rotations: its joints turn as seen from the rest pose here"
+        report.add("info", path.name, what + scaled)
     for clip in other.clips.values():
         table = clip.tracks.table.copy()
         is_morph = table["path"] == PATHS.index("morph")
