@@ -56,7 +56,7 @@ export class Ground {
     const material = new ShaderMaterial({
       transparent: true, depthWrite: false, toneMapped: false, vertexShader: VERTEX, fragmentShader: FRAGMENT,
       uniforms: {
-        unit: { value: 1 }, fade: { value: 10 }, darkness: { value: 0 }, softness: { value: 2.2 }, shadowMapSize: { value: sun.shadow.mapSize }, gridded: { value: 1 },
+        unit: { value: 1 }, fade: { value: 10 }, darkness: { value: 0 }, softness: { value: 0 }, shadowMapSize: { value: sun.shadow.mapSize }, gridded: { value: 1 },
         middle: { value: new Vector3() }, line: { value: new Color() }, strong: { value: new Color() },
         floorColor: { value: new Color() }, mwShadowMap: { value: null as Texture | null }, mwSun: { value: sun.shadow.matrix },
       },
@@ -82,6 +82,11 @@ export class Ground {
     this.shadowed = shadows;
     this.mesh.material.uniforms["gridded"].value = grid ? 1 : 0;
     this.applyDarkness();
+  }
+
+  /** Of the edges of shadows, in texels of their map. */
+  set softness(texels: number) {
+    this.mesh.material.uniforms["softness"].value = texels;
   }
 
   private applyDarkness(): void {

@@ -29,14 +29,16 @@ vec3 mwLight(vec3 direction, float sharpness) {
 }
 `;
 
-/** Five taps in a cross, each filtered over four texels by the hardware: soft edges without noise. */
+/** Five taps in a cross, each filtered over four texels by the hardware: soft edges without noise. Without a radius, one tap. */
 export const SHADOW_GLSL = /* glsl */ `
 float mwShadow(highp sampler2DShadow map, vec2 size, float intensity, float bias, float radius, vec4 place) {
   vec3 at = place.xyz / place.w;
   at.z += bias;
   if (min(at.x, at.y) < 0.0 || max(at.x, at.y) > 1.0 || at.z > 1.0) return 1.0;
+  float lit = texture(map, at);
+  if (radius <= 0.0) return mix(1.0, lit, intensity);
   vec2 a = vec2(0.8, 0.6) * radius / size, b = vec2(-a.y, a.x);
-  float lit = texture(map, at) + texture(map, vec3(at.xy + a, at.z)) + texture(map, vec3(at.xy - a, at.z))
+  lit += texture(map, vec3(at.xy + a, at.z)) + texture(map, vec3(at.xy - a, at.z))
     + texture(map, vec3(at.xy + b, at.z)) + texture(map, vec3(at.xy - b, at.z));
   return mix(1.0, 0.2 * lit, intensity);
 }

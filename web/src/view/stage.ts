@@ -12,11 +12,13 @@ export class Stage {
   private readonly ground = new Ground(this.sun);
   private readonly sky: Color[] = Array.from({ length: SKY_STRIPES }, () => new Color());
 
-  constructor(scene: Scene, software: boolean) {
+  constructor(
+    scene: Scene,
+    private readonly software: boolean,
+  ) {
     const { shadow } = this.sun;
     shadow.mapSize.setScalar(software ? 512 : 1024);
     shadow.bias = -0.0006;
-    shadow.radius = 1.5;
     this.sun.castShadow = true;
     scene.add(this.ground.mesh, this.sun, this.sun.target);
   }
@@ -62,6 +64,14 @@ export class Stage {
     shadow.normalBias = 0.004 * radius;
     const reach = Math.max(7 * radius, 12 * unit);
     this.ground.surround(center, reach, unit);
+  }
+
+  /** Where the processor draws, a moving picture has plainer shadows, and takes every second from the picture before. */
+  prepare(renderer: WebGLRenderer, moving: boolean, turn: number): void {
+    const plain = this.software && moving;
+    this.sun.shadow.radius = plain ? 0 : 1.5;
+    this.ground.softness = plain ? 0 : 2.2;
+    renderer.shadowMap.needsUpdate = !plain || turn % 2 === 0;
   }
 
   show(grid: boolean, shadows: boolean): void {

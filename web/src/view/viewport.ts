@@ -59,6 +59,7 @@ export class Viewport {
   private width = 1;
   private height = 1;
   private ratio = 0;
+  private timer = 0;
 
   constructor(private options: ViewOptions) {
     this.palette = PALETTES[options.theme];
@@ -72,6 +73,7 @@ export class Viewport {
     this.renderer.autoClear = false;
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = PCFShadowMap;
+    this.renderer.shadowMap.autoUpdate = false;
     canvas.tabIndex = 0;
     canvas.setAttribute("role", "img");
     canvas.setAttribute("aria-label", "The character. Drag to turn, right-drag to move, wheel to zoom, click to pick a joint.");
@@ -278,12 +280,25 @@ export class Viewport {
 
   private tick(now: number): void {
     this.controls.update();
-    if (!this.prepared || this.pace.busy(now)) return;
+    if (!this.prepared) return;
+    if (this.pace.busy(now)) {
+      // Whoever draws slowly should not wait for the next turn of the screen as well.
+      if (this.dirty && this.pace.software) this.lookAgain();
+      return;
+    }
     if (this.dirty) {
       this.beforeDraw();
       this.draw(true);
       this.movedAt = now;
     } else if (this.rough && this.pace.idle && now - this.movedAt > REST_MS) this.draw(false);
+  }
+
+  private lookAgain(): void {
+    if (this.timer) return;
+    this.timer = window.setTimeout(() => {
+      this.timer = 0;
+      this.tick(performance.now());
+    }, 4);
   }
 
   private draw(moving: boolean): void {
@@ -292,12 +307,12 @@ export class Viewport {
     const first = this.slots[0];
     if (first?.character.count) this.follow(first);
     const panes = this.panes();
-    this.rough = moving && this.ratio < this.pace.restRatio;
+    this.rough = moving && (this.pace.software || this.ratio < this.pace.restRatio);
     if (!this.drawn) {
       this.standIn.ask(this.renderer);
       this.standIn.part.skinned.run(this.renderer, 1);
     }
-    for (const pane of panes) this.drawPane(pane, moving);
+    for (const pane of panes) this.drawPane(pane, moving, panes.length === 1);
     this.scene.remove(this.standIn.part.mesh);
     this.drawLabels(panes[0]);
     this.note.textContent = first?.crowd.words ?? "";
@@ -309,7 +324,7 @@ export class Viewport {
     this.pace.drew(performance.now(), moving);
   }
 
-  private drawPane(pane: MethodPane, moving: boolean): void {
+  private drawPane(pane: MethodPane, moving: boolean, alone: boolean): void {
     const { camera, renderer } = this;
     camera.aspect = pane.width / this.height;
     camera.updateProjectionMatrix();
@@ -329,6 +344,7 @@ export class Viewport {
     const pixels = (x: number): number => Math.round(x * renderer.getPixelRatio());
     const { width: whole, height } = renderer.domElement;
     const x = Math.min(pixels(pane.x), whole);
+    this.stage.prepare(renderer, moving && alone, this.drawn);
     this.stage.drawSky(renderer, x, Math.min(pixels(pane.width), whole - x), height);
     renderer.setViewport(pane.x, 0, pane.width, this.height);
     renderer.render(this.scene, camera);
