@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from studio_world import serving, small_actor, small_character, upload
 
 import marrow as mw
+from marrow.errors import FormatError
 from marrow.studio import uploads
 from marrow.studio.description import MAX_UPLOAD_FILES, PARCEL_TYPE
 from marrow.studio.loading import arrive
-from marrow.studio.parcel import Parcel, _key
+from marrow.studio.parcel import Parcel, ParcelSource, _key
 
 
 @pytest.fixture
@@ -339,3 +340,19 @@ def test_a_parcel_leaves_nothing_behind(glb):
         folder = parcel.files[0].path.parent
         assert arrive(parcel).character.vertex_count > 0
     assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    "reference",
+    ["Textures/Skin.PNG", "textures\\skin.png", "..\\maps\\skin.png", "C:\\work\\hero\\skin.png", "skin.png"],
+)
+def test_textures_are_found_however_an_fbx_names_them(reference):
+    with Parcel(1 << 20) as parcel:
+        for name, data in (("hero/a.fbx", b"fbx"), ("hero/Textures/Skin.PNG", b"pixels")):
+            with parcel._create(name) as file:
+                file.write(data)
+        source = ParcelSource(parcel, parcel.files[0])
+        assert source.neighbour(reference) == b"pixels"
+        with pytest.raises(FormatError, match="no such file"):
+            source.neighbour("other.png")
+        assert source.references == {reference: b"pixels", "other.png": None}
