@@ -143,6 +143,25 @@ def test_keys_are_letters_where_something_is_typed(tab: Tab) -> None:
     tab.page.get_by_label("Search clips").fill("")
 
 
+def test_arrows_go_through_the_clips_and_enter_plays(tab: Tab) -> None:
+    tab.page.get_by_role("option", name="idle 6.00 s").focus()
+    tab.page.keyboard.press("ArrowDown")
+    tab.page.keyboard.press("ArrowDown")
+    tab.page.keyboard.press("Enter")
+    tab.until("s.state.clip === 'run'")
+    assert tab.page.locator("[data-clip][tabindex='0']").count() == 1, "one stop for the tab key"
+
+
+def test_arrows_choose_among_radio_buttons(tab: Tab) -> None:
+    tab.page.get_by_role("tab", name="View").click()
+    tab.page.get_by_role("radio", name="As authored").focus()
+    tab.page.keyboard.press("ArrowRight")
+    tab.until("s.options.method === 'linear'")
+    tab.page.keyboard.press("ArrowLeft")
+    tab.until("s.options.method === 'file'")
+    assert tab.js("document.activeElement.textContent") == "As authored"
+
+
 # -- looks ------------------------------------------------------------------------------------------------------
 
 

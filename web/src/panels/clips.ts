@@ -14,11 +14,8 @@ export function clipsPanel(app: App): HTMLElement {
         h(
           "li",
           {
-            role: "option", class: "row", tabIndex: 0, "data-clip": clip.name, "aria-selected": "false",
+            role: "option", class: "row", tabIndex: -1, "data-clip": clip.name, "aria-selected": "false", title: clip.name,
             onclick: () => app.playClip(clip.name),
-            onkeydown: (event: KeyboardEvent) => {
-              if (event.key === "Enter") app.playClip(clip.name);
-            },
           },
           h("span", { class: "row-name" }, clip.name),
           clip.additive ? h("span", { class: "tag", title: "Holds differences to add to another pose" }, "additive") : null,
@@ -49,9 +46,23 @@ export function clipsPanel(app: App): HTMLElement {
       const on = row.dataset["clip"] === playing;
       if (on && row.getAttribute("aria-selected") !== "true") row.scrollIntoView({ block: "nearest" });
       row.setAttribute("aria-selected", String(on));
+      row.tabIndex = on ? 0 : -1;
     }
+    // One stop for the tab key: the clip that plays, or the first.
+    const first = list.firstElementChild as HTMLElement | null;
+    if (first && !list.querySelector("[tabindex='0']")) first.tabIndex = 0;
   }
 
+  list.addEventListener("keydown", (event) => {
+    const rows = [...list.children].filter((row) => !(row as HTMLElement).hidden) as HTMLElement[];
+    const at = rows.indexOf(document.activeElement as HTMLElement);
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key];
+    if (event.key === "Enter") app.playClip(rows[at]?.dataset["clip"] ?? "");
+    else if (to !== undefined) rows[Math.min(rows.length - 1, Math.max(0, to))]?.focus();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
   app.on("character", (slot) => slot === 0 && fill());
   app.on("state", mark);
   fill();

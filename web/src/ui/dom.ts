@@ -84,17 +84,40 @@ export function button(options: ButtonOptions): HTMLButtonElement {
   );
 }
 
-/** A row of choices of which one holds, as radio buttons to assistive technology. */
+/** A row of choices of which one holds, as radio buttons to assistive technology: tab leads to it, arrows choose. */
 export function segmented<T extends string>(
   label: string, choices: readonly (readonly [T, string])[], picked: (value: T) => void,
 ): { element: HTMLElement; show: (value: T) => void } {
-  const buttons = choices.map(([value, text]) =>
-    h("button", { type: "button", role: "radio", class: "segment", "aria-checked": "false", "data-value": value, onclick: () => picked(value) }, text),
+  const buttons = choices.map(([value, text], i) =>
+    h("button", { type: "button", role: "radio", class: "segment", tabIndex: i ? -1 : 0, "aria-checked": "false", "data-value": value, onclick: () => picked(value) }, text),
   );
   const element = h("div", { class: "segments", role: "radiogroup", "aria-label": label }, ...buttons);
-  const show = (value: T): void =>
-    buttons.forEach((b, i) => b.setAttribute("aria-checked", String(choices[i][0] === value)));
+  element.addEventListener("keydown", (event) => {
+    const step = arrowStep(event);
+    if (!step) return;
+    const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
+    const next = (at + step + buttons.length) % buttons.length;
+    buttons[next].focus();
+    picked(choices[next][0]);
+  });
+  const show = (value: T): void => {
+    const at = Math.max(0, choices.findIndex(([choice]) => choice === value));
+    buttons.forEach((b, i) => {
+      b.setAttribute("aria-checked", String(choices[i][0] === value));
+      b.tabIndex = i === at ? 0 : -1;
+    });
+  };
   return { element, show };
+}
+
+/** 1 or -1 for a key that goes on or back in a row or a list, and 0 for any other; keys that do go no further. */
+function arrowStep(event: KeyboardEvent): number {
+  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key] ?? 0;
+  if (step) {
+    event.preventDefault();
+    event.stopPropagation();
+  }
+  return step;
 }
 
 /** A switch with its label. */
@@ -125,9 +148,8 @@ export function tabs(label: string, pages: { id: string; title: string; panel: H
   });
   const bar = h("div", { class: "tabs", role: "tablist", "aria-label": label }, ...heads);
   bar.addEventListener("keydown", (event) => {
-    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    const step = arrowStep(event);
     if (!step) return;
-    event.stopPropagation();
     const open = pages.filter((_, i) => !heads[i].hidden);
     const at = open.findIndex((page) => page.id === now);
     show(open[(at + step + open.length) % open.length].id);
