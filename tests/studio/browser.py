@@ -92,11 +92,8 @@ class Tab:
         )
 
     def rest(self) -> None:
-        """Waits until the page has nothing left to draw: the camera has come to rest, the shadow is up to date."""
-        last = -1
-        while (drawn := self.js("s.viewport.drawn")) != last:
-            last = drawn
-            self.page.wait_for_timeout(500)
+        """Waits until the page has nothing left to draw: the camera has come to rest, the picture is at its best."""
+        self.until("s.viewport.resting")
 
     def pose(self) -> list[float]:
         """The skinning matrices that are on the screen."""

@@ -6,11 +6,15 @@ import type { CharacterView } from "./character";
 /** From where a character is looked at first: from the front, a little from the side and above. */
 const FIRST_LOOK = new Vector3(0.5, 0.24, 1);
 const CROWD_LOOK = new Vector3(0.5, 0.42, 1);
+/** How quickly the camera goes after a character, per second, and how far behind it may stay, of the character's size. */
+const HASTE = 6;
+const NEAR_ENOUGH = 0.003;
 
 export class Framing {
   readonly camera = new PerspectiveCamera(35, 1, 0.01, 1000);
   readonly controls: OrbitControls;
   private followed: Vector3 | null = null;
+  private followedAt = 0;
 
   constructor(canvas: HTMLCanvasElement, changed: () => void) {
     this.controls = new OrbitControls(this.camera, canvas);
@@ -58,21 +62,26 @@ export class Framing {
     this.followed = null;
   }
 
-  /** Goes along with one instance. */
-  follow(character: CharacterView, instance: number): void {
+  /** Goes along with one instance; true while it has not caught up. */
+  follow(character: CharacterView, instance: number, now: number): boolean {
     const { joints } = character.info;
-    if (!joints.length) return;
+    if (!joints.length) return false;
     const middle = new Vector3();
     const m = new Matrix4();
     const at = new Vector3();
     joints.forEach((_, j) => middle.add(at.setFromMatrixPosition(character.joint(j, m, instance))));
     middle.divideScalar(joints.length).setY(0);
     this.followed ??= middle.clone();
+    const seconds = Math.min(0.1, (now - this.followedAt) / 1000);
+    this.followedAt = now;
     const move = middle.sub(this.followed);
+    const behind = move.length();
+    if (behind < NEAR_ENOUGH * character.size) return false;
     // A step is followed gently, so that the camera does not sway with the hips; a jump (a clip starts over) at once.
-    if (move.length() < 0.35 * character.size) move.multiplyScalar(0.2);
+    if (behind < 0.35 * character.size) move.multiplyScalar(1 - Math.exp(-HASTE * seconds));
     this.followed.add(move);
     this.camera.position.add(move);
     this.controls.target.add(move);
+    return true;
   }
 }

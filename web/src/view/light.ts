@@ -34,7 +34,7 @@ export const SHADOW_GLSL = /* glsl */ `
 float mwShadow(highp sampler2DShadow map, vec2 size, float intensity, float bias, float radius, vec4 place) {
   vec3 at = place.xyz / place.w;
   at.z += bias;
-  if (min(at.x, at.y) < 0.0 || max(at.x, at.y) > 1.0 || at.z > 1.0) return 1.0;
+  if (intensity <= 0.0 || min(at.x, at.y) < 0.0 || max(at.x, at.y) > 1.0 || at.z > 1.0) return 1.0;
   float lit = texture(map, at);
   if (radius <= 0.0) return mix(1.0, lit, intensity);
   vec2 a = vec2(0.8, 0.6) * radius / size, b = vec2(-a.y, a.x);

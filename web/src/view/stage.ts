@@ -71,11 +71,12 @@ export class Stage {
     const plain = this.software && moving;
     this.sun.shadow.radius = plain ? 0 : 1.5;
     this.ground.softness = plain ? 0 : 2.2;
-    renderer.shadowMap.needsUpdate = !plain || turn % 2 === 0;
+    renderer.shadowMap.needsUpdate = this.sun.shadow.intensity > 0 && (!plain || turn % 2 === 0);
   }
 
   show(grid: boolean, shadows: boolean): void {
     this.ground.show(grid, shadows);
-    this.sun.castShadow = shadows;
+    // The lamp still counts as one that casts shadows: without, every program would have to be compiled anew.
+    this.sun.shadow.intensity = shadows ? 1 : 0;
   }
 }

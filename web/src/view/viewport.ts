@@ -229,7 +229,8 @@ export class Viewport {
     const center = box.getCenter(new Vector3());
     const lit = this.stage.sun.target.position;
     if (Math.hypot(center.x - lit.x, center.z - lit.z) > 0.25 * character.size) this.surround(box);
-    if (this.options.follow && (character.count === 1 || this.selected >= 0)) this.framing.follow(character, this.instance);
+    const followed = this.options.follow && (character.count === 1 || this.selected >= 0);
+    if (followed && this.framing.follow(character, this.instance, performance.now())) this.invalidate();
   }
 
   // -- drawing ----------------------------------------------------------------------------------------------------
@@ -265,6 +266,11 @@ export class Viewport {
     this.applySize(true);
     this.standIn.prepare(this.renderer, this.scene, this.camera);
     this.pace.began();
+  }
+
+  /** Whether the picture that is seen is the last one: nothing moves, and it was drawn as well as can be. */
+  get resting(): boolean {
+    return this.drawn > 0 && !this.dirty && !this.rough && this.pace.idle && performance.now() - this.movedAt > REST_MS;
   }
 
   /** Gives the canvas the resolution of a moving or a resting picture. */
@@ -305,7 +311,7 @@ export class Viewport {
     this.dirty = false;
     this.applySize(moving);
     const first = this.slots[0];
-    if (first?.character.count) this.follow(first);
+    if (first?.character.count && moving) this.follow(first);
     const panes = this.panes();
     this.rough = moving && (this.pace.software || this.ratio < this.pace.restRatio);
     if (!this.drawn) {
