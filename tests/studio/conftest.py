@@ -30,7 +30,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def studio(browser: Any) -> Iterator[mw.View]:
-    with mw.view("mannequin", browser=False) as view:
+    with mw.view("mannequin", browser=False, port=0) as view:
         yield view
 
 
@@ -74,7 +74,7 @@ def small(browser: Any) -> Iterator[Any]:
     opened: list[Any] = []
 
     def open_one(thing: Any = None, *, width: int = 900, **options: Any) -> tuple[Any, Tab]:
-        view = mw.view(thing, browser=False, **options)
+        view = mw.view(thing, browser=False, port=0, **options)
         tab = Tab(browser, view.url, width=width, height=560)
         opened.extend((tab, view))
         return view, tab

@@ -328,7 +328,7 @@ export interface MorphTargetInfo {
   weight: number;
 }
 
-/** A mesh and where its arrays lie. `buffers` always has `positions (V, 3)`, `triangles (F, 3)`, `joints (V, K)` (palette entries) and `weights (V, K)`, strongest first and padded with zeros; and where the mesh has them `normals (V, 3)`, `tangents (V, 4)`, `uv0`, `uv1`... `(V, 2)`, `colors (V, 4)`, `dual_quaternion_weights (V,)`, `morph_positions` and `morph_normals` `(T, V, 3)`. */
+/** A mesh and where its arrays lie. `buffers` always has `positions (V, 3)`, `triangles (F, 3)`, `joints (V, K)` (palette entries) and `weights (V, K)`, strongest first and padded with zeros; and where the mesh has them `normals (V, 3)`, `tangents (V, 4)`, `uv0`, `uv1`... `(V, 2)`, `colors (V, 4)`, `dual_quaternion_weights (V,)`, `morph_positions`, `morph_normals` and `morph_tangents` `(T, V, 3)`. */
 export interface MeshInfo {
   name: string;
   vertices: number;
