@@ -150,6 +150,8 @@ export class Viewport {
       }
     }
     this.invalidate();
+    // The first picture of all does not wait for its turn.
+    if (!this.seen && this.prepared && !this.pace.busy(performance.now())) this.draw(true);
   }
 
   setOptions(options: ViewOptions): void {
@@ -294,7 +296,7 @@ export class Viewport {
     }
     if (this.dirty) {
       this.beforeDraw();
-      this.draw(true);
+      if (this.dirty) this.draw(true);
       this.movedAt = now;
     } else if (this.rough && this.pace.idle && now - this.movedAt > REST_MS) this.draw(false);
   }
