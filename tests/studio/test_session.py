@@ -6,6 +6,7 @@ from studio_world import small_actor, small_character, small_graph
 
 import marrow as mw
 from marrow.errors import MarrowError, UnknownNameError, ValidationError
+from marrow.graph import Graph, Parameter
 from marrow.studio import protocol as p
 from marrow.studio.actor import Actor, Origin, _rings
 from marrow.studio.assets import MorphWeights, describe, influences
@@ -256,6 +257,12 @@ def test_the_graph_is_described_for_drawing(graph):
     nod = next(q for q in info.parameters if q.name == "nod")
     assert nod.range == (0.0, 1.0) and nod.type == "float"
     assert {c for n in info.nodes if (c := n.clip)} == {"wave", "bend"}
+
+
+def test_sliders_reach_past_where_a_place_is_by_default():
+    far = Graph("wave", {"aim": Parameter("vector", (0.0, 1.6, 3.0)), "near": Parameter("vector")})
+    actor = Actor(small_character(), 0, Origin("python", ""), graph=far)
+    assert [q.range for q in actor.graph_info.parameters] == [(-4.5, 4.5), (-2.0, 2.0)]
 
 
 def test_live_weights_are_the_blend_space_weights(graph):

@@ -175,12 +175,17 @@ def _mask(node: Any, skeleton: Skeleton) -> list[float]:
     return [round(float(w), 4) for w in weights]
 
 
+def _vector(default: Any) -> tuple[float, ...]:
+    return default if isinstance(default, tuple) else (0.0,)
+
+
 def _range(name: str, parameter: Parameter, walked: list[_Place]) -> d.Vec2:
     """What a slider should span: the parameter's own range, else all that the graph does with it."""
     if parameter.range is not None:
         return parameter.range
     if parameter.type == "vector":
-        return -2.0, 2.0
+        far = max(2.0, *(1.5 * abs(v) for v in _vector(parameter.default)))
+        return -far, far
     seen = [float(parameter.default)] if isinstance(parameter.default, (int, float)) else [0.0]
     for node, *_ in walked:
         for axis, name_of_axis in enumerate((getattr(node, "x", None), getattr(node, "y", None))):

@@ -152,7 +152,8 @@ class Hub:
             spent = time.perf_counter() - now
             # An update that came early is the first of a new beat; one that came late keeps the old.
             due = max(min(due, now) + PERIOD, now + spent)
-            await self._pause(due, max(BREATH, spent / 4))
+            # Inputs may bring updates forward to half of the time there is, whoever sends them.
+            await self._pause(due, max(BREATH, spent / 4, min(spent, due - now - spent)))
 
     async def _pause(self, due: float, least: float) -> None:
         """Sleeps until it is due, or until something wants an update at once, but for the `least` seconds that are
