@@ -9,7 +9,7 @@ from marrow.math import quaternion
 from marrow.studio import protocol as p
 from marrow.studio.actor import Actor, Origin
 from marrow.studio.session import Session
-from marrow.studio.travel import way
+from marrow.studio.travel import carrier, ways
 
 STRIDE = 0.8
 TURN = np.pi / 2
@@ -161,7 +161,23 @@ def test_places_are_sent_only_when_they_change():
     assert session.pictures[0].placements is first
 
 
-def test_sway_and_jumps_on_the_spot_are_no_way():
-    character = walker()
-    assert way(character.clips["idle"], 1.0) is None
-    np.testing.assert_allclose(way(character.clips["walk"], 1.0)[:, 3], [0, 0, STRIDE], atol=1e-6)
+def test_sway_on_the_spot_is_no_way():
+    clips = walker().clips
+    assert carrier(clips["idle"]) is None
+    assert (
+        carrier(clips["walk"]) == carrier(clips["turn"]) == 0
+        and carrier(walker(hips=True).clips["walk"]) == 1
+    )
+    found = ways(clips["walk"], 0, np.array([0.25, 1.0]))
+    np.testing.assert_allclose(found[:, :, 3], [[0, 0, 0.25 * STRIDE], [0, 0, STRIDE]], atol=1e-6)
+
+
+def test_a_crowd_at_different_times_goes_on_from_where_each_is():
+    session = opened(walker())
+    session.apply(p.SetCount(5))
+    session.apply(p.Spread(True))
+    session.apply(p.SetTravel(True))
+    run(session, 1.3)
+    before = [root(session, k)[2] for k in range(5)]
+    session.apply(p.PickClip("idle"))
+    np.testing.assert_allclose([root(session, k)[2] for k in range(5)], before, atol=1e-3)

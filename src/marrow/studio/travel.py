@@ -18,7 +18,7 @@ from marrow.math import affine, quaternion
 from marrow.model import Clip
 from marrow.model.clip import PATHS
 
-__all__ = ["Travel", "way"]
+__all__ = ["Travel", "carrier", "ways"]
 
 Array = NDArray[Any]
 NOISE = 1e-4
@@ -51,9 +51,10 @@ class Travel:
 
     def start_over(self, clip: Clip, rounds: Array) -> None:
         """Adds the way of a clip for those `(N,)` who have started over, so many times; backwards where negative."""
-        whole = way(clip, clip.duration)
-        if whole is None:
+        joint = carrier(clip)
+        if joint is None or not rounds.any():
             return
+        whole = ways(clip, joint, np.array([clip.duration]))[0]
         for turn, step in ((1, whole), (-1, affine.invert(whole))):
             left = turn * rounds
             while (who := np.flatnonzero(left > 0)).size:
@@ -62,40 +63,41 @@ class Travel:
 
     def leave(self, clip: Clip, times: Array) -> None:
         """Keeps what was gone of a clip that is left at `times (N,)`, which its successor knows nothing of."""
-        for time in np.unique(times):
-            part = way(clip, float(time))
-            if part is not None:
-                self.to[times == time] = affine.multiply(self.to[times == time], part)
+        joint = carrier(clip)
+        if joint is not None:
+            self.to = affine.multiply(self.to, ways(clip, joint, times))
 
 
 @lru_cache(maxsize=256)
-def way(clip: Clip, time: float) -> Array | None:
-    """Over the floor from the clip's beginning to `time`, `(3, 4)`; None where it goes nowhere.
-
-    It is that of the root, turns and all; where roots stay, the way of the first joint that is moved about.
-    """
-    if clip.additive or time <= 0:
+def carrier(clip: Clip) -> int | None:
+    """The joint whose way over the floor is the character's: the root, turns and all; where roots stay, the first joint
+    that is moved about. None where the clip ends where it began."""
+    if clip.additive or clip.duration <= 0:
         return None
     table, parents = clip.tracks.table, clip.skeleton.parents
     moved = np.unique(table["target"][table["path"] == PATHS.index("translation")])
     turned = np.unique(table["target"][table["path"] == PATHS.index("rotation")])
     roots = [j for j in np.union1d(moved, turned).tolist() if parents[j] < 0]
     others = [j for j in moved.tolist() if parents[j] >= 0][:1]
-    if not roots and not others:
-        return None
-    model = clip.skeleton.to_model(clip.sample(np.array([0.0, time]))).astype(np.float64)
-    ways = (_way(*model[:, j], turns=parents[j] < 0) for j in (*roots, *others))
-    return next((found for found in ways if found is not None), None)
+    for joint in (*roots, *others):
+        whole = ways(clip, joint, np.array([clip.duration]))[0]
+        far = float(np.abs(whole[:, 3]).max())
+        if abs(whole[0, 2]) > NOISE or whole[0, 0] < 0 or far > (NOISE if parents[joint] < 0 else SWAY):
+            return int(joint)
+    return None
 
 
-def _way(start: Array, end: Array, *, turns: bool) -> Array | None:
-    """The part of a joint's way that is over the floor. Only of a root does turning count: hips sway."""
-    found = affine.identity((), np.float64)
-    yaw = 0.0
-    if turns:
-        turn = end[:, :3] @ np.linalg.pinv(start[:, :3])
-        yaw = float(np.arctan2(turn[0, 2], turn[2, 2]))
-        found[[0, 0, 2, 2], [0, 2, 0, 2]] = np.cos(yaw), np.sin(yaw), -np.sin(yaw), np.cos(yaw)
-    found[[0, 2], 3] = (end[:, 3] - found[:, :3] @ start[:, 3])[[0, 2]]
-    far = np.abs(found[[0, 2], 3]).max()
-    return found if abs(yaw) > NOISE or far > (NOISE if turns else SWAY) else None
+def ways(clip: Clip, joint: int, times: Array) -> Array:
+    """Over the floor from the clip's beginning to each of `times (N,)`, `(N, 3, 4)`. Only of a root does turning
+    count: hips sway."""
+    poses = clip.sample(np.concatenate([[0.0], times]))
+    model = clip.skeleton.to_model(poses)[:, joint].astype(np.float64)
+    found = affine.identity((len(times),), np.float64)
+    if clip.skeleton.parents[joint] < 0:
+        turn = model[1:, :, :3] @ np.linalg.pinv(model[0, :, :3])
+        yaw = np.arctan2(turn[:, 0, 2], turn[:, 2, 2])
+        found[:, 0, 0] = found[:, 2, 2] = np.cos(yaw)
+        found[:, 0, 2], found[:, 2, 0] = np.sin(yaw), -np.sin(yaw)
+    gone = model[1:, :, 3] - found[..., :3] @ model[0, :, 3]
+    found[:, [0, 2], 3] = gone[:, [0, 2]]
+    return found
