@@ -184,7 +184,7 @@ def test_a_trigger_changes_the_state_and_history(graph):
     live = graph.live()
     (machine,) = live.machines
     assert (machine.state, machine.source) == ("greet", "move") and 0 < machine.progress < 1
-    assert [h.state for h in graph.history] == ["move", "greet"]
+    assert [h.state for h in graph.narrator.history] == ["move", "greet"]
     info = graph.main.graph_info
     shown = dict(zip([n.path for n in info.nodes], live.weights))
     greet = next(n for n in info.machines[0].nodes if "greet" in n)

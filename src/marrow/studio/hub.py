@@ -67,8 +67,8 @@ class Hub:
         await socket.accept()
         client = Client(socket)
         client.tell(self.greeting(self.session.state()))
-        if self.session.last_live is not None:
-            client.tell(msgspec.structs.replace(self.session.last_live, entered=[]))
+        if self.session.narrator.last is not None:
+            client.tell(msgspec.structs.replace(self.session.narrator.last, entered=[]))
         if self.progress is not None:
             client.tell(p.Progress(self.progress, -1.0))
         self.clients.add(client)
@@ -251,7 +251,7 @@ def greeting(session: Session, max_upload_bytes: int) -> Callable[[p.State], p.H
             p.PROTOCOL_VERSION,
             __version__,
             state,
-            list(session.history),
+            list(session.narrator.history),
             samples,
             p.MAX_COUNT,
             max_upload_bytes,

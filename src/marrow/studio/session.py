@@ -19,10 +19,10 @@ from marrow.errors import UnknownNameError, ValidationError
 from marrow.graph.inspection import GraphMoment
 from marrow.studio import protocol as p
 from marrow.studio.actor import Actor, Picture
+from marrow.studio.narrator import Narrator
 
 __all__ = ["Session"]
 
-HISTORY = 200
 LONGEST_STEP = 0.1
 """Seconds a single update may span: after a hiccup time goes on, it does not jump."""
 
@@ -47,7 +47,6 @@ class Session:
         self.count, self.selected = 1, -1
         self.clock = 0.0
         self.parameters: dict[str, Any] = {}
-        self.history: deque[p.HistoryEntry] = deque(maxlen=HISTORY)
         self.pictures: dict[int, Picture] = {}
         self.frame = 0
         self.changed = True
@@ -57,8 +56,7 @@ class Session:
         self.driven = False
         self._inbox: deque[p.ClientMessage] = deque(maxlen=256)
         self._driving = threading.Lock()
-        self._machines: dict[str, str] = {}
-        self.last_live: p.Live | None = None
+        self.narrator = Narrator()
         self._moment: GraphMoment | None = None
 
     # -- characters ------------------------------------------------------------------------------------------
@@ -77,9 +75,7 @@ class Session:
             self.count = actor.count
             self.mode = actor.mode
             self.parameters = self._defaults(actor)
-            self.history.clear()
-            self._machines.clear()
-            self.last_live = None
+            self.narrator.forget()
             if not self.driven:
                 self._start(actor)
         other = self.actors.get(1)
@@ -434,31 +430,4 @@ class Session:
         moment = self._moment if self.driven else main.moment()
         if moment is None:
             return None
-        entered = []
-        for path, machine in moment.machines.items():
-            if self._machines.get(path) != machine.state:
-                self._machines[path] = machine.state
-                entered.append(p.HistoryEntry(path, machine.state, round(self.clock, 3)))
-        self.history.extend(entered)
-        message = p.Live(
-            main.count - 1,
-            round(self.clock, 3),
-            [
-                p.MachineState(path, m.state, m.source, round(m.progress, 3))
-                for path, m in moment.machines.items()
-            ],
-            [
-                round(moment.weights.get(node.path, float(node.path == "root")), 3)
-                for node in main.graph_info.nodes
-            ],
-            {name: round(value, 4) for name, value in moment.values.items()},
-            entered,
-        )
-        last, self.last_live = self.last_live, message
-        if last is not None and not entered and _same(last, message):
-            return None
-        return message
-
-
-def _same(a: p.Live, b: p.Live) -> bool:
-    return (a.machines, a.weights, a.values, a.instance) == (b.machines, b.weights, b.values, b.instance)
+        return self.narrator.tell(moment, main.graph_info, instance=main.count - 1, clock=self.clock)
