@@ -103,13 +103,13 @@ class Dolls {
   }
 
   private moved<T extends Material>(material: T, lit: boolean): T {
-    material.onBeforeCompile = (shader) => {
+    material.onBeforeCompile = (shader, renderer) => {
       Object.assign(shader.uniforms, this.uniforms);
       shader.vertexShader = shader.vertexShader
         .replace("#include <common>", `#include <common>\n${VERTEX_HEAD}`)
         .replace("#include <beginnormal_vertex>", NORMAL_CHUNK)
         .replace("#include <begin_vertex>", POSITION_CHUNK);
-      if (lit) lightUp(shader);
+      if (lit) lightUp(shader, renderer);
     };
     material.customProgramCacheKey = () => "marrow doll";
     return material;

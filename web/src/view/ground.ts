@@ -1,6 +1,6 @@
 /** The floor: grid, shadow and the pool of light around the character, drawn in one pass. */
 import { Color, type DirectionalLight, Mesh, PlaneGeometry, ShaderMaterial, type Texture, Vector3 } from "three";
-import { SHADOW_GLSL } from "./light";
+import { shadowGlsl } from "./light";
 import type { Palette } from "./palette";
 
 const VERTEX = /* glsl */ `
@@ -14,8 +14,8 @@ void main() {
   gl_Position = projectionMatrix * viewMatrix * world;
 }`;
 
-const FRAGMENT = /* glsl */ `
-uniform float unit, fade, darkness, softness, gridded;
+const fragment = (shadows: string): string => /* glsl */ `
+uniform float unit, fade, darkness, gridded;
 uniform vec3 middle, line, strong, floorColor;
 uniform vec2 shadowMapSize;
 uniform highp sampler2DShadow mwShadowMap;
@@ -29,19 +29,14 @@ float lines(vec2 p, vec2 width) {
   return max(covered.x, covered.y);
 }
 
-${SHADOW_GLSL}
+${shadows}
 void main() {
-  float away = length(place.xz - middle.xz) / fade;
-  if (away >= 1.0) discard;
-  float near = 1.0 - smoothstep(0.3, 1.0, away);
+  float near = 1.0 - smoothstep(0.3, 1.0, length(place.xz - middle.xz) / fade);
   vec4 color = vec4(floorColor, 0.55 * near * near);
-  if (gridded > 0.5) {
-    vec2 p = place.xz / unit, width = fwidth(p);
-    float small = 0.5 * lines(p, width), large = lines(0.2 * p, 0.2 * width);
-    float covered = max(small, large) * near;
-    color = mix(color, vec4(large > small ? strong : line, 1.0), covered);
-  }
-  float dark = darkness > 0.0 ? darkness * near * (1.0 - mwShadow(mwShadowMap, shadowMapSize, 1.0, 0.0, softness, vec4(shadowPlace, 1.0))) : 0.0;
+  vec2 p = place.xz / unit, width = fwidth(p);
+  float small = 0.5 * lines(p, width), large = lines(0.2 * p, 0.2 * width);
+  color = mix(color, vec4(large > small ? strong : line, 1.0), gridded * max(small, large) * near);
+  float dark = near * darkness * (1.0 - mwShadow(mwShadowMap, shadowMapSize, 1.0, 0.0, 2.2, vec4(shadowPlace, 1.0)));
   // Black laid over the floor, which itself lies over the sky.
   color = vec4(color.rgb * (1.0 - dark), 1.0 - (1.0 - color.a) * (1.0 - dark));
   gl_FragColor = color;
@@ -52,11 +47,15 @@ export class Ground {
   private darkness = 0;
   private shadowed = true;
 
-  constructor(private readonly sun: DirectionalLight) {
+  constructor(
+    private readonly sun: DirectionalLight,
+    software: boolean,
+  ) {
     const material = new ShaderMaterial({
-      transparent: true, depthWrite: false, toneMapped: false, vertexShader: VERTEX, fragmentShader: FRAGMENT,
+      transparent: true, depthWrite: false, toneMapped: false, vertexShader: VERTEX, fragmentShader: fragment(shadowGlsl(software)),
       uniforms: {
-        unit: { value: 1 }, fade: { value: 10 }, darkness: { value: 0 }, softness: { value: 0 }, shadowMapSize: { value: sun.shadow.mapSize }, gridded: { value: 1 },
+        unit: { value: 1 }, fade: { value: 10 }, darkness: { value: 0 }, gridded: { value: 1 },
+        shadowMapSize: { value: sun.shadow.mapSize },
         middle: { value: new Vector3() }, line: { value: new Color() }, strong: { value: new Color() },
         floorColor: { value: new Color() }, mwShadowMap: { value: null as Texture | null }, mwSun: { value: sun.shadow.matrix },
       },
@@ -82,11 +81,6 @@ export class Ground {
     this.shadowed = shadows;
     this.mesh.material.uniforms["gridded"].value = grid ? 1 : 0;
     this.applyDarkness();
-  }
-
-  /** Of the edges of shadows, in texels of their map. */
-  set softness(texels: number) {
-    this.mesh.material.uniforms["softness"].value = texels;
   }
 
   private applyDarkness(): void {

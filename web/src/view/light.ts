@@ -5,7 +5,8 @@
  * gathers, a narrow one what a polished surface mirrors; two Gaussians blur to a third, so nothing has to be sampled or
  * prepared. It stands where three.js would look up an environment map, and is the same on every graphics card.
  */
-import type { WebGLProgramParametersWithUniforms } from "three";
+import type { WebGLProgramParametersWithUniforms, WebGLRenderer } from "three";
+import { drawnInSoftware } from "./pace";
 
 /** Towards the lamp that casts the shadows. */
 export const SUN_DIRECTION = [0.55, 1.25, 0.75] as const;
@@ -29,19 +30,28 @@ vec3 mwLight(vec3 direction, float sharpness) {
 }
 `;
 
-/** Five taps in a cross, each filtered over four texels by the hardware: soft edges without noise. Without a radius, one tap. */
-export const SHADOW_GLSL = /* glsl */ `
+/**
+ * Shadows: five taps in a cross, each filtered over four texels by the hardware: soft edges without noise. One tap where the
+ * processor draws; it would run both sides of an `if`, so that is decided here.
+ */
+export function shadowGlsl(software: boolean): string {
+  return /* glsl */ `
 float mwShadow(highp sampler2DShadow map, vec2 size, float intensity, float bias, float radius, vec4 place) {
   vec3 at = place.xyz / place.w;
   at.z += bias;
-  if (intensity <= 0.0 || min(at.x, at.y) < 0.0 || max(at.x, at.y) > 1.0 || at.z > 1.0) return 1.0;
   float lit = texture(map, at);
-  if (radius <= 0.0) return mix(1.0, lit, intensity);
-  vec2 a = vec2(0.8, 0.6) * radius / size, b = vec2(-a.y, a.x);
-  lit += texture(map, vec3(at.xy + a, at.z)) + texture(map, vec3(at.xy - a, at.z))
-    + texture(map, vec3(at.xy + b, at.z)) + texture(map, vec3(at.xy - b, at.z));
-  return mix(1.0, 0.2 * lit, intensity);
+  ${software ? "" : FOUR_MORE}
+  bool outside = min(at.x, at.y) < 0.0 || max(at.x, at.y) > 1.0 || at.z > 1.0;
+  return outside ? 1.0 : mix(1.0, lit, intensity);
 }
+`;
+}
+
+const FOUR_MORE = /* glsl */ `
+  vec2 a = vec2(0.8, 0.6) * radius / size, b = vec2(-a.y, a.x);
+  lit += texture(map, vec3(at.xy + a, at.z)) + texture(map, vec3(at.xy - a, at.z));
+  lit += texture(map, vec3(at.xy + b, at.z)) + texture(map, vec3(at.xy - b, at.z));
+  lit *= 0.2;
 `;
 
 const LOOK_UP = /* glsl */ `
@@ -58,13 +68,14 @@ const LOOK_UP = /* glsl */ `
 `;
 
 /** Puts the light, and its shadows, into a standard material's program. */
-export function lightUp(shader: WebGLProgramParametersWithUniforms): void {
+export function lightUp(shader: WebGLProgramParametersWithUniforms, renderer: WebGLRenderer): void {
+  const shadows = shadowGlsl(drawnInSoftware(renderer.getContext()));
   shader.fragmentShader = shader.fragmentShader
     .replace("#include <common>", `#include <common>\n${LIGHT_GLSL}`)
     // Of three.js' own shadows, which turn their taps by noise, only the declarations are used.
     .replace(
       "#include <shadowmap_pars_fragment>",
-      `#include <shadowmap_pars_fragment>\n#ifdef USE_SHADOWMAP\n${SHADOW_GLSL}\n#define getShadow mwShadow\n#endif`,
+      `#include <shadowmap_pars_fragment>\n#ifdef USE_SHADOWMAP\n${shadows}\n#define getShadow mwShadow\n#endif`,
     )
     .replace("#include <lights_fragment_maps>", LOOK_UP);
 }

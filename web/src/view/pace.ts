@@ -3,19 +3,31 @@
  * a picture or two be under way, and lowers the resolution of moving pictures where they take too long.
  */
 
-/** A WebGL 2 context, and whether the processor draws its pictures: then edges are left unsmoothed. */
-export function openContext(): { context: WebGL2RenderingContext; software: boolean } {
+const software = new WeakMap<object, boolean>();
+
+/** Whether the processor draws a context's pictures: then everything costs per pixel. */
+export function drawnInSoftware(gl: WebGLRenderingContext | WebGL2RenderingContext): boolean {
+  let known = software.get(gl);
+  if (known === undefined) {
+    const extension = gl.getExtension("WEBGL_debug_renderer_info");
+    const name = extension ? String(gl.getParameter(extension.UNMASKED_RENDERER_WEBGL)) : "";
+    known = /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+    software.set(gl, known);
+  }
+  return known;
+}
+
+/** A WebGL 2 context; its edges are smoothed unless the processor draws. */
+export function openContext(): WebGL2RenderingContext {
   const open = (antialias: boolean): WebGL2RenderingContext => {
     const context = document.createElement("canvas").getContext("webgl2", { antialias, alpha: false, powerPreference: "high-performance" });
     if (!context) throw new Error("This browser has no WebGL 2.");
     return context;
   };
   const plain = open(false);
-  const extension = plain.getExtension("WEBGL_debug_renderer_info");
-  const name = extension ? String(plain.getParameter(extension.UNMASKED_RENDERER_WEBGL)) : "";
-  if (/swiftshader|llvmpipe|softpipe|software|basic render/i.test(name)) return { context: plain, software: true };
+  if (drawnInSoftware(plain)) return plain;
   plain.getExtension("WEBGL_lose_context")?.loseContext();
-  return { context: open(true), software: false };
+  return open(true);
 }
 
 const STEPS = [1, 0.75, 0.5];
@@ -35,11 +47,11 @@ export class Pace {
   private times: number[] = [];
   private readonly underWay: { sync: WebGLSync; since: number; alone: boolean }[] = [];
 
-  constructor(
-    private readonly gl: WebGL2RenderingContext,
-    readonly software: boolean,
-  ) {
-    this.goal = software ? 60 : 22;
+  readonly software: boolean;
+
+  constructor(private readonly gl: WebGL2RenderingContext) {
+    this.software = drawnInSoftware(gl);
+    this.goal = this.software ? 60 : 22;
   }
 
   /** The share of the full resolution that moving pictures are drawn with. */

@@ -9,7 +9,7 @@ const SKY_STRIPES = 32;
 
 export class Stage {
   readonly sun = new DirectionalLight(0xfff3e4, 1.9);
-  private readonly ground = new Ground(this.sun);
+  private readonly ground: Ground;
   private readonly sky: Color[] = Array.from({ length: SKY_STRIPES }, () => new Color());
 
   constructor(
@@ -19,7 +19,9 @@ export class Stage {
     const { shadow } = this.sun;
     shadow.mapSize.setScalar(software ? 512 : 1024);
     shadow.bias = -0.0006;
+    shadow.radius = 1.5;
     this.sun.castShadow = true;
+    this.ground = new Ground(this.sun, software);
     scene.add(this.ground.mesh, this.sun, this.sun.target);
   }
 
@@ -66,12 +68,9 @@ export class Stage {
     this.ground.surround(center, reach, unit);
   }
 
-  /** Where the processor draws, a moving picture has plainer shadows, and takes every second from the picture before. */
+  /** Has shadows drawn anew; where the processor draws, every second moving picture has those of the one before. */
   prepare(renderer: WebGLRenderer, moving: boolean, turn: number): void {
-    const plain = this.software && moving;
-    this.sun.shadow.radius = plain ? 0 : 1.5;
-    this.ground.softness = plain ? 0 : 2.2;
-    renderer.shadowMap.needsUpdate = this.sun.shadow.intensity > 0 && (!plain || turn % 2 === 0);
+    renderer.shadowMap.needsUpdate = this.sun.shadow.intensity > 0 && !(this.software && moving && turn % 2 === 1);
   }
 
   show(grid: boolean, shadows: boolean): void {

@@ -45,7 +45,7 @@ const POSITION_CHUNK = /* glsl */ `
 /** Cividis, made for colour-blind eyes: dark blue through grey to yellow, its lightness rising all the way. */
 const CIVIDIS = /* glsl */ `
 varying float mwHeatValue;
-uniform float mwHeat;
+uniform int mwHeat;
 vec3 mwCividis(float x) {
   const vec3 c0 = vec3(0.0, 0.022, 0.075), c1 = vec3(0.037, 0.060, 0.152), c2 = vec3(0.204, 0.201, 0.191),
              c3 = vec3(0.456, 0.391, 0.173), c4 = vec3(0.991, 0.816, 0.059);
@@ -72,21 +72,21 @@ function showHeat(shader: WebGLProgramParametersWithUniforms): void {
     .replace("#include <common>", `#include <common>\n${CIVIDIS}`)
     .replace(
       "#include <color_fragment>",
-      "#include <color_fragment>\nif (mwHeat > 0.5) diffuseColor = vec4(mwCividis(mwHeatValue), 1.0);",
+      "#include <color_fragment>\nif (mwHeat > 0) diffuseColor = vec4(mwCividis(mwHeatValue), 1.0);",
     )
     .replace(
       "#include <metalnessmap_fragment>",
-      "#include <metalnessmap_fragment>\nif (mwHeat > 0.5) { metalnessFactor = 0.0; roughnessFactor = 0.9; }",
+      "#include <metalnessmap_fragment>\nif (mwHeat > 0) { metalnessFactor = 0.0; roughnessFactor = 0.9; }",
     );
 }
 
 /** Lets a material of a character draw its skinned instances, in the studio's light or in the colours of weights. */
 export function skinnedSurface<T extends Material>(material: T, uniforms: SurfaceUniforms): T {
-  material.onBeforeCompile = (shader) => {
+  material.onBeforeCompile = (shader, renderer) => {
     Object.assign(shader.uniforms, uniforms);
     readSkinned(shader);
     showHeat(shader);
-    lightUp(shader);
+    lightUp(shader, renderer);
   };
   material.customProgramCacheKey = () => "marrow surface";
   return material;

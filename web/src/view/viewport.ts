@@ -63,12 +63,12 @@ export class Viewport {
 
   constructor(private options: ViewOptions) {
     this.palette = PALETTES[options.theme];
-    const { context, software } = openContext();
+    const context = openContext();
     const canvas = context.canvas as HTMLCanvasElement;
     this.renderer = new WebGLRenderer({ canvas, context });
     // Asking for errors waits for the compiler.
     this.renderer.debug.checkShaderErrors = false;
-    this.pace = new Pace(context, software);
+    this.pace = new Pace(context);
     this.renderer.toneMapping = NeutralToneMapping;
     this.renderer.autoClear = false;
     this.renderer.shadowMap.enabled = true;
@@ -80,7 +80,7 @@ export class Viewport {
     this.note.className = "viewport-note";
     this.element.className = "viewport";
     this.element.append(canvas, this.labels.canvas, this.note);
-    this.stage = new Stage(this.scene, software);
+    this.stage = new Stage(this.scene, this.pace.software);
     this.scene.add(this.standIn.part.mesh);
     this.framing = new Framing(canvas, () => this.invalidate());
     this.listen(canvas);
