@@ -34,6 +34,7 @@ def main() -> None:
 def save(tab: Tab, name: str) -> None:
     """A palette of 255 colours keeps the repository small and is hardly seen."""
     tab.page.wait_for_timeout(700)
+    tab.rest()
     picture = Image.open(io.BytesIO(tab.page.screenshot())).convert("RGB")
     picture.quantize(255, dither=Image.Dither.NONE).save(HERE / f"{name}.png", optimize=True)
     print(f"{name}.png {(HERE / f'{name}.png').stat().st_size // 1000} kB")
@@ -96,10 +97,12 @@ def graph(tab: Tab) -> None:
     tab.send(type="parameter", name="speed", value=2.2)
     tab.send(type="parameter", name="strafe", value=0.2)
     tab.until("s.live?.values?.speed > 2")
+    tab.send(type="play", playing=False)
     show(tab, "Clips")
 
 
 def trigger(tab: Tab) -> None:
+    tab.send(type="play", playing=True)
     tab.send(type="parameter", name="speed", value=1.2)
     tab.page.get_by_role("button", name="Fire jump").click()
     tab.page.locator(".state.active[data-state='jump']").wait_for()
@@ -108,13 +111,24 @@ def trigger(tab: Tab) -> None:
 
 
 def crowd(tab: Tab) -> None:
-    at(tab, "wave", 0.0)
+    at(tab, "walk", 0.0)
     show(tab, "Crowd")
     tab.send(type="spread", on=True)
-    tab.send(type="count", value=12)
+    tab.send(type="count", value=300)
     tab.send(type="play", playing=True)
-    tab.until("s.viewport.character().count === 12 && s.viewport.character().time > 0.5")
+    tab.until("s.viewport.character().count === 300 && s.viewport.character().time > 0.5")
+    # The numbers of a crowd in motion stay beside the picture it ends with, in which more are drawn in full.
+    tab.until("[...document.querySelectorAll('.figures b')].every((b) => Number(b.textContent) > 0)")
+    tab.js(
+        """(() => {
+          const figures = document.querySelector('.figures'), {slots, camera, controls} = s.viewport;
+          figures.replaceWith(figures.cloneNode(true));
+          slots[0].crowd.allowed = 20;
+          camera.position.lerp(controls.target, 0.33);
+        })()"""
+    )
     tab.send(type="play", playing=False)
+    tab.until("!s.state.playing")
 
 
 def help_card(tab: Tab) -> None:

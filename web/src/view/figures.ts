@@ -16,7 +16,7 @@ import { Table } from "./tables";
 /** So many figures, the nearest, have all their parts and round ones; those behind them the largest parts, with eight faces. */
 const NEAR_SOFTWARE = 60;
 const NEAR_HARDWARE = 600;
-const FAR_PARTS = 8;
+const FAR_PARTS = 13;
 /** Parts of a body smaller than this share of it go with the one they hang on. */
 const SMALL = 0.022;
 
@@ -167,10 +167,11 @@ function dollGeometry(parts: BodyPart[], ball: BufferGeometry): InstancedBufferG
   return geometry;
 }
 
-/** A ball of eight faces. */
+/** A ball of eight faces, with corners that stand out so that it looks as large as a round one. */
 function octahedron(): BufferGeometry {
   const geometry = new BufferGeometry();
-  geometry.setAttribute("position", new BufferAttribute(new Float32Array([1, 0, 0, -1, 0, 0, 0, 1, 0, 0, -1, 0, 0, 0, 1, 0, 0, -1]), 3));
+  const r = 1.25;
+  geometry.setAttribute("position", new BufferAttribute(new Float32Array([r, 0, 0, -r, 0, 0, 0, r, 0, 0, -r, 0, 0, 0, r, 0, 0, -r]), 3));
   geometry.setIndex([0, 2, 4, 2, 1, 4, 1, 3, 4, 3, 0, 4, 2, 0, 5, 1, 2, 5, 3, 1, 5, 0, 3, 5]);
   return geometry;
 }
