@@ -1,5 +1,5 @@
-/** The floor: grid, shadow and the pool of light around the character, drawn in one pass. */
-import { Color, type DirectionalLight, Mesh, PlaneGeometry, ShaderMaterial, type Texture, Vector3 } from "three";
+/** The floor: a pool of light with the grid on it, and the shadow, laid over it where one can fall. */
+import { Box3, Color, type DirectionalLight, Group, Mesh, PlaneGeometry, ShaderMaterial, type Texture, Vector3 } from "three";
 import { shadowGlsl } from "./light";
 import type { Palette } from "./palette";
 
@@ -14,86 +14,98 @@ void main() {
   gl_Position = projectionMatrix * viewMatrix * world;
 }`;
 
-const fragment = (shadows: string): string => /* glsl */ `
-uniform float unit, fade, darkness, gridded;
+const FLOOR = /* glsl */ `
+uniform float unit, fade, gridded;
 uniform vec3 middle, line, strong, floorColor;
-uniform vec2 shadowMapSize;
-uniform highp sampler2DShadow mwShadowMap;
 varying vec3 place;
-varying vec3 shadowPlace;
 
 /** How much a grid line covers of this pixel; where lines come closer than pixels it fades instead of shimmering. */
-float lines(vec2 p, vec2 width) {
-  vec2 covered = 1.0 - min(abs(fract(p - 0.5) - 0.5) / max(width, vec2(1e-6)), vec2(1.0));
-  covered *= 1.0 - smoothstep(vec2(0.2), vec2(0.55), width);
+float lines(vec2 p, vec2 width, vec2 narrow) {
+  vec2 covered = clamp(1.0 - abs(fract(p - 0.5) - 0.5) * narrow, 0.0, 1.0) * clamp(1.57 - 2.86 * width, 0.0, 1.0);
   return max(covered.x, covered.y);
 }
 
+void main() {
+  vec2 away = (place.xz - middle.xz) / fade;
+  float near = clamp(1.15 - 1.15 * dot(away, away), 0.0, 1.0);
+  near *= near;
+  vec2 p = place.xz / unit, width = fwidth(p), narrow = 1.0 / max(width, vec2(1e-6));
+  float small = 0.5 * lines(p, width, narrow), large = lines(0.2 * p, 0.2 * width, 5.0 * narrow);
+  vec4 color = vec4(floorColor, 0.55 * near);
+  gl_FragColor = mix(color, vec4(large > small ? strong : line, 1.0), gridded * max(small, large) * near);
+}`;
+
+const shadow = (shadows: string): string => /* glsl */ `
+uniform float darkness;
+uniform vec2 shadowMapSize;
+uniform highp sampler2DShadow mwShadowMap;
+varying vec3 shadowPlace;
 ${shadows}
 void main() {
-  float near = 1.0 - smoothstep(0.3, 1.0, length(place.xz - middle.xz) / fade);
-  vec4 color = vec4(floorColor, 0.55 * near * near);
-  vec2 p = place.xz / unit, width = fwidth(p);
-  float small = 0.5 * lines(p, width), large = lines(0.2 * p, 0.2 * width);
-  color = mix(color, vec4(large > small ? strong : line, 1.0), gridded * max(small, large) * near);
-  float dark = near * darkness * (1.0 - mwShadow(mwShadowMap, shadowMapSize, 1.0, 0.0, 2.2, vec4(shadowPlace, 1.0)));
-  // Black laid over the floor, which itself lies over the sky.
-  color = vec4(color.rgb * (1.0 - dark), 1.0 - (1.0 - color.a) * (1.0 - dark));
-  gl_FragColor = color;
+  float lit = mwShadow(mwShadowMap, shadowMapSize, 1.0, 0.0, 2.2, vec4(shadowPlace, 1.0));
+  gl_FragColor = vec4(0.0, 0.0, 0.0, darkness * (1.0 - lit));
 }`;
 
 export class Ground {
-  readonly mesh: Mesh<PlaneGeometry, ShaderMaterial>;
-  private darkness = 0;
-  private shadowed = true;
+  readonly group = new Group();
+  private readonly floor: Mesh<PlaneGeometry, ShaderMaterial>;
+  private readonly shadow: Mesh<PlaneGeometry, ShaderMaterial>;
+  private readonly uniforms: Record<string, { value: unknown }>;
 
   constructor(
     private readonly sun: DirectionalLight,
     software: boolean,
   ) {
-    const material = new ShaderMaterial({
-      transparent: true, depthWrite: false, toneMapped: false, vertexShader: VERTEX, fragmentShader: fragment(shadowGlsl(software)),
-      uniforms: {
-        unit: { value: 1 }, fade: { value: 10 }, darkness: { value: 0 }, gridded: { value: 1 },
-        shadowMapSize: { value: sun.shadow.mapSize },
-        middle: { value: new Vector3() }, line: { value: new Color() }, strong: { value: new Color() },
-        floorColor: { value: new Color() }, mwShadowMap: { value: null as Texture | null }, mwSun: { value: sun.shadow.matrix },
-      },
-    });
-    this.mesh = new Mesh(new PlaneGeometry(2, 2).rotateX(-Math.PI / 2), material);
-    this.mesh.frustumCulled = false;
+    this.uniforms = {
+      unit: { value: 1 }, fade: { value: 10 }, darkness: { value: 0 }, gridded: { value: 1 },
+      shadowMapSize: { value: sun.shadow.mapSize }, mwSun: { value: sun.shadow.matrix }, mwShadowMap: { value: null as Texture | null },
+      middle: { value: new Vector3() }, line: { value: new Color() }, strong: { value: new Color() }, floorColor: { value: new Color() },
+    };
+    const plane = new PlaneGeometry(2, 2).rotateX(-Math.PI / 2);
+    const mesh = (fragmentShader: string, renderOrder: number): Mesh<PlaneGeometry, ShaderMaterial> => {
+      const { uniforms } = this;
+      const material = new ShaderMaterial({ transparent: true, depthWrite: false, toneMapped: false, vertexShader: VERTEX, fragmentShader, uniforms });
+      const made = new Mesh(plane, material);
+      made.frustumCulled = false;
+      made.renderOrder = renderOrder;
+      this.group.add(made);
+      return made;
+    };
+    this.floor = mesh(FLOOR, -2);
+    this.shadow = mesh(shadow(shadowGlsl(software)), -1);
     // The map of shadows comes into being with the first shadow.
-    this.mesh.onBeforeRender = () => void (material.uniforms["mwShadowMap"].value = this.sun.shadow.map?.depthTexture ?? null);
+    this.shadow.onBeforeRender = () => void (this.uniforms["mwShadowMap"].value = this.sun.shadow.map?.depthTexture ?? null);
   }
 
   setPalette(palette: Palette): void {
-    const { uniforms } = this.mesh.material;
     // Colours of the page, as they are: the floor is mixed with the sky in the page's own colour space.
-    const set = (name: string, color: string): void => void (uniforms[name].value as Color).set(color).convertLinearToSRGB();
+    const set = (name: string, color: string): void => void (this.uniforms[name].value as Color).set(color).convertLinearToSRGB();
     set("line", palette.grid);
     set("strong", palette.gridStrong);
     set("floorColor", palette.floor);
-    this.darkness = palette.shadow;
-    this.applyDarkness();
+    this.uniforms["darkness"].value = palette.shadow;
   }
 
   show(grid: boolean, shadows: boolean): void {
-    this.shadowed = shadows;
-    this.mesh.material.uniforms["gridded"].value = grid ? 1 : 0;
-    this.applyDarkness();
+    this.uniforms["gridded"].value = grid ? 1 : 0;
+    this.shadow.visible = shadows;
   }
 
-  private applyDarkness(): void {
-    this.mesh.material.uniforms["darkness"].value = this.shadowed ? this.darkness : 0;
-  }
-
-  /** `center` on the floor, `reach` of what is seen of it, `unit` of the grid. */
-  surround(center: Vector3, reach: number, unit: number): void {
-    this.mesh.position.set(center.x, 0, center.z);
-    this.mesh.scale.setScalar(reach);
-    const { uniforms } = this.mesh.material;
-    uniforms["unit"].value = unit;
-    uniforms["fade"].value = reach;
-    (uniforms["middle"].value as Vector3).copy(center);
+  /** Lies under a box, as far as `reach`, with lines `unit` apart; the box's shadow falls along `light`. */
+  surround(box: Box3, reach: number, unit: number, light: Vector3): void {
+    const center = box.getCenter(new Vector3());
+    this.floor.position.set(center.x, 0, center.z);
+    this.floor.scale.setScalar(reach);
+    this.uniforms["unit"].value = unit;
+    this.uniforms["fade"].value = reach;
+    (this.uniforms["middle"].value as Vector3).copy(center);
+    // Room for what the character does next: it may jump, or stretch out an arm.
+    const size = box.getSize(new Vector3());
+    const room = 0.35 * Math.min(size.length(), 3 * size.y);
+    const height = Math.max(0, box.max.y) + room;
+    const cast = new Box3().copy(box).expandByVector(new Vector3(room, 0, room));
+    cast.expandByPoint(cast.min.clone().addScaledVector(light, -height / light.y)).expandByPoint(cast.max.clone().addScaledVector(light, -height / light.y));
+    cast.getCenter(this.shadow.position).setY(0);
+    cast.getSize(this.shadow.scale).multiplyScalar(0.5).setY(1);
   }
 }

@@ -5,7 +5,7 @@
  * gathers, a narrow one what a polished surface mirrors; two Gaussians blur to a third, so nothing has to be sampled or
  * prepared. It stands where three.js would look up an environment map, and is the same on every graphics card.
  */
-import type { WebGLProgramParametersWithUniforms, WebGLRenderer } from "three";
+import { ShaderChunk, type WebGLProgramParametersWithUniforms, type WebGLRenderer } from "three";
 import { drawnInSoftware } from "./pace";
 
 /** Towards the lamp that casts the shadows. */
@@ -54,6 +54,17 @@ const FOUR_MORE = /* glsl */ `
   lit *= 0.2;
 `;
 
+/** How much a rough surface mirrors, by Karis' fit instead of three.js' table: one texture less to read for every pixel. */
+const FIT_GLSL = /* glsl */ `
+vec2 mwFit(float roughness, float dotNV) {
+  vec4 r = roughness * vec4(-1.0, -0.0275, -0.572, 0.022) + vec4(1.0, 0.0425, 1.04, -0.04);
+  float a = min(r.x * r.x, exp2(-9.28 * dotNV)) * r.x + r.y;
+  return vec2(-1.04, 1.04) * a + r.zw;
+}
+`;
+const TABLE = "texture2D( dfgLUT, vec2( material.roughness, dotNVms ) ).rg";
+const LIGHTS = ShaderChunk.lights_fragment_begin.replace(TABLE, "mwFit( material.roughness, dotNVms )");
+
 const LOOK_UP = /* glsl */ `
   #if defined( RE_IndirectDiffuse )
     iblIrradiance += PI * mwLight(transformDirectionByInverseViewMatrix(geometryNormal, viewMatrix), MW_MATT);
@@ -71,7 +82,8 @@ const LOOK_UP = /* glsl */ `
 export function lightUp(shader: WebGLProgramParametersWithUniforms, renderer: WebGLRenderer): void {
   const shadows = shadowGlsl(drawnInSoftware(renderer.getContext()));
   shader.fragmentShader = shader.fragmentShader
-    .replace("#include <common>", `#include <common>\n${LIGHT_GLSL}`)
+    .replace("#include <common>", `#include <common>\n${LIGHT_GLSL}${FIT_GLSL}`)
+    .replace("#include <lights_fragment_begin>", LIGHTS)
     // Of three.js' own shadows, which turn their taps by noise, only the declarations are used.
     .replace(
       "#include <shadowmap_pars_fragment>",

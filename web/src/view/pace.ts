@@ -34,7 +34,11 @@ const STEPS = [1, 0.75, 0.5];
 /** So many pictures in a row have to be slow, or quick, before the resolution changes. */
 const PATIENCE = 10;
 
+/** What the graphics card is given to do: programs to compile, or a picture. */
+type Work = "programs" | "motion" | "still";
+
 export class Pace {
+  readonly software: boolean;
   /** Pictures drawn a second, over the last second. */
   fps = 0;
   /** Milliseconds a picture should take at most, and takes of late (0 before the first). */
@@ -45,9 +49,8 @@ export class Pace {
   private step = 0;
   private slow = 0;
   private times: number[] = [];
-  private readonly underWay: { sync: WebGLSync; since: number; alone: boolean }[] = [];
-
-  readonly software: boolean;
+  private readonly underWay: { sync: WebGLSync; since: number; what: Work }[] = [];
+  private finishedAt = 0;
 
   constructor(private readonly gl: WebGL2RenderingContext) {
     this.software = drawnInSoftware(gl);
@@ -73,16 +76,20 @@ export class Pace {
   busy(now: number): boolean {
     const { gl, underWay } = this;
     while (underWay.length) {
-      const { sync, since, alone } = underWay[0];
+      const { sync, since, what } = underWay[0];
       const state = gl.clientWaitSync(sync, 0, 0);
       if (state === gl.TIMEOUT_EXPIRED) break;
       gl.deleteSync(sync);
       underWay.shift();
-      if (alone && state !== gl.WAIT_FAILED) this.measure(now - since);
+      if (what === "motion" && state !== gl.WAIT_FAILED) this.measure(now - Math.max(since, this.finishedAt));
+      this.finishedAt = now;
     }
     while (this.times.length && this.times[0] < now - 1000) this.times.shift();
     this.fps = this.times.length;
-    return underWay.length >= (this.software ? 1 : 2);
+    if (!underWay.length) return false;
+    if (underWay.length > 1 || underWay[0].what === "programs") return true;
+    // The next picture is prepared while the last one is being finished, but not so early that it would be an old one.
+    return this.software && (!this.cost || now - underWay[0].since < 0.75 * this.cost);
   }
 
   /** True when nothing is under way. */
@@ -90,16 +97,11 @@ export class Pace {
     return this.underWay.length === 0;
   }
 
-  /** A picture has been handed over; `moving` ones count for the measure. */
-  drew(now: number, moving: boolean): void {
-    this.times.push(now);
-    this.began(moving);
-  }
-
-  /** Work has been handed over that the next picture should wait for. */
-  began(moving = false): void {
+  /** Work has been handed over. Only pictures in motion are measured. */
+  began(what: Work): void {
+    if (what !== "programs") this.times.push(performance.now());
     const sync = this.gl.fenceSync(this.gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
-    if (sync) this.underWay.push({ sync, since: performance.now(), alone: moving && this.underWay.length === 0 });
+    if (sync) this.underWay.push({ sync, since: performance.now(), what });
     this.gl.flush();
   }
 

@@ -22,7 +22,7 @@ export class Stage {
     shadow.radius = 1.5;
     this.sun.castShadow = true;
     this.ground = new Ground(this.sun, software);
-    scene.add(this.ground.mesh, this.sun, this.sun.target);
+    scene.add(this.ground.group, this.sun, this.sun.target);
   }
 
   setPalette(palette: Palette): void {
@@ -56,7 +56,8 @@ export class Stage {
     const radius = 0.5 * box.getSize(new Vector3()).length();
     const { shadow, position, target } = this.sun;
     target.position.copy(center);
-    position.copy(center).addScaledVector(new Vector3(...SUN_DIRECTION).normalize(), 3 * radius);
+    const light = new Vector3(...SUN_DIRECTION).normalize();
+    position.copy(center).addScaledVector(light, 3 * radius);
     const camera = shadow.camera;
     camera.left = camera.bottom = -1.3 * radius;
     camera.right = camera.top = 1.3 * radius;
@@ -65,7 +66,7 @@ export class Stage {
     camera.updateProjectionMatrix();
     shadow.normalBias = 0.004 * radius;
     const reach = Math.max(7 * radius, 12 * unit);
-    this.ground.surround(center, reach, unit);
+    this.ground.surround(box, reach, unit, light);
   }
 
   /** Has shadows drawn anew; where the processor draws, every second moving picture has those of the one before. */

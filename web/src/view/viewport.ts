@@ -59,7 +59,6 @@ export class Viewport {
   private width = 1;
   private height = 1;
   private ratio = 0;
-  private timer = 0;
 
   constructor(private options: ViewOptions) {
     this.palette = PALETTES[options.theme];
@@ -267,7 +266,7 @@ export class Viewport {
     this.prepared = true;
     this.applySize(true);
     this.standIn.prepare(this.renderer, this.scene, this.camera);
-    this.pace.began();
+    this.pace.began("programs");
   }
 
   /** Whether the picture that is seen is the last one: nothing moves, and it was drawn as well as can be. */
@@ -288,25 +287,12 @@ export class Viewport {
 
   private tick(now: number): void {
     this.controls.update();
-    if (!this.prepared) return;
-    if (this.pace.busy(now)) {
-      // Whoever draws slowly should not wait for the next turn of the screen as well.
-      if (this.dirty && this.pace.software) this.lookAgain();
-      return;
-    }
+    if (!this.prepared || this.pace.busy(now)) return;
     if (this.dirty) {
       this.beforeDraw();
       if (this.dirty) this.draw(true);
       this.movedAt = now;
     } else if (this.rough && this.pace.idle && now - this.movedAt > REST_MS) this.draw(false);
-  }
-
-  private lookAgain(): void {
-    if (this.timer) return;
-    this.timer = window.setTimeout(() => {
-      this.timer = 0;
-      this.tick(performance.now());
-    }, 4);
   }
 
   private draw(moving: boolean): void {
@@ -329,7 +315,7 @@ export class Viewport {
       this.seen = true;
       performance.mark("marrow: first picture");
     }
-    this.pace.drew(performance.now(), moving);
+    this.pace.began(moving ? "motion" : "still");
   }
 
   private drawPane(pane: MethodPane, moving: boolean, alone: boolean): void {
