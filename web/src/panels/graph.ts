@@ -45,6 +45,7 @@ export function graphPanel(app: App): HTMLElement {
   let boxes = new Map<string, SVGGElement>();
   let machineDrawings: MachineDrawing[] = [];
   let masked: string | null = null;
+  const shownWeights = new Map<string, number>();
   let size = { width: 1, height: 1 };
   let scale = 1;
   /** What is brought to the middle first: where the choices are made. */
@@ -55,6 +56,7 @@ export function graphPanel(app: App): HTMLElement {
     edges = new Map();
     boxes = new Map();
     machineDrawings = [];
+    shownWeights.clear();
     showMask(null);
     empty.hidden = graph !== null;
     empty.textContent = "This character has no graph.";
@@ -162,6 +164,8 @@ export function graphPanel(app: App): HTMLElement {
   function update(): void {
     for (const [path, box] of boxes) {
       const weight = app.state?.mode === "graph" ? (app.weights[path] ?? 0) : 0;
+      if (shownWeights.get(path) === weight) continue;
+      shownWeights.set(path, weight);
       box.classList.toggle("active", weight > 0.005);
       box.querySelector(".level")?.setAttribute("width", String(BOX.width * Math.min(1, weight)));
       const edge = edges.get(path);

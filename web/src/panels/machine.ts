@@ -50,13 +50,17 @@ export function machineDrawing(machine: MachineInfo): MachineDrawing {
     s("defs", {}, s("marker", { id: marker, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse", markerUnits: "userSpaceOnUse" }, s("path", { d: "M0,0.8L7.500,4L0,7.200z", class: "arrow-head" }))),
     ...lines, ...states,
   );
+  let last = "";
   const show = (live: MachineState | null): void => {
+    const now = JSON.stringify(live);
+    if (now === last) return;
+    last = now;
     machine.states.forEach((name, i) => {
-      const now = live?.state === name;
+      const here = live?.state === name;
       const leaving = live?.source === name && live.progress < 1;
-      states[i].classList.toggle("active", now);
+      states[i].classList.toggle("active", here);
       states[i].classList.toggle("leaving", leaving);
-      const level = now ? (live.source ? live.progress : 1) : leaving ? 1 - live.progress : 0;
+      const level = here ? (live.source ? live.progress : 1) : leaving ? 1 - live.progress : 0;
       states[i].querySelector(".level")?.setAttribute("width", String(STATE.width * Math.min(1, Math.max(0, level))));
     });
     for (const [key, line] of arrows) line.classList.toggle("running", Boolean(live?.source) && live!.progress < 1 && key === `${live!.source}>${live!.state}`);

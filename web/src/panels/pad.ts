@@ -26,6 +26,7 @@ export function blendPad(app: App, graph: GraphInfo, space: BlendSpaceInfo): Pad
   const toX = (v: number): number => MARGIN + ((v - x0) / (x1 - x0)) * (SIZE - 2 * MARGIN);
   const toY = (v: number): number => SIZE - MARGIN - ((v - y0) / (y1 - y0)) * (SIZE - 2 * MARGIN);
   const now = { x: 0, y: 0 };
+  const shown: number[] = [];
   let dragging = false;
 
   const triangles = space.triangles.map((corners) =>
@@ -90,13 +91,15 @@ export function blendPad(app: App, graph: GraphInfo, space: BlendSpaceInfo): Pad
   return {
     element: h("div", { class: "pad-box", "data-space": space.path }, drawing, readout),
     show: (values, weights) => {
-      if (!dragging) {
+      if (!dragging && (values[x] !== now.x || values[y] !== now.y)) {
         now.x = values[x] ?? now.x;
         now.y = values[y] ?? now.y;
         place();
       }
       space.points.forEach((point, i) => {
         const weight = weights[point.node] ?? 0;
+        if (shown[i] === weight) return;
+        shown[i] = weight;
         points[i].setAttribute("r", String(4 + 5 * weight));
         points[i].classList.toggle("on", weight > 0.01);
         names[i].classList.toggle("on", weight > 0.01);

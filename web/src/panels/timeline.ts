@@ -1,7 +1,7 @@
 /** The timeline of a clip: a ruler to scrub on, event marks, and curves of the picked joint on the same axis. */
 import type { App } from "../app";
 import type { Curves } from "../protocol";
-import { clamp, h, onMove, plot, segmented, themeColor } from "../ui/dom";
+import { clamp, h, onMove, plot, segmented, setText, themeColor } from "../ui/dom";
 
 const PAD = 14;
 const CHANNELS = ["euler", "rotation", "translation", "scale"] as const;
@@ -9,6 +9,7 @@ type ChannelName = (typeof CHANNELS)[number];
 const NAMES: Record<ChannelName, string> = { euler: "Rotation", rotation: "Quaternion", translation: "Translation", scale: "Scale" };
 const UNITS: Record<ChannelName, string> = { euler: "°", rotation: "", translation: " m", scale: "×" };
 const LETTERS = ["x", "y", "z", "w"];
+const SPOKEN_MS = 250;
 
 export function timelinePanel(app: App): HTMLElement {
   let time = 0;
@@ -41,7 +42,8 @@ export function timelinePanel(app: App): HTMLElement {
     }
     context.stroke();
     drawEvents(context, width, height);
-    drawCursor(context, width, height, true);
+    across = width;
+    showTime();
   });
 
   function drawEvents(context: CanvasRenderingContext2D, width: number, height: number): void {
@@ -57,18 +59,22 @@ export function timelinePanel(app: App): HTMLElement {
     }
   }
 
-  function drawCursor(context: CanvasRenderingContext2D, width: number, height: number, head: boolean): void {
-    const x = toX(clamp(time, 0, duration()), width);
-    context.strokeStyle = context.fillStyle = themeColor("accent");
-    context.lineWidth = 1.5;
-    context.beginPath();
-    context.moveTo(x, head ? 6 : 0);
-    context.lineTo(x, height);
-    context.stroke();
-    if (!head) return;
-    context.beginPath();
-    context.roundRect(x - 5, 2, 10, 9, 3);
-    context.fill();
+  // The cursors lie over the plots: as time passes they move, and nothing else is drawn again.
+  const cursors = [h("div", { class: "time-cursor head" }), h("div", { class: "time-cursor" })];
+  let across = 0;
+  let spoken = 0;
+
+  function showTime(): void {
+    const x = toX(clamp(time, 0, duration()), across);
+    for (const cursor of cursors) cursor.style.transform = `translateX(${x.toFixed(1)}px)`;
+    legend();
+    // Assistive technology reads along a few times a second; each change costs the browser a look at the whole page.
+    const now = performance.now();
+    if (app.state?.playing && now - spoken < SPOKEN_MS) return;
+    spoken = now;
+    track.setAttribute("aria-valuemax", duration().toFixed(3));
+    track.setAttribute("aria-valuenow", time.toFixed(3));
+    track.setAttribute("aria-valuetext", `${time.toFixed(2)} of ${duration().toFixed(2)} seconds`);
   }
 
   const track = ruler.canvas;
@@ -76,6 +82,7 @@ export function timelinePanel(app: App): HTMLElement {
   track.tabIndex = 0;
   track.setAttribute("role", "slider");
   track.setAttribute("aria-label", "Time in the clip");
+  track.setAttribute("aria-valuemin", "0");
   const tip = h("div", { class: "tip", hidden: true });
 
   function scrub(event: PointerEvent): void {
@@ -83,7 +90,7 @@ export function timelinePanel(app: App): HTMLElement {
     const t = clamp((event.clientX - frame.left - PAD) / (frame.width - 2 * PAD), 0, 1) * duration();
     time = t;
     app.sendLatest("seek", { type: "seek", time: t });
-    redraw();
+    showTime();
   }
   let resume = false;
   function scrubbing(canvas: HTMLCanvasElement): void {
@@ -156,7 +163,6 @@ export function timelinePanel(app: App): HTMLElement {
     context.textAlign = "left";
     for (let value = Math.ceil(low / step) * step; value <= high + 1e-9; value += step)
       context.fillText(`${Number(value.toFixed(4))}${UNITS[channel]}`, PAD + 2, Math.max(7, toY(value) - 6));
-    drawCursor(context, width, height, false);
   });
   scrubbing(graph.canvas);
   graph.canvas.classList.add("curves");
@@ -182,9 +188,9 @@ export function timelinePanel(app: App): HTMLElement {
     let i = times.findIndex((t) => t >= time);
     if (i < 0) i = times.length - 1;
     const row: number[] = curves[channel][i] ?? [];
-    values.replaceChildren(
-      ...row.map((value, c) => h("span", { class: "curve-value" }, h("i", { class: `dot-${LETTERS[c]}` }), `${LETTERS[c]} ${value.toFixed(channel === "euler" ? 1 : 3)}${UNITS[channel]}`)),
-    );
+    if (values.children.length !== row.length)
+      values.replaceChildren(...row.map((_, c) => h("span", { class: "curve-value" }, h("i", { class: `dot-${LETTERS[c]}` }), h("span"))));
+    row.forEach((value, c) => setText(values.children[c].lastElementChild!, `${LETTERS[c]} ${value.toFixed(channel === "euler" ? 1 : 3)}${UNITS[channel]}`));
   }
 
   async function refresh(): Promise<void> {
@@ -194,6 +200,8 @@ export function timelinePanel(app: App): HTMLElement {
     if (!key) empty.textContent = why(clip !== null);
     // There is nothing to scrub without a clip; the room stays, so that nothing jumps.
     track.style.visibility = clip ? "" : "hidden";
+    cursors[0].hidden = !clip;
+    cursors[1].hidden = !key;
     if (key === wanted) return;
     wanted = key;
     curves = null;
@@ -231,10 +239,7 @@ export function timelinePanel(app: App): HTMLElement {
   function redraw(): void {
     ruler.redraw();
     graph.redraw();
-    track.setAttribute("aria-valuemin", "0");
-    track.setAttribute("aria-valuemax", duration().toFixed(3));
-    track.setAttribute("aria-valuenow", time.toFixed(3));
-    track.setAttribute("aria-valuetext", `${time.toFixed(2)} of ${duration().toFixed(2)} seconds`);
+    showTime();
   }
 
   app.on("state", (state) => {
@@ -245,8 +250,7 @@ export function timelinePanel(app: App): HTMLElement {
   app.on("frame", (frame) => {
     if (frame.slot !== 0 || app.state?.mode !== "clip" || frame.time === time) return;
     time = frame.time;
-    redraw();
-    legend();
+    showTime();
   });
   app.on("selection", () => void refresh());
   app.on("options", redraw);
@@ -257,8 +261,8 @@ export function timelinePanel(app: App): HTMLElement {
   });
   return h(
     "div", { class: "timeline" },
-    h("div", { class: "track" }, track, tip),
-    h("div", { class: "curve-box" }, head, graph.canvas, empty),
+    h("div", { class: "track" }, track, cursors[0], tip),
+    h("div", { class: "curve-box" }, head, graph.canvas, cursors[1], empty),
   );
 }
 

@@ -4,6 +4,8 @@ import { button, h, icon } from "../ui/dom";
 
 const SPEEDS = [0.1, 0.25, 0.5, 1, 1.5, 2, 4, -1];
 
+const CLOCK_MS = 80;
+
 export function transport(app: App): HTMLElement {
   const play = button({ label: "Play (space)", icon: "play", class: "primary", onclick: () => app.send({ type: "play", playing: !app.state?.playing }) });
   const previous = button({ label: "Previous clip (1)", icon: "previous", onclick: () => app.stepClip(-1) });
@@ -16,10 +18,15 @@ export function transport(app: App): HTMLElement {
   const name = h("span", { class: "clip-name" });
   const clock = h("span", { class: "clock", role: "timer", "aria-live": "off", "aria-label": "Time" });
   let shown = "";
+  let shownAt = 0;
 
   function tick(time: number): void {
     const state = app.state;
     if (!state) return;
+    // A clock that changes with every picture cannot be read, and is drawn anew each time.
+    const now = performance.now();
+    if (state.playing && now - shownAt < CLOCK_MS) return;
+    shownAt = now;
     const duration = state.mode === "clip" ? state.duration : 0;
     const frame = app.clip ? Math.round(time * app.clip.rate) : 0;
     const text = duration > 0 ? `${time.toFixed(2)} / ${duration.toFixed(2)} s · frame ${frame}` : `${time.toFixed(1)} s`;

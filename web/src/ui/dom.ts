@@ -215,7 +215,17 @@ export function plot(label: string, draw: (context: CanvasRenderingContext2D, wi
   return { canvas, redraw };
 }
 
-/** A colour of the theme, by its CSS variable. */
+const colours = new Map<string, string>();
+
+/** A colour of the theme, by its CSS variable. Asked for once: browsers work out all styles to answer. */
 export function themeColor(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  const key = `${document.documentElement.dataset["theme"]} ${name}`;
+  const known = colours.get(key) ?? getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  colours.set(key, known);
+  return known;
+}
+
+/** Sets a text only where it is another: what does not change need not be drawn again. */
+export function setText(element: Element, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
 }
