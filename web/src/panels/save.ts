@@ -52,12 +52,14 @@ export function saveMenu(app: App): HTMLElement {
       app.emit("problem", "This browser cannot record video.");
       return;
     }
+    app.viewport.recording = true;
     const stream = app.viewport.renderer.domElement.captureStream(60);
     const parts: Blob[] = [];
     recorder = new MediaRecorder(stream, { mimeType: type, videoBitsPerSecond: 8_000_000 });
     recorder.ondataavailable = (event) => event.data.size > 0 && parts.push(event.data);
     recorder.onstop = () => {
       stream.getTracks().forEach((track) => track.stop());
+      app.viewport.recording = false;
       stop.hidden = true;
       opener.hidden = false;
       recorder = null;

@@ -42,6 +42,7 @@ export class TextureLibrary {
       if (!bitmap || this.disposed) return;
       texture.image = bitmap;
       texture.needsUpdate = true;
+      if (color) texture.userData["average"] = averageColor(bitmap);
       this.arrived();
     });
     return texture;
@@ -70,6 +71,18 @@ export class TextureLibrary {
     this.disposed = true;
     for (const texture of this.textures) texture.dispose();
   }
+}
+
+/** The mean of an image, for those who show it from afar. */
+function averageColor(bitmap: ImageBitmap): Color {
+  const size = 8;
+  const canvas = new OffscreenCanvas(size, size);
+  const context = canvas.getContext("2d", { willReadFrequently: true })!;
+  context.drawImage(bitmap, 0, 0, size, size);
+  const { data } = context.getImageData(0, 0, size, size);
+  const mean = new Color(0, 0, 0);
+  for (let i = 0; i < data.length; i += 4) mean.add(new Color().setRGB(data[i] / 255, data[i + 1] / 255, data[i + 2] / 255, SRGBColorSpace));
+  return mean.multiplyScalar(1 / (size * size));
 }
 
 export interface MeshTraits {

@@ -145,9 +145,12 @@ export class Part {
     return out;
   }
 
-  /** The plain colour of the material of each vertex. */
+  /** The plain colour of the material of each vertex: with a texture, its mean. */
   vertexColors(): Color[] {
-    const plain = this.mesh.material.map((material) => (material as MeshBasicMaterial).color ?? new Color());
+    const plain = (this.mesh.material as MeshBasicMaterial[]).map(({ color, map }) => {
+      const average = map?.userData["average"] as Color | undefined;
+      return average ? color.clone().multiply(average) : color;
+    });
     const out = new Array<Color>(this.info.vertices).fill(plain[0] ?? new Color());
     const triangles = this.mesh.geometry.index!.array;
     this.info.sections.forEach((section, i) => {

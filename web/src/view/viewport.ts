@@ -33,6 +33,8 @@ export class Viewport {
   /** Pictures drawn so far: tests and the recorder watch it. */
   drawn = 0;
   onPick: (joint: number) => void = () => {};
+  /** While a video is recorded all pictures have one size: the page's. */
+  recording = false;
   /** Called before a picture is drawn: the time to apply what has arrived. */
   beforeDraw: () => void = () => {};
   private readonly scene = new Scene();
@@ -277,7 +279,8 @@ export class Viewport {
   /** Gives the canvas the resolution of a moving or a resting picture. */
   private applySize(moving: boolean): void {
     const screen = Math.min(window.devicePixelRatio || 1, 2);
-    const ratio = moving ? screen * this.pace.scale : Math.max(screen, this.pace.restRatio);
+    const best = Math.max(screen, this.pace.restRatio);
+    const ratio = this.recording ? screen : moving ? screen * this.pace.scale : best;
     if (ratio === this.ratio) return;
     this.ratio = ratio;
     this.renderer.setPixelRatio(ratio);
