@@ -112,7 +112,8 @@ export class Pace {
     this.cost = this.cost ? this.cost + 0.25 * (took - this.cost) : took;
     const least = (window.devicePixelRatio || 1) > 1.4 ? 2 : 1;
     if (took > this.goal) this.slow = Math.max(0, this.slow) + 1;
-    else if (took < 0.4 * this.goal) this.slow = Math.min(0, this.slow) - 1;
+    // Less than one turn of the screen cannot be told apart.
+    else if (took < Math.max(0.4 * this.goal, 17.5)) this.slow = Math.min(0, this.slow) - 1;
     else this.slow = 0;
     if (this.slow >= PATIENCE && this.step < least) this.step++;
     else if (this.slow <= -6 * PATIENCE && this.step > 0) this.step--;

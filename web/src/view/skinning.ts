@@ -16,7 +16,7 @@ export type Method = keyof typeof METHODS;
 
 /** Skinned vertices lie in rows of this many texels, vertex after vertex, instance after instance. */
 export const SKINNED_WIDTH = 2048;
-const SKINNED_ROWS = 8192;
+const SKINNED_ROWS = 4096;
 /** So many vertices can be skinned at once. */
 export const SKINNED_MOST = SKINNED_WIDTH * SKINNED_ROWS;
 
