@@ -13,7 +13,9 @@ import type { Pace } from "./pace";
 const FIRST_SOFTWARE = 150_000;
 const FIRST_HARDWARE = 4_000_000;
 /** A crowd may take this much longer than a single character. */
-const LEISURE = 2;
+const LEISURE = 3;
+/** So many, the nearest, are drawn in full whatever it takes. */
+const LEAST = 3;
 /** The picture that stays may show so many times more in full. */
 const AT_REST = 3;
 
@@ -48,7 +50,7 @@ export class Crowd {
     if (!this.figures) this.group.add((this.figures = new Figures(character, this.pace.software)).group);
     if (moving) this.learn();
     const seen = this.seen(camera, picked);
-    const wanted = Math.max(1, Math.round(this.allowed * (moving ? 1 : AT_REST)));
+    const wanted = Math.max(LEAST, Math.round(this.allowed * (moving ? 1 : AT_REST)));
     const full = Math.min(seen.length, wanted, character.most);
     character.choose(seen.slice(0, full));
     this.figures.show(seen.slice(full));
@@ -65,8 +67,8 @@ export class Crowd {
     if (pace.measured === this.measured || !pace.cost) return;
     this.measured = pace.measured;
     const goal = LEISURE * pace.goal;
-    if (pace.cost > 1.2 * goal) this.allowed = Math.max(1, this.allowed * Math.max(0.7, goal / pace.cost));
-    else if (pace.cost < 0.6 * goal && this.allowed < character.count) this.allowed *= 1.08;
+    if (pace.cost > 1.2 * goal) this.allowed = Math.max(LEAST, this.allowed * Math.max(0.7, goal / pace.cost));
+    else if (pace.cost < 0.75 * goal && this.allowed < character.count) this.allowed *= 1.08;
   }
 
   /** The instances in view, the picked one and then the nearest first. */
