@@ -28,7 +28,8 @@ export class Framing {
   /** Moves the camera so that a box fills the picture; `all` is the largest thing it may later look at. */
   fit(box: Box3, all: Box3, aspect: number, reset: boolean, crowd: boolean): void {
     const center = box.getCenter(new Vector3());
-    const direction = (reset ? (crowd ? CROWD_LOOK : FIRST_LOOK).clone() : this.camera.position.clone().sub(this.controls.target)).normalize();
+    const anew = crowd ? CROWD_LOOK : FIRST_LOOK;
+    const direction = (reset ? anew.clone() : this.camera.position.clone().sub(this.controls.target)).normalize();
     const distance = this.distanceFor(box, center, direction, aspect);
     const radius = Math.max(0.5 * box.getSize(new Vector3()).length(), 1e-3);
     this.camera.position.copy(center).addScaledVector(direction, distance);

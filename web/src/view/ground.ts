@@ -63,8 +63,9 @@ export class Ground {
     };
     const plane = new PlaneGeometry(2, 2).rotateX(-Math.PI / 2);
     const mesh = (fragmentShader: string, renderOrder: number): Mesh<PlaneGeometry, ShaderMaterial> => {
-      const { uniforms } = this;
-      const material = new ShaderMaterial({ transparent: true, depthWrite: false, toneMapped: false, vertexShader: VERTEX, fragmentShader, uniforms });
+      const material = new ShaderMaterial({
+        transparent: true, depthWrite: false, toneMapped: false, vertexShader: VERTEX, fragmentShader, uniforms: this.uniforms,
+      });
       const made = new Mesh(plane, material);
       made.frustumCulled = false;
       made.renderOrder = renderOrder;
@@ -104,7 +105,8 @@ export class Ground {
     const room = 0.35 * Math.min(size.length(), 3 * size.y);
     const height = Math.max(0, box.max.y) + room;
     const cast = new Box3().copy(box).expandByVector(new Vector3(room, 0, room));
-    cast.expandByPoint(cast.min.clone().addScaledVector(light, -height / light.y)).expandByPoint(cast.max.clone().addScaledVector(light, -height / light.y));
+    const fall = light.clone().multiplyScalar(-height / light.y);
+    cast.union(cast.clone().translate(fall));
     cast.getCenter(this.shadow.position).setY(0);
     cast.getSize(this.shadow.scale).multiplyScalar(0.5).setY(1);
   }
