@@ -44,7 +44,7 @@ export class Framing {
 
   /** How far away all corners of a box are in the picture, with some air around them. */
   private distanceFor(box: Box3, center: Vector3, direction: Vector3, aspect: number): number {
-    const vertical = Math.tan((this.camera.fov * Math.PI) / 360) * 0.9;
+    const vertical = Math.tan((this.camera.fov * Math.PI) / 360) * 0.85;
     const right = new Vector3(0, 1, 0).cross(direction).normalize();
     const up = direction.clone().cross(right);
     const corner = new Vector3();

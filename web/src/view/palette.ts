@@ -20,7 +20,7 @@ export interface Palette {
 
 export const PALETTES: Record<"dark" | "light", Palette> = {
   dark: {
-    skyTop: "#23272e", skyBottom: "#15181c", floor: "#363c45", grid: "#39404a", gridStrong: "#4b5563", shadow: 0.55, bone: "#efe3c6",
+    skyTop: "#23272e", skyBottom: "#15181c", floor: "#363c45", grid: "#39404a", gridStrong: "#4b5563", shadow: 0.46, bone: "#efe3c6",
     accent: "#5cc8d7", bounds: "#8a94a3", maskOff: "#1d3a66", maskOn: "#ffe14d", pathStart: "#3b5f7a", wire: 0x1a93a8,
     normals: 0x6fd0dd, label: "#e9ecf1", labelHalo: "rgba(16,18,22,.85)",
   },
