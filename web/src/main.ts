@@ -30,7 +30,7 @@ function start(root: HTMLElement): void {
   try {
     app = new App();
   } catch {
-    root.append(h("div", { class: "nothing" }, h("strong", {}, "This browser cannot show the studio"), h("span", {}, "It needs WebGL 2. Turn on hardware acceleration, or try another browser.")));
+    root.append(h("div", { class: "nothing" }, h("strong", {}, "This browser cannot show the studio"), h("span", {}, "It needs WebGL 2 with float textures. Turn on hardware acceleration, or try another browser.")));
     return;
   }
   window.marrowStudio = app;

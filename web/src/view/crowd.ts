@@ -42,7 +42,7 @@ export class Crowd {
   arrange(camera: PerspectiveCamera, picked: number, moving: boolean): boolean {
     const { character } = this;
     this.words = "";
-    if (character.count <= 1 || !character.parts.length) {
+    if (character.count <= 1) {
       character.choose([0]);
       this.figures?.show([]);
       return false;
@@ -50,6 +50,11 @@ export class Crowd {
     if (!this.figures) this.group.add((this.figures = new Figures(character, this.pace.software)).group);
     if (moving) this.learn();
     const seen = this.seen(camera, picked);
+    if (!character.parts.length) {
+      // Skeletons without a mesh: one is drawn with all its joints.
+      this.figures.show(seen.filter((instance) => instance !== Math.max(picked, 0)));
+      return false;
+    }
     const wanted = Math.max(LEAST, Math.round(this.allowed * (moving ? 1 : AT_REST)));
     const full = Math.min(seen.length, wanted, character.most);
     character.choose(seen.slice(0, full));

@@ -5,8 +5,8 @@
  * they have. It is moved by the same matrices as the character.
  */
 import {
-  BufferAttribute, BufferGeometry, Color, Group, InstancedBufferGeometry, type IUniform, LinearSRGBColorSpace, type Material, Mesh,
-  MeshDepthMaterial, MeshStandardMaterial, Sphere, SphereGeometry,
+  BufferAttribute, BufferGeometry, Color, Group, InstancedBufferGeometry, type IUniform, LinearSRGBColorSpace, type Material,
+  Matrix4, Mesh, MeshDepthMaterial, MeshStandardMaterial, Quaternion, Sphere, SphereGeometry, Vector3,
 } from "three";
 import type { CharacterView } from "./character";
 import { lightUp } from "./light";
@@ -19,6 +19,8 @@ const NEAR_HARDWARE = 600;
 const FAR_PARTS = 13;
 /** Parts of a body smaller than this share of it go with the one they hang on. */
 const SMALL = 0.022;
+const UP = new Vector3(0, 1, 0);
+const BONE = new Color(0.82, 0.77, 0.66);
 
 interface BodyPart {
   entry: number;
@@ -45,7 +47,7 @@ export class Figures {
     private readonly character: CharacterView,
     private readonly software: boolean,
   ) {
-    const parts = bodyParts(character);
+    const parts = character.parts.length ? bodyParts(character) : bones(character);
     this.near = new Dolls(parts, new SphereGeometry(1, 6, 4));
     this.far = new Dolls([...parts].sort((a, b) => b.area - a.area).slice(0, FAR_PARTS), octahedron());
     // Where the processor draws, shadows too small to make out are left out.
@@ -183,6 +185,24 @@ function multiply(a: Float32Array, i: number, b: Float32Array, out: Float32Array
     for (let col = 0; col < 4; col++) out[o + row + col] = x * b[col] + y * b[4 + col] + z * b[8 + col];
     out[o + row + 3] += a[i + row + 3];
   }
+}
+
+/** A slim ellipsoid from each joint to its parent, for skeletons without a mesh. */
+function bones({ info, pivots, size }: CharacterView): BodyPart[] {
+  const out: BodyPart[] = [];
+  info.joints.forEach(({ parent }, joint) => {
+    if (parent < 0) return;
+    const from = new Vector3().fromArray(pivots, 3 * parent);
+    const along = new Vector3().fromArray(pivots, 3 * joint).sub(from);
+    const length = along.length();
+    if (!(length > 0.002 * size)) return;
+    const width = Math.max(0.06 * length, 0.004 * size);
+    const turn = new Matrix4().makeRotationFromQuaternion(new Quaternion().setFromUnitVectors(UP, along.clone().normalize()));
+    const m = turn.scale(new Vector3(width, length / 2, width)).setPosition(from.addScaledVector(along, 0.5)).elements;
+    const shape = Float32Array.from({ length: 12 }, (_, i) => m[(i >> 2) + 4 * (i & 3)]);
+    out.push({ entry: parent, shape, area: length * width, color: BONE });
+  });
+  return out;
 }
 
 /** Gathers the vertices of each joint into ellipsoids. */

@@ -21,7 +21,8 @@ export function drawnInSoftware(gl: WebGLRenderingContext | WebGL2RenderingConte
 export function openContext(): WebGL2RenderingContext {
   const open = (antialias: boolean): WebGL2RenderingContext => {
     const context = document.createElement("canvas").getContext("webgl2", { antialias, alpha: false, powerPreference: "high-performance" });
-    if (!context) throw new Error("This browser has no WebGL 2.");
+    // Vertices are skinned into float textures.
+    if (!context?.getExtension("EXT_color_buffer_float")) throw new Error("This browser has no WebGL 2 with float textures.");
     return context;
   };
   const plain = open(false);
