@@ -6,7 +6,7 @@
  */
 import {
   BufferAttribute, BufferGeometry, Color, Group, InstancedBufferGeometry, type IUniform, LinearSRGBColorSpace, type Material,
-  Matrix4, Mesh, MeshDepthMaterial, MeshStandardMaterial, Quaternion, Sphere, SphereGeometry, Vector3,
+  Mesh, MeshDepthMaterial, MeshStandardMaterial, Sphere, SphereGeometry, Vector3,
 } from "three";
 import type { CharacterView } from "./character";
 import { lightUp } from "./light";
@@ -19,8 +19,9 @@ const NEAR_HARDWARE = 600;
 const FAR_PARTS = 13;
 /** Parts of a body smaller than this share of it go with the one they hang on. */
 const SMALL = 0.022;
-const UP = new Vector3(0, 1, 0);
 const BONE = new Color(0.82, 0.77, 0.66);
+
+const [start, end, across, aside] = [new Vector3(), new Vector3(), new Vector3(), new Vector3()];
 
 interface BodyPart {
   entry: number;
@@ -29,6 +30,8 @@ interface BodyPart {
   color: Color;
   /** How much of it is seen, about. */
   area: number;
+  /** A bone reaches to another joint, wherever that is; its shape is not its own. */
+  bone?: { to: number; width: number };
 }
 
 interface Gathered {
@@ -117,7 +120,8 @@ class Dolls {
     return material;
   }
 
-  show({ matrices, placements, info }: CharacterView, instances: number[]): void {
+  show(character: CharacterView, instances: number[]): void {
+    const { matrices, placements, info } = character;
     const { mesh, parts, shapes } = this;
     mesh.visible = instances.length > 0 && parts.length > 0;
     if (!mesh.visible) return;
@@ -126,8 +130,9 @@ class Dolls {
     const moved = new Float32Array(12);
     let at = 0;
     for (const instance of instances)
-      for (const { entry, shape } of parts) {
-        multiply(matrices, 12 * (instance * info.palette + entry), shape, moved, 0);
+      for (const part of parts) {
+        if (part.bone) stretch(character, instance, part, moved);
+        else multiply(matrices, 12 * (instance * info.palette + part.entry), part.shape, moved, 0);
         multiply(placements, 12 * instance, moved, shapes.data, at);
         at += 12;
       }
@@ -192,17 +197,35 @@ function bones({ info, pivots, size }: CharacterView): BodyPart[] {
   const out: BodyPart[] = [];
   info.joints.forEach(({ parent }, joint) => {
     if (parent < 0) return;
-    const from = new Vector3().fromArray(pivots, 3 * parent);
-    const along = new Vector3().fromArray(pivots, 3 * joint).sub(from);
-    const length = along.length();
-    if (!(length > 0.002 * size)) return;
+    const length = new Vector3().fromArray(pivots, 3 * joint).distanceTo(new Vector3().fromArray(pivots, 3 * parent));
     const width = Math.max(0.06 * length, 0.004 * size);
-    const turn = new Matrix4().makeRotationFromQuaternion(new Quaternion().setFromUnitVectors(UP, along.clone().normalize()));
-    const m = turn.scale(new Vector3(width, length / 2, width)).setPosition(from.addScaledVector(along, 0.5)).elements;
-    const shape = Float32Array.from({ length: 12 }, (_, i) => m[(i >> 2) + 4 * (i & 3)]);
-    out.push({ entry: parent, shape, area: length * width, color: BONE });
+    out.push({ entry: parent, shape: new Float32Array(12), area: length * width, color: BONE, bone: { to: joint, width } });
   });
   return out;
+}
+
+/** From the unit ball to a bone between two joints as they are posed now, 3x4 and row-major. */
+function stretch({ matrices, pivots, info }: CharacterView, instance: number, part: BodyPart, out: Float32Array): void {
+  const { to, width } = part.bone!;
+  const place = (entry: number, point: Vector3): Vector3 => {
+    const m = 12 * (instance * info.palette + entry);
+    const [x, y, z] = pivots.subarray(3 * entry, 3 * entry + 3);
+    const row = (i: number): number => matrices[m + i] * x + matrices[m + i + 1] * y + matrices[m + i + 2] * z + matrices[m + i + 3];
+    return point.set(row(0), row(4), row(8));
+  };
+  const from = place(part.entry, start);
+  const along = place(to, end).sub(from).multiplyScalar(0.5);
+  from.add(along);
+  const length = Math.max(along.length(), 1e-9);
+  // Any two directions across will do.
+  across.set(Math.abs(along.x) < 0.6 * length ? 1 : 0, Math.abs(along.x) < 0.6 * length ? 0 : 1, 0).cross(along).setLength(width);
+  aside.crossVectors(along, across).setLength(width);
+  for (let row = 0; row < 3; row++) {
+    out[4 * row] = across.getComponent(row);
+    out[4 * row + 1] = along.getComponent(row);
+    out[4 * row + 2] = -aside.getComponent(row);
+    out[4 * row + 3] = from.getComponent(row);
+  }
 }
 
 /** Gathers the vertices of each joint into ellipsoids. */
