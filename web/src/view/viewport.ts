@@ -25,6 +25,8 @@ interface MethodPane extends Pane {
 
 /** After so long without motion (ms) the picture is drawn once more, as well as can be. */
 const REST_MS = 200;
+/** So long after a character has come (ms) its triangles are put in order. */
+const ORDER_MS = 1000;
 
 export class Viewport {
   readonly element = document.createElement("div");
@@ -119,6 +121,8 @@ export class Viewport {
       performance.mark("marrow: character");
     }
     this.setOptions(this.options);
+    // The first picture does not wait for what only makes the next ones quicker.
+    for (const part of character?.parts ?? []) window.setTimeout(() => character === this.character(slot) && part.orderTriangles(), ORDER_MS);
   }
 
   character(slot = 0): CharacterView | null {
@@ -283,8 +287,7 @@ export class Viewport {
     const ratio = this.recording ? screen : moving ? screen * this.pace.scale : best;
     if (ratio === this.ratio) return;
     this.ratio = ratio;
-    this.renderer.setPixelRatio(ratio);
-    this.renderer.setSize(this.width, this.height);
+    this.renderer.setDrawingBufferSize(this.width, this.height, ratio);
     this.labels.resize(this.width, this.height, screen);
   }
 
