@@ -127,17 +127,15 @@ def key_rate(clip: Clip) -> float | None:
     table, times = clip.tracks.table, clip.tracks.times
     if not len(table) or clip.duration <= 0:
         return None
-    unique = np.unique(times)
-    steps = np.diff(unique)
     # The longest track's own spacing proposes a rate; it stands if every key lies on it.
     longest = int(np.argmax(table["keys"]))
     own = times[table["time_start"][longest] : table["time_start"][longest] + table["keys"][longest]]
-    if len(own) < 2 or not len(steps):
+    if len(own) < 2:
         return None
     rate = (len(own) - 1) / float(own[-1] - own[0]) if own[-1] > own[0] else 0.0
     if not 1.0 <= rate <= 1000.0:
         return None
-    frames = unique.astype(np.float64) * rate
+    frames = times.astype(np.float64) * rate
     if float(np.abs(frames - np.rint(frames)).max()) > 0.02:
         return None
     return float(np.rint(rate * 1000) / 1000) if abs(rate - np.rint(rate)) > 0.01 else float(np.rint(rate))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from marrow.math import affine
 from marrow.model import Character
+from marrow.model._derived import derived
 
 __all__ = ["rest_box"]
 
@@ -18,6 +19,11 @@ Array = NDArray[Any]
 def rest_box(character: Character) -> tuple[Array, Array] | None:
     """The corners of the box around the meshes at rest, around the joints where there are none; None for
     nothing."""
+    box: tuple[Array, Array] | None = derived(character, "rest_box", lambda: _rest_box(character))
+    return box
+
+
+def _rest_box(character: Character) -> tuple[Array, Array] | None:
     model = character.skeleton.rest_model
     corners = []
     for mesh in character.meshes:
