@@ -48,7 +48,7 @@ export function graphPanel(app: App): HTMLElement {
   const shownWeights = new Map<string, number>();
   let size = { width: 1, height: 1 };
   let scale = 1;
-  /** What is brought to the middle first: where the choices are made. */
+  /** What is brought to the right edge, halfway up, at first: where the choices are made, with what they are made from. */
   let focus = { x: 0, y: 0 };
 
   function fill(): void {
@@ -74,7 +74,7 @@ export function graphPanel(app: App): HTMLElement {
     const { places, width, height } = layoutTree(graph.nodes);
     size = { width: width + 16, height: height + 16 };
     const first = places.get(graph.machines[0]?.path ?? graph.blend_spaces[0]?.path ?? graph.nodes[0]?.path ?? "");
-    focus = first ? { x: first.x - 60, y: first.y + 26 } : focus;
+    focus = first ? { x: first.x + BOX.width + BOX.gapX, y: first.y + 26 } : focus;
     const lines: Element[] = [];
     const shapes: Element[] = [];
     for (const node of graph.nodes) {
@@ -115,7 +115,7 @@ export function graphPanel(app: App): HTMLElement {
     const { clientWidth, clientHeight } = canvas;
     if (!clientWidth) return;
     setScale(Math.min(1.1, Math.max(0.78, Math.min((clientWidth - 12) / size.width, (clientHeight - 12) / size.height))));
-    canvas.scrollLeft = focus.x * scale - clientWidth / 2;
+    canvas.scrollLeft = focus.x * scale - clientWidth;
     canvas.scrollTop = focus.y * scale - clientHeight / 2;
   }
   function showAll(): void {
