@@ -12,7 +12,6 @@ import pytest
 from surroundings import missing
 
 # Every update by the same code: what runs before the kernels are there has tests of its own.
-os.environ.setdefault("MARROW_KERNELS", "wait")
 
 
 @pytest.fixture(scope="session")

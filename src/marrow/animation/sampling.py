@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike
 
 from marrow.errors import ValidationError
 from marrow.kernels import poses
-from marrow.kernels.compiler import readonly
 from marrow.model.clip import Clip
 from marrow.model.pose import Pose
 
@@ -44,12 +43,6 @@ def sample(clip: Clip, time: ArrayLike, *, loop: bool = False) -> Pose:
         outputs[0][:], outputs[1][:], outputs[2][:], outputs[3][:] = 0, (0, 0, 0, 1), 1, 0
     table = clip.tracks.table
     if len(table) and len(query):
-        columns = (
-            readonly(np.ascontiguousarray(table[name]))
-            for name in ("target", "path", "interpolation", "keys", "time_start", "value_start")
-        )
-        poses.sample_tracks(
-            *columns, clip.tracks.times, clip.tracks.values, readonly(query), *outputs, np.empty(4)
-        )
+        poses.sample_tracks(table, clip.tracks.times, clip.tracks.values, query, *outputs, np.empty(4))
     shape = t.shape
     return Pose(*(o.reshape(*shape, *o.shape[1:]) for o in outputs))

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from marrow.animation.kinematics import check_pose, output, skinning_matrices, to_model
 from marrow.errors import ValidationError
-from marrow.kernels import poses
-from marrow.kernels.compiler import readonly
-from marrow.kernels.skinning import skin_kernel
+from marrow.kernels.language.kernel import FramePool
+from marrow.kernels.memory import readonly
+from marrow.kernels.poses import dual_quaternions
+from marrow.kernels.skinning import SkinWork, skin_kernel
 from marrow.math import affine
 from marrow.model._derived import derived
 from marrow.model.character import Character, Palette
@@ -28,9 +29,6 @@ __all__ = ["palette_of", "resolve", "skin"]
 Array = NDArray[Any]
 # What a block of 16 vertices costs, for deciding whether threads are worth it.
 SECONDS_PER_BLOCK = 25e-9
-# Blended meshes are skinned twice, through a buffer of this many vertices at a time.
-BLEND_BUFFER_VERTICES = 1 << 20
-EMPTY = readonly(np.zeros(0, np.float32))
 SCRATCH = np.zeros(0, np.float32)
 
 
@@ -159,15 +157,16 @@ class _Plan:
                     f"skin: {m!r} has no dual_quaternion_weights, which blended skinning needs"
                 )
             members.setdefault(chosen, []).append(i)
-        self.groups: list[_Group | _BlendedGroup] = []
-        for chosen, indices in members.items():
-            some = None if len(indices) == len(meshes) else tuple(indices)
-            if chosen == "blended":
-                linear = _Group(thing, "linear", some, influences, self.vertex_count)
-                dual = _Group(thing, "dual_quaternion", some, influences, self.vertex_count)
-                self.groups.append(_BlendedGroup(linear, dual, [meshes[i] for i in indices]))
-            else:
-                self.groups.append(_Group(thing, chosen, some, influences, self.vertex_count))
+        self.groups = [
+            _Group(
+                thing,
+                chosen,
+                None if len(some) == len(meshes) else tuple(some),
+                influences,
+                self.vertex_count,
+            )
+            for chosen, some in members.items()
+        ]
 
 
 class _Group:
@@ -181,81 +180,73 @@ class _Group:
         influences: int | None,
         vertex_count: int,
     ) -> None:
-        dual = method == "dual_quaternion"
-        self.method, self.vertex_count = method, vertex_count
-        self.layout = layout_of(thing, members=members, influences=influences, lead_first=dual)
-        self.pivots = bind_positions(palette_of(thing)) if dual else None
+        self.method, self.vertex_count, self.palette = method, vertex_count, palette_of(thing)
+        self.dual = method != "linear"
+        self.layout = layout_of(thing, members=members, influences=influences, lead_first=self.dual)
+        self.pivots = bind_positions(self.palette)
         self.blocks, self.targets = self.layout.block_count, sum(map(len, self.layout.targets))
-        self.ranges, self.table = readonly(self.layout.ranges), readonly(self.layout.addresses())
+        self.no_morphs = np.zeros(self.blocks + 1, np.int32)
         # Meshes that lack normals or tangents in a character that has some leave those rows zero.
         self.rows = np.unique(self.layout.rows)
+        self._pools: dict[tuple[str, int, bool], FramePool] = {}
+
+    def _frames(self, method: str, vectors: int, morphs: bool) -> FramePool:
+        """Frames of the kernel for a method and outputs, with the layout in them."""
+        key = (method, vectors, morphs)
+        if key not in self._pools:
+            layout = self.layout
+            shared = {name: getattr(layout, name) for name in SkinWork._fields if hasattr(layout, name)}
+            lent = dict.fromkeys(
+                ("matrices", "stretch", "dual", "morph_weights", "out_p", "out_n", "out_t"), SCRATCH
+            )
+            sizes = {"P": len(self.palette.joints), "V": self.vertex_count, "targets": self.targets}
+            work = SkinWork(
+                **{**shared, **lent, **sizes, **({} if morphs else {"morph_start": self.no_morphs})}
+            )
+            kernel = skin_kernel(method, vectors)
+            self._pools[key] = FramePool(lambda: kernel.frame(work=work, f0=0, f1=0, b0=0, b1=self.blocks))
+        return self._pools[key]
 
     def run(self, motion: Motion, p: Array, n: Array | None, t: Array | None, threads: int) -> None:
         """Writes this group's rows of the outputs."""
-        layout, matrices, method = self.layout, motion.matrices, self.method
-        F, P = matrices.shape[:2]
-        dual = EMPTY
-        if self.pivots is not None:
+        layout, inputs, method = self.layout, {"work.matrices": motion.matrices}, self.method
+        F, P = motion.matrices.shape[:2]
+        if self.dual:
             dual, stretch = np.empty((F, P, 8), np.float32), np.empty((F, P, 12), np.float32)
-            (stretches,) = poses.dual_quaternions(matrices, self.pivots, dual, stretch, np.empty(66))
-            if stretches:
-                method = "dual_quaternion_stretch"
-            matrices, dual = readonly(stretch), readonly(dual.reshape(-1))
-        weights = EMPTY
+            (kind,) = dual_quaternions(motion.matrices, self.pivots, dual, stretch, np.empty(66))
+            method = "blended" if method == "blended" else ("rigid", "uniform", "stretch")[kind]
+            inputs["work.dual"], inputs["work.stretch"] = dual, stretch
         if self.targets and motion.morphs is not None:
             values = layout.target_weights(motion.morphs)
             if values.any():
-                weights = readonly(np.ascontiguousarray(values, np.float32).reshape(-1))
+                inputs["work.morph_weights"] = np.ascontiguousarray(values, np.float32)
         vectors = 0
         if n is not None:
             vectors = 1 + (t is not None and layout.has_tangents) if layout.has_normals else 0
             for unwritten, missing in ((n, vectors < 1), (t, vectors < 2)):
                 if unwritten is not None and missing:
                     unwritten.reshape(-1, *unwritten.shape[-2:])[:, self.rows] = 0
-        kernel = skin_kernel(method, vectors, weights.size > 0)
-        arguments = (
-            self.ranges, self.table, matrices.reshape(-1), dual, weights,
-            p.reshape(-1), SCRATCH if n is None else n.reshape(-1), SCRATCH if t is None else t.reshape(-1),
-            P, self.vertex_count, self.targets,
-        )  # fmt: skip
-        blocks = self.blocks
-        seconds = F * blocks * SECONDS_PER_BLOCK * (1 + vectors)
+        frames = self._frames(method, vectors, "work.morph_weights" in inputs)
+        inputs["work.out_p"] = p
+        if vectors > 0:
+            inputs["work.out_n"] = n  # type: ignore[assignment]
+        if vectors > 1:
+            inputs["work.out_t"] = t  # type: ignore[assignment]
+
+        def run(f0: int, f1: int, b0: int, b1: int) -> None:
+            frame = frames.take()
+            for name, array in inputs.items():
+                frame.lend(name, array)
+            at = frame.kernel.results
+            words = frame.words
+            words[at - 4], words[at - 3], words[at - 2], words[at - 1] = f0, f1, b0, b1
+            frame.run()
+            frames.give(frame)
+
+        seconds = F * self.blocks * SECONDS_PER_BLOCK * (1 + vectors)
         if threads == 1 or seconds < 2 * WORTH_SECONDS:
-            kernel(*arguments, 0, F, 0, blocks)
+            run(0, F, 0, self.blocks)
         elif F > 1:
-            run_split(lambda a, b: kernel(*arguments, a, b, 0, blocks), F, seconds, threads)
+            run_split(lambda a, b: run(a, b, 0, self.blocks), F, seconds, threads)
         else:
-            run_split(lambda a, b: kernel(*arguments, 0, 1, a, b), blocks, seconds, threads)
-
-
-class _BlendedGroup:
-    """Meshes that mix linear and dual-quaternion skinning by a weight of each vertex (1 is all dual quaternion)."""
-
-    def __init__(self, linear: _Group, dual: _Group, meshes: list[Mesh]) -> None:
-        self.linear, self.dual, self.rows = linear, dual, linear.rows
-        shares: list[Any] = [m.dual_quaternion_weights for m in meshes]
-        self.share: Array = np.concatenate(shares)[:, None]
-
-    def run(self, motion: Motion, p: Array, n: Array | None, t: Array | None, threads: int) -> None:
-        V, F = self.linear.vertex_count, len(motion.matrices)
-        step = max(1, BLEND_BUFFER_VERTICES // max(V, 1))
-        outputs = [None if a is None else a.reshape(F, V, a.shape[-1]) for a in (p, n, t)]
-        for first in range(0, F, step):
-            part = slice(first, min(F, first + step))
-            some = Motion(
-                motion.matrices[part],
-                None if motion.morphs is None else motion.morphs[part],
-                (part.stop - first,),
-            )
-            target = [None if a is None else a[part] for a in outputs]
-            rigid = [None if a is None else np.empty_like(a) for a in target]
-            self.linear.run(some, target[0], target[1], target[2], threads)  # type: ignore[arg-type]
-            self.dual.run(some, rigid[0], rigid[1], rigid[2], threads)  # type: ignore[arg-type]
-            for k, (a, b) in enumerate(zip(target, rigid)):
-                if a is None or b is None:
-                    continue
-                mixed = a[:, self.rows, :3] * (1 - self.share) + b[:, self.rows, :3] * self.share
-                if k > 0:
-                    length = np.linalg.norm(mixed, axis=-1, keepdims=True)
-                    mixed /= np.where(length == 0, 1, length)
-                a[:, self.rows, :3] = mixed
+            run_split(lambda a, b: run(0, 1, a, b), self.blocks, seconds, threads)

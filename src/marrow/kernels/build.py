@@ -1,0 +1,113 @@
+"""Builds the extension modules that hold the kernels: `python -m marrow.kernels.build [LEVEL ...] [--force]`.
+
+The build of the package runs this (see hatch_build.py); so does whoever has changed a kernel. It needs llvmlite and a linker:
+the machine's own (`cc`), or that of the PyPI package `ziglang`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import types
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+
+
+def levels() -> tuple[str, ...]:
+    """The processor levels that modules are built for on this machine."""
+    return ("v3", "v4") if platform.machine().lower() in ("x86_64", "amd64") else ("host",)
+
+
+def linker() -> list[str] | None:
+    """The command that links; None where there is none."""
+    if os.environ.get("CC"):
+        return os.environ["CC"].split()
+    for name in ("cc", "gcc", "clang"):
+        if shutil.which(name):
+            return [name]
+    try:
+        importlib.import_module("ziglang")
+    except ImportError:
+        return None
+    return [sys.executable, "-m", "ziglang", "cc"]
+
+
+def module_file(level: str) -> Path:
+    return FOLDER / (f"_{level}.pyd" if sys.platform == "win32" else f"_{level}.abi3.so")
+
+
+def build(wanted: tuple[str, ...] | None = None, *, force: bool = False) -> list[Path]:
+    """Builds what is not built from these very sources yet; returns all module files."""
+    from marrow.kernels.backend import sources_digest
+
+    files = []
+    for level in wanted or levels():
+        file = module_file(level)
+        stamp = sources_digest().encode()
+        if force or not file.is_file() or stamp not in file.read_bytes():
+            _build_one(level, file)
+        files.append(file)
+    return files
+
+
+def _build_one(level: str, file: Path) -> None:
+    from marrow.kernels import catalogue
+    from marrow.kernels.backend import sources_digest
+    from marrow.kernels.language.extension import glue_code
+    from marrow.kernels.language.machine import LEVELS, object_code
+
+    link = linker()
+    if link is None:
+        raise SystemExit("marrow: there is no linker: install a C compiler, or pip install ziglang")
+    began = time.process_time()
+    kernels = catalogue.kernels()
+    objects = {
+        "kernels.o": object_code(kernels, LEVELS[level]),
+        "glue.o": glue_code(f"_{level}", kernels, LEVELS[level], sources_digest()),
+    }
+    with tempfile.TemporaryDirectory(dir=file.parent) as folder:
+        for name, code in objects.items():
+            (Path(folder) / name).write_bytes(code)
+        made = Path(folder) / file.name
+        flags = {"darwin": ["-undefined", "dynamic_lookup"], "win32": _windows()}.get(
+            sys.platform, ["-Wl,-s"]
+        )
+        command = [*link, "-shared", "-o", str(made), *(str(Path(folder) / name) for name in objects), *flags]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(f"marrow: linking the kernels failed:\n{done.stderr}")
+        os.replace(made, file)
+    seconds, size = time.process_time() - began, file.stat().st_size / 1024
+    print(
+        f"marrow: built {len(kernels)} kernels for {level} in {seconds:.1f} s of CPU time, {size:.0f} KB",
+        file=sys.stderr,
+    )
+
+
+def _windows() -> list[str]:
+    return [f"-L{Path(sys.base_prefix) / 'libs'}", "-lpython3"]
+
+
+def main(arguments: list[str]) -> None:
+    named = tuple(a for a in arguments if not a.startswith("-"))
+    build(named or None, force="--force" in arguments)
+
+
+if __name__ == "__main__":
+    # While the package is being built, marrow itself cannot be imported: its dependencies are not there. Kernels need none.
+    if "marrow" not in sys.modules or sys.modules["__main__"].__package__ in (None, ""):
+        package = types.ModuleType("marrow")
+        package.__path__ = [str(FOLDER.parent)]
+        sys.modules["marrow"] = package
+        from marrow.kernels.build import main as run
+
+        run(sys.argv[1:])
+    else:
+        main(sys.argv[1:])
