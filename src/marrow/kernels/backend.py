@@ -80,11 +80,11 @@ class Compiled:
 
         from llvmlite import binding
 
-        from marrow.kernels.language.machine import LEVELS, optimised, target_machine
+        from marrow.kernels.language.machine import LEVELS, optimised, target_machine, written
 
         began = time.perf_counter()
         machine = target_machine(LEVELS["host"], jit=True)
-        engine = binding.create_mcjit_compiler(optimised([frame.kernel], machine), machine)
+        engine = binding.create_mcjit_compiler(optimised(written([frame.kernel], machine), machine), machine)
         engine.finalize_object()
         self._alive.append(engine)
         run = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(engine.get_function_address(frame.kernel.name))

@@ -47,48 +47,56 @@ def build(wanted: tuple[str, ...] | None = None, *, force: bool = False) -> list
     """Builds what is not built from these very sources yet; returns all module files."""
     from marrow.kernels.backend import sources_digest
 
-    files = []
-    for level in wanted or levels():
-        file = module_file(level)
-        stamp = sources_digest().encode()
-        if force or not file.is_file() or stamp not in file.read_bytes():
-            _build_one(level, file)
-        files.append(file)
-    return files
+    files = {level: module_file(level) for level in wanted or levels()}
+    stamp = sources_digest().encode()
+    stale = [k for k, file in files.items() if force or not file.is_file() or stamp not in file.read_bytes()]
+    if stale:
+        _build(stale)
+    return list(files.values())
 
 
-def _build_one(level: str, file: Path) -> None:
+def _build(stale: list[str]) -> None:
     from marrow.kernels import catalogue
     from marrow.kernels.backend import sources_digest
     from marrow.kernels.language.extension import glue_code
-    from marrow.kernels.language.machine import LEVELS, object_code
+    from marrow.kernels.language.machine import LEVELS, object_code, target_machine, written
 
     link = linker()
     if link is None:
         raise SystemExit("marrow: there is no linker: install a C compiler, or pip install ziglang")
-    began = time.process_time()
-    kernels = catalogue.kernels()
-    objects = {
-        "kernels.o": object_code(kernels, LEVELS[level]),
-        "glue.o": glue_code(f"_{level}", kernels, LEVELS[level], sources_digest()),
-    }
+    began, kernels = time.process_time(), catalogue.kernels()
+    texts: dict[str, str] = {}
+    for name in stale:
+        level, machine = LEVELS[name], target_machine(LEVELS[name])
+        target = f"{machine.triple} {machine.target_data}"
+        if target not in texts:
+            texts[target] = written(kernels, machine)
+        objects = {
+            "kernels.o": object_code(texts[target], machine),
+            "glue.o": glue_code(f"_{name}", kernels, level, sources_digest()),
+        }
+        _link(link, objects, module_file(name))
+    seconds = time.process_time() - began
+    print(
+        f"marrow: built {len(kernels)} kernels for {', '.join(stale)} in {seconds:.1f} s of CPU time",
+        file=sys.stderr,
+    )
+
+
+def _link(link: list[str], objects: dict[str, bytes], file: Path) -> None:
+    """Makes a module of object code, whole or not at all."""
     with tempfile.TemporaryDirectory(dir=file.parent) as folder:
         for name, code in objects.items():
             (Path(folder) / name).write_bytes(code)
         made = Path(folder) / file.name
         flags = {"darwin": ["-undefined", "dynamic_lookup"], "win32": _windows()}.get(
-            sys.platform, ["-Wl,-s"]
+            sys.platform, ["-Wl,-s", "-nostdlib"]
         )
         command = [*link, "-shared", "-o", str(made), *(str(Path(folder) / name) for name in objects), *flags]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             raise SystemExit(f"marrow: linking the kernels failed:\n{done.stderr}")
         os.replace(made, file)
-    seconds, size = time.process_time() - began, file.stat().st_size / 1024
-    print(
-        f"marrow: built {len(kernels)} kernels for {level} in {seconds:.1f} s of CPU time, {size:.0f} KB",
-        file=sys.stderr,
-    )
 
 
 def _windows() -> list[str]:

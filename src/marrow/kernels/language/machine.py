@@ -11,7 +11,7 @@ from llvmlite import binding, ir
 from marrow.kernels.language.kernel import Kernel
 from marrow.kernels.language.translate import Translator
 
-__all__ = ["LEVELS", "Level", "object_code", "optimised", "target_machine"]
+__all__ = ["LEVELS", "Level", "object_code", "optimised", "target_machine", "written"]
 
 
 class Level:
@@ -50,24 +50,29 @@ def target_machine(level: Level, *, jit: bool = False) -> Any:
     return target.create_target_machine(cpu=cpu, features=features, opt=3, **model)
 
 
-def optimised(kernels: Iterable[Kernel], machine: Any) -> Any:
-    """The LLVM module of kernels, each under its name with a frame as its one argument."""
+def written(kernels: Iterable[Kernel], machine: Any) -> str:
+    """Kernels in LLVM's language, each under its name with a frame as its one argument."""
     module = ir.Module("kernels")
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     translator = Translator(module)
     for kernel in kernels:
         translator.entry(kernel.name, kernel.function, list(kernel.kinds.values()))
-    parsed = binding.parse_assembly(str(module))
+    return str(module)
+
+
+def optimised(text: str, machine: Any) -> Any:
+    """The LLVM module of such a text, checked and optimised. Formulas are spelled out as they should run, so the quick passes
+    do: the thorough ones take twice as long and gain nothing."""
+    parsed = binding.parse_assembly(text)
     parsed.verify()
-    options = binding.create_pipeline_tuning_options(speed_level=2)
+    options = binding.create_pipeline_tuning_options(speed_level=1)
     options.loop_vectorization = options.slp_vectorization = False
     builder = binding.create_pass_builder(machine, options)
     builder.getModulePassManager().run(parsed, builder)
     return parsed
 
 
-def object_code(kernels: Iterable[Kernel], level: Level) -> bytes:
-    """Position-independent object code of kernels for a level."""
-    machine = target_machine(level)
-    code: bytes = machine.emit_object(optimised(kernels, machine))
+def object_code(text: str, machine: Any) -> bytes:
+    """Position-independent object code for a processor level."""
+    code: bytes = machine.emit_object(optimised(text, machine))
     return code
