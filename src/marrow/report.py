@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["Kind", "Line", "Report", "ReportBuilder"]
+__all__ = ["Kind", "Report", "ReportBuilder", "ReportLine"]
 
 Kind = Literal["info", "repaired", "dropped", "warning"]
 """`info`: worth knowing. `repaired`: the data was wrong and was mended. `dropped`: the file holds something marrow
@@ -17,7 +17,7 @@ does not keep. `warning`: kept as it is, but likely not what the author meant.""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ReportLine:
     """One fact: its `kind`, the `place` in the file it concerns and the `message`."""
 
     kind: Kind
@@ -29,10 +29,10 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Report(Sequence[Line]):
+class Report(Sequence[ReportLine]):
     """The lines an importer wrote, in order. Empty when the file needed nothing."""
 
-    lines: tuple[Line, ...] = ()
+    lines: tuple[ReportLine, ...] = ()
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -40,7 +40,7 @@ class Report(Sequence[Line]):
     def __getitem__(self, index):  # type: ignore[no-untyped-def]
         return self.lines[index]
 
-    def __iter__(self) -> Iterator[Line]:
+    def __iter__(self) -> Iterator[ReportLine]:
         return iter(self.lines)
 
     def __str__(self) -> str:
@@ -54,10 +54,10 @@ class Report(Sequence[Line]):
 class ReportBuilder:
     """Collects lines while a file is read. The same line twice is kept once."""
 
-    _lines: dict[Line, None] = field(default_factory=dict)
+    _lines: dict[ReportLine, None] = field(default_factory=dict)
 
     def add(self, kind: Kind, place: str, message: str) -> None:
-        self._lines.setdefault(Line(kind, place, message))
+        self._lines.setdefault(ReportLine(kind, place, message))
 
     def extend(self, report: Report) -> None:
         for line in report:

@@ -13,6 +13,7 @@ from marrow.animation.kinematics import to_model
 from marrow.animation.sampling import sample, wrap
 from marrow.errors import ValidationError
 from marrow.math import quaternion
+from marrow.model._asset import Asset
 from marrow.model.clip import Clip, Event
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
@@ -65,7 +66,7 @@ class ResamplingError:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SampledClip:
+class SampledClip(Asset):
     """A clip at uniform frames. `rows (T, 10 * Jp + Mp)` are pose rows at `rate` frames a second, the first at time 0
     and the last at `duration`; neighbouring rotations have the same sign, so frames may be mixed as they are."""
 

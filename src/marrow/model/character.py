@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.math import affine
 from marrow.model import _validate
+from marrow.model._asset import Asset
 from marrow.model.clip import Clip
 from marrow.model.material import Image, Material
 from marrow.model.mesh import Mesh
@@ -51,12 +52,20 @@ class Clips(Mapping[str, Clip]):
     def __len__(self) -> int:
         return len(self._clips)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Clips):
+            return NotImplemented
+        return list(self.values()) == list(other.values())  # the order counts: `clips[0]`
+
+    def __hash__(self) -> int:
+        return hash((Clips, *self._clips))
+
     def __repr__(self) -> str:
         return f"Clips({', '.join(f'{c.name} {c.duration:.2f} s' for c in self.values())})"
 
 
 @dataclass(frozen=True, eq=False)
-class Palette:
+class Palette(Asset):
     """The matrices a character's meshes are skinned with: one per joint of the skeleton, in order.
 
     Entry `p` belongs to the joint `joints[p]` and has its `inverse_bind[p] (3, 4)`. The first J entries are the J
@@ -73,7 +82,7 @@ class Palette:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Character:
+class Character(Asset):
     """A skeleton with its meshes, clips, materials and images, and the importer's `report`."""
 
     skeleton: Skeleton

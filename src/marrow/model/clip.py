@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
 from marrow.model import _late, _validate
+from marrow.model._asset import Asset, freeze, same
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
 
@@ -52,7 +53,7 @@ class Event:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Track:
+class Track(Asset):
     """The keys of one property of one joint (or of one morph channel).
 
     `times (T,)` in seconds, increasing; `values (T, C)` with C = 3 for translation and scale, 4 for rotation, 1 for a
@@ -128,6 +129,21 @@ class Tracks(Sequence[Track]):
     def __len__(self) -> int:
         return len(self.table)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tracks):
+            return NotImplemented
+        if len(self) != len(other):
+            return False
+        if same(self.table, other.table):
+            return same(self.times, other.times) and same(self.values, other.values)
+        return all(map(same, self, other))  # the same tracks may lie elsewhere in the arrays
+
+    def __hash__(self) -> int:
+        return hash((Tracks, len(self)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _tracks_of, (self.table, self.times, self.values)
+
     @overload
     def __getitem__(self, index: int) -> Track: ...
     @overload
@@ -151,6 +167,11 @@ class Tracks(Sequence[Track]):
         return f"Tracks({len(self)} tracks, {len(self.times)} keys)"
 
 
+def _tracks_of(table: Array, times: Array, values: Array) -> Tracks:
+    """Tracks of a pickle or a copy, whose arrays nobody else has."""
+    return Tracks(*freeze((table, times, values)))
+
+
 def value_sizes(table: Array) -> Array:
     """How many floats the values of each track take, `(len(table),)` int64."""
     width = np.array(PATH_WIDTH, np.int64)[np.clip(table["path"], 0, 3)]
@@ -158,7 +179,7 @@ def value_sizes(table: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Clip:
+class Clip(Asset):
     """One animation of a skeleton: `tracks`, `duration` in seconds (the last key when left out), `events` by time.
 
     Joints and morphs without a track keep the skeleton's rest value. `rate` is the frame rate the file says it was made

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from marrow.errors import ValidationError
 from marrow.math import affine
 from marrow.model import _late, _validate
+from marrow.model._asset import Asset
 from marrow.model.morph import MorphTarget
 
 __all__ = ["Mesh", "Section", "SkinningMethod"]
@@ -35,7 +36,7 @@ class Section:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Mesh:
+class Mesh(Asset):
     """A deformable surface. Every mesh is skinned: a rigid prop has one influence per vertex.
 
     - `positions (V, 3)`, `normals (V, 3)`, `tangents (V, 4)` (`w` is the handedness, +1 or -1), `uvs` a tuple of

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
 from marrow.model import _validate
+from marrow.model._asset import Asset
 
 __all__ = ["MorphTarget", "target_weights"]
 
@@ -18,7 +19,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class MorphTarget:
+class MorphTarget(Asset):
     """Deltas added to a mesh before it is skinned.
 
     `positions (D, 3)` and, where the file has them, `normals (D, 3)` and `tangents (D, 3)` for the D vertices

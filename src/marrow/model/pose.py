@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
 from marrow.model import _validate
+from marrow.model._asset import same
 
 __all__ = ["Pose"]
 
@@ -74,6 +75,14 @@ class Pose:
             np.ones((*shape, joints, 3), np.float32),
             np.zeros((*shape, morphs), np.float32),
         )
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all poses of the batch have the same values."""
+        if not isinstance(other, Pose):
+            return NotImplemented
+        return all(same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+
+    __hash__ = None  # type: ignore[assignment]  # its arrays may be written into
 
     @property
     def batch_shape(self) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.math import affine, transform
 from marrow.model import _late, _validate
+from marrow.model._asset import Asset
 from marrow.model.pose import Pose
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Socket:
+class Socket(Asset):
     """A named place on a joint to attach things to: `translation`, `rotation`, `scale` relative to the joint."""
 
     name: str
@@ -47,7 +48,7 @@ class Socket:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Skeleton:
+class Skeleton(Asset):
     """What a pose addresses: joints (every node of the file is one) and morph channels.
 
     `names` and `parents (J,)` (-1 for a root; a parent comes before its children), the `rest` pose (its morph weights

@@ -41,6 +41,16 @@ def _executor() -> ThreadPoolExecutor:
         return _pool
 
 
+def _forget_pool() -> None:
+    """A forked child has none of its parent's threads, and a lock that one of them held would stay shut."""
+    global _lock, _pool
+    _lock, _pool = threading.Lock(), None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)
+
+
 def run_split(work: Callable[[int, int], None], count: int, seconds: float, threads: int) -> None:
     """Runs `work(start, stop)` over `range(count)`, in up to `threads` parts if `seconds` of work is worth splitting."""
     parts = min(threads, count, int(seconds / WORTH_SECONDS))
