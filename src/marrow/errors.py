@@ -13,6 +13,7 @@ __all__ = [
     "FormatError",
     "MarrowError",
     "MissingExtraError",
+    "OutOfRangeError",
     "ResourceLimitError",
     "UnknownNameError",
     "ValidationError",
@@ -47,6 +48,10 @@ class UnknownNameError(MarrowError, KeyError):
 
     def __str__(self) -> str:  # KeyError would print the repr of the message
         return str(self.args[0])
+
+
+class OutOfRangeError(ValidationError, IndexError):
+    """There are not that many joints, clips, tracks or poses; the message says how many there are."""
 
 
 class FormatError(MarrowError):

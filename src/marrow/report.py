@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
+
+from marrow.errors import OutOfRangeError, ValidationError
 
 __all__ = ["Kind", "Report", "ReportBuilder", "ReportLine"]
 
 Kind = Literal["info", "repaired", "dropped", "warning"]
 """`info`: worth knowing. `repaired`: the data was wrong and was mended. `dropped`: the file holds something marrow
 does not keep. `warning`: kept as it is, but likely not what the author meant."""
+KINDS = get_args(Kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,14 @@ class ReportLine:
     kind: Kind
     place: str
     message: str
+
+    def __post_init__(self) -> None:
+        words = isinstance(self.place, str) and isinstance(self.message, str)
+        if not isinstance(self.kind, str) or self.kind not in KINDS or not words:
+            raise ValidationError(
+                f"ReportLine: expected a kind ({', '.join(KINDS)}), a place and a message, got "
+                f"{self.kind!r}, {self.place!r}, {self.message!r}"
+            )
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.place}: {self.message}" if self.place else f"{self.kind}: {self.message}"
@@ -38,7 +49,10 @@ class Report(Sequence[ReportLine]):
         return len(self.lines)
 
     def __getitem__(self, index):  # type: ignore[no-untyped-def]
-        return self.lines[index]
+        try:
+            return self.lines[index]
+        except (IndexError, TypeError):
+            raise OutOfRangeError(f"line {index!r} does not exist: there are {len(self)}") from None
 
     def __iter__(self) -> Iterator[ReportLine]:
         return iter(self.lines)
@@ -47,6 +61,8 @@ class Report(Sequence[ReportLine]):
         return "\n".join(map(str, self.lines)) or "nothing to report"
 
     def __add__(self, other: Report) -> Report:
+        if not isinstance(other, Report):
+            return NotImplemented
         return Report(self.lines + other.lines)
 
 

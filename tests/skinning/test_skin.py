@@ -268,9 +268,9 @@ class TestInputs:
             (lambda c: mw.skin(c, mw.Pose.identity(5)), "the pose has 5 joints, the skeleton has 12"),
             (lambda c: mw.skin(c, c.skeleton.rest, method="magic"), "method must be one of linear"),
             (lambda c: mw.skin(c, c.skeleton.rest, method="blended"), "has no dual_quaternion_weights"),
-            (lambda c: mw.skin(c, c.skeleton.rest, influences=0), "influences must be at least 1"),
+            (lambda c: mw.skin(c, c.skeleton.rest, influences=0), "influences: expected at least 1"),
             (lambda c: mw.skin(c, c.skeleton.rest, threads=0), "threads: expected at least 1"),
-            (lambda c: mw.skin("hero.fbx", c.skeleton.rest), "expected a Character or a Mesh, got str"),
+            (lambda c: mw.skin("hero.fbx", c.skeleton.rest), "expected a Character or a Mesh, got .hero.fbx"),
             (
                 lambda c: mw.skin(c, c.skeleton.rest, out=mw.Surface(np.zeros((3, 3)))),
                 r"out.positions: expected",

@@ -45,9 +45,9 @@ class ClipBank(Asset):
         _validate.set_fields(self, rows=rows)
 
     @classmethod
-    def build(cls, skeleton: Skeleton, clips: Iterable[Clip], *, fps: float | None = None) -> ClipBank:
-        """Resamples the clips (`fps=None`: each at its own rate) and lays them end to end."""
-        sampled = tuple(resampled(clip, fps) for clip in clips)
+    def build(cls, skeleton: Skeleton, clips: Iterable[Clip], *, rate: float | None = None) -> ClipBank:
+        """Resamples the clips (`rate=None`: each at its own rate) and lays them end to end."""
+        sampled = tuple(resampled(clip, rate) for clip in clips)
         rest = pack_rows(skeleton.rest.broadcast_to((1,)))
         parts = [rest, *(s.rows for s in sampled)]
         frames = np.array([len(p) for p in parts], np.int64)

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.kinematics import to_model
-from marrow.animation.sampling import sample, wrap
+from marrow.animation.sampling import sample, times_of, wrap
 from marrow.errors import ValidationError
 from marrow.math import quaternion
+from marrow.model import _validate
 from marrow.model._asset import Asset
 from marrow.model.clip import Clip, Event
 from marrow.model.pose import Pose
@@ -96,8 +97,8 @@ class SampledClip(Asset):
 
     def sample(self, time: ArrayLike, *, loop: bool = False) -> Pose:
         """The pose at `time (...)`: the two frames around it, mixed straight and made unit."""
-        t = np.asarray(time, np.float64)
-        if loop:
+        t = times_of(time)
+        if _validate.flag("sample", "loop", loop):
             t = wrap(t, self.duration)
         u = np.clip(t.reshape(-1) * self.rate, 0, self.frame_count - 1)
         frame = np.minimum(np.where(np.isnan(u), 0, u).astype(np.int64), max(self.frame_count - 2, 0))
@@ -142,20 +143,19 @@ def key_rate(clip: Clip) -> float | None:
     return float(np.rint(rate * 1000) / 1000) if abs(rate - np.rint(rate)) > 0.01 else float(np.rint(rate))
 
 
-def resampled(clip: Clip, fps: float | None = None) -> SampledClip:
-    """See `Clip.resampled`. Without `fps`: the rate the clip is keyed at, or its file's, or 60; at least 30."""
-    if fps is None:
-        fps = clip.key_rate or clip.rate or USUAL_RATE
+def resampled(clip: Clip, rate: float | None = None) -> SampledClip:
+    """See `Clip.resampled`. Without `rate`: the rate the clip is keyed at, or its file's, or 60; at least 30."""
+    if rate is None:
+        rate = clip.key_rate or clip.rate or USUAL_RATE
         # A whole multiple of a slow rate still has a frame at every key.
-        fps = fps * np.ceil(LOWEST_RATE / fps - 1e-9) if fps < LOWEST_RATE else min(fps, HIGHEST_RATE)
-    if not 0 < fps < 1e6:
-        raise ValidationError(f"resampled: fps must be a positive number, got {fps}")
-    frames = round(clip.duration * fps) + 1 if clip.duration > 0 else 1
+        rate = rate * np.ceil(LOWEST_RATE / rate - 1e-9) if rate < LOWEST_RATE else min(rate, HIGHEST_RATE)
+    rate = _validate.number("resampled", "rate", rate, low=0, above=True, high=1e6)
+    frames = round(clip.duration * rate) + 1 if clip.duration > 0 else 1
     if clip.duration > 0:
         frames = max(frames, 2)
     if frames > MAX_FRAMES:
         raise ValidationError(
-            f"resampled: {clip.name!r} would have {frames} frames, more than {MAX_FRAMES}; ask for fewer with fps="
+            f"resampled: {clip.name!r} would have {frames} frames, more than {MAX_FRAMES}; ask for fewer with rate="
         )
     times = np.linspace(0, clip.duration, frames)
     rows = pack_rows(sample(clip, times))
@@ -165,4 +165,4 @@ def resampled(clip: Clip, fps: float | None = None) -> SampledClip:
     sign = np.where(np.cumsum(turned, axis=0) % 2 == 1, -1, 1).astype(np.float32)
     rotation[1:] *= sign[:, None]
     rows.flags.writeable = False
-    return SampledClip(clip, rows, (frames - 1) / clip.duration if clip.duration > 0 else fps)
+    return SampledClip(clip, rows, (frames - 1) / clip.duration if clip.duration > 0 else rate)

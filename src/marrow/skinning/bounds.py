@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from marrow.kernels import reference
 from marrow.math import dual_quaternion
 from marrow.model._derived import derived
+from marrow.model._validate import flag
 from marrow.model.character import Character
 from marrow.model.mesh import Mesh
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
+from marrow.skinning.arguments import check_options
 from marrow.skinning.deform import bind_positions, palette_of, resolve, skin
 from marrow.skinning.layout import Layout, layout_of
 
@@ -61,6 +63,8 @@ def bounds(
     `exact=True` skins every vertex. `exact=False` never does: it moves a box per joint instead, costs microseconds, and
     always contains the exact box (it is what to cull with).
     """
+    check_options("bounds", method)
+    exact = flag("bounds", "exact", exact)
     motion = resolve(thing, pose, skeleton, morphs)
     F = len(motion.matrices)
     low, high = np.full((F, 3), np.inf, np.float32), np.full((F, 3), -np.inf, np.float32)

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import pairwise
 
+import numpy as np
+
 from marrow.errors import ValidationError
 
 __all__ = ["WORTH_SECONDS", "run_split", "thread_count"]
@@ -28,9 +30,9 @@ def thread_count(threads: int | None) -> int:
     """How many threads a `threads=` setting allows: None means all the cores this process may use."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if threads < 1:
-        raise ValidationError(f"threads: expected at least 1 (or None for all cores), got {threads}")
-    return threads
+    if not isinstance(threads, (int, np.integer)) or threads < 1:
+        raise ValidationError(f"threads: expected at least 1 (or None for all cores), got {threads!r}")
+    return int(threads)
 
 
 def _executor() -> ThreadPoolExecutor:
