@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 __all__ = [
     "FormatError",
@@ -18,6 +19,10 @@ __all__ = [
     "UnknownNameError",
     "ValidationError",
 ]
+
+
+DISTRIBUTION = "marrow-engine"
+"""What `pip install` calls the package that is imported as `marrow`."""
 
 
 class MarrowError(Exception):
@@ -34,6 +39,9 @@ class UnknownNameError(MarrowError, KeyError):
     def __init__(self, kind: str, name: object, known: Iterable[object]) -> None:
         self.kind, self.name, self.known = kind, name, tuple(known)
         super().__init__(self._text())
+
+    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, object, tuple[object, ...]]]:
+        return type(self), (self.kind, self.name, self.known)
 
     def _text(self) -> str:
         names = [str(k) for k in self.known]
@@ -64,15 +72,30 @@ class FormatError(MarrowError):
         tail = f" ({remedy})" if remedy else ""
         super().__init__(f"{head}{at}{message}{tail}")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _format_error, (type(self), self.message, self.path, self.place, self.remedy)
+
 
 class ResourceLimitError(FormatError):
     """A file asks for more time, memory or nodes than a real character needs, and was refused."""
 
 
 class MissingExtraError(MarrowError, ImportError):
-    """An optional package is needed and not installed; the message is the `pip install` line that fixes it."""
+    """A package is needed and not installed; the message is the `pip install` line that fixes it. `extra` is empty for
+    what marrow always needs."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
+        self.package, self.extra, self.purpose = package, extra, purpose
+        wanted = f"'{DISTRIBUTION}[{extra}]'" if extra else DISTRIBUTION
         super().__init__(
-            f"{purpose} needs the package {package!r}, which is not installed: pip install 'marrow[{extra}]'"
+            f"{purpose} needs the package {package!r}, which is not installed: pip install {wanted}"
         )
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str]]:
+        return type(self), (self.package, self.extra, self.purpose)
+
+
+def _format_error(
+    kind: type[FormatError], message: str, path: object, place: str, remedy: str
+) -> FormatError:
+    return kind(message, path=path, place=place, remedy=remedy)
