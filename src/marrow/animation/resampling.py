@@ -49,13 +49,15 @@ def pack_rows(pose: Pose) -> Array:
 def unpack_rows(rows: Array, joint_count: int, morph_count: int) -> Pose:
     """The poses `(T, ...)` of pose rows; rotations are made unit."""
     T, Jp = len(rows), padded(joint_count)
-    joints = np.swapaxes(rows[:, : 10 * Jp].reshape(T, 10, Jp), 1, 2)[:, :joint_count]
-    return Pose(
-        np.ascontiguousarray(joints[..., 0:3]),
-        quaternion.normalize(joints[..., 3:7]),
-        np.ascontiguousarray(joints[..., 7:10]),
-        rows[:, 10 * Jp : 10 * Jp + morph_count].copy(),
-    )
+    joints = rows[:, : 10 * Jp].reshape(T, 10, Jp)[:, :, :joint_count]
+    x, y, z, w = (joints[:, k] for k in range(3, 7))
+    length = np.sqrt(x * x + y * y + z * z + w * w)
+    length[length == 0] = 1
+    rotation = np.empty((T, joint_count, 4), rows.dtype)
+    for k, part in enumerate((x, y, z, w)):
+        np.divide(part, length, out=rotation[..., k])
+    translation, scale = (np.swapaxes(part, 1, 2).copy() for part in (joints[:, 0:3], joints[:, 7:10]))
+    return Pose(translation, rotation, scale, rows[:, 10 * Jp : 10 * Jp + morph_count].copy())
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,10 @@ class SampledClip(Asset):
         frame = np.minimum(np.where(np.isnan(u), 0, u).astype(np.int64), max(self.frame_count - 2, 0))
         after = np.minimum(frame + 1, self.frame_count - 1)
         mix = (u - frame).astype(np.float32)[:, None]
-        rows = self.rows[frame] + mix * (self.rows[after] - self.rows[frame])
+        rows, step = self.rows[frame], self.rows[after]
+        step -= rows
+        step *= mix
+        rows += step
         pose = unpack_rows(rows, len(self.skeleton), len(self.skeleton.morph_names))
         return pose.reshape(t.shape)
 

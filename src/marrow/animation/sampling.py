@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -9,6 +11,7 @@ from marrow.errors import ValidationError
 from marrow.kernels import poses
 from marrow.kernels.compiler import readonly
 from marrow.model import _validate
+from marrow.model._derived import derived
 from marrow.model.clip import Clip
 from marrow.model.pose import Pose
 
@@ -34,6 +37,12 @@ def wrap(time: ArrayLike, duration: float) -> np.ndarray:
         return np.mod(t, duration)
 
 
+def _columns(table: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """The columns of a clip's table of tracks, each an array of its own."""
+    names = ("target", "path", "interpolation", "keys", "time_start", "value_start")
+    return tuple(readonly(np.ascontiguousarray(table[name])) for name in names)
+
+
 def sample(clip: Clip, time: ArrayLike, *, loop: bool = False) -> Pose:
     """See `Clip.sample`."""
     t = times_of(time)
@@ -50,10 +59,7 @@ def sample(clip: Clip, time: ArrayLike, *, loop: bool = False) -> Pose:
         outputs[0][:], outputs[1][:], outputs[2][:], outputs[3][:] = 0, (0, 0, 0, 1), 1, 0
     table = clip.tracks.table
     if len(table) and len(query):
-        columns = (
-            readonly(np.ascontiguousarray(table[name]))
-            for name in ("target", "path", "interpolation", "keys", "time_start", "value_start")
-        )
+        columns = derived(clip, "columns", lambda: _columns(table))
         poses.sample_tracks(
             *columns, clip.tracks.times, clip.tracks.values, readonly(query), *outputs, np.empty(4)
         )
