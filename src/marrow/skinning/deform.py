@@ -21,6 +21,7 @@ from marrow.model.mesh import Mesh
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
 from marrow.skinning.arguments import check_options, check_thing, matrices_of, morph_weights
+from marrow.skinning.blending import BlendedDirections
 from marrow.skinning.layout import layout_of
 from marrow.skinning.surface import Surface
 from marrow.skinning.threads import WORTH_SECONDS, run_split, thread_count
@@ -158,7 +159,9 @@ class _Plan:
             if chosen == "blended":
                 linear = _Group(thing, "linear", some, influences, self.vertex_count)
                 dual = _Group(thing, "dual_quaternion", some, influences, self.vertex_count)
-                self.groups.append(_BlendedGroup(linear, dual, [meshes[i] for i in indices]))
+                slots = palette_of(thing).mesh_slots
+                bodies = [BlendedDirections(meshes[i], slots[i], influences) for i in indices]
+                self.groups.append(_BlendedGroup(linear, dual, bodies))
             else:
                 self.groups.append(_Group(thing, chosen, some, influences, self.vertex_count))
 
@@ -224,9 +227,9 @@ class _Group:
 class _BlendedGroup:
     """Meshes that mix linear and dual-quaternion skinning by a weight of each vertex (1 is all dual quaternion)."""
 
-    def __init__(self, linear: _Group, dual: _Group, meshes: list[Mesh]) -> None:
-        self.linear, self.dual, self.rows = linear, dual, linear.rows
-        shares: list[Any] = [m.dual_quaternion_weights for m in meshes]
+    def __init__(self, linear: _Group, dual: _Group, bodies: list[BlendedDirections]) -> None:
+        self.linear, self.dual, self.bodies, self.rows = linear, dual, bodies, linear.rows
+        shares: list[Any] = [b.mesh.dual_quaternion_weights for b in bodies]
         self.share: Array = np.concatenate(shares)[:, None]
 
     def run(self, motion: Motion, p: Array, n: Array | None, t: Array | None, threads: int) -> None:
@@ -240,15 +243,18 @@ class _BlendedGroup:
                 None if motion.morphs is None else motion.morphs[part],
                 (part.stop - first,),
             )
-            target = [None if a is None else a[part] for a in outputs]
-            rigid = [None if a is None else np.empty_like(a) for a in target]
-            self.linear.run(some, target[0], target[1], target[2], threads)  # type: ignore[arg-type]
-            self.dual.run(some, rigid[0], rigid[1], rigid[2], threads)  # type: ignore[arg-type]
-            for k, (a, b) in enumerate(zip(target, rigid)):
-                if a is None or b is None:
-                    continue
-                mixed = a[:, self.rows, :3] * (1 - self.share) + b[:, self.rows, :3] * self.share
-                if k > 0:
-                    length = np.linalg.norm(mixed, axis=-1, keepdims=True)
-                    mixed /= np.where(length == 0, 1, length)
-                a[:, self.rows, :3] = mixed
+            points, normals, tangents = (None if a is None else a[part] for a in outputs)
+            # The linear kernel writes positions, handedness, and zeros for meshes that have no normals or tangents.
+            self.linear.run(some, points, normals, tangents, threads)  # type: ignore[arg-type]
+            rigid = np.empty_like(points)
+            self.dual.run(some, rigid, None, None, threads)
+            rows = self.rows
+            points[:, rows] = points[:, rows] * (1 - self.share) + rigid[:, rows] * self.share  # type: ignore[index]
+            if normals is None:
+                continue
+            first_row = 0
+            for body in self.bodies:
+                own = slice(first_row, first_row + body.mesh.vertex_count)
+                linear = body.linear_parts(skin, some.matrices, self.share[own], threads)
+                body.write(linear, some.morphs, rows[own], normals, tangents)
+                first_row = own.stop
