@@ -161,7 +161,7 @@ class TestResampling:
         assert frames.sample([0.0, 3.0], loop=True).translation[1, 0].tolist() == [1, 2, 3]
 
     def test_bad_rates(self):
-        with pytest.raises(ValidationError, match="fps must be a positive number"):
+        with pytest.raises(ValidationError, match="rate: expected more than 0"):
             clip().resampled(0)
         with pytest.raises(ValidationError, match="more than 1000000; ask for fewer"):
             clip(duration=1e6).resampled(60)

@@ -1,14 +1,18 @@
 """The package as a whole: what importing it loads, how kernels are kept, what the examples do."""
 
 import os
+import pickle
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import marrow as mw
+from marrow import errors
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = (
@@ -36,6 +40,42 @@ def test_every_public_name_is_there():
     assert set(mw.__all__) <= set(dir(mw))
     with pytest.raises(AttributeError, match="no attribute 'laod'"):
         _ = mw.laod
+
+
+def test_every_pip_line_names_the_distribution_and_an_extra_that_exists():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["name"] == errors.DISTRIBUTION == "marrow-engine"
+    extras = set(project["optional-dependencies"])
+    pages = [*(ROOT / "src").rglob("*.py"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
+    pages += [*(ROOT / "examples").rglob("*.py"), *(ROOT / "web" / "src").rglob("*.ts")]
+    hints = []
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        for line in re.findall(r"pip install ([^\n`<]+)", text):
+            if line.startswith((".", "-e .", "{wanted}")):  # of a clone; the words of MissingExtraError
+                continue
+            found = re.match(r"'?marrow-engine(?:\[([a-z,]+)\])?'?", line)
+            assert found, f"{page}: pip install {line}"
+            hints += (found[1] or "").split(",")
+        hints += re.findall(r'MissingExtraError\([^,()]+, "([a-z]*)"', text)
+        assert not re.search(r"\bmarrow\[[a-z]", text), f"{page}: the distribution is called marrow-engine"
+    assert {"usd", "draco", "meshopt"} <= set(hints) <= extras | {""}
+    assert "pip install marrow-engine" in str(errors.MissingExtraError("ufbx", "", "reading"))
+
+
+def test_errors_come_back_from_other_processes():
+    made = [
+        errors.UnknownNameError("clip", "rn", ["run"]),
+        errors.FormatError("is broken", path="a.fbx", place="here", remedy="mend it"),
+        errors.ResourceLimitError("is too large", path="b.fbx"),
+        errors.MissingExtraError("usd-core", "usd", "reading"),
+        errors.ValidationError("wrong"),
+        errors.OutOfRangeError("too far"),
+    ]
+    for error in made:
+        twin = pickle.loads(pickle.dumps(error))
+        assert type(twin) is type(error) and str(twin) == str(error) and vars(twin) == vars(error)
+    assert {type(e).__name__ for e in made} | {"MarrowError"} == set(errors.__all__)
 
 
 @pytest.mark.parametrize("example", sorted(p.name for p in (ROOT / "examples").glob("*.py")))

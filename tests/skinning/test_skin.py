@@ -40,7 +40,7 @@ def assert_matches(surface, expected, blended):
     assert np.abs(got_n[good] - normals[good]).mean() < 1e-5 if good.any() else True
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, "blended"])
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     seed=st.integers(0, 10**6),
@@ -52,9 +52,17 @@ def assert_matches(surface, expected, blended):
     frames=st.integers(1, 4),
 )
 def test_kernels_match_the_reference(method, seed, influences, joints, vertices, morphs, scale, frames):
-    who = character(seed, joints=joints, morphs=morphs, vertices=vertices, influences=influences)
+    share = np.random.default_rng(seed).random(vertices) if method == "blended" else None
+    who = character(
+        seed,
+        joints=joints,
+        morphs=morphs,
+        vertices=vertices,
+        influences=influences,
+        dual_quaternion_weights=share,
+    )
     rng = np.random.default_rng(seed + 1)
-    if scale == "some zero" and method == "dual_quaternion":
+    if scale == "some zero" and method != "linear":
         scale = "non-uniform"  # what has no extent has no rotation either: nothing to compare
     posed = pose(rng, who.skeleton, (frames,), SCALES[scale](rng, (frames, joints, 3)))
     *expected, blended = reference_surface(who, posed, method)
@@ -116,7 +124,7 @@ def test_blended_skinning_lies_between():
     np.testing.assert_array_equal(got.tangents[..., 3], linear.tangents[..., 3])
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, "blended"])
 @pytest.mark.parametrize("mirror", [1, -1])
 def test_normals_and_tangents_follow_the_deformed_surface(method, mirror):
     """Finite differences on a curved patch under non-uniform (and mirrored) scale."""
@@ -138,6 +146,7 @@ def test_normals_and_tangents_follow_the_deformed_surface(method, mirror):
         "weights": mw.normalize_weights(weights)[0],
         "joint_list": [0, 1, 2],
         "inverse_bind": affine.invert(bones.rest_model),
+        "dual_quaternion_weights": np.full(30, 0.4),
     }
     posed = pose(rng, bones, (), rng.uniform(0.5, 2, (3, 3)) * np.array([mirror, 1, 1]))
 
@@ -268,9 +277,9 @@ class TestInputs:
             (lambda c: mw.skin(c, mw.Pose.identity(5)), "the pose has 5 joints, the skeleton has 12"),
             (lambda c: mw.skin(c, c.skeleton.rest, method="magic"), "method must be one of linear"),
             (lambda c: mw.skin(c, c.skeleton.rest, method="blended"), "has no dual_quaternion_weights"),
-            (lambda c: mw.skin(c, c.skeleton.rest, influences=0), "influences must be at least 1"),
+            (lambda c: mw.skin(c, c.skeleton.rest, influences=0), "influences: expected at least 1"),
             (lambda c: mw.skin(c, c.skeleton.rest, threads=0), "threads: expected at least 1"),
-            (lambda c: mw.skin("hero.fbx", c.skeleton.rest), "expected a Character or a Mesh, got str"),
+            (lambda c: mw.skin("hero.fbx", c.skeleton.rest), "expected a Character or a Mesh, got .hero.fbx"),
             (
                 lambda c: mw.skin(c, c.skeleton.rest, out=mw.Surface(np.zeros((3, 3)))),
                 r"out.positions: expected",

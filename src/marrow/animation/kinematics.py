@@ -12,6 +12,7 @@ from marrow.errors import ValidationError
 from marrow.kernels import poses
 from marrow.kernels.memory import readonly
 from marrow.math import affine, transform
+from marrow.model import _validate
 from marrow.model.character import Character, Palette
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
@@ -80,7 +81,7 @@ def to_model(
 
 def from_model(skeleton: Skeleton, model: Array) -> Pose:
     """See `Skeleton.from_model`."""
-    model = np.asarray(model)
+    model = _validate.numbers("from_model", model)
     J = len(skeleton)
     if model.ndim < 3 or model.shape[-3:] != (J, 3, 4):
         raise ValidationError(f"from_model: expected model matrices (..., {J}, 3, 4), got {model.shape}")
@@ -103,8 +104,12 @@ def from_model(skeleton: Skeleton, model: Array) -> Pose:
 def skinning_matrices(character: Character | Palette, model: Array, *, out: Array | None = None) -> Array:
     """Skinning matrices `(..., P, 3, 4)` from model-space matrices `(..., J, 3, 4)`: what `mw.skin`, a GPU or a tensor
     library multiplies bind-pose vertices with. The first J are the skeleton's joints in order (see `Palette`)."""
+    if not isinstance(character, (Character, Palette)):
+        raise ValidationError(
+            f"skinning_matrices: expected a Character or its palette, got {_validate.shown(character)}"
+        )
     palette = character.palette if isinstance(character, Character) else character
-    model = np.asarray(model)
+    model = _validate.numbers("skinning_matrices", model)
     if model.ndim < 3 or model.shape[-2:] != (3, 4) or model.shape[-3] <= int(palette.joints.max(initial=-1)):
         raise ValidationError(f"skinning_matrices: expected model matrices (..., J, 3, 4), got {model.shape}")
     shape = (*model.shape[:-3], len(palette), 3, 4)

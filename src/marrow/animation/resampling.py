@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.kinematics import to_model
-from marrow.animation.sampling import sample, wrap
+from marrow.animation.sampling import sample, times_of, wrap
 from marrow.errors import ValidationError
 from marrow.kernels.pose_layout import PoseLayout
 from marrow.math import quaternion
+from marrow.model import _validate
+from marrow.model._asset import Asset
 from marrow.model.clip import Clip, Event
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
@@ -33,8 +35,16 @@ def pack_rows(pose: Pose) -> Array:
 
 def unpack_rows(rows: Array, joint_count: int, morph_count: int) -> Pose:
     """The poses `(T, ...)` of pose rows; rotations are made unit."""
-    t, q, s, m = PoseLayout(joint_count, morph_count).unpack(rows)
-    return Pose(t, quaternion.normalize(q), s, m)
+    T, Jp = len(rows), PoseLayout(joint_count).joints
+    joints = rows[:, : 10 * Jp].reshape(T, 10, Jp)[:, :, :joint_count]
+    x, y, z, w = (joints[:, k] for k in range(3, 7))
+    length = np.sqrt(x * x + y * y + z * z + w * w)
+    length[length == 0] = 1
+    rotation = np.empty((T, joint_count, 4), rows.dtype)
+    for k, part in enumerate((x, y, z, w)):
+        np.divide(part, length, out=rotation[..., k])
+    translation, scale = (np.swapaxes(part, 1, 2).copy() for part in (joints[:, 0:3], joints[:, 7:10]))
+    return Pose(translation, rotation, scale, rows[:, 10 * Jp : 10 * Jp + morph_count].copy())
 
 
 @dataclass(frozen=True)
@@ -46,7 +56,7 @@ class ResamplingError:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SampledClip:
+class SampledClip(Asset):
     """A clip at uniform frames. `rows (T, 10 * Jp + Mp)` are pose rows at `rate` frames a second, the first at time 0
     and the last at `duration`; neighbouring rotations have the same sign, so frames may be mixed as they are."""
 
@@ -76,14 +86,17 @@ class SampledClip:
 
     def sample(self, time: ArrayLike, *, loop: bool = False) -> Pose:
         """The pose at `time (...)`: the two frames around it, mixed straight and made unit."""
-        t = np.asarray(time, np.float64)
-        if loop:
+        t = times_of(time)
+        if _validate.flag("sample", "loop", loop):
             t = wrap(t, self.duration)
         u = np.clip(t.reshape(-1) * self.rate, 0, self.frame_count - 1)
         frame = np.minimum(np.where(np.isnan(u), 0, u).astype(np.int64), max(self.frame_count - 2, 0))
         after = np.minimum(frame + 1, self.frame_count - 1)
         mix = (u - frame).astype(np.float32)[:, None]
-        rows = self.rows[frame] + mix * (self.rows[after] - self.rows[frame])
+        rows, step = self.rows[frame], self.rows[after]
+        step -= rows
+        step *= mix
+        rows += step
         pose = unpack_rows(rows, len(self.skeleton), len(self.skeleton.morph_names))
         return pose.reshape(t.shape)
 
@@ -122,20 +135,19 @@ def key_rate(clip: Clip) -> float | None:
     return float(np.rint(rate * 1000) / 1000) if abs(rate - np.rint(rate)) > 0.01 else float(np.rint(rate))
 
 
-def resampled(clip: Clip, fps: float | None = None) -> SampledClip:
-    """See `Clip.resampled`. Without `fps`: the rate the clip is keyed at, or its file's, or 60; at least 30."""
-    if fps is None:
-        fps = clip.key_rate or clip.rate or USUAL_RATE
+def resampled(clip: Clip, rate: float | None = None) -> SampledClip:
+    """See `Clip.resampled`. Without `rate`: the rate the clip is keyed at, or its file's, or 60; at least 30."""
+    if rate is None:
+        rate = clip.key_rate or clip.rate or USUAL_RATE
         # A whole multiple of a slow rate still has a frame at every key.
-        fps = fps * np.ceil(LOWEST_RATE / fps - 1e-9) if fps < LOWEST_RATE else min(fps, HIGHEST_RATE)
-    if not 0 < fps < 1e6:
-        raise ValidationError(f"resampled: fps must be a positive number, got {fps}")
-    frames = round(clip.duration * fps) + 1 if clip.duration > 0 else 1
+        rate = rate * np.ceil(LOWEST_RATE / rate - 1e-9) if rate < LOWEST_RATE else min(rate, HIGHEST_RATE)
+    rate = _validate.number("resampled", "rate", rate, low=0, above=True, high=1e6)
+    frames = round(clip.duration * rate) + 1 if clip.duration > 0 else 1
     if clip.duration > 0:
         frames = max(frames, 2)
     if frames > MAX_FRAMES:
         raise ValidationError(
-            f"resampled: {clip.name!r} would have {frames} frames, more than {MAX_FRAMES}; ask for fewer with fps="
+            f"resampled: {clip.name!r} would have {frames} frames, more than {MAX_FRAMES}; ask for fewer with rate="
         )
     times = np.linspace(0, clip.duration, frames)
     rows = pack_rows(sample(clip, times))
@@ -145,4 +157,4 @@ def resampled(clip: Clip, fps: float | None = None) -> SampledClip:
     sign = np.where(np.cumsum(turned, axis=0) % 2 == 1, -1, 1).astype(np.float32)
     rotation[1:] *= sign[:, None]
     rows.flags.writeable = False
-    return SampledClip(clip, rows, (frames - 1) / clip.duration if clip.duration > 0 else fps)
+    return SampledClip(clip, rows, (frames - 1) / clip.duration if clip.duration > 0 else rate)

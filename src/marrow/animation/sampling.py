@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
 from marrow.kernels import poses
+from marrow.model import _validate
 from marrow.model.clip import Clip
 from marrow.model.pose import Pose
 
-__all__ = ["sample", "wrap"]
+__all__ = ["sample", "times_of", "wrap"]
+
+
+def times_of(time: ArrayLike) -> NDArray[np.float64]:
+    """What a caller may pass as times, as an array."""
+    try:
+        return _validate.numbers("sample", time).astype(np.float64)
+    except ValidationError:
+        raise ValidationError(
+            f"sample: expected a time in seconds or an array of times, got {_validate.shown(time)}"
+        ) from None
 
 
 def wrap(time: ArrayLike, duration: float) -> np.ndarray:
@@ -24,13 +35,8 @@ def wrap(time: ArrayLike, duration: float) -> np.ndarray:
 
 def sample(clip: Clip, time: ArrayLike, *, loop: bool = False) -> Pose:
     """See `Clip.sample`."""
-    try:
-        t = np.asarray(time, np.float64)
-    except (TypeError, ValueError):
-        raise ValidationError(
-            f"sample: expected a time in seconds or an array of times, got {time!r}"
-        ) from None
-    if loop:
+    t = times_of(time)
+    if _validate.flag("sample", "loop", loop):
         t = wrap(t, clip.duration)
     query = np.ascontiguousarray(t).reshape(-1)
     rest = clip.skeleton.rest

@@ -63,7 +63,7 @@ def _build(stale: list[str]) -> None:
 
     link = linker()
     if link is None:
-        raise SystemExit("marrow: there is no linker: install a C compiler, or pip install ziglang")
+        raise SystemExit("marrow: there is no linker: install a C compiler, or the package ziglang from PyPI")
     began, kernels = time.process_time(), catalogue.kernels()
     texts: dict[str, str] = {}
     for name in stale:

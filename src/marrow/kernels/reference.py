@@ -17,6 +17,8 @@ from marrow.math import affine, dual_quaternion, quaternion, transform
 Array = NDArray[Any]
 
 __all__ = [
+    "blended_matrices",
+    "dual_quaternion_matrices",
     "interpolate_track",
     "linear_matrices",
     "morph",
@@ -163,6 +165,14 @@ def dual_quaternion_matrices(matrices: Array, pivots: Array, joints: Array, weig
     rotation, translation = dual_quaternion.to_rigid(dual_quaternion.normalize(total))
     rigid = np.concatenate([quaternion.to_matrix(rotation), translation[..., None]], axis=-1)
     return affine.multiply(rigid, linear_matrices(stretch, joints, weights))
+
+
+def blended_matrices(matrices: Array, pivots: Array, joints: Array, weights: Array, share: Array) -> Array:
+    """The matrix of every vertex, `(F, V, 3, 4)`, where linear and dual-quaternion skinning are mixed by `share (V,)` (1 is
+    all dual quaternion): positions are mixed, so matrices are, and normals go through the cofactor of the mixture."""
+    s = share[:, None, None]
+    rigid = dual_quaternion_matrices(matrices, pivots, joints, weights)
+    return (1 - s) * linear_matrices(matrices, joints, weights) + s * rigid
 
 
 def skin(

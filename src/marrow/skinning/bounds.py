@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from marrow.kernels import reference
 from marrow.math import dual_quaternion
 from marrow.model._derived import derived
+from marrow.model._validate import flag
 from marrow.model.character import Character
 from marrow.model.mesh import Mesh
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
+from marrow.skinning.arguments import check_options
 from marrow.skinning.deform import bind_positions, palette_of, resolve, skin
 from marrow.skinning.layout import Layout, layout_of
 
@@ -61,6 +63,8 @@ def bounds(
     `exact=True` skins every vertex. `exact=False` never does: it moves a box per joint instead, costs microseconds, and
     always contains the exact box (it is what to cull with).
     """
+    check_options("bounds", method)
+    exact = flag("bounds", "exact", exact)
     motion = resolve(thing, pose, skeleton, morphs)
     F = len(motion.matrices)
     low, high = np.full((F, 3), np.inf, np.float32), np.full((F, 3), -np.inf, np.float32)
@@ -179,7 +183,9 @@ def _rigid_spheres(
     # How far partner b's stretch takes the sphere of a from its centre.
     partner = stretch[:, b]
     moved = np.einsum("feij,fej->fei", partner[..., :3], c) + partner[..., 3]
-    norm = np.linalg.norm(partner[..., :3], ord=2, axis=(-2, -1))
+    sound = np.isfinite(partner).all(axis=(-2, -1))
+    norm = np.linalg.norm(np.where(sound[..., None, None], partner[..., :3], 0), ord=2, axis=(-2, -1))
+    norm = np.where(sound, norm, np.nan)
     radius = np.linalg.norm(moved - c, axis=-1) + norm * np.linalg.norm(half[:, a], axis=-1)
     # Where a's and b's rigid parts carry the centre, and how far their rotations lie apart.
     apart = np.linalg.norm(

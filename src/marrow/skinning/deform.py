@@ -16,10 +16,12 @@ from marrow.kernels.poses import dual_quaternions
 from marrow.kernels.skinning import SkinWork, skin_kernel
 from marrow.math import affine
 from marrow.model._derived import derived
+from marrow.model._validate import flag
 from marrow.model.character import Character, Palette
-from marrow.model.mesh import SKINNING_METHODS, Mesh
+from marrow.model.mesh import Mesh
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
+from marrow.skinning.arguments import check_options, check_thing, matrices_of, morph_weights
 from marrow.skinning.layout import layout_of
 from marrow.skinning.surface import Surface
 from marrow.skinning.threads import WORTH_SECONDS, run_split, thread_count
@@ -64,6 +66,7 @@ def resolve(
     thing: Character | Mesh, pose: Pose | Array, skeleton: Skeleton | None, morphs: Array | None
 ) -> Motion:
     """Skinning matrices and morph weights of what a caller may pass as `pose`."""
+    check_thing("skin", thing, skeleton)
     palette = palette_of(thing)
     if isinstance(pose, Pose):
         if isinstance(thing, Character):
@@ -78,18 +81,13 @@ def resolve(
         if morphs is None and pose.morph_count:
             morphs = pose.morphs
     else:
-        matrices = np.asarray(pose)
-        if matrices.shape[-3:] != (len(palette.joints), 3, 4):
-            raise ValidationError(
-                f"skin: expected a Pose or skinning matrices (..., {len(palette)}, 3, 4), got shape {matrices.shape}"
-            )
+        matrices = matrices_of(pose, len(palette))
     batch = matrices.shape[:-3]
     flat = np.ascontiguousarray(matrices, np.float32).reshape(math.prod(batch), len(palette.joints), 12)
     flat.flags.writeable = False  # of the view that reshape made, not of the caller's array
     if morphs is not None:
-        morphs = np.asarray(morphs)
-        if morphs.shape[:-1] != batch:
-            morphs = np.broadcast_to(morphs, (*batch, morphs.shape[-1]))
+        channels = None if skeleton is None else len(skeleton.morph_names)
+        morphs = morph_weights(thing, morphs, batch, channels)
         morphs = morphs.reshape(len(flat), morphs.shape[-1])
     return Motion(flat, morphs, batch)
 
@@ -114,14 +112,9 @@ def skin(
     for. `influences` limits the influences per vertex to the strongest few. `threads=None` uses all cores where the work is
     worth it. `out`, a `Surface` of the right shapes, is written into and returned.
     """
-    if not isinstance(thing, (Character, Mesh)):
-        raise ValidationError(f"skin: expected a Character or a Mesh, got {type(thing).__name__}")
-    if method is not None and method not in SKINNING_METHODS:
-        raise ValidationError(f"skin: method must be one of {', '.join(SKINNING_METHODS)}, got {method!r}")
-    if influences is not None and influences < 1:
-        raise ValidationError(f"skin: influences must be at least 1, got {influences}")
-    if threads != 1:
-        threads = thread_count(threads)
+    influences = check_options("skin", method, influences, out)
+    normals, tangents = flag("skin", "normals", normals), flag("skin", "tangents", tangents)
+    threads = thread_count(threads)
     motion = resolve(thing, pose, skeleton, morphs)
     plan: _Plan = derived(thing, ("plan", method, influences), lambda: _Plan(thing, method, influences))
     V, F = plan.vertex_count, len(motion.matrices)

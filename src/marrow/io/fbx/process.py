@@ -75,7 +75,7 @@ def _failure(code: int, complaint: str, seconds: int, path: Path) -> FormatError
         )
     last = complaint.strip().rpartition("\n")[2]
     if "No module named 'ufbx'" in last:
-        return MissingExtraError("ufbx", "fbx", "reading FBX files")
+        return MissingExtraError("ufbx", "", "reading FBX files")
     if code < 0:
         try:
             name = signal.Signals(-code).name

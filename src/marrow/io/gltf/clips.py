@@ -65,18 +65,29 @@ def read_clips(ctx: Context, tree: Tree, channels: Channels, skeleton: Skeleton)
         name = names.claim(wanted)
         if name != wanted:
             ctx.report.add("repaired", wanted, f"another clip has this name; this one is called {name!r}")
-        clips.append(
-            Clip(
-                name,
-                skeleton,
-                tracks,
-                duration=_positive(noted.duration),  # type: ignore[arg-type]
-                events=tuple(Event(time, event) for time, event in noted.events),
-                rate=_positive(noted.rate),
-                additive=noted.additive,
-            )
+        clip = Clip(
+            name,
+            skeleton,
+            tracks,
+            duration=_positive(noted.duration),  # type: ignore[arg-type]
+            rate=_positive(noted.rate) or None,
+            additive=noted.additive,
         )
+        clips.append(clip.replace(events=_events_inside(clip, noted.events, ctx)))
     return clips
+
+
+def _events_inside(clip: Clip, noted: list[tuple[float, str]], ctx: Context) -> tuple[Event, ...]:
+    """The events that lie in the clip; key times are float32, and may end a hair before the last event."""
+    last = clip.duration + 1e-6 * (1 + clip.duration)
+    for time, event in noted:
+        if not 0 <= time <= last:
+            ctx.report.add(
+                "dropped",
+                clip.name,
+                f"the event {event!r} at {time:g} s is outside the clip's {clip.duration:g} s",
+            )
+    return tuple(Event(time, event) for time, event in noted if 0 <= time <= last)
 
 
 def _positive(value: float | None) -> float | None:
