@@ -16,6 +16,7 @@ from marrow.errors import FormatError, MarrowError, ValidationError
 from marrow.io import native
 from marrow.io.container import Container, write_container
 from marrow.io.digest import fingerprint
+from surroundings import needed
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ def test_an_array_two_meshes_share_is_stored_once(written: bytes) -> None:
 
 
 def test_safetensors_reads_the_file(tmp_path: Path) -> None:
-    numpy_reader = pytest.importorskip("safetensors.numpy")
+    numpy_reader = needed("safetensors.numpy")
     mw.save(everything(), tmp_path / "all.marrow")
     arrays = numpy_reader.load_file(tmp_path / "all.marrow")
     np.testing.assert_array_equal(arrays["mesh.0.positions"], everything().meshes[0].positions)

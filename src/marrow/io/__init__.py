@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from marrow.errors import ResourceLimitError
-from marrow.io import cache as _cache
 from marrow.io import registry
 from marrow.io.source import LoadOptions, Source
-from marrow.io.tangents import with_tangents
 from marrow.model import Character, limit_influences
 from marrow.report import ReportBuilder
 
@@ -69,6 +67,9 @@ def _load_one(path: Path, options: LoadOptions, cache: bool) -> Character:
 
 def load_source(source: Source, options: LoadOptions | None = None, *, cache: bool = True) -> Character:
     """`load` for a file that is at hand, with its own way to the files it refers to."""
+    from marrow.io import cache as _cache  # readers in processes of their own need none of these
+    from marrow.io.tangents import with_tangents
+
     options, path = options or LoadOptions(), source.path
     form = registry.identify(source.data, path)
     entry = _cache.entry(source, form.name, options) if cache and form.name != "marrow" else None

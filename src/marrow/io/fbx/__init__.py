@@ -1,8 +1,7 @@
-"""FBX, binary and ASCII, through the `ufbx` package in a short-lived process with limits on time and memory.
+"""FBX, binary and ASCII, through the `ufbx` package in a process of its own (`marrow.io.process`).
 
-No file can crash, hang or exhaust the caller: the native code runs in the child (`child`, `convert` and what
-they import), which hands the character over as a `.marrow` file. Textures outside the file are opened here,
-by the rules of `Source.neighbour`.
+The native code runs in the child (`child`, `convert` and what they import), which hands the character over as
+a `.marrow` file. Textures outside the file are opened here, by the rules of `Source.neighbour`.
 """
 
 from __future__ import annotations
@@ -26,9 +25,11 @@ _OUTSIDE = msgspec.json.Decoder(list[list[str]])
 
 def read(source: Source, options: LoadOptions) -> Character:
     """The character in an FBX file."""
-    from marrow.io.fbx.process import run_child  # the child imports this package too, and needs none of that
+    from marrow.io.process import Reader, ask  # the child imports this package too, and needs none of that
 
-    answer = run_child(source.data, {"scale": options.scale, "fps": options.fps}, source.path)
+    reader = Reader("FBX", "marrow.io.fbx.child", "ufbx", "")
+    asked = {"scale": options.scale, "fps": options.fps}
+    answer = ask(reader, source.data, asked, size=len(source.data), path=source.path)
     try:
         container = Container(answer)
         character = read_container(container)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import ResourceLimitError
 from marrow.io.fbx.geometry import Geometry, read_geometry
-from marrow.io.fbx.held import Held
+from marrow.io.fbx.held import Held, learn_layout
 from marrow.io.fbx.materials import Materials
 from marrow.io.fbx.motion import read_clips
 from marrow.io.fbx.skin import Morphs, matrix, read_skin
@@ -46,6 +46,8 @@ def convert(data: bytes, scale: float | None, fps: float | None) -> tuple[Charac
     )
     if len(scene.nodes) > MAX_NODES:
         raise ResourceLimitError(f"has {len(scene.nodes)} nodes, more than the {MAX_NODES} marrow reads")
+    for mesh in scene.meshes:
+        learn_layout(mesh.vertices)
     report = ReportBuilder()
     for warning in scene.metadata.warnings:
         report.add("warning", "ufbx", f"{warning.description} ({warning.count} times)")

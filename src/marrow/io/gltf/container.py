@@ -87,9 +87,11 @@ def _split_glb(view: memoryview, path: object, report: ReportBuilder) -> tuple[m
 def _decode(text: memoryview, path: object, report: ReportBuilder) -> Document:
     raw = bytes(text)
     limits.limit(len(raw), limits.MAX_JSON_BYTES, "bytes of JSON", path)
-    # Brackets and commas bound what decoding allocates, and counting them costs next to nothing.
-    limits.limit(raw.count(b"{") + raw.count(b"["), limits.MAX_JSON_OBJECTS, "JSON objects and arrays", path)
-    limits.limit(raw.count(b","), limits.MAX_JSON_VALUES, "JSON values", path)
+    # Brackets and commas bound what decoding allocates. No text has more of them than letters.
+    if len(raw) > min(limits.MAX_JSON_OBJECTS, limits.MAX_JSON_VALUES):
+        brackets = raw.count(b"{") + raw.count(b"[")
+        limits.limit(brackets, limits.MAX_JSON_OBJECTS, "JSON objects and arrays", path)
+        limits.limit(raw.count(b","), limits.MAX_JSON_VALUES, "JSON values", path)
     # Padding is spaces by the standard and zero bytes in files of some exporters.
     raw = raw.rstrip(b"\0 \t\r\n")
     try:
