@@ -68,6 +68,7 @@ class MissingExtraError(MarrowError, ImportError):
     """An optional package is needed and not installed; the message is the `pip install` line that fixes it."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
+        what = f"'marrow-engine[{extra}]'" if extra else package
         super().__init__(
-            f"{purpose} needs the package {package!r}, which is not installed: pip install 'marrow[{extra}]'"
+            f"{purpose} needs the package {package!r}, which is not installed: pip install {what}"
         )

@@ -62,7 +62,8 @@ def save(character: Character, path: PathLike, **options: Any) -> None:
 
 
 def _load_one(path: Path, options: LoadOptions, cache: bool) -> Character:
-    return load_source(_open(path, options.allow_outside), options, cache=cache)
+    source = Source.open(path, allow_outside=options.allow_outside)
+    return load_source(source, options, cache=cache)
 
 
 def load_source(source: Source, options: LoadOptions | None = None, *, cache: bool = True) -> Character:
@@ -85,15 +86,6 @@ def load_source(source: Source, options: LoadOptions | None = None, *, cache: bo
         if entry:
             entry.store(character)
     return character if character.name else character.replace(name=path.stem)
-
-
-def _open(path: Path, allow_outside: bool) -> Source:
-    """The file's bytes: mapped for `.marrow`, whose arrays stay where they are, read for everything else."""
-    if path.suffix.lower() == ".marrow" and path.is_file():
-        from marrow.io.native import map_file
-
-        return Source(path, map_file(path), allow_outside)
-    return Source.open(path, allow_outside=allow_outside)
 
 
 def _limited(character: Character, count: int | None) -> Character:

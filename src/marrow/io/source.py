@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from marrow.errors import FormatError, ResourceLimitError, ValidationError
 
-__all__ = ["LoadOptions", "Source"]
+__all__ = ["LoadOptions", "Source", "read_bytes"]
 
 MAX_FILE_BYTES = 4 << 30
 

@@ -228,9 +228,9 @@ def test_missing_packages_name_the_extra(monkeypatch):
     meshopt._library.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "meshoptimizer._loader", None)
     monkeypatch.setitem(__import__("sys").modules, "DracoPy", None)
-    with pytest.raises(MissingExtraError, match=r"marrow\[meshopt\]"):
+    with pytest.raises(MissingExtraError, match=r"marrow-engine\[meshopt\]"):
         maker.load()
-    with pytest.raises(MissingExtraError, match=r"marrow\[draco\]"):
+    with pytest.raises(MissingExtraError, match=r"marrow-engine\[draco\]"):
         other.load()
 
 

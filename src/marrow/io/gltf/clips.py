@@ -281,8 +281,9 @@ class _Reader:
         for target, path, interpolation, times, values in zip(
             rows.target, rows.path, rows.interpolation, rows.times, rows.values
         ):
-            good = np.isfinite(values.reshape(len(times), -1)).all(axis=1)
+            keys = values.reshape(len(times), -1)
+            good = np.isfinite(keys).all(axis=1)
             dropped += int((~good).sum())
-            out.add(target, path, interpolation, times[good], values[good])
+            out.add(target, path, interpolation, times[good], keys[good])
         self._ctx.report.add("repaired", place, f"{dropped} keys were not finite and were dropped")
         return out
