@@ -26,11 +26,12 @@ def answer(data: bytes, options: dict[str, Any]) -> bytes:
     from marrow.io.native import write_to
 
     try:
-        character, outside = convert(data, options["scale"], options["fps"])
+        character, materials = convert(data, options["scale"], options["fps"])
     except ufbx.UfbxError as error:
         raise FormatError(f"is not a readable FBX file: {_reason(error)}") from None
     buffer = io.BytesIO()
-    write_to(buffer, character, {"outside": json.dumps(outside)})
+    images = {"wanted": materials.wanted, "packed": materials.packed, "factors": materials.factors}
+    write_to(buffer, character, {"images": json.dumps(images)})
     return buffer.getvalue()
 
 

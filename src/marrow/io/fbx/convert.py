@@ -25,10 +25,11 @@ Array = NDArray[Any]
 MAX_NODES = 200_000
 
 
-def convert(data: bytes, scale: float | None, fps: float | None) -> tuple[Character, list[list[str]]]:
-    """The character in an FBX file, and for each of its images the names under which it lies outside (see
-    `Materials.wanted`). Raises `ufbx.UfbxError` for a file ufbx cannot read,
-    `ResourceLimitError` for one that is too large."""
+def convert(data: bytes, scale: float | None, fps: float | None) -> tuple[Character, Materials]:
+    """The character in an FBX file, and which of its images the parent is to find or to make.
+
+    Raises `ufbx.UfbxError` for a file ufbx cannot read, `ResourceLimitError` for one that is too large.
+    """
     scene = Held(
         ufbx.load_memory(
             data,
@@ -65,7 +66,7 @@ def convert(data: bytes, scale: float | None, fps: float | None) -> tuple[Charac
         tuple(materials.images),
         report=report.build(),
     )
-    return character, materials.wanted
+    return character, materials
 
 
 def _nodes(scene: Held, report: ReportBuilder) -> tuple[list[str], Array, Pose, dict[int, int]]:
