@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import io
 from pathlib import Path
 
 import numpy as np
 import pytest
 from handmade import SQUARE, Fbx, flag, property70
+from PIL import Image
 
 import marrow as mw
 from marrow.errors import FormatError
@@ -320,6 +322,68 @@ def textured(content: str = "", relative: str = "skin.png", absolute: str = "C:\
         video = fbx.add("Video", "Video::skin", "Clip", f'{names}\nContent: , "{content}"')
         fbx.connect(video, texture)
     return fbx
+
+
+def add_texture(fbx: Fbx, material: int, name: str, slot: str) -> None:
+    texture = fbx.add("Texture", f"Texture::{name}", "", f'\nFileName: "{name}"\nRelativeFilename: "{name}"')
+    fbx.connect(texture, material, slot)
+
+
+def gray(value: int) -> bytes:
+    buffer = io.BytesIO()
+    Image.new("L", (2, 2), value).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def first_pixel(image: mw.Image) -> tuple[int, ...]:
+    return Image.open(io.BytesIO(image.data)).getpixel((0, 0))
+
+
+def test_an_opacity_texture_becomes_the_alpha_of_the_base_colour(load, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    fbx = textured()
+    material = next(int(o.split()[1].rstrip(",")) for o in fbx.objects if o.startswith("Material:"))
+    add_texture(fbx, material, "clear.png", "TransparentColor")
+    (tmp_path / "clear.png").write_bytes(gray(77))
+    (tmp_path / "skin.png").write_bytes(gray(200))
+    character = load(fbx)
+    assert character.materials[0].alpha_mode == "blend"
+    assert first_pixel(character.images[character.materials[0].base_color_texture.image]) == (
+        200,
+        200,
+        200,
+        77,
+    )
+    assert len(character.images) == 1
+    (tmp_path / "clear.png").write_bytes(b"no picture")
+    assert load(fbx).images[0].data == gray(200)
+
+
+def test_metalness_and_roughness_textures_are_packed(load, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    fbx = Fbx()
+    node = fbx.node("patch", "Mesh")
+    fbx.mesh(node, SQUARE, [[0, 1, 2, 3]])
+    rows = [
+        'P: "3dsMax|ClassIDa", "int", "Integer", "",943849874',  # the glTF material of 3ds Max
+        'P: "3dsMax|ClassIDb", "int", "Integer", "",1174294043',
+        property70("3dsMax|main|metalness", "Float", 0.25),
+        property70("3dsMax|main|roughness", "Float", 0.75),
+    ]
+    body = '\nShadingModel: "unknown"\nProperties70:  {\n' + "\n".join(rows) + "\n}"
+    material = fbx.add("Material", "Material::metal", "", body)
+    fbx.connect(material, node)
+    add_texture(fbx, material, "metal.png", "3dsMax|main|metalness")
+    add_texture(fbx, material, "rough.png", "3dsMax|main|roughness")
+    bare = load(fbx).materials[0]
+    assert bare.metallic_roughness_texture is None
+    assert (bare.metallic, bare.roughness) == (0.25, 0.75)
+    (tmp_path / "metal.png").write_bytes(gray(40))
+    (tmp_path / "rough.png").write_bytes(gray(50))
+    character = load(fbx)
+    assert first_pixel(character.images[character.materials[0].metallic_roughness_texture.image])[1:] == (
+        50,
+        40,
+    )
+    assert (character.materials[0].metallic, character.materials[0].roughness) == (1.0, 1.0)
 
 
 def test_an_embedded_texture_comes_out_byte_for_byte(load) -> None:  # type: ignore[no-untyped-def]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import ResourceLimitError
 from marrow.io.fbx.geometry import Geometry, read_geometry
-from marrow.io.fbx.held import Held
+from marrow.io.fbx.held import Held, learn_layout
 from marrow.io.fbx.materials import Materials
 from marrow.io.fbx.motion import read_clips
 from marrow.io.fbx.skin import Morphs, matrix, read_skin
@@ -25,10 +25,11 @@ Array = NDArray[Any]
 MAX_NODES = 200_000
 
 
-def convert(data: bytes, scale: float | None, fps: float | None) -> tuple[Character, list[list[str]]]:
-    """The character in an FBX file, and for each of its images the names under which it lies outside (see
-    `Materials.wanted`). Raises `ufbx.UfbxError` for a file ufbx cannot read,
-    `ResourceLimitError` for one that is too large."""
+def convert(data: bytes, scale: float | None, fps: float | None) -> tuple[Character, Materials]:
+    """The character in an FBX file, and which of its images the parent is to find or to make.
+
+    Raises `ufbx.UfbxError` for a file ufbx cannot read, `ResourceLimitError` for one that is too large.
+    """
     scene = Held(
         ufbx.load_memory(
             data,
@@ -46,6 +47,8 @@ def convert(data: bytes, scale: float | None, fps: float | None) -> tuple[Charac
     )
     if len(scene.nodes) > MAX_NODES:
         raise ResourceLimitError(f"has {len(scene.nodes)} nodes, more than the {MAX_NODES} marrow reads")
+    for mesh in scene.meshes:
+        learn_layout(mesh.vertices)
     report = ReportBuilder()
     for warning in scene.metadata.warnings:
         report.add("warning", "ufbx", f"{warning.description} ({warning.count} times)")
@@ -63,7 +66,7 @@ def convert(data: bytes, scale: float | None, fps: float | None) -> tuple[Charac
         tuple(materials.images),
         report=report.build(),
     )
-    return character, materials.wanted
+    return character, materials
 
 
 def _nodes(scene: Held, report: ReportBuilder) -> tuple[list[str], Array, Pose, dict[int, int]]:
