@@ -1,0 +1,1 @@
+"""Motion for any character: retargeting, mirroring, contacts, clip editing."""
