@@ -7,7 +7,6 @@ across. What it did and what it was not certain of is in its `report`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,21 +20,23 @@ from marrow.model import Character, Clip, Pose, Skeleton, Track, Tracks
 from marrow.model._validate import owned
 from marrow.model.clip import PATHS
 from marrow.motion.alignment import Driver, drivers, shares_frames, world_turn
+from marrow.motion.contacts import FeetShape, feet_points, feet_shape
 from marrow.motion.copying import copied, same_rig
 from marrow.motion.frames import frame_times, pack_uniform
 from marrow.motion.mapping import BoneMap, RetargetError, as_map, map_bones
 from marrow.motion.names import bare
+from marrow.motion.planting import keep_hands, plant_feet
 from marrow.motion.posture import Posture, leg_length, model_rotations, posture, rest_posture
+from marrow.motion.quality import MotionQuality, motion_quality
 from marrow.motion.rig import find_rig
-from marrow.motion.transfer import Rotations, model_of, transfer_rotations, twist_rotations
+from marrow.motion.sizes import metres, same_proportions, size_ratio, stands_on_ground, stature
+from marrow.motion.transfer import LocalTracks, model_of, transfer_rotations, twist_rotations
 from marrow.report import Report, ReportBuilder
 
 __all__ = ["Retargeter", "retarget"]
 
 Array = NDArray[Any]
 Contacts = bool | Literal["auto"]
-PERSON = 1.75
-"""How tall a person is, in metres, where a figure's size cannot be meant."""
 
 
 def retarget(
@@ -45,6 +46,7 @@ def retarget(
     source: Character | None = None,
     map: BoneMap | Mapping[str, Any] | str | Path | None = None,
     contacts: Contacts = "auto",
+    hands: bool = False,
     scale: float | None = None,
     units: float | None = None,
     fps: float | None = None,
@@ -54,6 +56,7 @@ def retarget(
     - `source`: the character the clip comes with, where there is one; its bind pose may say more than its rest pose
     - `map`: which joint is which, where the names do not say it right (see `BoneMap`)
     - `contacts`: whether feet that were planted stay planted; `"auto"` where the proportions differ
+    - `hands` keeps hands together that touch each other, and on the ground that lean on it
     - `scale` multiplies travel and height; None: by the length of the legs
     - `units`: metres per unit of the source, where its size cannot be told
     - `fps`: frames a second; None: the clip's own
@@ -61,7 +64,7 @@ def retarget(
     The same skeleton gets an exact copy. What cannot be mapped is refused with the joints named.
     """
     tool = Retargeter(clip.skeleton, onto, source=source, map=map, scale=scale, units=units, clip=clip)
-    return tool.retarget(clip, contacts=contacts, fps=fps)
+    return tool.retarget(clip, contacts=contacts, hands=hands, fps=fps)
 
 
 class Retargeter:
@@ -121,15 +124,15 @@ class Retargeter:
                 f"the map lacks {', '.join(missing + [f'the whole of {n} (upper leg, lower leg, foot)' for n in short])}"
             )
 
-    def _chains(self, side: Literal["source", "target"]) -> dict[str, tuple[int, ...]]:
+    def chains(self, side: Literal["source", "target"]) -> dict[str, tuple[int, ...]]:
         return {c.name: getattr(c, side) for c in self.map}
 
     def _plan(self) -> None:
         if not self.map.humanoid:
             self._plan_by_name()
             return
-        mine, theirs = self._chains("source"), self._chains("target")
-        self._rest_s, self._rest_t = rest_posture(self.source, mine), rest_posture(self.target, theirs)
+        mine, theirs = self.chains("source"), self.chains("target")
+        self.rest_s, self.rest_t = rest_posture(self.source, mine), rest_posture(self.target, theirs)
         self._from = posture(self.source, mine, self.source_character)
         self._to = posture(self.target, theirs, self.target_character)
         uneasy = not (self._from.stance and self._to.stance)
@@ -141,24 +144,23 @@ class Retargeter:
                 self._lines.add(
                     "warning", "rest pose", f"{who} rests in no stance; where its feet and trunk point is a guess"
                 )
-        legs = leg_length(self._rest_s.place, mine), leg_length(self._rest_t.place, theirs)
+        legs = leg_length(self.rest_s.place, mine), leg_length(self.rest_t.place, theirs)
         if min(legs) <= 0 or not np.isfinite(legs).all():
             raise RetargetError("a body without length: the joints of its legs lie on one point at rest")
-        ratio = legs[1] / legs[0]
+        ratio, self.leg_t = legs[1] / legs[0], legs[1]
         self.scale = self._given_scale or (1.0 if abs(ratio - 1) < 1e-4 else ratio)
-        height = _stature(self._rest_s, mine)
-        self.source_metres = self._units or _metres(height)
+        height = stature(self.rest_s, mine)
+        self.source_metres = self._units or metres(height)
         if self.source_metres != 1.0 and self._units is None:
             self._lines.add(
                 "info", "units", f"{self.names[0]} stands {height:.4g} m tall; its lengths are taken "
                 f"{self.source_metres:.4g} times, which makes {height * self.source_metres:.3g} m (units= overrules)",
             )  # fmt: skip
-        self.ankle_s, self.ankle_t = (
-            _ankle_height(s, p, c) for s, p, c in ((self.source, self._rest_s, mine), (self.target, self._rest_t, theirs))
-        )
-        self.same_proportions = _same_proportions(self._rest_s.place, self._rest_t.place, self.map, ratio)
-        left, forward = self._from.frame[:, 0], self._from.frame[:, 2]
-        del left
+        self.feet_s = feet_shape(self.source, mine, self._from)
+        self.feet_t = feet_shape(self.target, theirs, self._to)
+        self.sure_of_ankles = self._from is self.rest_s and self.rest_s.stance and stands_on_ground(self.source, self.rest_s, mine)
+        self.same_proportions = same_proportions(self.rest_s.place, self.rest_t.place, self.map, ratio)
+        forward = self._from.frame[:, 2]
         toes = [self._from.place[c.source[0]] - self._from.place[self.map[c.name.replace("toes", "leg")].source[2]]
                 for c in self.map if c.name.endswith("_toes")]  # fmt: skip
         if self._from.stance and toes and float(np.mean([t @ forward for t in toes])) < 0:
@@ -167,21 +169,23 @@ class Retargeter:
     def _plan_by_name(self) -> None:
         """Skeletons that are no bodies: joints of one name turn alike, seen from both rest poses."""
         identity = np.eye(3)
-        self._rest_s, self._rest_t = (
+        self.rest_s, self.rest_t = (
             Posture(
                 model_rotations(quaternion.normalize(np.asarray(s.rest.rotation, np.float64)), s.parents),
                 s.rest_model[..., 3].astype(np.float64), identity, True, "rest pose",
             )
             for s in (self.source, self.target)
         )  # fmt: skip
-        self._from, self._to, self.shared = self._rest_s, self._rest_t, False
-        self.scale = self._given_scale or _size_ratio(self.map, self._rest_s.place, self._rest_t.place)
+        self._from, self._to, self.shared = self.rest_s, self.rest_t, False
+        self.scale = self._given_scale or size_ratio(self.map, self.rest_s.place, self.rest_t.place)
         self.source_metres = self._units or 1.0
         self.same_proportions = True
         if self.scale != 1:
             self._lines.add("info", "units", f"lengths of {self.names[0]} are taken {self.scale:.4g} times")
 
-    def retarget(self, clip: Clip, *, contacts: Contacts = "auto", fps: float | None = None) -> Clip:
+    def retarget(
+        self, clip: Clip, *, contacts: Contacts = "auto", hands: bool = False, fps: float | None = None
+    ) -> Clip:
         """`clip` for the target; see `mw.retarget`."""
         if clip.skeleton is not self.source and clip.skeleton.names != self.source.names:
             raise ValidationError(f"retarget: {clip.name!r} was made for another skeleton than this retargeter")
@@ -191,39 +195,46 @@ class Retargeter:
             return copied(clip, self.target)
         times = frame_times(clip, fps)
         pose = sample(clip, times)
-        made = self._transfer(clip, pose, times)
-        feet = contacts is True or (contacts == "auto" and not self.same_proportions)
-        if feet and self.map.humanoid:
-            from marrow.motion.planting import planted
+        world = self.world(pose)
+        tracks = self._transfer(clip, pose, world)
+        if self.map.humanoid:
+            if contacts is True or (contacts == "auto" and not self.same_proportions):
+                plant_feet(self, pose, world, tracks, times)
+            if hands:
+                keep_hands(self, pose, world, tracks, times)
+            tracks |= self._twists(tracks)
+        rate = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
+        packed = pack_uniform(times, [(j, path, v) for (j, path), v in tracks.items()], self._morphs(clip))
+        return clip.replace(skeleton=self.target, tracks=packed, rate=rate)
 
-            made = planted(self, clip, pose, made, times)
-        return made
+    def quality(self, clip: Clip, result: Clip) -> MotionQuality | None:
+        """How the feet, knees and hands of `result` compare with those of the clip it was made from."""
+        return motion_quality(self, clip, result)
 
-    def _transfer(self, clip: Clip, pose: Pose, times: Array) -> Clip:
+    def _transfer(self, clip: Clip, pose: Pose, world: Array) -> LocalTracks:
         moved = _moved(clip)
-        world = self._world(pose)
         found = self._drivers(world, moved)
         rotations = transfer_rotations(self.source, pose.rotation, self._from, self.target, found, world)
-        if self.map.humanoid:
-            rig = find_rig(self.target)
-            rotations = twist_rotations(self.target, self._chains("target"), rig.twists, rotations)
-        tracks = [(j, 1, v) for j, v in zip(rotations.joints, rotations.values)]
-        tracks += self._places(clip, pose, rotations, found, world)
-        made = pack_uniform(times, tracks, self._morphs(clip))
-        rate = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
-        return clip.replace(skeleton=self.target, tracks=made, rate=rate)
+        tracks: LocalTracks = {(j, 1): v for j, v in rotations.items()}
+        places = self._places(clip, pose, rotations, found, world)
+        return tracks | {(j, 0): v.astype(np.float32) for j, v in places.items()}
 
-    def _world(self, pose: Pose) -> Array:
+    def _twists(self, tracks: LocalTracks) -> LocalTracks:
+        turned = {j: v for (j, path), v in tracks.items() if path == 1}
+        added = twist_rotations(self.target, self.chains("target"), find_rig(self.target).twists, turned)
+        return {(j, 1): v for j, v in added.items()}
+
+    def world(self, pose: Pose) -> Array:
         if not self.map.humanoid:
             return quaternion.identity(dtype=np.float64)
         hips = self.map["hips"].source[0]
         few = pose[:: max(len(pose) // 32, 1)]
         turned = model_of(self.source, few, hips)[..., :3]
-        rest = self._rest_s.rotation[hips]
-        up = quaternion.rotate(quaternion.conjugate(rest), self._rest_s.frame[:, 1])
+        rest = self.rest_s.rotation[hips]
+        up = quaternion.rotate(quaternion.conjugate(rest), self.rest_s.frame[:, 1])
         size = np.linalg.norm(turned, axis=-2, keepdims=True)
         motion_up = (turned / np.where(size > 0, size, 1) @ up).mean(axis=0)
-        world = world_turn(self._rest_s, self._rest_t, motion_up)
+        world = world_turn(self.rest_s, self.rest_t, motion_up)
         angle = float(np.degrees(quaternion.angle(world, quaternion.identity(dtype=np.float64))))
         if angle > 1:
             self._lines.add("info", "axes", f"{self.names[0]} faces another way; it is turned by {angle:.0f} degrees")
@@ -241,9 +252,9 @@ class Retargeter:
         return {t for c in self.map for s, t in zip(c.source, c.target) if s in moved}
 
     def _places(
-        self, clip: Clip, pose: Pose, rotations: Rotations, found: dict[int, Driver], world: Array
-    ) -> list[tuple[int, int, Array]]:
-        """Translation tracks: the hips and the root of a body in model space, everything else as offsets from rest."""
+        self, clip: Clip, pose: Pose, rotations: dict[int, Array], found: dict[int, Driver], world: Array
+    ) -> dict[int, Array]:
+        """Translations: the hips and the root of a body in model space, everything else as offsets from rest."""
         out: dict[int, Array] = {}
         slides = {int(j) for j in np.unique(clip.tracks.table["target"][clip.tracks.table["path"] == 0])}
         if self.map.humanoid:
@@ -254,9 +265,9 @@ class Retargeter:
             if root_t in found:
                 moved = model_of(self.source, pose, root_s)[..., 3]
                 if root_s in slides:
-                    way = quaternion.rotate(world, moved - self._rest_s.place[root_s]) * self.scale
-                    out[root_t] = self._local_place(root_t, way + self._rest_t.place[root_t], {})
-                above = {root_t: (out.get(root_t), dict(zip(rotations.joints, rotations.values))[root_t])}
+                    way = quaternion.rotate(world, moved - self.rest_s.place[root_s]) * self.scale
+                    out[root_t] = self._local_place(root_t, way + self.rest_t.place[root_t], {})
+                above = {root_t: (out.get(root_t), rotations[root_t])}
             hips = self.map["hips"].target[0]
             out[hips] = self._local_place(hips, place, above or {})
             body = {"hips", "root", "pelvis", "spine", "head"}
@@ -273,9 +284,9 @@ class Retargeter:
                 if s in slides:
                     top = self.source.parents[s] < 0 or self.target.parents[t] < 0
                     out[t] = self._top_place(pose, s, t) if top else self._offset(pose, s, t, world)
-        return [(j, 0, v.astype(np.float32)) for j, v in out.items()]
+        return out
 
-    def _hips_place(self, pose: Pose, rotations: Rotations, world: Array) -> Array:
+    def _hips_place(self, pose: Pose, rotations: dict[int, Array], world: Array) -> Array:
         """Where the target's hips are `(T, 3)`: the middle between the hip joints, its height over the ankles and its way
         scaled by the length of the legs."""
         (hips_s,), (hips_t,) = self.map["hips"].source[:1], self.map["hips"].target[:1]
@@ -283,42 +294,46 @@ class Retargeter:
         between_s, between_t = (
             (p.place[legs[0]] + p.place[legs[1]]) / 2
             for p, legs in (
-                (self._rest_s, (self.map["left_leg"].source[0], self.map["right_leg"].source[0])),
-                (self._rest_t, (self.map["left_leg"].target[0], self.map["right_leg"].target[0])),
+                (self.rest_s, (self.map["left_leg"].source[0], self.map["right_leg"].source[0])),
+                (self.rest_t, (self.map["left_leg"].target[0], self.map["right_leg"].target[0])),
             )
         )
         inside = affine.apply(affine.invert(self.source.rest_model[hips_s].astype(np.float64)), between_s[None])[0]
         middle = here[..., :3] @ inside + here[..., 3]
         middle = quaternion.rotate(world, middle)
-        middle[:, 1] -= self.ankle_s + self._ground(pose, world)
+        middle[:, 1] -= self.feet_s.ankle + self.ground(pose, world)
         middle = middle * self.scale
-        middle[:, 1] += self.ankle_t
+        middle[:, 1] += self.feet_t.ankle
         turned = self._model_rotation(hips_t, rotations)
-        offset = quaternion.rotate(quaternion.conjugate(self._rest_t.rotation[hips_t]), between_t - self._rest_t.place[hips_t])
+        offset = quaternion.rotate(quaternion.conjugate(self.rest_t.rotation[hips_t]), between_t - self.rest_t.place[hips_t])
         return middle - quaternion.rotate(turned, offset)
 
-    def _ground(self, pose: Pose, world: Array) -> float:
-        """How high the source's ground is, where its motion shows that it is not at zero."""
-        few = pose[:: max(len(pose) // 64, 1)]
-        feet = [model_of(self.source, few, self.map[f"{s}_leg"].source[2])[..., 3] for s in ("left", "right")]
-        heights = np.minimum(*(quaternion.rotate(world, f)[:, 1] for f in feet))
-        leg = leg_length(self._rest_s.place, self._chains("source"))
-        low = float(np.percentile(heights, 5)) - self.ankle_s
-        if abs(low) < 0.3 * leg:
+    def ground(self, pose: Pose, world: Array) -> float:
+        """How high the source's ground is, in its own units. Zero, unless its motion shows another; where its rest pose does
+        not say how high ankles are (a BVH's, a moment of motion), the feet that stand do."""
+        few = pose[:: max(len(pose) // 128, 1)]
+        points = feet_points(self.source, few, self.chains("source"), self.feet_s)
+        place = quaternion.rotate(world, points.place)
+        heights = (place[..., 1] - points.rest).min(axis=(1, 2))
+        low = float(np.percentile(heights, 5))
+        if not (abs(low) < 0.3 * points.leg or 0 < low < 1.5 * points.leg):
+            self._lines.add(
+                "info", "ground",
+                f"the feet of {self.names[0]} stand at {low * self.source_metres:.2f} m; that is taken as the ground",
+            )  # fmt: skip
+            return low
+        steps = np.linalg.norm(np.diff(place, axis=0), axis=-1).min(axis=(1, 2)) if len(few) > 2 else np.zeros(0)
+        if self.sure_of_ankles or not len(steps):
             return 0.0
-        if low > 0 and low < 1.5 * leg:
-            return 0.0  # in the air: a jump, a swing, a ladder
-        self._lines.add(
-            "info", "ground", f"the feet of {self.names[0]} stand at {low * self.source_metres:.2f} m; that is taken as the ground"
-        )
-        return low
+        slow = steps <= np.percentile(steps, 30)
+        low = float(np.percentile(heights[1:][slow], 10))
+        return float(low) if abs(low) < 0.12 * points.leg else 0.0
 
-    def _model_rotation(self, joint: int, rotations: Rotations) -> Array:
-        known = dict(zip(rotations.joints, rotations.values))
+    def _model_rotation(self, joint: int, rotations: dict[int, Array]) -> Array:
         rest = np.asarray(self.target.rest.rotation, np.float64)
         out: Array = quaternion.identity(dtype=np.float64)
         for j in (*reversed(self.target.ancestors(joint)), joint):
-            out = quaternion.multiply(out, known[j].astype(np.float64) if j in known else rest[j])
+            out = quaternion.multiply(out, rotations[j].astype(np.float64) if j in rotations else rest[j])
         return out
 
     def _local_place(self, joint: int, place: Array, above: Mapping[int, tuple[Array | None, Array]]) -> Array:
@@ -344,7 +359,7 @@ class Retargeter:
         ps, pt = int(self.source.parents[s]), int(self.target.parents[t])
         if ps >= 0:
             slid = slid @ self.source.rest_model[ps, :, :3].astype(np.float64).T
-        bodies = quaternion.from_matrix(self._rest_t.frame @ self._rest_s.frame.T)
+        bodies = quaternion.from_matrix(self.rest_t.frame @ self.rest_s.frame.T)
         slid = quaternion.rotate(bodies, slid) * self.scale
         if pt >= 0:
             slid = slid @ np.linalg.inv(self.target.rest_model[pt, :, :3].astype(np.float64)).T
@@ -354,8 +369,8 @@ class Retargeter:
         """The way of a joint without a parent, in model space. A BVH's rest pose has it at zero, whatever its height; there
         the place itself counts, elsewhere how far it is from rest."""
         place = model_of(self.source, pose, s)[..., 3] * self.scale
-        if float(np.abs(self._rest_s.place[s]).max()) > 1e-9 and self.scale != 1:
-            place = place - self._rest_s.place[s] * self.scale + self._rest_t.place[t]
+        if float(np.abs(self.rest_s.place[s]).max()) > 1e-9 and self.scale != 1:
+            place = place - self.rest_s.place[s] * self.scale + self.rest_t.place[t]
         return self._local_place(t, place, {})
 
     def _morphs(self, clip: Clip) -> list[Track]:
@@ -377,14 +392,6 @@ class Retargeter:
             self._lines.add("dropped", f"clip {clip.name!r}", f"{len(lost)} morphs do not exist here: {shown}")
         return out
 
-    @cached_property
-    def feet(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Foot and toe joints of source and target, left first."""
-        return tuple(  # type: ignore[return-value]
-            tuple(j for s in ("left", "right") for j in (getattr(self.map[f"{s}_leg"], side)[2],))
-            for side in ("source", "target")
-        )
-
 
 def map_bones_by_name(source: Skeleton, target: Skeleton) -> BoneMap:
     """The map of two skeletons that are one: every joint with itself."""
@@ -402,59 +409,3 @@ def _moved(clip: Clip) -> set[int]:
 
 def _turns(skeleton: Skeleton, joint: int, moved: set[int]) -> bool:
     return joint in moved or any(j in moved for j in skeleton.ancestors(joint))
-
-
-def _stature(rest: Posture, chains: Mapping[str, tuple[int, ...]]) -> float:
-    """Head to ankle along the body's own up."""
-    up = rest.frame[:, 1]
-    heads = rest.place[chains["head"][-1]] if "head" in chains else rest.place[chains["left_arm"][0]]
-    feet = (rest.place[chains["left_leg"][2]] + rest.place[chains["right_leg"][2]]) / 2
-    return float((heads - feet) @ up) * 1.15
-
-
-def _metres(height: float) -> float:
-    """Metres per unit of a figure that tall: 1 for anything a character may be, else what makes a person of it."""
-    if 0.3 <= height <= 6 or height <= 0:
-        return 1.0
-    for unit in (0.01, 0.0254, 0.3048, 0.001, 0.0254 / 0.45):
-        if 1.3 <= height * unit <= 2.2:
-            return unit
-    return PERSON / height
-
-
-def _ankle_height(skeleton: Skeleton, rest: Posture, chains: Mapping[str, tuple[int, ...]]) -> float:
-    """How high the ankles are over the ground when the body stands."""
-    up = np.array([0.0, 1.0, 0.0]) if rest.frame[1, 1] > 0.5 else rest.frame[:, 1]
-    ankles = [chains[f"{s}_leg"][2] for s in ("left", "right")]
-    below = np.concatenate([skeleton.descendants(j) for j in ankles])
-    heights = rest.place[below] @ up
-    low, ankle = float(heights.min()), float((rest.place[ankles] @ up).mean())
-    leg = leg_length(rest.place, chains)
-    on_ground = -0.04 * leg <= low <= 0.15 * leg
-    return ankle if on_ground else ankle - low + 0.03 * leg
-
-
-def _same_proportions(a: Array, b: Array, bones: BoneMap, ratio: float) -> bool:
-    """Whether the legs and hips of both bodies are the same but for their size."""
-    for side in ("left_leg", "right_leg"):
-        s, t = bones[side].source[:3], bones[side].target[:3]
-        for k in range(2):
-            mine, theirs = np.linalg.norm(a[s[k + 1]] - a[s[k]]), np.linalg.norm(b[t[k + 1]] - b[t[k]])
-            if abs(theirs - ratio * mine) > 2e-3 * ratio * mine:
-                return False
-    wide = [
-        np.linalg.norm(p[legs[0]] - p[legs[1]])
-        for p, legs in (
-            (a, (bones["left_leg"].source[0], bones["right_leg"].source[0])),
-            (b, (bones["left_leg"].target[0], bones["right_leg"].target[0])),
-        )
-    ]
-    return bool(abs(wide[1] - ratio * wide[0]) < 5e-3 * ratio * max(wide[0], 1e-9))
-
-
-def _size_ratio(bones: BoneMap, a: Array, b: Array) -> float:
-    """How much larger the target is, by how far its mapped joints are from their middle. Exactly 1 where about equal."""
-    s, t = [c.source[0] for c in bones], [c.target[0] for c in bones]
-    spread = [float(np.sqrt(((p - p.mean(0)) ** 2).sum(-1).mean())) for p in (a[s], b[t])]
-    ratio = spread[1] / spread[0] if spread[0] > 1e-9 and spread[1] > 1e-9 else 1.0
-    return 1.0 if abs(ratio - 1) < 0.02 else ratio

@@ -8,7 +8,6 @@ per joint: no forward kinematics. Only joints between which the source has other
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,11 @@ from marrow.motion.alignment import Driver
 from marrow.motion.posture import Posture
 from marrow.motion.tree import is_above, path_down
 
-__all__ = ["Rotations", "model_of", "transfer_rotations", "twist_rotations"]
+__all__ = ["LocalTracks", "model_of", "transfer_rotations", "twist_rotations"]
 
 Array = NDArray[Any]
+LocalTracks = dict[tuple[int, int], Array]
+"""Values `(T, C)` by joint and path (0 translation, 1 rotation, 2 scale); what is not in it rests."""
 
 
 def _left(q: Array) -> Array:
@@ -35,14 +36,6 @@ def _right(q: Array) -> Array:
     """The matrix of `p -> p q`."""
     x, y, z, w = q
     return np.array([[w, z, -y, x], [-z, w, x, y], [y, -x, w, z], [-x, -y, -z, w]])
-
-
-@dataclass(frozen=True, eq=False)
-class Rotations:
-    """Local turns of the joints that move: `values[k] (T, 4)` belongs to `joints[k]`. All others rest."""
-
-    joints: list[int]
-    values: list[Array]
 
 
 class _Source:
@@ -87,8 +80,8 @@ def transfer_rotations(
     target: Skeleton,
     drivers: Mapping[int, Driver],
     world: Array,
-) -> Rotations:
-    """The local turns of `target` from those of `source`, `local (T, J, 4)` float32."""
+) -> dict[int, Array]:
+    """The local turns `(T, 4)` of the joints of `target` that move, from those of `source`, `local (T, J, 4)` float32."""
     turns = _Source(source, local, rest)
     own = quaternion.normalize(np.asarray(target.rest.rotation, np.float64))
     outside = Driver(-1, -1, 0.0, quaternion.identity(dtype=np.float64))
@@ -125,45 +118,42 @@ def transfer_rotations(
         matrices = np.stack([m.T for _, _, m in singles]).astype(np.float32)
         made = np.matmul(picked, matrices)
         values |= {j: made[k] for k, (j, _, _) in enumerate(singles)}
-    return Rotations(joints, [values[j] for j in joints])
+    return {j: values[j] for j in joints}
 
 
 def twist_rotations(
     target: Skeleton,
     chains: Mapping[str, tuple[int, ...]],
     twists: Mapping[int, tuple[str, int]],
-    rotations: Rotations,
-) -> Rotations:
-    """Adds the turns of twist joints: each shares the turning of its bone about its own length, by where it sits on it."""
-    known = dict(zip(rotations.joints, rotations.values))
+    known: Mapping[int, Array],
+) -> dict[int, Array]:
+    """The turns of twist joints: each shares the turning of its bone about its own length, by where it sits on it."""
     rest_t = np.asarray(target.rest.translation, np.float64)
     rest_r = quaternion.normalize(np.asarray(target.rest.rotation, np.float64))
-    joints, values = list(rotations.joints), list(rotations.values)
+    out: dict[int, Array] = {}
     for j, (part, k) in twists.items():
-        chain = chains[part]
+        chain = chains.get(part, ())
+        if len(chain) < 3:
+            continue
         bone, following = chain[k], chain[k + 1]
         if int(target.parents[j]) != bone or int(target.parents[following]) != bone or j in known:
             continue
         length = float(np.linalg.norm(rest_t[following]))
-        if length < 1e-9:
+        turning = following if k == 1 else bone
+        if length < 1e-9 or turning not in known:
             continue
         axis = rest_t[following] / length
         share = float(np.clip(rest_t[j] @ axis / length, 0.0, 1.0))
         if k == 1:
-            if following not in known:
-                continue
             turned = quaternion.multiply(known[following], quaternion.conjugate(rest_r[following]))
         else:
-            if bone not in known:
-                continue
             turned, share = quaternion.multiply(quaternion.conjugate(rest_r[bone]), known[bone]), share - 1.0
         angle = 2 * np.arctan2(turned[:, :3] @ axis, turned[:, 3])
         angle = (angle + np.pi) % (2 * np.pi) - np.pi
         # Near half a turn the short way may change from frame to frame: follow it instead of jumping.
         angle = np.unwrap(angle) * share
-        joints.append(j)
-        values.append(quaternion.multiply(quaternion.from_axis_angle(axis, angle), rest_r[j]).astype(np.float32))
-    return Rotations(joints, values)
+        out[j] = quaternion.multiply(quaternion.from_axis_angle(axis, angle), rest_r[j]).astype(np.float32)
+    return out
 
 
 def model_of(skeleton: Skeleton, pose: Pose, joint: int) -> Array:
