@@ -36,25 +36,32 @@ from marrow.model import (
 from marrow.report import Report
 
 if TYPE_CHECKING:
-    from marrow import graph, samples
+    from marrow import graph, motion, samples
     from marrow.animation.additive import additive
     from marrow.animation.resampling import SampledClip
     from marrow.graph import Animator, Graph, load_graph
     from marrow.io import load, save
+    from marrow.motion import BoneMap, Retargeter, blend, retarget, sample_clips
     from marrow.skinning import Surface, bounds, skin, skinning_matrices
     from marrow.studio import view
 
 # What needs more than the data model is imported when it is first asked for, so that `import marrow` stays quick.
 _LATE = {
     "Animator": "marrow.graph",
+    "BoneMap": "marrow.motion",
     "Graph": "marrow.graph",
+    "Retargeter": "marrow.motion",
     "SampledClip": "marrow.animation.resampling",
     "Surface": "marrow.skinning",
     "additive": "marrow.animation.additive",
+    "blend": "marrow.motion",
     "bounds": "marrow.skinning",
     "graph": "marrow.graph",
     "load": "marrow.io",
     "load_graph": "marrow.graph",
+    "motion": "marrow.motion",
+    "retarget": "marrow.motion",
+    "sample_clips": "marrow.motion",
     "samples": "marrow.samples",
     "save": "marrow.io",
     "skin": "marrow.skinning",
@@ -64,6 +71,7 @@ _LATE = {
 
 __all__ = [
     "Animator",
+    "BoneMap",
     "Character",
     "Clip",
     "Clips",
@@ -76,6 +84,7 @@ __all__ = [
     "MorphTarget",
     "Pose",
     "Report",
+    "Retargeter",
     "SampledClip",
     "Section",
     "Skeleton",
@@ -85,14 +94,18 @@ __all__ = [
     "Track",
     "__version__",
     "additive",
+    "blend",
     "bounds",
     "errors",
     "graph",
     "limit_influences",
     "load",
     "load_graph",
+    "motion",
     "normalize_weights",
     "pack_weights",
+    "retarget",
+    "sample_clips",
     "samples",
     "save",
     "skin",

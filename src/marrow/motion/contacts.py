@@ -19,7 +19,7 @@ from marrow.motion.posture import Posture, leg_length, rest_posture
 from marrow.motion.rig import find_rig
 from marrow.motion.sizes import ankle_height
 
-__all__ = ["FeetPoints", "FeetShape", "Windows", "clip_contacts", "contact_events", "feet_points", "feet_shape", "planted_frames", "windows"]
+__all__ = ["FeetPoints", "FeetShape", "Windows", "clip_contacts", "contact_events", "feet_points", "feet_shape", "planted_frames", "same_feet", "windows"]
 
 Array = NDArray[Any]
 Chains = Mapping[str, tuple[int, ...]]
@@ -56,16 +56,21 @@ class FeetShape:
     rest: Array
     ankle: float
     leg: float
+    ball: Array
+    """How far the balls are from the ankles, `(2,)`."""
 
 
-def feet_shape(skeleton: Skeleton, chains: Chains, posture: Posture | None = None) -> FeetShape:
-    """The feet of a body, seen in the posture it stands in (the rest pose where left out)."""
+def feet_shape(
+    skeleton: Skeleton, chains: Chains, posture: Posture | None = None, ankle: float | None = None
+) -> FeetShape:
+    """The feet of a body, seen in the posture it stands in (the rest pose where left out). `ankle` is the height of its
+    ankles where that is known."""
     rest = rest_posture(skeleton, chains) if posture is None else posture
     leg = leg_length(skeleton.rest_model[..., 3].astype(np.float64), chains)
     size = leg / max(leg_length(rest.place, chains), 1e-12)  # a bind pose may have units of its own
-    ankle = ankle_height(skeleton, rest, chains) * size
+    ankle = ankle_height(skeleton, rest, chains) * size if ankle is None else ankle
     up = np.array([0.0, 1.0, 0.0]) if rest.frame[1, 1] > 0.9 else rest.frame[:, 1]
-    offset, heights = np.zeros((2, 2, 3)), np.zeros((2, 2))
+    offset, heights, reach = np.zeros((2, 2, 3)), np.zeros((2, 2)), np.zeros(2)
     for k, side in enumerate(("left", "right")):
         foot = chains[f"{side}_leg"][2]
         toes = chains.get(f"{side}_toes", ())
@@ -77,7 +82,14 @@ def feet_shape(skeleton: Skeleton, chains: Chains, posture: Posture | None = Non
         own = np.linalg.norm(skeleton.rest_model[foot, :, 0].astype(np.float64))
         offset[k] = quaternion.rotate(quaternion.conjugate(rest.rotation[foot]), np.stack([heel, ball])) / max(own, 1e-12)
         heights[k] = 0.0, max(float(ball @ up) + ankle, 0.0)
-    return FeetShape(offset, heights, ankle, leg)
+        reach[k] = np.linalg.norm(ball)
+    return FeetShape(offset, heights, ankle, leg, reach)
+
+
+def same_feet(mine: FeetShape, theirs: FeetShape, ratio: float) -> bool:
+    """Whether both bodies' feet reach as far from the ankle to the ball, but for their size."""
+    reach = [f.ball for f in (mine, theirs)]
+    return bool(np.abs(reach[1] - ratio * reach[0]).max() < 0.01 * ratio * max(float(reach[0].max()), 1e-12))
 
 
 def feet_points(skeleton: Skeleton, pose: Pose, chains: Chains, shape: FeetShape) -> FeetPoints:

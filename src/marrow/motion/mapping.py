@@ -226,6 +226,11 @@ def map_bones(
             f"{four} walks on four legs and {two} on two: arms cannot do what front legs do; map the joints yourself where "
             "that is meant (map=)"
         )
+    if not (moving & known) and a.kind == b.kind == "other":
+        raise RetargetError(
+            f"none of the joints that {motion} moves exists in {character}, and no body can be seen in "
+            f"{'either' if a.missing and b.missing else 'one of them'}"
+        )
     if share < 0.5 or not pairs:
         _refuse(a, b, motion, character)
     return _by_name(a, b, pairs, moving)
@@ -254,11 +259,12 @@ def _between_bodies(a: Rig, b: Rig, pairs: list[tuple[int, int]]) -> BoneMap:
             mine = a.chains["pelvis"]
         if mine and theirs and not any(j in c.source for c in chains for j in mine):
             chains.append(ChainPair(part, mine, theirs))
-    taken_s = {j for c in chains for j in c.source} | set(a.twists)
-    taken_t = {j for c in chains for j in c.target} | set(b.twists)
-    # What is no part of a body (face, props, hair) goes by name, where its parents agree.
+    taken_s = {j for c in chains for j in c.source}
+    taken_t = {j for c in chains for j in c.target}
+    # What is no part of a body (face, props, hair) goes by name; so do twist joints that both have.
     for s, t in pairs:
-        if s not in taken_s and t not in taken_t and _inside(a, s) and _inside(b, t):
+        fits = _inside(a, s) and _inside(b, t) and a.twists.get(s) == b.twists.get(t)
+        if s not in taken_s and t not in taken_t and fits:
             chains.append(ChainPair(a.skeleton.names[s], (s,), (t,)))
             taken_s.add(s)
             taken_t.add(t)

@@ -20,8 +20,8 @@ from marrow.model import Character, Clip, Pose, Skeleton, Track, Tracks
 from marrow.model._validate import owned
 from marrow.model.clip import PATHS
 from marrow.motion.alignment import Driver, drivers, shares_frames, world_turn
-from marrow.motion.contacts import FeetShape, feet_points, feet_shape
-from marrow.motion.copying import copied, same_rig
+from marrow.motion.contacts import feet_points, feet_shape, same_feet
+from marrow.motion.copying import copied, lost, same_rig
 from marrow.motion.frames import frame_times, pack_uniform
 from marrow.motion.mapping import BoneMap, RetargetError, as_map, map_bones
 from marrow.motion.names import bare
@@ -31,7 +31,7 @@ from marrow.motion.quality import MotionQuality, motion_quality
 from marrow.motion.rig import find_rig
 from marrow.motion.sizes import metres, same_proportions, size_ratio, stands_on_ground, stature
 from marrow.motion.transfer import LocalTracks, model_of, transfer_rotations, twist_rotations
-from marrow.report import Report, ReportBuilder
+from marrow.report import Kind, Report, ReportBuilder
 
 __all__ = ["Retargeter", "retarget"]
 
@@ -94,19 +94,20 @@ class Retargeter:
         self.names = names
         self._lines = ReportBuilder()
         self._given_scale, self._units = scale, units
-        self.exact = map is None and scale is None and same_rig(self.source, self.target)
+        moved = sorted(_moved(clip)) if clip is not None else None
+        self.exact = map is None and scale is None and same_rig(self.source, self.target, moved)
         if self.exact:
             self.map = map_bones_by_name(self.source, self.target)
             return
         if not len(self.source):
             raise RetargetError(f"{names[0]} has no skeleton: there are no joints to take motion from")
         if map is None:
-            moved = sorted(_moved(clip)) if clip is not None else None
             self.map = map_bones(self.source, self.target, moved=moved, motion=names[0], character=names[1])
         else:
             self.map = as_map(map, self.source, self.target)
         for note in self.map.notes:
-            self._lines.add("info" if "found by" in note else "warning", "map", note)
+            kind: Kind = "info" if "found by" in note else "dropped" if "do not exist" in note else "warning"
+            self._lines.add(kind, "map", note)
         if self.map.humanoid:
             self._need_a_body()
         self._plan()
@@ -160,6 +161,10 @@ class Retargeter:
         self.feet_t = feet_shape(self.target, theirs, self._to)
         self.sure_of_ankles = self._from is self.rest_s and self.rest_s.stance and stands_on_ground(self.source, self.rest_s, mine)
         self.same_proportions = same_proportions(self.rest_s.place, self.rest_t.place, self.map, ratio)
+        if not self.sure_of_ankles and self.same_proportions and same_feet(self.feet_s, self.feet_t, ratio):
+            # The same feet: what the target's rest pose says about its ankles holds for the source.
+            self.feet_s = feet_shape(self.source, mine, self._from, self.feet_t.ankle / ratio)
+            self.sure_of_ankles = True
         forward = self._from.frame[:, 2]
         toes = [self._from.place[c.source[0]] - self._from.place[self.map[c.name.replace("toes", "leg")].source[2]]
                 for c in self.map if c.name.endswith("_toes")]  # fmt: skip
@@ -192,6 +197,8 @@ class Retargeter:
         if clip.additive:
             raise RetargetError(f"{clip.name!r} is additive: retarget the clip it was made from, then make it additive again")
         if self.exact:
+            for names, what in zip(lost(clip, self.target), ("joints", "morphs")):
+                self._note_lost(clip, names, what)
             return copied(clip, self.target)
         times = frame_times(clip, fps)
         pose = sample(clip, times)
@@ -244,6 +251,11 @@ class Retargeter:
         found = drivers(self.map, self._from, self._to, world, shared=self.shared)
         if self.map.humanoid and "root" in self.map and self.map["root"].source[0] not in moved:
             del found[self.map["root"].target[0]]
+        if self.map.humanoid:
+            # A twist joint that the clip leaves alone shares its bone's turning instead.
+            idle = [t for t in find_rig(self.target).twists if t in found and found[t].a not in moved]
+            for t in idle:
+                del found[t]
         if not self.map.humanoid:
             found = {t: d for t, d in found.items() if _turns(self.source, d.a, moved) or t in self._moved_targets(moved)}
         return found
@@ -373,23 +385,26 @@ class Retargeter:
             place = place - self.rest_s.place[s] * self.scale + self.rest_t.place[t]
         return self._local_place(t, place, {})
 
+    def _note_lost(self, clip: Clip, names: list[str], what: str) -> None:
+        if names:
+            shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+            self._lines.add("dropped", f"clip {clip.name!r}", f"{len(names)} {what} do not exist here: {shown}")
+
     def _morphs(self, clip: Clip) -> list[Track]:
         """Morph tracks as they are, by name."""
         theirs: dict[str, int] = {}
         for m, name in enumerate(self.target.morph_names):
             theirs.setdefault(bare(name).lower(), m)
-        lost, out = [], []
+        gone, out = [], []
         for k in np.flatnonzero(clip.tracks.table["path"] == PATHS.index("morph")):
             track = clip.tracks[int(k)]
             name = self.source.morph_names[track.target]
             found = theirs.get(bare(name).lower(), -1)
             if found < 0:
-                lost.append(name)
+                gone.append(name)
             else:
                 out.append(Track(found, "morph", track.times, track.values, track.interpolation))
-        if lost:
-            shown = ", ".join(lost[:8]) + (", ..." if len(lost) > 8 else "")
-            self._lines.add("dropped", f"clip {clip.name!r}", f"{len(lost)} morphs do not exist here: {shown}")
+        self._note_lost(clip, gone, "morphs")
         return out
 
 
