@@ -29,10 +29,10 @@ def same_rig(source: Skeleton, target: Skeleton, moved: Collection[int] | None =
     size = max(float(np.abs(source.rest.translation).max(initial=0.0)), 1e-6)
     for s in known:
         t = pairs[s]
-        turned = abs(float((source.rest.rotation[s].astype(np.float64) * target.rest.rotation[t]).sum()))
+        mine, theirs = source.rest.rotation[s], target.rest.rotation[t]
         if (
             np.abs(source.rest.translation[s] - target.rest.translation[t]).max() > 1e-5 * size
-            or turned < 1 - 1e-9
+            or min(np.abs(mine - theirs).max(), np.abs(mine + theirs).max()) > 1e-5
             or np.abs(source.rest.scale[s] - target.rest.scale[t]).max() > 1e-5
         ):
             return False

@@ -259,6 +259,7 @@ def _between_bodies(a: Rig, b: Rig, pairs: list[tuple[int, int]]) -> BoneMap:
             mine = a.chains["pelvis"]
         if mine and theirs and not any(j in c.source for c in chains for j in mine):
             chains.append(ChainPair(part, mine, theirs))
+    chains += _twist_pairs(a, b)
     taken_s = {j for c in chains for j in c.source}
     taken_t = {j for c in chains for j in c.target}
     # What is no part of a body (face, props, hair) goes by name; so do twist joints that both have.
@@ -270,6 +271,19 @@ def _between_bodies(a: Rig, b: Rig, pairs: list[tuple[int, int]]) -> BoneMap:
             taken_t.add(t)
     notes = [*(f"source: {n}" for n in a.notes), *(f"target: {n}" for n in b.notes)]
     return BoneMap(a.skeleton, b.skeleton, _without_circles(a.skeleton, b.skeleton, chains), tuple(notes))
+
+
+def _twist_pairs(a: Rig, b: Rig) -> list[ChainPair]:
+    """Twist joints of bones that have as many of them in both bodies, in order."""
+    out = []
+    for part, bone in sorted({*a.twists.values()} & {*b.twists.values()}):
+        mine, theirs = ([j for j, where in r.twists.items() if where == (part, bone)] for r in (a, b))
+        if len(mine) == len(theirs):
+            side, _, limb = part.partition("_")
+            name = f"{side}_{('upper', 'lower')[bone]}_{limb}_twist"
+            many = len(mine) > 1
+            out += [ChainPair(f"{name}_{k + 1}" if many else name, (s,), (t,)) for k, (s, t) in enumerate(zip(mine, theirs))]
+    return out
 
 
 def _inside(rig: Rig, joint: int) -> bool:

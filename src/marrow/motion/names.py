@@ -24,7 +24,7 @@ _RIGHT = {"right", "r", "rt", "rgt", "droit", "droite", "derecha", "derecho", "d
 # What tools write in front of every name, and what says no more than "this is a joint".
 _NOISE = {
     "joint", "jnt", "jt", "bone", "bn", "bip", "mixamorig", "j", "b", "c", "cc", "def", "org", "mch", "rig", "skel",
-    "sk", "bind", "skeleton", "armature", "valvebiped", "smpl", "smplx", "character", "ctr", "center", "centre",
+    "sk", "bind", "skeleton", "armature", "valvebiped", "smpl", "smplx", "character", "bend", "ctr", "center", "centre",
 }  # fmt: skip
 _HELPERS = {
     "ik", "fk", "ctrl", "control", "controller", "pole", "target", "helper", "socket", "attach", "weapon", "prop",
@@ -34,7 +34,7 @@ _HELPERS = {
     "palm", "chin", "stomach", "face", "gun",
 }  # fmt: skip
 _ENDS = {"end", "nub", "leaf", "tip", "top", "effector", "site", "endsite"}
-_TWISTS = {"twist", "roll", "bend"}
+_TWISTS = {"twist", "roll"}
 
 ARM_WORDS = {
     "clavicle": "clavicle", "collar": "clavicle", "collarbone": "clavicle", "scapula": "clavicle", "clav": "clavicle",

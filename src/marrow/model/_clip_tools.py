@@ -1,0 +1,37 @@
+"""The methods of a `Clip` that edit motion. Their work is done by `marrow.motion`, looked up on first use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from marrow.model import _late
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from marrow.model.clip import Event
+    from marrow.model.pose import Pose
+    from marrow.model.skeleton import Skeleton
+
+__all__ = ["ClipTools"]
+
+
+class ClipTools:
+    """What can be done to a clip. Every method gives a new clip and leaves this one as it is."""
+
+    @classmethod
+    def from_poses(
+        cls,
+        name: str,
+        skeleton: Skeleton,
+        poses: Pose,
+        fps: float | None = None,
+        *,
+        times: ArrayLike | None = None,
+        events: Iterable[Event] = (),
+    ) -> Self:
+        """A clip of poses `(T,)` at `fps` frames a second, or at `times (T,)`. Joints that rest get no track."""
+        return _late.function("motion.frames", "clip_from_poses")(
+            name, skeleton, poses, fps, times=times, events=tuple(events)
+        )
