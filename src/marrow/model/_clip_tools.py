@@ -35,3 +35,11 @@ class ClipTools:
         return _late.function("motion.frames", "clip_from_poses")(
             name, skeleton, poses, fps, times=times, events=tuple(events)
         )
+
+    def mirrored(
+        self, pairs: Mapping[str, str] | Iterable[tuple[str, str]] | None = None, *, name: str | None = None
+    ) -> Self:
+        """The clip as in a mirror between left and right: each joint does what its partner did, reflected in model space and
+        seen from both rest poses. Partners are found by name; `pairs` overrules. Events and morphs change sides, travel turns
+        round. Keys and their interpolation stay."""
+        return _late.function("motion.mirror", "mirrored_clip")(self, pairs, name=name)
