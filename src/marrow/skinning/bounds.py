@@ -183,7 +183,7 @@ def _rigid_spheres(
     # How far partner b's stretch takes the sphere of a from its centre.
     partner = stretch[:, b]
     moved = np.einsum("feij,fej->fei", partner[..., :3], c) + partner[..., 3]
-    sound = np.isfinite(partner).all(axis=(-2, -1))
+    sound: Array = np.asarray(np.isfinite(partner).all(axis=(-2, -1)))
     norm = np.linalg.norm(np.where(sound[..., None, None], partner[..., :3], 0), ord=2, axis=(-2, -1))
     norm = np.where(sound, norm, np.nan)
     radius = np.linalg.norm(moved - c, axis=-1) + norm * np.linalg.norm(half[:, a], axis=-1)
