@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.animation.kinematics import check_pose, output, skinning_matrices, to_model
 from marrow.errors import ValidationError
-from marrow.kernels import poses
+from marrow.kernels import poses, reference
 from marrow.kernels.compiler import readonly
 from marrow.kernels.skinning import skin_kernel
 from marrow.math import affine
@@ -185,6 +185,7 @@ class _Group:
         self.ranges, self.table = readonly(self.layout.ranges), readonly(self.layout.addresses())
         # Meshes that lack normals or tangents in a character that has some leave those rows zero.
         self.rows = np.unique(self.layout.rows)
+        self.used = np.unique(self.layout.joints)
 
     def run(self, motion: Motion, p: Array, n: Array | None, t: Array | None, threads: int) -> None:
         """Writes this group's rows of the outputs."""
@@ -196,6 +197,7 @@ class _Group:
             (stretches,) = poses.dual_quaternions(matrices, self.pivots, dual, stretch, np.empty(66))
             if stretches:
                 method = "dual_quaternion_stretch"
+                self.take_out_common_scale(matrices, dual, stretch)
             matrices, dual = readonly(stretch), readonly(dual.reshape(-1))
         weights = EMPTY
         if self.targets and motion.morphs is not None:
@@ -222,6 +224,24 @@ class _Group:
             run_split(lambda a, b: kernel(*arguments, a, b, 0, blocks), F, seconds, threads)
         else:
             run_split(lambda a, b: kernel(*arguments, 0, 1, a, b), blocks, seconds, threads)
+
+    def take_out_common_scale(self, matrices: Array, dual: Array, stretch: Array) -> None:
+        """Where all joints share one scale, vertices are scaled and then moved rigidly (`reference.common_scale`)."""
+        F, P = matrices.shape[:2]
+        used = matrices[:, self.used].reshape(F, -1, 3, 4).astype(np.float64)
+        sigma = reference.common_scale(used[..., :3])
+        scaled = np.flatnonzero(sigma != 1)
+        if len(scaled):
+            plain = matrices[scaled].reshape(-1, P, 3, 4).astype(np.float64)
+            plain[..., :3] /= sigma[scaled, None, None, None]
+            rigid, rest = (
+                np.empty((len(scaled), P, 8), np.float32),
+                np.empty((len(scaled), P, 12), np.float32),
+            )
+            flat = readonly(plain.astype(np.float32).reshape(-1, P, 12))
+            poses.dual_quaternions(flat, self.pivots, rigid, rest, np.empty(66))
+            dual[scaled] = rigid
+            stretch[scaled] = (affine.identity((), np.float64) * sigma[scaled, None, None]).reshape(-1, 1, 12)
 
 
 class _BlendedGroup:
