@@ -145,9 +145,10 @@ def skinning_matrices(model, joints, inverse_bind, out, F, J):
 # -- dual quaternions ---------------------------------------------------------------------------------------------
 
 
-def nearest_rotation(m, q, a, v):
-    """The quaternion `q (4,)` of the rotation nearest to `m (9,)`: the top eigenvector of Horn's symmetric 4x4 matrix, by
-    Jacobi sweeps. `a (16,)` and `v (16,)` hold the matrix and its eigenvectors."""
+def nearest_rotation(m, scratch):
+    """The quaternion of the rotation nearest to the 3x3 matrix `m`: the top eigenvector of Horn's symmetric 4x4 matrix, by
+    Jacobi sweeps. `scratch (32,)` holds the matrix and its eigenvectors."""
+    a, v = scratch[:16], scratch[16:32]
     a[0] = m[0] - m[4] - m[8]
     a[5] = m[4] - m[0] - m[8]
     a[10] = m[8] - m[0] - m[4]
@@ -176,8 +177,7 @@ def nearest_rotation(m, q, a, v):
     for i in range(3):
         if a[5 * i] > a[5 * best]:
             best = i
-    for i in range(4):
-        q[i] = v[4 * i + best]
+    return v[best], v[4 + best], v[8 + best], v[12 + best]
 
 
 def rotate(a, v, p, r):
@@ -199,100 +199,155 @@ def rotate(a, v, p, r):
         v[4 * k + p], v[4 * k + r] = c * x - s * y, s * x + c * y
 
 
-def shepperd(m, q):
-    """The quaternion of a rotation matrix `m (9,)`, its largest component first."""
+def shepperd(m):
+    """The quaternion of a rotation matrix `m`, its largest component first."""
     tr = m[0] + m[4] + m[8]
     if tr >= m[0] and tr >= m[4] and tr >= m[8]:
-        q[0], q[1], q[2], q[3] = m[7] - m[5], m[2] - m[6], m[3] - m[1], 1.0 + tr
+        x, y, z, w = m[7] - m[5], m[2] - m[6], m[3] - m[1], 1.0 + tr
     elif m[0] >= m[4] and m[0] >= m[8]:
-        q[0], q[1], q[2], q[3] = 1.0 + m[0] - m[4] - m[8], m[1] + m[3], m[2] + m[6], m[7] - m[5]
+        x, y, z, w = 1.0 + m[0] - m[4] - m[8], m[1] + m[3], m[2] + m[6], m[7] - m[5]
     elif m[4] >= m[8]:
-        q[0], q[1], q[2], q[3] = m[1] + m[3], 1.0 - m[0] + m[4] - m[8], m[5] + m[7], m[2] - m[6]
+        x, y, z, w = m[1] + m[3], 1.0 - m[0] + m[4] - m[8], m[5] + m[7], m[2] - m[6]
     else:
-        q[0], q[1], q[2], q[3] = m[2] + m[6], m[5] + m[7], 1.0 - m[0] - m[4] + m[8], m[3] - m[1]
-    n = 1.0 / math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
-    for i in range(4):
-        q[i] *= n
+        x, y, z, w = m[2] + m[6], m[5] + m[7], 1.0 - m[0] - m[4] + m[8], m[3] - m[1]
+    n = 1.0 / math.sqrt(x * x + y * y + z * z + w * w)
+    return x * n, y * n, z * n, w * n
 
 
-def uniform_scale(m):
-    """The scale of a matrix `m (9,)` that turns and scales all ways alike; 0 for any other. 1 exactly where it only turns."""
-    det = (
+def linear_part(matrices, f, p):
+    """The 3x3 part of a matrix, row by row."""
+    return (
+        matrices[f, p, 0], matrices[f, p, 1], matrices[f, p, 2], matrices[f, p, 4], matrices[f, p, 5], matrices[f, p, 6],
+        matrices[f, p, 8], matrices[f, p, 9], matrices[f, p, 10],
+    )  # fmt: skip
+
+
+def divided(m, s):
+    return (m[0] / s, m[1] / s, m[2] / s, m[3] / s, m[4] / s, m[5] / s, m[6] / s, m[7] / s, m[8] / s)
+
+
+def determinant(m):
+    return (
         m[0] * (m[4] * m[8] - m[5] * m[7])
         - m[1] * (m[3] * m[8] - m[5] * m[6])
         + m[2] * (m[3] * m[7] - m[4] * m[6])
     )
-    if not det > 0.0:
-        return 0.0
-    total = 0.0
-    for i in range(9):
-        total += m[i] * m[i]
-    square = total / 3.0
-    error = 0.0
-    for i in range(3):
-        for j in range(i + 1):
-            d = m[i] * m[j] + m[3 + i] * m[3 + j] + m[6 + i] * m[6 + j]
-            error = max(error, abs(d - square) if i == j else abs(d))
-    if not error < 2e-6 * square:
+
+
+def likeness(m):
+    """The mean square of the lengths of the columns of `m`, and how far the matrix is from turning and scaling all ways
+    alike: the largest difference of a product of columns from what it would be then."""
+    xx, yy = m[0] * m[0] + m[3] * m[3] + m[6] * m[6], m[1] * m[1] + m[4] * m[4] + m[7] * m[7]
+    zz = m[2] * m[2] + m[5] * m[5] + m[8] * m[8]
+    xy, xz = m[0] * m[1] + m[3] * m[4] + m[6] * m[7], m[0] * m[2] + m[3] * m[5] + m[6] * m[8]
+    yz = m[1] * m[2] + m[4] * m[5] + m[7] * m[8]
+    square = (xx + yy + zz) / 3.0
+    off = max(max(abs(xx - square), abs(yy - square)), abs(zz - square))
+    return square, max(max(off, abs(xy)), max(abs(xz), abs(yz)))
+
+
+def uniform_scale(m):
+    """The scale of a matrix that turns and scales all ways alike; 0 for any other. 1 exactly where it only turns."""
+    square, error = likeness(m)
+    if not (determinant(m) > 0.0 and error < 2e-6 * square):
         return 0.0
     return 1.0 if abs(square - 1.0) < 2e-6 else math.sqrt(square)
 
 
+def common_scale(matrices, used, f):
+    """The scale that all `used` matrices of a pose share, as where a mesh is in other units than its joints; 1 for none."""
+    if len(used) == 0:
+        return 1.0
+    square = likeness(linear_part(matrices, f, used[0]))[0]
+    for k in range(len(used)):
+        m = linear_part(matrices, f, used[k])
+        own, error = likeness(m)
+        if not (determinant(m) > 0.0 and error + abs(own - square) <= 1e-4 * square):
+            return 1.0
+    size = math.sqrt(square)
+    return size if abs(size - 1.0) > 1e-5 else 1.0
+
+
+def turning(q):
+    """The 3x3 matrix of a unit quaternion."""
+    x, y, z, w = q
+    return (
+        1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y),
+        2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x),
+        2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y),
+    )  # fmt: skip
+
+
+def put_dual(dual, f, p, q, tx, ty, tz):
+    """The unit dual quaternion of a turn and a move."""
+    x, y, z, w = q
+    dual[f, p, 0], dual[f, p, 1], dual[f, p, 2], dual[f, p, 3] = x, y, z, w
+    dual[f, p, 4] = 0.5 * (tx * w + ty * z - tz * y)
+    dual[f, p, 5] = 0.5 * (-tx * z + ty * w + tz * x)
+    dual[f, p, 6] = 0.5 * (tx * y - ty * x + tz * w)
+    dual[f, p, 7] = -0.5 * (tx * x + ty * y + tz * z)
+
+
+def symmetric_stretch(m, r):
+    """What is left of `m` when the turn `r` is taken back, as the six numbers xx, xy, xz, yy, yz, zz."""
+    xx, yy = r[0] * m[0] + r[3] * m[3] + r[6] * m[6], r[1] * m[1] + r[4] * m[4] + r[7] * m[7]
+    zz = r[2] * m[2] + r[5] * m[5] + r[8] * m[8]
+    xy, xz = r[0] * m[1] + r[3] * m[4] + r[6] * m[7], r[0] * m[2] + r[3] * m[5] + r[6] * m[8]
+    return xx, xy, xz, yy, r[1] * m[2] + r[4] * m[5] + r[7] * m[8], zz
+
+
 @kernel(
-    matrices="f4[F,P,12]",
-    pivots="f8[P,3]",
-    dual="*f4[F,P,8]",
-    stretch="*f4[F,P,12]",
-    scratch="*f8[66]",
-    returns=1,
-)
-def dual_quaternions(matrices, pivots, dual, stretch, scratch):
-    """Splits matrices into unit dual quaternions and stretches about the pivots. Returns how they stretch: 0 not at all, 1 all
-    ways alike, 2 in some other way. `scratch` is for its own use."""
-    a, v, m, rot, s = scratch[:16], scratch[16:32], scratch[32:41], scratch[41:50], scratch[50:59]
-    q, c = scratch[59:63], scratch[63:66]
+    matrices="f4[F,P,12]", pivots="f8[P,3]", used="i4[?]", dual="*f4[F,P,8]", stretch="*f4[F,P,12]", scratch="*f8[?]", returns=1
+)  # fmt: skip
+def dual_quaternions(matrices, pivots, used, dual, stretch, scratch):
+    """Splits matrices into unit dual quaternions and stretches about the pivots, after a scale that the `used` ones share. Returns
+    how they stretch: 0 not at all, 1 all ways alike, 2 in some other way. `scratch (32,)` is for its own use."""
     kind = 0
     for f in range(matrices.shape[0]):
+        sigma = common_scale(matrices, used, f)
         for p in range(matrices.shape[1]):
-            for i in range(3):
-                for j in range(3):
-                    m[3 * i + j] = matrices[f, p, 4 * i + j]
+            m = linear_part(matrices, f, p)
+            if sigma != 1.0:
+                m = divided(m, sigma)
+            cx, cy, cz = sigma * pivots[p, 0], sigma * pivots[p, 1], sigma * pivots[p, 2]
             scale = uniform_scale(m)
-            sign = 1.0
             if scale > 0.0:
                 if scale != 1.0:
+                    m = divided(m, scale)
+                q = shepperd(m)
+                r = turning(q)
+                if sigma * scale != 1.0:
                     kind = max(kind, 1)
-                    for i in range(9):
-                        m[i] /= scale
-                shepperd(m, q)
+                s = (scale, 0.0, 0.0, scale, 0.0, scale)
             else:
                 kind = 2
-                det = m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6])  # fmt: skip
-                sign = -1.0 if det < 0.0 else 1.0
-                for i in range(9):
-                    m[i] *= sign
-                nearest_rotation(m, q, a, v)
-            x, y, z, w = q[0], q[1], q[2], q[3]
-            rot[0], rot[1], rot[2] = 1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)
-            rot[3], rot[4], rot[5] = 2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)
-            rot[6], rot[7], rot[8] = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)
-            for i in range(3):
-                for j in range(3):
-                    if scale > 0.0:
-                        s[3 * i + j] = scale if i == j else 0.0
-                    else:
-                        s[3 * i + j] = sign * (rot[i] * m[j] + rot[3 + i] * m[3 + j] + rot[6 + i] * m[6 + j])
-            for i in range(3):
-                c[i] = pivots[p, i] - (s[3 * i] * pivots[p, 0] + s[3 * i + 1] * pivots[p, 1] + s[3 * i + 2] * pivots[p, 2])  # fmt: skip
-                for j in range(3):
-                    stretch[f, p, 4 * i + j] = s[3 * i + j]
-                stretch[f, p, 4 * i + 3] = c[i]
-            tx = matrices[f, p, 3] - (rot[0] * c[0] + rot[1] * c[1] + rot[2] * c[2])
-            ty = matrices[f, p, 7] - (rot[3] * c[0] + rot[4] * c[1] + rot[5] * c[2])
-            tz = matrices[f, p, 11] - (rot[6] * c[0] + rot[7] * c[1] + rot[8] * c[2])
-            dual[f, p, 0], dual[f, p, 1], dual[f, p, 2], dual[f, p, 3] = x, y, z, w
-            dual[f, p, 4] = 0.5 * (tx * w + ty * z - tz * y)
-            dual[f, p, 5] = 0.5 * (-tx * z + ty * w + tz * x)
-            dual[f, p, 6] = 0.5 * (tx * y - ty * x + tz * w)
-            dual[f, p, 7] = -0.5 * (tx * x + ty * y + tz * z)
+                sign = -1.0 if determinant(m) < 0.0 else 1.0
+                q = nearest_rotation(divided(m, sign), scratch)
+                r = turning(q)
+                s = symmetric_stretch(m, r)
+            ox = cx - (s[0] * cx + s[1] * cy + s[2] * cz)
+            oy = cy - (s[1] * cx + s[3] * cy + s[4] * cz)
+            oz = cz - (s[2] * cx + s[4] * cy + s[5] * cz)
+            stretch[f, p, 0], stretch[f, p, 1], stretch[f, p, 2], stretch[f, p, 3] = (
+                sigma * s[0],
+                sigma * s[1],
+                sigma * s[2],
+                ox,
+            )
+            stretch[f, p, 4], stretch[f, p, 5], stretch[f, p, 6], stretch[f, p, 7] = (
+                sigma * s[1],
+                sigma * s[3],
+                sigma * s[4],
+                oy,
+            )
+            stretch[f, p, 8], stretch[f, p, 9], stretch[f, p, 10], stretch[f, p, 11] = (
+                sigma * s[2],
+                sigma * s[4],
+                sigma * s[5],
+                oz,
+            )
+            tx = matrices[f, p, 3] - (r[0] * ox + r[1] * oy + r[2] * oz)
+            ty = matrices[f, p, 7] - (r[3] * ox + r[4] * oy + r[5] * oz)
+            tz = matrices[f, p, 11] - (r[6] * ox + r[7] * oy + r[8] * oz)
+            put_dual(dual, f, p, q, tx, ty, tz)
     return kind

@@ -176,7 +176,7 @@ class _Group:
         self.method, self.vertex_count, self.palette = method, vertex_count, palette_of(thing)
         self.dual = method != "linear"
         self.layout = layout_of(thing, members=members, influences=influences, lead_first=self.dual)
-        self.pivots = bind_positions(self.palette)
+        self.pivots, self.used = bind_positions(self.palette), np.unique(self.layout.joints)
         self.blocks, self.targets = self.layout.block_count, sum(map(len, self.layout.targets))
         self.no_morphs = np.zeros(self.blocks + 1, np.int32)
         # Meshes that lack normals or tangents in a character that has some leave those rows zero.
@@ -206,7 +206,7 @@ class _Group:
         F, P = motion.matrices.shape[:2]
         if self.dual:
             dual, stretch = np.empty((F, P, 8), np.float32), np.empty((F, P, 12), np.float32)
-            (kind,) = dual_quaternions(motion.matrices, self.pivots, dual, stretch, np.empty(66))
+            (kind,) = dual_quaternions(motion.matrices, self.pivots, self.used, dual, stretch, np.empty(54))
             method = "blended" if method == "blended" else ("rigid", "uniform", "stretch")[kind]
             inputs["work.dual"], inputs["work.stretch"] = dual, stretch
         if self.targets and motion.morphs is not None:
