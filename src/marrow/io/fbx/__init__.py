@@ -7,6 +7,7 @@ a `.marrow` file. Textures outside the file are opened here, by the rules of `So
 from __future__ import annotations
 
 import msgspec
+import numpy as np
 
 from marrow.errors import FormatError
 from marrow.io.container import Container
@@ -30,6 +31,14 @@ def read(source: Source, options: LoadOptions) -> Character:
         container = Container(answer)
         character = read_container(container)
         notes = msgspec.json.decode(container.metadata.get("images", "{}"), type=ImageNotes)
+        bound_at = msgspec.json.decode(
+            container.metadata.get("bound_at", "{}"), type=dict[int, list[list[float]]]
+        )
     except (FormatError, msgspec.MsgspecError) as error:
         raise FormatError(f"the FBX reader gave no whole answer: {error}", path=source.path) from None
-    return with_images(character, notes, source)
+    character = with_images(character, notes, source)
+    if not bound_at:
+        return character
+    from marrow.io.fbx.moved_skins import with_moved_skins
+
+    return with_moved_skins(character, {i: np.array(m) for i, m in bound_at.items()})

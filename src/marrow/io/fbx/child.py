@@ -26,12 +26,14 @@ def answer(data: bytes, options: dict[str, Any]) -> bytes:
     from marrow.io.native import write_to
 
     try:
-        character, materials = convert(data, options["scale"], options["fps"])
+        made = convert(data, options["scale"], options["fps"])
     except ufbx.UfbxError as error:
         raise FormatError(f"is not a readable FBX file: {_reason(error)}") from None
     buffer = io.BytesIO()
+    materials = made.materials
     images = {"wanted": materials.wanted, "packed": materials.packed, "factors": materials.factors}
-    write_to(buffer, character, {"images": json.dumps(images)})
+    notes = {"images": json.dumps(images), "bound_at": json.dumps(made.bound_at)}
+    write_to(buffer, made.character, notes)
     return buffer.getvalue()
 
 
