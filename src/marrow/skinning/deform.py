@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.animation.kinematics import check_pose, output, skinning_matrices, to_model
+from marrow.animation.kinematics import FLOAT32, check_pose, output, skinning_matrices, to_model
 from marrow.errors import ValidationError
 from marrow.kernels.language.kernel import FramePool
 from marrow.kernels.memory import readonly
@@ -68,7 +68,16 @@ def resolve(
     """Skinning matrices and morph weights of what a caller may pass as `pose`."""
     check_thing("skin", thing, skeleton)
     palette = palette_of(thing)
-    if isinstance(pose, Pose):
+    P = len(palette.joints)
+    if (
+        type(pose) is np.ndarray
+        and pose.dtype == FLOAT32
+        and pose.shape[-3:] == (P, 3, 4)
+        and pose.flags.c_contiguous
+    ):
+        # Matrices as kernels take them, by far the most usual for many small calls.
+        matrices = pose
+    elif isinstance(pose, Pose):
         if isinstance(thing, Character):
             skeleton = thing.skeleton
         elif skeleton is None:
@@ -81,10 +90,9 @@ def resolve(
         if morphs is None and pose.morph_count:
             morphs = pose.morphs
     else:
-        matrices = matrices_of(pose, len(palette))
+        matrices = np.ascontiguousarray(matrices_of(pose, P), np.float32)
     batch = matrices.shape[:-3]
-    flat = np.ascontiguousarray(matrices, np.float32).reshape(math.prod(batch), len(palette.joints), 12)
-    flat.flags.writeable = False  # of the view that reshape made, not of the caller's array
+    flat = matrices.reshape(math.prod(batch) if batch else 1, P, 12)
     if morphs is not None:
         channels = None if skeleton is None else len(skeleton.morph_names)
         morphs = morph_weights(thing, morphs, batch, channels)
@@ -181,6 +189,9 @@ class _Group:
         self.no_morphs = np.zeros(self.blocks + 1, np.int32)
         # Meshes that lack normals or tangents in a character that has some leave those rows zero.
         self.rows = np.unique(self.layout.rows)
+        self._splits = FramePool(
+            lambda: dual_quaternions.frame(pivots=self.pivots, used=self.used, scratch=np.empty(32))
+        )
         self._pools: dict[tuple[str, int, bool], FramePool] = {}
 
     def _frames(self, method: str, vectors: int, morphs: bool) -> FramePool:
@@ -200,13 +211,24 @@ class _Group:
             self._pools[key] = FramePool(lambda: kernel.frame(work=work, f0=0, f1=0, b0=0, b1=self.blocks))
         return self._pools[key]
 
+    def _split(self, matrices: Array, dual: Array, stretch: Array) -> int:
+        """Matrices as dual quaternions and stretches; returns how they stretch."""
+        frame = self._splits.take()
+        frame.lend("matrices", matrices)
+        frame.lend("dual", dual)
+        frame.lend("stretch", stretch)
+        frame.run()
+        kind = frame.words[frame.kernel.results]
+        self._splits.give(frame)
+        return kind
+
     def run(self, motion: Motion, p: Array, n: Array | None, t: Array | None, threads: int) -> None:
         """Writes this group's rows of the outputs."""
         layout, inputs, method = self.layout, {"work.matrices": motion.matrices}, self.method
         F, P = motion.matrices.shape[:2]
         if self.dual:
             dual, stretch = np.empty((F, P, 8), np.float32), np.empty((F, P, 12), np.float32)
-            (kind,) = dual_quaternions(motion.matrices, self.pivots, self.used, dual, stretch, np.empty(54))
+            kind = self._split(motion.matrices, dual, stretch)
             method = "blended" if method == "blended" else ("rigid", "uniform", "stretch")[kind]
             inputs["work.dual"], inputs["work.stretch"] = dual, stretch
         if self.targets and motion.morphs is not None:
@@ -228,11 +250,11 @@ class _Group:
 
         def run(f0: int, f1: int, b0: int, b1: int) -> None:
             frame = frames.take()
+            lend = frame.lend
             for name, array in inputs.items():
-                frame.lend(name, array)
-            at = frame.kernel.results
+                lend(name, array)
             words = frame.words
-            words[at - 4], words[at - 3], words[at - 2], words[at - 1] = f0, f1, b0, b1
+            words[_RANGE], words[_RANGE + 1], words[_RANGE + 2], words[_RANGE + 3] = f0, f1, b0, b1
             frame.run()
             frames.give(frame)
 
@@ -243,3 +265,6 @@ class _Group:
             run_split(lambda a, b: run(a, b, 0, self.blocks), F, seconds, threads)
         else:
             run_split(lambda a, b: run(0, 1, a, b), self.blocks, seconds, threads)
+
+
+_RANGE = skin_kernel("linear", 0).offsets["f0"]

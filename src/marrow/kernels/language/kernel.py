@@ -22,7 +22,16 @@ from typing import Any
 import numpy as np
 
 from marrow.errors import ValidationError
-from marrow.kernels.language.kinds import ArrayKind, Kind, ScalarKind, StructKind, kind_of, leaves, words
+from marrow.kernels.language.kinds import (
+    FLOAT,
+    ArrayKind,
+    Kind,
+    ScalarKind,
+    StructKind,
+    kind_of,
+    leaves,
+    words,
+)
 from marrow.kernels.language.plain import plain
 
 __all__ = ["KERNELS", "Frame", "FramePool", "Kernel", "kernel"]
@@ -47,7 +56,13 @@ class Kernel:
             for leaf, inner in leaves(argument, kind):
                 self.leaves[leaf], self.offsets[leaf] = inner, at
                 at += words(inner)
+        arrays = {n: k for n, k in self.leaves.items() if isinstance(k, ArrayKind)}
+        letters = [letter for k in arrays.values() for letter in set(k.sizes) if letter.isalpha()]
+        self.shared = {letter for letter in letters if letters.count(letter) > 1}
+        """Sizes that several arrays must agree on."""
+        self.flat = {n: k.ndim == 1 for n, k in arrays.items()}
         self.results, self.size = at, at + returns
+        self._frames = FramePool(lambda: Frame(self))
         if name in KERNELS:
             raise ValueError(f"two kernels are called {name}")
         KERNELS[name] = self
@@ -61,7 +76,14 @@ class Kernel:
     def __call__(self, *arguments: Any) -> Any:
         if len(arguments) != len(self.kinds):
             raise ValidationError(f"{self.name} takes {len(self.kinds)} arguments, got {len(arguments)}")
-        return self.frame(**dict(zip(self.kinds, arguments))).run()
+        frame = self._frames.take()
+        frame.sizes.clear()
+        for name, value in zip(self.kinds, arguments):
+            frame.put_one(name, value)
+        results = frame.run()
+        frame.kept.clear()
+        self._frames.give(frame)
+        return results
 
     def run_plainly(self, frame: Frame) -> None:
         """Runs the Python function itself on what a frame holds."""
@@ -79,7 +101,11 @@ class Kernel:
         at = self.offsets[name]
         if isinstance(kind, ScalarKind):
             return frame.numbers[at] if kind.letter == "f" else frame.words[at]
-        array = frame.lent[name].reshape(-1) if name in frame.lent else frame.kept[name]
+        array = frame.lent.get(name)
+        if array is None:
+            array = frame.kept[name]
+        elif self.flat[name]:
+            array = array.reshape(-1)
         return plain(array)
 
 
@@ -133,59 +159,57 @@ class Frame:
         kind = self.kernel.kinds.get(name) or self.kernel.leaves.get(name)
         if kind is None:
             raise ValidationError(f"{self.kernel.name} has no argument {name!r}")
-        if isinstance(kind, ArrayKind):
-            for letter in kind.sizes:
-                others = [k for n, k in self.kernel.leaves.items() if n != name and n in self.kept]
-                if not any(isinstance(k, ArrayKind) and letter in k.sizes for k in others):
-                    self.sizes.pop(letter, None)
         self._put(name, kind, value)
 
-    def lend(self, name: str, array: Any) -> None:
-        """Puts a flat array in for the next run only: one the caller has checked, of any axes, C-contiguous."""
-        at = self.kernel.offsets[name]
-        self.words[at], self.words[at + 1] = self.address(array), array.size
-        self.lent[name] = array
-
     def _put(self, name: str, kind: Kind, value: Any) -> None:
-        if isinstance(kind, StructKind):
+        if isinstance(kind, ArrayKind):
+            self._put_array(name, kind, value)
+        elif isinstance(kind, StructKind):
             for field, inner in kind.fields:
                 self._put(f"{name}.{field}", inner, getattr(value, field))
-        elif isinstance(kind, ArrayKind):
-            self._put_array(name, kind, value)
         else:
-            assert isinstance(kind, ScalarKind)
-            where = self.numbers if kind.letter == "f" else self.words
+            where = self.numbers if kind == FLOAT else self.words
             try:
                 where[self.kernel.offsets[name]] = value
             except (TypeError, ValueError, struct.error):
                 raise ValidationError(f"{self.kernel.name}: {name} must be a number, got {value!r}") from None
 
     def _put_array(self, name: str, kind: ArrayKind, array: Any) -> None:
-        def refuse(problem: str) -> ValidationError:
-            return ValidationError(f"{self.kernel.name}: {name} must be {kind}: {problem}")
-
         if not isinstance(array, np.ndarray) or array.dtype != kind.dtype or array.ndim != kind.ndim:
             got = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
-            raise refuse(f"got {got}")
-        if not (array.flags.c_contiguous and array.flags.aligned):
-            raise refuse(f"it must be C-contiguous, got strides {array.strides}")
-        if kind.written and not array.flags.writeable:
-            raise refuse("it is read-only")
+            raise self._refused(name, f"got {got}")
+        flags = array.flags
+        if not flags.carray and (kind.written or not (flags.c_contiguous and flags.aligned)):
+            problem = "it is read-only" if flags.c_contiguous else f"it has strides {array.strides}"
+            raise self._refused(name, problem)
         for size, letter in zip(array.shape, kind.sizes):
-            wanted = (
-                int(letter)
-                if letter.isdigit()
-                else size
-                if letter == "?"
-                else self.sizes.setdefault(letter, size)
-            )
+            wanted = size
+            if letter in self.kernel.shared:
+                wanted = self.sizes.setdefault(letter, size)
+            elif letter.isdigit():
+                wanted = int(letter)
             if size != wanted:
-                raise refuse(f"{letter} is {wanted}, got shape {array.shape}")
+                raise self._refused(name, f"{letter} is {wanted}, got shape {array.shape}")
         at = self.kernel.offsets[name]
         self.kept[name] = array
         self.words[at] = array.__array_interface__["data"][0]
-        for axis, size in enumerate(array.shape):
-            self.words[at + 1 + axis] = size
+        for axis, size in enumerate(array.shape, at + 1):
+            self.words[axis] = size
+
+    def _refused(self, name: str, problem: str) -> ValidationError:
+        return ValidationError(f"{self.kernel.name}: {name} must be {self.kernel.leaves[name]}: {problem}")
+
+    def lend(self, name: str, array: Any) -> None:
+        """Puts in an array for the next run only: one the caller has checked, C-contiguous, of as many axes as the kernel
+        expects or, where that is one, of any."""
+        at, words = self.kernel.offsets[name], self.words
+        words[at] = self.address(array)
+        if self.kernel.flat[name]:
+            words[at + 1] = array.size
+        else:
+            for axis, size in enumerate(array.shape, at + 1):
+                words[axis] = size
+        self.lent[name] = array
 
     def run(self) -> tuple[int, ...] | None:
         """Calls the kernel; returns its whole numbers."""
