@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from marrow import graph, samples
     from marrow.animation.additive import additive
     from marrow.animation.resampling import SampledClip
-    from marrow.graph import Animator, Graph, load_graph
+    from marrow.graph import Animator, Graph, load_graph, save_graph
     from marrow.io import load, save
     from marrow.skinning import Surface, bounds, skin, skinning_matrices
     from marrow.studio import view
@@ -57,6 +57,7 @@ _LATE = {
     "load_graph": "marrow.graph",
     "samples": "marrow.samples",
     "save": "marrow.io",
+    "save_graph": "marrow.graph",
     "skin": "marrow.skinning",
     "skinning_matrices": "marrow.skinning",
     "view": "marrow.studio",
@@ -95,6 +96,7 @@ __all__ = [
     "pack_weights",
     "samples",
     "save",
+    "save_graph",
     "skin",
     "skinning_matrices",
     "unpack_weights",
