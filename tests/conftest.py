@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from surroundings import missing
 
-# Every update by the same code: what runs before the kernels are there has tests of its own.
-os.environ.setdefault("MARROW_KERNELS", "wait")
+# No example fails for taking long: the machine may be busy.
+settings.register_profile("marrow", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("marrow")
 
 
 @pytest.hookimpl(wrapper=True)

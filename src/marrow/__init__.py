@@ -39,11 +39,12 @@ from marrow.model import (
 from marrow.report import Report, ReportLine
 
 if TYPE_CHECKING:
-    from marrow import graph, samples
+    from marrow import graph, motion, samples
     from marrow.animation.additive import additive
     from marrow.animation.resampling import ResamplingError, SampledClip
     from marrow.graph import Animator, Events, Graph, RootMotionDelta, Snapshot, load_graph, save_graph
     from marrow.io import load, save
+    from marrow.motion import BoneMap, Retargeter, blend, retarget, sample_clips
     from marrow.skinning import Bounds, Surface, bounds, skin, skinning_matrices
     from marrow.studio import View, view
 
@@ -55,15 +56,21 @@ _LATE = {
     "Graph": "marrow.graph",
     "ResamplingError": "marrow.animation.resampling",
     "RootMotionDelta": "marrow.graph",
+    "BoneMap": "marrow.motion",
+    "Retargeter": "marrow.motion",
     "SampledClip": "marrow.animation.resampling",
     "Snapshot": "marrow.graph",
     "Surface": "marrow.skinning",
     "View": "marrow.studio",
     "additive": "marrow.animation.additive",
+    "blend": "marrow.motion",
     "bounds": "marrow.skinning",
     "graph": "marrow.graph",
     "load": "marrow.io",
     "load_graph": "marrow.graph",
+    "motion": "marrow.motion",
+    "retarget": "marrow.motion",
+    "sample_clips": "marrow.motion",
     "samples": "marrow.samples",
     "save": "marrow.io",
     "save_graph": "marrow.graph",
@@ -74,6 +81,7 @@ _LATE = {
 
 __all__ = [
     "Animator",
+    "BoneMap",
     "Bounds",
     "Character",
     "Clip",
@@ -92,6 +100,7 @@ __all__ = [
     "Report",
     "ReportLine",
     "ResamplingError",
+    "Retargeter",
     "RootMotionDelta",
     "SampledClip",
     "Section",
@@ -105,14 +114,18 @@ __all__ = [
     "View",
     "__version__",
     "additive",
+    "blend",
     "bounds",
     "errors",
     "graph",
     "limit_influences",
     "load",
     "load_graph",
+    "motion",
     "normalize_weights",
     "pack_weights",
+    "retarget",
+    "sample_clips",
     "samples",
     "save",
     "save_graph",

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.animation.resampling import SampledClip, pack_rows, padded, resampled
+from marrow.animation.resampling import SampledClip, pack_rows, resampled
 from marrow.kernels.memory import aligned
+from marrow.kernels.pose_layout import PoseLayout
 from marrow.model import _validate
 from marrow.model._asset import Asset
 from marrow.model._derived import derived
@@ -74,14 +75,9 @@ class ClipBank(Asset):
         return bank
 
     @property
-    def joint_stride(self) -> int:
-        """Jp."""
-        return padded(len(self.skeleton))
-
-    @property
-    def morph_stride(self) -> int:
-        """Mp."""
-        return padded(len(self.skeleton.morph_names))
+    def layout(self) -> PoseLayout:
+        """How its pose rows lie in memory."""
+        return PoseLayout(len(self.skeleton), len(self.skeleton.morph_names))
 
     def __len__(self) -> int:
         return len(self.start)

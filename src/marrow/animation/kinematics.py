@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
 from marrow.kernels import poses
-from marrow.kernels.compiler import readonly
+from marrow.kernels.memory import readonly
 from marrow.math import affine, transform
 from marrow.model import _validate
 from marrow.model.character import Character, Palette
@@ -74,7 +74,7 @@ def to_model(
         _flat(pose.translation, count),
         _flat(pose.rotation, count),
         _flat(pose.scale, count),
-        result.reshape(count, J, 12),
+        result.reshape(-1),
     )
     return result
 
@@ -116,9 +116,11 @@ def skinning_matrices(character: Character | Palette, model: Array, *, out: Arra
     result = output("skinning_matrices: out", shape, out)
     count = math.prod(model.shape[:-3])
     poses.skinning_matrices(
-        readonly(np.ascontiguousarray(model, np.float32).reshape(count, model.shape[-3], 12)),
+        np.ascontiguousarray(model, np.float32).reshape(-1),
         palette.joints,
-        palette.inverse_bind.reshape(-1, 12),
-        result.reshape(count, len(palette), 12),
+        palette.inverse_bind.reshape(-1),
+        result.reshape(-1),
+        count,
+        model.shape[-3],
     )
     return result

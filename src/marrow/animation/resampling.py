@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.animation.kinematics import to_model
 from marrow.animation.sampling import sample, times_of, wrap
 from marrow.errors import ValidationError
+from marrow.kernels.pose_layout import PoseLayout
 from marrow.math import quaternion
 from marrow.model import _validate
 from marrow.model._asset import Asset
@@ -19,36 +20,22 @@ from marrow.model.clip import Clip, Event
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
 
-__all__ = ["ResamplingError", "SampledClip", "key_rate", "pack_rows", "padded", "resampled", "unpack_rows"]
+__all__ = ["ResamplingError", "SampledClip", "key_rate", "pack_rows", "resampled", "unpack_rows"]
 
 Array = NDArray[Any]
 LOWEST_RATE, USUAL_RATE, HIGHEST_RATE = 30.0, 60.0, 240.0
 MAX_FRAMES = 1_000_000
 
 
-def padded(count: int) -> int:
-    """Rounded up to whole vectors of 16."""
-    return -(-count // 16) * 16
-
-
 def pack_rows(pose: Pose) -> Array:
-    """Poses as pose rows `(T, 10 * Jp + Mp)` float32: ten rows of joints (translation, rotation, scale), padded with
-    identity transforms to a multiple of 16, then the morph weights."""
-    T, J, M = len(pose), pose.joint_count, pose.morph_count
-    Jp, Mp = padded(J), padded(M)
-    rows = np.zeros((T, 10 * Jp + Mp), np.float32)
-    joints = rows[:, : 10 * Jp].reshape(T, 10, Jp)
-    joints[:, 6:, :] = 1
-    joints[:, 0:3, :J] = np.swapaxes(pose.translation, 1, 2)
-    joints[:, 3:7, :J] = np.swapaxes(pose.rotation, 1, 2)
-    joints[:, 7:10, :J] = np.swapaxes(pose.scale, 1, 2)
-    rows[:, 10 * Jp : 10 * Jp + M] = pose.morphs
-    return rows
+    """Poses as pose rows `(T, ...)` float32 (see `PoseLayout`)."""
+    layout = PoseLayout(pose.joint_count, pose.morph_count)
+    return layout.pack(pose.translation, pose.rotation, pose.scale, pose.morphs)
 
 
 def unpack_rows(rows: Array, joint_count: int, morph_count: int) -> Pose:
     """The poses `(T, ...)` of pose rows; rotations are made unit."""
-    T, Jp = len(rows), padded(joint_count)
+    T, Jp = len(rows), PoseLayout(joint_count).joints
     joints = rows[:, : 10 * Jp].reshape(T, 10, Jp)[:, :, :joint_count]
     x, y, z, w = (joints[:, k] for k in range(3, 7))
     length = np.sqrt(x * x + y * y + z * z + w * w)
@@ -186,7 +173,7 @@ def resampled(clip: Clip, rate: float | None = None) -> SampledClip:
     times = np.linspace(0, clip.duration, frames)
     rows = pack_rows(sample(clip, times))
     J = len(clip.skeleton)
-    rotation = rows[:, : 10 * padded(J)].reshape(frames, 10, -1)[:, 3:7]
+    rotation = rows[:, : 10 * PoseLayout(J).joints].reshape(frames, 10, -1)[:, 3:7]
     turned = (rotation[1:] * rotation[:-1]).sum(axis=1) < 0
     sign = np.where(np.cumsum(turned, axis=0) % 2 == 1, -1, 1).astype(np.float32)
     rotation[1:] *= sign[:, None]

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
 from marrow.kernels import poses
-from marrow.kernels.compiler import readonly
 from marrow.model import _validate
-from marrow.model._derived import derived
 from marrow.model.clip import Clip
 from marrow.model.pose import Pose
 
@@ -37,12 +33,6 @@ def wrap(time: ArrayLike, duration: float) -> np.ndarray:
         return np.mod(t, duration)
 
 
-def _columns(table: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """The columns of a clip's table of tracks, each an array of its own."""
-    names = ("target", "path", "interpolation", "keys", "time_start", "value_start")
-    return tuple(readonly(np.ascontiguousarray(table[name])) for name in names)
-
-
 def sample(clip: Clip, time: ArrayLike, *, loop: bool = False) -> Pose:
     """See `Clip.sample`."""
     t = times_of(time)
@@ -59,9 +49,6 @@ def sample(clip: Clip, time: ArrayLike, *, loop: bool = False) -> Pose:
         outputs[0][:], outputs[1][:], outputs[2][:], outputs[3][:] = 0, (0, 0, 0, 1), 1, 0
     table = clip.tracks.table
     if len(table) and len(query):
-        columns = derived(clip, "columns", lambda: _columns(table))
-        poses.sample_tracks(
-            *columns, clip.tracks.times, clip.tracks.values, readonly(query), *outputs, np.empty(4)
-        )
+        poses.sample_tracks(table, clip.tracks.times, clip.tracks.values, query, *outputs, np.empty(4))
     shape = t.shape
     return Pose(*(o.reshape(*shape, *o.shape[1:]) for o in outputs))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.bank import ClipBank
 from marrow.animation.kinematics import output
-from marrow.animation.resampling import ResamplingError, padded, unpack_rows
+from marrow.animation.resampling import ResamplingError, unpack_rows
 from marrow.errors import ValidationError
 from marrow.graph.buffers import Buffers
 from marrow.graph.compiled import CompiledGraph
@@ -353,7 +353,7 @@ class Animator(SoloPlayback):
         """Local transforms and morph weights of this moment."""
         if "unpacked" not in self._outputs:
             J, M = len(self.character.skeleton), len(self.character.skeleton.morph_names)
-            rows = self._evaluate("pose", (10 * padded(J) + padded(M),))
+            rows = self._evaluate("pose", (self._bank.layout.size,))
             pose = unpack_rows(rows.reshape(self.count, -1), J, M)
             self._outputs["unpacked"] = pose if self._batch else pose[0]
         return self._outputs["unpacked"]

@@ -12,7 +12,7 @@ from marrow.errors import ValidationError
 from marrow.graph.nodes import LookAt, TwoBoneIK
 from marrow.graph.tables import Part, Scope, unknown
 from marrow.kernels import control_tables as ct
-from marrow.kernels import program as kernel
+from marrow.kernels.operations import codes as kernel
 from marrow.math import quaternion, transform
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ from marrow.graph.tables import Builder, Part, Scope, unknown
 from marrow.graph.travel import in_place, root_tracks
 from marrow.graph.triangulation import triangulate
 from marrow.kernels import control_tables as ct
-from marrow.kernels import program as kernel
-from marrow.kernels.compiler import readonly
+from marrow.kernels.memory import readonly
+from marrow.kernels.operations import codes as kernel
 from marrow.model.character import Character
 
 __all__ = ["Compiler", "check_alone", "compile_graph", "normalized"]
@@ -87,7 +87,7 @@ class Compiler:
         self.skeleton = self.character.skeleton
         self.builder = Builder(self.skeleton, self.graph.parameters)
         self.bank = ClipBank.of(self.character)
-        self.inertia_size = kernel.inertia_size(self.bank.joint_stride, self.bank.morph_stride)
+        self.inertia_size = self.bank.layout.inertia_size
         self.root_joint, self.root_mode = 0, "none"
 
     # -- the tree -------------------------------------------------------------------------------------------------

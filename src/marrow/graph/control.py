@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.animation.resampling import padded
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.program import Program
-from marrow.graph.warming import warming
 from marrow.kernels import control
 from marrow.kernels import control_tables as ct
-from marrow.kernels.compiler import readonly
-from marrow.kernels.program import OPERATION
+from marrow.kernels.language.kernel import Frame
+from marrow.kernels.operations import OPERATION
 
 __all__ = ["GraphControl", "Snapshot"]
 
@@ -33,13 +30,11 @@ class Snapshot:
 
 
 class GraphControl:
-    """Holds `state (N, S)`, one row per instance, and the pose programs of the last update. `compiled_kernel=False` runs
-    the control pass without the kernel compiler, to step through it; None does so until the kernel is there (see
-    `marrow.graph.warming`)."""
+    """Holds `state (N, S)`, one row per instance, and the pose programs of the last update."""
 
-    def __init__(self, compiled: CompiledGraph, count: int, *, compiled_kernel: bool | None = None) -> None:
+    def __init__(self, compiled: CompiledGraph, count: int) -> None:
         self.compiled = compiled
-        self._kernel = compiled_kernel
+        self._frame: Frame | None = None
         self.state = np.tile(compiled.initial, (count, 1))
         self._work = np.zeros(len(compiled.tables.nodes), ct.WORK)
         self._sums = np.zeros(compiled.sums, np.int64)
@@ -64,8 +59,7 @@ class GraphControl:
 
     @property
     def _row(self) -> int:
-        skeleton = self.compiled.character.skeleton
-        return 10 * padded(len(skeleton)) + padded(len(skeleton.morph_names))
+        return self.compiled.bank.layout.size
 
     @property
     def _memory_columns(self) -> int:
@@ -86,24 +80,30 @@ class GraphControl:
 
     def update(self, dt: Array) -> None:
         """Moves every instance on by `dt (N,)` seconds and writes the pose programs."""
-        dt = readonly(dt)  # a graph is always controlled by the same kernel
-        done, count = 0, 0
-        kept = 0
+        done, count, kept = 0, 0, 0
         while done < self.count:
-            arguments = (
-                self.compiled.tables, self.state, dt, self._work, self._sums, self._motion, self._start,
-                self._ops, self.vectors, self._fired, count, self.motion, self.compiled.memory, self._row,
-                self._tick, done, self.count,
-            )  # fmt: skip
-            if self._kernel is None and warming.ready(arguments, self.count):
-                self._kernel = True
-            run: Callable[..., Any] = control.update_graph if self._kernel else control.update_graph_plainly
-            done, count, self._tick, more = run(*arguments)
+            frame = self._bound()
+            frame.put(dt=dt, count=count, tick=self._tick, begin=done, end=self.count)
+            done, count, self._tick, more = frame.run()  # type: ignore[misc]
             kept += more
             if done < self.count:
                 self._fired = np.concatenate([self._fired, np.zeros_like(self._fired)])
         self._fired_count = count
         self.unsettled = kept > 0
+
+    def _bound(self) -> Frame:
+        """The frame of the control kernel with the arrays of this moment."""
+        arrays = {
+            "state": self.state, "start": self._start, "ops": self._ops, "vectors": self.vectors, "events": self._fired,
+            "deltas": self.motion,
+        }  # fmt: skip
+        if self._frame is not None and all(self._frame.kept[name] is array for name, array in arrays.items()):
+            return self._frame
+        self._frame = control.update_graph.frame(
+            tables=self.compiled.tables, dt=np.zeros(self.count), work=self._work, sums=self._sums, motion=self._motion,
+            lod=self.compiled.memory, row=self._row, **arrays,
+        )  # fmt: skip
+        return self._frame
 
     # -- parameters -----------------------------------------------------------------------------------------------
     def set(self, name: str, value: Any) -> None:

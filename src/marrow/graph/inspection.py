@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.animation.resampling import padded
 from marrow.graph.animator import Animator
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.compiler import Compiler, normalized
@@ -85,18 +84,18 @@ def palette_and_morphs(animator: Animator) -> tuple[Array, Array]:
     """Skinning matrices `(N, P, 3, 4)` and weights of the morph channels `(N, M)` of this moment, in one
     pass."""
     character, N = animator.character, animator.count
-    J, M, P = len(character.skeleton), len(character.skeleton.morph_names), len(character.palette)
+    M, P, layout = len(character.skeleton.morph_names), len(character.palette), animator._bank.layout
     if M == 0:
         return animator.matrices.reshape(N, P, 3, 4), np.zeros((N, 0), np.float32)
     outputs = animator._outputs
     if "palette" not in outputs or "pose" not in outputs:
         palette = np.empty((N, P, 3, 4), np.float32)
-        pose = np.empty((N, 10 * padded(J) + padded(M)), np.float32)
+        pose = np.empty((N, layout.size), np.float32)
         animator._run(palette=palette, pose=pose)
         outputs["palette"] = palette.reshape(*animator._batch, P, 3, 4)
         outputs["pose"] = pose.reshape(*animator._batch, -1)
     rows = outputs["pose"].reshape(N, -1)
-    return outputs["palette"].reshape(N, P, 3, 4), rows[:, 10 * padded(J) : 10 * padded(J) + M]
+    return outputs["palette"].reshape(N, P, 3, 4), rows[:, 10 * layout.joints : 10 * layout.joints + M]
 
 
 def _machines(compiled: CompiledGraph, row: Any) -> dict[str, MachineMoment]:

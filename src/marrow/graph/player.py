@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from marrow.animation.bank import REST, ClipBank
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.graph.program import ProgramBuilder
-from marrow.kernels import program as kernel
+from marrow.kernels.operations import codes as kernel
 
 __all__ = ["Player"]
 

@@ -14,7 +14,7 @@ from marrow.errors import UnknownNameError, ValidationError
 from marrow.graph.compiled import ParameterEntry
 from marrow.graph.description import Parameter
 from marrow.kernels import control_tables as ct
-from marrow.kernels.compiler import readonly
+from marrow.kernels.memory import readonly
 from marrow.model.skeleton import Skeleton
 
 __all__ = ["Builder", "Part", "Scope", "unknown"]

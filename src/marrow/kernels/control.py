@@ -4,18 +4,13 @@ For every instance: which states its machines are in, how much of each node is s
 pass, how its root travels; then the pose program that says all this to the pose kernel. Nodes are visited parents first,
 and what is not seen is skipped, so an instance costs what it uses. The program is written children first.
 
-The functions are plain Python. `update_graph` is their compiled form, `update_graph_plainly` the same without a compiler:
-a thousand times slower, and good to step through.
+The functions are plain Python in the compiled subset (`kernels.language.translate`).
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from marrow.kernels import control_machine, control_motion, control_program, control_slots, control_spread
-from marrow.kernels.compiler import kernel
 from marrow.kernels.control_machine import NEVER, advance_machine, decide, note_remaining
 from marrow.kernels.control_motion import advance_group, advance_leaf, composed
 from marrow.kernels.control_program import put, write_program
@@ -27,6 +22,7 @@ from marrow.kernels.control_tables import (
     CLIP,
     CLOCK,
     COUNTER,
+    FIRED,
     FRESH,
     GHOST,
     INTERVAL,
@@ -48,15 +44,16 @@ from marrow.kernels.control_tables import (
     STORED,
     TRAVEL,
     WEIGHT,
+    WORK,
+    Tables,
 )
-from marrow.kernels.linking import linked
-from marrow.kernels.program import BLEND as BLEND_POSES
-from marrow.kernels.program import (
-    LOAD,
-    STORE,
-)
+from marrow.kernels.language.elementary import arccos, cos, exp, sin
+from marrow.kernels.language.kernel import kernel
+from marrow.kernels.operations import OPERATION
+from marrow.kernels.operations.codes import BLEND as BLEND_POSES
+from marrow.kernels.operations.codes import LOAD, STORE
 
-__all__ = ["update_graph", "update_graph_plainly"]
+__all__ = ["update_graph"]
 
 
 def advance_parameters(tables, x, d):
@@ -73,7 +70,7 @@ def advance_parameters(tables, x, d):
         gap = goal - x[column]
         if parameter["smoothing"] > 0.0 and abs(gap) > 1e-12:
             # 95 % of the way in `smoothing` seconds.
-            goal = x[column] + gap * (1.0 - np.exp(-3.0 * d / parameter["smoothing"]))
+            goal = x[column] + gap * (1.0 - exp(-3.0 * d / parameter["smoothing"]))
         x[column] = goal
 
 
@@ -203,7 +200,7 @@ def step(tables, x, work, tick, dt, n, events, count, motion, delta):
         tick += 1
         count = advance(tables, x, work, tick, d, n, events, count, limit, motion)
         x[FRESH] = 0.0
-        size = motion[3] ** 2 + motion[4] ** 2 + motion[5] ** 2 + motion[6] ** 2
+        size = motion[3] * motion[3] + motion[4] * motion[4] + motion[5] * motion[5] + motion[6] * motion[6]
         if d > 0.0 and size > 0.0:
             s = 1.0 / np.sqrt(size)
             moved = composed(
@@ -225,15 +222,20 @@ def share_travel(x, delta, interval):
     for k in range(3):
         delta[k] = s * x[TRAVEL + k]
     side = -1.0 if x[TRAVEL + 6] < 0.0 else 1.0
-    half = np.arccos(min(max(side * x[TRAVEL + 6], -1.0), 1.0))
-    size = np.sin(half)
-    scale = np.sin(s * half) / size if size > 1e-9 else s
+    half = arccos(min(max(side * x[TRAVEL + 6], -1.0), 1.0))
+    size = sin(half)
+    scale = sin(s * half) / size if size > 1e-9 else s
     for k in range(3, 6):
         delta[k] = side * scale * x[TRAVEL + k]
-    delta[6] = np.cos(s * half)
+    delta[6] = cos(s * half)
 
 
-def update_all(
+@kernel(
+    tables=Tables, state="*f8[N,?]", dt="f8[N]", work=(WORK, "*?"), sums="*i8[?]", motion="*f8[7]", start="*i8[?]",
+    ops=(OPERATION, "*?"), vectors="*f4[N,?]", events=(FIRED, "*?"), count="i8", deltas="*f8[N,7]", lod="i8", row="i8", tick="i8",
+    begin="i8", end="i8", returns=4,
+)  # fmt: skip
+def update_graph(
     tables,
     state,
     dt,
@@ -293,60 +295,3 @@ def update_all(
             share_travel(x, delta, interval)
         start[n + 1] = cursor
     return end, count, tick, kept
-
-
-update_graph_plainly = update_all
-
-_FUNCTIONS = (
-    *control_motion.FUNCTIONS, *control_machine.FUNCTIONS, *control_spread.FUNCTIONS, *control_slots.FUNCTIONS,
-    *control_program.FUNCTIONS, advance_parameters, settle_triggers, advance, step, share_travel, update_all,
-)  # fmt: skip
-_INLINE = (
-    advance_parameters, settle_triggers, decide, slots_wait, advance, note_remaining, write_program, step,
-)  # fmt: skip
-
-
-@kernel
-def update_graph() -> Any:
-    update_all = linked(_FUNCTIONS, _INLINE)["update_all"]
-
-    def update_graph(
-        tables,
-        state,
-        dt,
-        work,
-        sums,
-        motion,
-        start,
-        ops,
-        vectors,
-        events,
-        count,
-        deltas,
-        lod,
-        row,
-        tick,
-        begin,
-        end,
-    ):
-        return update_all(
-            tables,
-            state,
-            dt,
-            work,
-            sums,
-            motion,
-            start,
-            ops,
-            vectors,
-            events,
-            count,
-            deltas,
-            lod,
-            row,
-            tick,
-            begin,
-            end,
-        )
-
-    return update_graph

@@ -210,13 +210,13 @@ def advance_machine(tables, x, machine, d):
     x[at + SINCE] += d
     if x[at + SECONDS] > 0.0:
         x[at + PROGRESS] += d
-        s = x[at + PROGRESS] / x[at + SECONDS]
-        share = eased(int(x[at + EASE]), min(s, 1.0))
+        done = x[at + PROGRESS] / x[at + SECONDS]
+        share = eased(int(x[at + EASE]), min(done, 1.0))
         for k in range(machine["count"]):
             w = weights + k * STATE_COLUMNS
             goal = 1.0 if k == int(x[at + CURRENT]) else 0.0
-            x[w + WEIGHT] = goal if s >= 1.0 - SLACK else x[w + FROM] + (goal - x[w + FROM]) * share
-        if s >= 1.0 - SLACK:
+            x[w + WEIGHT] = goal if done >= 1.0 - SLACK else x[w + FROM] + (goal - x[w + FROM]) * share
+        if done >= 1.0 - SLACK:
             x[at + SECONDS] = x[at + PROGRESS] = 0.0
     if x[at + STARTED] != 0.0:
         x[at + OLD_TIME] += d
@@ -268,6 +268,3 @@ def note_remaining(tables, x, work, tick, d):
                 else:
                     found = NEVER
         x[at + REMAINING] = found
-
-
-FUNCTIONS = (eased, restart, wait_for, begin, decide, advance_machine, note_remaining)

@@ -259,8 +259,3 @@ def advance_group(tables, x, work, group, tick, d, clock, n, events, count, limi
         x[group["live"]] = 2.0
     x[group["phase"]] = after - np.floor(after / markers) * markers
     return count
-
-
-FUNCTIONS = (
-    rotated, composed, inverted, root_at, travelled, add_travel, fire, advance_leaf, knot_time, group_speed, advance_group,
-)  # fmt: skip

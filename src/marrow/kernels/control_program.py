@@ -28,7 +28,7 @@ from marrow.kernels.control_tables import (
     VOICES,
     WEIGHT,
 )
-from marrow.kernels.program import ACCUMULATE, INERTIA, MERGE, SAMPLE, SCALE, START_INERTIA
+from marrow.kernels.operations.codes import ACCUMULATE, INERTIA, MERGE, SAMPLE, SCALE, START_INERTIA
 
 LOOK_BACK = 0.004
 """Seconds between the two moments from which an inertialised transition takes its speed."""
@@ -174,6 +174,3 @@ def write_program(tables, x, work, tick, sums, n, vectors, ops, cursor):
         keeps = True
     cursor = write_range(tables, x, work, tick, sums, place, total, 0.0, n, vectors, ops, cursor)
     return cursor, keeps
-
-
-FUNCTIONS = (put, join, write_range, clear_sums, write_start, write_program)

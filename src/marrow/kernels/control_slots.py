@@ -144,6 +144,3 @@ def advance_slot(tables, x, slot, pace, d, clock, n, events, count, limit, loud,
         x[v + V_TIME] = after
     x[at + SLOT_SEEN] = total
     return count, min(total, 1.0)
-
-
-FUNCTIONS = (release_slot, begin_voice, slots_wait, advance_slot)

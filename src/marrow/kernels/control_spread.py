@@ -77,7 +77,8 @@ def spread_plane(tables, work, node, i, tick, x, y):
             tables.numbers[space["numbers"] + 2 * q + 1] - ay,
         )
         s = min(max(((x - ax) * bx + (y - ay) * by) / (bx * bx + by * by), 0.0), 1.0)
-        gap = (ax + s * bx - x) ** 2 + (ay + s * by - y) ** 2
+        dx, dy = ax + s * bx - x, ay + s * by - y
+        gap = dx * dx + dy * dy
         if gap < nearest:
             nearest, edge, at = gap, e, s
     if edge < 0:
@@ -94,6 +95,3 @@ def blend_total(tables, x, node):
     for k in range(node["count"]):
         total += max(x[tables.links[node["data"] + k]], 0.0)
     return total
-
-
-FUNCTIONS = (show, show_alone, spread_line, spread_plane, blend_total)

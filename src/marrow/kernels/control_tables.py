@@ -118,3 +118,11 @@ class Tables(NamedTuple):
     events: Any
     roots: Any
     parameters: Any
+
+
+Tables.KINDS = {  # type: ignore[attr-defined]
+    "nodes": (NODE, "?"), "links": "i8[?]", "numbers": "f8[?]", "order": "i8[?]", "leaves": (LEAF, "?"), "groups": (GROUP, "?"),
+    "machines": (MACHINE_ROW, "?"), "states": (STATE, "?"), "transitions": (TRANSITION, "?"), "conditions": (CONDITION, "?"),
+    "layers": (LAYER_ROW, "?"), "slots": (SLOT_ROW, "?"), "spaces": (SPACE, "?"), "procedurals": (PROCEDURAL, "?"),
+    "clips": (CLIP_ROW, "?"), "events": (EVENT, "?"), "roots": "f8[?,7]", "parameters": (PARAMETER, "?"),
+}  # fmt: skip

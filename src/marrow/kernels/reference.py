@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.kernels.reference_program import run_program
 from marrow.math import affine, dual_quaternion, quaternion, transform
 
 Array = NDArray[Any]
@@ -25,7 +24,6 @@ __all__ = [
     "linear_matrices",
     "morph",
     "rigid_and_stretch",
-    "run_program",
     "sample_tracks",
     "skin",
     "skinning_matrices",

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.errors import ValidationError
 from marrow.model import _late, _validate
 from marrow.model._asset import Asset, freeze, same
+from marrow.model._clip_tools import ClipTools
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
 
@@ -186,7 +187,7 @@ def value_sizes(table: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Clip(Asset):
+class Clip(Asset, ClipTools):
     """One animation of a skeleton: `tracks`, `duration` in seconds (the last key when left out), `events` by time.
 
     Joints and morphs without a track keep the skeleton's rest value. `rate` is the frame rate the file says it was made

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.animation.kinematics import check_pose, output, skinning_matrices, to_model
+from marrow.animation.kinematics import FLOAT32, check_pose, output, skinning_matrices, to_model
 from marrow.errors import ValidationError
-from marrow.kernels import poses, reference
-from marrow.kernels.compiler import readonly
-from marrow.kernels.skinning import skin_kernel
+from marrow.kernels.language.kernel import FramePool
+from marrow.kernels.memory import readonly
+from marrow.kernels.poses import dual_quaternions
+from marrow.kernels.skinning import SkinWork, skin_kernel
 from marrow.math import affine
 from marrow.model._derived import derived
 from marrow.model._validate import flag
@@ -21,7 +22,6 @@ from marrow.model.mesh import Mesh
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
 from marrow.skinning.arguments import check_options, check_thing, matrices_of, morph_weights
-from marrow.skinning.blending import BlendedDirections
 from marrow.skinning.layout import layout_of
 from marrow.skinning.surface import Surface
 from marrow.skinning.threads import WORTH_SECONDS, run_split, thread_count
@@ -31,9 +31,6 @@ __all__ = ["palette_of", "resolve", "skin"]
 Array = NDArray[Any]
 # What a block of 16 vertices costs, for deciding whether threads are worth it.
 SECONDS_PER_BLOCK = 25e-9
-# Blended meshes are skinned twice, through a buffer of this many vertices at a time.
-BLEND_BUFFER_VERTICES = 1 << 20
-EMPTY = readonly(np.zeros(0, np.float32))
 SCRATCH = np.zeros(0, np.float32)
 
 
@@ -71,7 +68,16 @@ def resolve(
     """Skinning matrices and morph weights of what a caller may pass as `pose`."""
     check_thing("skin", thing, skeleton)
     palette = palette_of(thing)
-    if isinstance(pose, Pose):
+    P = len(palette.joints)
+    if (
+        type(pose) is np.ndarray
+        and pose.dtype == FLOAT32
+        and pose.shape[-3:] == (P, 3, 4)
+        and pose.flags.c_contiguous
+    ):
+        # Matrices as kernels take them, by far the most usual for many small calls.
+        matrices = pose
+    elif isinstance(pose, Pose):
         if isinstance(thing, Character):
             skeleton = thing.skeleton
         elif skeleton is None:
@@ -84,10 +90,9 @@ def resolve(
         if morphs is None and pose.morph_count:
             morphs = pose.morphs
     else:
-        matrices = matrices_of(pose, len(palette))
+        matrices = np.ascontiguousarray(matrices_of(pose, P), np.float32)
     batch = matrices.shape[:-3]
-    flat = np.ascontiguousarray(matrices, np.float32).reshape(math.prod(batch), len(palette.joints), 12)
-    flat.flags.writeable = False  # of the view that reshape made, not of the caller's array
+    flat = matrices.reshape(math.prod(batch) if batch else 1, P, 12)
     if morphs is not None:
         channels = None if skeleton is None else len(skeleton.morph_names)
         morphs = morph_weights(thing, morphs, batch, channels)
@@ -153,17 +158,16 @@ class _Plan:
                     f"skin: {m!r} has no dual_quaternion_weights, which blended skinning needs"
                 )
             members.setdefault(chosen, []).append(i)
-        self.groups: list[_Group | _BlendedGroup] = []
-        for chosen, indices in members.items():
-            some = None if len(indices) == len(meshes) else tuple(indices)
-            if chosen == "blended":
-                linear = _Group(thing, "linear", some, influences, self.vertex_count)
-                dual = _Group(thing, "dual_quaternion", some, influences, self.vertex_count)
-                slots = palette_of(thing).mesh_slots
-                bodies = [BlendedDirections(meshes[i], slots[i], influences) for i in indices]
-                self.groups.append(_BlendedGroup(linear, dual, bodies))
-            else:
-                self.groups.append(_Group(thing, chosen, some, influences, self.vertex_count))
+        self.groups = [
+            _Group(
+                thing,
+                chosen,
+                None if len(some) == len(meshes) else tuple(some),
+                influences,
+                self.vertex_count,
+            )
+            for chosen, some in members.items()
+        ]
 
 
 class _Group:
@@ -177,104 +181,90 @@ class _Group:
         influences: int | None,
         vertex_count: int,
     ) -> None:
-        dual = method == "dual_quaternion"
-        self.method, self.vertex_count = method, vertex_count
-        self.layout = layout_of(thing, members=members, influences=influences, lead_first=dual)
-        self.pivots = bind_positions(palette_of(thing)) if dual else None
+        self.method, self.vertex_count, self.palette = method, vertex_count, palette_of(thing)
+        self.dual = method != "linear"
+        self.layout = layout_of(thing, members=members, influences=influences, lead_first=self.dual)
+        self.pivots, self.used = bind_positions(self.palette), np.unique(self.layout.joints)
         self.blocks, self.targets = self.layout.block_count, sum(map(len, self.layout.targets))
-        self.ranges, self.table = readonly(self.layout.ranges), readonly(self.layout.addresses())
+        self.no_morphs = np.zeros(self.blocks + 1, np.int32)
         # Meshes that lack normals or tangents in a character that has some leave those rows zero.
         self.rows = np.unique(self.layout.rows)
-        self.used = np.unique(self.layout.joints)
+        self._splits = FramePool(
+            lambda: dual_quaternions.frame(pivots=self.pivots, used=self.used, scratch=np.empty(32))
+        )
+        self._pools: dict[tuple[str, int, bool], FramePool] = {}
+
+    def _frames(self, method: str, vectors: int, morphs: bool) -> FramePool:
+        """Frames of the kernel for a method and outputs, with the layout in them."""
+        key = (method, vectors, morphs)
+        if key not in self._pools:
+            layout = self.layout
+            shared = {name: getattr(layout, name) for name in SkinWork._fields if hasattr(layout, name)}
+            lent = dict.fromkeys(
+                ("matrices", "stretch", "dual", "morph_weights", "out_p", "out_n", "out_t"), SCRATCH
+            )
+            sizes = {"P": len(self.palette.joints), "V": self.vertex_count, "targets": self.targets}
+            work = SkinWork(
+                **{**shared, **lent, **sizes, **({} if morphs else {"morph_start": self.no_morphs})}
+            )
+            kernel = skin_kernel(method, vectors)
+            self._pools[key] = FramePool(lambda: kernel.frame(work=work, f0=0, f1=0, b0=0, b1=self.blocks))
+        return self._pools[key]
+
+    def _split(self, matrices: Array, dual: Array, stretch: Array) -> int:
+        """Matrices as dual quaternions and stretches; returns how they stretch."""
+        frame = self._splits.take()
+        frame.lend("matrices", matrices)
+        frame.lend("dual", dual)
+        frame.lend("stretch", stretch)
+        frame.run()
+        kind = frame.words[frame.kernel.results]
+        self._splits.give(frame)
+        return kind
 
     def run(self, motion: Motion, p: Array, n: Array | None, t: Array | None, threads: int) -> None:
         """Writes this group's rows of the outputs."""
-        layout, matrices, method = self.layout, motion.matrices, self.method
-        F, P = matrices.shape[:2]
-        dual = EMPTY
-        if self.pivots is not None:
+        layout, inputs, method = self.layout, {"work.matrices": motion.matrices}, self.method
+        F, P = motion.matrices.shape[:2]
+        if self.dual:
             dual, stretch = np.empty((F, P, 8), np.float32), np.empty((F, P, 12), np.float32)
-            (stretches,) = poses.dual_quaternions(matrices, self.pivots, dual, stretch, np.empty(66))
-            if stretches:
-                method = "dual_quaternion_stretch"
-                self.take_out_common_scale(matrices, dual, stretch)
-            matrices, dual = readonly(stretch), readonly(dual.reshape(-1))
-        weights = EMPTY
+            kind = self._split(motion.matrices, dual, stretch)
+            method = "blended" if method == "blended" else ("rigid", "uniform", "stretch")[kind]
+            inputs["work.dual"], inputs["work.stretch"] = dual, stretch
         if self.targets and motion.morphs is not None:
             values = layout.target_weights(motion.morphs)
             if values.any():
-                weights = readonly(np.ascontiguousarray(values, np.float32).reshape(-1))
+                inputs["work.morph_weights"] = np.ascontiguousarray(values, np.float32)
         vectors = 0
         if n is not None:
             vectors = 1 + (t is not None and layout.has_tangents) if layout.has_normals else 0
             for unwritten, missing in ((n, vectors < 1), (t, vectors < 2)):
                 if unwritten is not None and missing:
                     unwritten.reshape(-1, *unwritten.shape[-2:])[:, self.rows] = 0
-        kernel = skin_kernel(method, vectors, weights.size > 0)
-        arguments = (
-            self.ranges, self.table, matrices.reshape(-1), dual, weights,
-            p.reshape(-1), SCRATCH if n is None else n.reshape(-1), SCRATCH if t is None else t.reshape(-1),
-            P, self.vertex_count, self.targets,
-        )  # fmt: skip
-        blocks = self.blocks
-        seconds = F * blocks * SECONDS_PER_BLOCK * (1 + vectors)
+        frames = self._frames(method, vectors, "work.morph_weights" in inputs)
+        inputs["work.out_p"] = p
+        if vectors > 0:
+            inputs["work.out_n"] = n  # type: ignore[assignment]
+        if vectors > 1:
+            inputs["work.out_t"] = t  # type: ignore[assignment]
+
+        def run(f0: int, f1: int, b0: int, b1: int) -> None:
+            frame = frames.take()
+            lend = frame.lend
+            for name, array in inputs.items():
+                lend(name, array)
+            words = frame.words
+            words[_RANGE], words[_RANGE + 1], words[_RANGE + 2], words[_RANGE + 3] = f0, f1, b0, b1
+            frame.run()
+            frames.give(frame)
+
+        seconds = F * self.blocks * SECONDS_PER_BLOCK * (1 + vectors)
         if threads == 1 or seconds < 2 * WORTH_SECONDS:
-            kernel(*arguments, 0, F, 0, blocks)
+            run(0, F, 0, self.blocks)
         elif F > 1:
-            run_split(lambda a, b: kernel(*arguments, a, b, 0, blocks), F, seconds, threads)
+            run_split(lambda a, b: run(a, b, 0, self.blocks), F, seconds, threads)
         else:
-            run_split(lambda a, b: kernel(*arguments, 0, 1, a, b), blocks, seconds, threads)
-
-    def take_out_common_scale(self, matrices: Array, dual: Array, stretch: Array) -> None:
-        """Where all joints share one scale, vertices are scaled and then moved rigidly (`reference.common_scale`)."""
-        F, P = matrices.shape[:2]
-        used = matrices[:, self.used].reshape(F, -1, 3, 4).astype(np.float64)
-        sigma = reference.common_scale(used[..., :3])
-        scaled = np.flatnonzero(sigma != 1)
-        if len(scaled):
-            plain = matrices[scaled].reshape(-1, P, 3, 4).astype(np.float64)
-            plain[..., :3] /= sigma[scaled, None, None, None]
-            rigid, rest = (
-                np.empty((len(scaled), P, 8), np.float32),
-                np.empty((len(scaled), P, 12), np.float32),
-            )
-            flat = readonly(plain.astype(np.float32).reshape(-1, P, 12))
-            poses.dual_quaternions(flat, self.pivots, rigid, rest, np.empty(66))
-            dual[scaled] = rigid
-            stretch[scaled] = (affine.identity((), np.float64) * sigma[scaled, None, None]).reshape(-1, 1, 12)
+            run_split(lambda a, b: run(0, 1, a, b), self.blocks, seconds, threads)
 
 
-class _BlendedGroup:
-    """Meshes that mix linear and dual-quaternion skinning by a weight of each vertex (1 is all dual quaternion)."""
-
-    def __init__(self, linear: _Group, dual: _Group, bodies: list[BlendedDirections]) -> None:
-        self.linear, self.dual, self.bodies, self.rows = linear, dual, bodies, linear.rows
-        shares: list[Any] = [b.mesh.dual_quaternion_weights for b in bodies]
-        self.share: Array = np.concatenate(shares)[:, None]
-
-    def run(self, motion: Motion, p: Array, n: Array | None, t: Array | None, threads: int) -> None:
-        V, F = self.linear.vertex_count, len(motion.matrices)
-        step = max(1, BLEND_BUFFER_VERTICES // max(V, 1))
-        outputs = [None if a is None else a.reshape(F, V, a.shape[-1]) for a in (p, n, t)]
-        for first in range(0, F, step):
-            part = slice(first, min(F, first + step))
-            some = Motion(
-                motion.matrices[part],
-                None if motion.morphs is None else motion.morphs[part],
-                (part.stop - first,),
-            )
-            points, normals, tangents = (None if a is None else a[part] for a in outputs)
-            # The linear kernel writes positions, handedness, and zeros for meshes that have no normals or tangents.
-            self.linear.run(some, points, normals, tangents, threads)  # type: ignore[arg-type]
-            rigid = np.empty_like(points)
-            self.dual.run(some, rigid, None, None, threads)
-            rows = self.rows
-            points[:, rows] = points[:, rows] * (1 - self.share) + rigid[:, rows] * self.share  # type: ignore[index]
-            if normals is None:
-                continue
-            first_row = 0
-            for body in self.bodies:
-                own = slice(first_row, first_row + body.mesh.vertex_count)
-                linear = body.linear_parts(skin, some.matrices, self.share[own], threads)
-                body.write(linear, some.morphs, rows[own], normals, tangents)
-                first_row = own.stop
+_RANGE = skin_kernel("linear", 0).offsets["f0"]

@@ -40,6 +40,7 @@ from marrow.model import (
     Texture,
     Track,
 )
+from surroundings import needed
 
 Validator = Callable[..., list[str]]
 
@@ -604,7 +605,7 @@ def test_arrays_of_a_gltf_lie_beside_it(tmp_path: Path):
 
 
 def test_other_programs_see_the_same_vertices(tmp_path: Path):
-    trimesh = pytest.importorskip("trimesh")
+    trimesh = needed("trimesh")
     path = tmp_path / "hero.glb"
     rng = np.random.default_rng(2)
     skeleton = Skeleton(("a", "b"), [-1, 0], rest_pose(rng, 2))
