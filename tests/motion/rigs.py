@@ -28,14 +28,21 @@ def model_to_rest(parents: np.ndarray, model: np.ndarray) -> mw.Pose:
     return mw.Pose(*(a.astype(np.float32) for a in transform.decompose(local)))
 
 
-def rebound(character: mw.Character, skeleton: mw.Skeleton, order: np.ndarray, turn: np.ndarray) -> mw.Character:
+def rebound(
+    character: mw.Character, skeleton: mw.Skeleton, order: np.ndarray, turn: np.ndarray
+) -> mw.Character:
     """The meshes of `character` on `skeleton`, whose joint `order[j]` is joint j turned by `turn[j]` about itself."""
     meshes = []
     for mesh in character.meshes:
         back = affine.invert(turn[mesh.joint_list])
         bind = affine.multiply(back, mesh.inverse_bind.astype(np.float64))
         meshes.append(
-            mesh.replace(joint_list=order[mesh.joint_list].astype(np.int32), inverse_bind=bind.astype(np.float32), node=-1, morph_targets=())
+            mesh.replace(
+                joint_list=order[mesh.joint_list].astype(np.int32),
+                inverse_bind=bind.astype(np.float32),
+                node=-1,
+                morph_targets=(),
+            )
         )
     return mw.Character(skeleton, tuple(meshes), (), character.materials, character.images, name="variant")
 
@@ -71,8 +78,19 @@ def reordered(character: mw.Character, rng: np.random.Generator) -> mw.Character
 
 def renamed(character: mw.Character, name: Callable[[str], str]) -> mw.Character:
     old = character.skeleton
-    skeleton = mw.Skeleton(tuple(map(name, old.names)), old.parents, mw.Pose(old.rest.translation, old.rest.rotation, old.rest.scale))
-    return mw.Character(skeleton, tuple(m.replace(morph_targets=()) for m in character.meshes), (), character.materials, character.images, name="variant")
+    skeleton = mw.Skeleton(
+        tuple(map(name, old.names)),
+        old.parents,
+        mw.Pose(old.rest.translation, old.rest.rotation, old.rest.scale),
+    )
+    return mw.Character(
+        skeleton,
+        tuple(m.replace(morph_targets=()) for m in character.meshes),
+        (),
+        character.materials,
+        character.images,
+        name="variant",
+    )
 
 
 def centimetres(character: mw.Character) -> mw.Character:
@@ -93,7 +111,12 @@ def centimetres(character: mw.Character) -> mw.Character:
     for mesh in character.meshes:
         bind = affine.multiply(affine.invert(grown[mesh.joint_list]), mesh.inverse_bind.astype(np.float64))
         meshes.append(
-            mesh.replace(joint_list=mesh.joint_list + 1, inverse_bind=bind.astype(np.float32), node=-1, morph_targets=())
+            mesh.replace(
+                joint_list=mesh.joint_list + 1,
+                inverse_bind=bind.astype(np.float32),
+                node=-1,
+                morph_targets=(),
+            )
         )
     return mw.Character(skeleton, tuple(meshes), (), character.materials, character.images, name="variant")
 
@@ -148,6 +171,8 @@ def body(
             spots.append(at[part] + (end - at[part]) * k / len(several))
             link = len(made) - 1
         last[part] = link
-    turns = rotations(axes, (len(made),)) if axes is not None else quaternion.identity((len(made),), np.float64)
+    turns = (
+        rotations(axes, (len(made),)) if axes is not None else quaternion.identity((len(made),), np.float64)
+    )
     model = transform.compose(np.array(spots), turns, np.ones((len(made), 3)))
     return mw.Skeleton(tuple(made), np.array(links), model_to_rest(np.array(links), model))

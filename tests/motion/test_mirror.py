@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import rigs
 
 import marrow as mw
-import rigs
 from builders import pose as random_pose
 from marrow.math import quaternion
 from marrow.motion.mirror import mirror_map, mirrored_pose
@@ -21,12 +21,24 @@ def hero() -> mw.Character:
 @pytest.mark.parametrize(
     ("name", "other"),
     [
-        ("hand_l", "hand_r"), ("mixamorig:LeftArm", "mixamorig:RightArm"), ("Bip01 L Hand", "Bip01 R Hand"), ("lForeArm", "rForeArm"),
-        ("DEF-thigh.L.001", "DEF-thigh.R.001"), ("L_Hip", "R_Hip"), ("LThumb", "RThumb"), ("spine_01", "spine_01"), ("Lower", "Lower"),
-        ("footstep_left", "footstep_right"), ("head", "head"), ("J_Bip_L_Hand", "J_Bip_R_Hand"), ("left_wrist", "right_wrist"),
-        ("leftUpperArm", "rightUpperArm"), ("tail", "tail"), ("Rleg", "Rleg"),
+        ("hand_l", "hand_r"),
+        ("mixamorig:LeftArm", "mixamorig:RightArm"),
+        ("Bip01 L Hand", "Bip01 R Hand"),
+        ("lForeArm", "rForeArm"),
+        ("DEF-thigh.L.001", "DEF-thigh.R.001"),
+        ("L_Hip", "R_Hip"),
+        ("LThumb", "RThumb"),
+        ("spine_01", "spine_01"),
+        ("Lower", "Lower"),
+        ("footstep_left", "footstep_right"),
+        ("head", "head"),
+        ("J_Bip_L_Hand", "J_Bip_R_Hand"),
+        ("left_wrist", "right_wrist"),
+        ("leftUpperArm", "rightUpperArm"),
+        ("tail", "tail"),
+        ("Rleg", "Rleg"),
     ],
-)  # fmt: skip
+)
 def test_names_of_the_other_side(name: str, other: str) -> None:
     assert other_side(name) == other
     assert other_side(other) == name
@@ -59,7 +71,11 @@ def test_a_mirrored_walk_is_the_walk_half_a_cycle_later(hero: mw.Character) -> N
     half = walk.duration / 2
     times = np.linspace(0, walk.duration, 13)[:-1]
     bones = hero.skeleton
-    both = [bones.index(n) for n in rigs.PARTS if n.split("_")[0] in ("pelvis", "spine", "thigh", "calf", "foot", "ball")]
+    both = [
+        bones.index(n)
+        for n in rigs.PARTS
+        if n.split("_")[0] in ("pelvis", "spine", "thigh", "calf", "foot", "ball")
+    ]
 
     def places(clip: mw.Clip, t: np.ndarray) -> np.ndarray:
         at = bones.to_model(clip.sample(t, loop=True))[..., 3]
@@ -81,7 +97,9 @@ def test_poses_and_clips_are_mirrored_alike_in_any_axes(hero: mw.Character) -> N
     mirror = mirror_map(odd)
     clip = mw.Clip.from_poses("random", odd, pose, 30)
     np.testing.assert_allclose(
-        np.abs(clip.mirrored().sample(np.arange(4) / 30).rotation), np.abs(mirrored_pose(pose, mirror).rotation), atol=1e-5
+        np.abs(clip.mirrored().sample(np.arange(4) / 30).rotation),
+        np.abs(mirrored_pose(pose, mirror).rotation),
+        atol=1e-5,
     )
     partner = mirror.partner
     a, b = odd.to_model(pose)[..., 3], odd.to_model(mirrored_pose(pose, mirror))[..., 3]

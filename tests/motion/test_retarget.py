@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import rigs
 
 import marrow as mw
-import rigs
 from marrow.math import quaternion
 from marrow.motion import RetargetError
 
@@ -22,10 +22,14 @@ def moments(clip: mw.Clip, count: int = 5) -> np.ndarray:
     return np.linspace(0, clip.duration, count)
 
 
-def assert_same_surface(hero: mw.Character, clip: mw.Clip, other: mw.Character, made: mw.Clip, atol: float = 2e-4) -> None:
+def assert_same_surface(
+    hero: mw.Character, clip: mw.Clip, other: mw.Character, made: mw.Clip, atol: float = 2e-4
+) -> None:
     times = moments(clip, 4)
     pose = clip.sample(times).replace(morphs=np.zeros((4, len(hero.skeleton.morph_names)), np.float32))
-    np.testing.assert_allclose(mw.skin(other, made.sample(times)).positions, mw.skin(hero, pose).positions, atol=atol)
+    np.testing.assert_allclose(
+        mw.skin(other, made.sample(times)).positions, mw.skin(hero, pose).positions, atol=atol
+    )
 
 
 VARIANTS = {
@@ -127,7 +131,8 @@ def test_arms_of_a_t_pose_and_an_a_pose_point_the_same_way(hero: mw.Character) -
         parent = hero.skeleton.rest_model[hero.skeleton.parents[upper], :, :3].astype(float)
         own = quaternion.from_matrix(parent)
         pose.rotation[upper] = quaternion.multiply(
-            quaternion.multiply(quaternion.conjugate(own), quaternion.multiply(turn, own)), pose.rotation[upper]
+            quaternion.multiply(quaternion.conjugate(own), quaternion.multiply(turn, own)),
+            pose.rotation[upper],
         )
     tee = rigs.resting_in(hero.skeleton, pose)
     fresh = rigs.body({n: f"x{n}" for n in rigs.PARTS}, axes=np.random.default_rng(5))
@@ -157,7 +162,10 @@ def test_what_is_missing_is_named(hero: mw.Character) -> None:
     names = {n: n for n in rigs.PARTS if n not in ("calf_l", "foot_l", "ball_l", "lowerarm_r", "hand_r")}
     broken = rigs.body(names)
     with pytest.raises(RetargetError, match="left lower leg") as error:
-        mw.retarget(hero.clips["walk"], onto=mw.Skeleton(tuple(f"{n}_jnt" for n in broken.names), broken.parents, broken.rest))
+        mw.retarget(
+            hero.clips["walk"],
+            onto=mw.Skeleton(tuple(f"{n}_jnt" for n in broken.names), broken.parents, broken.rest),
+        )
     assert "right lower arm" in str(error.value)
 
 
@@ -172,8 +180,8 @@ def test_a_single_pose_goes_across(hero: mw.Character) -> None:
 def test_bad_calls_are_refused_in_words(hero: mw.Character) -> None:
     with pytest.raises(mw.MarrowError, match="scale"):
         mw.retarget(hero.clips["walk"], onto=hero, scale=-1)
+    other = rigs.other_axes(hero.replace(clips=()), np.random.default_rng(6))
     with pytest.raises(RetargetError, match="additive"):
-        other = rigs.other_axes(hero.replace(clips=()), np.random.default_rng(6))
         mw.retarget(mw.additive(hero.clips["walk"]), onto=other)
     empty = mw.Clip("nothing", mw.Skeleton((), []))
     with pytest.raises(mw.MarrowError):

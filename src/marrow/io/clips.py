@@ -47,7 +47,9 @@ def with_clips_of(character: Character, other: Character, path: PurePath) -> Cha
             taken.add(name)
             added.append(made.replace(name=name))
     except RetargetError as error:
-        raise FormatError(str(error), path=path, remedy="marrow retarget --show prints what is mapped") from None
+        raise FormatError(
+            str(error), path=path, remedy="marrow retarget --show prints what is mapped"
+        ) from None
     for line in tool.report:
         report.add(line.kind, path.name, line.message)
     return character.replace(clips=(*character.clips.values(), *added), report=report.build())

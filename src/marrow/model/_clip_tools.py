@@ -40,9 +40,9 @@ class ClipTools:
     def mirrored(
         self, pairs: Mapping[str, str] | Iterable[tuple[str, str]] | None = None, *, name: str | None = None
     ) -> Self:
-        """The clip as in a mirror between left and right: each joint does what its partner did, reflected in model space and
-        seen from both rest poses. Partners are found by name; `pairs` overrules. Events and morphs change sides, travel turns
-        round. Keys and their interpolation stay."""
+        """The clip as in a mirror between left and right: each joint does what its partner did, reflected in model space
+        and seen from both rest poses. Partners are found by name; `pairs` overrules. Events and morphs change sides, travel
+        turns round. Keys and their interpolation stay."""
         return _late.function("motion.mirror", "mirrored_clip")(self, pairs, name=name)
 
     @classmethod
@@ -80,10 +80,19 @@ class ClipTools:
         return _late.function("motion.editing", "split")(self, at, event=event, silence=silence)
 
     def then(
-        self, other: Self, blend: float = 0.2, *, follow: bool = True, name: str | None = None, fps: float | None = None
+        self,
+        other: Self,
+        blend: float = 0.2,
+        *,
+        follow: bool = True,
+        name: str | None = None,
+        fps: float | None = None,
     ) -> Self:
-        """This clip, then `other`, blended over `blend` seconds. `follow` lets it go on where and facing as this one ends."""
-        return _late.function("motion.travelling", "joined")(self, other, blend, follow=follow, name=name, fps=fps)
+        """This clip, then `other`, blended over `blend` seconds. `follow` lets it go on where and facing as this one
+        ends."""
+        return _late.function("motion.travelling", "joined")(
+            self, other, blend, follow=follow, name=name, fps=fps
+        )
 
     def looped(
         self,
@@ -95,17 +104,20 @@ class ClipTools:
     ) -> Self:
         """A clip whose last pose is its first: the seam is closed over the last `window` seconds. Travel stays
         and drift goes: `travel` says which of the two a shift over the ground is (None: by its length)."""
-        return _late.function("motion.travelling", "looped")(self, window, travel=travel, joint=joint, fps=fps)
+        return _late.function("motion.travelling", "looped")(
+            self, window, travel=travel, joint=joint, fps=fps
+        )
 
     def in_place(self, joint: str | int | None = None, *, fps: float | None = None) -> Self:
-        """The clip without its way over the ground: that of the root where it moves, else of the hips (which keep their sway)."""
+        """The clip without its way over the ground: that of the root where it moves, else of the hips (which keep their
+        sway)."""
         return _late.function("motion.travelling", "in_place")(self, joint, fps=fps)
 
     def with_travel(
         self, velocity: ArrayLike | None = None, joint: str | int | None = None, *, fps: float | None = None
     ) -> Self:
-        """The clip with a steady way over the ground, on the root where there is one: `velocity (3,)` in metres a second, or
-        what lets the feet stand while they are down."""
+        """The clip with a steady way over the ground, on the root where there is one: `velocity (3,)` in metres a second,
+        or what lets the feet stand while they are down."""
         return _late.function("motion.travelling", "with_travel")(self, velocity, joint, fps=fps)
 
     def reversed(self) -> Self:
@@ -145,8 +157,8 @@ class ClipTools:
         beta: float = 0.5,
         fps: float | None = None,
     ) -> Self:
-        """The clip without what trembles faster than `cutoff` hertz. Butterworth and Gauss delay nothing; one-euro lets fast
-        motion through the more, the larger `beta`."""
+        """The clip without what trembles faster than `cutoff` hertz. Butterworth and Gauss delay nothing; one-euro lets
+        fast motion through the more, the larger `beta`."""
         return _late.function("motion.filters", "smoothed")(
             self, cutoff, method=method, joints=joints, beta=beta, fps=fps
         )
@@ -164,7 +176,9 @@ class ClipTools:
     ) -> Self:
         """The clip with an event where each foot comes down (`foot_l`, `foot_r`) and where it leaves (`foot_l_lift`, ...).
         A foot is down when it is lower than `height` metres over its rest and slower than `speed` metres a second."""
-        return _late.function("motion.contacts", "contact_events")(self, height=height, speed=speed, names=names)
+        return _late.function("motion.contacts", "contact_events")(
+            self, height=height, speed=speed, names=names
+        )
 
     def reduced(self, error: float = 0.001, character: Character | None = None) -> Self:
         """The clip with as few keys as keep it within `error` metres, at the vertices of `character` where it is given.

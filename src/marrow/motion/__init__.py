@@ -2,8 +2,8 @@
 
 from marrow.motion.batch import blend, sample_clips
 from marrow.motion.mapping import BoneMap, RetargetError, map_bones
-from marrow.motion.quality import FootQuality, MotionQuality
 from marrow.motion.mirror import MirrorMap, mirror_map, mirrored_pose
+from marrow.motion.quality import FootQuality, MotionQuality
 from marrow.motion.reduction import Reduced
 from marrow.motion.reduction import reduced as reduce
 from marrow.motion.retarget import Retargeter, retarget

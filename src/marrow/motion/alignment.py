@@ -76,7 +76,9 @@ def _yaw(to: Array, of: Array) -> Array:
     return quaternion.from_axis_angle([0.0, 1.0, 0.0], float(angle))
 
 
-def drivers(bones: BoneMap, source: Posture, target: Posture, world: Array, *, shared: bool) -> dict[int, Driver]:
+def drivers(
+    bones: BoneMap, source: Posture, target: Posture, world: Array, *, shared: bool
+) -> dict[int, Driver]:
     """The driver of every mapped joint of the target. `shared`: the joints' own axes agree, so nothing needs aligning."""
     bodies = quaternion.from_matrix(source.frame @ target.frame.T)
     aligned = {} if shared else _alignments(bones, source, target, bodies)
@@ -113,7 +115,11 @@ def _along(
     us, ut = _normalised(at, full_s), _normalised(there, full_t)
     out = []
     for t, u in list(zip(full_t, ut))[1 if above_t >= 0 else 0 :]:
-        k = int(np.clip(np.searchsorted(us, u, side="right") - 1, 0, len(full_s) - 2)) if len(full_s) > 1 else 0
+        k = (
+            int(np.clip(np.searchsorted(us, u, side="right") - 1, 0, len(full_s) - 2))
+            if len(full_s) > 1
+            else 0
+        )
         if len(full_s) == 1 or u >= us[-1] - 1e-6:
             out.append((t, full_s[-1], -1, 0.0))
             continue
@@ -152,7 +158,9 @@ def _alignments(bones: BoneMap, source: Posture, target: Posture, bodies: Array)
     def aim(joint: int, before: Array, theirs: Array, mine: Array) -> Array:
         turn = before
         if np.linalg.norm(theirs) > 1e-9 and np.linalg.norm(mine) > 1e-9:
-            turn = quaternion.multiply(quaternion.between(quaternion.rotate(before, seen(theirs)), mine), before)
+            turn = quaternion.multiply(
+                quaternion.between(quaternion.rotate(before, seen(theirs)), mine), before
+            )
         out[joint] = turn
         return turn
 
@@ -174,7 +182,10 @@ def _alignments(bones: BoneMap, source: Posture, target: Posture, bodies: Array)
                     out[t[k]] = turn
                     continue
                 turn = aim(
-                    t[k], turn, target.place[ends[1]] - target.place[t[k]], source.place[ends[0]] - source.place[s[k]]
+                    t[k],
+                    turn,
+                    target.place[ends[1]] - target.place[t[k]],
+                    source.place[ends[0]] - source.place[s[k]],
                 )
             if len(s) < 3:
                 continue
@@ -269,9 +280,12 @@ def shares_frames(bones: BoneMap, source: Posture, target: Posture) -> bool:
         parent = int(bones.source.parents[s])
         if parent not in mapped or mapped[parent] != int(bones.target.parents[t]):
             continue
-        mine = quaternion.rotate(quaternion.conjugate(source.rotation[parent]), source.place[s] - source.place[parent])
+        mine = quaternion.rotate(
+            quaternion.conjugate(source.rotation[parent]), source.place[s] - source.place[parent]
+        )
         theirs = quaternion.rotate(
-            quaternion.conjugate(target.rotation[mapped[parent]]), target.place[t] - target.place[mapped[parent]]
+            quaternion.conjugate(target.rotation[mapped[parent]]),
+            target.place[t] - target.place[mapped[parent]],
         )
         if min(np.linalg.norm(mine), np.linalg.norm(theirs)) > 1e-6:
             angles.append(np.degrees(np.arccos(np.clip(unit(mine) @ unit(theirs), -1, 1))))

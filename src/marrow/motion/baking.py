@@ -50,11 +50,15 @@ def clip_from_run(
                     events.append(Event(frame / fps, event))
             step = animator.root_motion
             place = place + quaternion.rotate(facing, np.asarray(step.translation[instance], np.float64))
-            facing = quaternion.normalize(quaternion.multiply(facing, np.asarray(step.rotation[instance], np.float64)))
+            facing = quaternion.normalize(
+                quaternion.multiply(facing, np.asarray(step.rotation[instance], np.float64))
+            )
         pose: Pose = animator.pose
         one = (pose[instance] if pose.batch_shape else pose).copy()
         if travel:
-            one.translation[roots] = place + quaternion.rotate(facing, one.translation[roots].astype(np.float64))
+            one.translation[roots] = place + quaternion.rotate(
+                facing, one.translation[roots].astype(np.float64)
+            )
             one.rotation[roots] = quaternion.multiply(facing, one.rotation[roots].astype(np.float64))
         for part, values in zip(parts, (one.translation, one.rotation, one.scale, one.morphs)):
             part.append(np.asarray(values, np.float32))

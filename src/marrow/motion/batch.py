@@ -36,7 +36,9 @@ def blend(poses: Pose | Sequence[Pose], weights: ArrayLike) -> Pose:
     batch = parts[0].batch_shape
     w = np.asarray(weights, np.float64)
     if w.ndim < 1 or len(w) != len(parts) or w.shape[1:] not in ((), batch):
-        raise ValidationError(f"blend: expected weights ({len(parts)},) or {(len(parts), *batch)}, got {w.shape}")
+        raise ValidationError(
+            f"blend: expected weights ({len(parts)},) or {(len(parts), *batch)}, got {w.shape}"
+        )
     if not np.isfinite(w).all() or (w < 0).any():
         raise ValidationError("blend: weights must be zero or more")
     w = w.reshape(len(parts), *(w.shape[1:] or (1,) * len(batch)))
@@ -50,7 +52,9 @@ def blend(poses: Pose | Sequence[Pose], weights: ArrayLike) -> Pose:
 
     strongest = np.argmax(w, axis=0)
     turns = np.stack([np.asarray(p.rotation, np.float64) for p in parts])
-    lead = np.take_along_axis(turns, np.broadcast_to(strongest[None, ..., None, None], (1, *turns.shape[1:])), 0)[0]
+    lead = np.take_along_axis(
+        turns, np.broadcast_to(strongest[None, ..., None, None], (1, *turns.shape[1:])), 0
+    )[0]
     side = np.where((turns * lead).sum(-1, keepdims=True) < 0, -1.0, 1.0)
     rotation = quaternion.normalize((turns * side * w[..., None, None]).sum(axis=0))
     kind = parts[0].rotation.dtype
@@ -71,13 +75,17 @@ def sample_clips(clips: Sequence[Clip], which: ArrayLike, time: ArrayLike, *, lo
     names = clips[0].skeleton.names
     for clip in clips:
         if clip.skeleton.names != names:
-            raise ValidationError(f"sample_clips: {clip.name!r} is of another skeleton than {clips[0].name!r}")
+            raise ValidationError(
+                f"sample_clips: {clip.name!r} is of another skeleton than {clips[0].name!r}"
+            )
     index = np.asarray(which)
     if index.dtype.kind not in "iu":
         raise ValidationError(f"sample_clips: which must be integers, got {index.dtype}")
     index, seconds = np.broadcast_arrays(index, np.asarray(time, np.float64))
     if index.size and not (index.min() >= 0 and index.max() < len(clips)):
-        raise ValidationError(f"sample_clips: which must be 0..{len(clips) - 1}, got {index.min()}..{index.max()}")
+        raise ValidationError(
+            f"sample_clips: which must be 0..{len(clips) - 1}, got {index.min()}..{index.max()}"
+        )
     flat, at = index.reshape(-1), seconds.reshape(-1)
     skeleton = clips[0].skeleton
     J, M = len(skeleton), len(skeleton.morph_names)

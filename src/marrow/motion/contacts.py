@@ -19,7 +19,18 @@ from marrow.motion.posture import Posture, leg_length, rest_posture
 from marrow.motion.rig import find_rig
 from marrow.motion.sizes import ankle_height
 
-__all__ = ["FeetPoints", "FeetShape", "Windows", "clip_contacts", "contact_events", "feet_points", "feet_shape", "planted_frames", "same_feet", "windows"]
+__all__ = [
+    "FeetPoints",
+    "FeetShape",
+    "Windows",
+    "clip_contacts",
+    "contact_events",
+    "feet_points",
+    "feet_shape",
+    "planted_frames",
+    "same_feet",
+    "windows",
+]
 
 Array = NDArray[Any]
 Chains = Mapping[str, tuple[int, ...]]
@@ -80,7 +91,9 @@ def feet_shape(
         heel = -up * ankle
         ball = (rest.place[tip] - rest.place[foot]) * size if tip >= 0 else heel
         own = np.linalg.norm(skeleton.rest_model[foot, :, 0].astype(np.float64))
-        offset[k] = quaternion.rotate(quaternion.conjugate(rest.rotation[foot]), np.stack([heel, ball])) / max(own, 1e-12)
+        offset[k] = quaternion.rotate(
+            quaternion.conjugate(rest.rotation[foot]), np.stack([heel, ball])
+        ) / max(own, 1e-12)
         heights[k] = 0.0, max(float(ball @ up) + ankle, 0.0)
         reach[k] = np.linalg.norm(ball)
     return FeetShape(offset, heights, ankle, leg, reach)
@@ -101,11 +114,13 @@ def feet_points(skeleton: Skeleton, pose: Pose, chains: Chains, shape: FeetShape
 
 
 def speeds(place: Array, times: Array) -> Array:
-    """How fast points `(T, ..., 3)` move, `(T, ...)`: to the frame before or after, whichever is slower, so that a foot counts
-    as still up to the very frame in which it leaves."""
+    """How fast points `(T, ..., 3)` move, `(T, ...)`: to the frame before or after, whichever is slower, so that a foot
+    counts as still up to the very frame in which it leaves."""
     if len(times) < 2:
         return np.zeros(place.shape[:-1])
-    steps = np.linalg.norm(np.diff(place, axis=0), axis=-1) / np.diff(times).reshape(-1, *[1] * (place.ndim - 2))
+    steps = np.linalg.norm(np.diff(place, axis=0), axis=-1) / np.diff(times).reshape(
+        -1, *[1] * (place.ndim - 2)
+    )
     out = np.empty(place.shape[:-1])
     out[0], out[-1] = steps[0], steps[-1]
     out[1:-1] = np.minimum(steps[:-1], steps[1:])
@@ -128,7 +143,7 @@ def planted_frames(
     for k in np.ndindex(2, 2):
         column = found[(slice(None), *k)]
         for begin, end in windows(~column):
-            if 0 < begin and end < len(column) and end - begin <= gap:
+            if begin > 0 and end < len(column) and end - begin <= gap:
                 column[begin:end] = True
         for begin, end in windows(column):
             if end - begin < shortest and begin > 0 and end < len(column):
@@ -148,7 +163,11 @@ def windows(mask: Array) -> Windows:
 
 
 def contact_events(
-    clip: Clip, *, height: float | None = None, speed: float | None = None, names: Mapping[str, str] | None = None
+    clip: Clip,
+    *,
+    height: float | None = None,
+    speed: float | None = None,
+    names: Mapping[str, str] | None = None,
 ) -> Clip:
     """See `Clip.with_contacts`."""
     rig = find_rig(clip.skeleton)
@@ -164,12 +183,14 @@ def contact_events(
     events: list[Event] = []
     for k, side in enumerate(("left", "right")):
         down = found[:, k].any(axis=1)
-        for begin, end in windows(down):
+        for begin, end in windows(np.asarray(down)):
             if begin > 0:
                 events.append(Event(float(times[begin]), words[side]))
             if end < len(times):
                 events.append(Event(float(times[end]), f"{words[side]}_lift"))
-    kept = tuple(e for e in clip.events if e.name not in {n for w in words.values() for n in (w, f"{w}_lift")})
+    kept = tuple(
+        e for e in clip.events if e.name not in {n for w in words.values() for n in (w, f"{w}_lift")}
+    )
     return clip.replace(events=kept + tuple(events))
 
 
@@ -178,5 +199,7 @@ def clip_contacts(
 ) -> tuple[FeetPoints, Array]:
     """Points and planted frames of a clip of a body."""
     rig = find_rig(clip.skeleton)
-    points = feet_points(clip.skeleton, sample(clip, times), rig.chains, feet_shape(clip.skeleton, rig.chains))
+    points = feet_points(
+        clip.skeleton, sample(clip, times), rig.chains, feet_shape(clip.skeleton, rig.chains)
+    )
     return points, planted_frames(points, times, height=height, speed=speed)

@@ -1,13 +1,14 @@
 """Editing that keeps a clip's keys: trim, cut, split, reverse, retime, keep or strip joints; and joining clips.
 
-Keys inside a piece stay as they are. Where a piece begins or ends between keys, a key is put that leaves the curve as it was:
-the value for step and linear tracks, value and slope for cubic ones.
+Keys inside a piece stay as they are. Where a piece begins or ends between keys, a key is put that leaves the curve as it
+was: the value for step and linear tracks, value and slope for cubic ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,8 @@ from marrow.model.clip import INTERPOLATIONS
 from marrow.motion.frames import clip_from_poses, frame_times, frames_of
 
 __all__ = [
-    "as_additive", "at_rate", "cut", "cut_track", "only", "renamed", "retimed", "reversed_clip", "split", "trimmed", "without",
+    "as_additive", "at_rate", "cut", "cut_track", "only", "renamed", "retimed", "reversed_clip", "split", "trimmed",
+    "without",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -35,11 +37,17 @@ def trimmed(clip: Clip, start: float = 0.0, end: float | None = None, *, name: s
     begin = float(start)
     if not (0 <= begin <= stop <= clip.duration + 1e-6) or not np.isfinite([begin, stop]).all():
         raise ValidationError(
-            f"trimmed: expected 0 <= start <= end <= {clip.duration:.6g}, the length of {clip.name!r}, got {start} and {end}"
+            f"trimmed: expected 0 <= start <= end <= {clip.duration:.6g}, the length of {clip.name!r}, "
+            f"got {start} and {end}"
         )
     stop = min(stop, clip.duration)
     tracks = tuple(cut_track(track, begin, stop) for track in clip.tracks)
-    changes: dict[str, Any] = {"tracks": tracks, "duration": stop - begin, "name": name or clip.name, "start": clip.start + begin}
+    changes: dict[str, Any] = {
+        "tracks": tracks,
+        "duration": stop - begin,
+        "name": name or clip.name,
+        "start": clip.start + begin,
+    }
     changes |= _timed(clip, lambda t: t - begin, stop - begin)
     return clip.replace(**changes)
 
@@ -52,7 +60,9 @@ def _timed(clip: Clip, to: Any, duration: float) -> dict[str, Any]:
         if items:
             moved = [replace(e, time=float(to(e.time))) for e in items]
             out[field] = tuple(
-                replace(e, time=min(max(e.time, 0.0), duration)) for e in moved if -1e-6 <= e.time <= duration + 1e-6
+                replace(e, time=min(max(e.time, 0.0), duration))
+                for e in moved
+                if -1e-6 <= e.time <= duration + 1e-6
             )
     return out
 
@@ -68,7 +78,9 @@ def cut_track(track: Track, begin: float, end: float) -> Track:
         held = values[0 if end < times[0] else -1].copy()
         if track.interpolation == "cubic":
             held[0] = held[2] = 0
-        return Track(track.target, track.path, np.zeros(1), held[None].astype(np.float32), track.interpolation)
+        return Track(
+            track.target, track.path, np.zeros(1), held[None].astype(np.float32), track.interpolation
+        )
     if track.interpolation == "cubic":
         ends = _cubic_keys(times, values, edges)
     else:
@@ -78,7 +90,9 @@ def cut_track(track: Track, begin: float, end: float) -> Track:
     order = np.argsort(stamps, kind="stable")
     keys = np.concatenate([ends, values[inside]])[order]
     stamps = np.clip(stamps[order] - begin, 0.0, end - begin)
-    return Track(track.target, track.path, stamps.astype(np.float32), keys.astype(np.float32), track.interpolation)
+    return Track(
+        track.target, track.path, stamps.astype(np.float32), keys.astype(np.float32), track.interpolation
+    )
 
 
 def _cubic_keys(times: Array, values: Array, at: Array) -> Array:
@@ -95,8 +109,15 @@ def _cubic_keys(times: Array, values: Array, at: Array) -> Array:
         span = times[k + 1] - times[k]
         u = (t - times[k]) / span if span > 0 else 0.0
         p0, m0, p1, m1 = values[k, 1], values[k, 2] * span, values[k + 1, 1], values[k + 1, 0] * span
-        place = (2 * u**3 - 3 * u**2 + 1) * p0 + (u**3 - 2 * u**2 + u) * m0 + (3 * u**2 - 2 * u**3) * p1 + (u**3 - u**2) * m1
-        slope = ((6 * u**2 - 6 * u) * (p0 - p1) + (3 * u**2 - 4 * u + 1) * m0 + (3 * u**2 - 2 * u) * m1) / max(span, 1e-12)
+        place = (
+            (2 * u**3 - 3 * u**2 + 1) * p0
+            + (u**3 - 2 * u**2 + u) * m0
+            + (3 * u**2 - 2 * u**3) * p1
+            + (u**3 - u**2) * m1
+        )
+        slope = (
+            (6 * u**2 - 6 * u) * (p0 - p1) + (3 * u**2 - 4 * u + 1) * m0 + (3 * u**2 - 2 * u) * m1
+        ) / max(span, 1e-12)
         out[q] = slope, place, slope
     return out
 
@@ -108,7 +129,9 @@ def cut(clip: Clip, ranges: Mapping[str, tuple[float, float]]) -> dict[str, Clip
         try:
             start, end = (float(t) for t in piece)
         except (TypeError, ValueError):
-            raise ValidationError(f"cut: expected (start, end) in seconds for {name!r}, got {piece!r}") from None
+            raise ValidationError(
+                f"cut: expected (start, end) in seconds for {name!r}, got {piece!r}"
+            ) from None
         out[name] = trimmed(clip, start - clip.start, end - clip.start, name=name)
     return out
 
@@ -134,7 +157,7 @@ def split(
             moments = [float(t) for t in at or ()]
         inner = sorted({t for t in moments if 1e-6 < t < clip.duration - 1e-6})
         edges = [0.0, *inner, clip.duration]
-        pieces = list(zip(edges, edges[1:]))
+        pieces = list(pairwise(edges))
     return [trimmed(clip, a, b, name=f"{clip.name}_{k + 1}") for k, (a, b) in enumerate(pieces)]
 
 
@@ -166,8 +189,20 @@ def reversed_clip(clip: Clip) -> Clip:
             values = values[:, ::-1] * np.array([-1, 1, -1])[:, None]
         elif track.interpolation == "step" and len(times) > 1:
             # A step holds until the next key: backwards it begins there.
-            times = np.concatenate([[0.0], times[:-1]]) if times[0] > 0 else np.concatenate([times[:1], times[:-1]])
-        tracks.append(Track(track.target, track.path, np.maximum(times, 0.0).astype(np.float32), values, track.interpolation))
+            times = (
+                np.concatenate([[0.0], times[:-1]])
+                if times[0] > 0
+                else np.concatenate([times[:1], times[:-1]])
+            )
+        tracks.append(
+            Track(
+                track.target,
+                track.path,
+                np.maximum(times, 0.0).astype(np.float32),
+                values,
+                track.interpolation,
+            )
+        )
     return clip.replace(tracks=tuple(tracks), **_timed(clip, lambda t: clip.duration - t, clip.duration))
 
 
@@ -184,12 +219,16 @@ def retimed(clip: Clip, speed: float | None = None, *, duration: float | None = 
         values = np.asarray(track.values, np.float32)
         if track.interpolation == "cubic":
             values = values * np.array([1 / factor, 1, 1 / factor], np.float32)[:, None]
-        tracks.append(Track(track.target, track.path, track.times * np.float32(factor), values, track.interpolation))
+        tracks.append(
+            Track(track.target, track.path, track.times * np.float32(factor), values, track.interpolation)
+        )
     rate = clip.rate / factor if clip.rate else clip.rate
     length = clip.duration * factor
     last = max((float(t.times[-1]) for t in tracks if len(t.times)), default=0.0)
     length = max(length, last) if last - length < 1e-4 else length
-    return clip.replace(tracks=tuple(tracks), duration=length, rate=rate, **_timed(clip, lambda t: t * factor, length))
+    return clip.replace(
+        tracks=tuple(tracks), duration=length, rate=rate, **_timed(clip, lambda t: t * factor, length)
+    )
 
 
 def at_rate(clip: Clip, fps: float) -> Clip:

@@ -30,7 +30,9 @@ def butterworth(values: Array, cutoff: float, rate: float) -> Array:
     if pad < 1:
         return values.astype(np.float64)
     # Ends are continued point-symmetrically, so that they stay where they are.
-    x = np.concatenate([2 * values[0] - values[pad:0:-1], values, 2 * values[-1] - values[-2 : -pad - 2 : -1]]).astype(np.float64)
+    x = np.concatenate(
+        [2 * values[0] - values[pad:0:-1], values, 2 * values[-1] - values[-2 : -pad - 2 : -1]]
+    ).astype(np.float64)
 
     def run(x: Array) -> Array:
         y = np.empty_like(x)
@@ -68,7 +70,9 @@ def gauss(values: Array, cutoff: float, rate: float) -> Array:
         return values.astype(np.float64)
     k = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)
     k /= k.sum()
-    padded = np.concatenate([2 * values[0] - values[radius:0:-1], values, 2 * values[-1] - values[-2 : -radius - 2 : -1]])
+    padded = np.concatenate(
+        [2 * values[0] - values[radius:0:-1], values, 2 * values[-1] - values[-2 : -radius - 2 : -1]]
+    )
     return sum(w * padded[i : i + len(values)] for i, w in enumerate(k))  # type: ignore[return-value]
 
 
@@ -90,7 +94,11 @@ def smoothed(
     if len(times) < 4:
         return clip
     rate = (len(times) - 1) / clip.duration
-    chosen = np.arange(len(clip.skeleton)) if joints is None else np.array([clip.skeleton.index(j) for j in joints])
+    chosen = (
+        np.arange(len(clip.skeleton))
+        if joints is None
+        else np.array([clip.skeleton.index(j) for j in joints])
+    )
     out = pose.copy()
 
     def run(values: Array) -> Array:
@@ -131,7 +139,7 @@ def filled(clip: Clip) -> Clip:
         if good.all():
             tracks.append(track)
         elif good.any():
-            tracks.append(Track(track.target, track.path, track.times[good], values[good], track.interpolation))
+            tracks.append(
+                Track(track.target, track.path, track.times[good], values[good], track.interpolation)
+            )
     return clip.replace(tracks=tuple(tracks), duration=clip.duration)
-
-

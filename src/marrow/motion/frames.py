@@ -28,7 +28,9 @@ def frame_times(clip: Clip, fps: float | None = None) -> Array:
         raise ValidationError(f"fps must be a positive number, got {fps}")
     count = max(round(clip.duration * rate) + 1, 2) if clip.duration > 0 else 1
     if count > MAX_FRAMES:
-        raise ValidationError(f"{clip.name!r} would have {count} frames, more than {MAX_FRAMES}; ask for fewer with fps=")
+        raise ValidationError(
+            f"{clip.name!r} would have {count} frames, more than {MAX_FRAMES}; ask for fewer with fps="
+        )
     return np.linspace(0.0, clip.duration, count)
 
 
@@ -60,7 +62,9 @@ def pack_uniform(
         row["time_start"], row["value_start"] = source["time_start"] + begin, source["value_start"] + at
     parts.append(packed.values)
     stamps.append(packed.times)
-    return Tracks(owned(table[: len(rows) + len(packed)]), owned(np.concatenate(stamps)), owned(np.concatenate(parts)))
+    return Tracks(
+        owned(table[: len(rows) + len(packed)]), owned(np.concatenate(stamps)), owned(np.concatenate(parts))
+    )
 
 
 def _is_still(values: Array) -> bool:
@@ -84,9 +88,13 @@ def clip_from_poses(
 ) -> Clip:
     """See `Clip.from_poses`."""
     if len(poses.batch_shape) != 1 or not len(poses):
-        raise ValidationError(f"Clip.from_poses: expected poses of shape (T,) with T of 1 or more, got {poses.batch_shape}")
+        raise ValidationError(
+            f"Clip.from_poses: expected poses of shape (T,) with T of 1 or more, got {poses.batch_shape}"
+        )
     if poses.joint_count != len(skeleton):
-        raise ValidationError(f"Clip.from_poses: the poses have {poses.joint_count} joints, the skeleton {len(skeleton)}")
+        raise ValidationError(
+            f"Clip.from_poses: the poses have {poses.joint_count} joints, the skeleton {len(skeleton)}"
+        )
     if (fps is None) == (times is None):
         raise ValidationError("Clip.from_poses: give either fps or times")
     stamps = np.arange(len(poses)) / _positive(fps) if times is None else np.asarray(times, np.float64)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -168,7 +169,7 @@ def _check(bones: BoneMap) -> None:
                         f"the {side} joint {skeleton.names[joint]!r} is in two chains: {seen[joint]!r} and {chain.name!r}"
                     )
                 seen[joint] = chain.name
-            for above, below in zip(joints, joints[1:]):
+            for above, below in pairwise(joints):
                 if above == below or not is_above(skeleton, above, below):
                     raise RetargetError(
                         f"chain {chain.name!r} of the {side}: {skeleton.names[below]!r} is not below "
@@ -178,7 +179,9 @@ def _check(bones: BoneMap) -> None:
         for b in bones.chains:
             if a is b or a.source[0] == b.source[0]:
                 continue
-            if is_above(bones.source, a.source[-1], b.source[0]) and is_above(bones.target, b.target[-1], a.target[0]):
+            if is_above(bones.source, a.source[-1], b.source[0]) and is_above(
+                bones.target, b.target[-1], a.target[0]
+            ):
                 raise RetargetError(
                     f"chains {a.name!r} and {b.name!r} run round in a circle: {a.name!r} is above {b.name!r} in the source "
                     "and below it in the target"
@@ -242,12 +245,14 @@ def _refuse(a: Rig, b: Rig, motion: str, character: str) -> None:
         if rig.missing and (rig.kind == "humanoid" or len(rig.missing) < 8):
             reasons.append(f"{who} has no {', '.join(rig.missing)}")
         elif not rig.complete and rig.kind != "quadruped":
-            reasons.append(f"{who} shows no body: neither its joint names nor its shape say where hips, spine and limbs are")
+            reasons.append(
+                f"{who} shows no body: neither its joint names nor its shape say where hips, spine and limbs are"
+            )
         elif rig.kind == "quadruped":
             reasons.append(f"{who} walks on four legs")
     raise RetargetError(
-        f"{motion} does not fit {character}: {'; '.join(reasons)}, and fewer than half of the moving joints have the same names "
-        "in both (write a map and pass it as map=)"
+        f"{motion} does not fit {character}: {'; '.join(reasons)}, and fewer than half of the moving "
+        "joints have the same names in both (write a map and pass it as map=)"
     )
 
 
@@ -282,7 +287,10 @@ def _twist_pairs(a: Rig, b: Rig) -> list[ChainPair]:
             side, _, limb = part.partition("_")
             name = f"{side}_{('upper', 'lower')[bone]}_{limb}_twist"
             many = len(mine) > 1
-            out += [ChainPair(f"{name}_{k + 1}" if many else name, (s,), (t,)) for k, (s, t) in enumerate(zip(mine, theirs))]
+            out += [
+                ChainPair(f"{name}_{k + 1}" if many else name, (s,), (t,))
+                for k, (s, t) in enumerate(zip(mine, theirs))
+            ]
     return out
 
 
@@ -300,7 +308,7 @@ def _by_name(a: Rig, b: Rig, pairs: list[tuple[int, int]], moving: set[int]) -> 
             names.add(c.name)
             unique.append(c)
     lost = [a.skeleton.names[j] for j in sorted(moving) if j not in {s for s, _ in pairs}]
-    notes = ()
+    notes: tuple[str, ...] = ()
     if lost:
         shown = ", ".join(lost[:8]) + (", ..." if len(lost) > 8 else "")
         notes = (f"{len(lost)} joints do not exist here: {shown}",)
@@ -308,7 +316,9 @@ def _by_name(a: Rig, b: Rig, pairs: list[tuple[int, int]], moving: set[int]) -> 
     return BoneMap(a.skeleton, b.skeleton, kept, notes, humanoid=False)
 
 
-def _without_circles(source: Skeleton, target: Skeleton, chains: Sequence[ChainPair]) -> tuple[ChainPair, ...]:
+def _without_circles(
+    source: Skeleton, target: Skeleton, chains: Sequence[ChainPair]
+) -> tuple[ChainPair, ...]:
     """The chains without single joints by name whose order is turned round in the other skeleton."""
     kept: list[ChainPair] = []
     for c in chains:

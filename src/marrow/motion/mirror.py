@@ -1,9 +1,9 @@
 """Mirroring: a pose or a clip as seen in a mirror between left and right.
 
 A joint does what its partner on the other side does, reflected in model space and seen from both joints' rest poses. With
-`S` the reflection and `R` model-space rotations that is `R' = S R_partner S C`, `C` fixed by the rest poses; a joint's local turn
-is then `C_parent^-1 (S L_partner S) C`. That is linear in the quaternion, so the keys of a clip can be mirrored as they are.
-"""
+`S` the reflection and `R` model-space rotations that is `R' = S R_partner S C`, `C` fixed by the rest poses; a joint's
+local turn is then `C_parent^-1 (S L_partner S) C`. That is linear in the quaternion, so the keys of a clip can be mirrored
+as they are."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ class MirrorMap:
 
 
 def mirror_map(skeleton: Skeleton, pairs: Pairs | None = None) -> MirrorMap:
-    """The mirror of a skeleton: partners by name (`hand_l` and `hand_r`, `LeftArm` and `RightArm`, ...), `pairs` overruling."""
+    """The mirror of a skeleton: partners by name (`hand_l` and `hand_r`, `LeftArm` and `RightArm`, ...), `pairs`
+    overruling."""
     if pairs is None:
         found: MirrorMap = derived(skeleton, "mirror", lambda: _build(skeleton, {}))
         return found
@@ -76,18 +77,22 @@ def _build(skeleton: Skeleton, table: dict[str, str]) -> MirrorMap:
         above, there = int(skeleton.parents[j]), int(skeleton.parents[k])
         if (above < 0) != (there < 0) or (above >= 0 and int(partner[above]) != there):
             raise ValidationError(
-                f"mirrored: {skeleton.names[j]!r} and {skeleton.names[k]!r} hang from joints that do not mirror each other; "
-                "give pairs= for them"
+                f"mirrored: {skeleton.names[j]!r} and {skeleton.names[k]!r} hang from joints that do not mirror "
+                "each other; give pairs= for them"
             )
     axis = _normal(skeleton)
     reflect = np.eye(3) - 2 * np.outer(np.eye(3)[axis], np.eye(3)[axis])
     flip = np.array([-1.0, -1.0, -1.0, 1.0])
     flip[axis] = 1.0
-    rest = model_rotations(quaternion.normalize(np.asarray(skeleton.rest.rotation, np.float64)), skeleton.parents)
+    rest = model_rotations(
+        quaternion.normalize(np.asarray(skeleton.rest.rotation, np.float64)), skeleton.parents
+    )
     # C of every joint: what is left between its own rest and its partner's, reflected.
     after = quaternion.multiply(quaternion.conjugate(rest[partner] * flip), rest)
     nothing = quaternion.identity(dtype=np.float64)
-    before = np.array([quaternion.conjugate(after[p]) if p >= 0 else nothing for p in skeleton.parents.tolist()])
+    before = np.array(
+        [quaternion.conjugate(after[p]) if p >= 0 else nothing for p in skeleton.parents.tolist()]
+    )
     linear = quaternion.to_matrix(before) @ reflect
     own = np.abs(np.swapaxes(quaternion.to_matrix(after), -1, -2) @ reflect)
     morphs = np.arange(len(skeleton.morph_names), dtype=np.int32)
@@ -95,7 +100,9 @@ def _build(skeleton: Skeleton, table: dict[str, str]) -> MirrorMap:
         other = table.get(name, other_side(name))
         if other in skeleton.morph_names:
             morphs[m] = skeleton.morph_index(other)
-    return MirrorMap(skeleton, partner, morphs, flip, before, after, linear, np.argmax(own, axis=-1).astype(np.int32))
+    return MirrorMap(
+        skeleton, partner, morphs, flip, before, after, linear, np.argmax(own, axis=-1).astype(np.int32)
+    )
 
 
 def _normal(skeleton: Skeleton) -> int:
@@ -149,7 +156,9 @@ def mirrored_clip(clip: Clip, pairs: Pairs | None = None, *, name: str | None = 
             if clip.additive:
                 # Applied in the joint's own frame: the frame's own turn on both sides.
                 after = mirror.after[j]
-                values = quaternion.multiply(quaternion.multiply(quaternion.conjugate(after), values * mirror.flip), after)
+                values = quaternion.multiply(
+                    quaternion.multiply(quaternion.conjugate(after), values * mirror.flip), after
+                )
             else:
                 values = _turned(mirror, j, values)
         elif track.path == "translation":
@@ -164,7 +173,9 @@ def mirrored_clip(clip: Clip, pairs: Pairs | None = None, *, name: str | None = 
     changes: dict[str, Any] = {"tracks": tuple(tracks), "name": name or clip.name}
     for field in ("events", "markers"):
         if getattr(clip, field, None):
-            changes[field] = tuple(replace(e, name=swap.get(e.name, other_side(e.name))) for e in getattr(clip, field))
+            changes[field] = tuple(
+                replace(e, name=swap.get(e.name, other_side(e.name))) for e in getattr(clip, field)
+            )
     return clip.replace(**changes)
 
 

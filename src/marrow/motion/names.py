@@ -20,7 +20,20 @@ Side = Literal["left", "right", ""]
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _LEFT = {"left", "l", "lf", "lft", "gauche", "izquierda", "izquierdo", "izq", "esquerda", "esquerdo", "links"}
-_RIGHT = {"right", "r", "rt", "rgt", "droit", "droite", "derecha", "derecho", "der", "direita", "direito", "rechts"}
+_RIGHT = {
+    "right",
+    "r",
+    "rt",
+    "rgt",
+    "droit",
+    "droite",
+    "derecha",
+    "derecho",
+    "der",
+    "direita",
+    "direito",
+    "rechts",
+}
 # What tools write in front of every name, and what says no more than "this is a joint".
 _NOISE = {
     "joint", "jnt", "jt", "bone", "bn", "bip", "mixamorig", "j", "b", "c", "cc", "def", "org", "mch", "rig", "skel",
@@ -142,9 +155,7 @@ def _label(name: str, found: list[str], shared: set[str], zero_based: bool) -> L
     return Label(name, side, group, part, tuple(numbers), helper, end, twist, "def" in found)  # type: ignore[arg-type]
 
 
-def _meaning(
-    core: str, kept: list[str], numbers: list[str], side: Side, zero_based: bool
-) -> tuple[str, str]:
+def _meaning(core: str, kept: list[str], numbers: list[str], side: Side, zero_based: bool) -> tuple[str, str]:
     if side:
         leg = LEG_WORDS.get(core) or LEG_WORDS.get(core.removesuffix("base"))
         if leg:
@@ -176,7 +187,13 @@ def _numbered_finger(numbers: list[str], zero_based: bool) -> str:
 
 @cache
 def _swaps() -> tuple[tuple[re.Pattern[str], str], ...]:
-    pairs = [("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"), ("gauche", "droite"), ("Gauche", "Droite")]
+    pairs = [
+        ("left", "right"),
+        ("Left", "Right"),
+        ("LEFT", "RIGHT"),
+        ("gauche", "droite"),
+        ("Gauche", "Droite"),
+    ]
     out: list[tuple[re.Pattern[str], str]] = []
     for a, b in pairs:
         out += [(re.compile(a), b), (re.compile(b), a)]

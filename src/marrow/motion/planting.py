@@ -1,12 +1,13 @@
-"""Feet that were planted stay planted: after motion was taken to other proportions, legs are bent so that heel and ball hold
-still where they did in the source, and nothing sinks into the ground.
+"""Feet that were planted stay planted: after motion was taken to other proportions, legs are bent so that heel and ball
+hold still where they did in the source, and nothing sinks into the ground.
 
-A foot keeps its turning. While it stands, the heel or (once it is down) the ball is locked in place; the correction that takes
-is faded out over the neighbouring frames. Legs that become too short are lengthened a little.
+A foot keeps its turning. While it stands, the heel or (once it is down) the ball is locked in place; the correction that
+takes is faded out over the neighbouring frames. Legs that become too short are lengthened a little.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,11 +69,14 @@ def plant_feet(tool: Retargeter, pose: Pose, world: Array, tracks: LocalTracks, 
 
 
 def _corrections(place: Array, height: Array, planted: Array, times: Array) -> Array:
-    """How far one foot must move `(T, 3)`. `place (T, 2, 3)` and wanted `height (T, 2)` of heel and ball, `planted (T, 2)`."""
+    """How far one foot must move `(T, 3)`. `place (T, 2, 3)` and wanted `height (T, 2)` of heel and ball, `planted (T,
+    2)`."""
     count = len(times)
     across = place[-1] - place[0]
     # A clip that repeats goes on where it began: a plant over its seam is one plant.
-    loops = count > 3 and bool(np.abs(across - across.mean(axis=0)).max() < 0.01 and np.abs(across[:, 1]).max() < 0.01)
+    loops = count > 3 and bool(
+        np.abs(across - across.mean(axis=0)).max() < 0.01 and np.abs(across[:, 1]).max() < 0.01
+    )
     if not loops:
         return _locked(place, height, planted, times)
     step = across.mean(axis=0)
@@ -87,7 +91,7 @@ def _corrections(place: Array, height: Array, planted: Array, times: Array) -> A
 def _locked(place: Array, height: Array, planted: Array, times: Array) -> Array:
     count = len(times)
     shift = np.zeros((count, 3))
-    stands = windows(planted.any(axis=1))
+    stands = windows(np.asarray(planted.any(axis=1)))
     for begin, end in stands:
         # The ball carries as soon as it is down, before that the heel.
         carrier = np.where(planted[begin:end, 1], 1, 0)
@@ -95,7 +99,7 @@ def _locked(place: Array, height: Array, planted: Array, times: Array) -> Array:
         level = shift[begin:end]
         held = np.zeros(3)
         starts = [0, *(np.flatnonzero(np.diff(carrier)) + 1).tolist(), end - begin]
-        for a, b in zip(starts, starts[1:]):
+        for a, b in pairwise(starts):
             points = place[frames[a:b], carrier[a]]
             # Going on from where the correction was, so that a roll from heel to ball does not jump.
             lock = points[0] + held if a == 0 else place[frames[a], carrier[a]] + held
@@ -140,7 +144,9 @@ def _ease(u: Array) -> Array:
     return u * u * (3 - 2 * u)
 
 
-def move_end(skeleton: Skeleton, chain: tuple[int, ...], shift: Array, body: Pose, tracks: LocalTracks) -> Array:
+def move_end(
+    skeleton: Skeleton, chain: tuple[int, ...], shift: Array, body: Pose, tracks: LocalTracks
+) -> Array:
     """Moves the end of a limb (foot, hand) by `shift (T, 3)` in model space, keeping how it is turned. Returns how far it
     stays off `(T,)`."""
     upper, lower, end = chain[:3]
@@ -208,14 +214,21 @@ def _bend_at_rest(skeleton: Skeleton, chain: tuple[int, ...]) -> Array:
 
 def keep_hands(tool: Retargeter, pose: Pose, world: Array, tracks: LocalTracks, times: Array) -> None:
     """Hands that touch each other in the source touch in the target; hands on the ground stay on it."""
-    if any(len(tool.map[f"{s}_arm"].source) < 3 or len(tool.map[f"{s}_arm"].target) < 3 for s in ("left", "right")):
+    if any(
+        len(tool.map[f"{s}_arm"].source) < 3 or len(tool.map[f"{s}_arm"].target) < 3
+        for s in ("left", "right")
+    ):
         return
-    theirs = to_model(tool.source, pose)[..., 3][:, [tool.map[f"{s}_arm"].source[2] for s in ("left", "right")]]
+    theirs = to_model(tool.source, pose)[..., 3][
+        :, [tool.map[f"{s}_arm"].source[2] for s in ("left", "right")]
+    ]
     place = quaternion.rotate(world, theirs.astype(np.float64)) * tool.scale
     place[..., 1] -= tool.ground(pose, world) * tool.scale
     chains = tool.chains("target")
     body = dense(tool.target, tracks, len(times))
-    mine = to_model(tool.target, body)[..., 3][:, [chains[f"{s}_arm"][2] for s in ("left", "right")]].astype(np.float64)
+    mine = to_model(tool.target, body)[..., 3][:, [chains[f"{s}_arm"][2] for s in ("left", "right")]].astype(
+        np.float64
+    )
     leg = tool.leg_t
     apart = place[:, 0] - place[:, 1]
     near = _ease(2 - np.linalg.norm(apart, axis=-1) / (0.25 * leg))[:, None]

@@ -72,7 +72,9 @@ def leg_length(place: Array, chains: Chains) -> float:
 
 def rest_posture(skeleton: Skeleton, chains: Chains) -> Posture:
     """The posture of the rest pose."""
-    rotation = model_rotations(quaternion.normalize(np.asarray(skeleton.rest.rotation, np.float64)), skeleton.parents)
+    rotation = model_rotations(
+        quaternion.normalize(np.asarray(skeleton.rest.rotation, np.float64)), skeleton.parents
+    )
     place = skeleton.rest_model[..., 3].astype(np.float64)
     frame = body_frame(place, chains)
     return Posture(rotation, place, frame, _unease(place, frame, chains) < NEUTRAL, "rest pose")
@@ -93,7 +95,7 @@ def posture(skeleton: Skeleton, chains: Chains, character: Character | None = No
 def _unease(place: Array, frame: Array, chains: Chains) -> float:
     """How far a posture is from standing straight: the mean distance of joints from their mirror images, and bent knees, by
     length of a leg."""
-    size = max(leg_length(place, chains), 1e-9)
+    size = float(max(leg_length(place, chains), 1e-9))
     middle = (place[chains["left_leg"][0]] + place[chains["right_leg"][0]]) / 2
     local = (place - middle) @ frame
     gaps = []
@@ -103,8 +105,9 @@ def _unease(place: Array, frame: Array, chains: Chains) -> float:
     bent = 0.0
     for side in ("left_leg", "right_leg"):
         upper, lower, foot = (local[j] for j in chains[side][:3])
-        straight = np.linalg.norm(foot - upper)
-        bent += float(1 - straight / max(np.linalg.norm(lower - upper) + np.linalg.norm(foot - lower), 1e-9))
+        straight = float(np.linalg.norm(foot - upper))
+        along = float(np.linalg.norm(lower - upper) + np.linalg.norm(foot - lower))
+        bent += 1 - straight / max(along, 1e-9)
     return float(np.mean(gaps)) + bent
 
 
@@ -130,7 +133,9 @@ def _bind_posture(character: Character, rest: Posture, chains: Chains) -> Postur
         if parent >= 0 and known[parent] and not known[j]:
             # A joint the mesh does not know is carried along by its parent.
             rotation[j] = quaternion.multiply(rotation[parent], local[j])
-            offset = quaternion.rotate(quaternion.conjugate(rest.rotation[parent]), rest.place[j] - rest.place[parent])
+            offset = quaternion.rotate(
+                quaternion.conjugate(rest.rotation[parent]), rest.place[j] - rest.place[parent]
+            )
             place[j] = place[parent] + scale * quaternion.rotate(rotation[parent], offset)
             known[j] = True
     frame = body_frame(place, chains)

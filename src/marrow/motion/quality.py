@@ -28,8 +28,8 @@ TOUCHING, SLIDING = 0.03, 0.3
 
 @dataclass(frozen=True, slots=True)
 class FootQuality:
-    """`skate`: share of the frames with a foot down in which it slides; `drift`: the furthest a planted foot moves from where
-    it stands, in metres; `sink`: how deep the feet go into the ground, in metres."""
+    """`skate`: share of the frames with a foot down in which it slides; `drift`: the furthest a planted foot moves from
+    where it stands, in metres; `sink`: how deep the feet go into the ground, in metres."""
 
     skate: float
     drift: float
@@ -63,8 +63,8 @@ class MotionQuality:
 
 
 def down_frames(points: FeetPoints) -> tuple[Array, Array]:
-    """Which feet are on the ground `(T, 2)`, and which point of each is the lower one `(T, 2)`: while a foot rolls, only that
-    one is meant to stand."""
+    """Which feet are on the ground `(T, 2)`, and which point of each is the lower one `(T, 2)`: while a foot rolls, only
+    that one is meant to stand."""
     lowest = np.argmin(points.height, axis=-1)
     height = np.take_along_axis(points.height, lowest[..., None], -1)[..., 0]
     return height < TOUCHING * points.leg / LEG, lowest
@@ -78,7 +78,9 @@ def foot_quality(
     planted = planted_frames(points, times) if planted is None else planted
     on_ground, lowest = down_frames(points) if down is None else down
     level = points.place * [1.0, 0.0, 1.0]
-    fast = np.take_along_axis(speeds(level, times), lowest[..., None], -1)[..., 0] > SLIDING * points.leg / LEG
+    fast = (
+        np.take_along_axis(speeds(level, times), lowest[..., None], -1)[..., 0] > SLIDING * points.leg / LEG
+    )
     skate = float((on_ground & fast).sum() / on_ground.sum()) if on_ground.any() else 0.0
     drift = 0.0
     for k in range(2):
@@ -128,9 +130,21 @@ def _wrong_knees(tool: Retargeter, pose: Any, at: Array, side: str) -> float:
     u, l, f = tool.chains("target")[f"{side}_leg"][:3]
     thigh, shin = at[:, l] - at[:, u], at[:, f] - at[:, l]
     angle = np.arccos(
-        np.clip((thigh * shin).sum(-1) / np.maximum(np.linalg.norm(thigh, axis=-1) * np.linalg.norm(shin, axis=-1), 1e-12), -1, 1)
+        np.clip(
+            (thigh * shin).sum(-1)
+            / np.maximum(np.linalg.norm(thigh, axis=-1) * np.linalg.norm(shin, axis=-1), 1e-12),
+            -1,
+            1,
+        )
     )
     model = to_model(tool.target, pose)[:, u, :, :3].astype(np.float64)
     front = np.linalg.inv(tool.target.rest_model[u, :, :3].astype(np.float64)) @ tool.rest_t.frame[:, 2]
-    ahead = (model @ front * (thigh / np.linalg.norm(thigh, axis=-1, keepdims=True) - shin / np.linalg.norm(shin, axis=-1, keepdims=True))).sum(-1)
+    ahead = (
+        model
+        @ front
+        * (
+            thigh / np.linalg.norm(thigh, axis=-1, keepdims=True)
+            - shin / np.linalg.norm(shin, axis=-1, keepdims=True)
+        )
+    ).sum(-1)
     return float(((angle > np.radians(10)) & (ahead < -0.05)).mean())

@@ -123,9 +123,13 @@ def _fewer(track: Track, error: float, below: Array, skeleton: Skeleton, grown: 
         if b - a < 2:
             continue
         inside = np.arange(a + 1, b)
-        found = reference.interpolate_track(times[[a, b]], values[[a, b]], 1, track.path == "rotation", times[inside])
+        found = reference.interpolate_track(
+            times[[a, b]], values[[a, b]], 1, track.path == "rotation", times[inside]
+        )
         if track.path == "rotation":
-            dot = np.abs((found * values[inside]).sum(-1)) / np.maximum(np.linalg.norm(values[inside], axis=-1), 1e-12)
+            dot = np.abs((found * values[inside]).sum(-1)) / np.maximum(
+                np.linalg.norm(values[inside], axis=-1), 1e-12
+            )
             gap = 2 * np.arccos(np.clip(dot, 0, 1))
         else:
             gap = np.linalg.norm(found - values[inside], axis=-1)

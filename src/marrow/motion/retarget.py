@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from marrow.animation.sampling import sample
 from marrow.errors import ValidationError
 from marrow.math import affine, quaternion
-from marrow.model import Character, Clip, Pose, Skeleton, Track, Tracks
-from marrow.model._validate import owned
+from marrow.model import Character, Clip, Pose, Skeleton, Track
 from marrow.model.clip import PATHS
 from marrow.motion.alignment import Driver, drivers, shares_frames, world_turn
 from marrow.motion.contacts import feet_points, feet_shape, same_feet
@@ -119,7 +118,11 @@ class Retargeter:
     def _need_a_body(self) -> None:
         needed = ("hips", "left_leg", "right_leg", "left_arm", "right_arm")
         missing = [n for n in needed if n not in self.map]
-        short = [n for n in needed[1:3] if n in self.map and min(len(self.map[n].source), len(self.map[n].target)) < 3]
+        short = [
+            n
+            for n in needed[1:3]
+            if n in self.map and min(len(self.map[n].source), len(self.map[n].target)) < 3
+        ]
         if missing or short:
             raise RetargetError(
                 f"the map lacks {', '.join(missing + [f'the whole of {n} (upper leg, lower leg, foot)' for n in short])}"
@@ -140,10 +143,16 @@ class Retargeter:
         self.shared = uneasy and shares_frames(self.map, self._from, self._to)
         for who, found in ((self.names[0], self._from), (self.names[1], self._to)):
             if found.of == "bind pose":
-                self._lines.add("info", "rest pose", f"{who} rests in a moment of motion; the pose its mesh was bound in is used")
+                self._lines.add(
+                    "info",
+                    "rest pose",
+                    f"{who} rests in a moment of motion; the pose its mesh was bound in is used",
+                )
             elif not found.stance and not self.shared:
                 self._lines.add(
-                    "warning", "rest pose", f"{who} rests in no stance; where its feet and trunk point is a guess"
+                    "warning",
+                    "rest pose",
+                    f"{who} rests in no stance; where its feet and trunk point is a guess",
                 )
         legs = leg_length(self.rest_s.place, mine), leg_length(self.rest_t.place, theirs)
         if min(legs) <= 0 or not np.isfinite(legs).all():
@@ -159,7 +168,11 @@ class Retargeter:
             )  # fmt: skip
         self.feet_s = feet_shape(self.source, mine, self._from)
         self.feet_t = feet_shape(self.target, theirs, self._to)
-        self.sure_of_ankles = self._from is self.rest_s and self.rest_s.stance and stands_on_ground(self.source, self.rest_s, mine)
+        self.sure_of_ankles = (
+            self._from is self.rest_s
+            and self.rest_s.stance
+            and stands_on_ground(self.source, self.rest_s, mine)
+        )
         self.same_proportions = same_proportions(self.rest_s.place, self.rest_t.place, self.map, ratio)
         if not self.sure_of_ankles and self.same_proportions and same_feet(self.feet_s, self.feet_t, ratio):
             # The same feet: what the target's rest pose says about its ankles holds for the source.
@@ -169,7 +182,9 @@ class Retargeter:
         toes = [self._from.place[c.source[0]] - self._from.place[self.map[c.name.replace("toes", "leg")].source[2]]
                 for c in self.map if c.name.endswith("_toes")]  # fmt: skip
         if self._from.stance and toes and float(np.mean([t @ forward for t in toes])) < 0:
-            self._lines.add("warning", "map", f"{self.names[0]}: its toes point backwards; left and right may be swapped")
+            self._lines.add(
+                "warning", "map", f"{self.names[0]}: its toes point backwards; left and right may be swapped"
+            )
 
     def _plan_by_name(self) -> None:
         """Skeletons that are no bodies: joints of one name turn alike, seen from both rest poses."""
@@ -193,9 +208,13 @@ class Retargeter:
     ) -> Clip:
         """`clip` for the target; see `mw.retarget`."""
         if clip.skeleton is not self.source and clip.skeleton.names != self.source.names:
-            raise ValidationError(f"retarget: {clip.name!r} was made for another skeleton than this retargeter")
+            raise ValidationError(
+                f"retarget: {clip.name!r} was made for another skeleton than this retargeter"
+            )
         if clip.additive:
-            raise RetargetError(f"{clip.name!r} is additive: retarget the clip it was made from, then make it additive again")
+            raise RetargetError(
+                f"{clip.name!r} is additive: retarget the clip it was made from, then make it additive again"
+            )
         if self.exact:
             for names, what in zip(lost(clip, self.target), ("joints", "morphs")):
                 self._note_lost(clip, names, what)
@@ -244,7 +263,9 @@ class Retargeter:
         world = world_turn(self.rest_s, self.rest_t, motion_up)
         angle = float(np.degrees(quaternion.angle(world, quaternion.identity(dtype=np.float64))))
         if angle > 1:
-            self._lines.add("info", "axes", f"{self.names[0]} faces another way; it is turned by {angle:.0f} degrees")
+            self._lines.add(
+                "info", "axes", f"{self.names[0]} faces another way; it is turned by {angle:.0f} degrees"
+            )
         return world
 
     def _drivers(self, world: Array, moved: set[int]) -> dict[int, Driver]:
@@ -257,7 +278,11 @@ class Retargeter:
             for t in idle:
                 del found[t]
         if not self.map.humanoid:
-            found = {t: d for t, d in found.items() if _turns(self.source, d.a, moved) or t in self._moved_targets(moved)}
+            found = {
+                t: d
+                for t, d in found.items()
+                if _turns(self.source, d.a, moved) or t in self._moved_targets(moved)
+            }
         return found
 
     def _moved_targets(self, moved: set[int]) -> set[int]:
@@ -310,19 +335,23 @@ class Retargeter:
                 (self.rest_t, (self.map["left_leg"].target[0], self.map["right_leg"].target[0])),
             )
         )
-        inside = affine.apply(affine.invert(self.source.rest_model[hips_s].astype(np.float64)), between_s[None])[0]
+        inside = affine.apply(
+            affine.invert(self.source.rest_model[hips_s].astype(np.float64)), between_s[None]
+        )[0]
         middle = here[..., :3] @ inside + here[..., 3]
         middle = quaternion.rotate(world, middle)
         middle[:, 1] -= self.feet_s.ankle + self.ground(pose, world)
         middle = middle * self.scale
         middle[:, 1] += self.feet_t.ankle
         turned = self._model_rotation(hips_t, rotations)
-        offset = quaternion.rotate(quaternion.conjugate(self.rest_t.rotation[hips_t]), between_t - self.rest_t.place[hips_t])
+        offset = quaternion.rotate(
+            quaternion.conjugate(self.rest_t.rotation[hips_t]), between_t - self.rest_t.place[hips_t]
+        )
         return middle - quaternion.rotate(turned, offset)
 
     def ground(self, pose: Pose, world: Array) -> float:
-        """How high the source's ground is, in its own units. Zero, unless its motion shows another; where its rest pose does
-        not say how high ankles are (a BVH's, a moment of motion), the feet that stand do."""
+        """How high the source's ground is, in its own units. Zero, unless its motion shows another; where its rest pose
+        does not say how high ankles are (a BVH's, a moment of motion), the feet that stand do."""
         few = pose[:: max(len(pose) // 128, 1)]
         points = feet_points(self.source, few, self.chains("source"), self.feet_s)
         place = quaternion.rotate(world, points.place)
@@ -334,7 +363,9 @@ class Retargeter:
                 f"the feet of {self.names[0]} stand at {low * self.source_metres:.2f} m; that is taken as the ground",
             )  # fmt: skip
             return low
-        steps = np.linalg.norm(np.diff(place, axis=0), axis=-1).min(axis=(1, 2)) if len(few) > 2 else np.zeros(0)
+        steps = (
+            np.linalg.norm(np.diff(place, axis=0), axis=-1).min(axis=(1, 2)) if len(few) > 2 else np.zeros(0)
+        )
         if self.sure_of_ankles or not len(steps):
             return 0.0
         slow = steps <= np.percentile(steps, 30)
@@ -348,7 +379,9 @@ class Retargeter:
             out = quaternion.multiply(out, rotations[j].astype(np.float64) if j in rotations else rest[j])
         return out
 
-    def _local_place(self, joint: int, place: Array, above: Mapping[int, tuple[Array | None, Array]]) -> Array:
+    def _local_place(
+        self, joint: int, place: Array, above: Mapping[int, tuple[Array | None, Array]]
+    ) -> Array:
         """A place in model space as translation relative to the joint's parent; `above` are ancestors that move."""
         parent = int(self.target.parents[joint])
         if parent < 0:
@@ -388,7 +421,9 @@ class Retargeter:
     def _note_lost(self, clip: Clip, names: list[str], what: str) -> None:
         if names:
             shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-            self._lines.add("dropped", f"clip {clip.name!r}", f"{len(names)} {what} do not exist here: {shown}")
+            self._lines.add(
+                "dropped", f"clip {clip.name!r}", f"{len(names)} {what} do not exist here: {shown}"
+            )
 
     def _morphs(self, clip: Clip) -> list[Track]:
         """Morph tracks as they are, by name."""
@@ -413,7 +448,11 @@ def map_bones_by_name(source: Skeleton, target: Skeleton) -> BoneMap:
     from marrow.motion.mapping import ChainPair, same_names
 
     return BoneMap(
-        source, target, tuple(ChainPair(source.names[s], (s,), (t,)) for s, t in same_names(source, target)), (), False
+        source,
+        target,
+        tuple(ChainPair(source.names[s], (s,), (t,)) for s, t in same_names(source, target)),
+        (),
+        False,
     )
 
 

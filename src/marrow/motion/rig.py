@@ -34,10 +34,10 @@ _LIMB_PARTS = {"arm": ("upper arm", "lower arm"), "leg": ("upper leg", "lower le
 class Rig:
     """The parts of a skeleton's body.
 
-    `chains` maps a part (`hips`, `spine`, `head` with the neck before it, `left_arm`: upper arm, lower arm, hand; `left_leg`:
-    upper leg, lower leg, foot; `left_shoulder`, `left_toes`, `left_index`, ..., `root`, `pelvis`) to its joints, from the body
-    outwards. `twists` maps a twist joint to the part and the bone of it whose turning it shares. `missing` says in words
-    what a body needs and this one has not; `notes` say what was not certain.
+    `chains` maps a part (`hips`, `spine`, `head` with the neck before it, `left_arm`: upper arm, lower arm, hand;
+    `left_leg`: upper leg, lower leg, foot; `left_shoulder`, `left_toes`, `left_index`, ..., `root`, `pelvis`) to its
+    joints, from the body outwards. `twists` maps a twist joint to the part and the bone of it whose turning it shares.
+    `missing` says in words what a body needs and this one has not; `notes` say what was not certain.
     """
 
     skeleton: Skeleton
@@ -143,7 +143,8 @@ def _arm(skeleton: Skeleton, found: list[Label], mine: list[int], side: str) -> 
     if upper < 0:
         return {}
     collar = _shallowest(
-        skeleton, [j for j in parts["clavicle"] + parts["shoulder"] if j != upper and is_above(skeleton, j, upper)]
+        skeleton,
+        [j for j in parts["clavicle"] + parts["shoulder"] if j != upper and is_above(skeleton, j, upper)],
     )
     hand = _shallowest(skeleton, _below(skeleton, max(lower, upper), parts["hand"]))
     chain = [upper] + ([lower] if lower >= 0 else []) + ([hand] if lower >= 0 and hand >= 0 else [])
@@ -160,8 +161,16 @@ def _leg(skeleton: Skeleton, found: list[Label], mine: list[int], side: str) -> 
         top = _shallowest(skeleton, tops)
         lower = _shallowest(skeleton, _below(skeleton, top, parts["leg"])) if top >= 0 else -1
     if lower >= 0:
-        above = [j for j in parts["upper"] + parts["hip"] + parts["leg"] if j != lower and is_above(skeleton, j, lower)]
-        proper = [j for j in above if found[j].part == "upper"] or [j for j in above if found[j].part == "leg"] or above
+        above = [
+            j
+            for j in parts["upper"] + parts["hip"] + parts["leg"]
+            if j != lower and is_above(skeleton, j, lower)
+        ]
+        proper = (
+            [j for j in above if found[j].part == "upper"]
+            or [j for j in above if found[j].part == "leg"]
+            or above
+        )
         upper = _shallowest(skeleton, proper)
     else:
         upper = _shallowest(skeleton, parts["upper"] or parts["leg"] or parts["hip"])
@@ -226,7 +235,9 @@ def _trunk(
         path = path_down(skeleton, hips, top)
         necks = [j for j in path if found[j].part == "neck"]
         if head >= 0:
-            first = path.index(necks[0]) if necks else (path.index(chest) + 1 if chest in path else len(path) - 1)
+            first = (
+                path.index(necks[0]) if necks else (path.index(chest) + 1 if chest in path else len(path) - 1)
+            )
             first = min(first, len(path) - 1)
             out["spine"], out["head"] = tuple(path[:first]), tuple(path[first:])
         else:

@@ -37,7 +37,9 @@ def metres(height: float) -> float:
     return PERSON / height
 
 
-def _foot_heights(skeleton: Skeleton, rest: Posture, chains: Mapping[str, tuple[int, ...]]) -> tuple[float, float]:
+def _foot_heights(
+    skeleton: Skeleton, rest: Posture, chains: Mapping[str, tuple[int, ...]]
+) -> tuple[float, float]:
     """How high the lowest joint of both feet and the ankles rest."""
     up = np.array([0.0, 1.0, 0.0]) if rest.frame[1, 1] > 0.5 else rest.frame[:, 1]
     ankles = [chains[f"{s}_leg"][2] for s in ("left", "right")]
@@ -69,7 +71,7 @@ def same_proportions(a: Array, b: Array, bones: BoneMap, ratio: float) -> bool:
             if abs(theirs - ratio * mine) > 2e-3 * ratio * mine:
                 return False
     wide = [
-        np.linalg.norm(p[legs[0]] - p[legs[1]])
+        float(np.linalg.norm(p[legs[0]] - p[legs[1]]))
         for p, legs in (
             (a, (bones["left_leg"].source[0], bones["right_leg"].source[0])),
             (b, (bones["left_leg"].target[0], bones["right_leg"].target[0])),

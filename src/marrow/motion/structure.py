@@ -1,7 +1,7 @@
 """The body of a skeleton whose names say nothing, from the shape of its tree at rest.
 
-A body has a plane of symmetry, limbs that come in pairs left and right of it, and a trunk in between. The pair nearer to the
-root is the legs, the pair further along the trunk is the arms, and what goes on past the arms is neck and head.
+A body has a plane of symmetry, limbs that come in pairs left and right of it, and a trunk in between. The pair nearer to
+the root is the legs, the pair further along the trunk is the arms, and what goes on past the arms is neck and head.
 """
 
 from __future__ import annotations
@@ -107,7 +107,15 @@ def _contradicts(skeleton: Skeleton, chains: dict[str, tuple[int, ...]]) -> bool
     """Whether a name says clearly that a joint is another part than the shape made of it."""
     told = labels(skeleton.names)
     wanted = {"arm": ("upper", "lower", "hand"), "leg": ("upper", "lower", "foot")}
-    sure = {"upper": "upper", "lower": "lower", "hand": "hand", "foot": "foot", "clavicle": "", "toes": "", "ankle": "foot"}
+    sure = {
+        "upper": "upper",
+        "lower": "lower",
+        "hand": "hand",
+        "foot": "foot",
+        "clavicle": "",
+        "toes": "",
+        "ankle": "foot",
+    }
     for part, chain in chains.items():
         limb = part.partition("_")[2]
         for joint, place in zip(chain, wanted.get(limb, ())):
@@ -143,7 +151,9 @@ def _limb_pairs(skeleton: Skeleton, at: Array) -> list[_Pair]:
     if not found:
         return []
     agreeing = [[p for p in found if abs(p.normal @ q.normal) > 0.95] for q in found]
-    plane = max(zip(agreeing, found), key=lambda v: (len({p.attach for p in v[0]}), sum(p.length for p in v[0])))[1].normal
+    plane = max(
+        zip(agreeing, found), key=lambda v: (len({p.attach for p in v[0]}), sum(p.length for p in v[0]))
+    )[1].normal
     return [p for p in found if abs(p.normal @ plane) > 0.9]
 
 

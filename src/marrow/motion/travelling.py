@@ -34,7 +34,13 @@ def travel_joint(clip: Clip, joint: str | int | None = None) -> int:
     order = [*reversed(skeleton.ancestors(hips)), hips] if hips >= 0 else [int(r) for r in skeleton.roots]
     for j in order:
         if j in slides:
-            values = np.concatenate([np.asarray(t.values).reshape(-1, 3) for t in clip.tracks if t.target == j and t.path == "translation"])
+            values = np.concatenate(
+                [
+                    np.asarray(t.values).reshape(-1, 3)
+                    for t in clip.tracks
+                    if t.target == j and t.path == "translation"
+                ]
+            )
             if np.ptp(values, axis=0).max() > 1e-5:
                 return j
     return hips if hips >= 0 else (int(skeleton.roots[0]) if skeleton.roots else 0)
@@ -86,8 +92,8 @@ def in_place(clip: Clip, joint: str | int | None = None, *, fps: float | None = 
 
 
 def travel_speed(clip: Clip) -> Array:
-    """The velocity `(3,)` at which the ground passes under a clip that walks in place: how its feet move while they are down.
-    Zero where no foot is ever down and moving."""
+    """The velocity `(3,)` at which the ground passes under a clip that walks in place: how its feet move while they are
+    down. Zero where no foot is ever down and moving."""
     times, _ = frames_of(clip)
     points, _ = clip_contacts(clip, times)
     if len(times) < 3:
@@ -112,12 +118,16 @@ def with_travel(
     _check(clip, "with_travel")
     if velocity is None:
         if not find_rig(clip.skeleton).complete:
-            raise ValidationError("with_travel: the feet are not known here; give velocity=(x, y, z) in metres a second")
+            raise ValidationError(
+                "with_travel: the feet are not known here; give velocity=(x, y, z) in metres a second"
+            )
         way = travel_speed(in_place(clip))
     else:
         way = np.asarray(velocity, np.float64)
     if way.shape != (3,) or not np.isfinite(way).all():
-        raise ValidationError(f"with_travel: velocity must be three numbers, metres a second, got {velocity!r}")
+        raise ValidationError(
+            f"with_travel: velocity must be three numbers, metres a second, got {velocity!r}"
+        )
     still = in_place(clip, joint, fps=fps)
     times, pose = frames_of(still, fps)
     rig = find_rig(clip.skeleton)
@@ -129,7 +139,12 @@ def with_travel(
 
 
 def looped(
-    clip: Clip, window: float = 0.25, *, travel: bool | None = None, joint: str | int | None = None, fps: float | None = None
+    clip: Clip,
+    window: float = 0.25,
+    *,
+    travel: bool | None = None,
+    joint: str | int | None = None,
+    fps: float | None = None,
 ) -> Clip:
     """See `Clip.looped`."""
     _check(clip, "looped")
@@ -159,7 +174,11 @@ def looped(
         moved.morphs[:] += ((moved.morphs[0] - moved.morphs[-1])[None] * weight).astype(moved.morphs.dtype)
     rest = np.asarray(pose.rotation, np.float64)
     gap = quaternion.multiply(quaternion.conjugate(rest[-1]), rest[0])
-    part = quaternion.slerp(quaternion.identity((len(times), len(gap)), np.float64), gap[None], np.broadcast_to(weight, (len(times), len(gap))))
+    part = quaternion.slerp(
+        quaternion.identity((len(times), len(gap)), np.float64),
+        gap[None],
+        np.broadcast_to(weight, (len(times), len(gap))),
+    )
     moved.rotation[:] = quaternion.multiply(rest, part)
     if not travel:
         return _with(clip, times, moved)
@@ -169,15 +188,24 @@ def looped(
 
 
 def joined(
-    clip: Clip, other: Clip, blend: float = 0.2, *, follow: bool = True, name: str | None = None, fps: float | None = None
+    clip: Clip,
+    other: Clip,
+    blend: float = 0.2,
+    *,
+    follow: bool = True,
+    name: str | None = None,
+    fps: float | None = None,
 ) -> Clip:
     """See `Clip.then`."""
-    _check(clip, "then"), _check(other, "then")
+    _check(clip, "then")
+    _check(other, "then")
     if clip.skeleton.names != other.skeleton.names:
         raise ValidationError(f"then: {other.name!r} is of another skeleton; retarget it first")
     overlap = float(blend)
     if not 0 <= overlap <= min(clip.duration, other.duration):
-        raise ValidationError(f"then: blend must be 0 to {min(clip.duration, other.duration):.4g} seconds, got {blend}")
+        raise ValidationError(
+            f"then: blend must be 0 to {min(clip.duration, other.duration):.4g} seconds, got {blend}"
+        )
     rate = fps or max(clip.key_rate or clip.rate or 60.0, other.key_rate or other.rate or 60.0)
     total = clip.duration + other.duration - overlap
     count = max(round(total * rate) + 1, 2)
@@ -187,14 +215,20 @@ def joined(
     b = other.sample(late)
     if follow:
         b = _following(clip, other, b, overlap)
-    u = np.clip((times - (clip.duration - overlap)) / overlap, 0, 1) if overlap > 0 else (times > clip.duration).astype(float)
+    u = (
+        np.clip((times - (clip.duration - overlap)) / overlap, 0, 1)
+        if overlap > 0
+        else (times > clip.duration).astype(float)
+    )
     w = (u * u * (3 - 2 * u))[:, None]
-    turned = quaternion.slerp(a.rotation, b.rotation, np.broadcast_to(w, a.rotation.shape[:-1]).astype(np.float32))
-    mixed = Pose(
-        *((x + (y - x) * w[..., None]).astype(np.float32) if k != 1 else turned
-          for k, (x, y) in enumerate(zip((a.translation, a.rotation, a.scale), (b.translation, b.rotation, b.scale)))),
-        (a.morphs + (b.morphs - a.morphs) * w).astype(np.float32),
-    )  # fmt: skip
+    turned = quaternion.slerp(
+        a.rotation, b.rotation, np.broadcast_to(w, a.rotation.shape[:-1]).astype(np.float32)
+    )
+
+    def mix(x: Array, y: Array) -> Array:
+        return (x + (y - x) * w.reshape(len(w), *[1] * (x.ndim - 1))).astype(np.float32)
+
+    mixed = Pose(mix(a.translation, b.translation), turned, mix(a.scale, b.scale), mix(a.morphs, b.morphs))
     events = (*clip.events, *shifted_events(other, clip.duration - overlap))
     made = clip_from_poses(name or clip.name, clip.skeleton, mixed, times=times)
     return clip.replace(name=name or clip.name, tracks=made.tracks, duration=total, events=events, rate=rate)
@@ -214,7 +248,11 @@ def _following(clip: Clip, other: Clip, b: Pose, overlap: float) -> Pose:
     turn = quaternion.from_axis_angle([0.0, 1.0, 0.0], heading(end) - heading(start))
     out = b.copy()
     here = model_of(skeleton, b, carrier)
-    place = quaternion.rotate(turn, (here[..., 3] - start[:, 3]) * [1, 1, 1]) + end[:, 3] * LEVEL + start[:, 3] * [0, 1, 0]
+    place = (
+        quaternion.rotate(turn, (here[..., 3] - start[:, 3]) * [1, 1, 1])
+        + end[:, 3] * LEVEL
+        + start[:, 3] * [0, 1, 0]
+    )
     parent = int(skeleton.parents[carrier])
     if parent < 0:
         out.translation[:, carrier] = place
@@ -223,9 +261,12 @@ def _following(clip: Clip, other: Clip, b: Pose, overlap: float) -> Pose:
     above = model_of(skeleton, b, parent)
     inverse = affine.invert(above)
     out.translation[:, carrier] = np.einsum("tij,tj->ti", inverse[..., :3], place) + inverse[..., 3]
-    frame = quaternion.normalize(quaternion.from_matrix(above[..., :3] / np.linalg.norm(above[..., :3], axis=-2, keepdims=True)))
-    local = quaternion.multiply(quaternion.multiply(quaternion.conjugate(frame), turn), quaternion.multiply(frame, b.rotation[:, carrier].astype(np.float64)))
+    frame = quaternion.normalize(
+        quaternion.from_matrix(above[..., :3] / np.linalg.norm(above[..., :3], axis=-2, keepdims=True))
+    )
+    local = quaternion.multiply(
+        quaternion.multiply(quaternion.conjugate(frame), turn),
+        quaternion.multiply(frame, b.rotation[:, carrier].astype(np.float64)),
+    )
     out.rotation[:, carrier] = local
     return out
-
-

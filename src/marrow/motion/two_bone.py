@@ -30,7 +30,9 @@ def _length(v: Array) -> Array:
     return np.sqrt(np.einsum("...i,...i->...", v, v))
 
 
-def reach(start: Array, middle: Array, end: Array, goal: Array, *, most: float = 1.05, hint: Array | None = None) -> Reach:
+def reach(
+    start: Array, middle: Array, end: Array, goal: Array, *, most: float = 1.05, hint: Array | None = None
+) -> Reach:
     """Brings `end (T, 3)` to `goal (T, 3)`. The limb keeps its plane; `hint (T, 3)` is where it bends when it is straight.
     Beyond its reach it is lengthened up to `most` times."""
     a, b = middle - start, end - middle
@@ -63,5 +65,9 @@ def reach(start: Array, middle: Array, end: Array, goal: Array, *, most: float =
     straight = quaternion.rotate(first, a) * stretch[:, None] + quaternion.rotate(turn, b) * stretch[:, None]
     swing = quaternion.between(straight, goal - start)
     upper, lower = quaternion.multiply(swing, first), quaternion.multiply(swing, turn)
-    reached = start + quaternion.rotate(upper, a) * stretch[:, None] + quaternion.rotate(lower, b) * stretch[:, None]
+    reached = (
+        start
+        + quaternion.rotate(upper, a) * stretch[:, None]
+        + quaternion.rotate(lower, b) * stretch[:, None]
+    )
     return Reach(upper, lower, stretch, _length(reached - goal))
