@@ -159,7 +159,7 @@ class Retargeter:
             raise RetargetError("a body without length: the joints of its legs lie on one point at rest")
         ratio, self.leg_t = legs[1] / legs[0], legs[1]
         self.scale = self._given_scale or (1.0 if abs(ratio - 1) < 1e-4 else ratio)
-        height = stature(self.rest_s, mine)
+        height = stature(self.source, self.rest_s, mine)
         self.source_metres = self._units or metres(height)
         if self.source_metres != 1.0 and self._units is None:
             self._lines.add(
