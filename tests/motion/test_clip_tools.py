@@ -300,3 +300,24 @@ def test_blending_any_number_of_poses(hero: mw.Character) -> None:
     for bad in ([1.0], [1.0, -1.0], [0.0, 0.0], [np.nan, 1.0]):
         with pytest.raises(mw.MarrowError, match="blend"):
             mw.blend([walk, run], bad)
+
+
+@pytest.mark.parametrize("rows", [False, True])
+def test_poses_go_to_six_numbers_and_back(hero: mw.Character, rows: bool) -> None:
+    pose = hero.clips["attack"].sample(np.linspace(0, 1, 7))
+    six = mw.motion.to_6d(pose, rows=rows)
+    assert six.shape == (7, 61, 6)
+    matrix = quaternion.to_matrix(pose.rotation)
+    expected = (
+        matrix[..., :2, :].reshape(7, 61, 6)
+        if rows
+        else np.concatenate([matrix[..., 0], matrix[..., 1]], axis=-1)
+    )
+    np.testing.assert_allclose(six, expected, atol=1e-6)
+    back = mw.motion.from_6d(six * 3.0, hero.skeleton, pose.translation, rows=rows)
+    assert quaternion.angle(back.rotation, pose.rotation).max() < 1e-3
+    np.testing.assert_array_equal(back.translation, pose.translation)
+    broken = mw.motion.from_6d(np.zeros((61, 6)), hero.skeleton)
+    np.testing.assert_allclose(np.linalg.norm(broken.rotation, axis=-1), 1, atol=1e-5)
+    with pytest.raises(mw.MarrowError, match="from_6d"):
+        mw.motion.from_6d(np.zeros((3, 6)), hero.skeleton)
