@@ -182,13 +182,14 @@ class Animator(SoloPlayback):
 
     def _settle(self) -> None:
         """Before the next update: what has to be kept of this one is, even where nobody asked for its poses."""
-        if self._outputs.get("ran"):
+        if self._outputs.get("ran") or not self._control.programs.kept:
             return
         self._prepare()
-        if self._control.programs.kept:
+        if self._control.interpolates:
             self._run()
 
     def _take_up(self, instances: Array) -> None:
+        self._prepare()
         self._settle()
         self._control.settle(instances)
         self._changed()
@@ -305,6 +306,7 @@ class Animator(SoloPlayback):
         if count < 0:
             raise ValidationError(f"add: expected zero or more, got {count}")
         control = self._crowd("add")
+        self._prepare()
         self._settle()
         control.add(int(count))
         self._batch = (control.count,)
@@ -317,6 +319,7 @@ class Animator(SoloPlayback):
         gone[self._chosen(instances)] = True
         if gone.all():
             raise ValidationError("remove: at least one instance must stay")
+        self._prepare()
         self._settle()
         control.remove(gone)
         self._batch = (control.count,)
@@ -324,6 +327,7 @@ class Animator(SoloPlayback):
 
     def reset(self, *, instances: ArrayLike | None = None) -> None:
         """Starts instances over, with parameters at their defaults."""
+        self._prepare()
         self._settle()
         self._running.reset(np.unique(self._chosen(instances)))
         self._changed()

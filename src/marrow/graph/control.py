@@ -144,7 +144,7 @@ class GraphControl:
             done = int(counters["done"])
             if done < self.count:
                 self._grow()
-        self.programs.kept = moving and bool(counters["kept"])
+        self.programs.kept = moving and bool(counters["kept"] or self.compiled.functions)
 
     def _grow(self) -> None:
         self.programs.grow()
