@@ -90,7 +90,11 @@ def test_nodes_of_ones_own_go_to_files_and_are_checked_and_drawn(tmp_path):
 
 
 def test_mistakes_in_nodes_of_ones_own_are_said(tmp_path):
-    for node, text in ((Round(), "leads back to itself"), (Nothing(), "neither expand"), (Halfway("zero", 3), "second")):
+    for node, text in (
+        (Round(), "leads back to itself"),
+        (Nothing(), "neither expand"),
+        (Halfway("zero", 3), "second"),
+    ):
         with pytest.raises(ValidationError, match=text):
             mw.Animator(STICK, Graph(node, P))
     with pytest.raises(ValidationError, match="a node called 'Blend' already"):
@@ -102,7 +106,7 @@ def test_mistakes_in_nodes_of_ones_own_are_said(tmp_path):
     path.write_text(
         '{"marrow_graph": 1, "root": {"node": "Halfway", "first": {"node": "Halfway", "first": "a", "how": []}}}'
     )
-    with pytest.raises(FormatError, match="root.first.how"):
+    with pytest.raises(FormatError, match=r"root.first.how"):
         load_graph(path)
 
 

@@ -15,7 +15,7 @@ from marrow.errors import UnknownNameError, ValidationError
 from marrow.graph.compiled import CompiledGraph, MachineEntry, ParameterEntry, SlotEntry
 from marrow.graph.program import Program
 from marrow.graph.programs import Programs
-from marrow.graph.state import assign, copied, joined, new_state, taken
+from marrow.graph.state import assign, check_state, copied, joined, new_state, taken
 from marrow.graph.warming import warming
 from marrow.kernels import control
 from marrow.kernels import control_tables as ct
@@ -174,6 +174,8 @@ class GraphControl:
 
     # -- parameters -----------------------------------------------------------------------------------------------
     def _parameter(self, name: str, kind: str = "parameter") -> ParameterEntry:
+        if not isinstance(name, str):
+            raise ValidationError(f"a {kind} is named by a string, got {name!r}")
         if name not in self.compiled.parameters:
             known = self.triggers if kind == "trigger" else self.compiled.parameters
             raise UnknownNameError(kind, name, known)
@@ -366,6 +368,9 @@ class GraphControl:
             raise ValidationError(f"restore: expected a Snapshot, got {type(snapshot).__name__}")
         if snapshot.graph != self.compiled.identity:
             raise ValidationError("restore: the snapshot is of another graph")
+        check_state(snapshot.state, self.compiled)
+        if snapshot.memory.shape[1] not in (self.compiled.memory, self.compiled.memory + 2 * self.pose_size):
+            raise ValidationError("restore: the snapshot's memory has another size")
         self.state = copied(snapshot.state)
         self.interpolates = snapshot.memory.shape[1] > self.compiled.memory
         self.memory, self.travel = snapshot.memory.copy(), snapshot.travel.copy()
