@@ -317,3 +317,49 @@ def test_a_reset_instance_is_still_updated_as_rarely_as_before():
     crowd.update(0.1)
     crowd.reset()
     assert crowd.update_every.tolist() == [1, 3]
+
+
+def test_a_snapshot_of_another_graph_is_refused():
+    def fading(seconds, clip):
+        states = {"a": State("zero"), "b": State(clip)}
+        ways = (Transition("a", "b", ("flag",), seconds=seconds), Transition("b", "a", ("not flag",)))
+        return Graph(StateMachine(states, ways), {"flag": Parameter("bool", False)})
+
+    one, same, other = (
+        mw.Animator(STICK, g, count=2) for g in (fading(0.2, "one"), fading(0.2, "one"), everything())
+    )
+    three = mw.Animator(STICK, Graph(StateMachine({"a": State("zero"), "b": State("one"), "c": State("two")}, (
+        Transition("a", "b"), Transition("b", "c"))), {"flag": Parameter("bool", False)}), count=2)  # fmt: skip
+    one["flag"] = True
+    one.update(0.1)
+    same.restore(one.snapshot())
+    assert same.state() == ["b", "b"]
+    for animator in (other, three):
+        with pytest.raises(ValidationError, match="another graph"):
+            animator.restore(one.snapshot())
+    with pytest.raises(ValidationError, match="expected a Snapshot"):
+        one.restore(3)
+    moment = one.snapshot()
+    moment.state.machines["current"] = 99
+    with pytest.raises(ValidationError, match="current is out of range"):
+        one.restore(moment)
+
+
+def test_wrong_options_get_words():
+    crowd = mw.Animator(STICK, everything(), count=2)
+    for wrong, text in (
+        (lambda: setattr(crowd, "sped", 2), "did you mean 'speed'"),
+        (lambda: crowd[3], "named by a string"),
+        (lambda: crowd.trigger("go", instances=[0.5]), "whole numbers"),
+        (lambda: crowd.trigger("go", instances=[[0], [1, 2]]), "indices or a mask"),
+        (lambda: crowd.play_slot("act", "up", speed=np.nan), "speed must be a finite number"),
+        (lambda: crowd.play_slot("act", "up", seconds=-1), "fade_in|seconds"),
+        (lambda: crowd.play_slot("act", 99), "clip 99 does not exist"),
+        (lambda: crowd.play_slot("act", 1.5), "named or numbered"),
+        (lambda: mw.Animator(STICK, count=1.5), "whole number"),
+        (lambda: mw.Animator(STICK).play("up", start=np.nan), "start must be"),
+        (lambda: mw.Animator(STICK).play("up", speed=np.inf), "speed must be"),
+    ):
+        with pytest.raises(ValidationError, match=text):
+            wrong()
+    assert crowd.play_slot("act", np.int64(6)).all()

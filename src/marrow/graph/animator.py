@@ -122,7 +122,7 @@ class Animator(SoloPlayback):
     def update(self, dt: float | ArrayLike) -> None:
         """Moves time on by `dt` seconds, a number or one per instance `(N,)`. A graph only runs forward."""
         step = self._steps(dt)
-        backwards = step.min(initial=0.0) < 0
+        backwards = step < 0 if isinstance(step, float) else step.min(initial=0.0) < 0
         if backwards and not self._solo:
             raise ValidationError(
                 f"update: a graph runs forward only, got {dt!r}; clips run backwards by their speed"
@@ -134,8 +134,9 @@ class Animator(SoloPlayback):
             self._control.update(step)
         self._changed()
 
-    def _rewind(self, step: Array) -> None:
+    def _rewind(self, step: Array | float) -> None:
         """Playback by hand can also go back: clips run the other way while fades go on."""
+        step = np.broadcast_to(step, (self.count,))
         state, back = self._control.state, np.flatnonzero(step < 0)
         for _ in range(2):
             state.voices["speed"][back] *= -1
@@ -147,14 +148,12 @@ class Animator(SoloPlayback):
         """Results of before are no longer those of this moment."""
         self._outputs.clear()
 
-    def _steps(self, dt: float | ArrayLike) -> Array:
-        """The seconds that pass for each instance `(N,)`."""
-        if isinstance(dt, float) and isinstance(
-            self.speed, float
-        ):  # by far the most usual, and then the dearest part
+    def _steps(self, dt: float | ArrayLike) -> Array | float:
+        """The seconds that pass for each instance `(N,)`, or for all."""
+        if isinstance(dt, float) and isinstance(self.speed, float):  # by far the most usual
             seconds = dt * self.speed
             if math.isfinite(seconds):
-                return np.full(self.count, seconds)
+                return seconds
         try:
             step = np.asarray(dt, np.float64) * np.asarray(self.speed, np.float64)
             step = np.ascontiguousarray(np.broadcast_to(step, (self.count,)))
@@ -182,13 +181,14 @@ class Animator(SoloPlayback):
 
     def _settle(self) -> None:
         """Before the next update: what has to be kept of this one is, even where nobody asked for its poses."""
-        if self._outputs.get("ran"):
+        if self._outputs.get("ran") or not self._control.programs.kept:
             return
         self._prepare()
-        if self._control.programs.kept:
+        if self._control.interpolates:
             self._run()
 
     def _take_up(self, instances: Array) -> None:
+        self._prepare()
         self._settle()
         self._control.settle(instances)
         self._changed()
@@ -305,6 +305,7 @@ class Animator(SoloPlayback):
         if count < 0:
             raise ValidationError(f"add: expected zero or more, got {count}")
         control = self._crowd("add")
+        self._prepare()
         self._settle()
         control.add(int(count))
         self._batch = (control.count,)
@@ -317,6 +318,7 @@ class Animator(SoloPlayback):
         gone[self._chosen(instances)] = True
         if gone.all():
             raise ValidationError("remove: at least one instance must stay")
+        self._prepare()
         self._settle()
         control.remove(gone)
         self._batch = (control.count,)
@@ -324,6 +326,7 @@ class Animator(SoloPlayback):
 
     def reset(self, *, instances: ArrayLike | None = None) -> None:
         """Starts instances over, with parameters at their defaults."""
+        self._prepare()
         self._settle()
         self._running.reset(np.unique(self._chosen(instances)))
         self._changed()

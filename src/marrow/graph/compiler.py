@@ -136,7 +136,7 @@ class Compiler:
         # What was handed to the node keeps the path it has there.
         for below in node.children():
             if isinstance(below.node, Node):
-                self._places[id(below.node)] = at.path + below.place
+                self._places.setdefault(id(below.node), at.path + below.place)
         self._expanding.append(node)
         try:
             return other.compile(self, at)

@@ -13,7 +13,7 @@ from marrow.errors import UnknownNameError, ValidationError
 from marrow.graph.compiled import CompiledGraph, MachineEntry, ParameterEntry, SlotEntry
 from marrow.graph.program import Program
 from marrow.graph.programs import Programs
-from marrow.graph.state import assign, copied, joined, new_state, taken
+from marrow.graph.state import assign, check_state, copied, joined, new_state, taken
 from marrow.kernels import control
 from marrow.kernels import control_tables as ct
 from marrow.kernels.control_tables import CrowdState, Workspace
@@ -85,17 +85,18 @@ class GraphControl:
         """The programs that give the poses of this moment."""
         return self.programs.main
 
-    def update(self, dt: Array) -> None:
-        """Moves every instance on by `dt (N,)` seconds and writes the pose programs."""
-        before = copied(self.state) if dt.max(initial=0.0) > LONG_STEP else None
-        self._run(dt, moving=True)
-        counters = self._counters[0]
-        while before is not None and counters["missed_events"] + counters["missed_operations"] > 0:
+    def update(self, dt: Array | float) -> None:
+        """Moves every instance on by `dt` seconds, for each `(N,)` or for all, and writes the pose programs."""
+        longest = dt if isinstance(dt, float) else dt.max(initial=0.0)
+        before = copied(self.state) if longest > LONG_STEP else None
+        events, missed, endless = self._run(dt, moving=True)
+        while before is not None and missed:
             self.state = copied(before)
             self._grow()
-            self._run(dt, moving=True)
-        self.events = self._events[: counters["events"]]
-        self._warn()
+            events, missed, endless = self._run(dt, moving=True)
+        self.events = self._events[:events]
+        if missed or endless:
+            self._warn()
 
     def show(self, instances: Array | None = None) -> None:
         """Writes the programs that show instances as they are, without moving them; those of others stay."""
@@ -117,22 +118,20 @@ class GraphControl:
         self.vectors[instances] = part.vectors
         self.programs = self.programs.replaced(instances, part.programs)
 
-    def _run(self, dt: Array, *, moving: bool) -> None:
-        """One pass of the kernel, again and again where its room runs out."""
+    def _run(self, dt: Array | float, *, moving: bool) -> tuple[int, int, int]:
+        """One pass of the kernel, again and again where its room runs out. Returns how many events there are, how much had no
+        room, and how many instances go round for ever."""
         self.programs.clear()
-        counters = self._counters[0]
-        for name in ("events", "missed_events", "missed_operations", "kept", "endless"):
-            counters[name] = 0
-        done = 0
-        while done < self.count:
+        done, count, kept, events, missed, endless = 0, self.count, 0, 0, 0, 0
+        while done < count:
             frame = self._framed()
             frame.kept["dt"][...] = dt
-            frame.words[_MOVING], frame.words[_FIRST] = int(moving), done
-            frame.run()
-            done = int(counters["done"])
-            if done < self.count:
+            frame.words[_MOVING], frame.words[_FIRST] = moving, done
+            done, kept, events, missed, endless = frame.run()  # type: ignore[misc]
+            if done < count:
                 self._grow()
-        self.programs.kept = moving and bool(counters["kept"])
+        self.programs.kept = moving and bool(kept or self.compiled.functions)
+        return events, missed, endless
 
     def _framed(self) -> Frame:
         """The control kernel's frame, with the arrays of this moment in it."""
@@ -184,6 +183,8 @@ class GraphControl:
 
     # -- parameters -----------------------------------------------------------------------------------------------
     def _parameter(self, name: str, kind: str = "parameter") -> ParameterEntry:
+        if not isinstance(name, str):
+            raise ValidationError(f"a {kind} is named by a string, got {name!r}")
         if name not in self.compiled.parameters:
             known = self.triggers if kind == "trigger" else self.compiled.parameters
             raise UnknownNameError(kind, name, known)
@@ -376,6 +377,9 @@ class GraphControl:
             raise ValidationError(f"restore: expected a Snapshot, got {type(snapshot).__name__}")
         if snapshot.graph != self.compiled.identity:
             raise ValidationError("restore: the snapshot is of another graph")
+        check_state(snapshot.state, self.compiled)
+        if snapshot.memory.shape[1] not in (self.compiled.memory, self.compiled.memory + 2 * self.pose_size):
+            raise ValidationError("restore: the snapshot's memory has another size")
         self.state = copied(snapshot.state)
         self.interpolates = snapshot.memory.shape[1] > self.compiled.memory
         self.memory, self.travel = snapshot.memory.copy(), snapshot.travel.copy()

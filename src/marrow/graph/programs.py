@@ -1,7 +1,7 @@
 """`Programs`: the pose programs of a crowd as the control pass writes them.
 
-Programs are numbered as `kernels.control_program` says: an even and an odd one for each `Function` of the graph, and two for
-the rest, of which the last gives the poses. All lie in one array of operations, each in a part of its own.
+Programs are numbered as `kernels.control_program` says: an even and an odd one for each `Function` of the graph, and two
+for the rest, of which the last gives the poses. All lie in one array of operations, each in a part of its own.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ SECTIONS = 16
 
 
 class Programs:
-    """`starts (R, N + 1)` into `operations`, where program r is written at `heads[r]`. `kept` says whether running them
-    keeps something for later."""
+    """`starts (R, N + 1)` into `operations`, where program r is written at `heads[r]`. `kept` says whether they have to
+    be run before the next update, because they keep something for later or call functions."""
 
     def __init__(self, compiled: CompiledGraph, count: int) -> None:
         self.compiled = compiled
@@ -46,6 +46,7 @@ class Programs:
         self.heads["limit"] = self.begins + room
         self.heads["cursor"] = self.begins
         self.operations = np.empty(int(room.sum()), OPERATION)
+        self._programs = [Program(starts, self.operations, self.compiled.depth) for starts in self.starts]
 
     def clear(self) -> None:
         self.heads["cursor"] = self.begins
@@ -67,7 +68,7 @@ class Programs:
         return self.starts.shape[1] - 1
 
     def program(self, r: int) -> Program:
-        return Program(self.starts[r], self.operations, self.compiled.depth)
+        return self._programs[r]
 
     @property
     def main(self) -> Program:

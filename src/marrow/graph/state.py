@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.errors import ValidationError
 from marrow.kernels import control_tables as ct
 from marrow.kernels.control_tables import CrowdState
 
 if TYPE_CHECKING:
     from marrow.graph.compiled import CompiledGraph
 
-__all__ = ["assign", "copied", "joined", "new_state", "taken"]
+__all__ = ["assign", "check_state", "copied", "joined", "new_state", "taken"]
 
 Array = NDArray[Any]
 
@@ -60,3 +61,26 @@ def assign(state: CrowdState, rows: Array, other: CrowdState) -> None:
     """Replaces some instances by those of another crowd of the same graph."""
     for array, new in zip(state, other):
         array[rows] = new
+
+
+def check_state(state: CrowdState, compiled: CompiledGraph) -> None:
+    """Refuses a state that the kernel would read outside its tables with; one may have come from anywhere."""
+    if not isinstance(state, CrowdState):
+        raise ValidationError(f"expected the state of a crowd, got {type(state).__name__}")
+    wanted = new_state(compiled, len(state.instances))
+    for name, array, other in zip(CrowdState._fields, state, wanted):
+        if array.dtype != other.dtype or array.shape != other.shape or not array.flags.c_contiguous:
+            raise ValidationError(f"state.{name}: expected {other.shape} of {other.dtype}, got {array.shape}")
+    tables, clips = compiled.tables, len(compiled.bank)
+    limits = (
+        ("instances", "side", 2), ("machines", "current", tables.machines["count"]),
+        ("machines", "previous", tables.machines["count"]), ("slots", "waiting", ct.QUEUE + 1),
+        ("voices", "clip", clips), ("queue", "clip", clips),
+    )  # fmt: skip
+    for table, field, limit in limits:
+        values = getattr(state, table)[field]
+        if ((values < 0) | (values >= limit)).any():
+            raise ValidationError(f"state.{table}: {field} is out of range")
+    leaders = state.slots["leader"]
+    if ((leaders < -1) | (leaders >= ct.VOICES)).any():
+        raise ValidationError("state.slots: leader is out of range")

@@ -395,24 +395,22 @@ def is_room(room):
 
 
 @kernel(
-    graph=GraphTables,
-    state=CrowdState,
-    room=Workspace,
-    dt="f8[N]",
-    memory="i8",
-    row="i8",
-    moving="i8",
-    first="i8",
-)
+    graph=GraphTables, state=CrowdState, room=Workspace, dt="f8[N]", memory="i8", row="i8", moving="i8", first="i8", returns=5
+)  # fmt: skip
 def update_graph(graph, state, room, dt, memory, row, moving, first):
     """Updates the instances from `first` on by `dt (N,)` seconds; with `moving` 0 it only writes the programs that show
-    them. `memory` is where the last two poses of rarely updated instances lie, each `row` floats long. Counts in
-    `done` how far it came before there was no more room."""
-    programs = len(room.programs)
+    them. `memory` is where the last two poses of rarely updated instances lie, each `row` floats long. Returns how far it
+    came before there was no more room, how many programs keep something for later, how many events there are, how much
+    was missed for want of room, and how many instances go round for ever."""
+    programs, counters = len(room.programs), room.counters[0]
+    if first == 0:
+        counters["events"], counters["missed_events"], counters["missed_operations"] = 0, 0, 0
+        counters["kept"], counters["endless"] = 0, 0
+    done = len(dt)
     for n in range(first, len(dt)):
-        room.counters[0]["done"] = n
         if not is_room(room):
-            return
+            done = n
+            break
         for r in range(programs):
             room.starts[r, n] = room.programs[r]["cursor"]
             room.programs[r]["poses"] = 0
@@ -421,5 +419,6 @@ def update_graph(graph, state, room, dt, memory, row, moving, first):
         else:
             show_instance(graph, state, room, n, memory, row, programs - 1)
     for r in range(programs):
-        room.starts[r, len(dt)] = room.programs[r]["cursor"]
-    room.counters[0]["done"] = len(dt)
+        room.starts[r, done] = room.programs[r]["cursor"]
+    missed = counters["missed_events"] + counters["missed_operations"]
+    return done, counters["kept"], counters["events"], missed, counters["endless"]

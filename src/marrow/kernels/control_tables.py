@@ -212,7 +212,6 @@ WORK = _record(weight=f8, share=f8, speed=f8, travel=f8, clip_speed=f8, seen=i8)
 """Per node, of the instance at hand: how much of it is seen, its share of its sum, how fast time passes, how much of the
 root's travel it gives, and for clips how fast they play. `seen` is the pass that saw it last."""
 COUNTERS = _record(
-    done=i8,
     tick=i8,
     events=i8,
     missed_events=i8,
