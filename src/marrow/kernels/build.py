@@ -59,27 +59,48 @@ def _build(stale: list[str]) -> None:
     from marrow.kernels import catalogue
     from marrow.kernels.backend import sources_digest
     from marrow.kernels.language.extension import glue_code
-    from marrow.kernels.language.machine import LEVELS, object_code, target_machine, written
+    from marrow.kernels.language.machine import LEVELS, target_machine, written
 
     link = linker()
     if link is None:
         raise SystemExit("marrow: there is no linker: install a C compiler, or the package ziglang from PyPI")
-    began, kernels = time.process_time(), catalogue.kernels()
-    texts: dict[str, str] = {}
-    for name in stale:
-        level, machine = LEVELS[name], target_machine(LEVELS[name])
-        target = f"{machine.triple} {machine.target_data}"
-        if target not in texts:
-            texts[target] = written(kernels, machine)
-        objects = {
-            "kernels.o": object_code(texts[target], machine),
-            "glue.o": glue_code(f"_{name}", kernels, level, sources_digest()),
-        }
-        _link(link, objects, module_file(name))
-    seconds = time.process_time() - began
-    print(
-        f"marrow: built {len(kernels)} kernels for {', '.join(stale)} in {seconds:.1f} s of CPU time",
-        file=sys.stderr,
+    began, kernels = time.perf_counter(), catalogue.kernels()
+    # All levels of one machine have one text, which each turns into code in a process of its own.
+    text = written(kernels, target_machine(LEVELS[stale[0]]))
+    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+        source = Path(folder) / "kernels.ll"
+        source.write_text(text, encoding="utf-8")
+        running = []
+        for name in stale:
+            command = [
+                sys.executable,
+                str(FOLDER / "build.py"),
+                "--compile",
+                name,
+                str(source),
+                f"{folder}/{name}.o",
+            ]
+            running.append((name, subprocess.Popen(command, stderr=subprocess.PIPE, text=True)))
+        for name, process in running:
+            _, said = process.communicate()
+            if process.returncode:
+                raise SystemExit(f"marrow: compiling the kernels failed:\n{said}")
+            glue = glue_code(f"_{name}", kernels, LEVELS[name], sources_digest())
+            _link(
+                link,
+                {"kernels.o": Path(f"{folder}/{name}.o").read_bytes(), "glue.o": glue},
+                module_file(name),
+            )
+    seconds = time.perf_counter() - began
+    print(f"marrow: built {len(kernels)} kernels for {', '.join(stale)} in {seconds:.1f} s", file=sys.stderr)
+
+
+def _compile(level: str, source: str, out: str) -> None:
+    """Object code for one level, of kernels in LLVM's language."""
+    from marrow.kernels.language.machine import LEVELS, object_code, target_machine
+
+    Path(out).write_bytes(
+        object_code(Path(source).read_text(encoding="utf-8"), target_machine(LEVELS[level]))
     )
 
 
@@ -104,6 +125,9 @@ def _windows() -> list[str]:
 
 
 def main(arguments: list[str]) -> None:
+    if arguments[:1] == ["--compile"]:
+        _compile(*arguments[1:])
+        return
     named = tuple(a for a in arguments if not a.startswith("-"))
     build(named or None, force="--force" in arguments)
 
