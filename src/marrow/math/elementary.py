@@ -109,5 +109,5 @@ def arctan2(y: ArrayLike, x: ArrayLike) -> Array:
 def arccos(x: ArrayLike) -> Array:
     """For x in -1..1."""
     x = np.asarray(x, np.float64)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         return arctan2(np.sqrt((1.0 - x) * (1.0 + x)), x)
