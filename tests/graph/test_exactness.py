@@ -170,8 +170,12 @@ def test_travel_does_not_depend_on_the_rate():
 
 def test_steps_of_any_length_lose_nothing():
     space = BlendSpace1D.of("speed", {0.0: "walk", 1.0: "run"})
-    whole, way = counted(RootMotion(space).source, 1, steps=[60.0], parameters={"speed": Parameter()}, speed=1.0)
-    assert whole["event", "left"] + whole["event", "right"] == 200 and way[2] == pytest.approx(200.0, rel=1e-6)
+    whole, way = counted(
+        RootMotion(space).source, 1, steps=[60.0], parameters={"speed": Parameter()}, speed=1.0
+    )
+    assert whole["event", "left"] + whole["event", "right"] == 200 and way[2] == pytest.approx(
+        200.0, rel=1e-6
+    )
     minute, far = counted(space, 1, steps=[3600.0], parameters={"speed": Parameter()}, speed=0.5)
     parts, close = counted(space, 60, 60.0, parameters={"speed": Parameter()}, speed=0.5)
     assert far[2] == pytest.approx(60 * close[2], rel=1e-4)
@@ -304,12 +308,24 @@ def test_what_takes_time_is_no_circle():
         (Transition("a", "b", ("speed > 1",)), Transition("b", "a", ("speed < 1",))),
         (Transition("a", "b", ("elapsed >= 0.1",)), Transition("b", "a")),
         (Transition("a", "b", ("remaining <= 0.1",)), Transition("b", "a", ("progress >= 0.5",))),
-        (Transition("a", "b", seconds=0.2, interrupt="none"), Transition("b", "a", seconds=0.2, interrupt="none")),
+        (
+            Transition("a", "b", seconds=0.2, interrupt="none"),
+            Transition("b", "a", seconds=0.2, interrupt="none"),
+        ),
     ):
         check_alone(Graph(machine({"a": "zero", "b": "ten"}, *transitions), GO))
 
 
 def test_numbers_that_are_none_are_refused():
-    for rule in ("speed > nan", "speed > inf", "speed > 1e999", "speed >", "speed > 1)", "1 +", "go and", "speed"):
+    for rule in (
+        "speed > nan",
+        "speed > inf",
+        "speed > 1e999",
+        "speed >",
+        "speed > 1)",
+        "1 +",
+        "go and",
+        "speed",
+    ):
         with pytest.raises(mw.MarrowError):
             check_alone(Graph(machine({"a": "zero", "b": "ten"}, Transition("a", "b", (rule,))), GO))
