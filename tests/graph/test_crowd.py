@@ -28,6 +28,7 @@ from marrow.graph import (
     TwoBoneIK,
 )
 from marrow.graph.control import GraphControl
+from marrow.kernels import control as control_kernel
 
 STICK = character(
     gait("walk", 1.0, 0.0, 0.5),
@@ -120,7 +121,9 @@ def test_a_batch_of_n_is_n_single_runs():
 def test_the_compiled_control_pass_does_what_the_plain_one_does():
     rng = np.random.default_rng(4)
     compiled = mw.graph.compile_graph(everything(), STICK)
-    fast, plain = (GraphControl(compiled, 3, compiled_kernel=how) for how in (True, False))
+    fast, plain = GraphControl(compiled, 3), GraphControl(compiled, 3)
+    frame = plain._framed()
+    frame.entry, frame.argument = control_kernel.update_graph.run_plainly, frame
     for step in range(30):
         for control in (fast, plain):
             mine = np.random.default_rng(step)
@@ -148,7 +151,6 @@ def test_threads_compute_the_same_poses():
                 crowd.trigger("go", instances=np.arange(0, 4000, 3))
             crowd.update(0.1)
         np.testing.assert_array_equal(crowds[0].matrices, crowds[1].matrices)
-    assert len(crowds[1]._evaluator._desks) > 1
     with pytest.raises(mw.MarrowError, match="threads"):
         mw.Animator(STICK, threads=0)
 

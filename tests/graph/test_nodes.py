@@ -191,7 +191,7 @@ def test_additive_difference_and_reference_give_the_clip_back():
         BONES.rest.scale,
         BONES.rest.morphs,
     )
-    delta = mw.additive(clip, base, fps=240).sample(0.6)
+    delta = mw.additive(clip, base, rate=240).sample(0.6)
     expected = clip.sample(0.6)
     np.testing.assert_allclose(base.translation + delta.translation, expected.translation, atol=1e-5)
     assert (

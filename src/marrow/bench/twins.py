@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from marrow.kernels.compiler import user_cache
+import platformdirs
 
 __all__ = ["Twins", "load_twins"]
 
@@ -66,7 +65,7 @@ def load_twins() -> Twins | None:
     ]
     recipe = source.read_bytes() + " ".join((version, *FLAGS, _cpu())).encode()
     key = hashlib.blake2b(recipe, digest_size=8).hexdigest()
-    folder = user_cache() / "marrow" / "twins"
+    folder = platformdirs.user_cache_path("marrow") / "twins"
     library = folder / f"{key}.so"
     if not library.exists():
         try:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.kinematics import output
-from marrow.animation.resampling import ResamplingError, padded, unpack_rows
+from marrow.animation.resampling import ResamplingError, unpack_rows
 from marrow.errors import ValidationError
 from marrow.graph.buffers import Buffers
 from marrow.graph.compiled import CompiledGraph
@@ -81,7 +81,7 @@ class Animator(SoloPlayback):
         if compiled.character is not character:
             raise ValidationError(f"Animator: the graph was compiled for {compiled.character!r}")
         self._functions = bound(compiled, functions)
-        self._control = GraphControl(compiled, count or 1)
+        self._control = GraphControl(compiled, count or 1, threads=self._threads)
         self._evaluator = PoseEvaluator(
             compiled.bank, character.palette, compiled.masks, compiled.procedurals
         )
@@ -122,7 +122,7 @@ class Animator(SoloPlayback):
     def update(self, dt: float | ArrayLike) -> None:
         """Moves time on by `dt` seconds, a number or one per instance `(N,)`. A graph only runs forward."""
         step = self._steps(dt)
-        backwards = step.min(initial=0.0) < 0
+        backwards = step < 0 if isinstance(step, float) else step.min(initial=0.0) < 0
         if backwards and not self._solo:
             raise ValidationError(
                 f"update: a graph runs forward only, got {dt!r}; clips run backwards by their speed"
@@ -134,8 +134,9 @@ class Animator(SoloPlayback):
             self._control.update(step)
         self._changed()
 
-    def _rewind(self, step: Array) -> None:
+    def _rewind(self, step: Array | float) -> None:
         """Playback by hand can also go back: clips run the other way while fades go on."""
+        step = np.broadcast_to(step, (self.count,))
         state, back = self._control.state, np.flatnonzero(step < 0)
         for _ in range(2):
             state.voices["speed"][back] *= -1
@@ -147,14 +148,12 @@ class Animator(SoloPlayback):
         """Results of before are no longer those of this moment."""
         self._outputs.clear()
 
-    def _steps(self, dt: float | ArrayLike) -> Array:
-        """The seconds that pass for each instance `(N,)`."""
-        if isinstance(dt, float) and isinstance(
-            self.speed, float
-        ):  # by far the most usual, and then the dearest part
+    def _steps(self, dt: float | ArrayLike) -> Array | float:
+        """The seconds that pass for each instance `(N,)`, or for all."""
+        if isinstance(dt, float) and isinstance(self.speed, float):  # by far the most usual
             seconds = dt * self.speed
             if math.isfinite(seconds):
-                return np.full(self.count, seconds)
+                return seconds
         try:
             step = np.asarray(dt, np.float64) * np.asarray(self.speed, np.float64)
             step = np.ascontiguousarray(np.broadcast_to(step, (self.count,)))
@@ -421,7 +420,7 @@ class Animator(SoloPlayback):
         """Local transforms and morph weights of this moment."""
         if "unpacked" not in self._outputs:
             J, M = len(self.character.skeleton), len(self.character.skeleton.morph_names)
-            rows = self._evaluate("pose", (10 * padded(J) + padded(M),))
+            rows = self._evaluate("pose", (self._evaluator.layout.size,))
             pose = unpack_rows(rows.reshape(self.count, -1), J, M)
             self._outputs["unpacked"] = pose if self._batch else pose[0]
         return self._outputs["unpacked"]

@@ -22,8 +22,8 @@ from marrow.graph.sync import knots
 from marrow.graph.tables import Builder, Part, Place, Scope, unknown
 from marrow.graph.travel import in_place, root_tracks
 from marrow.kernels import control_tables as ct
-from marrow.kernels import program as kernel
-from marrow.kernels.compiler import readonly
+from marrow.kernels.memory import readonly
+from marrow.kernels.operations import codes as kernel
 from marrow.model.character import Character
 
 __all__ = ["Compiler", "check_alone", "compile_graph"]
@@ -208,12 +208,12 @@ class Compiler:
     @property
     def pose_size(self) -> int:
         """Floats of a pose in memory."""
-        return 10 * self.bank.joint_stride + self.bank.morph_stride
+        return self.bank.layout.size
 
     @property
     def inertia_size(self) -> int:
         """Floats of an inertialised transition in memory."""
-        return kernel.inertia_size(self.bank.joint_stride, self.bank.morph_stride)
+        return self.bank.layout.inertia_size
 
     # -- the end --------------------------------------------------------------------------------------------------
     def _sync_groups(self) -> None:

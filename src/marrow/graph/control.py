@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.animation.resampling import padded
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.graph.compiled import CompiledGraph, MachineEntry, ParameterEntry, SlotEntry
 from marrow.graph.program import Program
 from marrow.graph.programs import Programs
 from marrow.graph.state import assign, check_state, copied, joined, new_state, taken
-from marrow.graph.warming import warming
 from marrow.kernels import control
 from marrow.kernels import control_tables as ct
-from marrow.kernels.compiler import readonly
 from marrow.kernels.control_tables import CrowdState, Workspace
+from marrow.kernels.language.kernel import Frame
+from marrow.skinning.threads import WORTH_SECONDS, run_split
 
 __all__ = ["GraphControl", "Snapshot"]
 
 log = logging.getLogger("marrow")
 
 Array = NDArray[Any]
+_MOVING, _FIRST = control.update_graph.offsets["moving"], control.update_graph.offsets["first"]
+SECONDS_PER_NODE = 25e-9
+"""About what a node of a graph costs per instance; enough to tell whether a thread is worth it."""
 LONG_STEP = 0.25
 """Seconds of an update from which on it may have more to tell than there is room for, and is then made again."""
 
@@ -46,13 +48,13 @@ class Snapshot:
 
 
 class GraphControl:
-    """Holds the `state` of N instances, and the pose programs of the last update. `compiled_kernel=False` runs the control
-    pass without the kernel compiler, to step through it; None does so until the kernel is there (see
-    `marrow.graph.warming`)."""
+    """Holds the `state` of N instances, and the pose programs of the last update."""
 
-    def __init__(self, compiled: CompiledGraph, count: int, *, compiled_kernel: bool | None = None) -> None:
-        self.compiled = compiled
-        self.kernel = compiled_kernel
+    def __init__(self, compiled: CompiledGraph, count: int, *, threads: int = 1) -> None:
+        self.compiled, self.threads = compiled, threads
+        self._parts: list[GraphControl] = []
+        self._frame: Frame | None = None
+        self._bound: tuple[Any, ...] = ()
         self.state = new_state(compiled, count)
         self.interpolates = False
         """Whether any instance is updated less than every time."""
@@ -77,8 +79,7 @@ class GraphControl:
     @property
     def pose_size(self) -> int:
         """Floats of a pose in memory."""
-        skeleton = self.compiled.character.skeleton
-        return 10 * padded(len(skeleton)) + padded(len(skeleton.morph_names))
+        return self.compiled.bank.layout.size
 
     @property
     def _memory_columns(self) -> int:
@@ -89,22 +90,23 @@ class GraphControl:
         """The programs that give the poses of this moment."""
         return self.programs.main
 
-    def update(self, dt: Array) -> None:
-        """Moves every instance on by `dt (N,)` seconds and writes the pose programs."""
-        before = copied(self.state) if dt.max(initial=0.0) > LONG_STEP else None
-        self._run(dt, moving=True)
-        counters = self._counters[0]
-        while before is not None and counters["missed_events"] + counters["missed_operations"] > 0:
+    def update(self, dt: Array | float) -> None:
+        """Moves every instance on by `dt` seconds, for each `(N,)` or for all, and writes the pose programs."""
+        longest = dt if isinstance(dt, float) else dt.max(initial=0.0)
+        before = copied(self.state) if longest > LONG_STEP else None
+        events, missed, endless = self._run(dt, moving=True)
+        while before is not None and missed:
             self.state = copied(before)
             self._grow()
-            self._run(dt, moving=True)
-        self.events = self._events[: counters["events"]]
-        self._warn()
+            events, missed, endless = self._run(dt, moving=True)
+        self.events = self._events[:events]
+        if missed or endless:
+            self._warn()
 
     def show(self, instances: Array | None = None) -> None:
         """Writes the programs that show instances as they are, without moving them; those of others stay."""
         rows = np.arange(self.count) if instances is None else instances
-        part = GraphControl(self.compiled, len(rows), compiled_kernel=self.kernel)
+        part = GraphControl(self.compiled, len(rows))
         part.state = taken(self.state, rows)
         part._run(np.zeros(len(rows)), moving=False)
         self.vectors[rows] = part.vectors
@@ -112,7 +114,7 @@ class GraphControl:
 
     def settle(self, instances: Array) -> None:
         """Takes up what was asked of instances at once, as an update of no time would; others stay as they are."""
-        part = GraphControl(self.compiled, len(instances), compiled_kernel=self.kernel)
+        part = GraphControl(self.compiled, len(instances))
         part.state = taken(self.state, instances)
         part.state.instances["interval"] = 1
         part.update(np.zeros(len(instances)))
@@ -121,32 +123,80 @@ class GraphControl:
         self.vectors[instances] = part.vectors
         self.programs = self.programs.replaced(instances, part.programs)
 
-    def _run(self, dt: Array, *, moving: bool) -> None:
-        """One pass of the kernel, again and again where its room runs out."""
-        dt = readonly(np.ascontiguousarray(dt, np.float64))
+    def _run(self, dt: Array | float, *, moving: bool) -> tuple[int, int, int]:
+        """One pass of the kernel, again and again where its room runs out. Returns how many events there are, how much
+        had no room, and how many instances go round for ever."""
+        if self.threads > 1:
+            seconds = self.count * len(self._work) * SECONDS_PER_NODE
+            parts = min(self.threads, self.count, int(seconds / WORTH_SECONDS))
+            if parts > 1:
+                return self._run_parts(np.broadcast_to(dt, (self.count,)), moving, parts)
         self.programs.clear()
-        counters = self._counters[0]
-        for name in ("events", "missed_events", "missed_operations", "kept", "endless"):
-            counters[name] = 0
-        done = 0
-        while done < self.count:
+        done, count, kept, events, missed, endless = 0, self.count, 0, 0, 0, 0
+        while done < count:
+            frame = self._framed()
+            frame.kept["dt"][...] = dt
+            frame.words[_MOVING], frame.words[_FIRST] = moving, done
+            done, kept, events, missed, endless = frame.run()  # type: ignore[misc]
+            if done < count:
+                self._grow()
+        self.programs.kept = moving and bool(kept or self.compiled.functions)
+        return events, missed, endless
+
+    def _run_parts(self, dt: Array, moving: bool, count: int) -> tuple[int, int, int]:
+        """The same on several threads, each with a part of the crowd. Instances know nothing of each other, so the
+        result is the same; programs and events are joined behind one another."""
+        edges = [self.count * k // count for k in range(count + 1)]
+        if [len(p.state.instances) for p in self._parts] != np.diff(edges).tolist():
+            self._parts = [GraphControl(self.compiled, b - a) for a, b in pairwise(edges)]
+        results = [(0, 0, 0)] * count
+        for part, a, b in zip(self._parts, edges, edges[1:]):
+            if part.travel.base is not self.travel or part.state.instances.base is not self.state.instances:
+                part.state = CrowdState(*(array[a:b] for array in self.state))
+                part.travel, part.vectors = self.travel[a:b], self.vectors[a:b]
+
+        def run(first: int, last: int) -> None:
+            for k in range(first, last):
+                results[k] = self._parts[k]._run(dt[edges[k] : edges[k + 1]], moving=moving)
+
+        run_split(run, count, count * WORTH_SECONDS, self.threads)
+        self.programs.join([part.programs for part in self._parts])
+        for name in ct.COUNTERS.names or ():
+            self._counters[name] = max(part._counters[0][name] for part in self._parts)
+        events = [part._events[:found] for part, (found, _, _) in zip(self._parts, results)]
+        joined_events = np.concatenate(events)
+        joined_events["instance"] += np.repeat(edges[:-1], [len(e) for e in events]).astype(np.int32)
+        if len(joined_events) > len(self._events):
+            self._events = np.zeros(2 * len(joined_events), ct.HAPPENED)
+        self._events[: len(joined_events)] = joined_events
+        found, missed, endless = (sum(r[k] for r in results) for k in range(3))
+        return found, missed, endless
+
+    def _framed(self) -> Frame:
+        """The control kernel's frame, with the arrays of this moment in it."""
+        bound = (
+            self.state,
+            self.travel,
+            self.vectors,
+            self._events,
+            self.programs.operations,
+            self.programs.starts,
+        )
+        if self._frame is None or any(a is not b for a, b in zip(bound, self._bound)):
             room = Workspace(
                 self._counters, self._work, self._sums, *self._numbers, self.travel, self.vectors, self._events,
                 self.programs.heads, self.programs.starts, self.programs.operations,
             )  # fmt: skip
-            arguments = (
-                self.compiled.tables, self.state, room, dt, self.compiled.memory, self.pose_size, int(moving), done,
+            self._bound = bound
+            self._frame = control.update_graph.frame(
+                graph=self.compiled.tables, state=self.state, room=room, dt=np.zeros(self.count),
+                memory=self.compiled.memory, row=self.pose_size, moving=0, first=0,
             )  # fmt: skip
-            if self.kernel is None and warming.ready(arguments, self.count):
-                self.kernel = True
-            run: Callable[..., Any] = control.update_graph if self.kernel else control.update_graph_plainly
-            run(*arguments)
-            done = int(counters["done"])
-            if done < self.count:
-                self._grow()
-        self.programs.kept = moving and bool(counters["kept"] or self.compiled.functions)
+        return self._frame
 
     def _grow(self) -> None:
+        for part in self._parts:
+            part._grow()
         self.programs.grow()
         self._events = np.concatenate([self._events, np.zeros_like(self._events)])
 

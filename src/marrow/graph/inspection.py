@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.animation.resampling import padded
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.control import GraphControl
 from marrow.graph.state import taken
@@ -68,7 +67,7 @@ class GraphMoment:
 def inspect(control: GraphControl, instance: int) -> GraphMoment:
     """What the graph does for one instance."""
     compiled = control.compiled
-    part = GraphControl(compiled, 1, compiled_kernel=control.kernel)
+    part = GraphControl(compiled, 1)
     part.state = taken(control.state, np.array([instance]))
     # As it is, not as it is shown while it waits for its next update.
     part.state.instances["interval"] = 1
@@ -132,15 +131,15 @@ def palette_and_morphs(animator: Animator) -> tuple[Array, Array]:
     """Skinning matrices `(N, P, 3, 4)` and weights of the morph channels `(N, M)` of this moment, in one
     pass."""
     character, N = animator.character, animator.count
-    J, M, P = len(character.skeleton), len(character.skeleton.morph_names), len(character.palette)
+    M, P, layout = len(character.skeleton.morph_names), len(character.palette), animator._evaluator.layout
     if M == 0:
         return animator.matrices.reshape(N, P, 3, 4), np.zeros((N, 0), np.float32)
     outputs = animator._outputs
     if "palette" not in outputs or "pose" not in outputs:
         palette = np.empty((N, P, 3, 4), np.float32)
-        pose = np.empty((N, 10 * padded(J) + padded(M)), np.float32)
+        pose = np.empty((N, layout.size), np.float32)
         animator._run(palette=palette, pose=pose)
         outputs["palette"] = palette.reshape(*animator._batch, P, 3, 4)
         outputs["pose"] = pose.reshape(*animator._batch, -1)
     rows = outputs["pose"].reshape(N, -1)
-    return outputs["palette"].reshape(N, P, 3, 4), rows[:, 10 * padded(J) : 10 * padded(J) + M]
+    return outputs["palette"].reshape(N, P, 3, 4), rows[:, 10 * layout.joints : 10 * layout.joints + M]

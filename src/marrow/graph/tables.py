@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.graph.compiled import ParameterEntry
 from marrow.kernels import control_tables as ct
-from marrow.kernels.compiler import readonly
+from marrow.kernels.memory import readonly
 from marrow.model.skeleton import Skeleton
 
 if TYPE_CHECKING:

@@ -7,25 +7,13 @@ and what is not seen is skipped, so an instance costs what it uses. Programs are
 An update is split at the moments something is due: a transition, the end of a fade, a one-shot. While weights change, steps
 are short and clips move with the weights of their middle. So states, events and travel do not depend on the frame rate.
 
-The functions are plain Python. `update_graph` is their compiled form, `update_graph_plainly` the same without a compiler:
-a thousand times slower, and good to step through.
+The functions are plain Python in the compiled subset (`kernels.language.translate`).
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from marrow.kernels import (
-    control_machine,
-    control_motion,
-    control_program,
-    control_rules,
-    control_slots,
-    control_spread,
-)
-from marrow.kernels.compiler import kernel
 from marrow.kernels.control_machine import (
     advance_fades,
     advance_machines,
@@ -67,12 +55,16 @@ from marrow.kernels.control_tables import (
     SPACE2,
     SPEED,
     TRIGGER,
+    CrowdState,
+    GraphTables,
+    Workspace,
 )
-from marrow.kernels.linking import linked
-from marrow.kernels.program import BLEND as BLEND_POSES
-from marrow.kernels.program import LOAD, STORE
+from marrow.kernels.language.elementary import arccos, cos, sin
+from marrow.kernels.language.kernel import kernel
+from marrow.kernels.operations.codes import BLEND as BLEND_POSES
+from marrow.kernels.operations.codes import LOAD, STORE
 
-__all__ = ["update_graph", "update_graph_plainly"]
+__all__ = ["update_graph"]
 
 SETTLED = 1e-4
 """A smoothed parameter this close to its goal, relative to it, no longer counts as moving."""
@@ -203,7 +195,7 @@ def move(graph, state, room, n, d):
 def add_motion(room, n):
     """The root's travel of a step, after what it has travelled before."""
     motion, way = room.motion, room.travel[n]
-    size = motion[3] ** 2 + motion[4] ** 2 + motion[5] ** 2 + motion[6] ** 2
+    size = motion[3] * motion[3] + motion[4] * motion[4] + motion[5] * motion[5] + motion[6] * motion[6]
     if size <= 0.0:
         return
     s = 1.0 / np.sqrt(size)
@@ -331,12 +323,12 @@ def share_travel(room, state, n, interval):
     for k in range(3):
         part[k] = s * whole[k]
     side = -1.0 if whole[6] < 0.0 else 1.0
-    half = np.arccos(min(max(side * whole[6], -1.0), 1.0))
-    size = np.sin(half)
-    scale = np.sin(s * half) / size if size > 1e-9 else s
+    half = arccos(min(max(side * whole[6], -1.0), 1.0))
+    size = sin(half)
+    scale = sin(s * half) / size if size > 1e-9 else s
     for k in range(3, 6):
         part[k] = side * scale * whole[k]
-    part[6] = np.cos(s * half)
+    part[6] = cos(s * half)
 
 
 def write_between(state, room, n, main, memory, row):
@@ -402,15 +394,23 @@ def is_room(room):
     return len(room.events) - room.counters[0]["events"] >= MOST_EVENTS
 
 
-def update_all(graph, state, room, dt, memory, row, moving, first):
+@kernel(
+    graph=GraphTables, state=CrowdState, room=Workspace, dt="f8[N]", memory="i8", row="i8", moving="i8", first="i8", returns=5
+)  # fmt: skip
+def update_graph(graph, state, room, dt, memory, row, moving, first):
     """Updates the instances from `first` on by `dt (N,)` seconds; with `moving` 0 it only writes the programs that show
-    them. `memory` is where the last two poses of rarely updated instances lie, each `row` floats long. Counts in
-    `done` how far it came before there was no more room."""
-    programs = len(room.programs)
+    them. `memory` is where the last two poses of rarely updated instances lie, each `row` floats long. Returns how far it
+    came before there was no more room, how many programs keep something for later, how many events there are, how much
+    was missed for want of room, and how many instances go round for ever."""
+    programs, counters = len(room.programs), room.counters[0]
+    if first == 0:
+        counters["events"], counters["missed_events"], counters["missed_operations"] = 0, 0, 0
+        counters["kept"], counters["endless"] = 0, 0
+    done = len(dt)
     for n in range(first, len(dt)):
-        room.counters[0]["done"] = n
         if not is_room(room):
-            return
+            done = n
+            break
         for r in range(programs):
             room.starts[r, n] = room.programs[r]["cursor"]
             room.programs[r]["poses"] = 0
@@ -419,26 +419,6 @@ def update_all(graph, state, room, dt, memory, row, moving, first):
         else:
             show_instance(graph, state, room, n, memory, row, programs - 1)
     for r in range(programs):
-        room.starts[r, len(dt)] = room.programs[r]["cursor"]
-    room.counters[0]["done"] = len(dt)
-
-
-update_graph_plainly = update_all
-
-FUNCTIONS = (
-    *control_spread.FUNCTIONS, *control_motion.FUNCTIONS, *control_rules.FUNCTIONS, *control_program.FUNCTIONS,
-    *control_slots.FUNCTIONS, *control_machine.FUNCTIONS, advance_parameters, age_triggers, settle_triggers, visit, move,
-    add_motion, advance, write_side_after, start, step, share_travel, write_between, update_instance, show_instance,
-    is_room, update_all,
-)  # fmt: skip
-"""Every function of the kernel; those that are called come before those that call them."""
-
-
-@kernel
-def update_graph() -> Any:
-    update_all = linked(FUNCTIONS)["update_all"]
-
-    def update_graph(graph, state, room, dt, memory, row, moving, first):
-        update_all(graph, state, room, dt, memory, row, moving, first)
-
-    return update_graph
+        room.starts[r, done] = room.programs[r]["cursor"]
+    missed = counters["missed_events"] + counters["missed_operations"]
+    return done, counters["kept"], counters["events"], missed, counters["endless"]

@@ -226,9 +226,3 @@ def note_clip_times(graph, state, room, n, d):
         if d > 0.0 and known < NEVER and known > SLACK and known - d <= SLACK:
             # The moment itself: a clip that loops is already at its beginning.
             me["remaining"], me["progress"] = 0.0, 1.0
-
-
-FUNCTIONS = (
-    eased, restart, chosen_input, find_transition, begin_transition, wake_machine, show_states, advance_fades,
-    advance_machines, note_clip_times,
-)  # fmt: skip

@@ -268,9 +268,3 @@ def advance_group(graph, state, room, n, g, d, clock):
     if d > 0.0:
         me["new"] = 0
     me["phase"] = inside
-
-
-FUNCTIONS = (
-    rotated, composed, inverted, root_at, repeated, travelled, add_travel, happened, fire, wrapped, stay, advance_leaf,
-    knot_time, group_speed, advance_phase, advance_group,
-)  # fmt: skip

@@ -19,8 +19,17 @@ from marrow.kernels.control_tables import (
     SLOT,
     VOICES,
 )
-from marrow.kernels.program import ACCUMULATE, INERTIA, LOAD, MERGE, SAMPLE, SCALE, START_INERTIA, STORE
-from marrow.kernels.program import BLEND as BLEND_POSES
+from marrow.kernels.operations.codes import (
+    ACCUMULATE,
+    INERTIA,
+    LOAD,
+    MERGE,
+    SAMPLE,
+    SCALE,
+    START_INERTIA,
+    STORE,
+)
+from marrow.kernels.operations.codes import BLEND as BLEND_POSES
 
 LOOK_BACK = 0.004
 """Seconds between the two moments from which an inertialised transition takes its speed."""
@@ -213,9 +222,3 @@ def write_program(graph, state, room, n):
     for f in range(len(graph.functions)):
         seen = room.work[graph.functions[f]["node"]]["seen"] == tick
         state.functions[n, f]["ran"] = 1 if seen else 0
-
-
-FUNCTIONS = (
-    put, join, write_leaf, write_voices, end_section, hold_voice, write_nodes, clear_sums, write_side,
-    write_start, write_program,
-)  # fmt: skip

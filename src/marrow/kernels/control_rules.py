@@ -28,6 +28,7 @@ from marrow.kernels.control_tables import (
     TRIGGERED,
     UNEQUAL,
 )
+from marrow.kernels.language.elementary import exp
 
 NEVER = 1e300
 SLACK = 1e-9
@@ -47,11 +48,11 @@ def towards(parameter, value, goal, d):
         gap = goal - value
         gap -= np.floor(gap / span + 0.5) * span
         if parameter["smoothing"] > 0.0 and d < NEVER:
-            goal = value + gap * (1.0 - np.exp(-3.0 * d / parameter["smoothing"]))
+            goal = value + gap * (1.0 - exp(-3.0 * d / parameter["smoothing"]))
         return goal - np.floor((goal - low) / span) * span
     goal = min(max(goal, low), high)
     if parameter["smoothing"] > 0.0 and d < NEVER:
-        goal = value + (goal - value) * (1.0 - np.exp(-3.0 * d / parameter["smoothing"]))
+        goal = value + (goal - value) * (1.0 - exp(-3.0 * d / parameter["smoothing"]))
     return goal
 
 
@@ -184,6 +185,3 @@ def take_triggers(graph, state, n, transition):
         if graph.rules[r]["code"] == TRIGGERED:
             state.values[n, graph.rules[r]["ref"]] = 0.0
             state.goals[n, graph.rules[r]["ref"]] = 0.0
-
-
-FUNCTIONS = (towards, rule_holds, first_crossing, smooth_crossing, wait_for, take_triggers)

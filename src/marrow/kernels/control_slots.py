@@ -183,8 +183,3 @@ def stop_hidden_slots(graph, state, room, n, clock):
             clip = state.voices[n, VOICES * k + me["leader"]]["clip"]
             happened(room, n, SLOT_ENDED, clip, k, 0.0, clock)
         me["run"], me["waiting"] = STOPPED, 0
-
-
-FUNCTIONS = (
-    release_slot, begin_voice, voice_left, is_over, decide_slots, advance_slot_fades, wake_slot, advance_slot, stop_hidden_slots,
-)  # fmt: skip

@@ -128,7 +128,8 @@ def spread_plane(graph, room, node, i, x, y):
         bx = graph.numbers[space["numbers"] + 2 * q] - ax
         by = graph.numbers[space["numbers"] + 2 * q + 1] - ay
         s = min(max(((x - ax) * bx + (y - ay) * by) / (bx * bx + by * by), 0.0), 1.0)
-        gap = (ax + s * bx - x) ** 2 + (ay + s * by - y) ** 2
+        dx, dy = ax + s * bx - x, ay + s * by - y
+        gap = dx * dx + dy * dy
         if gap < nearest:
             nearest, edge, along = gap, e, s
     if edge < 0:
@@ -138,8 +139,3 @@ def spread_plane(graph, room, node, i, x, y):
         show(room, graph.links[node["child"] + graph.links[space["edges"] + 2 * edge]], i, 1.0 - along)
     if along > TINY:
         show(room, graph.links[node["child"] + graph.links[space["edges"] + 2 * edge + 1]], i, along)
-
-
-FUNCTIONS = (
-    value_of, show, show_alone, spread_blend, spread_pair, spread_line, corner_area, cell_weight, spread_cell, spread_plane,
-)  # fmt: skip

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from marrow.kernels.operations.record import OPERATION
+
 __all__ = ["CrowdState", "GraphTables", "Workspace"]
 
 # -- kinds of nodes -------------------------------------------------------------------------------------------------
@@ -210,7 +212,6 @@ WORK = _record(weight=f8, share=f8, speed=f8, travel=f8, clip_speed=f8, seen=i8)
 """Per node, of the instance at hand: how much of it is seen, its share of its sum, how fast time passes, how much of the
 root's travel it gives, and for clips how fast they play. `seen` is the pass that saw it last."""
 COUNTERS = _record(
-    done=i8,
     tick=i8,
     events=i8,
     missed_events=i8,
@@ -250,3 +251,23 @@ class Workspace(NamedTuple):
     programs: Any
     starts: Any
     operations: Any
+
+
+GraphTables.KINDS = {  # type: ignore[attr-defined]
+    "nodes": (NODE, "?"), "links": "i8[?]", "numbers": "f8[?]", "constants": "f8[?]", "order": "i8[?]", "leaves": (LEAF, "?"),
+    "groups": (GROUP, "?"), "machines": (MACHINE_ROW, "?"), "states": (STATE, "?"), "transitions": (TRANSITION, "?"),
+    "rules": (RULE, "?"), "layers": (LAYER_ROW, "?"), "slots": (SLOT_ROW, "?"), "spaces": (SPACE, "?"),
+    "procedurals": (PROCEDURAL_ROW, "?"), "functions": (FUNCTION_ROW, "?"), "clips": (CLIP_ROW, "?"), "events": (EVENT, "?"),
+    "roots": "f8[?,7]", "parameters": (PARAMETER, "?"),
+}  # fmt: skip
+CrowdState.KINDS = {  # type: ignore[attr-defined]
+    "instances": (INSTANCE_STATE, "*N"), "values": "*f8[N,?]", "goals": "*f8[N,?]", "travel": "*f8[N,7]",
+    "leaves": (LEAF_STATE, "*N,?"), "groups": (GROUP_STATE, "*N,?"), "machines": (MACHINE_STATE, "*N,?"),
+    "shares": (SHARE_STATE, "*N,?"), "slots": (SLOT_STATE, "*N,?"), "voices": (VOICE_STATE, "*N,?"),
+    "queue": (QUEUE_STATE, "*N,?"), "functions": (FUNCTION_STATE, "*N,?"),
+}  # fmt: skip
+Workspace.KINDS = {  # type: ignore[attr-defined]
+    "counters": (COUNTERS, "*1"), "work": (WORK, "*?"), "sums": "*i8[?]", "stack": "*f8[?]", "gaps": "*f8[?]",
+    "motion": "*f8[7]", "travel": "*f8[N,7]", "vectors": "*f4[N,?]", "events": (HAPPENED, "*?"), "programs": (PROGRAM, "*R"),
+    "starts": "*i8[R,?]", "operations": (OPERATION, "*?"),
+}  # fmt: skip

@@ -13,10 +13,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import MarrowError
 from marrow.graph import Animator, CompiledGraph, Graph, compile_graph
 from marrow.graph.inspection import GraphMoment, palette_and_morphs
-from marrow.graph.warming import PATIENCE, warming
 from marrow.io.lint.extent import rest_box
 from marrow.math import affine
 from marrow.model import Character
@@ -192,11 +190,6 @@ class Actor:
         had = self.count
         if count == had:
             return
-        if self.mode == "graph" and count > PATIENCE and warming.busy:
-            raise MarrowError(
-                "the graph is still being compiled for this machine, once, for about half a minute; "
-                f"until then crowds have at most {PATIENCE}"
-            )
         if self.travel is not None:
             self.travel.resize(count)
         if self.mode == "graph":

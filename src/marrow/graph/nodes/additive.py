@@ -10,7 +10,7 @@ from marrow.errors import ValidationError
 from marrow.graph.nodes.base import AnyNode, Node, Value
 from marrow.graph.tables import Part, Place, Scope
 from marrow.kernels import control_tables as ct
-from marrow.kernels import program as kernel
+from marrow.kernels.operations import codes as kernel
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler

@@ -13,7 +13,7 @@ from marrow.graph.nodes.layer import Channel
 from marrow.graph.nodes.pose import PoseNode
 from marrow.graph.tables import Part, Place, Scope
 from marrow.kernels import control_tables as ct
-from marrow.kernels import program as kernel
+from marrow.kernels.operations import codes as kernel
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler

@@ -11,7 +11,7 @@ from marrow.errors import ValidationError
 from marrow.graph.nodes.base import AnyNode, Node, Value, Vector
 from marrow.graph.nodes.procedural import compile_procedural
 from marrow.graph.tables import Part, Place
-from marrow.kernels import program as kernel
+from marrow.kernels.operations import codes as kernel
 from marrow.math import quaternion, transform
 from marrow.model.skeleton import Skeleton
 
