@@ -104,7 +104,7 @@ def test_any_tree_of_nodes_runs(tree, seed):
     for step in range(12):
         crowd["x"], crowd["y"] = rng.normal(0, 1.5, N), rng.uniform(-0.5, 1.5, N)
         crowd["on"], crowd["v"] = rng.random(N) < 0.2, rng.normal(size=(N, 3))
-        crowd.trigger("go", rng.random(N) < 0.5)
+        crowd.trigger("go", instances=rng.random(N) < 0.5)
         if step % 4 == 2:
             crowd.play_slot("s", "up")
         if step == 6:

@@ -21,12 +21,24 @@ def hero() -> mw.Character:
 @pytest.mark.parametrize(
     ("name", "other"),
     [
-        ("hand_l", "hand_r"), ("mixamorig:LeftArm", "mixamorig:RightArm"), ("Bip01 L Hand", "Bip01 R Hand"), ("lForeArm", "rForeArm"),
-        ("DEF-thigh.L.001", "DEF-thigh.R.001"), ("L_Hip", "R_Hip"), ("LThumb", "RThumb"), ("spine_01", "spine_01"), ("Lower", "Lower"),
-        ("footstep_left", "footstep_right"), ("head", "head"), ("J_Bip_L_Hand", "J_Bip_R_Hand"), ("left_wrist", "right_wrist"),
-        ("leftUpperArm", "rightUpperArm"), ("tail", "tail"), ("Rleg", "Rleg"),
+        ("hand_l", "hand_r"),
+        ("mixamorig:LeftArm", "mixamorig:RightArm"),
+        ("Bip01 L Hand", "Bip01 R Hand"),
+        ("lForeArm", "rForeArm"),
+        ("DEF-thigh.L.001", "DEF-thigh.R.001"),
+        ("L_Hip", "R_Hip"),
+        ("LThumb", "RThumb"),
+        ("spine_01", "spine_01"),
+        ("Lower", "Lower"),
+        ("footstep_left", "footstep_right"),
+        ("head", "head"),
+        ("J_Bip_L_Hand", "J_Bip_R_Hand"),
+        ("left_wrist", "right_wrist"),
+        ("leftUpperArm", "rightUpperArm"),
+        ("tail", "tail"),
+        ("Rleg", "Rleg"),
     ],
-)  # fmt: skip
+)
 def test_names_of_the_other_side(name: str, other: str) -> None:
     assert other_side(name) == other
     assert other_side(other) == name

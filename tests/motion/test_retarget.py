@@ -180,8 +180,8 @@ def test_a_single_pose_goes_across(hero: mw.Character) -> None:
 def test_bad_calls_are_refused_in_words(hero: mw.Character) -> None:
     with pytest.raises(mw.MarrowError, match="scale"):
         mw.retarget(hero.clips["walk"], onto=hero, scale=-1)
+    other = rigs.other_axes(hero.replace(clips=()), np.random.default_rng(6))
     with pytest.raises(RetargetError, match="additive"):
-        other = rigs.other_axes(hero.replace(clips=()), np.random.default_rng(6))
         mw.retarget(mw.additive(hero.clips["walk"]), onto=other)
     empty = mw.Clip("nothing", mw.Skeleton((), []))
     with pytest.raises(mw.MarrowError):

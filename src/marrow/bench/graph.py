@@ -75,7 +75,7 @@ def mixed_crowd(count: int, seed: int = 0) -> Animator:
     crowd["crouch"] = some(0.2)
     crowd["look"], crowd["reach"] = np.where(some(0.2), 1.0, 0.0), np.where(some(0.1), 1.0, 0.0)
     crowd.play_slot("action", "attack", loop=True, instances=some(0.2))
-    crowd.trigger("jump", some(0.2))
+    crowd.trigger("jump", instances=some(0.2))
     for _ in range(10):
         crowd.update(DT)
     return crowd

@@ -11,7 +11,7 @@ from marrow.model import Character, Clip
 from marrow.model.clip import PATHS
 from marrow.report import ReportBuilder
 
-__all__ = ["free_name", "share_of_joints", "with_clips_of"]
+__all__ = ["all_tracks", "free_name", "named_clips", "share_of_joints", "with_clips_of"]
 
 # What exporters call a clip when nobody named it: the file's own name says more.
 _NAMELESS = ("mixamo.com", "take 001", "take_001", "default", "motion", "unreal take", "animation")
@@ -33,29 +33,35 @@ def with_clips_of(character: Character, other: Character, path: PurePath) -> Cha
     if not other.clips:
         report.add("warning", path.name, "has no clips to add")
         return character.replace(report=report.build())
-    taken = set(character.clips)
-    added: list[Clip] = []
     names = (path.name, character.name or "the character")
     try:
-        tool = Retargeter(other.skeleton, character, source=other, clip=_all_tracks(other), names=names)
-        for clip in other.clips.values():
-            made = tool.retarget(clip)
-            wanted = path.stem if len(other.clips) == 1 and _is_nameless(clip.name) else clip.name
-            name = free_name(wanted, taken)
-            if name != clip.name:
-                report.add("info", path.name, f"clip {clip.name!r} is called {name!r} here")
-            taken.add(name)
-            added.append(made.replace(name=name))
+        tool = Retargeter(other.skeleton, character, source=other, clip=all_tracks(other), names=names)
+        made = [tool.retarget(clip) for clip in other.clips.values()]
     except RetargetError as error:
         raise FormatError(
             str(error), path=path, remedy="marrow retarget --show prints what is mapped"
         ) from None
     for line in tool.report:
         report.add(line.kind, path.name, line.message)
+    added = named_clips(made, path, set(character.clips))
+    for clip, named in zip(made, added):
+        if named.name != clip.name:
+            report.add("info", path.name, f"clip {clip.name!r} is called {named.name!r} here")
     return character.replace(clips=(*character.clips.values(), *added), report=report.build())
 
 
-def _all_tracks(character: Character) -> Clip:
+def named_clips(clips: list[Clip], path: PurePath, taken: set[str]) -> list[Clip]:
+    """Clips read from `path` under names that are not `taken`; one that nobody named is called like its file."""
+    out = []
+    for clip in clips:
+        wanted = path.stem if len(clips) == 1 and _is_nameless(clip.name) else clip.name
+        name = free_name(wanted, taken)
+        taken = taken | {name}
+        out.append(clip.replace(name=name))
+    return out
+
+
+def all_tracks(character: Character) -> Clip:
     """The clips of a character as one, to know what they move."""
     tracks = [track for clip in character.clips.values() for track in clip.tracks]
     return Clip("all", character.skeleton, tuple(tracks))  # type: ignore[arg-type]

@@ -72,14 +72,25 @@ def _build(stale: list[str]) -> None:
         source.write_text(text, encoding="utf-8")
         running = []
         for name in stale:
-            command = [sys.executable, str(FOLDER / "build.py"), "--compile", name, str(source), f"{folder}/{name}.o"]
+            command = [
+                sys.executable,
+                str(FOLDER / "build.py"),
+                "--compile",
+                name,
+                str(source),
+                f"{folder}/{name}.o",
+            ]
             running.append((name, subprocess.Popen(command, stderr=subprocess.PIPE, text=True)))
         for name, process in running:
             _, said = process.communicate()
             if process.returncode:
                 raise SystemExit(f"marrow: compiling the kernels failed:\n{said}")
             glue = glue_code(f"_{name}", kernels, LEVELS[name], sources_digest())
-            _link(link, {"kernels.o": Path(f"{folder}/{name}.o").read_bytes(), "glue.o": glue}, module_file(name))
+            _link(
+                link,
+                {"kernels.o": Path(f"{folder}/{name}.o").read_bytes(), "glue.o": glue},
+                module_file(name),
+            )
     seconds = time.perf_counter() - began
     print(f"marrow: built {len(kernels)} kernels for {', '.join(stale)} in {seconds:.1f} s", file=sys.stderr)
 
@@ -88,7 +99,9 @@ def _compile(level: str, source: str, out: str) -> None:
     """Object code for one level, of kernels in LLVM's language."""
     from marrow.kernels.language.machine import LEVELS, object_code, target_machine
 
-    Path(out).write_bytes(object_code(Path(source).read_text(encoding="utf-8"), target_machine(LEVELS[level])))
+    Path(out).write_bytes(
+        object_code(Path(source).read_text(encoding="utf-8"), target_machine(LEVELS[level]))
+    )
 
 
 def _link(link: list[str], objects: dict[str, bytes], file: Path) -> None:

@@ -103,7 +103,8 @@ def interpret(work, n, first, last):
             return o
         poses += more
         operate(code, work, n, (poses - 1) * size, argument, op["time"], op["weight"])
-    return -1 if poses == 1 else last
+    # A program that only keeps something for later may leave any number of poses.
+    return -1 if poses == 1 or work.wanted == 0 else last
 
 
 def write_outputs(work, n):

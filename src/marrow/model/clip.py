@@ -191,7 +191,7 @@ class Clip(Asset, ClipTools):
     """One animation of a skeleton: `tracks`, `duration` in seconds (the last key when left out), `events` by time.
 
     Joints and morphs without a track keep the skeleton's rest value. `rate` is the frame rate the file says it was made
-    at, where it says so.
+    at, where it says so. `start` is when it began in the take it was cut from, in seconds.
     """
 
     name: str
@@ -201,6 +201,7 @@ class Clip(Asset, ClipTools):
     events: tuple[Event, ...] = ()
     rate: float | None = None
     additive: bool = False
+    start: float = 0.0
 
     def __post_init__(self) -> None:
         who = f"Clip({_validate.name('Clip', 'name', self.name)!r})"

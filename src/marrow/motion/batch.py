@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.sampling import sample
 from marrow.errors import ValidationError
-from marrow.math import quaternion
-from marrow.model import Clip, Pose
+from marrow.math import quaternion, rotation6d
+from marrow.model import Clip, Pose, Skeleton
 
-__all__ = ["blend", "sample_clips"]
+__all__ = ["blend", "from_6d", "sample_clips", "to_6d"]
 
 Array = NDArray[Any]
 
@@ -100,3 +100,28 @@ def sample_clips(clips: Sequence[Clip], which: ArrayLike, time: ArrayLike, *, lo
         out.translation[rows], out.rotation[rows] = pose.translation, pose.rotation
         out.scale[rows], out.morphs[rows] = pose.scale, pose.morphs
     return out.reshape(index.shape)
+
+
+def to_6d(pose: Pose, *, rows: bool = False) -> Array:
+    """The rotations of poses as six numbers each, `(..., J, 6)`; see `marrow.math.rotation6d`."""
+    return rotation6d.to_6d(pose.rotation, rows=rows)
+
+
+def from_6d(
+    values: ArrayLike, like: Pose | Skeleton, translation: ArrayLike | None = None, *, rows: bool = False
+) -> Pose:
+    """Poses from rotations of six numbers `(..., J, 6)`. What they do not say (translation, scale, morphs) is taken from
+    `like`, a pose or a skeleton's rest; `translation (..., J, 3)` overrules."""
+    rest = like.rest if isinstance(like, Skeleton) else like
+    v = np.asarray(values)
+    if v.ndim < 2 or v.shape[-2:] != (rest.joint_count, 6):
+        raise ValidationError(f"from_6d: expected (..., {rest.joint_count}, 6), got {v.shape}")
+    rotation = rotation6d.from_6d(v, rows=rows).astype(np.float32)
+    batch = rotation.shape[:-2]
+    base = rest if rest.batch_shape == batch else rest.broadcast_to(batch)
+    place = (
+        base.translation
+        if translation is None
+        else np.broadcast_to(np.asarray(translation, np.float32), (*rotation.shape[:-1], 3))
+    )
+    return Pose(place.copy(), rotation, base.scale.copy(), base.morphs.copy())

@@ -114,8 +114,8 @@ def feet_points(skeleton: Skeleton, pose: Pose, chains: Chains, shape: FeetShape
 
 
 def speeds(place: Array, times: Array) -> Array:
-    """How fast points `(T, ..., 3)` move, `(T, ...)`: to the frame before or after, whichever is slower, so that a foot counts
-    as still up to the very frame in which it leaves."""
+    """How fast points `(T, ..., 3)` move, `(T, ...)`: to the frame before or after, whichever is slower, so that a foot
+    counts as still up to the very frame in which it leaves."""
     if len(times) < 2:
         return np.zeros(place.shape[:-1])
     steps = np.linalg.norm(np.diff(place, axis=0), axis=-1) / np.diff(times).reshape(
@@ -183,7 +183,7 @@ def contact_events(
     events: list[Event] = []
     for k, side in enumerate(("left", "right")):
         down = found[:, k].any(axis=1)
-        for begin, end in windows(down):
+        for begin, end in windows(np.asarray(down)):
             if begin > 0:
                 events.append(Event(float(times[begin]), words[side]))
             if end < len(times):

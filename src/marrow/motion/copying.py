@@ -17,8 +17,8 @@ __all__ = ["copied", "lost", "same_rig"]
 
 
 def same_rig(source: Skeleton, target: Skeleton, moved: Collection[int] | None = None) -> bool:
-    """Whether the joints of `source` that move (all, where left out) exist in `target` by name, rest alike, and hang from the
-    same joints, or from ones that stand still in the same place. Joints that nothing else hangs from may be missing."""
+    """Whether the joints of `source` that move (all, where left out) exist in `target` by name, rest alike, and hang from
+    the same joints, or from ones that stand still in the same place. Joints that nothing else hangs from may be missing."""
     if source is target or (moved is not None and not moved):
         return True  # what moves morphs alone fits anybody
     pairs = dict(same_names(source, target))
@@ -69,7 +69,8 @@ def lost(clip: Clip, target: Skeleton) -> tuple[list[str], list[str]]:
     is_morph = table["path"] == PATHS.index("morph")
     return (
         [source.names[j] for j in np.unique(table["target"][~is_morph]).tolist() if j not in joints],
-        [n for n in (source.morph_names[m] for m in np.unique(table["target"][is_morph]).tolist()) if bare(n).lower() not in morphs],
+        [n for n in (source.morph_names[m] for m in np.unique(table["target"][is_morph]).tolist()) if bare(n).lower() not
+        in morphs],
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -168,7 +169,7 @@ def _check(bones: BoneMap) -> None:
                         f"the {side} joint {skeleton.names[joint]!r} is in two chains: {seen[joint]!r} and {chain.name!r}"
                     )
                 seen[joint] = chain.name
-            for above, below in zip(joints, joints[1:]):
+            for above, below in pairwise(joints):
                 if above == below or not is_above(skeleton, above, below):
                     raise RetargetError(
                         f"chain {chain.name!r} of the {side}: {skeleton.names[below]!r} is not below "
@@ -250,8 +251,8 @@ def _refuse(a: Rig, b: Rig, motion: str, character: str) -> None:
         elif rig.kind == "quadruped":
             reasons.append(f"{who} walks on four legs")
     raise RetargetError(
-        f"{motion} does not fit {character}: {'; '.join(reasons)}, and fewer than half of the moving joints have the same names "
-        "in both (write a map and pass it as map=)"
+        f"{motion} does not fit {character}: {'; '.join(reasons)}, and fewer than half of the moving "
+        "joints have the same names in both (write a map and pass it as map=)"
     )
 
 
@@ -307,7 +308,7 @@ def _by_name(a: Rig, b: Rig, pairs: list[tuple[int, int]], moving: set[int]) -> 
             names.add(c.name)
             unique.append(c)
     lost = [a.skeleton.names[j] for j in sorted(moving) if j not in {s for s, _ in pairs}]
-    notes = ()
+    notes: tuple[str, ...] = ()
     if lost:
         shown = ", ".join(lost[:8]) + (", ..." if len(lost) > 8 else "")
         notes = (f"{len(lost)} joints do not exist here: {shown}",)

@@ -1,9 +1,9 @@
 """Mirroring: a pose or a clip as seen in a mirror between left and right.
 
 A joint does what its partner on the other side does, reflected in model space and seen from both joints' rest poses. With
-`S` the reflection and `R` model-space rotations that is `R' = S R_partner S C`, `C` fixed by the rest poses; a joint's local turn
-is then `C_parent^-1 (S L_partner S) C`. That is linear in the quaternion, so the keys of a clip can be mirrored as they are.
-"""
+`S` the reflection and `R` model-space rotations that is `R' = S R_partner S C`, `C` fixed by the rest poses; a joint's
+local turn is then `C_parent^-1 (S L_partner S) C`. That is linear in the quaternion, so the keys of a clip can be mirrored
+as they are."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ class MirrorMap:
 
 
 def mirror_map(skeleton: Skeleton, pairs: Pairs | None = None) -> MirrorMap:
-    """The mirror of a skeleton: partners by name (`hand_l` and `hand_r`, `LeftArm` and `RightArm`, ...), `pairs` overruling."""
+    """The mirror of a skeleton: partners by name (`hand_l` and `hand_r`, `LeftArm` and `RightArm`, ...), `pairs`
+    overruling."""
     if pairs is None:
         found: MirrorMap = derived(skeleton, "mirror", lambda: _build(skeleton, {}))
         return found
@@ -76,8 +77,8 @@ def _build(skeleton: Skeleton, table: dict[str, str]) -> MirrorMap:
         above, there = int(skeleton.parents[j]), int(skeleton.parents[k])
         if (above < 0) != (there < 0) or (above >= 0 and int(partner[above]) != there):
             raise ValidationError(
-                f"mirrored: {skeleton.names[j]!r} and {skeleton.names[k]!r} hang from joints that do not mirror each other; "
-                "give pairs= for them"
+                f"mirrored: {skeleton.names[j]!r} and {skeleton.names[k]!r} hang from joints that do not mirror "
+                "each other; give pairs= for them"
             )
     axis = _normal(skeleton)
     reflect = np.eye(3) - 2 * np.outer(np.eye(3)[axis], np.eye(3)[axis])

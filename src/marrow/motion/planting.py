@@ -1,12 +1,13 @@
-"""Feet that were planted stay planted: after motion was taken to other proportions, legs are bent so that heel and ball hold
-still where they did in the source, and nothing sinks into the ground.
+"""Feet that were planted stay planted: after motion was taken to other proportions, legs are bent so that heel and ball
+hold still where they did in the source, and nothing sinks into the ground.
 
-A foot keeps its turning. While it stands, the heel or (once it is down) the ball is locked in place; the correction that takes
-is faded out over the neighbouring frames. Legs that become too short are lengthened a little.
+A foot keeps its turning. While it stands, the heel or (once it is down) the ball is locked in place; the correction that
+takes is faded out over the neighbouring frames. Legs that become too short are lengthened a little.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from marrow.animation.kinematics import to_model
 from marrow.math import quaternion
 from marrow.model import Pose, Skeleton
-from marrow.motion.contacts import FeetPoints, feet_points, planted_frames, windows
+from marrow.motion.contacts import LEG, LOW, FeetPoints, feet_points, planted_frames, windows
 from marrow.motion.transfer import LocalTracks
 from marrow.motion.two_bone import reach
 
@@ -59,16 +60,18 @@ def plant_feet(tool: Retargeter, pose: Pose, world: Array, tracks: LocalTracks, 
     mine = feet_points(tool.target, body, chains, tool.feet_t)
     # Small lifts of the source count, sinking does not.
     lift = np.clip(theirs.height, 0.0, LIFT * mine.leg)
+    low = theirs.height.min(axis=-1) < LOW * mine.leg / LEG
     for k, side in enumerate(("left", "right")):
-        shift = _corrections(mine.place[:, k], mine.rest[k] + lift[:, k], planted[:, k], times)
-        low = (mine.place[:, k, :, 1] + shift[:, None, 1] - mine.rest[k]).min(axis=1)
-        shift[:, 1] += np.maximum(-low, 0.0)
+        shift = _corrections(mine.place[:, k], mine.rest[k] + lift[:, k], planted[:, k], low[:, k], times)
+        depth = (mine.place[:, k, :, 1] + shift[:, None, 1] - mine.rest[k]).min(axis=1)
+        shift[:, 1] += np.maximum(-depth, 0.0)
         if np.abs(shift).max(initial=0.0) > 1e-5 * mine.leg:
             move_end(tool.target, chains[f"{side}_leg"], shift, body, tracks)
 
 
-def _corrections(place: Array, height: Array, planted: Array, times: Array) -> Array:
-    """How far one foot must move `(T, 3)`. `place (T, 2, 3)` and wanted `height (T, 2)` of heel and ball, `planted (T, 2)`."""
+def _corrections(place: Array, height: Array, planted: Array, low: Array, times: Array) -> Array:
+    """How far one foot must move `(T, 3)`. `place (T, 2, 3)` and wanted `height (T, 2)` of heel and ball, `planted (T,
+    2)`."""
     count = len(times)
     across = place[-1] - place[0]
     # A clip that repeats goes on where it began: a plant over its seam is one plant.
@@ -76,20 +79,21 @@ def _corrections(place: Array, height: Array, planted: Array, times: Array) -> A
         np.abs(across - across.mean(axis=0)).max() < 0.01 and np.abs(across[:, 1]).max() < 0.01
     )
     if not loops:
-        return _locked(place, height, planted, times)
+        return _locked(place, height, planted, low, times)
     step = across.mean(axis=0)
     length = float(times[-1] - times[0])
     longer = np.concatenate([place[:-1] - step, place, place[1:] + step])
     stamps = np.concatenate([times[:-1] - length, times, times[1:] + length])
     high = np.concatenate([height[:-1], height, height[1:]])
     down = np.concatenate([planted[:-1], planted, planted[1:]])
-    return _locked(longer, high, down, stamps)[count - 1 : 2 * count - 1]
+    near = np.concatenate([low[:-1], low, low[1:]])
+    return _locked(longer, high, down, near, stamps)[count - 1 : 2 * count - 1]
 
 
-def _locked(place: Array, height: Array, planted: Array, times: Array) -> Array:
+def _locked(place: Array, height: Array, planted: Array, low: Array, times: Array) -> Array:
     count = len(times)
     shift = np.zeros((count, 3))
-    stands = windows(planted.any(axis=1))
+    stands = windows(np.asarray(planted.any(axis=1)))
     for begin, end in stands:
         # The ball carries as soon as it is down, before that the heel.
         carrier = np.where(planted[begin:end, 1], 1, 0)
@@ -97,7 +101,7 @@ def _locked(place: Array, height: Array, planted: Array, times: Array) -> Array:
         level = shift[begin:end]
         held = np.zeros(3)
         starts = [0, *(np.flatnonzero(np.diff(carrier)) + 1).tolist(), end - begin]
-        for a, b in zip(starts, starts[1:]):
+        for a, b in pairwise(starts):
             points = place[frames[a:b], carrier[a]]
             # Going on from where the correction was, so that a roll from heel to ball does not jump.
             lock = points[0] + held if a == 0 else place[frames[a], carrier[a]] + held
@@ -107,7 +111,7 @@ def _locked(place: Array, height: Array, planted: Array, times: Array) -> Array:
         level[:, [0, 2]] -= level[:, [0, 2]].mean(axis=0)
         _smooth(level[:, 1], round(0.04 * (count - 1) / max(float(times[-1] - times[0]), 1e-9)))
     for (_, begin), (end, _) in zip([(0, 0), *stands], [*stands, (count, count)]):
-        _fade(shift, times, begin, end)
+        _fade(shift, times, low, begin, end)
     return shift
 
 
@@ -120,20 +124,30 @@ def _smooth(values: Array, radius: int) -> None:
     values[:] = np.convolve(padded, kernel, mode="valid")
 
 
-def _fade(shift: Array, times: Array, begin: int, end: int) -> None:
-    """Fills the frames between two stands, `begin` to `end`, from what their neighbours need."""
+def _fade(shift: Array, times: Array, low: Array, begin: int, end: int) -> None:
+    """Fills the frames between two stands, `begin` to `end`, from what their neighbours need. While the foot is still (or
+    again) low it keeps its correction, so that it does not slide more than it did."""
     if begin >= end:
         return
+    before = shift[begin - 1].copy() if begin > 0 else None
+    after = shift[end].copy() if end < len(shift) else None
+    high = np.flatnonzero(~low[begin:end])
+    if len(high):
+        first, last = begin + int(high[0]), begin + int(high[-1]) + 1
+        if before is not None:
+            shift[begin:first] = before
+            begin = first
+        if after is not None:
+            shift[last:end] = after
+            end = last
     t = times[begin:end]
-    before = shift[begin - 1] if begin > 0 else None
-    after = shift[end] if end < len(shift) else None
-    whole = float(times[min(end, len(times) - 1)] - times[max(begin - 1, 0)])
-    span = max(min(FADE, whole), 1e-9)
+    start, stop = times[max(begin - 1, 0)], times[min(end, len(times) - 1)]
+    span = max(min(FADE, float(stop - start)), 1e-9)
     total = np.zeros((end - begin, 3))
     if before is not None:
-        total += before * _ease(1 - (t - times[begin - 1]) / span)[:, None]
+        total += before * _ease(1 - (t - start) / span)[:, None]
     if after is not None:
-        total += after * _ease(1 - (times[end] - t) / span)[:, None]
+        total += after * _ease(1 - (stop - t) / span)[:, None]
     shift[begin:end] = total
 
 

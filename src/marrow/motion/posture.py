@@ -95,7 +95,7 @@ def posture(skeleton: Skeleton, chains: Chains, character: Character | None = No
 def _unease(place: Array, frame: Array, chains: Chains) -> float:
     """How far a posture is from standing straight: the mean distance of joints from their mirror images, and bent knees, by
     length of a leg."""
-    size = max(leg_length(place, chains), 1e-9)
+    size = float(max(leg_length(place, chains), 1e-9))
     middle = (place[chains["left_leg"][0]] + place[chains["right_leg"][0]]) / 2
     local = (place - middle) @ frame
     gaps = []
@@ -105,8 +105,9 @@ def _unease(place: Array, frame: Array, chains: Chains) -> float:
     bent = 0.0
     for side in ("left_leg", "right_leg"):
         upper, lower, foot = (local[j] for j in chains[side][:3])
-        straight = np.linalg.norm(foot - upper)
-        bent += float(1 - straight / max(np.linalg.norm(lower - upper) + np.linalg.norm(foot - lower), 1e-9))
+        straight = float(np.linalg.norm(foot - upper))
+        along = float(np.linalg.norm(lower - upper) + np.linalg.norm(foot - lower))
+        bent += 1 - straight / max(along, 1e-9)
     return float(np.mean(gaps)) + bent
 
 

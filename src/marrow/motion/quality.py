@@ -28,8 +28,8 @@ TOUCHING, SLIDING = 0.03, 0.3
 
 @dataclass(frozen=True, slots=True)
 class FootQuality:
-    """`skate`: share of the frames with a foot down in which it slides; `drift`: the furthest a planted foot moves from where
-    it stands, in metres; `sink`: how deep the feet go into the ground, in metres."""
+    """`skate`: share of the frames with a foot down in which it slides; `drift`: the furthest a planted foot moves from
+    where it stands, in metres; `sink`: how deep the feet go into the ground, in metres."""
 
     skate: float
     drift: float
@@ -63,8 +63,8 @@ class MotionQuality:
 
 
 def down_frames(points: FeetPoints) -> tuple[Array, Array]:
-    """Which feet are on the ground `(T, 2)`, and which point of each is the lower one `(T, 2)`: while a foot rolls, only that
-    one is meant to stand."""
+    """Which feet are on the ground `(T, 2)`, and which point of each is the lower one `(T, 2)`: while a foot rolls, only
+    that one is meant to stand."""
     lowest = np.argmin(points.height, axis=-1)
     height = np.take_along_axis(points.height, lowest[..., None], -1)[..., 0]
     return height < TOUCHING * points.leg / LEG, lowest

@@ -159,7 +159,7 @@ class Retargeter:
             raise RetargetError("a body without length: the joints of its legs lie on one point at rest")
         ratio, self.leg_t = legs[1] / legs[0], legs[1]
         self.scale = self._given_scale or (1.0 if abs(ratio - 1) < 1e-4 else ratio)
-        height = stature(self.rest_s, mine)
+        height = stature(self.source, self.rest_s, mine)
         self.source_metres = self._units or metres(height)
         if self.source_metres != 1.0 and self._units is None:
             self._lines.add(
@@ -350,8 +350,8 @@ class Retargeter:
         return middle - quaternion.rotate(turned, offset)
 
     def ground(self, pose: Pose, world: Array) -> float:
-        """How high the source's ground is, in its own units. Zero, unless its motion shows another; where its rest pose does
-        not say how high ankles are (a BVH's, a moment of motion), the feet that stand do."""
+        """How high the source's ground is, in its own units. Zero, unless its motion shows another; where its rest pose
+        does not say how high ankles are (a BVH's, a moment of motion), the feet that stand do."""
         few = pose[:: max(len(pose) // 128, 1)]
         points = feet_points(self.source, few, self.chains("source"), self.feet_s)
         place = quaternion.rotate(world, points.place)

@@ -34,10 +34,10 @@ _LIMB_PARTS = {"arm": ("upper arm", "lower arm"), "leg": ("upper leg", "lower le
 class Rig:
     """The parts of a skeleton's body.
 
-    `chains` maps a part (`hips`, `spine`, `head` with the neck before it, `left_arm`: upper arm, lower arm, hand; `left_leg`:
-    upper leg, lower leg, foot; `left_shoulder`, `left_toes`, `left_index`, ..., `root`, `pelvis`) to its joints, from the body
-    outwards. `twists` maps a twist joint to the part and the bone of it whose turning it shares. `missing` says in words
-    what a body needs and this one has not; `notes` say what was not certain.
+    `chains` maps a part (`hips`, `spine`, `head` with the neck before it, `left_arm`: upper arm, lower arm, hand;
+    `left_leg`: upper leg, lower leg, foot; `left_shoulder`, `left_toes`, `left_index`, ..., `root`, `pelvis`) to its
+    joints, from the body outwards. `twists` maps a twist joint to the part and the bone of it whose turning it shares.
+    `missing` says in words what a body needs and this one has not; `notes` say what was not certain.
     """
 
     skeleton: Skeleton

@@ -19,12 +19,10 @@ PERSON = 1.75
 """How tall a person is, in metres, where a figure's size cannot be meant."""
 
 
-def stature(rest: Posture, chains: Mapping[str, tuple[int, ...]]) -> float:
-    """Head to ankle along the body's own up."""
-    up = rest.frame[:, 1]
-    heads = rest.place[chains["head"][-1]] if "head" in chains else rest.place[chains["left_arm"][0]]
-    feet = (rest.place[chains["left_leg"][2]] + rest.place[chains["right_leg"][2]]) / 2
-    return float((heads - feet) @ up) * 1.15
+def stature(skeleton: Skeleton, rest: Posture, chains: Mapping[str, tuple[int, ...]]) -> float:
+    """How tall a body is at rest along its own up, from the lowest joint to the highest."""
+    body = skeleton.descendants(chains["hips"][0])
+    return float(np.ptp(rest.place[body] @ rest.frame[:, 1]))
 
 
 def metres(height: float) -> float:
@@ -71,7 +69,7 @@ def same_proportions(a: Array, b: Array, bones: BoneMap, ratio: float) -> bool:
             if abs(theirs - ratio * mine) > 2e-3 * ratio * mine:
                 return False
     wide = [
-        np.linalg.norm(p[legs[0]] - p[legs[1]])
+        float(np.linalg.norm(p[legs[0]] - p[legs[1]]))
         for p, legs in (
             (a, (bones["left_leg"].source[0], bones["right_leg"].source[0])),
             (b, (bones["left_leg"].target[0], bones["right_leg"].target[0])),

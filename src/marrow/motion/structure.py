@@ -1,7 +1,7 @@
 """The body of a skeleton whose names say nothing, from the shape of its tree at rest.
 
-A body has a plane of symmetry, limbs that come in pairs left and right of it, and a trunk in between. The pair nearer to the
-root is the legs, the pair further along the trunk is the arms, and what goes on past the arms is neck and head.
+A body has a plane of symmetry, limbs that come in pairs left and right of it, and a trunk in between. The pair nearer to
+the root is the legs, the pair further along the trunk is the arms, and what goes on past the arms is neck and head.
 """
 
 from __future__ import annotations

@@ -25,13 +25,13 @@ _MAX_SAMPLES = 200_000
 
 def curves_of(stack: Held) -> list[tuple[Held, Held]]:
     """Every curve of the stack that has keys, with the property it moves."""
-    return [
-        (prop, curve)
-        for layer in stack.layers
-        for prop in layer.anim_props
-        for curve in prop.anim_value.curves
-        if curve is not None and len(curve.keyframes)
-    ]
+    found = []
+    for layer in stack.layers:
+        for prop in layer.anim_props:
+            # They come as a bare tuple, so each has to be held.
+            curves = [Held(curve) for curve in prop.anim_value.curves if curve is not None]
+            found += [(prop, curve) for curve in curves if len(curve.keyframes)]
+    return found
 
 
 def running_on(curves: list[tuple[Held, Held]], begin: float, end: float) -> set[int]:
