@@ -81,7 +81,7 @@ class Animator(SoloPlayback):
         if compiled.character is not character:
             raise ValidationError(f"Animator: the graph was compiled for {compiled.character!r}")
         self._functions = bound(compiled, functions)
-        self._control = GraphControl(compiled, count or 1)
+        self._control = GraphControl(compiled, count or 1, threads=self._threads)
         self._evaluator = PoseEvaluator(
             compiled.bank, character.palette, compiled.masks, compiled.procedurals
         )

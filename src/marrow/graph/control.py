@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from marrow.kernels import control
 from marrow.kernels import control_tables as ct
 from marrow.kernels.control_tables import CrowdState, Workspace
 from marrow.kernels.language.kernel import Frame
+from marrow.skinning.threads import WORTH_SECONDS, run_split
 
 __all__ = ["GraphControl", "Snapshot"]
 
@@ -25,6 +27,8 @@ log = logging.getLogger("marrow")
 
 Array = NDArray[Any]
 _MOVING, _FIRST = control.update_graph.offsets["moving"], control.update_graph.offsets["first"]
+SECONDS_PER_NODE = 25e-9
+"""About what a node of a graph costs per instance; enough to tell whether a thread is worth it."""
 LONG_STEP = 0.25
 """Seconds of an update from which on it may have more to tell than there is room for, and is then made again."""
 
@@ -46,8 +50,9 @@ class Snapshot:
 class GraphControl:
     """Holds the `state` of N instances, and the pose programs of the last update."""
 
-    def __init__(self, compiled: CompiledGraph, count: int) -> None:
-        self.compiled = compiled
+    def __init__(self, compiled: CompiledGraph, count: int, *, threads: int = 1) -> None:
+        self.compiled, self.threads = compiled, threads
+        self._parts: list[GraphControl] = []
         self._frame: Frame | None = None
         self._bound: tuple[Any, ...] = ()
         self.state = new_state(compiled, count)
@@ -119,8 +124,13 @@ class GraphControl:
         self.programs = self.programs.replaced(instances, part.programs)
 
     def _run(self, dt: Array | float, *, moving: bool) -> tuple[int, int, int]:
-        """One pass of the kernel, again and again where its room runs out. Returns how many events there are, how much had no
-        room, and how many instances go round for ever."""
+        """One pass of the kernel, again and again where its room runs out. Returns how many events there are, how much
+        had no room, and how many instances go round for ever."""
+        if self.threads > 1:
+            seconds = self.count * len(self._work) * SECONDS_PER_NODE
+            parts = min(self.threads, self.count, int(seconds / WORTH_SECONDS))
+            if parts > 1:
+                return self._run_parts(np.broadcast_to(dt, (self.count,)), moving, parts)
         self.programs.clear()
         done, count, kept, events, missed, endless = 0, self.count, 0, 0, 0, 0
         while done < count:
@@ -132,6 +142,35 @@ class GraphControl:
                 self._grow()
         self.programs.kept = moving and bool(kept or self.compiled.functions)
         return events, missed, endless
+
+    def _run_parts(self, dt: Array, moving: bool, count: int) -> tuple[int, int, int]:
+        """The same on several threads, each with a part of the crowd. Instances know nothing of each other, so the
+        result is the same; programs and events are joined behind one another."""
+        edges = [self.count * k // count for k in range(count + 1)]
+        if [len(p.state.instances) for p in self._parts] != np.diff(edges).tolist():
+            self._parts = [GraphControl(self.compiled, b - a) for a, b in pairwise(edges)]
+        results = [(0, 0, 0)] * count
+        for part, a, b in zip(self._parts, edges, edges[1:]):
+            if part.travel.base is not self.travel or part.state.instances.base is not self.state.instances:
+                part.state = CrowdState(*(array[a:b] for array in self.state))
+                part.travel, part.vectors = self.travel[a:b], self.vectors[a:b]
+
+        def run(first: int, last: int) -> None:
+            for k in range(first, last):
+                results[k] = self._parts[k]._run(dt[edges[k] : edges[k + 1]], moving=moving)
+
+        run_split(run, count, count * WORTH_SECONDS, self.threads)
+        self.programs.join([part.programs for part in self._parts])
+        for name in ct.COUNTERS.names or ():
+            self._counters[name] = max(part._counters[0][name] for part in self._parts)
+        events = [part._events[:found] for part, (found, _, _) in zip(self._parts, results)]
+        joined_events = np.concatenate(events)
+        joined_events["instance"] += np.repeat(edges[:-1], [len(e) for e in events]).astype(np.int32)
+        if len(joined_events) > len(self._events):
+            self._events = np.zeros(2 * len(joined_events), ct.HAPPENED)
+        self._events[: len(joined_events)] = joined_events
+        found, missed, endless = (sum(r[k] for r in results) for k in range(3))
+        return found, missed, endless
 
     def _framed(self) -> Frame:
         """The control kernel's frame, with the arrays of this moment in it."""
@@ -156,6 +195,8 @@ class GraphControl:
         return self._frame
 
     def _grow(self) -> None:
+        for part in self._parts:
+            part._grow()
         self.programs.grow()
         self._events = np.concatenate([self._events, np.zeros_like(self._events)])
 

@@ -63,6 +63,21 @@ class Programs:
         self.starts += (self.begins - begins)[:, None]
         self.heads["cursor"] = self.begins + written
 
+    def join(self, parts: list[Programs]) -> None:
+        """Takes over the programs of parts of the crowd, which lie behind one another."""
+        written = np.array([p.heads["cursor"] - p.begins for p in parts])
+        if (written.sum(axis=0) > self.heads["limit"] - self.begins).any():
+            self._lay_out(written.sum(axis=0) + self.heads["reserve"])
+        self.kept = any(p.kept for p in parts)
+        for r in range(len(self.heads)):
+            at, first = int(self.begins[r]), 0
+            for part, size in zip(parts, written[:, r].tolist()):
+                begin = int(part.begins[r])
+                self.operations[at : at + size] = part.operations[begin : begin + size]
+                self.starts[r, first : first + part.count + 1] = part.starts[r] + (at - begin)
+                at, first = at + size, first + part.count
+            self.heads["cursor"][r] = at
+
     @property
     def count(self) -> int:
         return self.starts.shape[1] - 1

@@ -216,10 +216,10 @@ class _Blend:
 
         def signed(k: Any) -> tuple[Any, list[Any]]:
             at = e.plus(base, e.times(self._joint(k), 8))
-            part = [e.scalar(dual, e.at(at, i)) for i in range(8)]
-            side = e.dot(lead, part[:4])
+            side = e.dot(lead, [e.scalar(dual, e.at(at, i)) for i in range(4)])
+            # The sign goes with the weight: one factor instead of eight.
             sign = e.select(side.compare("<", 0.0), e.constant(-1.0), e.constant(1.0))
-            return self._weight(k), [e.splat(sign * x) for x in part]
+            return e.splat(sign) * self._weight(k), [e.broadcast(dual, e.at(at, i)) for i in range(8)]
 
         if self.influences:
             terms = [signed(k) for k in range(self.influences)]

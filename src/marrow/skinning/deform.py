@@ -120,6 +120,10 @@ def skin(
     for. `influences` limits the influences per vertex to the strongest few. `threads=None` uses all cores where the work is
     worth it. `out`, a `Surface` of the right shapes, is written into and returned.
     """
+    if threads == 1 and morphs is None and type(pose) is np.ndarray and isinstance(thing, (Character, Mesh)):
+        known: _Plan | None = vars(thing).get("_derived", {}).get(("plan", method, influences))
+        if known is not None and out is not None and known.run_bound(pose, normals, tangents, out):
+            return out
     influences = check_options("skin", method, influences, out)
     normals, tangents = flag("skin", "normals", normals), flag("skin", "tangents", tangents)
     threads = thread_count(threads)
@@ -170,6 +174,33 @@ class _Plan:
         ]
 
 
+    def run_bound(self, matrices: Array, normals: Any, tangents: Any, out: Any) -> bool:
+        """The usual call of a program that skins every frame: one pose's matrices as kernels take them, into arrays that are
+        there. Does nothing and returns False for any other."""
+        group = self.groups[0] if len(self.groups) == 1 else None
+        if group is None or group.dual or type(out) is not Surface or matrices.dtype != FLOAT32:
+            return False
+        p, n, t, V = out.positions, out.normals, out.tangents, self.vertex_count
+        if normals is False or not self.has_normals:
+            vectors = 0 if n is None and t is None else -1
+        elif tangents is False or not self.has_tangents:
+            vectors = 1 if n is not None and t is None else -1
+        else:
+            vectors = 2 if n is not None and t is not None else -1
+        outputs = (p, n, t)[: vectors + 1]
+        shapes = ((V, 3), (V, 3), (V, 4))
+        if (
+            vectors < 0
+            or (vectors and not (group.layout.has_normals and (vectors == 1 or group.layout.has_tangents)))
+            or matrices.shape != (len(group.palette.joints), 3, 4)
+            or not matrices.flags.c_contiguous
+            or any(a.shape != s or a.dtype != FLOAT32 or not a.flags.carray for a, s in zip(outputs, shapes))
+        ):
+            return False
+        group.run_once(matrices, outputs)
+        return True
+
+
 class _Group:
     """Meshes that are skinned by one method in one kernel call."""
 
@@ -210,6 +241,18 @@ class _Group:
             kernel = skin_kernel(method, vectors)
             self._pools[key] = FramePool(lambda: kernel.frame(work=work, f0=0, f1=0, b0=0, b1=self.blocks))
         return self._pools[key]
+
+    def run_once(self, matrices: Array, outputs: tuple[Array, ...]) -> None:
+        """One pose without morphs."""
+        frames = self._frames("linear", len(outputs) - 1, False)
+        frame = frames.take()
+        frame.lend("work.matrices", matrices)
+        for name, array in zip(_OUTPUTS, outputs):
+            frame.lend(name, array)
+        words = frame.words
+        words[_RANGE], words[_RANGE + 1], words[_RANGE + 2], words[_RANGE + 3] = 0, 1, 0, self.blocks
+        frame.run()
+        frames.give(frame)
 
     def _split(self, matrices: Array, dual: Array, stretch: Array) -> int:
         """Matrices as dual quaternions and stretches; returns how they stretch."""
@@ -267,4 +310,5 @@ class _Group:
             run_split(lambda a, b: run(0, 1, a, b), self.blocks, seconds, threads)
 
 
+_OUTPUTS = ("work.out_p", "work.out_n", "work.out_t")
 _RANGE = skin_kernel("linear", 0).offsets["f0"]

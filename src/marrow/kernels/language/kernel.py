@@ -216,9 +216,8 @@ class Frame:
         self.entry(self.argument)
         if self.lent:
             self.lent.clear()
-        if not self.kernel.returns:
-            return None
-        return tuple(self.words[self.kernel.results : self.kernel.size])
+        kernel = self.kernel
+        return tuple(self.words[kernel.results : kernel.size]) if kernel.returns else None
 
 
 class FramePool:
