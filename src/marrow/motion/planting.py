@@ -57,7 +57,8 @@ def plant_feet(tool: Retargeter, pose: Pose, world: Array, tracks: LocalTracks, 
     planted = planted_frames(theirs, times)
     chains = tool.chains("target")
     body = dense(tool.target, tracks, len(times))
-    mine = feet_points(tool.target, body, chains, tool.feet_t)
+    model = to_model(tool.target, body)
+    mine = feet_points(tool.target, model, chains, tool.feet_t)
     # Small lifts of the source count, sinking does not.
     lift = np.clip(theirs.height, 0.0, LIFT * mine.leg)
     low = theirs.height.min(axis=-1) < LOW * mine.leg / LEG
@@ -66,7 +67,7 @@ def plant_feet(tool: Retargeter, pose: Pose, world: Array, tracks: LocalTracks, 
         depth = (mine.place[:, k, :, 1] + shift[:, None, 1] - mine.rest[k]).min(axis=1)
         shift[:, 1] += np.maximum(-depth, 0.0)
         if np.abs(shift).max(initial=0.0) > 1e-5 * mine.leg:
-            move_end(tool.target, chains[f"{side}_leg"], shift, body, tracks)
+            move_end(tool.target, chains[f"{side}_leg"], shift, body, model, tracks)
 
 
 def _corrections(place: Array, height: Array, planted: Array, low: Array, times: Array) -> Array:
@@ -157,12 +158,11 @@ def _ease(u: Array) -> Array:
 
 
 def move_end(
-    skeleton: Skeleton, chain: tuple[int, ...], shift: Array, body: Pose, tracks: LocalTracks
+    skeleton: Skeleton, chain: tuple[int, ...], shift: Array, body: Pose, model: Array, tracks: LocalTracks
 ) -> Array:
-    """Moves the end of a limb (foot, hand) by `shift (T, 3)` in model space, keeping how it is turned. Returns how far it
-    stays off `(T,)`."""
+    """Moves the end of a limb (foot, hand) by `shift (T, 3)` in model space, keeping how it is turned. `model` are the
+    matrices of `body`, before other limbs were moved or after. Returns how far the end stays off `(T,)`."""
     upper, lower, end = chain[:3]
-    model = to_model(skeleton, body)
     at = model[..., 3][:, [upper, lower, end]].astype(np.float64)
     moves = np.abs(shift).max(axis=1) > 1e-7
     parents = [int(skeleton.parents[j]) for j in chain[:3]]
@@ -238,9 +238,9 @@ def keep_hands(tool: Retargeter, pose: Pose, world: Array, tracks: LocalTracks, 
     place[..., 1] -= tool.ground(pose, world) * tool.scale
     chains = tool.chains("target")
     body = dense(tool.target, tracks, len(times))
-    mine = to_model(tool.target, body)[..., 3][:, [chains[f"{s}_arm"][2] for s in ("left", "right")]].astype(
-        np.float64
-    )
+    model = to_model(tool.target, body)
+    hands = [chains[f"{s}_arm"][2] for s in ("left", "right")]
+    mine = model[..., 3][:, hands].astype(np.float64)
     leg = tool.leg_t
     apart = place[:, 0] - place[:, 1]
     near = _ease(2 - np.linalg.norm(apart, axis=-1) / (0.25 * leg))[:, None]
@@ -251,4 +251,4 @@ def keep_hands(tool: Retargeter, pose: Pose, world: Array, tracks: LocalTracks, 
     shift[..., 1] += (place[..., 1] - mine[..., 1] - shift[..., 1]) * low
     for k, side in enumerate(("left", "right")):
         if np.abs(shift[:, k]).max(initial=0.0) > 1e-5:
-            move_end(tool.target, chains[f"{side}_arm"], shift[:, k], body, tracks)
+            move_end(tool.target, chains[f"{side}_arm"], shift[:, k], body, model, tracks)

@@ -92,6 +92,7 @@ class Retargeter:
         self.target_character = onto if isinstance(onto, Character) else None
         self.names = names
         self._lines = ReportBuilder()
+        self._found: dict[tuple[bytes, frozenset[int]], dict[int, Driver]] = {}
         self._given_scale, self._units = scale, units
         moved = sorted(_moved(clip)) if clip is not None else None
         self.exact = map is None and scale is None and same_rig(self.source, self.target, moved)
@@ -269,21 +270,22 @@ class Retargeter:
         return world
 
     def _drivers(self, world: Array, moved: set[int]) -> dict[int, Driver]:
+        """What turns the target's joints in a clip that moves `moved`; clips of one file mostly share it."""
+        key = (world.tobytes(), frozenset(moved))
+        if key not in self._found:
+            self._found[key] = self._find_drivers(world, moved)
+        return self._found[key]
+
+    def _find_drivers(self, world: Array, moved: set[int]) -> dict[int, Driver]:
         found = drivers(self.map, self._from, self._to, world, shared=self.shared)
-        if self.map.humanoid and "root" in self.map and self.map["root"].source[0] not in moved:
-            del found[self.map["root"].target[0]]
-        if self.map.humanoid:
-            # A twist joint that the clip leaves alone shares its bone's turning instead.
-            idle = [t for t in find_rig(self.target).twists if t in found and found[t].a not in moved]
-            for t in idle:
-                del found[t]
         if not self.map.humanoid:
-            found = {
-                t: d
-                for t, d in found.items()
-                if _turns(self.source, d.a, moved) or t in self._moved_targets(moved)
-            }
-        return found
+            wanted = self._moved_targets(moved)
+            return {t: d for t, d in found.items() if _turns(self.source, d.a, moved) or t in wanted}
+        if "root" in self.map and self.map["root"].source[0] not in moved:
+            del found[self.map["root"].target[0]]
+        # A twist joint that the clip leaves alone shares its bone's turning instead.
+        idle = {t for t in find_rig(self.target).twists if t in found and found[t].a not in moved}
+        return {t: d for t, d in found.items() if t not in idle}
 
     def _moved_targets(self, moved: set[int]) -> set[int]:
         return {t for c in self.map for s, t in zip(c.source, c.target) if s in moved}
