@@ -7,6 +7,7 @@ across. What it did and what it was not certain of is in its `report`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -283,9 +284,29 @@ class Retargeter:
             return {t: d for t, d in found.items() if _turns(self.source, d.a, moved) or t in wanted}
         if "root" in self.map and self.map["root"].source[0] not in moved:
             del found[self.map["root"].target[0]]
+        hips, carrier = self.map["hips"].target[0], self._carrier(found)
+        if carrier != hips:
+            # What lies above the hips in the body moves with them.
+            rest = quaternion.conjugate(self.rest_t.rotation[hips])
+            own = quaternion.multiply(
+                quaternion.multiply(found[hips].turn, rest), self.rest_t.rotation[carrier]
+            )
+            found[carrier] = replace(found[hips], turn=own)
         # A twist joint that the clip leaves alone shares its bone's turning instead.
         idle = {t for t in find_rig(self.target).twists if t in found and found[t].a not in moved}
         return {t: d for t, d in found.items() if t not in idle}
+
+    def _carrier(self, found: Mapping[int, Driver]) -> int:
+        """The joint of the target that carries its body: the hips, or what lies above them in the same place, as the
+        centre of mass of a 3ds Max Biped does."""
+        joint = hips = self.map["hips"].target[0]
+        while True:
+            above = int(self.target.parents[joint])
+            if above < 0 or above in found:
+                return joint
+            if float(np.linalg.norm(self.rest_t.place[above] - self.rest_t.place[hips])) > 0.35 * self.leg_t:
+                return joint
+            joint = above
 
     def _moved_targets(self, moved: set[int]) -> set[int]:
         return {t for c in self.map for s, t in zip(c.source, c.target) if s in moved}
@@ -297,7 +318,12 @@ class Retargeter:
         out: dict[int, Array] = {}
         slides = {int(j) for j in np.unique(clip.tracks.table["target"][clip.tracks.table["path"] == 0])}
         if self.map.humanoid:
-            place = self._hips_place(pose, rotations, world)
+            hips = self.map["hips"].target[0]
+            root = self.map["root"].target[0] if "root" in self.map else -1
+            carrier = next(
+                j for j in (*reversed(self.target.ancestors(hips)), hips) if j in rotations and j != root
+            )
+            place = self._hips_place(pose, rotations, world, carrier)
             root_s = self.map["root"].source[0] if "root" in self.map else -1
             root_t = self.map["root"].target[0] if "root" in self.map else -1
             above = None
@@ -307,8 +333,7 @@ class Retargeter:
                     way = quaternion.rotate(world, moved - self.rest_s.place[root_s]) * self.scale
                     out[root_t] = self._local_place(root_t, way + self.rest_t.place[root_t], {})
                 above = {root_t: (out.get(root_t), rotations[root_t])}
-            hips = self.map["hips"].target[0]
-            out[hips] = self._local_place(hips, place, above or {})
+            out[carrier] = self._local_place(carrier, place, above or {})
             body = {"hips", "root", "pelvis", "spine", "head"}
             limbs = tuple(f"{s}_" for s in ("left", "right"))
             for c in self.map:
@@ -325,10 +350,10 @@ class Retargeter:
                     out[t] = self._top_place(pose, s, t) if top else self._offset(pose, s, t, world)
         return out
 
-    def _hips_place(self, pose: Pose, rotations: dict[int, Array], world: Array) -> Array:
+    def _hips_place(self, pose: Pose, rotations: dict[int, Array], world: Array, carrier: int) -> Array:
         """Where the target's hips are `(T, 3)`: the middle between the hip joints, its height over the ankles and its way
         scaled by the length of the legs."""
-        (hips_s,), (hips_t,) = self.map["hips"].source[:1], self.map["hips"].target[:1]
+        hips_s = self.map["hips"].source[0]
         here = model_of(self.source, pose, hips_s)
         between_s, between_t = (
             (p.place[legs[0]] + p.place[legs[1]]) / 2
@@ -345,9 +370,9 @@ class Retargeter:
         middle[:, 1] -= self.feet_s.ankle + self.ground(pose, world)
         middle = middle * self.scale
         middle[:, 1] += self.feet_t.ankle
-        turned = self._model_rotation(hips_t, rotations)
+        turned = self._model_rotation(carrier, rotations)
         offset = quaternion.rotate(
-            quaternion.conjugate(self.rest_t.rotation[hips_t]), between_t - self.rest_t.place[hips_t]
+            quaternion.conjugate(self.rest_t.rotation[carrier]), between_t - self.rest_t.place[carrier]
         )
         return middle - quaternion.rotate(turned, offset)
 
