@@ -43,17 +43,23 @@ def dense(skeleton: Skeleton, tracks: LocalTracks, count: int) -> Pose:
     return pose
 
 
-def source_points(tool: Retargeter, pose: Pose, world: Array) -> FeetPoints:
-    """The source's feet in the target's world: turned and scaled, over the ground."""
-    points = feet_points(tool.source, pose, tool.chains("source"), tool.feet_s)
+def source_points(tool: Retargeter, pose: Pose, world: Array, model: Array | None = None) -> FeetPoints:
+    """The source's feet in the target's world: turned and scaled, over the ground. `model` are the source's matrices, where
+    they are at hand."""
+    points = feet_points(tool.source, pose if model is None else model, tool.chains("source"), tool.feet_s)
     place = quaternion.rotate(world, points.place)
     place[..., 1] -= tool.ground(pose, world)
     return FeetPoints(place * tool.scale, points.rest * tool.scale, points.leg * tool.scale)
 
 
 def plant_feet(tool: Retargeter, pose: Pose, world: Array, tracks: LocalTracks, times: Array) -> None:
-    """Changes `tracks` so that the feet of the target stand where and when those of the source do."""
-    theirs = source_points(tool, pose, world)
+    """Changes `tracks` so that the feet of the target stand where and when those of the source do.
+
+    First each foot goes where the source's is, seen from the hip and scaled by the legs (thighs and shins may share a leg's
+    length differently); then it is locked while it stands.
+    """
+    source = to_model(tool.source, pose)
+    theirs = source_points(tool, pose, world, source)
     planted = planted_frames(theirs, times)
     chains = tool.chains("target")
     body = dense(tool.target, tracks, len(times))
@@ -63,11 +69,19 @@ def plant_feet(tool: Retargeter, pose: Pose, world: Array, tracks: LocalTracks, 
     lift = np.clip(theirs.height, 0.0, LIFT * mine.leg)
     low = theirs.height.min(axis=-1) < LOW * mine.leg / LEG
     for k, side in enumerate(("left", "right")):
-        shift = _corrections(mine.place[:, k], mine.rest[k] + lift[:, k], planted[:, k], low[:, k], times)
+        there = quaternion.rotate(world, _leg(source, tool.map[f"{side}_leg"].source)) * tool.scale
+        shift = there - _leg(model, chains[f"{side}_leg"])
+        place = mine.place[:, k] + shift[:, None]
+        shift += _corrections(place, mine.rest[k] + lift[:, k], planted[:, k], low[:, k], times)
         depth = (mine.place[:, k, :, 1] + shift[:, None, 1] - mine.rest[k]).min(axis=1)
         shift[:, 1] += np.maximum(-depth, 0.0)
         if np.abs(shift).max(initial=0.0) > 1e-5 * mine.leg:
             move_end(tool.target, chains[f"{side}_leg"], shift, body, model, tracks)
+
+
+def _leg(model: Array, chain: tuple[int, ...]) -> Array:
+    """From the hip to the ankle, `(T, 3)`."""
+    return (model[:, chain[2], :, 3] - model[:, chain[0], :, 3]).astype(np.float64)
 
 
 def _corrections(place: Array, height: Array, planted: Array, low: Array, times: Array) -> Array:

@@ -23,7 +23,7 @@ from marrow.motion.alignment import Driver, drivers, shares_frames, world_turn
 from marrow.motion.contacts import feet_points, feet_shape, same_feet
 from marrow.motion.copying import copied, lost, same_rig
 from marrow.motion.frames import frame_times, pack_uniform
-from marrow.motion.mapping import BoneMap, RetargetError, as_map, map_bones
+from marrow.motion.mapping import BODY, BoneMap, RetargetError, as_map, map_bones
 from marrow.motion.names import bare
 from marrow.motion.planting import keep_hands, plant_feet
 from marrow.motion.posture import Posture, leg_length, model_rotations, posture, rest_posture
@@ -118,11 +118,10 @@ class Retargeter:
         return self._lines.build()
 
     def _need_a_body(self) -> None:
-        needed = ("hips", "left_leg", "right_leg", "left_arm", "right_arm")
-        missing = [n for n in needed if n not in self.map]
+        missing = sorted(n for n in BODY if n not in self.map)
         short = [
             n
-            for n in needed[1:3]
+            for n in ("left_leg", "right_leg")
             if n in self.map and min(len(self.map[n].source), len(self.map[n].target)) < 3
         ]
         if missing or short:
