@@ -170,3 +170,38 @@ def test_twist_joints_share_the_turning_of_their_bone() -> None:
         hero.rest.translation[hero.index("hand_l")]
     )
     assert np.degrees(quaternion.angle(turned[0], turned[1])) == pytest.approx(80 * share, abs=0.5)
+
+
+def test_joints_that_stand_for_feet_and_hands_follow_them(hero: mw.Character) -> None:
+    """Unreal's ik_ joints: under joints of their own at the root, each goes where its limb ends."""
+    plain = rigs.body(SAME, place=longer_legs, root="root")
+    model = plain.rest_model.astype(float)
+    names, parents, spots = list(plain.names), plain.parents.tolist(), list(model)
+    for name, above, like in (
+        ("ik_foot_root", "root", None), ("ik_foot_l", "ik_foot_root", "foot_l"), ("ik_foot_r", "ik_foot_root", "foot_r"),
+        ("ik_hand_root", "root", None), ("ik_hand_gun", "ik_hand_root", "hand_r"), ("ik_hand_l", "ik_hand_gun", "hand_l"),
+        ("ik_hand_r", "ik_hand_gun", "hand_r"),
+    ):  # fmt: skip
+        names.append(name)
+        parents.append(names.index(above))
+        spots.append(model[plain.index(like)] if like else model[0])
+    bones = mw.Skeleton(tuple(names), parents, rigs.model_to_rest(np.array(parents), np.array(spots)))
+    made = mw.retarget(hero.clips["attack"], onto=bones)
+    found = bones.to_model(made.sample(np.linspace(0, 1, 7)))
+    for end in ("foot_l", "foot_r", "hand_l", "hand_r"):
+        np.testing.assert_allclose(found[:, bones.index(f"ik_{end}")], found[:, bones.index(end)], atol=1e-4)
+
+
+def test_a_mirrored_skeleton_is_refused(hero: mw.Character) -> None:
+    bones = rigs.body(SAME, root="root")
+    flipped = bones.rest.copy()
+    flipped.scale[0, 0] = -1
+    with pytest.raises(mw.MarrowError, match="negative scale"):
+        mw.retarget(hero.clips["walk"], onto=rigs.resting_in(bones, flipped))
+
+
+def test_a_clip_without_a_skeleton_is_refused(hero: mw.Character) -> None:
+    with pytest.raises(mw.MarrowError, match="no skeleton"):
+        mw.retarget(mw.Clip("nothing", mw.Skeleton((), [])), onto=hero)
+    with pytest.raises(mw.MarrowError, match="no skeleton"):
+        mw.retarget(hero.clips["walk"], onto=mw.Skeleton((), []))

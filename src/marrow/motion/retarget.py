@@ -22,6 +22,7 @@ from marrow.model.clip import PATHS
 from marrow.motion.alignment import Driver, drivers, shares_frames, world_turn
 from marrow.motion.contacts import feet_points, feet_shape, same_feet
 from marrow.motion.copying import copied, lost, same_rig
+from marrow.motion.followers import follow_limbs
 from marrow.motion.frames import frame_times, pack_uniform
 from marrow.motion.mapping import BODY, BoneMap, RetargetError, as_map, map_bones
 from marrow.motion.names import bare
@@ -95,13 +96,14 @@ class Retargeter:
         self._lines = ReportBuilder()
         self._found: dict[tuple[bytes, frozenset[int]], dict[int, Driver]] = {}
         self._given_scale, self._units = scale, units
+        for who, skeleton in zip(names, (self.source, self.target)):
+            if not len(skeleton):
+                raise RetargetError(f"{who} has no skeleton: there are no joints that move")
         moved = sorted(_moved(clip)) if clip is not None else None
         self.exact = map is None and scale is None and same_rig(self.source, self.target, moved)
         if self.exact:
             self.map = map_bones_by_name(self.source, self.target)
             return
-        if not len(self.source):
-            raise RetargetError(f"{names[0]} has no skeleton: there are no joints to take motion from")
         if map is None:
             self.map = map_bones(self.source, self.target, moved=moved, motion=names[0], character=names[1])
         else:
@@ -155,6 +157,14 @@ class Retargeter:
                     "rest pose",
                     f"{who} rests in no stance; where its feet and trunk point is a guess",
                 )
+        for who, skeleton, chains in (
+            (self.names[0], self.source, mine),
+            (self.names[1], self.target, theirs),
+        ):
+            if np.linalg.det(skeleton.rest_model[chains["hips"][0], :, :3].astype(np.float64)) < 0:
+                raise RetargetError(
+                    f"{who} is mirrored by a negative scale at rest; apply the scale in the tool that made it"
+                )
         legs = leg_length(self.rest_s.place, mine), leg_length(self.rest_t.place, theirs)
         if min(legs) <= 0 or not np.isfinite(legs).all():
             raise RetargetError("a body without length: the joints of its legs lie on one point at rest")
@@ -198,7 +208,9 @@ class Retargeter:
             for s in (self.source, self.target)
         )  # fmt: skip
         self._from, self._to, self.shared = self.rest_s, self.rest_t, False
-        self.scale = self._given_scale or size_ratio(self.map, self.rest_s.place, self.rest_t.place)
+        self.scale = (
+            self._given_scale or self._units or size_ratio(self.map, self.rest_s.place, self.rest_t.place)
+        )
         self.source_metres = self._units or 1.0
         self.same_proportions = True
         if self.scale != 1:
@@ -230,6 +242,7 @@ class Retargeter:
             if hands:
                 keep_hands(self, pose, world, tracks, times)
             tracks |= self._twists(tracks)
+            follow_limbs(self.target, self.chains("target"), tracks, len(times))
         rate = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
         packed = pack_uniform(times, [(j, path, v) for (j, path), v in tracks.items()], self._morphs(clip))
         return clip.replace(skeleton=self.target, tracks=packed, rate=rate)
