@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from marrow.animation.sampling import sample
 from marrow.errors import ValidationError
-from marrow.math import affine, quaternion
+from marrow.math import quaternion
 from marrow.model import Character, Clip, Pose, Skeleton, Track
 from marrow.model.clip import PATHS
 from marrow.motion.alignment import Driver, drivers, shares_frames, world_turn
@@ -26,6 +26,7 @@ from marrow.motion.followers import follow_limbs
 from marrow.motion.frames import frame_times, pack_uniform
 from marrow.motion.mapping import BODY, BoneMap, RetargetError, as_map, map_bones
 from marrow.motion.names import bare
+from marrow.motion.placing import places
 from marrow.motion.planting import keep_hands, plant_feet
 from marrow.motion.posture import Posture, leg_length, model_rotations, posture, rest_posture
 from marrow.motion.quality import MotionQuality, motion_quality
@@ -256,8 +257,8 @@ class Retargeter:
         found = self._drivers(world, moved)
         rotations = transfer_rotations(self.source, pose.rotation, self._from, self.target, found, world)
         tracks: LocalTracks = {(j, 1): v for j, v in rotations.items()}
-        places = self._places(clip, pose, rotations, found, world)
-        return tracks | {(j, 0): v.astype(np.float32) for j, v in places.items()}
+        moves = places(self, clip, pose, rotations, found, world)
+        return tracks | {(j, 0): v.astype(np.float32) for j, v in moves.items()}
 
     def _twists(self, tracks: LocalTracks) -> LocalTracks:
         turned = {j: v for (j, path), v in tracks.items() if path == 1}
@@ -323,71 +324,6 @@ class Retargeter:
     def _moved_targets(self, moved: set[int]) -> set[int]:
         return {t for c in self.map for s, t in zip(c.source, c.target) if s in moved}
 
-    def _places(
-        self, clip: Clip, pose: Pose, rotations: dict[int, Array], found: dict[int, Driver], world: Array
-    ) -> dict[int, Array]:
-        """Translations: the hips and the root of a body in model space, everything else as offsets from rest."""
-        out: dict[int, Array] = {}
-        slides = {int(j) for j in np.unique(clip.tracks.table["target"][clip.tracks.table["path"] == 0])}
-        if self.map.humanoid:
-            hips = self.map["hips"].target[0]
-            root = self.map["root"].target[0] if "root" in self.map else -1
-            carrier = next(
-                j for j in (*reversed(self.target.ancestors(hips)), hips) if j in rotations and j != root
-            )
-            place = self._hips_place(pose, rotations, world, carrier)
-            root_s = self.map["root"].source[0] if "root" in self.map else -1
-            root_t = self.map["root"].target[0] if "root" in self.map else -1
-            above = None
-            if root_t in found:
-                moved = model_of(self.source, pose, root_s)[..., 3]
-                if root_s in slides:
-                    way = quaternion.rotate(world, moved - self.rest_s.place[root_s]) * self.scale
-                    out[root_t] = self._local_place(root_t, way + self.rest_t.place[root_t], {})
-                above = {root_t: (out.get(root_t), rotations[root_t])}
-            out[carrier] = self._local_place(carrier, place, above or {})
-            body = {"hips", "root", "pelvis", "spine", "head"}
-            limbs = tuple(f"{s}_" for s in ("left", "right"))
-            for c in self.map:
-                if (c.name in body or c.name.startswith(limbs)) and not self.same_proportions:
-                    continue
-                for s, t in zip(c.source, c.target) if len(c.source) == len(c.target) else ():
-                    if s in slides and t not in out and c.name not in ("hips", "root"):
-                        out[t] = self._offset(pose, s, t, world)
-        else:
-            for c in self.map:
-                s, t = c.source[0], c.target[0]
-                if s in slides:
-                    top = self.source.parents[s] < 0 or self.target.parents[t] < 0
-                    out[t] = self._top_place(pose, s, t) if top else self._offset(pose, s, t, world)
-        return out
-
-    def _hips_place(self, pose: Pose, rotations: dict[int, Array], world: Array, carrier: int) -> Array:
-        """Where the target's hips are `(T, 3)`: the middle between the hip joints, its height over the ankles and its way
-        scaled by the length of the legs."""
-        hips_s = self.map["hips"].source[0]
-        here = model_of(self.source, pose, hips_s)
-        between_s, between_t = (
-            (p.place[legs[0]] + p.place[legs[1]]) / 2
-            for p, legs in (
-                (self.rest_s, (self.map["left_leg"].source[0], self.map["right_leg"].source[0])),
-                (self.rest_t, (self.map["left_leg"].target[0], self.map["right_leg"].target[0])),
-            )
-        )
-        inside = affine.apply(
-            affine.invert(self.source.rest_model[hips_s].astype(np.float64)), between_s[None]
-        )[0]
-        middle = here[..., :3] @ inside + here[..., 3]
-        middle = quaternion.rotate(world, middle)
-        middle[:, 1] -= self.feet_s.ankle + self.ground(pose, world)
-        middle = middle * self.scale
-        middle[:, 1] += self.feet_t.ankle
-        turned = self._model_rotation(carrier, rotations)
-        offset = quaternion.rotate(
-            quaternion.conjugate(self.rest_t.rotation[carrier]), between_t - self.rest_t.place[carrier]
-        )
-        return middle - quaternion.rotate(turned, offset)
-
     def ground(self, pose: Pose, world: Array) -> float:
         """How high the source's ground is, in its own units. Zero, unless its motion shows another; where its rest pose
         does not say how high ankles are (a BVH's, a moment of motion), the feet that stand do."""
@@ -410,52 +346,6 @@ class Retargeter:
         slow = steps <= np.percentile(steps, 30)
         low = float(np.percentile(heights[1:][slow], 10))
         return float(low) if abs(low) < 0.12 * points.leg else 0.0
-
-    def _model_rotation(self, joint: int, rotations: dict[int, Array]) -> Array:
-        rest = np.asarray(self.target.rest.rotation, np.float64)
-        out: Array = quaternion.identity(dtype=np.float64)
-        for j in (*reversed(self.target.ancestors(joint)), joint):
-            out = quaternion.multiply(out, rotations[j].astype(np.float64) if j in rotations else rest[j])
-        return out
-
-    def _local_place(
-        self, joint: int, place: Array, above: Mapping[int, tuple[Array | None, Array]]
-    ) -> Array:
-        """A place in model space as translation relative to the joint's parent; `above` are ancestors that move."""
-        parent = int(self.target.parents[joint])
-        if parent < 0:
-            return place
-        chain = [*reversed(self.target.ancestors(joint))]
-        rest = self.target.rest
-        if not any(j in above for j in chain):
-            return affine.apply(affine.invert(self.target.rest_model[parent].astype(np.float64)), place)
-        one = rest.broadcast_to((len(place),)).copy()
-        for j, (way, turn) in above.items():
-            one.rotation[:, j] = turn
-            if way is not None:
-                one.translation[:, j] = way
-        inverse = affine.invert(model_of(self.target, one, parent))
-        return np.einsum("tij,tj->ti", inverse[..., :3], place) + inverse[..., 3]
-
-    def _offset(self, pose: Pose, s: int, t: int, world: Array) -> Array:
-        """A joint that slides against its parent slides as far, for the target's size, seen from outside at rest."""
-        slid = pose.translation[:, s].astype(np.float64) - self.source.rest.translation[s]
-        ps, pt = int(self.source.parents[s]), int(self.target.parents[t])
-        if ps >= 0:
-            slid = slid @ self.source.rest_model[ps, :, :3].astype(np.float64).T
-        bodies = quaternion.from_matrix(self.rest_t.frame @ self.rest_s.frame.T)
-        slid = quaternion.rotate(bodies, slid) * self.scale
-        if pt >= 0:
-            slid = slid @ np.linalg.inv(self.target.rest_model[pt, :, :3].astype(np.float64)).T
-        return np.asarray(self.target.rest.translation[t], np.float64) + slid
-
-    def _top_place(self, pose: Pose, s: int, t: int) -> Array:
-        """The way of a joint without a parent, in model space. A BVH's rest pose has it at zero, whatever its height; there
-        the place itself counts, elsewhere how far it is from rest."""
-        place = model_of(self.source, pose, s)[..., 3] * self.scale
-        if float(np.abs(self.rest_s.place[s]).max()) > 1e-9 and self.scale != 1:
-            place = place - self.rest_s.place[s] * self.scale + self.rest_t.place[t]
-        return self._local_place(t, place, {})
 
     def _note_lost(self, clip: Clip, names: list[str], what: str) -> None:
         if names:
