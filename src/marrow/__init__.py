@@ -19,40 +19,49 @@ from marrow.model import (
     Clips,
     Event,
     Image,
+    InfluenceLimit,
     Material,
     Mesh,
     MorphTarget,
+    Palette,
     Pose,
     Section,
     Skeleton,
     Socket,
     Texture,
     Track,
+    Tracks,
     limit_influences,
     normalize_weights,
     pack_weights,
     unpack_weights,
 )
-from marrow.report import Report
+from marrow.report import Report, ReportLine
 
 if TYPE_CHECKING:
     from marrow import graph, motion, samples
     from marrow.animation.additive import additive
-    from marrow.animation.resampling import SampledClip
-    from marrow.graph import Animator, Graph, load_graph
+    from marrow.animation.resampling import ResamplingError, SampledClip
+    from marrow.graph import Animator, Events, Graph, RootMotionDelta, Snapshot, load_graph, save_graph
     from marrow.io import load, save
     from marrow.motion import BoneMap, Retargeter, blend, retarget, sample_clips
-    from marrow.skinning import Surface, bounds, skin, skinning_matrices
-    from marrow.studio import view
+    from marrow.skinning import Bounds, Surface, bounds, skin, skinning_matrices
+    from marrow.studio import View, view
 
 # What needs more than the data model is imported when it is first asked for, so that `import marrow` stays quick.
 _LATE = {
     "Animator": "marrow.graph",
-    "BoneMap": "marrow.motion",
+    "Bounds": "marrow.skinning",
+    "Events": "marrow.graph",
     "Graph": "marrow.graph",
+    "ResamplingError": "marrow.animation.resampling",
+    "RootMotionDelta": "marrow.graph",
+    "BoneMap": "marrow.motion",
     "Retargeter": "marrow.motion",
     "SampledClip": "marrow.animation.resampling",
+    "Snapshot": "marrow.graph",
     "Surface": "marrow.skinning",
+    "View": "marrow.studio",
     "additive": "marrow.animation.additive",
     "blend": "marrow.motion",
     "bounds": "marrow.skinning",
@@ -64,6 +73,7 @@ _LATE = {
     "sample_clips": "marrow.motion",
     "samples": "marrow.samples",
     "save": "marrow.io",
+    "save_graph": "marrow.graph",
     "skin": "marrow.skinning",
     "skinning_matrices": "marrow.skinning",
     "view": "marrow.studio",
@@ -72,26 +82,36 @@ _LATE = {
 __all__ = [
     "Animator",
     "BoneMap",
+    "Bounds",
     "Character",
     "Clip",
     "Clips",
     "Event",
+    "Events",
     "Graph",
     "Image",
+    "InfluenceLimit",
     "MarrowError",
     "Material",
     "Mesh",
     "MorphTarget",
+    "Palette",
     "Pose",
     "Report",
+    "ReportLine",
+    "ResamplingError",
     "Retargeter",
+    "RootMotionDelta",
     "SampledClip",
     "Section",
     "Skeleton",
+    "Snapshot",
     "Socket",
     "Surface",
     "Texture",
     "Track",
+    "Tracks",
+    "View",
     "__version__",
     "additive",
     "blend",
@@ -108,6 +128,7 @@ __all__ = [
     "sample_clips",
     "samples",
     "save",
+    "save_graph",
     "skin",
     "skinning_matrices",
     "unpack_weights",

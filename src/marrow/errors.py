@@ -8,15 +8,21 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 __all__ = [
     "FormatError",
     "MarrowError",
     "MissingExtraError",
+    "OutOfRangeError",
     "ResourceLimitError",
     "UnknownNameError",
     "ValidationError",
 ]
+
+
+DISTRIBUTION = "marrow-engine"
+"""What `pip install` calls the package that is imported as `marrow`."""
 
 
 class MarrowError(Exception):
@@ -34,6 +40,9 @@ class UnknownNameError(MarrowError, KeyError):
         self.kind, self.name, self.known = kind, name, tuple(known)
         super().__init__(self._text())
 
+    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, object, tuple[object, ...]]]:
+        return type(self), (self.kind, self.name, self.known)
+
     def _text(self) -> str:
         names = [str(k) for k in self.known]
         close = difflib.get_close_matches(str(self.name), names[:5000], n=3, cutoff=0.6)
@@ -49,6 +58,10 @@ class UnknownNameError(MarrowError, KeyError):
         return str(self.args[0])
 
 
+class OutOfRangeError(ValidationError, IndexError):
+    """There are not that many joints, clips, tracks or poses; the message says how many there are."""
+
+
 class FormatError(MarrowError):
     """A file cannot be read or written. Carries the `path`, the `place` inside it and the `remedy`."""
 
@@ -59,15 +72,30 @@ class FormatError(MarrowError):
         tail = f" ({remedy})" if remedy else ""
         super().__init__(f"{head}{at}{message}{tail}")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _format_error, (type(self), self.message, self.path, self.place, self.remedy)
+
 
 class ResourceLimitError(FormatError):
     """A file asks for more time, memory or nodes than a real character needs, and was refused."""
 
 
 class MissingExtraError(MarrowError, ImportError):
-    """An optional package is needed and not installed; the message is the `pip install` line that fixes it."""
+    """A package is needed and not installed; the message is the `pip install` line that fixes it. `extra` is empty for
+    what marrow always needs."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
+        self.package, self.extra, self.purpose = package, extra, purpose
+        wanted = f"'{DISTRIBUTION}[{extra}]'" if extra else DISTRIBUTION
         super().__init__(
-            f"{purpose} needs the package {package!r}, which is not installed: pip install 'marrow[{extra}]'"
+            f"{purpose} needs the package {package!r}, which is not installed: pip install {wanted}"
         )
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str]]:
+        return type(self), (self.package, self.extra, self.purpose)
+
+
+def _format_error(
+    kind: type[FormatError], message: str, path: object, place: str, remedy: str
+) -> FormatError:
+    return kind(message, path=path, place=place, remedy=remedy)

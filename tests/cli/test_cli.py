@@ -337,6 +337,21 @@ def test_cache_commands(capsys):
     assert "removed" in call(capsys, "cache", "clear")[1]
 
 
+def test_clearing_a_cache_that_cannot_be_written_says_so_and_fails(capsys, monkeypatch, tmp_path):
+    source = tmp_path / "walk.bvh"
+    mw.save(mw.samples.mannequin(), source, clip="walk")
+    mw.load(source)
+
+    def refused(self, missing_ok=False):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "unlink", refused)
+    code, out, err = call(capsys, "cache", "clear")
+    assert code == 1
+    assert out == ""
+    assert "could not be deleted: Permission denied" in err
+
+
 def test_samples_are_listed(capsys):
     assert set(json.loads(call(capsys, "samples", "--json")[1])) == set(mw.samples.NAMES)
     assert "mannequin" in call(capsys, "samples")[1]

@@ -23,11 +23,12 @@ from seeds import everything, flag
 
 import marrow as mw
 from marrow.errors import MarrowError
-from marrow.io.digest import fingerprint
+from marrow.io.container import checksum
 
 SECONDS = float(os.environ.get("MARROW_FUZZ_SECONDS", "0"))
 FIRST = int(os.environ.get("MARROW_FUZZ_SEED", "0"))
-LIMIT_SECONDS = 10.0
+LIMIT_SECONDS = 30.0
+HANG_SECONDS = 1800.0
 LIMIT_BYTES = 2 << 30
 COUNTS = {"fbx": 10}
 BVH = b"""HIERARCHY
@@ -109,11 +110,11 @@ def sealed(data: bytes) -> bytes:
     """A damaged `.marrow` file with a checksum that fits again, to get past it to what is checked behind."""
     at = data.find(b'"checksum":"') + 12
     size = int.from_bytes(data[:8], "little")
-    if at < 12 or not at + 32 < 8 + size <= len(data):
+    if at < 12 or not at + 8 < 8 + size <= len(data):
         return data
-    body = at + 32
+    body = at + 8
     parts = data[:8], data[8:at], data[body : 8 + size], data[8 + size :]
-    return data[:at] + fingerprint(*parts).hex().encode() + data[body:]
+    return data[:at] + checksum(*parts) + data[body:]
 
 
 def damaged(suffix: str, data: bytes, rng: random.Random) -> bytes:
@@ -160,8 +161,9 @@ def peak_bytes() -> int:
 
 def try_one(path: Path) -> str:
     """What is wrong with what `load` made of a file; empty when nothing is."""
-    begin = time.monotonic()
-    faulthandler.dump_traceback_later(6 * LIMIT_SECONDS, exit=True)
+    # CPU time, not the clock: the machine may be busy with other things.
+    begin = time.process_time()
+    faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)
     try:
         character = mw.load(path, cache=False)
         if not isinstance(character, mw.Character):
@@ -177,8 +179,8 @@ def try_one(path: Path) -> str:
         return f"{type(error).__name__}: {error}"
     finally:
         faulthandler.cancel_dump_traceback_later()
-    if time.monotonic() - begin > 3 * LIMIT_SECONDS:  # the machine may be busy with other tests
-        return f"took {time.monotonic() - begin:.1f} s"
+    if time.process_time() - begin > LIMIT_SECONDS:
+        return f"took {time.process_time() - begin:.1f} s of CPU time"
     return "took more than 2 GiB" if peak_bytes() > LIMIT_BYTES + (1 << 30) else ""
 
 

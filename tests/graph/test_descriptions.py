@@ -67,7 +67,7 @@ EVERY = RootMotion(
                             "y",
                             {
                                 (0, 0): "zero",
-                                (1, 0): ClipNode("one", rate=0.5),
+                                (1, 0): ClipNode("one", speed=0.5),
                                 (0, 1): BlendSpace1D.of("x", {0: "zero", 2: "one"}),
                             },
                         ),
@@ -116,7 +116,7 @@ def test_graphs_go_to_files_and_come_back(tmp_path):
         ('{"marrow_graph": 1, "root": {"node": "ClipNode", "clip": "a", "looop": true}}', "looop"),
         (
             '{"marrow_graph": 1, "root": '
-            + '{"node": "Speed", "rate": 1, "source": ' * 3000
+            + '{"node": "Speed", "speed": 1, "source": ' * 3000
             + '"a"'
             + "}" * 3001,
             "not a graph file|ecursion|deep",
@@ -156,13 +156,11 @@ def test_bad_files_are_errors_that_name_the_place(tmp_path, text, message):
         ("plus", "root: 'plus' is additive"),
         (machine(Transition("a", "b"), a="zero", b="one", c="one"), "root.states.c: no transition leads"),
         (machine(Transition("a", "d")), r"state .used by root.transitions\[0\].to"),
-        (machine(Transition("a", "b", ("x > y",))), "expected a number after '>'"),
         (machine(Transition("a", "b", ("z > 1",))), "parameter"),
         (machine(Transition("a", "b", ("x",))), "is a float"),
         (machine(Transition("a", "b", ("not go",))), "absent"),
-        (machine(Transition("a", "b", ("elapsed < 1",))), "elapsed >= seconds"),
-        (machine(Transition("a", "b"), Transition("b", "a")), "go round: b -> a -> b"),
-        (machine(Transition("a", "a", ("go",))), "leads to itself"),
+        (machine(Transition("a", "b", ("elapsed == 1",))), "never exactly"),
+        (machine(Transition("a", "b"), Transition("b", "a")), "go round: a -> b -> a"),
         (machine(Transition("a", "b", seconds=-1.0)), "seconds"),
         (StateMachine({}), "root.states"),
         (StateMachine({"a": State("zero")}, initial="b"), "root.initial"),
@@ -243,6 +241,10 @@ def weights(points, at):
     return out
 
 
+def _largest_cell(points):
+    return max(map(len, triangulate(points).cells), default=2) if len(points) > 2 else 2
+
+
 @settings(max_examples=25, deadline=None)
 @given(places, st.integers(0, 2**31))
 def test_blend_space_weights(points, seed):
@@ -250,7 +252,7 @@ def test_blend_space_weights(points, seed):
     points = np.array(points, float)
     at = np.concatenate([rng.uniform(-3, 3, (40, 2)), points])
     w = weights([tuple(p) for p in points], at)
-    assert (w >= 0).all() and ((w > 0).sum(axis=1) <= 3).all()
+    assert (w >= 0).all() and ((w > 0).sum(axis=1) <= _largest_cell(points)).all()
     np.testing.assert_allclose(w.sum(axis=1), 1, atol=1e-6)
     np.testing.assert_allclose(w[40:], np.eye(len(points)), atol=1e-6, err_msg="exact at the points")
     order = rng.permutation(len(points))

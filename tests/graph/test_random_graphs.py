@@ -28,7 +28,7 @@ from marrow.graph import (
     Transition,
     TwoBoneIK,
 )
-from marrow.kernels import program as op
+from marrow.kernels.operations import OPERATIONS
 
 STICK = character(
     gait("walk", 1.0, 0.0, 0.5),
@@ -45,8 +45,7 @@ P = {
     "go": Parameter("trigger"),
     "v": Parameter("vector", (0.5, 1.0, 1.0)),
 }
-GROWS = {op.SAMPLE: 1, op.LOAD: 1, op.START_INERTIA: -3}
-GROWS |= dict.fromkeys((op.BLEND, op.LAYER, op.ADD, op.LAYER_CHANNELS, op.LAYER_MODEL, op.MERGE), -1)
+GROWS = {operation.code: operation.pushes - operation.pops for operation in OPERATIONS}
 
 clips = st.sampled_from(["walk", "run", "one", "two", "up"])
 values = st.sampled_from(["x", "y", 0.3, 1.0])
@@ -105,7 +104,7 @@ def test_any_tree_of_nodes_runs(tree, seed):
     for step in range(12):
         crowd["x"], crowd["y"] = rng.normal(0, 1.5, N), rng.uniform(-0.5, 1.5, N)
         crowd["on"], crowd["v"] = rng.random(N) < 0.2, rng.normal(size=(N, 3))
-        crowd.trigger("go", rng.random(N) < 0.5)
+        crowd.trigger("go", instances=rng.random(N) < 0.5)
         if step % 4 == 2:
             crowd.play_slot("s", "up")
         if step == 6:

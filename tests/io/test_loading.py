@@ -186,3 +186,21 @@ def test_a_file_replaced_after_loading_does_not_change_the_character(tmp_path: P
     saved(path, chain("another"))
     path.unlink()
     same(everything(), character)
+
+
+def test_hints_name_extras_that_exist() -> None:
+    """Every `MissingExtraError` and `Reader` in the sources of `marrow.io`."""
+    import re
+    import tomllib
+
+    root = Path(__file__).resolve().parents[2]
+    extras = tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    made = re.compile(r'(?:MissingExtraError|Reader)\(\s*("[^"]*"(?:,\s*"[^"]*")*)')
+    found = [
+        re.findall(r'"([^"]*)"', names)
+        for file in (root / "src" / "marrow" / "io").rglob("*.py")
+        for names in made.findall(file.read_text())
+    ]
+    hinted = {names[1] if len(names) <= 3 else names[3] for names in found}
+    assert {"usd", "draco", "meshopt"} <= hinted
+    assert hinted - {""} <= set(extras)

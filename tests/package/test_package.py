@@ -1,14 +1,18 @@
 """The package as a whole: what importing it loads, how kernels are kept, what the examples do."""
 
 import os
+import pickle
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import marrow as mw
+from marrow import errors
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = (
@@ -38,40 +42,40 @@ def test_every_public_name_is_there():
         _ = mw.laod
 
 
-FIRST_RESULT = """
-import numpy as np, marrow as mw
-bones = mw.Skeleton(("a",), [-1])
-body = mw.Mesh.rigid("b", np.ones((3, 3)), [[0, 1, 2]], 0)
-print(mw.skin(mw.Character(bones, (body,)), bones.rest).positions.sum())
-"""
+def test_every_pip_line_names_the_distribution_and_an_extra_that_exists():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["name"] == errors.DISTRIBUTION == "marrow-engine"
+    extras = set(project["optional-dependencies"])
+    pages = [*(ROOT / "src").rglob("*.py"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
+    pages += [*(ROOT / "examples").rglob("*.py"), *(ROOT / "web" / "src").rglob("*.ts")]
+    hints = []
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        for line in re.findall(r"pip install ([^\n`<]+)", text):
+            if line.startswith((".", "-e .", "{wanted}")):  # of a clone; the words of MissingExtraError
+                continue
+            found = re.match(r"'?marrow-engine(?:\[([a-z,]+)\])?'?", line)
+            assert found, f"{page}: pip install {line}"
+            hints += (found[1] or "").split(",")
+        hints += re.findall(r'MissingExtraError\([^,()]+, "([a-z]*)"', text)
+        assert not re.search(r"\bmarrow\[[a-z]", text), f"{page}: the distribution is called marrow-engine"
+    assert {"usd", "draco", "meshopt"} <= set(hints) <= extras | {""}
+    assert "pip install marrow-engine" in str(errors.MissingExtraError("ufbx", "", "reading"))
 
 
-def test_kernels_are_kept_and_only_those_that_were_needed(tmp_path):
-    run(FIRST_RESULT, MARROW_KERNEL_CACHE=str(tmp_path))
-    kept = sorted(p.name.rpartition("-")[0] for p in tmp_path.rglob("*.o"))
-    assert kept == ["skin_linear_0", "skinning_matrices", "to_model"]
-    before = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.o")}
-    again = FIRST_RESULT + "import sys; print('numba' in sys.modules)"
-    assert run(again, MARROW_KERNEL_CACHE=str(tmp_path)).stdout.split() == ["9.0", "False"]
-    assert {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.o")} == before
-
-
-def test_a_cache_that_cannot_be_written_costs_one_line_of_advice(tmp_path):
-    blocked = tmp_path / "file"
-    blocked.write_text("not a folder")
-    done = run(FIRST_RESULT, MARROW_KERNEL_CACHE=str(blocked))
-    assert done.stdout.strip() == "9.0"
-    advice = done.stderr.strip().splitlines()
-    assert len(advice) == 1 and "MARROW_KERNEL_CACHE" in advice[0]
-
-
-def test_a_damaged_kernel_cache_is_compiled_again(tmp_path):
-    run(FIRST_RESULT, MARROW_KERNEL_CACHE=str(tmp_path))
-    for path, damage in zip(sorted(tmp_path.rglob("*.o")), (b"", b"1234", None)):
-        data = bytearray(path.read_bytes())
-        data[len(data) // 2] ^= 1
-        path.write_bytes(data if damage is None else damage)
-    assert run(FIRST_RESULT, MARROW_KERNEL_CACHE=str(tmp_path)).stdout.strip() == "9.0"
+def test_errors_come_back_from_other_processes():
+    made = [
+        errors.UnknownNameError("clip", "rn", ["run"]),
+        errors.FormatError("is broken", path="a.fbx", place="here", remedy="mend it"),
+        errors.ResourceLimitError("is too large", path="b.fbx"),
+        errors.MissingExtraError("usd-core", "usd", "reading"),
+        errors.ValidationError("wrong"),
+        errors.OutOfRangeError("too far"),
+    ]
+    for error in made:
+        twin = pickle.loads(pickle.dumps(error))
+        assert type(twin) is type(error) and str(twin) == str(error) and vars(twin) == vars(error)
+    assert {type(e).__name__ for e in made} | {"MarrowError"} == set(errors.__all__)
 
 
 @pytest.mark.parametrize("example", sorted(p.name for p in (ROOT / "examples").glob("*.py")))
@@ -91,10 +95,7 @@ def test_code_on_the_page_runs(page, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_kernels_pass_the_flags_that_keep_nan():
-    from marrow.kernels.linking import FAST_MATH
-
-    assert "nnan" not in FAST_MATH and "ninf" not in FAST_MATH and "fast" not in FAST_MATH
+def test_kernels_keep_nan():
     assert np.isnan(
         mw.Skeleton(("a",), [-1]).to_model(mw.Pose([[np.nan] * 3], [[0, 0, 0, 1]], [[1] * 3]))[0, 0, 3]
     )

@@ -17,6 +17,7 @@ from marrow.studio import uploads
 from marrow.studio.description import MAX_UPLOAD_FILES, PARCEL_TYPE
 from marrow.studio.loading import arrive
 from marrow.studio.parcel import Parcel, ParcelSource, _key
+from surroundings import HANG_SECONDS
 
 
 @pytest.fixture
@@ -116,14 +117,14 @@ def test_one_file_at_a_time(site, glb, monkeypatch):
 
     def held(*arguments):
         entered.set()
-        go_on.wait(30)
+        assert go_on.wait(HANG_SECONDS)
         return real(*arguments)
 
     monkeypatch.setattr(uploads, "arrive", held)
     answers = []
     first = threading.Thread(target=lambda: answers.append(upload(site, glb)))
     first.start()
-    entered.wait(30)
+    assert entered.wait(HANG_SECONDS)
     with site.page() as page:
         page.frame()  # nobody waits for a file being read
         assert upload(site, glb).status == 409

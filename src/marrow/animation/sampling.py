@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
 from marrow.kernels import poses
-from marrow.kernels.compiler import readonly
+from marrow.model import _validate
 from marrow.model.clip import Clip
 from marrow.model.pose import Pose
 
-__all__ = ["sample", "wrap"]
+__all__ = ["sample", "times_of", "wrap"]
+
+
+def times_of(time: ArrayLike) -> NDArray[np.float64]:
+    """What a caller may pass as times, as an array."""
+    try:
+        return _validate.numbers("sample", time).astype(np.float64)
+    except ValidationError:
+        raise ValidationError(
+            f"sample: expected a time in seconds or an array of times, got {_validate.shown(time)}"
+        ) from None
 
 
 def wrap(time: ArrayLike, duration: float) -> np.ndarray:
@@ -25,13 +35,8 @@ def wrap(time: ArrayLike, duration: float) -> np.ndarray:
 
 def sample(clip: Clip, time: ArrayLike, *, loop: bool = False) -> Pose:
     """See `Clip.sample`."""
-    try:
-        t = np.asarray(time, np.float64)
-    except (TypeError, ValueError):
-        raise ValidationError(
-            f"sample: expected a time in seconds or an array of times, got {time!r}"
-        ) from None
-    if loop:
+    t = times_of(time)
+    if _validate.flag("sample", "loop", loop):
         t = wrap(t, clip.duration)
     query = np.ascontiguousarray(t).reshape(-1)
     rest = clip.skeleton.rest
@@ -44,12 +49,6 @@ def sample(clip: Clip, time: ArrayLike, *, loop: bool = False) -> Pose:
         outputs[0][:], outputs[1][:], outputs[2][:], outputs[3][:] = 0, (0, 0, 0, 1), 1, 0
     table = clip.tracks.table
     if len(table) and len(query):
-        columns = (
-            readonly(np.ascontiguousarray(table[name]))
-            for name in ("target", "path", "interpolation", "keys", "time_start", "value_start")
-        )
-        poses.sample_tracks(
-            *columns, clip.tracks.times, clip.tracks.values, readonly(query), *outputs, np.empty(4)
-        )
+        poses.sample_tracks(table, clip.tracks.times, clip.tracks.values, query, *outputs, np.empty(4))
     shape = t.shape
     return Pose(*(o.reshape(*shape, *o.shape[1:]) for o in outputs))

@@ -60,7 +60,7 @@ def check(
     tables = compiled.tables
     out.print(
         f"{file}: fine for {character}: {len(tables.nodes)} nodes, {len(compiled.parameters)} parameters, "
-        f"{len(compiled.machines)} state machines, {compiled.initial.nbytes} bytes of state per instance",
+        f"{len(compiled.machines)} state machines, {compiled.state_bytes} bytes of state per instance",
         highlight=False,
     )
     return FINE

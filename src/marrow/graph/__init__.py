@@ -5,6 +5,7 @@ from marrow.graph.compiled import CompiledGraph
 from marrow.graph.compiler import compile_graph
 from marrow.graph.control import Snapshot
 from marrow.graph.description import Graph, Parameter, load_graph, save_graph
+from marrow.graph.inspection import GraphMoment
 from marrow.graph.nodes import (
     Additive,
     AnyNode,
@@ -12,6 +13,9 @@ from marrow.graph.nodes import (
     BlendSpace1D,
     BlendSpace2D,
     ClipNode,
+    Function,
+    FunctionCall,
+    Input,
     LayerBlend,
     LookAt,
     Node,
@@ -26,6 +30,7 @@ from marrow.graph.nodes import (
     Switch,
     Transition,
     TwoBoneIK,
+    known_nodes,
 )
 from marrow.graph.results import Events, RootMotionDelta
 
@@ -39,7 +44,11 @@ __all__ = [
     "ClipNode",
     "CompiledGraph",
     "Events",
+    "Function",
+    "FunctionCall",
     "Graph",
+    "GraphMoment",
+    "Input",
     "LayerBlend",
     "LookAt",
     "Node",
@@ -58,6 +67,7 @@ __all__ = [
     "Transition",
     "TwoBoneIK",
     "compile_graph",
+    "known_nodes",
     "load_graph",
     "save_graph",
 ]

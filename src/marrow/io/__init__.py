@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from marrow.errors import ResourceLimitError
-from marrow.io import cache as _cache
 from marrow.io import registry
 from marrow.io.source import LoadOptions, Source
-from marrow.io.tangents import with_tangents
 from marrow.model import Character, limit_influences
 from marrow.report import ReportBuilder
 
@@ -64,11 +62,15 @@ def save(character: Character, path: PathLike, **options: Any) -> None:
 
 
 def _load_one(path: Path, options: LoadOptions, cache: bool) -> Character:
-    return load_source(_open(path, options.allow_outside), options, cache=cache)
+    source = Source.open(path, allow_outside=options.allow_outside)
+    return load_source(source, options, cache=cache)
 
 
 def load_source(source: Source, options: LoadOptions | None = None, *, cache: bool = True) -> Character:
     """`load` for a file that is at hand, with its own way to the files it refers to."""
+    from marrow.io import cache as _cache  # readers in processes of their own need none of these
+    from marrow.io.tangents import with_tangents
+
     options, path = options or LoadOptions(), source.path
     form = registry.identify(source.data, path)
     entry = _cache.entry(source, form.name, options) if cache and form.name != "marrow" else None
@@ -84,15 +86,6 @@ def load_source(source: Source, options: LoadOptions | None = None, *, cache: bo
         if entry:
             entry.store(character)
     return character if character.name else character.replace(name=path.stem)
-
-
-def _open(path: Path, allow_outside: bool) -> Source:
-    """The file's bytes: mapped for `.marrow`, whose arrays stay where they are, read for everything else."""
-    if path.suffix.lower() == ".marrow" and path.is_file():
-        from marrow.io.native import map_file
-
-        return Source(path, map_file(path), allow_outside)
-    return Source.open(path, allow_outside=allow_outside)
 
 
 def _limited(character: Character, count: int | None) -> Character:

@@ -1,42 +1,52 @@
 """The cache of `mw.load`: a processed copy of every imported file, in the user's cache folder.
 
-An entry is a `.marrow` file named after what it was made from: the contents of the source, the importer and
-the options. Files the source refers to are listed inside with their fingerprints (or as missing), and asked
+An entry is a `.marrow` file named after its key, the SHA-256 of what it was made from: the contents of the
+source, the importer, its libraries and the options. It carries that key inside, so an entry under another's
+name is no entry. Files the source refers to are listed inside with their digests (or as missing), and asked
 for again when the entry is looked up. Entries are written beside their place and renamed, so two processes or
-a kill leave a whole entry or none; a damaged one fails its checksum. Whatever goes wrong here ends in a fresh
-import, never in an error.
+a kill leave a whole entry or none; they are read, not mapped, so that one that is cut short while it is in use
+does no harm; a damaged one fails its checksum. Whatever goes wrong here ends in a fresh import, never in an
+error.
 
 `MARROW_CACHE` is a folder, or `off`; `MARROW_CACHE_LIMIT` the size in bytes (default 2 GiB) above which the
-entries that were not used for longest go.
+entries that were not used for longest go. What nobody used for a month goes anyway, be it an entry or a folder
+that an older marrow kept there.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
-import sys
+import shutil
 import time
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
 
 from marrow._version import __version__
-from marrow.errors import MarrowError
+from marrow.errors import FormatError, MarrowError
 from marrow.io import native
 from marrow.io.atomic import replacing
 from marrow.io.container import VERSION, Container
-from marrow.io.digest import fingerprint
-from marrow.io.source import LoadOptions, Source
+from marrow.io.source import LoadOptions, Source, read_bytes
 from marrow.model import Character
 
 __all__ = ["CacheInfo", "Entry", "clear", "entry", "folder", "info"]
 
 DEFAULT_LIMIT = 2 << 30
-_SEED_BYTES = 32
 # A process that was killed leaves its unfinished file; nobody takes this long to write one.
 _STALE_SECONDS = 3600.0
+_UNUSED_SECONDS = 30 * 86400.0
+# What each format's reader hands the work to: distributions, with the modules they install.
+_LIBRARIES = {
+    "FBX": {"ufbx": "ufbx"},
+    "USD": {"usd_core": "pxr"},
+    "glTF": {"DracoPy": "DracoPy", "meshoptimizer": "meshoptimizer"},
+}
 _REFERENCES = msgspec.json.Decoder(list[tuple[str, str | None]])
 
 
@@ -57,14 +67,10 @@ def folder() -> Path | None:
         return None
     if wanted:
         return Path(wanted).expanduser()
+    import platformdirs
+
     try:
-        if sys.platform == "win32":
-            local = os.environ.get("LOCALAPPDATA")
-            return (Path(local) if local else Path.home() / "AppData" / "Local") / "marrow" / "cache"
-        if sys.platform == "darwin":
-            return Path.home() / "Library" / "Caches" / "marrow"
-        base = os.environ.get("XDG_CACHE_HOME", "")
-        return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "marrow"
+        return platformdirs.user_cache_path("marrow", appauthor=False)
     except RuntimeError:  # no home folder
         return None
 
@@ -85,16 +91,25 @@ def info() -> CacheInfo:
 
 
 def clear() -> int:
-    """Empties the cache; the number of entries that went."""
+    """Empties the cache; the number of entries that went. Raises `FormatError` where some could not be deleted."""
     place = folder()
     if place is None:
         return 0
-    gone = 0
+    gone, kept = 0, []
     for path, _, _ in _entries(place):
-        with contextlib.suppress(OSError):
+        try:
             path.unlink()
             gone += 1
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            kept.append(error)
     _sweep(place, older_than=0.0)
+    if kept:
+        reason = kept[0].strerror or kept[0]
+        raise FormatError(
+            f"{len(kept)} of {len(kept) + gone} entries could not be deleted: {reason}", path=place
+        )
     return gone
 
 
@@ -104,14 +119,16 @@ class Entry:
 
     path: Path
     source: Source
-    seed: bytes
+    key: str
 
     def load(self) -> Character | None:
         """The character; None when there is none, it is damaged, or a file it was made from has changed."""
         try:
-            container = Container(native.map_file(self.path), self.path)
-            for reference, print_then in _REFERENCES.decode(container.metadata.get("references", "")):
-                if self._print(reference) != print_then:
+            container = Container(read_bytes(self.path, self.path), self.path)
+            if container.metadata.get("key") != self.key:
+                return None
+            for reference, digest_then in _REFERENCES.decode(container.metadata.get("references", "")):
+                if self._digest(reference) != digest_then:
                     return None
             character = native.read_container(container, self.path)
         except (MarrowError, msgspec.MsgspecError, OSError):
@@ -123,21 +140,27 @@ class Entry:
     def store(self, character: Character) -> None:
         """Keeps the character. A cache that cannot be written is no reason to fail."""
         references = [
-            (name, None if data is None else fingerprint(data, seed=self.seed).hex())
-            for name, data in self.source.references.items()
+            (name, None if data is None else _digest(data)) for name, data in self.source.references.items()
         ]
         with contextlib.suppress(MarrowError, OSError, MemoryError):
             text = msgspec.json.encode(references).decode()
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             with replacing(self.path) as file:
-                native.write_to(file, character, {"references": text})
+                native.write_to(file, character, {"key": self.key, "references": text})
             _evict(self.path.parent, keep=self.path)
 
-    def _print(self, reference: str) -> str | None:
+    def _digest(self, reference: str) -> str | None:
         try:
-            data = self.source.neighbour(reference)
+            return _digest(self.source.neighbour(reference))
         except MarrowError:
             return None
-        return fingerprint(data, seed=self.seed).hex()
+
+
+def _digest(*parts: bytes | memoryview) -> str:
+    state = hashlib.sha256()
+    for part in parts:
+        state.update(part)
+    return state.hexdigest()
 
 
 def entry(source: Source, format_name: str, options: LoadOptions) -> Entry | None:
@@ -145,37 +168,28 @@ def entry(source: Source, format_name: str, options: LoadOptions) -> Entry | Non
     place = folder()
     if place is None:
         return None
-    try:
-        seed = _seed(place)
-    except OSError:
-        return None
     # The name of the file is part of the result: a character without a name of its own is called after it.
-    made_by = f"{format_name} {__version__} {VERSION} {_importer_stamp()} {options!r} {source.path.name!a}"
-    key = fingerprint(made_by.encode(), source.data, seed=seed)
-    return Entry(place / f"{key.hex()}.marrow", source, seed)
+    made_by = [format_name, __version__, VERSION, _importer_stamp(), _libraries(format_name), repr(options)]
+    head = msgspec.json.encode([*made_by, ascii(source.path.name), len(source.data)])
+    key = _digest(head, source.data)
+    return Entry(place / f"{key[:32]}.marrow", source, key)
 
 
-def _seed(place: Path) -> bytes:
-    """The random number that keys this cache's fingerprints, so that nobody can prepare two files that share
-    one.
-    """
-    path = place / "seed"
-    for _ in range(3):
-        with contextlib.suppress(FileNotFoundError):
-            seed = path.read_bytes()
-            if len(seed) == _SEED_BYTES:
-                return seed
-            path.unlink(missing_ok=True)
-        place.mkdir(parents=True, exist_ok=True)
-        draft = place / f".seed.{os.getpid()}.{os.urandom(4).hex()}.tmp"
-        try:
-            draft.write_bytes(os.urandom(_SEED_BYTES))
-            if path.exists():
-                continue
-            os.replace(draft, path)
-        finally:
-            draft.unlink(missing_ok=True)
-    return path.read_bytes()
+@cache
+def _libraries(format_name: str) -> list[str]:
+    """The versions of what the reader uses, as their metadata is named where they are installed."""
+    found = []
+    for distribution, module in _LIBRARIES.get(format_name, {}).items():
+        with contextlib.suppress(ImportError, ValueError):
+            spec = find_spec(module)
+            if spec is not None and spec.origin is not None:
+                near = Path(spec.origin).parent
+                folders = (
+                    near.glob(f"{distribution}-*.dist-info"),
+                    near.parent.glob(f"{distribution}-*.dist-info"),
+                )
+                found += sorted(p.name for folder in folders for p in folder) or [f"{module} {spec.origin}"]
+    return found
 
 
 @cache
@@ -191,7 +205,7 @@ def _importer_stamp() -> str:
                 with contextlib.suppress(OSError):
                     stat = os.stat(os.path.join(at, name))
                     lines.append(f"{os.path.join(at, name)} {stat.st_size} {stat.st_mtime_ns}")
-    return fingerprint("\n".join(sorted(lines)).encode()).hex()
+    return _digest("\n".join(sorted(lines)).encode())
 
 
 def _entries(place: Path) -> list[tuple[Path, int, float]]:
@@ -210,8 +224,9 @@ def _evict(place: Path, keep: Path) -> None:
     """Deletes what was not used for longest until the cache is within its limit; the newest entry stays."""
     found = sorted(_entries(place), key=lambda e: e[2])
     total = sum(size for _, size, _ in found)
-    for path, size, _ in found:
-        if total <= limit():
+    unused = time.time() - _UNUSED_SECONDS
+    for path, size, used in found:
+        if total <= limit() and used > unused:
             break
         if path != keep:
             with contextlib.suppress(OSError):
@@ -221,11 +236,24 @@ def _evict(place: Path, keep: Path) -> None:
 
 
 def _sweep(place: Path, older_than: float) -> None:
-    """Deletes unfinished files of processes that are gone."""
-    before = time.time() - older_than
+    """Deletes unfinished files of processes that are gone, and folders in which nothing happened for long."""
+    before, unused = time.time() - older_than, time.time() - _UNUSED_SECONDS
     with contextlib.suppress(OSError), os.scandir(place) as items:
         for item in items:
-            if item.name.startswith(".") and item.name.endswith(".tmp"):
-                with contextlib.suppress(OSError):
-                    if item.stat().st_mtime <= before:
-                        os.unlink(item.path)
+            with contextlib.suppress(OSError):
+                if item.is_dir(follow_symlinks=False):
+                    if _last_change(item.path) < unused:
+                        shutil.rmtree(item.path)
+                elif (
+                    item.name.startswith(".")
+                    and item.name.endswith(".tmp")
+                    and item.stat().st_mtime <= before
+                ):
+                    os.unlink(item.path)
+
+
+def _last_change(folder: str) -> float:
+    times = [os.stat(folder).st_mtime]
+    for at, folders, files in os.walk(folder):
+        times += [os.lstat(os.path.join(at, name)).st_mtime for name in (*folders, *files)]
+    return max(times)

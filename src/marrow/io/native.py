@@ -6,8 +6,8 @@ typed JSON document in the metadata. An array that several meshes share is store
 
 from __future__ import annotations
 
-import mmap
 import os
+import zlib
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from marrow.errors import FormatError, ValidationError
 from marrow.io.atomic import replacing
 from marrow.io.container import Container, is_container, write_container
-from marrow.io.digest import fingerprint
 from marrow.io.scaling import scaled
 from marrow.io.source import LoadOptions, Source
 from marrow.model import (
@@ -40,9 +39,9 @@ from marrow.model import (
 )
 from marrow.model._validate import owned
 from marrow.model.clip import TRACK_DTYPE
-from marrow.report import Line, Report
+from marrow.report import Report, ReportLine
 
-__all__ = ["map_file", "read", "read_container", "sniff", "write", "write_to"]
+__all__ = ["read", "read_container", "sniff", "write", "write_to"]
 
 Array = NDArray[Any]
 sniff = is_container
@@ -119,7 +118,7 @@ class _Document(msgspec.Struct):
     clips: list[_Clip]
     materials: list[Material]
     images: list[_Image]
-    report: list[Line]
+    report: list[ReportLine]
 
 
 _DOCUMENT = msgspec.json.Decoder(_Document)
@@ -138,9 +137,9 @@ class _Store:
     def put(self, name: str, array: Array) -> str:
         array = np.ascontiguousarray(array)
         raw = memoryview(array.reshape(-1)).cast("B") if array.size else b""
-        key = (array.dtype.str, array.shape, fingerprint(raw))
+        key = (array.dtype.str, array.shape, zlib.crc32(raw))
         known = self._known.setdefault(key, name)
-        # A fingerprint only suggests that two arrays are the same.
+        # A checksum only suggests that two arrays are the same.
         if known != name and self.tensors[known].tobytes() == array.tobytes():
             return known
         self.tensors[name] = array
@@ -242,19 +241,6 @@ def _clip_out(clip: Clip, place: str, store: _Store) -> _Clip:
 
 
 # -------------------- reading
-
-
-def map_file(path: str | os.PathLike[str]) -> memoryview:
-    """The file's bytes, memory-mapped; it may be replaced or deleted meanwhile, not written into."""
-    try:
-        with open(path, "rb") as file:
-            if os.fstat(file.fileno()).st_size == 0:
-                return memoryview(b"")
-            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    except FileNotFoundError:
-        raise FormatError("no such file", path=path) from None
-    except (OSError, ValueError) as error:
-        raise FormatError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=path) from None
 
 
 def read(source: Source, options: LoadOptions) -> Character:

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from marrow.errors import FormatError, ResourceLimitError, ValidationError
 
-__all__ = ["LoadOptions", "Source"]
+__all__ = ["LoadOptions", "Source", "read_bytes"]
 
 MAX_FILE_BYTES = 4 << 30
 
@@ -67,8 +67,11 @@ class Source:
         text = unquote(reference).replace("\\", "/")
         if "\0" in text or "://" in text:
             raise FormatError(f"refers to {reference!r}, which is not a file beside it", path=self.path)
-        folder = self.path.parent.resolve()
-        target = (folder / text).resolve()
+        try:
+            folder = self.path.parent.resolve()
+            target = (folder / text).resolve()
+        except (OSError, RuntimeError):  # links that lead in a circle
+            raise FormatError(f"refers to {reference!r}, whose links lead nowhere", path=self.path) from None
         if not self.allow_outside and not target.is_relative_to(folder):
             raise FormatError(
                 f"refers to {reference!r}, outside its own folder",
@@ -79,6 +82,23 @@ class Source:
             self.neighbours[target] = read_bytes(target, reference)
         self.references[reference] = self.neighbours[target]
         return self.neighbours[target]
+
+    def picture(self, *references: str) -> tuple[bytes | None, str]:
+        """The bytes of a texture the file refers to, by one of several references; or None and why.
+
+        Where none can be had, be it missing or out of bounds, a file of the same name beside this one or in
+        `textures/` does: models get moved, and exporters write paths of the author's machine.
+        """
+        reasons = []
+        names = [r.replace("\\", "/").rpartition("/")[2] for r in references]
+        moved = [candidate for name in names if name for candidate in (name, f"textures/{name}")]
+        for reference in dict.fromkeys((*references, *moved)):
+            try:
+                return self.neighbour(reference), ""
+            except FormatError as error:
+                reasons.append(error.message)
+        missing = "the file is not there"
+        return None, next((r for r in reasons[: len(references)] if r != "no such file"), missing)
 
 
 def read_bytes(path: Path, shown: object) -> bytes:

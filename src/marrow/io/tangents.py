@@ -27,8 +27,20 @@ __all__ = ["Tangents", "compute_tangents", "generate_tangents", "with_tangents"]
 
 Array = NDArray[Any]
 _TINY = np.float32(np.finfo(np.float32).tiny)
-# Odd constants without structure, one for each of a vertex's eight numbers.
-_MIX = np.random.default_rng(8).integers(1 << 62, 1 << 63, 8, dtype=np.uint64) | np.uint64(1)
+# Odd constants without structure (digits of pi), one for each of a vertex's eight numbers.
+_MIX = np.array(
+    [
+        0x243F6A8885A308D3,
+        0x13198A2E03707345,
+        0xA4093822299F31D1,
+        0x082EFA98EC4E6C89,
+        0x452821E638D01377,
+        0xBE5466CF34E90C6D,
+        0xC0AC29B7C97C50DD,
+        0x3F84D5B5B5470917,
+    ],
+    np.uint64,
+)
 
 
 @dataclass(frozen=True)
@@ -101,16 +113,17 @@ def compute_tangents(
     total, side, split = np.zeros((len(p), 3)), np.full(len(p), -1.0), np.zeros(len(p), bool)
     welded = _weld(p, n, uv)
     # x, y and z apart, (3, 3, F): sums over them are then additions of long rows.
-    rows = np.ascontiguousarray(p.T)
-    place = rows[:, faces.T]
+    corners = np.ascontiguousarray(faces.T)
+    place = _at_corners(p, corners)
     # Triangles with two corners in one place have no angles.
-    pinched = (place == place[:, [1, 2, 0]]).all(axis=0).any(axis=0)
+    pinched = _same_place(place, 0, 1) | _same_place(place, 1, 2) | _same_place(place, 2, 0)
     if pinched.any():
         faces = faces[~pinched]
-        place = rows[:, faces.T]
+        corners = np.ascontiguousarray(faces.T)
+        place = _at_corners(p, corners)
     if len(faces):
-        direction, orientation, flat = _face_tangents(place, np.ascontiguousarray(uv.T)[:, faces.T])
-        angle, share = _corner_shares(place, np.ascontiguousarray(n.T)[:, faces.T], direction, flat)
+        direction, orientation, flat = _face_tangents(place, _at_corners(uv, corners))
+        angle, share = _corner_shares(place, _at_corners(n, corners), direction, flat)
         if flat.any() or int(welded.max()) + 1 < len(p):
             links = _links(welded[faces])
             orientation = _adopted_orientation(orientation, flat, links)
@@ -121,11 +134,12 @@ def compute_tangents(
         else:
             total, side, split = _by_orientation(len(p), faces, orientation, angle, share)
     total, side = _from_twins(total, side, welded)
-    length = np.linalg.norm(total, axis=1, keepdims=True)
-    undefined = length[:, 0] < 1e-12
+    length = np.sqrt(np.einsum("vi,vi->v", total, total))
+    undefined = length < 1e-12
     values = np.empty((len(p), 4), np.float32)
-    values[:, :3] = total / np.where(undefined[:, None], 1, length)
-    values[undefined, :3] = _any_perpendicular(n[undefined])
+    values[:, :3] = total / np.where(undefined, 1, length)[:, None]
+    if undefined.any():
+        values[undefined, :3] = _any_perpendicular(n[undefined])
     values[:, 3] = -side
     return Tangents(values, int(split.sum()), int(undefined.sum()))
 
@@ -139,15 +153,30 @@ def _normal_map_uv_set(mesh: Mesh, character: Character) -> int | None:
     return None
 
 
+def _at_corners(values: Array, corners: Array) -> Array:
+    """The values `(V, C)` at `corners (3, F)`, as `(C, 3, F)`."""
+    return np.ascontiguousarray(values.T).take(corners, axis=1)
+
+
+def _same_place(place: Array, a: int, b: int) -> Array:
+    x, y, z = place[:, a] == place[:, b]
+    return x & y & z
+
+
 def _weld(p: Array, n: Array, uv: Array) -> Array:
     """One number for all vertices of equal position, normal and UV, `(V,)`."""
     rows = np.ascontiguousarray(np.concatenate([p, n, uv], axis=1) + np.float32(0))  # -0 equals 0
     # Sorting by one hash is several times quicker than by eight columns; should two rows ever share it, by
     # columns.
-    mixed = (rows.view(np.uint32).astype(np.uint64) * _MIX).sum(axis=1, dtype=np.uint64)
+    mixed = np.zeros(len(rows), np.uint64)
+    for column, factor in zip(rows.view(np.uint32).T, _MIX):
+        mixed += column * factor
     mixed ^= mixed >> np.uint64(29)
-    order = np.argsort(mixed, kind="stable")
-    same_hash = mixed[order[1:]] == mixed[order[:-1]]
+    order = np.argsort(mixed)
+    hashes = mixed[order]
+    same_hash = hashes[1:] == hashes[:-1]
+    if not same_hash.any():
+        return np.arange(len(rows))
     same = (rows[order[1:]] == rows[order[:-1]]).all(axis=1)
     if (same_hash & ~same).any():
         order = np.lexsort(rows.T)
@@ -247,9 +276,12 @@ def _corner_shares(place: Array, normal: Array, direction: Array, flat: Array) -
     def in_plane(v: Array) -> Array:
         v = v - normal * _dot(normal, v)
         length = np.sqrt(_dot(v, v))
-        return v / np.where(length > _TINY, length, np.float32(1))
+        v /= np.where(length > _TINY, length, np.float32(1))
+        return v
 
-    before, after = in_plane(place[:, [2, 0, 1]] - place), in_plane(place[:, [1, 2, 0]] - place)
+    edges = [place[:, (k + 1) % 3] - place[:, k] for k in range(3)]
+    after = in_plane(np.stack(edges, axis=1))
+    before = in_plane(-np.stack([edges[2], edges[0], edges[1]], axis=1))
     angle = np.arccos(np.clip(_dot(before, after), -1, 1))
     share = in_plane(np.broadcast_to(direction[:, None], place.shape))
     return angle, share * np.where(flat, np.float32(0), angle)

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from marrow.errors import ValidationError
+
 __all__ = [
     "angle",
     "between",
@@ -139,22 +141,33 @@ def from_matrix(m: ArrayLike) -> Array:
 _AXES = {"x": 0, "y": 1, "z": 2}
 
 
+def _axes(order: str) -> list[int]:
+    if not isinstance(order, str) or not order or not set(order.lower()) <= set(_AXES):
+        raise ValidationError(f"order must name axes x, y or z, such as 'xyz', got {order!r}")
+    return [_AXES[a] for a in order.lower()]
+
+
 def from_euler(angles: ArrayLike, order: str = "xyz") -> Array:
     """Turns by `angles (..., 3)` about the axes of `order`, each in the frame the ones before it left (intrinsic):
     `from_euler([a, b, c], "zxy")` is the matrix `Z(a) @ X(b) @ Y(c)`, as BVH files mean it."""
-    angles = _floating(angles)
+    angles, axes = _floating(angles), _axes(order)
+    if angles.ndim < 1 or angles.shape[-1] != len(axes):
+        raise ValidationError(
+            f"from_euler: expected {len(axes)} angles for {order!r}, got shape {angles.shape}"
+        )
     eye = np.eye(3, dtype=angles.dtype)
-    q = from_axis_angle(eye[_AXES[order[0].lower()]], angles[..., 0])
-    for k in range(1, len(order)):
-        q = multiply(q, from_axis_angle(eye[_AXES[order[k].lower()]], angles[..., k]))
+    q = from_axis_angle(eye[axes[0]], angles[..., 0])
+    for k in range(1, len(axes)):
+        q = multiply(q, from_axis_angle(eye[axes[k]], angles[..., k]))
     return q
 
 
 def to_euler(q: ArrayLike, order: str = "xyz") -> Array:
     """The three angles `(..., 3)` with `from_euler(to_euler(q, order), order) == q`, for three different axes."""
-    i, j, k = (_AXES[a.lower()] for a in order)
-    if len({i, j, k}) != 3:
-        raise ValueError(f"order must name three different axes, got {order!r}")
+    axes = _axes(order)
+    if sorted(axes) != [0, 1, 2]:
+        raise ValidationError(f"order must name three different axes, got {order!r}")
+    i, j, k = axes
     m = to_matrix(normalize(q))
     sign = 1.0 if (j - i) % 3 == 1 else -1.0
     # The cosine of the middle angle: atan2 keeps all digits near a right angle, where arcsin loses half of them.

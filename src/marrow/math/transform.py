@@ -59,9 +59,13 @@ def polar(m: ArrayLike) -> tuple[Array, Array]:
     """Splits linear maps `(..., 3, 3)` into `R @ S`: a proper rotation and a symmetric stretch.
 
     `R` is the rotation nearest to `M`, or to `-M` where `M` mirrors (the stretch is then negative), so that a mirrored
-    joint has a rotation to blend like any other.
+    joint has a rotation to blend like any other. What is not finite has neither: both parts are NaN.
     """
     m = np.asarray(m)
+    whole = np.isfinite(m).all(axis=(-2, -1), keepdims=True)
+    if not whole.all():
+        rotation, stretch = polar(np.where(whole, m, np.eye(3, dtype=m.dtype)))
+        return np.where(whole, rotation, np.nan), np.where(whole, stretch, np.nan)
     sign = np.where(np.linalg.det(m) < 0, -1.0, 1.0).astype(m.dtype)[..., None, None]
     u, _, vt = np.linalg.svd(sign * m)
     # A singular matrix may still come out of the SVD as a reflection: turn its null direction round.

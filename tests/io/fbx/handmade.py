@@ -23,6 +23,7 @@ class Fbx:
     unit: float = 100.0
     fps_mode: int = 6  # 30 frames a second
     up: int = 1
+    application: str = ""
     objects: list[str] = field(default_factory=list)
     connections: list[str] = field(default_factory=list)
     _last: int = 1000
@@ -122,7 +123,9 @@ class Fbx:
         axis: str,
         keys: Sequence[tuple[float, float]],
         kind: str = "linear",
+        beyond: str = "",
     ) -> None:
+        """Keys are (time, value); `beyond` is how the curve goes on after the last: A, K, M or R."""
         flags = {"step": 2, "linear": 4, "cubic": 8 | 0x400}[kind]
         value = self.add(
             "AnimationCurveNode",
@@ -137,8 +140,16 @@ class Fbx:
         body = body.replace(numbers([]), times)
         body += f"\nKeyValueFloat: {numbers([v for _, v in keys])}\nKeyAttrFlags: {numbers([flags])}"
         body += f"\nKeyAttrDataFloat: {numbers([0, 0, 0, 0])}\nKeyAttrRefCount: {numbers([len(keys)])}"
+        if beyond:
+            body += f"\nPost-Extrapolation:  {{\nType: {beyond}\nRepetition: -1\n}}"
         curve = self.add("AnimationCurve", "AnimCurve::", "", body)
         self.connect(curve, value, axis)
+
+    def _scene_info(self) -> str:
+        if not self.application:
+            return ""
+        row = f'P: "Original|ApplicationName", "KString", "", "", "{self.application}"'
+        return f'SceneInfo: "SceneInfo::GlobalInfo", "UserData" {{\nProperties70:  {{\n{row}\n}}\n}}\n'
 
     def text(self) -> bytes:
         settings = "\n".join(
@@ -155,7 +166,7 @@ class Fbx:
         )
         parts = [
             "; FBX 7.4.0 project file",
-            "FBXHeaderExtension:  {\nFBXHeaderVersion: 1003\nFBXVersion: 7400\n}",
+            f"FBXHeaderExtension:  {{\nFBXHeaderVersion: 1003\nFBXVersion: 7400\n{self._scene_info()}}}",
             f"GlobalSettings:  {{\nVersion: 1000\nProperties70:  {{\n{settings}\n}}\n}}",
             "Objects:  {\n" + "\n".join(self.objects) + "\n}",
             "Connections:  {\n" + "\n".join(self.connections) + "\n}",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,10 +11,7 @@ import pytest
 from handmade import SQUARE, Fbx, flag
 
 import marrow as mw
-from marrow.errors import FormatError, MarrowError, ResourceLimitError
-from marrow.io.fbx import process
-
-PREAMBLE = "import sys, json; a = json.loads(sys.argv[1]); sys.path[:] = a['path'];"
+from marrow.errors import MarrowError
 
 
 @pytest.fixture
@@ -34,67 +30,6 @@ def is_character_or_error(path: Path) -> bool:
         return isinstance(load(path), mw.Character)
     except MarrowError as error:
         return path.name in str(error)
-
-
-def child_that(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
-    monkeypatch.setattr(process, "_START", f"{PREAMBLE}{code}")
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGSEGV"), reason="needs signals")
-def test_a_crash_is_an_error(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    child_that(monkeypatch, "import os; os.kill(os.getpid(), 11)")
-    with pytest.raises(FormatError, match=r"crash.*SIGSEGV"):
-        load(path)
-
-
-def test_a_hang_is_an_error(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "BASE_SECONDS", 1)
-    hang = "from marrow.io.fbx.child import _limit; _limit(a['memory'], a['seconds'])\nwhile True: pass"
-    child_that(monkeypatch, hang)
-    with pytest.raises(ResourceLimitError, match="1 seconds"):
-        load(path)
-
-
-def test_sleeping_forever_is_an_error(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    child_that(monkeypatch, "import time; time.sleep(1000)")
-    monkeypatch.setattr(process, "wall_limit", lambda seconds: 1.0)
-    with pytest.raises(ResourceLimitError, match="within"):
-        load(path)
-
-
-def test_too_much_memory_is_an_error(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("resource")
-    monkeypatch.setattr(
-        "marrow.io.fbx.process._START",
-        f"{PREAMBLE}import marrow.io.fbx.convert as c; c.convert = lambda *x: bytearray(10 << 30);"
-        "from marrow.io.fbx.child import main; main(a['memory'], a['seconds'], a['options'])",
-    )
-    with pytest.raises(FormatError, match="memory"):
-        load(path)
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "pass",
-        "print('hello')",
-        "import sys; sys.stdout.buffer.write(bytes(1000))",
-        "import sys; sys.exit(3)",
-        "raise RuntimeError('odd')",
-        "import marrow.io.fbx.convert as c; c.convert = lambda *x: 1 / 0;"
-        "from marrow.io.fbx.child import main; main(a['memory'], a['seconds'], a['options'])",
-    ],
-)
-def test_any_other_answer_is_an_error(path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
-    child_that(monkeypatch, code)
-    with pytest.raises(FormatError):
-        load(path)
-
-
-def test_a_reader_that_cannot_start_is_an_error(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.executable", "/nowhere/python")
-    with pytest.raises(FormatError, match="could not be started"):
-        load(path)
 
 
 def test_the_caller_does_not_load_ufbx_or_numba(path: Path) -> None:

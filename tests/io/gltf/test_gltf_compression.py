@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 
 from marrow.errors import FormatError, MissingExtraError
 from marrow.io.gltf import draco, meshopt
+from surroundings import needed
 
 POSITIONS = np.random.default_rng(1).normal(size=(50, 3)).astype(np.float32)
 UVS = np.random.default_rng(3).random((50, 2)).astype(np.float32)
@@ -37,7 +38,7 @@ def packed_view(maker: Maker, data: bytes, count: int, stride: int, name: str, *
 
 
 def meshopt_file(name: str = "EXT_meshopt_compression") -> Maker:
-    encoder = pytest.importorskip("meshoptimizer")
+    encoder = needed("meshoptimizer")
     maker = Maker(nodes=[{"mesh": 0}], extensionsUsed=[name], extensionsRequired=[name])
     vertices = packed_view(maker, encoder.encode_vertex_buffer(POSITIONS), 50, 12, name, mode="ATTRIBUTES")
     indices = packed_view(
@@ -62,7 +63,7 @@ def test_meshopt_attributes_and_triangles(name):
 
 
 def test_meshopt_index_sequences():
-    encoder = pytest.importorskip("meshoptimizer")
+    encoder = needed("meshoptimizer")
     sequence = np.array([5, 3, 9, 9, 0, 1], np.uint32)
     data = encoder.encode_index_sequence(sequence, 6, 10)
     view = meshopt.Meshopt(0, len(data), 2, 6, "INDICES")
@@ -90,7 +91,7 @@ def test_meshopt_with_unpacked_fallback_is_read_without_the_package(monkeypatch)
 
 
 def unpack_filtered(rows: np.ndarray, stride: int, name: str) -> np.ndarray:
-    encoder = pytest.importorskip("meshoptimizer")
+    encoder = needed("meshoptimizer")
     data = encoder.encode_vertex_buffer(rows, len(rows), stride)
     view = meshopt.Meshopt(0, len(data), stride, len(rows), "ATTRIBUTES", filter=name)
     return meshopt.unpack(memoryview(data), view, "x", "view")
@@ -164,7 +165,7 @@ def test_damaged_meshopt_data_is_refused_or_read_but_never_crashes():
 
 
 def draco_file(**change: Any) -> Maker:
-    encoder = pytest.importorskip("DracoPy")
+    encoder = needed("DracoPy")
     maker = Maker(
         nodes=[{"mesh": 0}],
         extensionsUsed=["KHR_draco_mesh_compression"],
@@ -227,9 +228,9 @@ def test_missing_packages_name_the_extra(monkeypatch):
     meshopt._library.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "meshoptimizer._loader", None)
     monkeypatch.setitem(__import__("sys").modules, "DracoPy", None)
-    with pytest.raises(MissingExtraError, match=r"marrow\[meshopt\]"):
+    with pytest.raises(MissingExtraError, match=r"marrow-engine\[meshopt\]"):
         maker.load()
-    with pytest.raises(MissingExtraError, match=r"marrow\[draco\]"):
+    with pytest.raises(MissingExtraError, match=r"marrow-engine\[draco\]"):
         other.load()
 
 

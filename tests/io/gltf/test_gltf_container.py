@@ -95,9 +95,31 @@ def test_used_extension_that_is_unknown_is_reported():
     assert "KHR_texture_transform" not in report
 
 
-def test_lights_are_ignored_with_a_line_even_when_required():
-    names = {"extensionsUsed": ["KHR_lights_punctual"], "extensionsRequired": ["KHR_lights_punctual"]}
-    assert "lights are not kept" in str(load(json.dumps(EMPTY | names).encode()).report)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "KHR_lights_punctual",
+        "KHR_materials_transmission",
+        "KHR_materials_clearcoat",
+        "KHR_materials_sheen",
+        "KHR_materials_specular",
+        "KHR_materials_iridescence",
+        "KHR_materials_some_day",
+        "EXT_texture_something",
+        "MSFT_texture_dds",
+        "ADOBE_materials_clearcoat_tint",
+    ],
+)
+def test_what_concerns_looks_alone_is_dropped_with_a_line_even_when_required(name):
+    names = {"extensionsUsed": [name], "extensionsRequired": [name]}
+    report = load(json.dumps(EMPTY | names).encode()).report
+    assert [line.message for line in report if line.kind == "dropped" and name in line.message]
+
+
+@pytest.mark.parametrize("name", ["KHR_geometry_something", "EXT_mesh_other", "KHR_", "x"])
+def test_any_other_required_extension_is_refused(name):
+    with pytest.raises(FormatError, match=name):
+        load(json.dumps(EMPTY | {"extensionsRequired": [name]}).encode())
 
 
 @pytest.mark.parametrize("uri", ["data:;base64,@@@@", "data:nothing", "data:;base64,AAAA", "data:;base64,é"])

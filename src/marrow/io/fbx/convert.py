@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,25 +11,38 @@ from numpy.typing import NDArray
 
 from marrow.errors import ResourceLimitError
 from marrow.io.fbx.geometry import Geometry, read_geometry
-from marrow.io.fbx.held import Held
+from marrow.io.fbx.held import Held, learn_layout
 from marrow.io.fbx.materials import Materials
 from marrow.io.fbx.motion import read_clips
+from marrow.io.fbx.scene import bound_at, lower_levels, report_unread
 from marrow.io.fbx.skin import Morphs, matrix, read_skin
 from marrow.math import affine, quaternion
 from marrow.model import Character, Mesh, Pose, Skeleton
 from marrow.model._validate import owned
 from marrow.report import ReportBuilder
 
-__all__ = ["convert"]
+__all__ = ["Converted", "convert"]
 
 Array = NDArray[Any]
 MAX_NODES = 200_000
 
 
-def convert(data: bytes, scale: float | None, fps: float | None) -> tuple[Character, list[list[str]]]:
-    """The character in an FBX file, and for each of its images the names under which it lies outside (see
-    `Materials.wanted`). Raises `ufbx.UfbxError` for a file ufbx cannot read,
-    `ResourceLimitError` for one that is too large."""
+@dataclass
+class Converted:
+    """A character, and what is left for the parent to do: images to find or to make (`Materials`), skins that move
+    with their node (the mesh's number, and the node's matrix when it was bound; see `moved_skins`).
+    """
+
+    character: Character
+    materials: Materials
+    bound_at: dict[int, list[list[float]]]
+
+
+def convert(data: bytes, scale: float | None, fps: float | None) -> Converted:
+    """The character in an FBX file.
+
+    Raises `ufbx.UfbxError` for a file ufbx cannot read, `ResourceLimitError` for one that is too large.
+    """
     scene = Held(
         ufbx.load_memory(
             data,
@@ -46,12 +60,16 @@ def convert(data: bytes, scale: float | None, fps: float | None) -> tuple[Charac
     )
     if len(scene.nodes) > MAX_NODES:
         raise ResourceLimitError(f"has {len(scene.nodes)} nodes, more than the {MAX_NODES} marrow reads")
+    for mesh in scene.meshes:
+        learn_layout(mesh.vertices)
     report = ReportBuilder()
     for warning in scene.metadata.warnings:
         report.add("warning", "ufbx", f"{warning.description} ({warning.count} times)")
+    report_unread(scene, report)
     names, parents, rest, joint_of = _nodes(scene, report)
     materials, morphs = Materials(report), Morphs()
-    meshes = _meshes(scene, joint_of, materials, morphs, report)
+    hidden = lower_levels(scene, report)
+    meshes, shown_on = _meshes(scene, joint_of, materials, morphs, hidden, report)
     rest = rest.replace(morphs=np.array(morphs.defaults, np.float32))
     skeleton = Skeleton(tuple(names), parents, rest, tuple(morphs.names))
     clips = read_clips(scene, skeleton, joint_of, morphs.channel_of, fps, report)
@@ -63,7 +81,7 @@ def convert(data: bytes, scale: float | None, fps: float | None) -> tuple[Charac
         tuple(materials.images),
         report=report.build(),
     )
-    return character, materials.wanted
+    return Converted(character, materials, bound_at(scene, shown_on))
 
 
 def _nodes(scene: Held, report: ReportBuilder) -> tuple[list[str], Array, Pose, dict[int, int]]:
@@ -118,11 +136,17 @@ def _name(node: Held) -> str:
 
 
 def _meshes(
-    scene: Held, joint_of: dict[int, int], materials: Materials, morphs: Morphs, report: ReportBuilder
-) -> list[Mesh]:
-    """A mesh for every node that shows one, in the order of the nodes."""
+    scene: Held,
+    joint_of: dict[int, int],
+    materials: Materials,
+    morphs: Morphs,
+    hidden: set[int],
+    report: ReportBuilder,
+) -> tuple[list[Mesh], list[Held]]:
+    """A mesh for every node that shows one, in the order of the nodes, and those nodes."""
     geometries: dict[int, Geometry | None] = {}
     found: list[Mesh] = []
+    nodes: list[Held] = []
     for node in scene.nodes:
         mesh, joint = node.mesh, joint_of.get(node.typed_id)
         if mesh is None or joint is None:
@@ -138,8 +162,10 @@ def _meshes(
             continue
         if len(mesh.cache_deformers):
             report.add("dropped", place, "its geometry cache was left out; it moves by skin and morphs alone")
-        found.append(_mesh(node, mesh, joint, name, geometry, joint_of, materials, morphs, report))
-    return found
+        made = _mesh(node, mesh, joint, name, geometry, joint_of, materials, morphs, report)
+        found.append(made.replace(visible=False) if node.typed_id in hidden else made)
+        nodes.append(node)
+    return found, nodes
 
 
 def _mesh(

@@ -90,7 +90,7 @@ def _welded(mesh: Held, points: Array, control: Array, corners: Array, slot: Arr
         columns["colors"] = _values(mesh.vertex_color, 4, flat)
     single = {
         name: np.ascontiguousarray(value, np.float32) + np.float32(0) for name, value in columns.items()
-    }
+    }  # plus zero: -0 and 0 are the same
     whole = np.stack([control[flat], np.repeat(slot, 3)], axis=1).astype(np.uint32)
     kept, numbers = weld(np.concatenate([whole, *(v.view(np.uint32) for v in single.values())], axis=1))
     picked = {name: value[kept] for name, value in single.items()}
@@ -112,26 +112,34 @@ def _values(attribute: Held, width: int, corners: Array) -> Array:
     """The attribute at each of the corners, `(n, width)`; what is not finite or not there is zero."""
     values, indices = reals(attribute.values, width), integers(attribute.indices)
     if not len(values) or not len(indices):
-        return np.zeros((len(corners), width))
-    index = indices[np.minimum(corners, len(indices) - 1)]
-    out = values[np.minimum(index, len(values) - 1)]
-    return np.where(np.isfinite(out), out, 0.0)
+        return np.zeros((len(corners), width), np.float32)
+    with np.errstate(over="ignore"):
+        values = values.astype(np.float32)
+    values[~np.isfinite(values)] = 0
+    index = indices.take(corners, mode="clip")
+    return values.take(index, axis=0, mode="clip")
 
 
 def weld(rows: Array) -> tuple[Array, Array]:
     """Rows `(n, C)` uint32 that agree in every column become one: `kept (V,)`, the first of each in order,
     and for every row the number `(n,)` of the one it became."""
-    # A 64-bit hash sorts far quicker than the rows would; whether it really told them apart is checked
-    # afterwards.
+    # A hash with the row's number in its low bits sorts far quicker than the rows would; whether it really told
+    # them apart is checked afterwards.
     hashed = np.zeros(len(rows), np.uint64)
-    for column in rows.T:
+    for column in np.ascontiguousarray(rows.T):
         hashed = (hashed ^ column) * np.uint64(0x9E3779B97F4A7C15)
         hashed ^= hashed >> np.uint64(29)
-    _, first, inverse = np.unique(hashed, return_index=True, return_inverse=True)
-    if (rows[first][inverse] != rows).any():
-        _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-        inverse = inverse.reshape(-1)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return first[order], rank[inverse]
+    bits = np.uint64(len(rows).bit_length())
+    row_bits = (np.uint64(1) << bits) - np.uint64(1)
+    keys = np.sort((hashed & ~row_bits) | np.arange(len(rows), dtype=np.uint64))
+    order = (keys & row_bits).astype(np.int64)
+    keys >>= bits
+    starts = np.concatenate([[True], keys[1:] != keys[:-1]])
+    first = np.empty_like(order)
+    first[order] = order[starts][np.cumsum(starts) - 1]
+    if (rows.take(first, axis=0) != rows).any():
+        _, at, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        first = at[inverse.reshape(-1)]
+    kept = np.zeros(len(rows), bool)
+    kept[first] = True
+    return np.flatnonzero(kept), (np.cumsum(kept) - 1)[first]

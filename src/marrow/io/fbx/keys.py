@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ResourceLimitError
-from marrow.io.fbx.held import Held, elements
+from marrow.io.fbx.held import Held, elements, rows
 from marrow.math import quaternion
 
 __all__ = ["NO_KEYS", "Keys", "at", "cut", "read_keys", "rising"]
@@ -36,11 +36,20 @@ def read_keys(items: Held, width: int) -> Keys:
     n = len(items)
     if n > _MAX_KEYS:
         raise ResourceLimitError(f"has a track of {n} keys, more than the {_MAX_KEYS} marrow reads")
-    keys = elements(items)
-    times = np.fromiter((key.time for key in keys), np.float64, n)
-    values = np.array([key.value for key in keys], np.float64).reshape(n, width)
+    layout = np.dtype([("time", np.float64), ("value", np.float64, width), ("flags", np.uint32, 2)])
+    table = rows(items, layout)
+    if table is not None and _is_key(table[0], items[0]) and _is_key(table[-1], items[n - 1]):
+        times, values = table["time"], table["value"]
+    else:
+        keys = elements(items)
+        times = np.fromiter((key.time for key in keys), np.float64, n)
+        values = np.array([key.value for key in keys], np.float64).reshape(n, width)
     good = np.isfinite(times) & np.isfinite(values).all(1)
     return Keys(times[good], values[good])
+
+
+def _is_key(row: Any, key: Held) -> bool:
+    return row["time"].tobytes() + row["value"].tobytes() == np.array([key.time, *key.value]).tobytes()
 
 
 def at(keys: Keys, times: Array, rotation: bool) -> Array:

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
 
 from marrow.io.fbx.held import Held
-from marrow.io.fbx.images import media_type
+from marrow.io.images import media_type
 from marrow.model import Image, Material, Texture
 from marrow.report import ReportBuilder
 
 __all__ = ["Materials"]
 
 _WRAP = ("repeat", "clamp")
+Packing = tuple[Literal["metallic_roughness", "alpha"], int | None, int | None]
 
 
 @dataclass
 class Materials:
     """The materials of the scene by their ufbx number, and the images they use.
 
-    `wanted[i]` are the names under which image `i` may lie beside the file; empty for an embedded one. The
-    child does not open them: the parent does, by the rules of `Source.neighbour`.
+    `wanted[i]` are the names under which image `i` may lie outside the file; empty for an embedded one. The
+    child does not open them: the parent does, by the rules of `Source.picture`. Then it packs: image `i` of
+    `packed` is made of the images whose numbers stand there (None: there is none). `factors` are the metalness
+    and roughness of materials whose texture may turn out not to be had.
     """
 
     report: ReportBuilder
     materials: list[Material] = field(default_factory=list)
     images: list[Image] = field(default_factory=list)
     wanted: list[list[str]] = field(default_factory=list)
+    packed: dict[int, Packing] = field(default_factory=dict)
+    factors: dict[int, tuple[float, float]] = field(default_factory=dict)
     _numbers: dict[int, int] = field(default_factory=dict)
     _image_of: dict[Any, int] = field(default_factory=dict)
 
@@ -37,10 +42,14 @@ class Materials:
         known = self._numbers.get(material.element_id)
         if known is None:
             known = self._numbers[material.element_id] = len(self.materials)
-            self.materials.append(self._converted(material))
+            made, factors = self._converted(material)
+            self.materials.append(made)
+            if factors is not None:
+                self.factors[known] = factors
         return known
 
-    def _converted(self, material: Held) -> Material:
+    def _converted(self, material: Held) -> tuple[Material, tuple[float, float] | None]:
+        """The material, and its metalness and roughness should its texture be missing."""
         pbr, fbx = material.pbr, material.fbx
         place = f"material {material.name!r}"
         factor = _number(pbr.base_factor, 1.0)
@@ -52,42 +61,69 @@ class Materials:
             )
             opacity = 1.0
         base = self._texture(pbr.base_color, place)
-        shine = self._packed(pbr, place)
+        rough, metal = self._texture(pbr.roughness, place), self._texture(pbr.metalness, place)
         glowing = self._texture(pbr.emission_color, place)
         # In FBX a texture takes the place of a value, in glTF they are multiplied.
         if base is not None:
             color = (1.0, 1.0, 1.0)
         glow = _number(pbr.emission_factor, 1.0)
         emission = _color(pbr.emission_color, (0.0, 0.0, 0.0)) if glowing is None else (1.0, 1.0, 1.0)
-        see_through = opacity < 1 or (pbr.opacity.texture is not None and pbr.opacity.texture_enabled)
+        see_through = opacity < 1
+        slots = (pbr.opacity, fbx.transparency_color, fbx.transparency_factor)
+        clear = next((t for t in (self._texture(slot, place) for slot in slots) if t is not None), None)
+        if clear is not None:
+            see_through = True
+            base = self._with_alpha(base, clear)
         normal = self._texture(pbr.normal_map, place) or self._texture(fbx.normal_map, place)
         if normal is None and fbx.bump.texture is not None:
             self.report.add("dropped", place, "its bump map is not a normal map and was left out")
-        return Material(
+        metalness = float(np.clip(_number(pbr.metalness, 0.0), 0, 1))
+        roughness = float(np.clip(_number(pbr.roughness, 1.0), 0, 1))
+        made = Material(
             material.name,
             (*(float(np.clip(c * factor, 0, 1)) for c in color), opacity),  # type: ignore[arg-type]
-            metallic=float(np.clip(_number(pbr.metalness, 0.0), 0, 1)) if shine is None else 1.0,
-            roughness=float(np.clip(_number(pbr.roughness, 1.0), 0, 1)) if shine is None else 1.0,
+            metallic=metalness if metal is None else 1.0,
+            roughness=roughness if rough is None else 1.0,
             emissive=tuple(float(np.clip(c * glow, 0, 1)) for c in emission),  # type: ignore[arg-type]
             base_color_texture=base,
-            metallic_roughness_texture=shine,
+            metallic_roughness_texture=self._with_metallic_roughness(rough, metal),
             normal_texture=normal,
             occlusion_texture=self._texture(pbr.ambient_occlusion, place),
             emissive_texture=glowing,
             alpha_mode="blend" if see_through else "opaque",
             double_sided=bool(material.features.double_sided.enabled),
         )
+        return made, None if rough is None and metal is None else (metalness, roughness)
 
-    def _packed(self, pbr: Held, place: str) -> Texture | None:
-        """glTF keeps roughness and metalness in one image; two images cannot be carried over."""
-        rough, metal = pbr.roughness.texture, pbr.metalness.texture
-        if rough is not None and metal is not None and rough.file_index == metal.file_index:
-            return self._texture(pbr.roughness, place)
-        if rough is not None or metal is not None:
-            self.report.add(
-                "dropped", place, "roughness and metalness textures in files of their own were left out"
-            )
-        return None
+    def _with_metallic_roughness(self, rough: Texture | None, metal: Texture | None) -> Texture | None:
+        """glTF keeps roughness and metalness in one image."""
+        one = rough or metal
+        if one is None or (rough is not None and metal is not None and rough.image == metal.image):
+            return one
+        first, second = (None if t is None else t.image for t in (rough, metal))
+        return self._packing("metallic_roughness", one, first, second)
+
+    def _with_alpha(self, base: Texture | None, clear: Texture) -> Texture:
+        """glTF keeps opacity in the alpha of the base colour."""
+        if base is not None and base.image == clear.image:
+            return base
+        return self._packing("alpha", base or clear, None if base is None else base.image, clear.image)
+
+    def _packing(
+        self,
+        how: Literal["metallic_roughness", "alpha"],
+        like: Texture,
+        first: int | None,
+        second: int | None,
+    ) -> Texture:
+        key = (how, first, second)
+        known = self._image_of.get(key)
+        if known is None:
+            known = self._image_of[key] = len(self.images)
+            self.images.append(Image(f"{self.images[like.image].name}_{how}", "image/png", b""))
+            self.wanted.append([])
+            self.packed[known] = key
+        return replace(like, image=known)
 
     def _texture(self, slot: Held, place: str) -> Texture | None:
         texture = slot.texture
@@ -127,23 +163,9 @@ class Materials:
             known = self._image_of[key] = len(self.images)
             base = names[0].replace("\\", "/").rpartition("/")[2] if names else texture.name
             stem = base.rpartition(".")[0] or base
-            self.images.append(Image(stem, media_type(content, base), content))
-            self.wanted.append([] if content else _candidates(names))
+            self.images.append(Image(stem, media_type(content, name=base), content))
+            self.wanted.append([] if content else list(dict.fromkeys(names)))
         return known
-
-
-def _candidates(names: list[str]) -> list[str]:
-    """Where an outside texture may be: where the file says, or right beside it, as texture folders get
-    flattened.
-    """
-    found: dict[str, None] = {}
-    for name in names:
-        text = name.replace("\\", "/")
-        if ":" not in text and not text.startswith("/"):
-            found.setdefault(text)
-    for name in names:
-        found.setdefault(name.replace("\\", "/").rpartition("/")[2])
-    return [name for name in found if name]
 
 
 def _number(slot: Held, default: float) -> float:

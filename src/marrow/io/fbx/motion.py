@@ -13,6 +13,7 @@ import ufbx
 from numpy.typing import NDArray
 
 from marrow.io.clips import free_name
+from marrow.io.fbx.extrapolation import curves_of, running_on, sampled_node, sampled_value
 from marrow.io.fbx.held import Held
 from marrow.io.fbx.keys import NO_KEYS, Keys, cut, read_keys, rising
 from marrow.io.fbx.unkeyed import read_unkeyed, swung
@@ -25,6 +26,20 @@ __all__ = ["read_clips"]
 
 Array = NDArray[Any]
 MIN_RATE = 30.0
+Channels = dict[tuple[int, str], int]
+"""The morph channel that a property (of an element by its ufbx number) drives."""
+# What may be keyed of a node and moves it.
+TRANSFORMS = {
+    "Lcl Translation",
+    "Lcl Rotation",
+    "Lcl Scaling",
+    "RotationOffset",
+    "RotationPivot",
+    "ScalingOffset",
+    "ScalingPivot",
+    "PreRotation",
+    "PostRotation",
+}
 # Between keys of a bent curve the baked motion is straight; at this many samples per frame the difference is
 # gone.
 _SAMPLES_PER_FRAME = 4
@@ -37,23 +52,30 @@ def read_clips(
     scene: Held,
     skeleton: Skeleton,
     joint_of: dict[int, int],
-    channel_of: dict[int, int],
+    channel_of: Channels,
     fps: float | None,
     report: ReportBuilder,
 ) -> list[Clip]:
     """A clip for every stack that moves something; the others are reported."""
     rate = float(scene.settings.frames_per_second)
     rate = rate if np.isfinite(rate) and 1 <= rate <= 1000 else MIN_RATE
-    movable = {node.element_id for node in scene.nodes} | set(channel_of)
+    nodes = {node.element_id for node in scene.nodes}
     clips: list[Clip] = []
     taken: set[str] = set()
     for i, stack in enumerate(scene.anim_stacks):
         name = stack.name or f"clip_{i}"
         place = f"animation {name!r}"
-        if not any(p.element.element_id in movable for layer in stack.layers for p in layer.anim_props):
-            report.add("dropped", place, "an animation stack that moves no joint and no morph was left out")
+        curves = curves_of(stack)
+        moved = [p for p, _ in curves if p.element.element_id in nodes and p.prop_name in TRANSFORMS]
+        if not moved and not any((p.element.element_id, p.prop_name) in channel_of for p, _ in curves):
+            # Exporters write an empty take for nothing.
+            if len(curves):
+                report.add("dropped", place, "it moves no joint and no morph; left out")
             continue
-        tracks, duration = _read_stack(scene, stack, skeleton, joint_of, channel_of, max(MIN_RATE, rate), fps)
+        _report_others(curves, nodes, place, report)
+        tracks, duration = _read_stack(
+            scene, stack, curves, skeleton, joint_of, channel_of, max(MIN_RATE, rate), fps
+        )
         unique = free_name(name, taken)
         if unique != name:
             report.add("repaired", place, f"another clip has this name; this one is called {unique!r}")
@@ -62,12 +84,27 @@ def read_clips(
     return clips
 
 
+def _report_others(
+    curves: list[tuple[Held, Held]], nodes: set[int], place: str, report: ReportBuilder
+) -> None:
+    """A line for what moves and is not kept."""
+    seen: dict[str, int] = {}
+    for prop, curve in curves:
+        if float(curve.min_value) == float(curve.max_value):
+            continue
+        if prop.prop_name == "Visibility" and prop.element.element_id in nodes:
+            seen["visibility"] = seen.get("visibility", 0) + 1
+    for what, count in seen.items():
+        report.add("dropped", place, f"the {what} of {count} nodes changes over time, which is not kept")
+
+
 def _read_stack(
     scene: Held,
     stack: Held,
+    curves: list[tuple[Held, Held]],
     skeleton: Skeleton,
     joint_of: dict[int, int],
-    channel_of: dict[int, int],
+    channel_of: Channels,
     rate: float,
     fps: float | None,
 ) -> tuple[list[Track], float]:
@@ -83,12 +120,20 @@ def _read_stack(
     }
     baked = Held(ufbx.bake_anim(scene.raw, anim.raw, **options))
     unkeyed = read_unkeyed(scene, stack)
+    begin, end, running = _span(stack, curves)
     found: list[tuple[int, Path, Keys]] = []
+    beyond = {node.typed_id: node for node in scene.nodes if node.element_id in running} if running else {}
+    for number, node in beyond.items():
+        if number in joint_of:
+            keys = sampled_node(anim, node, begin, end, options["resample_rate"])
+            found += [(joint_of[number], path, k) for path, k in keys.items()]
     for node in baked.nodes:
+        if node.typed_id in beyond:
+            continue
         joint = joint_of.get(node.typed_id)
         if joint is None:
             continue
-        keys: dict[Path, Keys] = {
+        keys = {
             "translation": read_keys(node.translation_keys, 3),
             "rotation": read_keys(node.rotation_keys, 4),
             "scale": read_keys(node.scale_keys, 3),
@@ -100,12 +145,19 @@ def _read_stack(
             keys["translation"] = swung(swing, keys["rotation"], keys["scale"], 1 / options["resample_rate"])
         found += [(joint, path, k) for path, k in keys.items()]
     for element in baked.elements:
-        channel = channel_of.get(element.element_id)
-        for prop in element.props if channel is not None else ():
-            if prop.name == "DeformPercent":
-                percent = read_keys(prop.keys, 3)
-                found.append((channel, "morph", Keys(percent.times, percent.values[:, :1] / 100)))  # type: ignore[arg-type]
-    begin, end = _span(stack)
+        for prop in element.props:
+            channel = channel_of.get((element.element_id, prop.name))
+            if channel is None:
+                continue
+            percent = read_keys(prop.keys, 3)
+            if element.element_id in running:
+                curve = next(
+                    c
+                    for p, c in curves
+                    if (p.element.element_id, p.prop_name) == (element.element_id, prop.name)
+                )
+                percent = sampled_value(curve, begin, end, options["resample_rate"])
+            found.append((channel, "morph", Keys(percent.times, percent.values[:, :1] / 100)))
     tracks = []
     for target, path, whole in found:
         track = _track(target, path, cut(whole, begin, end, path == "rotation", fps), skeleton)
@@ -114,22 +166,17 @@ def _read_stack(
     return tracks, float(np.float32(end - begin))
 
 
-def _span(stack: Held) -> tuple[float, float]:
-    """Begin and end of the clip: the stack's own, but not past the last key of any curve."""
+def _span(stack: Held, curves: list[tuple[Held, Held]]) -> tuple[float, float, set[int]]:
+    """Begin and end of the clip, and which elements move beyond their keys: it is the stack's own span, but not
+    past the last key where everything rests from there on.
+    """
     begin, end = float(stack.time_begin), float(stack.time_end)
-    curves = [
-        Held(curve)
-        for layer in stack.layers
-        for prop in layer.anim_props
-        for curve in prop.anim_value.curves
-        if curve is not None
-    ]
-    keyed = [curve for curve in curves if len(curve.keyframes)]
-    first = min((float(c.min_time) for c in keyed), default=0.0)
-    last = max((float(c.max_time) for c in keyed), default=0.0)
+    first = min((float(c.min_time) for _, c in curves), default=0.0)
+    last = max((float(c.max_time) for _, c in curves), default=0.0)
     if not np.isfinite(begin) or not np.isfinite(end) or end <= begin:
         begin, end = first, last
-    return begin, max(begin, min(end, last))
+    running = running_on(curves, begin, end)
+    return begin, max(begin, end if running else min(end, last)), running
 
 
 def _track(target: int, path: Path, keys: Keys, skeleton: Skeleton) -> Track | None:

@@ -136,7 +136,8 @@ class Morphs:
     def __init__(self) -> None:
         self.names: list[str] = []
         self.defaults: list[float] = []
-        self.channel_of: dict[int, int] = {}
+        self._numbers: dict[int, int] = {}
+        self.channel_of: dict[tuple[int, str], int] = {}
 
     def targets(self, mesh: Held, geometry: Geometry, bind: Array | None) -> tuple[MorphTarget, ...]:
         """The targets of a mesh, on its welded vertices."""
@@ -144,6 +145,8 @@ class Morphs:
         for deformer in mesh.blend_deformers:
             for channel in deformer.channels:
                 number = self._number(channel)
+                # Files before version 6000 key the mesh, under the name of the shape.
+                self.channel_of[mesh.element_id, channel.name] = number
                 for keyframe in channel.keyframes:
                     target = _target(keyframe, self.names[number], number, geometry, bind, len(mesh.vertices))
                     if target is not None:
@@ -151,9 +154,10 @@ class Morphs:
         return tuple(found)
 
     def _number(self, channel: Held) -> int:
-        number = self.channel_of.get(channel.element_id)
+        number = self._numbers.get(channel.element_id)
         if number is None:
-            number = self.channel_of[channel.element_id] = len(self.names)
+            number = self._numbers[channel.element_id] = len(self.names)
+            self.channel_of[channel.element_id, "DeformPercent"] = number
             self.names.append(channel.name or f"morph_{number}")
             weight = float(channel.weight)
             self.defaults.append(weight if np.isfinite(weight) else 0.0)

@@ -56,6 +56,7 @@ class Accessors:
         self._view_data: dict[int, tuple[memoryview, int | None]] = {}
         self._raw: dict[int, Array] = {}
         self._floats: dict[int, Array] = {}
+        self._word_data: dict[int, Array] = {}
 
     def refuse(self, message: str, place: str) -> FormatError:
         return FormatError(message, path=self._source.path, place=place)
@@ -82,6 +83,32 @@ class Accessors:
                 self._budget.charge(raw.size * 4, f"accessors[{index}]")
                 found = normalized_floats(raw, accessor.normalized)
             self._floats[index] = found
+        return found
+
+    def packed(self, index: int, kind: str) -> Array | None:
+        """The float32 `(count * C,)` of an accessor that is nothing but a run of them; None for any other, be it
+        of another kind, compressed or damaged. Quicker than `floats` for those who read hundreds.
+        """
+        accessor = self.accessors[index] if index < len(self.accessors) else None
+        if accessor is None or accessor.componentType != 5126 or accessor.type != kind:
+            return None
+        v, size = accessor.bufferView, 4 * WIDTHS[kind]
+        view = self._views[v] if v is not None and v < len(self._views) else None
+        if view is None or view.extensions or view.byteStride not in (None, size) or accessor.sparse:
+            return None
+        size *= accessor.count
+        begin = view.byteOffset + accessor.byteOffset
+        words = self._words(view.buffer)
+        if begin % 4 or accessor.byteOffset + size > view.byteLength or begin + size > 4 * len(words):
+            return None
+        return words[begin // 4 : (begin + size) // 4]
+
+    def _words(self, index: int) -> Array:
+        """A whole buffer as float32."""
+        found = self._word_data.get(index)
+        if found is None:
+            data = self.buffer(index, f"buffers[{index}]")
+            found = self._word_data[index] = np.frombuffer(data[: len(data) // 4 * 4], "<f4")
         return found
 
     def integers(self, index: int, kind: str) -> Array:

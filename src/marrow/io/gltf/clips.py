@@ -26,6 +26,7 @@ Array = NDArray[Any]
 _INTERPOLATIONS = {"STEP": 0, "LINEAR": 1, "CUBICSPLINE": 2}
 _PATHS = {"translation": 0, "rotation": 1, "scale": 2}
 _KINDS = ("VEC3", "VEC4", "VEC3", "SCALAR")
+_WIDTHS = (3, 4, 3)
 STEP, LINEAR, CUBIC = range(len(INTERPOLATIONS))
 TRANSLATION, ROTATION, SCALE, MORPH = range(len(PATHS))
 
@@ -65,18 +66,29 @@ def read_clips(ctx: Context, tree: Tree, channels: Channels, skeleton: Skeleton)
         name = names.claim(wanted)
         if name != wanted:
             ctx.report.add("repaired", wanted, f"another clip has this name; this one is called {name!r}")
-        clips.append(
-            Clip(
-                name,
-                skeleton,
-                tracks,
-                duration=_positive(noted.duration),  # type: ignore[arg-type]
-                events=tuple(Event(time, event) for time, event in noted.events),
-                rate=_positive(noted.rate),
-                additive=noted.additive,
-            )
+        clip = Clip(
+            name,
+            skeleton,
+            tracks,
+            duration=_positive(noted.duration),  # type: ignore[arg-type]
+            rate=_positive(noted.rate) or None,
+            additive=noted.additive,
         )
+        clips.append(clip.replace(events=_events_inside(clip, noted.events, ctx)))
     return clips
+
+
+def _events_inside(clip: Clip, noted: list[tuple[float, str]], ctx: Context) -> tuple[Event, ...]:
+    """The events that lie in the clip; key times are float32, and may end a hair before the last event."""
+    last = clip.duration + 1e-6 * (1 + clip.duration)
+    for time, event in noted:
+        if not 0 <= time <= last:
+            ctx.report.add(
+                "dropped",
+                clip.name,
+                f"the event {event!r} at {time:g} s is outside the clip's {clip.duration:g} s",
+            )
+    return tuple(Event(time, event) for time, event in noted if 0 <= time <= last)
 
 
 def _positive(value: float | None) -> float | None:
@@ -93,6 +105,9 @@ class _Reader:
     def tracks(self, animation: Animation, noted: ClipNotes, place: str) -> Tracks:
         rows = _Rows()
         if not noted.still:
+            plain = self._plain(animation)
+            if plain is not None:
+                return self._packed(plain, place)
             only = None if noted.morphs is None else set(noted.morphs)
             seen: set[tuple[int, int]] = set()
             lost = 0
@@ -120,6 +135,39 @@ class _Reader:
                     f"{lost} channels animate nodes outside the skeleton, or the same thing twice",
                 )
         return self._packed(rows, place)
+
+    def _plain(self, animation: Animation) -> _Rows | None:
+        """All tracks at once, where every channel is what nearly all exporters write: packed floats that move a
+        joint, with increasing times. None where one is not: then each is read, and mended, by itself.
+        """
+        rows, joint_of, samplers = _Rows(), self._tree.joint_of, animation.samplers
+        packed, seen = self._ctx.accessors.packed, set()
+        clocks: dict[int, Array | None] = {}  # most tracks share their times
+        for channel in animation.channels:
+            target = channel.target
+            path = _PATHS.get(target.path)
+            joint = None if target.node is None else joint_of.get(target.node)
+            if path is None or joint is None or channel.sampler >= len(samplers) or (joint, path) in seen:
+                return None
+            seen.add((joint, path))
+            sampler = samplers[channel.sampler]
+            interpolation = _INTERPOLATIONS.get(sampler.interpolation)
+            if sampler.input not in clocks:
+                clocks[sampler.input] = self._plain_times(sampler.input)
+            times, values = clocks[sampler.input], packed(sampler.output, _KINDS[path])
+            if interpolation is None or times is None or values is None:
+                return None
+            if len(values) != len(times) * _WIDTHS[path] * (3 if interpolation == CUBIC else 1):
+                return None
+            rows.add(joint, path, interpolation, times, values)
+        self._ctx.budget.charge(2 * sum(a.nbytes for a in (*rows.times, *rows.values)), "animations")
+        return rows
+
+    def _plain_times(self, index: int) -> Array | None:
+        times = self._ctx.accessors.packed(index, "SCALAR")
+        if times is None or not len(times) or not np.isfinite(times).all():
+            return None
+        return times if (times[1:] > times[:-1]).all() else None
 
     def _add(
         self, rows: _Rows, sampler: Sampler, node: int, path: int, only: set[int] | None, place: str
@@ -212,7 +260,7 @@ class _Reader:
             values = np.concatenate([v.ravel() for v in rows.values])
         table = np.zeros(len(rows.target), TRACK_DTYPE)
         table["target"], table["path"], table["interpolation"] = rows.target, rows.path, rows.interpolation
-        table["keys"] = [len(t) for t in rows.times]
+        table["keys"] = list(map(len, rows.times))
         sizes = value_sizes(table)
         table["time_start"][1:] = np.cumsum(table["keys"], dtype=np.int64)[:-1]
         table["value_start"][1:] = np.cumsum(sizes)[:-1]
@@ -244,8 +292,9 @@ class _Reader:
         for target, path, interpolation, times, values in zip(
             rows.target, rows.path, rows.interpolation, rows.times, rows.values
         ):
-            good = np.isfinite(values.reshape(len(times), -1)).all(axis=1)
+            keys = values.reshape(len(times), -1)
+            good = np.isfinite(keys).all(axis=1)
             dropped += int((~good).sum())
-            out.add(target, path, interpolation, times[good], values[good])
+            out.add(target, path, interpolation, times[good], keys[good])
         self._ctx.report.add("repaired", place, f"{dropped} keys were not finite and were dropped")
         return out

@@ -25,14 +25,15 @@ SUPPORTED = {
     "EXT_texture_webp",
     "KHR_draco_mesh_compression",
     "KHR_materials_emissive_strength",
+    "KHR_materials_pbrSpecularGlossiness",
     "KHR_materials_unlit",
     "KHR_mesh_quantization",
     "KHR_meshopt_compression",
+    "KHR_texture_basisu",
     "KHR_texture_transform",
 }
 # Mending numbers one by one is slow, and only small exporters need it.
 MAX_LOOSE_VALUES = 200_000
-IGNORED = {"KHR_lights_punctual": "lights are not kept"}
 
 _decoder = msgspec.json.Decoder(Document)
 
@@ -87,9 +88,11 @@ def _split_glb(view: memoryview, path: object, report: ReportBuilder) -> tuple[m
 def _decode(text: memoryview, path: object, report: ReportBuilder) -> Document:
     raw = bytes(text)
     limits.limit(len(raw), limits.MAX_JSON_BYTES, "bytes of JSON", path)
-    # Brackets and commas bound what decoding allocates, and counting them costs next to nothing.
-    limits.limit(raw.count(b"{") + raw.count(b"["), limits.MAX_JSON_OBJECTS, "JSON objects and arrays", path)
-    limits.limit(raw.count(b","), limits.MAX_JSON_VALUES, "JSON values", path)
+    # Brackets and commas bound what decoding allocates. No text has more of them than letters.
+    if len(raw) > min(limits.MAX_JSON_OBJECTS, limits.MAX_JSON_VALUES):
+        brackets = raw.count(b"{") + raw.count(b"[")
+        limits.limit(brackets, limits.MAX_JSON_OBJECTS, "JSON objects and arrays", path)
+        limits.limit(raw.count(b","), limits.MAX_JSON_VALUES, "JSON values", path)
     # Padding is spaces by the standard and zero bytes in files of some exporters.
     raw = raw.rstrip(b"\0 \t\r\n")
     try:
@@ -153,7 +156,7 @@ def _check_version(document: Document, path: object) -> None:
 
 
 def _check_extensions(document: Document, path: object, report: ReportBuilder) -> None:
-    unknown = [e for e in document.extensionsRequired if e not in SUPPORTED and e not in IGNORED]
+    unknown = [e for e in document.extensionsRequired if e not in SUPPORTED and not _is_only_looks(e)]
     if unknown:
         names = ", ".join(unknown)
         raise FormatError(
@@ -163,8 +166,21 @@ def _check_extensions(document: Document, path: object, report: ReportBuilder) -
             remedy="export it without",
         )
     limits.limit(len(document.extensionsUsed), limits.MAX_LISTED, "extensions", path)
-    for name in document.extensionsUsed:
-        if name in IGNORED:
-            report.add("dropped", name, IGNORED[name])
-        elif name not in SUPPORTED:
-            report.add("dropped", name, "marrow does not know this extension; what it adds is not kept")
+    lost = [
+        e
+        for e in dict.fromkeys((*document.extensionsUsed, *document.extensionsRequired))
+        if e not in SUPPORTED
+    ]
+    looks = [e for e in lost if _is_only_looks(e)]
+    for group, what in (
+        (looks, "how surfaces look or are lit; joints, meshes and motion are whole"),
+        ([e for e in lost if e not in looks], "extensions marrow does not know"),
+    ):
+        if group:
+            report.add("dropped", "extensions", f"{', '.join(group)}: not kept ({what})")
+
+
+def _is_only_looks(extension: str) -> bool:
+    """Whether an extension concerns materials, textures and lights alone."""
+    words = extension.partition("_")[2].split("_")
+    return words[0] in ("materials", "material", "texture", "textures", "lights", "packing")

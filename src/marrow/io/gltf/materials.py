@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from marrow.errors import FormatError
+from marrow.errors import FormatError, ResourceLimitError
 from marrow.io.gltf import limits
 from marrow.io.gltf.accessors import data_uri
 from marrow.io.gltf.context import Context
@@ -15,13 +15,15 @@ from marrow.io.gltf.schema import (
     MaterialDef,
     MetallicRoughness,
     SamplerDef,
+    SpecularGlossiness,
     TextureInfo,
     TextureSource,
     TextureTransform,
 )
+from marrow.io.images import media_type
 from marrow.model import Image, Material, Texture
 
-__all__ = ["FILTERS", "IMAGE_EXTENSIONS", "WRAPS", "media_type", "read_images", "read_materials"]
+__all__ = ["FILTERS", "IMAGE_EXTENSIONS", "WRAPS", "read_images", "read_materials"]
 
 Wrap = Literal["repeat", "clamp", "mirror"]
 WRAPS: dict[int, Wrap] = {10497: "repeat", 33071: "clamp", 33648: "mirror"}
@@ -35,21 +37,8 @@ FILTERS = {
 }
 # Texture extensions whose images marrow keeps, the one it prefers first.
 IMAGE_EXTENSIONS = {"EXT_texture_avif": "image/avif", "EXT_texture_webp": "image/webp"}
-_SIGNATURES = (
-    (0, b"\x89PNG\r\n\x1a\n", "image/png"),
-    (0, b"\xff\xd8\xff", "image/jpeg"),
-    (8, b"WEBP", "image/webp"),
-    (4, b"ftypavif", "image/avif"),
-    (0, b"\xabKTX 20\xbb", "image/ktx2"),
-)
-
-
-def media_type(data: bytes, said: str | None = None) -> str:
-    """What an encoded image is, by its first bytes; what its file says where those tell nothing."""
-    for offset, signature, kind in _SIGNATURES:
-        if data[offset : offset + len(signature)] == signature:
-            return kind
-    return said or "application/octet-stream"
+# Kept as it is, for other programs: nothing here decodes it. A plain image beside it is preferred.
+BASIS = "KHR_texture_basisu"
 
 
 def read_images(ctx: Context) -> tuple[Image, ...]:
@@ -58,29 +47,34 @@ def read_images(ctx: Context) -> tuple[Image, ...]:
 
 
 def _image(ctx: Context, index: int, image: ImageDef) -> Image:
+    """A picture; an empty one where it cannot be had: a character without one of its pictures is still one."""
     place = f"images[{index}]"
+    try:
+        name, said, data = _picture(ctx, image, place)
+    except ResourceLimitError:
+        raise
+    except FormatError as error:
+        ctx.report.add("dropped", place, f"{error.message}; its textures stay empty")
+        name, said, data = image.name or "", image.mimeType, b""
+    limits.limit(len(data), limits.MAX_IMAGE_BYTES, f"bytes in {place}", ctx.source.path)
+    return Image(name, media_type(data, said), data)
+
+
+def _picture(ctx: Context, image: ImageDef, place: str) -> tuple[str, str | None, bytes]:
     name, said = image.name or "", image.mimeType
     if image.bufferView is not None:
         data = bytes(ctx.accessors.view(image.bufferView, place)[0])
         ctx.budget.charge(len(data), place)
-    elif image.uri is None:
+        return name, said, data
+    if image.uri is None:
         raise ctx.refuse("has neither a URI nor a buffer view", place)
-    elif image.uri[:5].lower() == "data:":
+    if image.uri[:5].lower() == "data:":
         kind, data = data_uri(image.uri, ctx.source.path, place)
-        said = said or kind
-    else:
-        name = name or image.uri
-        try:
-            data = ctx.source.neighbour(image.uri)
-        except FormatError as error:
-            # A character without one of its pictures is still a character; a path that leads astray is an
-            # attack.
-            if error.message != "no such file":
-                raise
-            ctx.report.add("warning", place, f"the file {image.uri!r} is missing; its textures stay empty")
-            data = b""
-    limits.limit(len(data), limits.MAX_IMAGE_BYTES, f"bytes in {place}", ctx.source.path)
-    return Image(name, media_type(data, said), data)
+        return name, said or kind, data
+    found, reason = ctx.source.picture(image.uri)
+    if found is None:
+        raise ctx.refuse(f"texture {image.uri!r}: {reason}", place)
+    return name or image.uri, said, found
 
 
 def read_materials(ctx: Context, images: Sequence[Image]) -> tuple[Material, ...]:
@@ -98,6 +92,12 @@ def _material(ctx: Context, images: Sequence[Image], index: int, m: MaterialDef)
     mode = m.alphaMode.lower()
     if mode not in ("opaque", "mask", "blend"):
         raise ctx.refuse(f"alpha mode {m.alphaMode!r} does not exist", place)
+    glossy = ctx.extension(m.extensions, "KHR_materials_pbrSpecularGlossiness", SpecularGlossiness, place)
+    if glossy is not None and m.pbrMetallicRoughness is None:
+        ctx.report.add("repaired", "materials", "specular-glossiness was read as rough, coloured non-metal")
+        pbr = MetallicRoughness(
+            glossy.diffuseFactor, glossy.diffuseTexture, 0.0, 1.0 - glossy.glossinessFactor
+        )
     emissive = m.emissiveFactor
     strength = ctx.extension(m.extensions, "KHR_materials_emissive_strength", EmissiveStrength, place)
     if strength is not None:
@@ -135,6 +135,15 @@ def _texture(ctx: Context, info: TextureInfo | None, place: str) -> Texture | No
         if better is not None:
             source = better.source
             break
+    if source is None:
+        basis = ctx.extension(texture.extensions, BASIS, TextureSource, where)
+        source = basis.source if basis is not None else None
+        if source is not None:
+            ctx.report.add(
+                "warning",
+                "textures",
+                "KTX2 images are kept for export, but cannot be shown: plain colours instead",
+            )
     if source is None:
         ctx.report.add("dropped", where, "it has no image in a format marrow keeps")
         return None

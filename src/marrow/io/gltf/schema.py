@@ -215,6 +215,14 @@ class MetallicRoughness(Struct, gc=False):
     metallicRoughnessTexture: TextureInfo | None = None
 
 
+class SpecularGlossiness(Struct, gc=False):
+    """`KHR_materials_pbrSpecularGlossiness` of a material, as far as it carries over."""
+
+    diffuseFactor: Vec4 = (1.0, 1.0, 1.0, 1.0)
+    diffuseTexture: TextureInfo | None = None
+    glossinessFactor: float = 1.0
+
+
 class MaterialDef(Struct, gc=False):
     name: str | None = None
     pbrMetallicRoughness: MetallicRoughness | None = None

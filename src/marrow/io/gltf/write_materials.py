@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from marrow.errors import MarrowError
 from marrow.io.gltf.builder import Builder
-from marrow.io.gltf.materials import FILTERS, IMAGE_EXTENSIONS, WRAPS, media_type
+from marrow.io.gltf.materials import BASIS, FILTERS, IMAGE_EXTENSIONS, WRAPS
+from marrow.io.images import Undecodable, as_png, media_type
 from marrow.model import Image, Material, Texture
 
 __all__ = ["write_images", "write_materials"]
 
 _WRAP_CODES = {name: code for code, name in WRAPS.items()}
 _FILTER_CODES = {name: code for code, name in FILTERS.items()}
-_EXTENSION_OF = {kind: name for name, kind in IMAGE_EXTENSIONS.items()}
+_EXTENSION_OF = {kind: name for name, kind in IMAGE_EXTENSIONS.items()} | {"image/ktx2": BASIS}
 _CORE_TYPES = ("image/png", "image/jpeg")
 
 
@@ -29,30 +28,25 @@ def write_images(builder: Builder, images: Sequence[Image]) -> dict[int, int]:
             continue
         kind, data = media_type(image.data, image.media_type), image.data
         if kind not in _CORE_TYPES and kind not in _EXTENSION_OF:
+            try:
+                data = as_png(data)
+            except Undecodable as error:
+                warnings.warn(
+                    f"image {image.name!r} is {kind}, which glTF cannot hold, and cannot be converted ({error}); "
+                    "its textures were left out",
+                    stacklevel=5,
+                )
+                continue
             warnings.warn(
                 f"image {image.name!r} is {kind}, which glTF cannot hold; it was converted to PNG",
                 stacklevel=5,
             )
-            kind, data = "image/png", _as_png(image)
+            kind = "image/png"
         definition: dict[str, Any] = {"mimeType": kind, "bufferView": builder.view(data)}
         if image.name:
             definition["name"] = image.name
         out[i] = builder.add("images", definition)
     return out
-
-
-def _as_png(image: Image) -> bytes:
-    from PIL import Image as Pillow
-
-    buffer = io.BytesIO()
-    try:
-        with Pillow.open(io.BytesIO(image.data)) as picture:
-            picture.save(buffer, "PNG")
-    except (OSError, ValueError, Pillow.DecompressionBombError) as error:
-        raise MarrowError(
-            f"image {image.name!r} ({image.media_type}) cannot be written to glTF: {error}"
-        ) from None
-    return buffer.getvalue()
 
 
 def write_materials(builder: Builder, materials: Sequence[Material], images: dict[int, int]) -> None:

@@ -3,9 +3,40 @@ materials.
 
 A stage becomes one character: every transformable prim and every joint is a joint of its skeleton, and
 everything that moves on the stage's one timeline is one clip. USD is native code that opens layers by itself
-and does not survive every damaged file, so it runs in a short-lived process with limits on time and memory.
+and does not survive every damaged file, so it runs in a process of its own (`marrow.io.process`).
 """
 
-from marrow.io.usd.process import read
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import asdict
+
+from marrow.errors import FormatError
+from marrow.io.container import Container
+from marrow.io.native import read_container
+from marrow.io.source import LoadOptions, Source
+from marrow.model import Character
 
 __all__ = ["read"]
+
+
+def read(source: Source, options: LoadOptions) -> Character:
+    """The character on a USD stage."""
+    from marrow.io.process import Reader, ask  # the child imports this package too, and needs none of that
+
+    # USD maps files and reserves room for its threads, so the limit on addresses is wider than what it uses.
+    reader = Reader("USD", "marrow.io.usd.child", "usd-core", "usd", base_memory=4 << 30)
+    asked = {"path": str(source.path.absolute()), "load": asdict(options)}
+    answer = ask(reader, b"", asked, size=len(source.data), path=source.path)
+    try:
+        container = Container(answer)
+        character = read_container(container, source.path)
+        references = json.loads(container.metadata.get("references", "[]"))
+    except (FormatError, ValueError) as error:
+        raise FormatError(f"the USD reader gave no whole answer: {error}", path=source.path) from None
+    # The parent asks for the same neighbours by the same rules: the cache key needs their bytes.
+    for reference in references:
+        with contextlib.suppress(FormatError):
+            source.neighbour(reference)
+    return character

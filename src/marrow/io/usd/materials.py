@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import math
 import zipfile
+from dataclasses import replace
 from typing import Any, Literal
 
 from marrow.errors import FormatError
+from marrow.io.images import Undecodable, media_type, with_alpha, with_metallic_roughness
 from marrow.io.source import Source
 from marrow.io.usd.stage import beside
 from marrow.model import Image, Material, Texture
@@ -16,13 +18,6 @@ from marrow.report import ReportBuilder
 __all__ = ["Materials"]
 
 MAX_IMAGE_BYTES = 512 << 20
-_MEDIA = {
-    "png": "image/png",
-    "jpg": "image/jpeg",
-    "jpeg": "image/jpeg",
-    "webp": "image/webp",
-    "avif": "image/avif",
-}
 Wrap = Literal["repeat", "clamp", "mirror"]
 _WRAP: dict[str, Wrap] = {"repeat": "repeat", "clamp": "clamp", "black": "clamp", "mirror": "mirror"}
 
@@ -84,8 +79,7 @@ class Materials:
         elif opacity < 1 or alpha_texture is not None:
             mode = "blend"
         if alpha_texture is not None and (base is None or alpha_texture[0].image != base[0].image):
-            self.report.add("dropped", where, "an opacity texture of its own has no place in a glTF material")
-            mode = "opaque"
+            base, mode = self._with_alpha(base, alpha_texture, where) or (base, "opaque")
         packed = self._packed(metal_texture, rough_texture, where)
         if _single(_value(shader, "useSpecularWorkflow"), 0.0):
             self.report.add("dropped", where, "the specular workflow is read as if it were metallic")
@@ -107,21 +101,42 @@ class Materials:
     def _packed(
         self, metal: tuple[Texture, str] | None, rough: tuple[Texture, str] | None, where: str
     ) -> Texture | None:
-        """glTF keeps roughness in green and metallic in blue of one image; other arrangements cannot be
-        kept."""
+        """glTF keeps roughness in green and metallic in blue of one image."""
         if metal is None and rough is None:
             return None
         fits = (metal is None or metal[1] == "b") and (rough is None or rough[1] == "g")
         if fits and metal is not None and rough is not None:
             fits = metal[0].image == rough[0].image
+        like = (rough or metal)[0]  # type: ignore[index]
         if fits:
-            return (rough or metal)[0]  # type: ignore[index]
-        self.report.add(
-            "dropped",
-            where,
-            "metallic and roughness textures are not packed as glTF packs them; factors are kept",
-        )
-        return None
+            return like
+        try:
+            data = with_metallic_roughness(self._picture(rough), self._picture(metal))
+        except Undecodable as error:
+            self.report.add("dropped", where, f"metallic and roughness textures cannot be packed: {error}")
+            return None
+        return self._made(data, like, "metallic_roughness")
+
+    def _with_alpha(
+        self, base: tuple[Texture, str] | None, alpha: tuple[Texture, str], where: str
+    ) -> tuple[tuple[Texture, str], Literal["blend"]] | None:
+        """glTF keeps opacity in the alpha of the base colour."""
+        try:
+            color = self._picture(base)
+            data = with_alpha(color[0] if color else None, self._picture(alpha) or (b"", "r"))
+        except Undecodable as error:
+            self.report.add("dropped", where, f"its opacity texture cannot be packed: {error}")
+            return None
+        return (self._made(data, (base or alpha)[0], "alpha"), "rgb"), "blend"
+
+    def _picture(self, texture: tuple[Texture, str] | None) -> tuple[bytes, str] | None:
+        if texture is None:
+            return None
+        return self.images[texture[0].image].data, texture[1] if texture[1] in ("r", "g", "b", "a") else "r"
+
+    def _made(self, data: bytes, like: Texture, what: str) -> Texture:
+        self.images.append(Image(f"{self.images[like.image].name}_{what}", "image/png", data))
+        return replace(like, image=len(self.images) - 1)
 
     def _input(
         self, shader: Any, name: str, uv_names: list[str], where: str
@@ -170,24 +185,22 @@ class Materials:
         return self._image_index[path]
 
     def _load_image(self, path: str, where: str) -> int | None:
-        suffix = path.rstrip("]").rsplit(".", 1)[-1].lower()
         name = path.rstrip("]").replace("\\", "/").replace("[", "/").rsplit("/", 1)[-1]
-        if suffix not in _MEDIA:
-            self.report.add("dropped", where, f"texture {name!r} is of a kind marrow does not read")
+        data, reason = self._data(path)
+        if data is None:
+            self.report.add("dropped", where, f"texture {name!r}: {reason}; left out")
             return None
-        try:
-            if "[" in path:
-                data = self._packaged(path)
-            else:
-                own = self.source.path.resolve()
-                data = self.source.neighbour(beside((own.parent / path).resolve(), own))
-        except FormatError as error:
-            if "outside" in str(error):
-                raise
-            self.report.add("dropped", where, f"texture {name!r} is missing")
-            return None
-        self.images.append(Image(name, _MEDIA[suffix], data))
+        self.images.append(Image(name, media_type(data, name=name), data))
         return len(self.images) - 1
+
+    def _data(self, path: str) -> tuple[bytes | None, str]:
+        if "[" not in path:
+            own = self.source.path.resolve()
+            return self.source.picture(beside((own.parent / path).resolve(), own))
+        try:
+            return self._packaged(path), ""
+        except FormatError as error:
+            return None, error.message
 
     def _packaged(self, path: str) -> bytes:
         """A file inside the .usdz package itself, which is a zip archive that stores and never packs."""
