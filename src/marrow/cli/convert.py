@@ -40,7 +40,7 @@ def convert(
     clip
         Keep only the clip of this name; may be given several times.
     clips_from
-        More files whose clips fit this skeleton by joint name.
+        More files, whose clips are fitted to this skeleton (see marrow retarget).
     max_influences
         Keep only the strongest influences of every vertex.
     fps
