@@ -401,3 +401,22 @@ def test_the_installed_script_runs_and_leaves_the_kernel_compiler_alone(hero_fil
         [sys.executable, "-m", "marrow.cli", "info", "nope.glb"], capture_output=True, text=True
     )
     assert (broken.returncode, broken.stderr) == (2, "error: nope.glb: no such file\n")
+
+
+def test_convert_chooses_joints_for_bvh(capsys, tmp_path):
+    code, _, _ = call(
+        capsys,
+        "convert",
+        "mannequin",
+        str(tmp_path / "a.bvh"),
+        "--clip",
+        "walk",
+        "--joints",
+        "pelvis",
+        "spine*",
+    )
+    assert code == 0
+    assert mw.load(tmp_path / "a.bvh").skeleton.names[0] == "pelvis"
+    code, _, err = call(capsys, "convert", "mannequin", str(tmp_path / "a.glb"), "--joints", "pelvis")
+    assert code == 2
+    assert "--joints" in err

@@ -23,7 +23,8 @@ def convert(
     *,
     clip: Annotated[list[str] | None, Parameter(negative=())] = None,
     clips_from: Annotated[list[Path] | None, Parameter(negative=(), consume_multiple=True)] = None,
-    max_influences: int | None = None,
+    max_influences: Annotated[int | None, Parameter(name=("--influences", "--max-influences"))] = None,
+    joints: Annotated[list[str] | None, Parameter(negative=(), consume_multiple=True)] = None,
     fps: float | None = None,
     scale: float | None = None,
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
@@ -43,6 +44,8 @@ def convert(
         More files whose clips fit this skeleton by joint name.
     max_influences
         Keep only the strongest influences of every vertex.
+    joints
+        Write only the joints of these names or patterns (BVH); by default all that are bones.
     fps
         Frames a second for motion that is baked: read from FBX, written to BVH.
     scale
@@ -73,7 +76,9 @@ def convert(
     kept = chosen_clips(character, clip)
     if clip:
         character = character.replace(clips=tuple(kept))
-    options: dict[str, Any] = {"fps": fps} if form.name == "BVH" else {}
+    options: dict[str, Any] = {"fps": fps, "joints": joints} if form.name == "BVH" else {}
+    if joints and form.name != "BVH":
+        raise UsageError("--joints chooses what goes into a .bvh file")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         save(character, target, **options)
