@@ -86,7 +86,9 @@ def run(root, dts):
             if kind in ("event", "state_entered")
         ]
         way += m.root_motion.translation
-        assert m.pose.scale.max() == pytest.approx(1, abs=1e-4) and m.pose.scale.min() == pytest.approx(1, abs=1e-4)
+        assert m.pose.scale.max() == pytest.approx(1, abs=1e-4) and m.pose.scale.min() == pytest.approx(
+            1, abs=1e-4
+        )
     return sorted(happened), way
 
 
