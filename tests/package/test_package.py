@@ -86,7 +86,7 @@ def test_examples_run(example, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/engine.md", "docs/graph.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/engine.md", "docs/graph.md", "docs/kernels.md"])
 def test_code_on_the_page_runs(page, tmp_path):
     """All Python blocks of a page, one after the other."""
     text = (ROOT / page).read_text()
