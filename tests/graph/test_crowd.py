@@ -151,6 +151,11 @@ def test_threads_compute_the_same_poses():
                 crowd.trigger("go", instances=np.arange(0, 4000, 3))
             crowd.update(0.1)
         np.testing.assert_array_equal(crowds[0].matrices, crowds[1].matrices)
+        one, three = crowds[0].events, crowds[1].events
+        np.testing.assert_array_equal(one.instance, three.instance)
+        np.testing.assert_array_equal(one.time, three.time)
+        np.testing.assert_array_equal(crowds[0].root_motion.translation, crowds[1].root_motion.translation)
+    assert len(crowds[1]._control._parts) == 3
     with pytest.raises(mw.MarrowError, match="threads"):
         mw.Animator(STICK, threads=0)
 

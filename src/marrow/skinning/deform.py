@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.animation.kinematics import FLOAT32, check_pose, output, skinning_matrices, to_model
 from marrow.errors import ValidationError
-from marrow.kernels.language.kernel import FramePool
+from marrow.kernels.language.kernel import Frame, FramePool
 from marrow.kernels.memory import readonly
 from marrow.kernels.poses import dual_quaternions
 from marrow.kernels.skinning import SkinWork, skin_kernel
@@ -120,6 +120,10 @@ def skin(
     for. `influences` limits the influences per vertex to the strongest few. `threads=None` uses all cores where the work is
     worth it. `out`, a `Surface` of the right shapes, is written into and returned.
     """
+    if threads == 1 and morphs is None and type(pose) is np.ndarray and isinstance(thing, (Character, Mesh)):
+        known: _Plan | None = vars(thing).get("_derived", {}).get(("plan", method, influences))
+        if known is not None and out is not None and known.run_bound(pose, normals, tangents, out):
+            return out
     influences = check_options("skin", method, influences, out)
     normals, tangents = flag("skin", "normals", normals), flag("skin", "tangents", tangents)
     threads = thread_count(threads)
@@ -169,6 +173,32 @@ class _Plan:
             for chosen, some in members.items()
         ]
 
+    def run_bound(self, matrices: Array, normals: Any, tangents: Any, out: Any) -> bool:
+        """The usual call of a program that skins every frame: one pose's matrices as kernels take them, into arrays that are
+        there. Does nothing and returns False for any other."""
+        group = self.groups[0] if len(self.groups) == 1 else None
+        if group is None or group.dual or type(out) is not Surface or matrices.dtype != FLOAT32:
+            return False
+        p, n, t, V = out.positions, out.normals, out.tangents, self.vertex_count
+        if normals is False or not self.has_normals:
+            vectors = 0 if n is None and t is None else -1
+        elif tangents is False or not self.has_tangents:
+            vectors = 1 if n is not None and t is None else -1
+        else:
+            vectors = 2 if n is not None and t is not None else -1
+        outputs = (p, n, t)[: vectors + 1]
+        shapes = ((V, 3), (V, 3), (V, 4))
+        if (
+            vectors < 0
+            or (vectors and not (group.layout.has_normals and (vectors == 1 or group.layout.has_tangents)))
+            or matrices.shape != (len(group.palette.joints), 3, 4)
+            or not matrices.flags.c_contiguous
+            or any(a.shape != s or a.dtype != FLOAT32 or not a.flags.carray for a, s in zip(outputs, shapes))
+        ):
+            return False
+        group.run_once(matrices, outputs)
+        return True
+
 
 class _Group:
     """Meshes that are skinned by one method in one kernel call."""
@@ -211,26 +241,39 @@ class _Group:
             self._pools[key] = FramePool(lambda: kernel.frame(work=work, f0=0, f1=0, b0=0, b1=self.blocks))
         return self._pools[key]
 
-    def _split(self, matrices: Array, dual: Array, stretch: Array) -> int:
-        """Matrices as dual quaternions and stretches; returns how they stretch."""
-        frame = self._splits.take()
-        frame.lend("matrices", matrices)
-        frame.lend("dual", dual)
-        frame.lend("stretch", stretch)
+    def run_once(self, matrices: Array, outputs: tuple[Array, ...]) -> None:
+        """One pose without morphs."""
+        frames = self._frames("linear", len(outputs) - 1, False)
+        frame = frames.take()
+        frame.lend("work.matrices", matrices)
+        for name, array in zip(_OUTPUTS, outputs):
+            frame.lend(name, array)
+        words = frame.words
+        words[_RANGE], words[_RANGE + 1], words[_RANGE + 2], words[_RANGE + 3] = 0, 1, 0, self.blocks
         frame.run()
-        kind = frame.words[frame.kernel.results]
-        self._splits.give(frame)
+        frames.give(frame)
+
+    def _split(self, frame: Frame, matrices: Array) -> int:
+        """Matrices as dual quaternions and stretches, which the frame keeps; returns how they stretch."""
+        F, P = matrices.shape[:2]
+        if "dual" not in frame.kept or frame.kept["dual"].shape[0] != F:
+            frame.sizes.clear()
+            frame.put(dual=np.empty((F, P, 8), np.float32), stretch=np.empty((F, P, 12), np.float32))
+        frame.lend("matrices", matrices)
+        frame.run()
+        kind: int = frame.words[frame.kernel.results]
         return kind
 
     def run(self, motion: Motion, p: Array, n: Array | None, t: Array | None, threads: int) -> None:
         """Writes this group's rows of the outputs."""
         layout, inputs, method = self.layout, {"work.matrices": motion.matrices}, self.method
         F, P = motion.matrices.shape[:2]
+        split = None
         if self.dual:
-            dual, stretch = np.empty((F, P, 8), np.float32), np.empty((F, P, 12), np.float32)
-            kind = self._split(motion.matrices, dual, stretch)
+            split = self._splits.take()
+            kind = self._split(split, motion.matrices)
             method = "blended" if method == "blended" else ("rigid", "uniform", "stretch")[kind]
-            inputs["work.dual"], inputs["work.stretch"] = dual, stretch
+            inputs["work.dual"], inputs["work.stretch"] = split.kept["dual"], split.kept["stretch"]
         if self.targets and motion.morphs is not None:
             values = layout.target_weights(motion.morphs)
             if values.any():
@@ -265,6 +308,9 @@ class _Group:
             run_split(lambda a, b: run(a, b, 0, self.blocks), F, seconds, threads)
         else:
             run_split(lambda a, b: run(0, 1, a, b), self.blocks, seconds, threads)
+        if split is not None and F == 1:
+            self._splits.give(split)
 
 
+_OUTPUTS = ("work.out_p", "work.out_n", "work.out_t")
 _RANGE = skin_kernel("linear", 0).offsets["f0"]
