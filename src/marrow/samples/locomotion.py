@@ -194,7 +194,12 @@ def locomotion() -> list[Recording]:
     out = []
     for name, gait in GAITS.items():
         body, times = cycle(gait, RATE)
-        steps = [("foot_l", 0.0), ("foot_r", 0.5), ("lift_l", gait.duty), ("lift_r", (gait.duty + 0.5) % 1.0)]
+        steps = [
+            ("foot_l", 0.0),
+            ("foot_r", 0.5),
+            ("foot_l_lift", gait.duty),
+            ("foot_r_lift", (gait.duty + 0.5) % 1.0),
+        ]
         events = tuple(Event(phase * gait.seconds, event) for event, phase in steps)
         out.append(record(name, body, times, events))
     return out
