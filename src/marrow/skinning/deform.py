@@ -120,7 +120,13 @@ def skin(
     for. `influences` limits the influences per vertex to the strongest few. `threads=None` uses all cores where the work is
     worth it. `out`, a `Surface` of the right shapes, is written into and returned.
     """
-    if threads == 1 and morphs is None and type(pose) is np.ndarray and isinstance(thing, (Character, Mesh)):
+    if (
+        type(threads) is int
+        and threads == 1
+        and morphs is None
+        and type(pose) is np.ndarray
+        and isinstance(thing, (Character, Mesh))
+    ):
         known: _Plan | None = vars(thing).get("_derived", {}).get(("plan", method, influences))
         if known is not None and out is not None and known.run_bound(pose, normals, tangents, out):
             return out
@@ -172,7 +178,6 @@ class _Plan:
             )
             for chosen, some in members.items()
         ]
-
 
     def run_bound(self, matrices: Array, normals: Any, tangents: Any, out: Any) -> bool:
         """The usual call of a program that skins every frame: one pose's matrices as kernels take them, into arrays that are
