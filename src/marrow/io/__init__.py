@@ -31,7 +31,7 @@ def load(
     """The character in a file, whatever its format: `.glb`, `.gltf`, `.fbx`, `.bvh`, `.usd*`, `.marrow`.
 
     - `scale` multiplies all lengths, for files whose units are wrong (`scale=0.01`)
-    - `clips`: more files, whose clips are added where their joints have the names of this skeleton's
+    - `clips`: more files, whose clips are fitted to this character (see `mw.retarget`)
     - `max_influences` keeps only the strongest influences of every vertex
     - `fps`: the rate for formats whose motion is baked (None: the file's own, at least 30)
     - `allow_outside` lets the file refer to others outside its own folder
@@ -52,7 +52,8 @@ def load(
 
 
 def save(character: Character, path: PathLike, **options: Any) -> None:
-    """Writes the character in the format of the suffix: `.glb`, `.gltf`, `.bvh` (motion only), `.marrow`.
+    """Writes the character in the format of the suffix: `.glb`, `.gltf`, `.usda`, `.usdc`, `.marrow`, `.bvh` (motion
+    only), `.obj` and `.ply` (the surface in one pose, or one file a frame).
 
     The file takes its place when it is whole; on an error nothing is left behind. `options` are the writer's
     own.

@@ -27,6 +27,9 @@ PARTS = (
     *(f"{side}_{part}" for side in SIDES for part in ("shoulder", "arm", "leg", "toes", *FINGERS)),
 )  # fmt: skip
 
+BODY = {"hips", "left_leg", "right_leg", "left_arm", "right_arm"}
+"""Chains that a map of a body must have; with any of them it is one."""
+
 
 class RetargetError(MarrowError):
     """Motion cannot be put on a character; the message says what is in the way."""
@@ -116,7 +119,7 @@ class BoneMap:
                 for side, skeleton in (("source", source), ("target", target))
             ]
             pairs.append(ChainPair(name, *sides))
-        return cls(source, target, tuple(pairs), (), "hips" in chains and "left_leg" in chains)
+        return cls(source, target, tuple(pairs), (), bool(BODY & set(chains)))
 
     @classmethod
     def load(cls, path: str | Path, source: Skeleton, target: Skeleton) -> BoneMap:

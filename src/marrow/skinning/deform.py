@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.animation.kinematics import FLOAT32, check_pose, output, skinning_matrices, to_model
 from marrow.errors import ValidationError
-from marrow.kernels.language.kernel import FramePool
+from marrow.kernels.language.kernel import Frame, FramePool
 from marrow.kernels.memory import readonly
 from marrow.kernels.poses import dual_quaternions
 from marrow.kernels.skinning import SkinWork, skin_kernel
@@ -259,26 +259,27 @@ class _Group:
         frame.run()
         frames.give(frame)
 
-    def _split(self, matrices: Array, dual: Array, stretch: Array) -> int:
-        """Matrices as dual quaternions and stretches; returns how they stretch."""
-        frame = self._splits.take()
+    def _split(self, frame: Frame, matrices: Array) -> int:
+        """Matrices as dual quaternions and stretches, which the frame keeps; returns how they stretch."""
+        F, P = matrices.shape[:2]
+        if "dual" not in frame.kept or frame.kept["dual"].shape[0] != F:
+            frame.sizes.clear()
+            frame.put(dual=np.empty((F, P, 8), np.float32), stretch=np.empty((F, P, 12), np.float32))
         frame.lend("matrices", matrices)
-        frame.lend("dual", dual)
-        frame.lend("stretch", stretch)
         frame.run()
-        kind = frame.words[frame.kernel.results]
-        self._splits.give(frame)
+        kind: int = frame.words[frame.kernel.results]
         return kind
 
     def run(self, motion: Motion, p: Array, n: Array | None, t: Array | None, threads: int) -> None:
         """Writes this group's rows of the outputs."""
         layout, inputs, method = self.layout, {"work.matrices": motion.matrices}, self.method
         F, P = motion.matrices.shape[:2]
+        split = None
         if self.dual:
-            dual, stretch = np.empty((F, P, 8), np.float32), np.empty((F, P, 12), np.float32)
-            kind = self._split(motion.matrices, dual, stretch)
+            split = self._splits.take()
+            kind = self._split(split, motion.matrices)
             method = "blended" if method == "blended" else ("rigid", "uniform", "stretch")[kind]
-            inputs["work.dual"], inputs["work.stretch"] = dual, stretch
+            inputs["work.dual"], inputs["work.stretch"] = split.kept["dual"], split.kept["stretch"]
         if self.targets and motion.morphs is not None:
             values = layout.target_weights(motion.morphs)
             if values.any():
@@ -313,6 +314,8 @@ class _Group:
             run_split(lambda a, b: run(a, b, 0, self.blocks), F, seconds, threads)
         else:
             run_split(lambda a, b: run(0, 1, a, b), self.blocks, seconds, threads)
+        if split is not None and F == 1:
+            self._splits.give(split)
 
 
 _OUTPUTS = ("work.out_p", "work.out_n", "work.out_t")
