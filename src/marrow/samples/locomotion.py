@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 from marrow.model import Event
 from marrow.samples.gait import Gait, cycle
@@ -17,7 +18,7 @@ from marrow.samples.recording import RATE, Recording, record
 
 __all__ = ["GAITS", "PLACES", "SPEEDS", "locomotion"]
 
-WALKING = {"seconds": 0.9, "duty": 0.6}
+WALKING: dict[str, Any] = {"seconds": 0.9, "duty": 0.6}
 STAND = Gait(
     **WALKING,
     speed=0.0,
@@ -109,7 +110,7 @@ ASIDE = Gait(
 
 def _between(a: Gait, b: Gait, share: float, **changes: float) -> Gait:
     """A gait part of the way from one to another."""
-    mixed = {}
+    mixed: dict[str, Any] = {}
     for f in dataclasses.fields(Gait):
         x, y = getattr(a, f.name), getattr(b, f.name)
         if isinstance(x, tuple):
