@@ -110,6 +110,9 @@ CALLS = {
     mw.Character: {f: getattr(WHOLE, f) for f in WHOLE.__dataclass_fields__},
     WHOLE.mesh: {"name": "random"},
     WHOLE.replace: {"meshes": WHOLE.meshes},
+    WHOLE.converted: {
+        "world": "unreal", "up": None, "forward": None, "handedness": None, "units": None, "back": False,
+    },
     BONES.index: {"joint": 0},
     BONES.__contains__: {"joint": "joint_0"},
     BONES.morph_index: {"morph": 0},
