@@ -110,6 +110,9 @@ CALLS = {
     mw.Character: {f: getattr(WHOLE, f) for f in WHOLE.__dataclass_fields__},
     WHOLE.mesh: {"name": "random"},
     WHOLE.replace: {"meshes": WHOLE.meshes},
+    WHOLE.converted: {
+        "world": "unreal", "up": None, "forward": None, "handedness": None, "units": None, "back": False,
+    },
     BONES.index: {"joint": 0},
     BONES.__contains__: {"joint": "joint_0"},
     BONES.morph_index: {"morph": 0},
@@ -182,7 +185,7 @@ def test_any_wrong_argument_is_a_marrow_error(function):
 
 
 def test_the_whole_surface_is_called():
-    """A new public name needs a case above. Graphs, files and the studio have such tests of their own."""
+    """A new public name needs a case above. Graphs, motion, files and the studio have such tests of their own."""
     elsewhere = {
         "Animator",
         "Graph",
@@ -196,6 +199,7 @@ def test_the_whole_surface_is_called():
     }
     elsewhere |= {"motion", "BoneMap", "Retargeter"}
     elsewhere |= {"save_graph", "view", "graph", "errors", "samples", "__version__", "MarrowError"}
+    elsewhere |= {"BoneMap", "Retargeter", "blend", "motion", "retarget", "sample_clips"}
     returned = {"Bounds", "InfluenceLimit", "Palette", "ResamplingError", "SampledClip", "Surface"}
     missing = {n for n in mw.__all__ if getattr(mw, n) not in CALLS} - elsewhere - returned
     assert not missing
