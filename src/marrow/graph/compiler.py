@@ -80,6 +80,8 @@ class Compiler:
     # -- the tree -------------------------------------------------------------------------------------------------
     def compile(self) -> CompiledGraph:
         root, path = self.graph.root, "root"
+        if isinstance(root, RootMotion) and root.joint is None and not self.skeleton.roots:
+            root, path = root.source, "root.source"
         if isinstance(root, RootMotion):
             if root.joint is not None and root.joint not in self.skeleton:
                 raise unknown("joint", root.joint, self.skeleton.names, path)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from marrow.errors import MarrowError
-from marrow.kernels.language.kernel import Frame
+from marrow.kernels.language.kernel import Frame, Kernel
 
 __all__ = ["Backend", "backend", "sources_digest"]
 
@@ -64,18 +64,22 @@ class Compiled:
     def __init__(self) -> None:
         import llvmlite  # noqa: F401  (that it is there)
 
-        self._entries: dict[str, Any] = {}
+        self._entries: dict[Kernel, Any] = {}
         self._alive: list[Any] = []
 
     def entry(self, frame: Frame) -> tuple[Callable[[Any], Any], Any]:
         import ctypes
 
-        place = (ctypes.c_char * len(frame.bytes)).from_buffer(frame.bytes)
-        if frame.kernel.name not in self._entries:
-            self._entries[frame.kernel.name] = self._compile(frame)
-        return self._entries[frame.kernel.name], place
+        kernel, place = frame.kernel, (ctypes.c_char * len(frame.bytes)).from_buffer(frame.bytes)
 
-    def _compile(self, frame: Frame) -> Any:
+        def run(place: Any) -> None:
+            if kernel not in self._entries:
+                self._entries[kernel] = self._compile(kernel)
+            self._entries[kernel](ctypes.addressof(place))
+
+        return run, place
+
+    def _compile(self, kernel: Kernel) -> Any:
         import ctypes
 
         from llvmlite import binding
@@ -84,13 +88,13 @@ class Compiled:
 
         began = time.perf_counter()
         machine = target_machine(LEVELS["host"], jit=True)
-        engine = binding.create_mcjit_compiler(optimised(written([frame.kernel], machine), machine), machine)
+        engine = binding.create_mcjit_compiler(optimised(written([kernel], machine), machine), machine)
         engine.finalize_object()
         self._alive.append(engine)
-        run = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(engine.get_function_address(frame.kernel.name))
+        run = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(engine.get_function_address(kernel.name))
         took = time.perf_counter() - began
-        print(f"marrow: compiled kernel {frame.kernel.name} in {took:.1f} s", file=sys.stderr)
-        return lambda place: run(ctypes.addressof(place))
+        print(f"marrow: compiled kernel {kernel.name} in {took:.1f} s", file=sys.stderr)
+        return run
 
 
 @functools.cache

@@ -12,6 +12,7 @@ from marrow.kernels.language.dispatch import Dispatch
 from marrow.kernels.language.kernel import kernel
 from marrow.kernels.language.lanes import block
 from marrow.kernels.operations import OPERATIONS, PoseWork
+from marrow.kernels.operations.limbs import sound_chain, sound_limb
 from marrow.kernels.operations.record import copy_lanes, row_size
 
 __all__ = ["MODEL", "PALETTE", "POSE", "product", "run_programs"]
@@ -93,6 +94,8 @@ def interpret(work, n, first, last):
     rule is not run any further."""
     size = row_size(work)
     poses = 0
+    if first < 0 or last > len(work.ops):
+        return max(last, 0)
     for o in range(first, last):
         op = work.ops[o]
         code, argument = op["code"], op["argument"]
@@ -100,6 +103,11 @@ def interpret(work, n, first, last):
             return o
         limit, pops, more = work.rules[4 * code], work.rules[4 * code + 1], work.rules[4 * code + 2]
         if argument < 0 or argument >= limit or poses < pops or poses + more > work.depth:
+            return o
+        named = work.rules[4 * code + 3]
+        if named == 1 and not sound_limb(work, n, argument):
+            return o
+        if named == 2 and not sound_chain(work, n, argument):
             return o
         poses += more
         operate(code, work, n, (poses - 1) * size, argument, op["time"], op["weight"])

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from marrow.kernels.language.expressions import Expressions
+from marrow.kernels.language.choices import Choices
 from marrow.kernels.language.kinds import BOOL, FLOAT, INTEGER, TupleKind
 from marrow.kernels.language.values import F32, F64, I64, Value, part_types
 
 __all__ = ["Calls"]
 
 
-class Calls(Expressions):
+class Calls(Choices):
     """Expressions with calls."""
 
     def on_Call(self, node: ast.Call) -> Value:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -50,6 +49,8 @@ class Expressions:
     here: Any
     variables: dict[str, tuple[Kind, list[Any]]]
     fixed: dict[str, Value]
+    sure: set[str]
+    """Variables that have a value whichever way the function came here."""
 
     def on_Call(self, node: ast.Call) -> Value:
         raise NotImplementedError
@@ -57,7 +58,8 @@ class Expressions:
     def error(self, message: str) -> TranslationError:
         """What is wrong, and where."""
         line = self.first_line + getattr(self.here, "lineno", 1) - 1
-        return TranslationError(f"{self.python.__module__}.{self.python.__name__}, line {line}: {message}")
+        file = self.python.__code__.co_filename  # type: ignore[attr-defined]
+        return TranslationError(f"{file}:{line}, in {self.python.__name__}: {message}")
 
     def fail(self, message: str) -> None:
         raise self.error(message)
@@ -84,6 +86,7 @@ class Expressions:
         kind, slots = self.variables[name]
         for slot, part in zip(slots, self.cast(value, kind, name).parts):
             self.builder.store(part, slot)
+        self.sure.add(name)
 
     def store(self, place: tuple[Any, np.dtype[Any]], value: Value) -> None:
         address, dtype = place
@@ -130,8 +133,10 @@ class Expressions:
         sizes, pointer = list(array.parts[1:]), array.parts[0]
         if len(indices) == 1 and isinstance(indices[0], ast.Slice):
             cut = indices[0]
-            low = self.cast(self.expression(cut.lower), INTEGER).parts[0] if cut.lower else I64(0)
-            high = self.cast(self.expression(cut.upper), INTEGER).parts[0] if cut.upper else sizes[0]
+            if cut.step is not None:
+                self.fail("slices have no step")
+            low = self.index(cut.lower) if cut.lower else I64(0)
+            high = self.index(cut.upper) if cut.upper else sizes[0]
             offset = low
             for size in sizes[1:]:
                 offset = self.builder.mul(offset, size)
@@ -140,16 +145,23 @@ class Expressions:
             )
         if len(indices) > kind.ndim:
             self.fail(f"too many indices: {ast.unparse(node)}")
-        offset = self.cast(self.expression(indices[0]), INTEGER).parts[0]
+        offset = self.index(indices[0])
         for axis in range(1, kind.ndim):
             offset = self.builder.mul(offset, sizes[axis])
             if axis < len(indices):
-                offset = self.builder.add(offset, self.cast(self.expression(indices[axis]), INTEGER).parts[0])
+                offset = self.builder.add(offset, self.index(indices[axis]))
         left = kind.ndim - len(indices)
         return Value(
             ArrayKind(kind.dtype, ("?",) * left),
             (self._step(pointer, offset, kind.dtype), *sizes[len(indices) :]),
         )
+
+    def index(self, node: ast.expr) -> Any:
+        """A place in an array. Negative ones, which Python counts from the end, are refused where they are known."""
+        number = self.cast(self.expression(node), INTEGER)
+        if number.known is not None and number.known < 0:
+            self.fail(f"places are counted from the beginning: {ast.unparse(node)}")
+        return number.parts[0]
 
     def _step(self, pointer: Any, offset: Any, dtype: np.dtype[Any]) -> Any:
         if dtype.names is not None:
@@ -237,6 +249,8 @@ class Expressions:
         if node.id in self.fixed:
             return self.fixed[node.id]
         if node.id in self.variables:
+            if node.id not in self.sure:
+                self.fail(f"{node.id} may have no value here")
             kind, slots = self.variables[node.id]
             return Value(kind, tuple(self.builder.load(slot) for slot in slots))
         thing = self.outside(node)
@@ -250,7 +264,10 @@ class Expressions:
     def outside(self, node: ast.expr) -> Any:
         """What a name outside the function means."""
         if isinstance(node, ast.Attribute):
-            return getattr(self.outside(node.value), node.attr)
+            thing = self.outside(node.value)
+            if not hasattr(thing, node.attr):
+                self.fail(f"there is no {ast.unparse(node)}")
+            return getattr(thing, node.attr)
         if not isinstance(node, ast.Name) or node.id in self.variables or node.id in self.fixed:
             return None
         code = self.python.__code__  # type: ignore[attr-defined]
@@ -331,6 +348,8 @@ class Expressions:
             if value.kind == FLOAT:
                 return Value(FLOAT, (self.builder.fneg(value.parts[0]),))
             return Value(INTEGER, (self.builder.neg(self.cast(value, INTEGER).parts[0]),))
+        if isinstance(node.op, ast.Invert):
+            return Value(INTEGER, (self.builder.not_(self.cast(value, INTEGER).parts[0]),))
         return value
 
     def on_BinOp(self, node: ast.BinOp) -> Value:
@@ -351,6 +370,8 @@ class Expressions:
                 {"Add": a.known + b.known, "Sub": a.known - b.known, "Mult": a.known * b.known}[name]
             )
         if name in ("FloorDiv", "Mod"):
+            if b.known is None or b.known in (0, -1):
+                return self.careful_division(name, x, y)
             quotient, rest = self.builder.sdiv(x, y), self.builder.srem(x, y)
             other_sign = self.builder.icmp_signed("<", self.builder.xor(rest, y), I64(0))
             short = self.builder.and_(other_sign, self.builder.icmp_signed("!=", rest, I64(0)))
@@ -366,87 +387,17 @@ class Expressions:
         flags = {"flags": ["nsw"]} if name in ("Add", "Sub", "Mult") else {}
         return Value(INTEGER, (getattr(self.builder, emit)(x, y, **flags),))  # type: ignore[arg-type]
 
-    def on_Compare(self, node: ast.Compare) -> Value:
-        left = self.expression(node.left)
-        tests = []
-        for op, right_node in zip(node.ops, node.comparators):
-            right = self.expression(right_node)
-            if isinstance(op, (ast.In, ast.NotIn)):
-                if not isinstance(right.kind, TupleKind):
-                    self.fail("`in` takes a tuple")
-                items = [self.item(right, k) for k in range(len(right.kind.items))]  # type: ignore[union-attr]
-                found = functools.reduce(
-                    self.builder.or_, [self.compare("==", left, i).parts[0] for i in items]
-                )
-                tests.append(Value(BOOL, (self.builder.not_(found) if isinstance(op, ast.NotIn) else found,)))
-            else:
-                tests.append(self.compare(_COMPARISONS[type(op)], left, right))
-            left = right
-        if len(tests) == 1:
-            return tests[0]
-        return Value(BOOL, (functools.reduce(self.builder.and_, [t.parts[0] for t in tests]),))
-
-    def compare(self, how: str, left: Value, right: Value) -> Value:
-        a, b, kind = self.alike(left, right)
-        if a.known is not None and b.known is not None:
-            x, y = a.known, b.known
-            return self.constant(
-                {"<": x < y, "<=": x <= y, ">": x > y, ">=": x >= y, "==": x == y, "!=": x != y}[how]
-            )
-        if kind == FLOAT:
-            emit = self.builder.fcmp_unordered if how == "!=" else self.builder.fcmp_ordered
-            return Value(BOOL, (emit(how, a.parts[0], b.parts[0]),))
-        return Value(BOOL, (self.builder.icmp_signed(how, a.parts[0], b.parts[0]),))
-
-    def on_BoolOp(self, node: ast.BoolOp) -> Value:
-        """`and` and `or` look at the next operand only where it still matters."""
-        is_and = isinstance(node.op, ast.And)
-        end = self.builder.append_basic_block()
-        incoming = []
-        for k, operand in enumerate(node.values):
-            test = self.truth(self.expression(operand)).parts[0]
-            incoming.append((test, self.builder.block))
-            if k + 1 < len(node.values):
-                on = self.builder.append_basic_block()
-                self.builder.cbranch(test, *((on, end) if is_and else (end, on)))
-                self.builder.position_at_end(on)
-        self.builder.branch(end)
-        self.builder.position_at_end(end)
-        phi = self.builder.phi(I1)
-        for test, block in incoming:
-            phi.add_incoming(test, block)
-        return Value(BOOL, (phi,))
-
-    def on_IfExp(self, node: ast.IfExp) -> Value:
-        test = self.truth(self.expression(node.test))
-        if test.known is not None:
-            return self.expression(node.body if test.known else node.orelse)
-        yes, no, end = (self.builder.append_basic_block() for _ in range(3))
-        self.builder.cbranch(test.parts[0], yes, no)
-        results = []
-        for block, branch in ((yes, node.body), (no, node.orelse)):
-            self.builder.position_at_end(block)
-            results.append([self.expression(branch), self.builder.block])
-        kinds = [r[0].kind for r in results]
-        kind = kinds[0] if kinds[0] == kinds[1] else self._common(kinds)
-        for result in results:
-            self.builder.position_at_end(result[1])
-            result[0] = self.cast(result[0], kind)
-            result[1] = self.builder.block
-            self.builder.branch(end)
-        self.builder.position_at_end(end)
-        parts = []
-        for k, t in enumerate(part_types(kind)):
-            phi = self.builder.phi(t)
-            for value, block in results:
-                phi.add_incoming(value.parts[k], block)
-            parts.append(phi)
-        return Value(kind, tuple(parts))
-
-    def _common(self, kinds: Sequence[Kind]) -> Kind:
-        if isinstance(kinds[0], TupleKind) and isinstance(kinds[1], TupleKind):
-            return TupleKind(tuple(self._common(pair) for pair in zip(kinds[0].items, kinds[1].items)))
-        return FLOAT if FLOAT in kinds else loose(kinds[0]) if loose(kinds[0]) == loose(kinds[1]) else INTEGER
-
-
-_COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+    def careful_division(self, name: str, x: Any, y: Any) -> Value:
+        """By a number that may be zero (the result is zero then) or -1 (which the processor refuses for one number)."""
+        build = self.builder
+        opposite, none = build.icmp_signed("==", y, I64(-1)), build.icmp_signed("==", y, I64(0))
+        safe = Value(INTEGER, (build.select(build.or_(opposite, none), I64(1), y),))
+        quotient, rest = build.sdiv(x, safe.parts[0]), build.srem(x, safe.parts[0])
+        short = build.and_(
+            build.icmp_signed("<", build.xor(rest, y), I64(0)), build.icmp_signed("!=", rest, I64(0))
+        )
+        if name == "Mod":
+            return Value(INTEGER, (build.select(short, build.add(rest, y), rest),))
+        quotient = build.sub(quotient, build.zext(short, I64))
+        quotient = build.select(opposite, build.neg(x), build.select(none, I64(0), quotient))
+        return Value(INTEGER, (quotient,))

@@ -15,13 +15,13 @@ where sources were changed since, or Python itself on the NumPy backend.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from marrow.errors import ValidationError
+from marrow.kernels.language.exact import exact
 from marrow.kernels.language.kinds import (
     FLOAT,
     ArrayKind,
@@ -57,9 +57,9 @@ class Kernel:
                 self.leaves[leaf], self.offsets[leaf] = inner, at
                 at += words(inner)
         arrays = {n: k for n, k in self.leaves.items() if isinstance(k, ArrayKind)}
-        letters = [letter for k in arrays.values() for letter in set(k.sizes) if letter.isalpha()]
+        letters = [letter for k in arrays.values() for letter in k.sizes if letter.isalpha()]
         self.shared = {letter for letter in letters if letters.count(letter) > 1}
-        """Sizes that several arrays must agree on."""
+        """Sizes that occur more than once and must agree."""
         self.flat = {n: k.ndim == 1 for n, k in arrays.items()}
         self.results, self.size = at, at + returns
         self._frames = FramePool(lambda: Frame(self))
@@ -86,8 +86,8 @@ class Kernel:
         return results
 
     def run_plainly(self, frame: Frame) -> None:
-        """Runs the Python function itself on what a frame holds."""
-        results = self.function(*(self._plain(frame, name, kind) for name, kind in self.kinds.items()))
+        """Runs the Python function itself (see `exact`) on what a frame holds."""
+        results = exact(self.function)(*(self._plain(frame, name, kind) for name, kind in self.kinds.items()))
         if self.returns:
             many = results if isinstance(results, tuple) else (results,)
             for k, result in enumerate(many):
@@ -122,6 +122,7 @@ class Frame:
         "lent",
         "numbers",
         "sizes",
+        "whole",
         "words",
     )
 
@@ -137,6 +138,7 @@ class Frame:
 
         self.words, self.numbers = memoryview(self.bytes).cast("q"), memoryview(self.bytes).cast("d")
         chosen = backend()
+        self.whole = False
         self.lent: dict[str, Any] = {}
         self.address = chosen.address
         self.entry, self.argument = chosen.entry(self)
@@ -165,13 +167,17 @@ class Frame:
         if isinstance(kind, ArrayKind):
             self._put_array(name, kind, value)
         elif isinstance(kind, StructKind):
+            if not isinstance(value, kind.made_by):
+                raise ValidationError(
+                    f"{self.kernel.name}: {name} must be a {kind.made_by.__name__}, got {type(value).__name__}"
+                )
             for field, inner in kind.fields:
                 self._put(f"{name}.{field}", inner, getattr(value, field))
         else:
             where = self.numbers if kind == FLOAT else self.words
             try:
                 where[self.kernel.offsets[name]] = value
-            except (TypeError, ValueError, struct.error):
+            except (TypeError, ValueError, OverflowError):
                 raise ValidationError(f"{self.kernel.name}: {name} must be a number, got {value!r}") from None
 
     def _put_array(self, name: str, kind: ArrayKind, array: Any) -> None:
@@ -211,8 +217,17 @@ class Frame:
                 words[axis] = size
         self.lent[name] = array
 
+    def _check(self) -> None:
+        """Before the first run: no array may be missing."""
+        missing = [name for name in self.kernel.flat if name not in self.kept and name not in self.lent]
+        if missing:
+            raise ValidationError(f"{self.kernel.name}: nothing was put in for {', '.join(missing)}")
+        self.whole = True
+
     def run(self) -> tuple[int, ...] | None:
         """Calls the kernel; returns its whole numbers."""
+        if not self.whole:
+            self._check()
         self.entry(self.argument)
         if self.lent:
             self.lent.clear()

@@ -83,6 +83,10 @@ def kind_of(described: Any) -> Kind:
     if isinstance(described, tuple):  # a record dtype, and the sizes of an array of them
         dtype, sizes = described
         written = sizes.startswith("*")
+        if not _aligned(np.dtype(dtype)):
+            raise ValueError(
+                f"fields of a record must lie on their own boundaries: np.dtype({dtype}, align=True)"
+            )
         return ArrayKind(np.dtype(dtype), tuple(sizes.lstrip("*").split(",")), written)
     if described in ("i8", "f8"):
         return INTEGER if described == "i8" else FLOAT
@@ -91,6 +95,18 @@ def kind_of(described: Any) -> Kind:
         raise ValueError(f"not a kind of argument: {described!r}")
     written, name, sizes = found.groups()
     return ArrayKind(np.dtype(name), tuple(s.strip() for s in sizes.split(",")), bool(written))
+
+
+def _aligned(dtype: np.dtype[Any]) -> bool:
+    """Whether every field lies at a multiple of its size, as loads of single numbers expect."""
+    base = dtype.subdtype[0] if dtype.subdtype else dtype
+    if base.fields is None:
+        return True
+    fields = [(f[0].subdtype[0] if f[0].subdtype else f[0], f[1]) for f in base.fields.values()]
+    return all(
+        _aligned(field) and offset % field.alignment == 0 == base.itemsize % field.alignment
+        for field, offset in fields
+    )
 
 
 def words(kind: Kind) -> int:

@@ -101,6 +101,7 @@ class _Function(Calls):
         self.builder = ir.IRBuilder(self.llvm.append_basic_block("body"))
         self.body = self.builder.block
         self.variables: dict[str, tuple[Kind, list[Any]]] = {}
+        self.sure: set[str] = set()
         self.fixed: dict[str, Value] = {}
         self.loops: list[tuple[Any, Any]] = []
         self.result: Kind | None = None
@@ -159,20 +160,20 @@ class _Function(Calls):
             self.assign(target, value)
 
     def do_AugAssign(self, node: ast.AugAssign) -> None:
-        present = self.expression(
-            ast.copy_location(
-                ast.Name(node.target.id, ast.Load())
-                if isinstance(node.target, ast.Name)
-                else ast.Subscript(node.target.value, node.target.slice, ast.Load()),  # type: ignore[union-attr]
-                node,
-            )
-        )
-        self.assign(node.target, self.binary(node.op, present, self.expression(node.value)))
+        if isinstance(node.target, ast.Subscript):
+            place = self.place(node.target)
+            self.store(place, self.binary(node.op, self.load(*place), self.expression(node.value)))
+        elif isinstance(node.target, ast.Name):
+            present = self.expression(ast.copy_location(ast.Name(node.target.id, ast.Load()), node))
+            self.assign(node.target, self.binary(node.op, present, self.expression(node.value)))
+        else:
+            self.fail(f"cannot assign to {ast.unparse(node.target)}")
 
     def do_Return(self, node: ast.Return) -> None:
+        if self.returned and (self.result is None) != (node.value is None):
+            self.fail("some returns have a value and some have none")
+        self.returned = True
         if node.value is None:
-            if self.result is not None:
-                self.fail("some returns have a value and some have none")
             self.builder.ret_void()
             return
         value = self.expression(node.value)
@@ -195,19 +196,30 @@ class _Function(Calls):
         yes, end = self.builder.append_basic_block(), self.builder.append_basic_block()
         no = self.builder.append_basic_block() if node.orelse else end
         self.builder.cbranch(test.parts[0], yes, no)
+        before, after = self.sure, []
         for block, body in ((yes, node.body), (no, node.orelse)):
+            self.sure = set(before)
             if body:
                 self.builder.position_at_end(block)
                 self.statements(body)
-                if not self.builder.block.is_terminated:
-                    self.builder.branch(end)
+            if not body or not self.builder.block.is_terminated:
+                after.append(self.sure)
+            if body and not self.builder.block.is_terminated:
+                self.builder.branch(end)
+        self.sure = set.intersection(*after) if after else before
         self.builder.position_at_end(end)
 
     def do_While(self, node: ast.While) -> None:
+        if node.orelse:
+            self.fail("loops have no else")
         head, body, end = (self.builder.append_basic_block() for _ in range(3))
         self.builder.branch(head)
         self.builder.position_at_end(head)
-        self.builder.cbranch(self.truth(self.expression(node.test)).parts[0], body, end)
+        test = self.truth(self.expression(node.test))
+        if test.known:
+            self.builder.branch(body)
+        else:
+            self.builder.cbranch(test.parts[0], body, end)
         self._loop(body, head, end, lambda: self.statements(node.body))
 
     def do_For(self, node: ast.For) -> None:
@@ -217,16 +229,20 @@ class _Function(Calls):
             and node.iter.func.id == "range"
         ):
             self.fail("loops run over range(...)")
+        if node.orelse or not isinstance(node.target, ast.Name):
+            self.fail("loops have one variable and no else")
         bounds = [self.cast(self.expression(a), INTEGER) for a in node.iter.args]  # type: ignore[attr-defined]
         first, stop = (Value(INTEGER, (I64(0),), 0), bounds[0]) if len(bounds) == 1 else bounds[:2]
         step = bounds[2].known if len(bounds) == 3 else 1
         if not step:
             self.fail("the step of a range is a constant")
         if first.known is not None and stop.known is not None and self._unrolls(node, first, stop, step):
+            name = node.target.id  # type: ignore[attr-defined]
             for number in range(first.known, stop.known, step):
-                self.fixed[node.target.id] = self.constant(number)  # type: ignore[attr-defined]
+                self.fixed[name] = self.constant(number)
                 self.statements(node.body)
-            self.fixed.pop(node.target.id, None)  # type: ignore[attr-defined]
+            if name in self.fixed:
+                self.assign_name(name, self.fixed.pop(name))
             return
 
         def body(index: Value) -> None:
@@ -234,6 +250,8 @@ class _Function(Calls):
             self.statements(node.body)
 
         self.counted(first, stop, step, body)
+        if first.known is not None and stop.known is not None and range(first.known, stop.known, step):
+            self.sure.add(node.target.id)  # type: ignore[attr-defined]
 
     def _unrolls(self, node: ast.For, first: Value, stop: Value, step: int) -> bool:
         """Short loops are written out, so that tuples may be indexed by their variable."""
@@ -263,7 +281,9 @@ class _Function(Calls):
     def _loop(self, body: Any, again: Any, end: Any, write: Callable[[], None]) -> None:
         self.loops.append((again, end))
         self.builder.position_at_end(body)
+        before = set(self.sure)
         write()
+        self.sure = before
         if not self.builder.block.is_terminated:
             self.builder.branch(again)
         self.loops.pop()

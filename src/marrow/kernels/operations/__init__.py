@@ -45,7 +45,8 @@ assert [o.code for o in OPERATIONS] == list(range(len(OPERATIONS)))
 
 def rules(layout: PoseLayout, *, clips: int, masks: int, memory: int, ints: int) -> NDArray[Any]:
     """What each operation may name and needs, flat, four numbers each: the first argument too large, the poses it takes, how
-    many more poses there are after it, and one to spare. The pose kernel holds every operation to these."""
+    many more poses there are after it, and whether it names a limb (1) or a chain (2), whose constants are looked at too. The
+    pose kernel holds every operation to these."""
     limits = {
         "none": 1 << 31,
         "clip": clips,
@@ -56,7 +57,10 @@ def rules(layout: PoseLayout, *, clips: int, masks: int, memory: int, ints: int)
         "limb": ints,
         "chain": ints,
     }
-    rows = [(max(limits[o.argument], 0), o.pops, o.pushes - o.pops, 0) for o in OPERATIONS]
+    named = {"limb": 1, "chain": 2}
+    rows = [
+        (max(limits[o.argument], 0), o.pops, o.pushes - o.pops, named.get(o.argument, 0)) for o in OPERATIONS
+    ]
     return np.array(rows, np.int64).ravel()
 
 

@@ -19,7 +19,7 @@ from marrow.kernels.language.elementary import atan2, cos, sin
 from marrow.kernels.operations.record import Array, Limb, LookChain, Operation, ReferenceWorld, Rows
 from marrow.math import quaternion, transform
 
-__all__ = ["LOOK", "REACH", "local_rotation", "multiplied"]
+__all__ = ["LOOK", "REACH", "local_rotation", "multiplied", "sound_chain", "sound_limb"]
 
 
 def multiplied(a, b):
@@ -150,6 +150,40 @@ def model_place(rows, top, Jp, parents, j):
         first = False
         j = parents[j]
     return p
+
+
+def has_vectors(work, n, column, count):
+    """Whether the instance has `count` numbers among its vectors from a column on."""
+    vectors = work.vectors
+    return n < len(vectors) and column >= 0 and column + count <= vectors.shape[1]
+
+
+def sound_limb(work, n, at):
+    """Whether the constants at `at` are those of a limb that the character and the instance have."""
+    ints, floats, J = work.ints, work.floats, len(work.parents)
+    if at + 5 > len(ints):
+        return False
+    for k in range(3):
+        if ints[at + k] < 0 or ints[at + k] >= J:
+            return False
+    f = ints[at + 4]
+    if f < 0 or f + 8 > len(floats):
+        return False
+    return has_vectors(work, n, ints[at + 3], 6 if floats[f + 4] != 0.0 else 3)
+
+
+def sound_chain(work, n, at):
+    """The same for a chain."""
+    ints, J = work.ints, len(work.parents)
+    if at + 3 > len(ints):
+        return False
+    count, f = ints[at], ints[at + 2]
+    if count < 1 or at + 3 + count > len(ints) or f < 0 or f + 4 + count > len(work.floats):
+        return False
+    for k in range(count):
+        if ints[at + 3 + k] < 0 or ints[at + 3 + k] >= J:
+            return False
+    return has_vectors(work, n, ints[at + 1], 3)
 
 
 def run_reach(work, n, top, at, time, weight):
