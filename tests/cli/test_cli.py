@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -401,3 +402,43 @@ def test_the_installed_script_runs_and_leaves_the_kernel_compiler_alone(hero_fil
         [sys.executable, "-m", "marrow.cli", "info", "nope.glb"], capture_output=True, text=True
     )
     assert (broken.returncode, broken.stderr) == (2, "error: nope.glb: no such file\n")
+
+
+def test_convert_chooses_joints_for_bvh(capsys, tmp_path):
+    code, _, _ = call(
+        capsys,
+        "convert",
+        "mannequin",
+        str(tmp_path / "a.bvh"),
+        "--clip",
+        "walk",
+        "--joints",
+        "pelvis",
+        "spine*",
+    )
+    assert code == 0
+    assert mw.load(tmp_path / "a.bvh").skeleton.names[0] == "pelvis"
+    code, _, err = call(capsys, "convert", "mannequin", str(tmp_path / "a.glb"), "--joints", "pelvis")
+    assert code == 2
+    assert "--joints" in err
+
+
+def test_convert_says_what_other_viewers_will_not_show(capsys, tmp_path):
+    hero = mw.samples.mannequin()
+    assert max(m.influences for m in hero.meshes) > 4
+    mw.save(hero, tmp_path / "hero.marrow")
+    _, _, err = call(capsys, "convert", str(tmp_path / "hero.marrow"), str(tmp_path / "a.glb"))
+    assert "--influences 4" in err
+    limited = hero.replace(meshes=tuple(mw.limit_influences(m, 4).mesh for m in hero.meshes))
+    stated = float(re.search(r"up to (\S+) m off", err)[1])
+    clip = hero.clips["run"]
+    apart = mw.skin(hero, clip.sample(0.3)).positions - mw.skin(limited, clip.sample(0.3)).positions
+    assert 0 < float(np.abs(apart).max()) <= 3 * stated
+    _, _, err = call(
+        capsys, "convert", str(tmp_path / "hero.marrow"), str(tmp_path / "b.glb"), "--influences", "4"
+    )
+    assert "influences" not in err
+    turned = hero.replace(meshes=tuple(m.replace(skinning="dual_quaternion") for m in limited.meshes))
+    mw.save(turned, tmp_path / "turned.marrow")
+    _, _, err = call(capsys, "convert", str(tmp_path / "turned.marrow"), str(tmp_path / "c.glb"))
+    assert "dual-quaternion" in err

@@ -268,6 +268,28 @@ def test_blend_space_weights(points, seed):
     assert np.abs(nudged - w).max() < 1e-3
 
 
+def test_grids_are_as_symmetric_as_their_points():
+    grid = [(x, y) for x in (-1.0, 0.0, 1.0) for y in (-1.0, 0.0, 1.0)]
+    rng = np.random.default_rng(0)
+    at = rng.uniform(-1.2, 1.2, (60, 2))
+    w = weights(grid, at)
+    for flip in ((-1, 1), (1, -1), (-1, -1)):
+        mirrored = weights(grid, at * flip)
+        order = [grid.index((x * flip[0], y * flip[1])) for x, y in grid]
+        np.testing.assert_allclose(mirrored[:, order], w, atol=1e-6)
+    # In a square: bilinear.
+    inside = np.array([[0.25, 0.75]])
+    expected = dict.fromkeys(grid, 0.0) | {(0, 0): 0.1875, (1, 0): 0.0625, (0, 1): 0.5625, (1, 1): 0.1875}
+    np.testing.assert_allclose(weights(grid, inside)[0], [expected[p] for p in grid], atol=1e-6)
+
+
+def test_large_blend_spaces_are_joined():
+    points = np.random.default_rng(0).uniform(0, 1, (400, 2))
+    scaled = (points - points.min(axis=0)) / np.ptp(points, axis=0)
+    ours = {tuple(sorted(map(int, t))) for t in triangulate(points).triangles}
+    assert ours == {tuple(sorted(map(int, t))) for t in Delaunay(scaled).simplices}
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(3, 14), st.integers(0, 2**31))
 def test_triangulation_is_delaunay(count, seed):

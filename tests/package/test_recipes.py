@@ -9,15 +9,18 @@ from pathlib import Path
 
 import pytest
 
+from marrow.kernels.operations import OPERATIONS
 from surroundings import missing
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text()
 STEP = re.compile(
     r"^(?:New file `(?P<new>[^`]+)`|In `(?P<old>[^`]+)`, (?P<where>after|before) `(?P<anchor>[^`]+)`):\n\n"
-    r"```\w+\n(?P<text>.*?)^```$",
+    r"```\w+\n(?P<text>.*?)^```$"
+    r"|^In `(?P<changed>[^`]+)`, replace `(?P<this>[^`]+)` with `(?P<that>[^`]+)`\.$",
     re.S | re.M,
 )
+NEXT_CODE = re.compile(r"\d+(?=,  # the next number)")  # others may have added operations since
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "node_modules", ".*")
 
 
@@ -34,14 +37,18 @@ def follow(title, folder):
     steps = list(STEP.finditer(section(title)))
     assert steps
     for step in steps:
-        path = folder / (step["new"] or step["old"])
+        path = folder / (step["new"] or step["old"] or step["changed"])
         if step["new"]:
             assert not path.exists(), f"{path} is there already"
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(step["text"])
+            path.write_text(NEXT_CODE.sub(str(len(OPERATIONS)), step["text"]))
             made.append(path)
             continue
         text = path.read_text()
+        if step["changed"]:
+            assert text.count(step["this"]) == 1, f"{path.name} has no single {step['this']!r}"
+            path.write_text(text.replace(step["this"], step["that"]))
+            continue
         assert text.count(step["anchor"] + "\n") == 1, f"{path.name} has no single line {step['anchor']!r}"
         line = step["anchor"] + "\n"
         new = line + step["text"] if step["where"] == "after" else step["text"] + line
@@ -72,17 +79,19 @@ def run_in(folder, *command, **environment):
     return done.stdout
 
 
-@pytest.mark.parametrize("title", ["Add a format"])
-def test_a_recipe_in_python_leads_to_tests_that_pass(title, clone):
-    made = follow(title, clone)
-    tests = [str(p) for p in made if p.name.startswith("test_")]
-    assert tests, "a recipe shows how its result is tested"
+def test_recipes_in_python_lead_to_tests_that_pass(clone):
+    made = []
+    for title in ("Add an operation", "Add a node", "Add a format"):
+        new = follow(title, clone)
+        assert any(p.name.startswith("test_") for p in new), "a recipe shows how its result is tested"
+        made += map(str, new)
+    tests = [p for p in made if "/tests/" in p]
     said = run_in(clone, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
     assert " passed" in said
-    new = [str(p) for p in made]
-    run_in(clone, sys.executable, "-m", "ruff", "check", *new)
-    run_in(clone, sys.executable, "-m", "ruff", "format", "--check", *new)
-    run_in(clone, sys.executable, "-m", "mypy", *(n for n in new if "/src/" in n), "--follow-imports=silent")
+    run_in(clone, sys.executable, "-m", "ruff", "check", *made)
+    run_in(clone, sys.executable, "-m", "ruff", "format", "--check", *made)
+    sources = [p for p in made if "/src/" in p]
+    run_in(clone, sys.executable, "-m", "mypy", *sources, "--follow-imports=silent")
 
 
 def test_a_panel_is_checked_and_becomes_part_of_the_page(tmp_path):

@@ -11,7 +11,7 @@ from marrow.cli._errors import UsageError
 from marrow.errors import FormatError, MissingExtraError, UnknownNameError, ValidationError
 from marrow.model import Character, Clip, limit_influences
 
-__all__ = ["chosen_clips", "is_sample", "open_character", "writable"]
+__all__ = ["chosen_clips", "in_world", "is_sample", "open_character", "writable"]
 
 
 def is_sample(name: str | Path) -> bool:
@@ -43,6 +43,14 @@ def open_character(name: str | Path, **options: Any) -> Character:
             raise UsageError(str(error)) from None
         # What is in the file does not make a character.
         raise FormatError(str(error), path=path) from None
+
+
+def in_world(character: Character, axes: str) -> Character:
+    """The character in the axes of another program."""
+    try:
+        return character.converted(axes)
+    except UnknownNameError as error:
+        raise UsageError(f"--axes: {error}") from None
 
 
 def _sample(

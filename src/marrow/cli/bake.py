@@ -31,6 +31,7 @@ def bake(
     fps: float | None = None,
     times: str | None = None,
     scale: float | None = None,
+    axes: str | None = None,
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
 ) -> int:
@@ -53,13 +54,15 @@ def bake(
         Moments in seconds instead of a rate: 0,0.5,1.25
     scale
         Multiply all lengths, for files whose unit is wrong.
+    axes
+        Write in the axes and units of another program: unreal, unity, blender, d3d, maya, 3dsmax.
     allow_outside
         Let a file refer to others outside its own folder.
     force
         Replace what is there.
     """
     from marrow.cli._baking import NpzWriter, ShardWriter, motions_of
-    from marrow.cli._files import open_character, writable
+    from marrow.cli._files import in_world, open_character, writable
     from marrow.errors import MarrowError, UnknownNameError
 
     moments = _moments(times, fps)
@@ -78,6 +81,8 @@ def bake(
         for file in files:
             try:
                 character = open_character(file, scale=scale, allow_outside=allow_outside)
+                if axes is not None:
+                    character = in_world(character, axes)
                 motions = motions_of(character, clip, fps, moments, fields)
             except MarrowError as error:
                 if single or len(files) == 1:

@@ -23,9 +23,11 @@ def convert(
     *,
     clip: Annotated[list[str] | None, Parameter(negative=())] = None,
     clips_from: Annotated[list[Path] | None, Parameter(negative=(), consume_multiple=True)] = None,
-    max_influences: int | None = None,
+    max_influences: Annotated[int | None, Parameter(name=("--influences", "--max-influences"))] = None,
+    joints: Annotated[list[str] | None, Parameter(negative=(), consume_multiple=True)] = None,
     fps: float | None = None,
     scale: float | None = None,
+    axes: str | None = None,
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
 ) -> None:
@@ -40,19 +42,23 @@ def convert(
     clip
         Keep only the clip of this name; may be given several times.
     clips_from
-        More files whose clips fit this skeleton by joint name.
+        More files, whose clips are fitted to this skeleton (see marrow retarget).
     max_influences
         Keep only the strongest influences of every vertex.
+    joints
+        Write only the joints of these names or patterns (BVH); by default all that are bones.
     fps
         Frames a second for motion that is baked: read from FBX, written to BVH.
     scale
         Multiply all lengths, for files whose unit is wrong.
+    axes
+        Write in the axes and units of another program: unreal, unity, blender, d3d, maya, 3dsmax.
     allow_outside
         Let a file refer to others outside its own folder.
     force
         Replace OUT if it exists.
     """
-    from marrow.cli._files import chosen_clips, open_character, writable
+    from marrow.cli._files import chosen_clips, in_world, open_character, writable
     from marrow.cli._output import bytes_text
     from marrow.errors import FormatError
     from marrow.io import registry, save
@@ -70,14 +76,18 @@ def convert(
         scale=scale,
         allow_outside=allow_outside,
     )
+    if axes is not None:
+        character = in_world(character, axes)
     kept = chosen_clips(character, clip)
     if clip:
         character = character.replace(clips=tuple(kept))
-    options: dict[str, Any] = {"fps": fps} if form.name == "BVH" else {}
+    options: dict[str, Any] = {"fps": fps, "joints": joints} if form.name == "BVH" else {}
+    if joints and form.name != "BVH":
+        raise UsageError("--joints chooses what goes into a .bvh file")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         save(character, target, **options)
-    for loss in _lost_in_bvh(character) if form.name == "BVH" else ():
+    for loss in _losses(form.name, character):
         note(f"{target}: {loss}")
     for warning in caught:
         note(f"{target}: {warning.message}")
@@ -87,17 +97,9 @@ def convert(
     print(f"{target}: {form.name}, {bytes_text(target.stat().st_size)}")
 
 
-def _lost_in_bvh(character: Character) -> list[str]:
-    """What a character has and a BVH file cannot hold."""
-    import numpy as np
+def _losses(format_name: str, character: Character) -> list[str]:
+    from marrow.cli._losses import lost_in_bvh, lost_in_viewers
 
-    lost = []
-    if character.meshes:
-        lost.append("BVH holds motion only; the meshes are left out")
-    scaled = np.abs(character.skeleton.rest.scale - 1).max(initial=0) > 1e-4
-    tracks = [clip.tracks.table["path"] for clip in character.clips.values()]
-    if scaled or any((paths == 2).any() for paths in tracks):
-        lost.append("BVH has no scale; it is baked into the positions of the joints")
-    if any((paths == 3).any() for paths in tracks):
-        lost.append("BVH has no morphs; their tracks are left out")
-    return lost
+    if format_name == "BVH":
+        return lost_in_bvh(character)
+    return lost_in_viewers(character) if format_name == "glTF" else []

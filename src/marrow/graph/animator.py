@@ -409,11 +409,13 @@ class Animator(SoloPlayback):
         self._run(**outputs)
 
     def _evaluate(self, name: str, shape: tuple[int, ...]) -> Array:
-        if name not in self._outputs:
-            out = self._buffers.take((self.count, *shape))
-            self._run(**{name: out})
-            self._outputs[name] = out.reshape(*self._batch, *shape)
-        return self._outputs[name]
+        outputs = self._outputs
+        if name not in outputs:
+            self._prepare()
+            out = self._buffers.take((*self._batch, *shape))
+            self._evaluate_program(self._control.program, **{name: out})
+            outputs[name], outputs["ran"] = out, True
+        return outputs[name]
 
     @property
     def pose(self) -> Pose:

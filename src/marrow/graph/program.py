@@ -157,33 +157,54 @@ class PoseEvaluator:
         the next and the places they reach and look for; None where they do neither."""
         memory = self._nothing if memory is None else memory
         vectors = self._nothing if vectors is None else vectors
-        wanted = kernel.POSE * (pose is not None) + kernel.MODEL * (model is not None)
-        wanted += kernel.PALETTE * (palette is not None)
+        wanted = (
+            (pose is not None) * kernel.POSE
+            | (model is not None) * kernel.MODEL
+            | (palette is not None) * kernel.PALETTE
+        )
         count = len(program)
         if not count:
             return
 
-        def run(first: int, last: int) -> None:
-            frame = self._frames.take()
-            self._bind(frame, program, memory, vectors)
-            words = frame.words
-            if pose is not None:
-                frame.lend("work.out_pose", pose)
-            if model is not None:
-                frame.lend("work.out_model", model)
-            if palette is not None:
-                frame.lend("work.out_palette", palette)
-            words[_WANTED], words[_FIRST], words[_LAST] = wanted, first, last
-            frame.run()
-            wrong, operation = words[_RESULT], words[_RESULT + 1]
-            self._frames.give(frame)
-            if wrong >= 0:
-                raise _unsound(program, wrong, operation)
-
         if threads == 1:
-            run(0, count)
+            self._run(program, memory, vectors, pose, model, palette, wanted, 0, count)
         else:
-            run_split(run, count, count * self.layout.joints * SECONDS_PER_JOINT, threads)
+            run_split(
+                lambda a, b: self._run(program, memory, vectors, pose, model, palette, wanted, a, b),
+                count,
+                count * self.layout.joints * SECONDS_PER_JOINT,
+                threads,
+            )
+
+    def _run(
+        self,
+        program: Program,
+        memory: Array,
+        vectors: Array,
+        pose: Array | None,
+        model: Array | None,
+        palette: Array | None,
+        wanted: int,
+        first: int,
+        last: int,
+    ) -> None:
+        """Instances `first..last`, on the calling thread."""
+        frame = self._frames.take()
+        self._bind(frame, program, memory, vectors)
+        words = frame.words
+        if palette is not None:
+            frame.lend("work.out_palette", palette)
+        if model is not None:
+            frame.lend("work.out_model", model)
+        if pose is not None:
+            frame.lend("work.out_pose", pose)
+        words[_WANTED], words[_FIRST], words[_LAST] = wanted, first, last
+        frame.entry(frame.argument)
+        frame.lent.clear()
+        wrong, operation = words[_RESULT], words[_RESULT + 1]
+        self._frames.give(frame)
+        if wrong >= 0:
+            raise _unsound(program, wrong, operation)
 
     def _bind(self, frame: Frame, program: Program, memory: Array, vectors: Array) -> None:
         """Puts in what changes now and then; arrays that are there already stay."""

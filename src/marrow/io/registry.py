@@ -22,7 +22,7 @@ _HEAD = 4096
 
 @dataclass(frozen=True)
 class Format:
-    """A file format: its `name`, `suffixes`, the `module` that reads it, and whether that one writes too.
+    """A file format: its `name`, `suffixes`, the `module` that reads it, and the suffixes that one `writes`.
 
     `matches` looks at the beginning of a file (and at the whole of it where the beginning cannot tell).
     """
@@ -30,7 +30,7 @@ class Format:
     name: str
     suffixes: tuple[str, ...]
     module: str
-    writes: bool
+    writes: tuple[str, ...]
     matches: Callable[[bytes, bytes | memoryview], bool]
 
     def load_module(self) -> ModuleType:
@@ -71,12 +71,19 @@ def _is_usd(head: bytes, data: bytes | memoryview) -> bool:
     )
 
 
+def _is_never(head: bytes, data: bytes | memoryview) -> bool:
+    """For formats that are only written: they hold no character."""
+    return False
+
+
 FORMATS = (
-    Format("marrow", (".marrow",), "marrow.io.native", True, _is_marrow),
-    Format("glTF", (".glb", ".gltf", ".vrm"), "marrow.io.gltf", True, _is_gltf),
-    Format("FBX", (".fbx",), "marrow.io.fbx", False, _is_fbx),
-    Format("BVH", (".bvh",), "marrow.io.bvh", True, _is_bvh),
-    Format("USD", (".usd", ".usda", ".usdc", ".usdz"), "marrow.io.usd", False, _is_usd),
+    Format("marrow", (".marrow",), "marrow.io.native", (".marrow",), _is_marrow),
+    Format("glTF", (".glb", ".gltf", ".vrm"), "marrow.io.gltf", (".glb", ".gltf"), _is_gltf),
+    Format("FBX", (".fbx",), "marrow.io.fbx", (), _is_fbx),
+    Format("BVH", (".bvh",), "marrow.io.bvh", (".bvh",), _is_bvh),
+    Format("OBJ", (), "marrow.io.surfaces", (".obj",), _is_never),
+    Format("PLY", (), "marrow.io.surfaces", (".ply",), _is_never),
+    Format("USD", (".usd", ".usda", ".usdc", ".usdz"), "marrow.io.usd", (".usda", ".usdc", ".usd"), _is_usd),
 )
 
 
@@ -93,7 +100,9 @@ def identify(data: bytes | memoryview, path: Path) -> Format:
             # Its reader knows best what is wrong with it.
             return form
     raise FormatError(
-        "is of a format marrow does not know", path=path, remedy=f"it reads {', '.join(map(str, FORMATS))}"
+        "is of a format marrow does not know",
+        path=path,
+        remedy=f"it reads {', '.join(str(f) for f in FORMATS if f.suffixes)}",
     )
 
 
@@ -101,8 +110,8 @@ def for_writing(path: Path) -> Format:
     """The format a file of that name is written in."""
     suffix = path.suffix.lower()
     for form in FORMATS:
-        if suffix in form.suffixes and form.writes:
+        if suffix in form.writes:
             return form
-    known = ", ".join(str(f) for f in FORMATS if f.writes)
+    known = ", ".join(f"{f.name} ({', '.join(f.writes)})" for f in FORMATS if f.writes)
     what = f"cannot write {suffix} files" if suffix else "has no suffix to tell the format by"
     raise FormatError(what, path=path, remedy=f"marrow writes {known}")

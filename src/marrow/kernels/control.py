@@ -337,9 +337,9 @@ def write_between(state, room, n, main, memory, row):
     older = memory + instance["side"] * row
     newer = memory + (1 - instance["side"]) * row
     weight = (instance["waited"] + 1.0) / instance["interval"]
-    put(room, main, LOAD, older, 0.0, 0.0)
     put(room, main, LOAD, newer, 0.0, 0.0)
-    put(room, main, BLEND_POSES, 0, 0.0, weight)
+    put(room, main, LOAD, older, 0.0, 0.0)
+    put(room, main, BLEND_POSES, 0, 0.0, 1.0 - weight)
 
 
 def update_instance(graph, state, room, n, dt, memory, row, main):

@@ -77,12 +77,14 @@ def _make(method: str, vectors: int) -> Kernel:
 
 
 def emit_block(method: str, vectors: int, influences: int, e: Any, b: Any, work: Any, f: Any) -> None:
-    """One block of 16 vertices in pose `f`: blend the matrices, morph the vertices, carry them, write them to their rows."""
+    """One block of 16 vertices in pose `f`: blend what moves them, morph them, carry them, write them to their rows."""
     first = e.index(work.joint_start, b)
     count = e.minus(e.index(work.joint_start, e.at(b, 1)), first)
     blend = _Blend(e, work.joints, work.weights, first, count, influences)
     pose = e.product(f, work.P)
-    matrix = _matrix(e, method, blend, work, pose, b)
+    carry = (_DualCarrier if method in ("rigid", "uniform") else _MatrixCarrier)(
+        e, method, blend, work, pose, b
+    )
 
     at3, at4 = e.times(b, 48), e.times(b, 64)
     position = [e.load(work.positions, e.at(at3, 16 * c)) for c in range(3)]
@@ -93,14 +95,12 @@ def emit_block(method: str, vectors: int, influences: int, e: Any, b: Any, work:
 
     vertex = e.product(f, work.V)
     base3, base4 = e.times(vertex, 3), e.times(vertex, 4)
-    row = [matrix[4 * i : 4 * i + 3] for i in range(3)]
-    outputs = [(work.out_p, [e.dot(row[i], position, matrix[4 * i + 3]) for i in range(3)], base3)]
+    outputs = [(work.out_p, carry.point(position), base3)]
     if vectors:
-        cofactor = [e.cross(row[1], row[2]), e.cross(row[2], row[0]), e.cross(row[0], row[1])]
-        n = e.unit([e.dot(c, normal) for c in cofactor])
+        n = e.unit(carry.normal(normal))
         outputs.append((work.out_n, n, base3))
     if vectors > 1:
-        along = [e.dot(r, tangent) for r in row]
+        along = carry.direction(tangent)
         lifted = e.dot(n, along)
         unit = e.unit([e.fnma(y, lifted, x) for x, y in zip(along, n)])
         outputs.append((work.out_t, [*unit, e.load(work.tangents, e.at(at4, 48))], base4))
@@ -116,6 +116,72 @@ def emit_block(method: str, vectors: int, influences: int, e: Any, b: Any, work:
             e.scatter(out, work.rows, e.times(b, 16), parts, base)
 
     e.branch(run, in_a_row, scattered)
+
+
+class _MatrixCarrier:
+    """Moves vertices by an affine matrix each."""
+
+    def __init__(self, e: Any, method: str, blend: _Blend, work: Any, pose: Any, b: Any) -> None:
+        self.e, self.matrix = e, _matrix(e, method, blend, work, pose, b)
+        self.rows = [self.matrix[4 * i : 4 * i + 3] for i in range(3)]
+
+    def point(self, p: list[Any]) -> list[Any]:
+        return [self.e.dot(self.rows[i], p, self.matrix[4 * i + 3]) for i in range(3)]
+
+    def direction(self, v: list[Any]) -> list[Any]:
+        return [self.e.dot(row, v) for row in self.rows]
+
+    def normal(self, n: list[Any]) -> list[Any]:
+        """Through the cofactor: it stays on the side that the winding of the moved triangle says."""
+        e, rows = self.e, self.rows
+        cofactor = [e.cross(rows[1], rows[2]), e.cross(rows[2], rows[0]), e.cross(rows[0], rows[1])]
+        return [e.dot(c, n) for c in cofactor]
+
+
+class _DualCarrier:
+    """Moves vertices by a dual quaternion each, after a scale in all ways alike where joints have one.
+
+    For `q` of any length and dual part `d`, with `s = 2 / |q|^2`: a vector turns to `v + s q x (q x v + w v)`, and a point goes to
+    `p + s (q x (q x p + w p + d) + w d - dw q)`.
+    """
+
+    def __init__(self, e: Any, method: str, blend: _Blend, work: Any, pose: Any, b: Any) -> None:
+        self.e = e
+        dual = blend.sum_dual_quaternions(work.dual, e.times(pose, 8))
+        self.q, self.w, self.d, self.dw = dual[:3], dual[3], dual[4:7], dual[7]
+        self.s = 2.0 / e.dot(dual[:4], dual[:4])
+        self.scale: Any = None
+        if method == "uniform":
+            self.scale, *self.shift = blend.sum(work.stretch, e.times(pose, 12), 12, (0, 3, 7, 11))
+
+    def _crossed(self, v: list[Any], start: list[Any]) -> list[Any]:
+        """`start + q x v`."""
+        e, q = self.e, self.q
+        return [
+            e.fnma(q[2], v[1], e.fma(q[1], v[2], start[0])),
+            e.fnma(q[0], v[2], e.fma(q[2], v[0], start[1])),
+            e.fnma(q[1], v[0], e.fma(q[0], v[1], start[2])),
+        ]
+
+    def point(self, p: list[Any]) -> list[Any]:
+        e, q, w, d = self.e, self.q, self.w, self.d
+        if self.scale is not None:
+            p = [e.fma(self.scale, x, c) for x, c in zip(p, self.shift)]
+        inner = self._crossed(p, [e.fma(w, x, y) for x, y in zip(p, d)])
+        moved = self._crossed(inner, [e.fnma(self.dw, x, w * y) for x, y in zip(q, d)])
+        return [e.fma(self.s, m, x) for m, x in zip(moved, p)]
+
+    def direction(self, v: list[Any]) -> list[Any]:
+        e, q = self.e, self.q
+        inner = self._crossed(v, [self.w * x for x in v])
+        turned = [
+            e.fnma(q[2], inner[1], q[1] * inner[2]),
+            e.fnma(q[0], inner[2], q[2] * inner[0]),
+            e.fnma(q[1], inner[0], q[0] * inner[1]),
+        ]
+        return [e.fma(self.s, t, x) for t, x in zip(turned, v)]
+
+    normal = direction
 
 
 def _morphed(e: Any, work: Any, b: Any, f: Any, values: list[Any]) -> list[Any]:
@@ -144,18 +210,6 @@ def _matrix(e: Any, method: str, blend: _Blend, work: Any, pose: Any, b: Any) ->
     if method == "linear":
         return blend.sum(work.matrices, matrices, 12, range(12))
     rigid = _rigid_matrix(e, blend.sum_dual_quaternions(work.dual, dual))
-    if method == "rigid":
-        return rigid
-    if method == "uniform":
-        scale, *shift = blend.sum(work.stretch, matrices, 12, (0, 3, 7, 11))
-        return [
-            value
-            for i in range(0, 12, 4)
-            for value in (
-                *(scale * r for r in rigid[i : i + 3]),
-                e.dot(rigid[i : i + 3], shift, rigid[i + 3]),
-            )
-        ]
     stretched = _multiply(e, rigid, blend.sum(work.stretch, matrices, 12, range(12)))
     if method == "stretch":
         return stretched

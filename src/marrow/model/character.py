@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.math import affine
-from marrow.model import _validate
+from marrow.model import _late, _validate
 from marrow.model._asset import Asset
 from marrow.model.clip import Clip
 from marrow.model.material import Image, Material
@@ -201,6 +201,29 @@ class Character(Asset):
     def replace(self, **changes: Any) -> Character:
         """A character with some fields exchanged, validated again."""
         return replace(self, **changes)
+
+    def converted(
+        self,
+        world: str | None = None,
+        *,
+        up: str | None = None,
+        forward: str | None = None,
+        handedness: str | None = None,
+        units: str | float | None = None,
+        back: bool = False,
+    ) -> Character:
+        """The character in another program's axes and units: `converted("unreal")`, or `converted(up="z",
+        handedness="left", units="cm")`. `back=True` brings it from there to marrow's own.
+        """
+        words = {"world": world, "up": up, "forward": forward, "handedness": handedness}
+        for field, word in words.items():
+            if word is not None:
+                _validate.name("converted", field, word)
+        if units is not None and not isinstance(units, str):
+            units = _validate.number("converted", "units", units, low=0, above=True)
+        back = _validate.flag("converted", "back", back)
+        turn = _late.function("io.axes", "converted")
+        return turn(self, world, up=up, forward=forward, handedness=handedness, units=units, back=back)
 
     def __repr__(self) -> str:
         parts = [f"{len(self.skeleton)} joints"]

@@ -14,6 +14,7 @@ from marrow.animation.sampling import sample
 from marrow.errors import ValidationError
 from marrow.math import quaternion
 from marrow.model import Clip, Event, Pose, Skeleton
+from marrow.motion.arguments import names_of, optional
 from marrow.motion.frames import frame_times
 from marrow.motion.posture import Posture, leg_length, rest_posture
 from marrow.motion.rig import find_rig
@@ -105,9 +106,9 @@ def same_feet(mine: FeetShape, theirs: FeetShape, ratio: float) -> bool:
     return bool(np.abs(reach[1] - ratio * reach[0]).max() < 0.01 * ratio * max(float(reach[0].max()), 1e-12))
 
 
-def feet_points(skeleton: Skeleton, pose: Pose, chains: Chains, shape: FeetShape) -> FeetPoints:
-    """Heels and balls of a body's feet over the frames of `pose`."""
-    model = to_model(skeleton, pose)
+def feet_points(skeleton: Skeleton, pose: Pose | Array, chains: Chains, shape: FeetShape) -> FeetPoints:
+    """Heels and balls of a body's feet over the frames of `pose`, or of its model-space matrices `(T, J, 3, 4)`."""
+    model = to_model(skeleton, pose) if isinstance(pose, Pose) else pose
     feet = model[:, [chains["left_leg"][2], chains["right_leg"][2]]].astype(np.float64)
     place = np.einsum("tfij,fpj->tfpi", feet[..., :3], shape.offset) + feet[:, :, None, :, 3]
     return FeetPoints(place, shape.rest, shape.leg)
@@ -148,12 +149,17 @@ def planted_frames(
         for begin, end in windows(column):
             if end - begin < shortest and begin > 0 and end < len(column):
                 column[begin:end] = False
-        for _ in range(round(EDGE / step)):
-            grown = column.copy()
-            grown[1:] |= column[:-1]
-            grown[:-1] |= column[1:]
-            column |= grown & loose[(slice(None), *k)]
+        _grow(column, loose[(slice(None), *k)], round(EDGE / step))
     return found
+
+
+def _grow(column: Array, loose: Array, most: int) -> None:
+    """Lets every run of True reach `most` frames further at both ends, while `loose` holds there."""
+    for begin, end in windows(column):
+        before = np.flatnonzero(~loose[max(begin - most, 0) : begin])
+        column[max(begin - most, 0) + (int(before[-1]) + 1 if len(before) else 0) : begin] = True
+        after = np.flatnonzero(~loose[end : end + most])
+        column[end : end + (int(after[0]) if len(after) else most)] = True
 
 
 def windows(mask: Array) -> Windows:
@@ -171,6 +177,9 @@ def contact_events(
 ) -> Clip:
     """See `Clip.with_contacts`."""
     rig = find_rig(clip.skeleton)
+    height = optional("with_contacts", "height", height)
+    speed = optional("with_contacts", "speed", speed, low=0)
+    given = {} if names is None else names_of("with_contacts", "names", names)
     if not rig.complete:
         raise ValidationError(
             f"with_contacts: {clip.name!r} moves no body with two legs"
@@ -179,7 +188,7 @@ def contact_events(
     times = frame_times(clip)
     points, found = clip_contacts(clip, times, height=height, speed=speed)
     del points
-    words = {"left": "foot_l", "right": "foot_r"} | dict(names or {})
+    words = {"left": "foot_l", "right": "foot_r"} | given
     events: list[Event] = []
     for k, side in enumerate(("left", "right")):
         down = found[:, k].any(axis=1)

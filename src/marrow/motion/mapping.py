@@ -27,6 +27,9 @@ PARTS = (
     *(f"{side}_{part}" for side in SIDES for part in ("shoulder", "arm", "leg", "toes", *FINGERS)),
 )  # fmt: skip
 
+BODY = {"hips", "left_leg", "right_leg", "left_arm", "right_arm"}
+"""Chains that a map of a body must have; with any of them it is one."""
+
 
 class RetargetError(MarrowError):
     """Motion cannot be put on a character; the message says what is in the way."""
@@ -116,14 +119,14 @@ class BoneMap:
                 for side, skeleton in (("source", source), ("target", target))
             ]
             pairs.append(ChainPair(name, *sides))
-        return cls(source, target, tuple(pairs), (), "hips" in chains and "left_leg" in chains)
+        return cls(source, target, tuple(pairs), (), bool(BODY & set(chains)))
 
     @classmethod
     def load(cls, path: str | Path, source: Skeleton, target: Skeleton) -> BoneMap:
         """Reads what `save` wrote."""
         try:
             text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, UnicodeDecodeError, ValueError) as error:
             raise RetargetError(f"{path}: cannot be read: {error}") from None
         return cls.from_json(text, source, target, place=str(path))
 
@@ -339,5 +342,11 @@ def as_map(value: BoneMap | Mapping[str, Any] | str | Path, source: Skeleton, ta
             raise RetargetError("map: was made for other skeletons")
         return BoneMap(source, target, value.chains, value.notes, value.humanoid)
     if isinstance(value, Mapping):
-        return BoneMap.from_json(json.dumps(value), source, target)
+        try:
+            text = json.dumps(value)
+        except (TypeError, ValueError) as error:
+            raise RetargetError(f"map: {error}") from None
+        return BoneMap.from_json(text, source, target)
+    if not isinstance(value, (str, Path)):
+        raise RetargetError(f"map: expected a BoneMap, a dictionary or a path, got {type(value).__name__}")
     return BoneMap.load(value, source, target)

@@ -43,30 +43,45 @@ def dense(skeleton: Skeleton, tracks: LocalTracks, count: int) -> Pose:
     return pose
 
 
-def source_points(tool: Retargeter, pose: Pose, world: Array) -> FeetPoints:
-    """The source's feet in the target's world: turned and scaled, over the ground."""
-    points = feet_points(tool.source, pose, tool.chains("source"), tool.feet_s)
+def source_points(tool: Retargeter, pose: Pose, world: Array, model: Array | None = None) -> FeetPoints:
+    """The source's feet in the target's world: turned and scaled, over the ground. `model` are the source's matrices, where
+    they are at hand."""
+    points = feet_points(tool.source, pose if model is None else model, tool.chains("source"), tool.feet_s)
     place = quaternion.rotate(world, points.place)
     place[..., 1] -= tool.ground(pose, world)
     return FeetPoints(place * tool.scale, points.rest * tool.scale, points.leg * tool.scale)
 
 
 def plant_feet(tool: Retargeter, pose: Pose, world: Array, tracks: LocalTracks, times: Array) -> None:
-    """Changes `tracks` so that the feet of the target stand where and when those of the source do."""
-    theirs = source_points(tool, pose, world)
+    """Changes `tracks` so that the feet of the target stand where and when those of the source do.
+
+    First each foot goes where the source's is, seen from the hip and scaled by the legs (thighs and shins may share a leg's
+    length differently); then it is locked while it stands.
+    """
+    source = to_model(tool.source, pose)
+    theirs = source_points(tool, pose, world, source)
     planted = planted_frames(theirs, times)
     chains = tool.chains("target")
     body = dense(tool.target, tracks, len(times))
-    mine = feet_points(tool.target, body, chains, tool.feet_t)
+    model = to_model(tool.target, body)
+    mine = feet_points(tool.target, model, chains, tool.feet_t)
     # Small lifts of the source count, sinking does not.
     lift = np.clip(theirs.height, 0.0, LIFT * mine.leg)
     low = theirs.height.min(axis=-1) < LOW * mine.leg / LEG
     for k, side in enumerate(("left", "right")):
-        shift = _corrections(mine.place[:, k], mine.rest[k] + lift[:, k], planted[:, k], low[:, k], times)
+        there = quaternion.rotate(world, _leg(source, tool.map[f"{side}_leg"].source)) * tool.scale
+        shift = there - _leg(model, chains[f"{side}_leg"])
+        place = mine.place[:, k] + shift[:, None]
+        shift += _corrections(place, mine.rest[k] + lift[:, k], planted[:, k], low[:, k], times)
         depth = (mine.place[:, k, :, 1] + shift[:, None, 1] - mine.rest[k]).min(axis=1)
         shift[:, 1] += np.maximum(-depth, 0.0)
         if np.abs(shift).max(initial=0.0) > 1e-5 * mine.leg:
-            move_end(tool.target, chains[f"{side}_leg"], shift, body, tracks)
+            move_end(tool.target, chains[f"{side}_leg"], shift, body, model, tracks)
+
+
+def _leg(model: Array, chain: tuple[int, ...]) -> Array:
+    """From the hip to the ankle, `(T, 3)`."""
+    return (model[:, chain[2], :, 3] - model[:, chain[0], :, 3]).astype(np.float64)
 
 
 def _corrections(place: Array, height: Array, planted: Array, low: Array, times: Array) -> Array:
@@ -157,12 +172,11 @@ def _ease(u: Array) -> Array:
 
 
 def move_end(
-    skeleton: Skeleton, chain: tuple[int, ...], shift: Array, body: Pose, tracks: LocalTracks
+    skeleton: Skeleton, chain: tuple[int, ...], shift: Array, body: Pose, model: Array, tracks: LocalTracks
 ) -> Array:
-    """Moves the end of a limb (foot, hand) by `shift (T, 3)` in model space, keeping how it is turned. Returns how far it
-    stays off `(T,)`."""
+    """Moves the end of a limb (foot, hand) by `shift (T, 3)` in model space, keeping how it is turned. `model` are the
+    matrices of `body`, before other limbs were moved or after. Returns how far the end stays off `(T,)`."""
     upper, lower, end = chain[:3]
-    model = to_model(skeleton, body)
     at = model[..., 3][:, [upper, lower, end]].astype(np.float64)
     moves = np.abs(shift).max(axis=1) > 1e-7
     parents = [int(skeleton.parents[j]) for j in chain[:3]]
@@ -238,9 +252,9 @@ def keep_hands(tool: Retargeter, pose: Pose, world: Array, tracks: LocalTracks, 
     place[..., 1] -= tool.ground(pose, world) * tool.scale
     chains = tool.chains("target")
     body = dense(tool.target, tracks, len(times))
-    mine = to_model(tool.target, body)[..., 3][:, [chains[f"{s}_arm"][2] for s in ("left", "right")]].astype(
-        np.float64
-    )
+    model = to_model(tool.target, body)
+    hands = [chains[f"{s}_arm"][2] for s in ("left", "right")]
+    mine = model[..., 3][:, hands].astype(np.float64)
     leg = tool.leg_t
     apart = place[:, 0] - place[:, 1]
     near = _ease(2 - np.linalg.norm(apart, axis=-1) / (0.25 * leg))[:, None]
@@ -251,4 +265,4 @@ def keep_hands(tool: Retargeter, pose: Pose, world: Array, tracks: LocalTracks, 
     shift[..., 1] += (place[..., 1] - mine[..., 1] - shift[..., 1]) * low
     for k, side in enumerate(("left", "right")):
         if np.abs(shift[:, k]).max(initial=0.0) > 1e-5:
-            move_end(tool.target, chains[f"{side}_arm"], shift[:, k], body, tracks)
+            move_end(tool.target, chains[f"{side}_arm"], shift[:, k], body, model, tracks)

@@ -7,6 +7,7 @@ across. What it did and what it was not certain of is in its `report`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,15 +16,19 @@ from numpy.typing import NDArray
 
 from marrow.animation.sampling import sample
 from marrow.errors import ValidationError
-from marrow.math import affine, quaternion
+from marrow.math import quaternion
 from marrow.model import Character, Clip, Pose, Skeleton, Track
+from marrow.model._validate import instance, shown
 from marrow.model.clip import PATHS
 from marrow.motion.alignment import Driver, drivers, shares_frames, world_turn
+from marrow.motion.arguments import flag, optional
 from marrow.motion.contacts import feet_points, feet_shape, same_feet
 from marrow.motion.copying import copied, lost, same_rig
+from marrow.motion.followers import follow_limbs
 from marrow.motion.frames import frame_times, pack_uniform
-from marrow.motion.mapping import BoneMap, RetargetError, as_map, map_bones
+from marrow.motion.mapping import BODY, BoneMap, RetargetError, as_map, map_bones
 from marrow.motion.names import bare
+from marrow.motion.placing import places
 from marrow.motion.planting import keep_hands, plant_feet
 from marrow.motion.posture import Posture, leg_length, model_rotations, posture, rest_posture
 from marrow.motion.quality import MotionQuality, motion_quality
@@ -48,7 +53,7 @@ def retarget(
     hands: bool = False,
     scale: float | None = None,
     units: float | None = None,
-    fps: float | None = None,
+    rate: float | None = None,
 ) -> Clip:
     """The motion of `clip` on another character, whatever its names, axes, proportions and rest pose.
 
@@ -58,12 +63,13 @@ def retarget(
     - `hands` keeps hands together that touch each other, and on the ground that lean on it
     - `scale` multiplies travel and height; None: by the length of the legs
     - `units`: metres per unit of the source, where its size cannot be told
-    - `fps`: frames a second; None: the clip's own
+    - `rate`: frames a second; None: the clip's own
 
     The same skeleton gets an exact copy. What cannot be mapped is refused with the joints named.
     """
+    instance("retarget", "clip", clip, Clip)
     tool = Retargeter(clip.skeleton, onto, source=source, map=map, scale=scale, units=units, clip=clip)
-    return tool.retarget(clip, contacts=contacts, hands=hands, fps=fps)
+    return tool.retarget(clip, contacts=contacts, hands=hands, rate=rate)
 
 
 class Retargeter:
@@ -84,22 +90,30 @@ class Retargeter:
         clip: Clip | None = None,
         names: tuple[str, str] = ("the motion", "the character"),
     ) -> None:
-        for value, what in ((scale, "scale"), (units, "units")):
-            if value is not None and not (np.isfinite(value) and value > 0):
-                raise ValidationError(f"retarget: {what} must be a positive number, got {value}")
+        instance("retarget", "skeleton", skeleton, Skeleton)
+        if not isinstance(onto, (Character, Skeleton)):
+            raise ValidationError(
+                f"retarget: expected a Character or a Skeleton to go onto, got {shown(onto)}"
+            )
+        if source is not None:
+            instance("retarget", "source", source, Character)
+        scale = optional("retarget", "scale", scale, low=0, high=1e9, above=True)
+        units = optional("retarget", "units", units, low=0, high=1e9, above=True)
         self.source, self.target = skeleton, onto.skeleton if isinstance(onto, Character) else onto
         self.source_character = source if isinstance(source, Character) else None
         self.target_character = onto if isinstance(onto, Character) else None
         self.names = names
         self._lines = ReportBuilder()
+        self._found: dict[tuple[bytes, frozenset[int]], dict[int, Driver]] = {}
         self._given_scale, self._units = scale, units
+        for who, skeleton in zip(names, (self.source, self.target)):
+            if not len(skeleton):
+                raise RetargetError(f"{who} has no skeleton: there are no joints that move")
         moved = sorted(_moved(clip)) if clip is not None else None
         self.exact = map is None and scale is None and same_rig(self.source, self.target, moved)
         if self.exact:
             self.map = map_bones_by_name(self.source, self.target)
             return
-        if not len(self.source):
-            raise RetargetError(f"{names[0]} has no skeleton: there are no joints to take motion from")
         if map is None:
             self.map = map_bones(self.source, self.target, moved=moved, motion=names[0], character=names[1])
         else:
@@ -116,11 +130,10 @@ class Retargeter:
         return self._lines.build()
 
     def _need_a_body(self) -> None:
-        needed = ("hips", "left_leg", "right_leg", "left_arm", "right_arm")
-        missing = [n for n in needed if n not in self.map]
+        missing = sorted(n for n in BODY if n not in self.map)
         short = [
             n
-            for n in needed[1:3]
+            for n in ("left_leg", "right_leg")
             if n in self.map and min(len(self.map[n].source), len(self.map[n].target)) < 3
         ]
         if missing or short:
@@ -153,6 +166,14 @@ class Retargeter:
                     "warning",
                     "rest pose",
                     f"{who} rests in no stance; where its feet and trunk point is a guess",
+                )
+        for who, skeleton, chains in (
+            (self.names[0], self.source, mine),
+            (self.names[1], self.target, theirs),
+        ):
+            if np.linalg.det(skeleton.rest_model[chains["hips"][0], :, :3].astype(np.float64)) < 0:
+                raise RetargetError(
+                    f"{who} is mirrored by a negative scale at rest; apply the scale in the tool that made it"
                 )
         legs = leg_length(self.rest_s.place, mine), leg_length(self.rest_t.place, theirs)
         if min(legs) <= 0 or not np.isfinite(legs).all():
@@ -197,16 +218,22 @@ class Retargeter:
             for s in (self.source, self.target)
         )  # fmt: skip
         self._from, self._to, self.shared = self.rest_s, self.rest_t, False
-        self.scale = self._given_scale or size_ratio(self.map, self.rest_s.place, self.rest_t.place)
+        self.scale = (
+            self._given_scale or self._units or size_ratio(self.map, self.rest_s.place, self.rest_t.place)
+        )
         self.source_metres = self._units or 1.0
         self.same_proportions = True
         if self.scale != 1:
             self._lines.add("info", "units", f"lengths of {self.names[0]} are taken {self.scale:.4g} times")
 
     def retarget(
-        self, clip: Clip, *, contacts: Contacts = "auto", hands: bool = False, fps: float | None = None
+        self, clip: Clip, *, contacts: Contacts = "auto", hands: bool = False, rate: float | None = None
     ) -> Clip:
         """`clip` for the target; see `mw.retarget`."""
+        instance("retarget", "clip", clip, Clip)
+        if not (isinstance(contacts, str) and contacts == "auto"):
+            contacts = flag("retarget", "contacts", contacts)
+        hands = flag("retarget", "hands", hands)
         if clip.skeleton is not self.source and clip.skeleton.names != self.source.names:
             raise ValidationError(
                 f"retarget: {clip.name!r} was made for another skeleton than this retargeter"
@@ -219,7 +246,7 @@ class Retargeter:
             for names, what in zip(lost(clip, self.target), ("joints", "morphs")):
                 self._note_lost(clip, names, what)
             return copied(clip, self.target)
-        times = frame_times(clip, fps)
+        times = frame_times(clip, rate)
         pose = sample(clip, times)
         world = self.world(pose)
         tracks = self._transfer(clip, pose, world)
@@ -229,9 +256,10 @@ class Retargeter:
             if hands:
                 keep_hands(self, pose, world, tracks, times)
             tracks |= self._twists(tracks)
-        rate = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
+            follow_limbs(self.target, self.chains("target"), tracks, len(times))
+        found = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
         packed = pack_uniform(times, [(j, path, v) for (j, path), v in tracks.items()], self._morphs(clip))
-        return clip.replace(skeleton=self.target, tracks=packed, rate=rate)
+        return clip.replace(skeleton=self.target, tracks=packed, rate=found)
 
     def quality(self, clip: Clip, result: Clip) -> MotionQuality | None:
         """How the feet, knees and hands of `result` compare with those of the clip it was made from."""
@@ -242,8 +270,8 @@ class Retargeter:
         found = self._drivers(world, moved)
         rotations = transfer_rotations(self.source, pose.rotation, self._from, self.target, found, world)
         tracks: LocalTracks = {(j, 1): v for j, v in rotations.items()}
-        places = self._places(clip, pose, rotations, found, world)
-        return tracks | {(j, 0): v.astype(np.float32) for j, v in places.items()}
+        moves = places(self, clip, pose, rotations, found, world)
+        return tracks | {(j, 0): v.astype(np.float32) for j, v in moves.items()}
 
     def _twists(self, tracks: LocalTracks) -> LocalTracks:
         turned = {j: v for (j, path), v in tracks.items() if path == 1}
@@ -269,85 +297,45 @@ class Retargeter:
         return world
 
     def _drivers(self, world: Array, moved: set[int]) -> dict[int, Driver]:
+        """What turns the target's joints in a clip that moves `moved`; clips of one file mostly share it."""
+        key = (world.tobytes(), frozenset(moved))
+        if key not in self._found:
+            self._found[key] = self._find_drivers(world, moved)
+        return self._found[key]
+
+    def _find_drivers(self, world: Array, moved: set[int]) -> dict[int, Driver]:
         found = drivers(self.map, self._from, self._to, world, shared=self.shared)
-        if self.map.humanoid and "root" in self.map and self.map["root"].source[0] not in moved:
-            del found[self.map["root"].target[0]]
-        if self.map.humanoid:
-            # A twist joint that the clip leaves alone shares its bone's turning instead.
-            idle = [t for t in find_rig(self.target).twists if t in found and found[t].a not in moved]
-            for t in idle:
-                del found[t]
         if not self.map.humanoid:
-            found = {
-                t: d
-                for t, d in found.items()
-                if _turns(self.source, d.a, moved) or t in self._moved_targets(moved)
-            }
-        return found
+            wanted = self._moved_targets(moved)
+            return {t: d for t, d in found.items() if _turns(self.source, d.a, moved) or t in wanted}
+        if "root" in self.map and self.map["root"].source[0] not in moved:
+            del found[self.map["root"].target[0]]
+        hips, carrier = self.map["hips"].target[0], self._carrier(found)
+        if carrier != hips:
+            # What lies above the hips in the body moves with them.
+            rest = quaternion.conjugate(self.rest_t.rotation[hips])
+            own = quaternion.multiply(
+                quaternion.multiply(found[hips].turn, rest), self.rest_t.rotation[carrier]
+            )
+            found[carrier] = replace(found[hips], turn=own)
+        # A twist joint that the clip leaves alone shares its bone's turning instead.
+        idle = {t for t in find_rig(self.target).twists if t in found and found[t].a not in moved}
+        return {t: d for t, d in found.items() if t not in idle}
+
+    def _carrier(self, found: Mapping[int, Driver]) -> int:
+        """The joint of the target that carries its body: the hips, or what lies above them in the same place, as the
+        centre of mass of a 3ds Max Biped does."""
+        joint = hips = self.map["hips"].target[0]
+        while True:
+            above = int(self.target.parents[joint])
+            if above < 0 or above in found:
+                return joint
+            if float(np.linalg.norm(self.rest_t.place[above] - self.rest_t.place[hips])) > 0.35 * self.leg_t:
+                return joint
+            joint = above
 
     def _moved_targets(self, moved: set[int]) -> set[int]:
         return {t for c in self.map for s, t in zip(c.source, c.target) if s in moved}
-
-    def _places(
-        self, clip: Clip, pose: Pose, rotations: dict[int, Array], found: dict[int, Driver], world: Array
-    ) -> dict[int, Array]:
-        """Translations: the hips and the root of a body in model space, everything else as offsets from rest."""
-        out: dict[int, Array] = {}
-        slides = {int(j) for j in np.unique(clip.tracks.table["target"][clip.tracks.table["path"] == 0])}
-        if self.map.humanoid:
-            place = self._hips_place(pose, rotations, world)
-            root_s = self.map["root"].source[0] if "root" in self.map else -1
-            root_t = self.map["root"].target[0] if "root" in self.map else -1
-            above = None
-            if root_t in found:
-                moved = model_of(self.source, pose, root_s)[..., 3]
-                if root_s in slides:
-                    way = quaternion.rotate(world, moved - self.rest_s.place[root_s]) * self.scale
-                    out[root_t] = self._local_place(root_t, way + self.rest_t.place[root_t], {})
-                above = {root_t: (out.get(root_t), rotations[root_t])}
-            hips = self.map["hips"].target[0]
-            out[hips] = self._local_place(hips, place, above or {})
-            body = {"hips", "root", "pelvis", "spine", "head"}
-            limbs = tuple(f"{s}_" for s in ("left", "right"))
-            for c in self.map:
-                if (c.name in body or c.name.startswith(limbs)) and not self.same_proportions:
-                    continue
-                for s, t in zip(c.source, c.target) if len(c.source) == len(c.target) else ():
-                    if s in slides and t not in out and c.name not in ("hips", "root"):
-                        out[t] = self._offset(pose, s, t, world)
-        else:
-            for c in self.map:
-                s, t = c.source[0], c.target[0]
-                if s in slides:
-                    top = self.source.parents[s] < 0 or self.target.parents[t] < 0
-                    out[t] = self._top_place(pose, s, t) if top else self._offset(pose, s, t, world)
-        return out
-
-    def _hips_place(self, pose: Pose, rotations: dict[int, Array], world: Array) -> Array:
-        """Where the target's hips are `(T, 3)`: the middle between the hip joints, its height over the ankles and its way
-        scaled by the length of the legs."""
-        (hips_s,), (hips_t,) = self.map["hips"].source[:1], self.map["hips"].target[:1]
-        here = model_of(self.source, pose, hips_s)
-        between_s, between_t = (
-            (p.place[legs[0]] + p.place[legs[1]]) / 2
-            for p, legs in (
-                (self.rest_s, (self.map["left_leg"].source[0], self.map["right_leg"].source[0])),
-                (self.rest_t, (self.map["left_leg"].target[0], self.map["right_leg"].target[0])),
-            )
-        )
-        inside = affine.apply(
-            affine.invert(self.source.rest_model[hips_s].astype(np.float64)), between_s[None]
-        )[0]
-        middle = here[..., :3] @ inside + here[..., 3]
-        middle = quaternion.rotate(world, middle)
-        middle[:, 1] -= self.feet_s.ankle + self.ground(pose, world)
-        middle = middle * self.scale
-        middle[:, 1] += self.feet_t.ankle
-        turned = self._model_rotation(hips_t, rotations)
-        offset = quaternion.rotate(
-            quaternion.conjugate(self.rest_t.rotation[hips_t]), between_t - self.rest_t.place[hips_t]
-        )
-        return middle - quaternion.rotate(turned, offset)
 
     def ground(self, pose: Pose, world: Array) -> float:
         """How high the source's ground is, in its own units. Zero, unless its motion shows another; where its rest pose
@@ -371,52 +359,6 @@ class Retargeter:
         slow = steps <= np.percentile(steps, 30)
         low = float(np.percentile(heights[1:][slow], 10))
         return float(low) if abs(low) < 0.12 * points.leg else 0.0
-
-    def _model_rotation(self, joint: int, rotations: dict[int, Array]) -> Array:
-        rest = np.asarray(self.target.rest.rotation, np.float64)
-        out: Array = quaternion.identity(dtype=np.float64)
-        for j in (*reversed(self.target.ancestors(joint)), joint):
-            out = quaternion.multiply(out, rotations[j].astype(np.float64) if j in rotations else rest[j])
-        return out
-
-    def _local_place(
-        self, joint: int, place: Array, above: Mapping[int, tuple[Array | None, Array]]
-    ) -> Array:
-        """A place in model space as translation relative to the joint's parent; `above` are ancestors that move."""
-        parent = int(self.target.parents[joint])
-        if parent < 0:
-            return place
-        chain = [*reversed(self.target.ancestors(joint))]
-        rest = self.target.rest
-        if not any(j in above for j in chain):
-            return affine.apply(affine.invert(self.target.rest_model[parent].astype(np.float64)), place)
-        one = rest.broadcast_to((len(place),)).copy()
-        for j, (way, turn) in above.items():
-            one.rotation[:, j] = turn
-            if way is not None:
-                one.translation[:, j] = way
-        inverse = affine.invert(model_of(self.target, one, parent))
-        return np.einsum("tij,tj->ti", inverse[..., :3], place) + inverse[..., 3]
-
-    def _offset(self, pose: Pose, s: int, t: int, world: Array) -> Array:
-        """A joint that slides against its parent slides as far, for the target's size, seen from outside at rest."""
-        slid = pose.translation[:, s].astype(np.float64) - self.source.rest.translation[s]
-        ps, pt = int(self.source.parents[s]), int(self.target.parents[t])
-        if ps >= 0:
-            slid = slid @ self.source.rest_model[ps, :, :3].astype(np.float64).T
-        bodies = quaternion.from_matrix(self.rest_t.frame @ self.rest_s.frame.T)
-        slid = quaternion.rotate(bodies, slid) * self.scale
-        if pt >= 0:
-            slid = slid @ np.linalg.inv(self.target.rest_model[pt, :, :3].astype(np.float64)).T
-        return np.asarray(self.target.rest.translation[t], np.float64) + slid
-
-    def _top_place(self, pose: Pose, s: int, t: int) -> Array:
-        """The way of a joint without a parent, in model space. A BVH's rest pose has it at zero, whatever its height; there
-        the place itself counts, elsewhere how far it is from rest."""
-        place = model_of(self.source, pose, s)[..., 3] * self.scale
-        if float(np.abs(self.rest_s.place[s]).max()) > 1e-9 and self.scale != 1:
-            place = place - self.rest_s.place[s] * self.scale + self.rest_t.place[t]
-        return self._local_place(t, place, {})
 
     def _note_lost(self, clip: Clip, names: list[str], what: str) -> None:
         if names:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.animation.kinematics import FLOAT32, check_pose, output, skinning_matrices, to_model
 from marrow.errors import ValidationError
-from marrow.kernels.language.kernel import FramePool
+from marrow.kernels.language.kernel import Frame, FramePool
 from marrow.kernels.memory import readonly
 from marrow.kernels.poses import dual_quaternions
 from marrow.kernels.skinning import SkinWork, skin_kernel
@@ -120,9 +120,15 @@ def skin(
     for. `influences` limits the influences per vertex to the strongest few. `threads=None` uses all cores where the work is
     worth it. `out`, a `Surface` of the right shapes, is written into and returned.
     """
-    if threads == 1 and morphs is None and type(pose) is np.ndarray and isinstance(thing, (Character, Mesh)):
-        known: _Plan | None = vars(thing).get("_derived", {}).get(("plan", method, influences))
-        if known is not None and out is not None and known.run_bound(pose, normals, tangents, out):
+    if (
+        out is not None
+        and morphs is None
+        and type(pose) is np.ndarray
+        and type(threads) is int
+        and threads == 1
+    ):
+        known = _known_plan(thing, method, influences)
+        if known is not None and known.run_bound(pose, normals, tangents, out):
             return out
     influences = check_options("skin", method, influences, out)
     normals, tangents = flag("skin", "normals", normals), flag("skin", "tangents", tangents)
@@ -144,6 +150,15 @@ def skin(
             group.run(motion, p, n, t, threads)
     whole = out is not None and out.normals is n and out.tangents is t
     return out if whole else Surface(p, n, t)  # type: ignore[return-value]
+
+
+def _known_plan(thing: Any, method: Any, influences: Any) -> _Plan | None:
+    """The plan made for such a call before, if there was one."""
+    try:
+        plan: _Plan | None = thing.__dict__["_derived"].get(("plan", method, influences))
+    except (AttributeError, KeyError, TypeError):
+        return None
+    return plan
 
 
 class _Plan:
@@ -173,10 +188,9 @@ class _Plan:
             for chosen, some in members.items()
         ]
 
-
     def run_bound(self, matrices: Array, normals: Any, tangents: Any, out: Any) -> bool:
-        """The usual call of a program that skins every frame: one pose's matrices as kernels take them, into arrays that are
-        there. Does nothing and returns False for any other."""
+        """The usual call of a program that skins every frame: one pose's matrices as kernels take them, into arrays that
+        are there. Does nothing and returns False for any other."""
         group = self.groups[0] if len(self.groups) == 1 else None
         if group is None or group.dual or type(out) is not Surface or matrices.dtype != FLOAT32:
             return False
@@ -187,7 +201,7 @@ class _Plan:
             vectors = 1 if n is not None and t is None else -1
         else:
             vectors = 2 if n is not None and t is not None else -1
-        outputs = (p, n, t)[: vectors + 1]
+        outputs: Any = (p, n, t)[: vectors + 1]
         shapes = ((V, 3), (V, 3), (V, 4))
         if (
             vectors < 0
@@ -254,26 +268,27 @@ class _Group:
         frame.run()
         frames.give(frame)
 
-    def _split(self, matrices: Array, dual: Array, stretch: Array) -> int:
-        """Matrices as dual quaternions and stretches; returns how they stretch."""
-        frame = self._splits.take()
+    def _split(self, frame: Frame, matrices: Array) -> int:
+        """Matrices as dual quaternions and stretches, which the frame keeps; returns how they stretch."""
+        F, P = matrices.shape[:2]
+        if "dual" not in frame.kept or frame.kept["dual"].shape[0] != F:
+            frame.sizes.clear()
+            frame.put(dual=np.empty((F, P, 8), np.float32), stretch=np.empty((F, P, 12), np.float32))
         frame.lend("matrices", matrices)
-        frame.lend("dual", dual)
-        frame.lend("stretch", stretch)
         frame.run()
-        kind = frame.words[frame.kernel.results]
-        self._splits.give(frame)
+        kind: int = frame.words[frame.kernel.results]
         return kind
 
     def run(self, motion: Motion, p: Array, n: Array | None, t: Array | None, threads: int) -> None:
         """Writes this group's rows of the outputs."""
         layout, inputs, method = self.layout, {"work.matrices": motion.matrices}, self.method
-        F, P = motion.matrices.shape[:2]
+        F = len(motion.matrices)
+        split = None
         if self.dual:
-            dual, stretch = np.empty((F, P, 8), np.float32), np.empty((F, P, 12), np.float32)
-            kind = self._split(motion.matrices, dual, stretch)
+            split = self._splits.take()
+            kind = self._split(split, motion.matrices)
             method = "blended" if method == "blended" else ("rigid", "uniform", "stretch")[kind]
-            inputs["work.dual"], inputs["work.stretch"] = dual, stretch
+            inputs["work.dual"], inputs["work.stretch"] = split.kept["dual"], split.kept["stretch"]
         if self.targets and motion.morphs is not None:
             values = layout.target_weights(motion.morphs)
             if values.any():
@@ -308,6 +323,8 @@ class _Group:
             run_split(lambda a, b: run(a, b, 0, self.blocks), F, seconds, threads)
         else:
             run_split(lambda a, b: run(0, 1, a, b), self.blocks, seconds, threads)
+        if split is not None and F == 1:
+            self._splits.give(split)
 
 
 _OUTPUTS = ("work.out_p", "work.out_n", "work.out_t")

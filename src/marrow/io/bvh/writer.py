@@ -1,15 +1,21 @@
-"""Writes one clip as BVH.
+"""Writes one clip as BVH that any reader takes: one root, joints only, every branch with its End Site.
 
 BVH knows rest offsets without rotation, so every joint's frame is turned to stand parallel to the model's at
 rest: the rest pose looks as it does in marrow, and each frame's rotation is what the joint has turned since.
 Joint positions are kept exactly, in every frame: where scale or translation moves a joint against its parent,
 it gets position channels. Scale itself, morphs and meshes have no place in the format.
+
+Readers disagree on whether a position adds to the OFFSET or takes its place. The root's OFFSET is zero, so that
+all agree on it.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +24,9 @@ from numpy.typing import NDArray
 
 from marrow.errors import ResourceLimitError, ValidationError
 from marrow.io.atomic import replacing
+from marrow.io.bvh.selection import selected_joints
 from marrow.math import affine, quaternion, transform
-from marrow.model import Character, Clip, Pose, Skeleton
+from marrow.model import Character, Clip, Pose
 
 __all__ = ["write"]
 
@@ -32,6 +39,18 @@ _POSITION_CHANNELS = "Xposition Yposition Zposition"
 _ROTATION_CHANNELS = "Zrotation Xrotation Yrotation"
 
 
+@dataclass
+class _Tree:
+    """The joints that are written, depth first: their names, parents (the root is 0) and joint numbers (-1 for a
+    root that was added).
+    """
+
+    names: list[str]
+    parents: list[int]
+    joints: list[int]
+    ends: list[bool]
+
+
 def write(
     character: Character,
     path: Path | str,
@@ -39,12 +58,15 @@ def write(
     clip: str | None = None,
     fps: float | None = None,
     scale: float = 1.0,
+    joints: Iterable[str] | None = None,
 ) -> None:
     """Writes a clip of a character: `clip` by name (it may be left out when there is just one; without any
     clip the rest pose is one frame), at `fps` frames a second (default: the clip's own rate, 30 where it has
     none).
 
-    `scale` multiplies all lengths: `scale=100` writes the centimetres that most BVH tools expect.
+    `scale` multiplies all lengths: `scale=100` writes the centimetres that most BVH tools expect. `joints` are the
+    names (or patterns, such as `mixamorig:*`) of those to write; by default all that are bones: what moves a
+    skin, and what hangs on that, without the nodes of meshes.
     """
     if fps is not None and not 0 < fps < 1e6:
         raise ValidationError(f"save: fps must be a positive number, got {fps}")
@@ -54,6 +76,7 @@ def write(
     if not len(skeleton):
         raise ValidationError("save: a BVH file needs at least one joint, the character has none")
     chosen = _chosen(character, clip)
+    kept = selected_joints(character, chosen, joints)
     rate = fps or (_own_rate(chosen) if chosen else None) or 30.0
     frames = math.ceil(chosen.duration * rate - 1e-3) + 1 if chosen else 1
     if frames * len(skeleton) * 6 > MAX_VALUES:
@@ -63,17 +86,24 @@ def write(
             remedy="lower fps",
         )
     pose = chosen.sample(np.arange(frames) / rate) if chosen else skeleton.rest.reshape(1)
-    offsets, moved, angles = _motion(skeleton, pose)
+    tree = _tree(character, kept, chosen)
+    offsets, moved, angles = _motion(character, tree, pose)
     offsets, moved = offsets * scale, moved * scale
-    order = _depth_first(skeleton)
     size = float(np.ptp(np.concatenate([moved.reshape(-1, 3), offsets]), axis=0).max())
     sliding = np.abs(moved - offsets).max(axis=(0, 2)) > _STILL * size
-    sliding[list(skeleton.roots)] = True
-    ends = _end_sites(skeleton, chosen, sliding)
-    text = _hierarchy(skeleton, order, offsets, sliding, ends)
+    sliding[0] = True
+    tree.ends = [end and not slides for end, slides in zip(tree.ends, sliding)]
+    if sliding[1:].any():
+        names = [tree.names[j] for j in np.flatnonzero(sliding[1:]) + 1]
+        warnings.warn(
+            f"{len(names)} joints move against their parents ({', '.join(names[:3])}{', ...' if names[3:] else ''}); "
+            "they get position channels, which some readers add to the offset",
+            stacklevel=3,
+        )
+    text = _hierarchy(tree, offsets, sliding)
     columns = []
-    for j in order:
-        if not ends[j]:
+    for j, end in enumerate(tree.ends):
+        if not end:
             columns += [moved[:, j]] * bool(sliding[j]) + [angles[:, j]]
     values = np.concatenate(columns, axis=1) + 0.0  # no negative zeros
     row = " ".join(["%.9g"] * values.shape[1]) + "\n"
@@ -99,74 +129,89 @@ def _own_rate(clip: Clip) -> float | None:
     return clip.rate or clip.key_rate
 
 
-def _motion(skeleton: Skeleton, pose: Pose) -> tuple[Array, Array, Array]:
+def _tree(character: Character, kept: list[int], clip: Clip | None) -> _Tree:
+    """The kept joints below the nearest kept joint above them, and a root above several."""
+    skeleton = character.skeleton
+    above = skeleton.parents.tolist()
+    chosen = set(kept)
+
+    def parent_of(j: int) -> int:
+        j = above[j]
+        while j >= 0 and j not in chosen:
+            j = above[j]
+        return j
+
+    children: dict[int, list[int]] = {}
+    for j in kept:
+        children.setdefault(parent_of(j), []).append(j)
+    roots = children.get(-1, [])
+    order: list[int] = [] if len(roots) == 1 else [-1]
+    stack = list(reversed(roots))
+    while stack:
+        j = stack.pop()
+        order.append(j)
+        stack += reversed(children.get(j, []))
+    place = {j: i for i, j in enumerate(order)}
+    parents = [-1] + [place.get(parent_of(j), 0) for j in order[1:]]
+    names = _safe_names(["root" if j < 0 else skeleton.names[j] for j in order])
+    return _Tree(names, parents, order, _end_sites(character, order, parents, clip))
+
+
+def _motion(character: Character, tree: _Tree, pose: Pose) -> tuple[Array, Array, Array]:
     """Rest offsets `(J, 3)`, offsets over time `(T, J, 3)` and angles in degrees `(T, J, 3)`, in
-    model-parallel frames."""
-    parents = skeleton.parents.tolist()
-    rest_turn, rest_place = _turns_and_places(parents, skeleton.rest.reshape(1))
-    turn, place = _turns_and_places(parents, pose)
+    model-parallel frames, the root's place at rest taken as the origin."""
+    rest_turn, rest_place = _turns_and_places(character, tree, character.skeleton.rest.reshape(1))
+    turn, place = _turns_and_places(character, tree, pose)
     since_rest = quaternion.multiply(turn, quaternion.conjugate(rest_turn))
     offsets, moved, local = rest_place[0].copy(), place.copy(), since_rest.copy()
-    child = np.flatnonzero(skeleton.parents >= 0)
-    above = skeleton.parents[child]
-    offsets[child] -= rest_place[0, above]
+    above = np.array(tree.parents[1:], int)
+    offsets[1:] -= rest_place[0, above]
+    offsets[0] = 0
     back = quaternion.conjugate(since_rest[:, above])
-    moved[:, child] = quaternion.rotate(back, place[:, child] - place[:, above])
-    local[:, child] = quaternion.multiply(back, since_rest[:, child])
+    moved[:, 1:] = quaternion.rotate(back, place[:, 1:] - place[:, above])
+    local[:, 1:] = quaternion.multiply(back, since_rest[:, 1:])
     return offsets, moved, np.rad2deg(quaternion.to_euler(local, _ROTATION_ORDER))
 
 
-def _turns_and_places(parents: list[int], pose: Pose) -> tuple[Array, Array]:
-    """Model-space rotations `(T, J, 4)` and positions `(T, J, 3)` in double precision; scale counts for
-    positions."""
+def _turns_and_places(character: Character, tree: _Tree, pose: Pose) -> tuple[Array, Array]:
+    """Model-space rotations `(T, J, 4)` and positions `(T, J, 3)` of the written joints in double precision;
+    scale counts for positions."""
     translation, rotation, scale = (
         np.asarray(a, np.float64) for a in (pose.translation, pose.rotation, pose.scale)
     )
     rotation = quaternion.normalize(rotation)
     model = transform.compose(translation, rotation, scale)
     turn = rotation.copy()
-    for j, p in enumerate(parents):
+    for j, p in enumerate(character.skeleton.parents.tolist()):
         if p >= 0:
             model[:, j] = affine.multiply(model[:, p], model[:, j])
             turn[:, j] = quaternion.multiply(turn[:, p], turn[:, j])
-    return turn, model[..., 3].copy()
+    turns, places = turn[:, tree.joints], model[..., 3][:, tree.joints]
+    if tree.joints[0] < 0:
+        turns[:, 0], places[:, 0] = quaternion.identity(), 0.0
+    return turns, places
 
 
-def _depth_first(skeleton: Skeleton) -> list[int]:
-    children: list[list[int]] = [[] for _ in range(len(skeleton))]
-    for j, p in enumerate(skeleton.parents.tolist()):
-        if p >= 0:
-            children[p].append(j)
-    order, stack = [], list(reversed(skeleton.roots))
-    while stack:
-        j = stack.pop()
-        order.append(j)
-        stack += reversed(children[j])
-    return order
-
-
-def _end_sites(skeleton: Skeleton, clip: Clip | None, sliding: Array) -> Array:
+def _end_sites(character: Character, order: list[int], parents: list[int], clip: Clip | None) -> list[bool]:
     """Leaves that came from an End Site go back to being one: called `<parent>_end`, and never moved."""
-    names, parents = skeleton.names, skeleton.parents.tolist()
-    leaf = np.ones(len(skeleton), bool)
-    leaf[[p for p in parents if p >= 0]] = False
+    names = character.skeleton.names
+    inner = set(parents)
     keyed = {t for t, p in clip.tracks.table[["target", "path"]].tolist() if p != 3} if clip else set()
-    return np.array(
-        [
-            bool(leaf[j] and p >= 0 and not sliding[j] and j not in keyed)
-            and re.fullmatch(re.escape(names[p]) + r"_end(_\d+)?", names[j]) is not None
-            for j, p in enumerate(parents)
-        ],
-        bool,
-    )
+
+    def is_end(i: int) -> bool:
+        j, p = order[i], parents[i]
+        if i in inner or p < 0 or order[p] < 0 or j in keyed:
+            return False
+        return re.fullmatch(re.escape(names[order[p]]) + r"_end(_\d+)?", names[j]) is not None
+
+    return [is_end(i) for i in range(len(order))]
 
 
-def _hierarchy(skeleton: Skeleton, order: list[int], offsets: Array, sliding: Array, ends: Array) -> str:
-    names = _safe_names(skeleton.names)
-    parents, depth = skeleton.parents.tolist(), skeleton.depth.tolist()
-    has_child = {p for p in parents if p >= 0}
+def _hierarchy(tree: _Tree, offsets: Array, sliding: Array) -> str:
+    inner = set(tree.parents)
     lines = ["HIERARCHY"]
     open_depth: list[int] = []
+    depth: list[int] = []
 
     def close(to: int) -> None:
         while open_depth and open_depth[-1] >= to:
@@ -179,26 +224,32 @@ def _hierarchy(skeleton: Skeleton, order: list[int], offsets: Array, sliding: Ar
         )
         open_depth.append(at)
 
-    for j in order:
-        at = depth[j]
+    for j, parent in enumerate(tree.parents):
+        at = depth[parent] + 1 if parent >= 0 else 0
+        depth.append(at)
         close(at)
-        if ends[j]:
+        if tree.ends[j]:
             opened("End Site", at, offsets[j])
             continue
-        opened(f"{'JOINT' if parents[j] >= 0 else 'ROOT'} {names[j]}", at, offsets[j])
+        opened(f"{'JOINT' if parent >= 0 else 'ROOT'} {tree.names[j]}", at, offsets[j])
         channels = f"6 {_POSITION_CHANNELS}" if sliding[j] else "3"
         lines.append("\t" * (at + 1) + f"CHANNELS {channels} {_ROTATION_CHANNELS}")
-        if j not in has_child:  # the format wants every branch to end in one
+        if j not in inner:  # the format wants every branch to end in one
             opened("End Site", at + 1, np.zeros(3))
     close(0)
     return "\n".join(lines) + "\n"
 
 
-def _safe_names(names: tuple[str, ...]) -> list[str]:
-    """Names without spaces and braces, each used once: other tools' parsers fall over those."""
+def _safe_names(names: list[str]) -> list[str]:
+    """Names that no reader falls over, each used once: without a namespace where all share it (readers put one in
+    front or take it away as they please), without spaces, braces and what three.js takes for a path.
+    """
+    spaces = {name.rpartition(":")[0] for name in names if ":" in name}
+    if len(spaces) == 1:
+        names = [name.removeprefix(f"{next(iter(spaces))}:") for name in names]
     taken: dict[str, int] = {}
     for j, name in enumerate(names):
-        unique = stem = re.sub(r"[\s{}]+", "_", name.strip()) or f"joint_{j}"
+        unique = stem = re.sub(r"[\s{}\[\]:/]+", "_", name.strip()) or f"joint_{j}"
         while unique in taken:
             taken[stem] += 1
             unique = f"{stem}_{taken[stem]}"

@@ -22,13 +22,16 @@ JSON_CHUNK, BIN_CHUNK = 0x4E4F534A, 0x004E4942
 SUPPORTED = {
     "EXT_meshopt_compression",
     "EXT_texture_avif",
+    "EXT_mesh_gpu_instancing",
     "EXT_texture_webp",
+    "KHR_animation_pointer",
     "KHR_draco_mesh_compression",
     "KHR_materials_emissive_strength",
     "KHR_materials_pbrSpecularGlossiness",
     "KHR_materials_unlit",
     "KHR_mesh_quantization",
     "KHR_meshopt_compression",
+    "KHR_node_visibility",
     "KHR_texture_basisu",
     "KHR_texture_transform",
 }

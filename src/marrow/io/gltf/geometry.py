@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from marrow.io.gltf import limits, notes
 from marrow.io.gltf.context import Context
+from marrow.io.gltf.extensions import hidden_nodes
 from marrow.io.gltf.naming import Names, target_names
 from marrow.io.gltf.notes import MeshNotes, PrimitiveNotes, SceneNotes
 from marrow.io.gltf.primitives import Delta, Vertices, finite, read_triangles, read_vertices, smooth_normals
@@ -114,6 +115,7 @@ def read_meshes(ctx: Context, tree: Tree, channels: Channels) -> tuple[Mesh, ...
     made: dict[tuple[int, int, int | None], Mesh] = {}
     found: list[tuple[int, Mesh]] = []
     document = ctx.document
+    hidden = hidden_nodes(ctx)
     for n in tree.mesh_nodes:
         node, noted = document.nodes[n], tree.notes[n]
         index = node.mesh or 0
@@ -134,7 +136,7 @@ def read_meshes(ctx: Context, tree: Tree, channels: Channels) -> tuple[Mesh, ...
                 mesh = made[key] = _build(
                     part, skins.bind(node.skin, part.weighting, V, followed, f"nodes[{n}]")
                 )
-            changes: dict[str, Any] = {"node": hung, "visible": noted.visible}
+            changes: dict[str, Any] = {"node": hung, "visible": noted.visible and n not in hidden}
             if part.vertices.deltas and n in channels.of_node:
                 changes["morph_targets"] = _targets(part, n, channels)
             changes |= skins.follow(node.skin, part.weighting, followed)

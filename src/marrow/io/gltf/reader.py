@@ -10,6 +10,7 @@ from marrow.io.gltf.accessors import Accessors
 from marrow.io.gltf.clips import read_clips
 from marrow.io.gltf.container import parse
 from marrow.io.gltf.context import Context
+from marrow.io.gltf.extensions import rewrite
 from marrow.io.gltf.geometry import read_channels, read_meshes
 from marrow.io.gltf.materials import read_images, read_materials
 from marrow.io.gltf.scene import read_sockets, read_tree, rest_transforms
@@ -57,6 +58,7 @@ def _read(source: Source, options: LoadOptions) -> Character:
     budget = limits.Budget(source.path)
     accessors = Accessors(document, chunk, source, budget)
     ctx = Context(document, accessors, source, report, budget, options.scale or 1.0)
+    rewrite(ctx)
     tree = read_tree(ctx)
     channels = read_channels(ctx, tree)
     skeleton = Skeleton(

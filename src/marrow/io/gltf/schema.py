@@ -145,6 +145,7 @@ class Node(Struct, gc=False):
     rotation: Vec4 | None = None
     scale: Vec3 | None = None
     weights: list[float] | None = None
+    extensions: Extensions | None = None
     extras: Raw = NOTHING
 
 
@@ -168,6 +169,7 @@ class Sampler(Struct, gc=False):
 class Target(Struct, gc=False):
     path: str
     node: Index | None = None
+    extensions: Extensions | None = None
 
 
 class Channel(Struct, gc=False):

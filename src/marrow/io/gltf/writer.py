@@ -121,6 +121,7 @@ class _Scene:
         self.morph_nodes: list[MorphNode] = []
         self._write_joints(character.skeleton)
         places = [self._place_mesh(mesh, character) for mesh in character.meshes]
+        self._hide(character, places)
         self._wrap_roots()
         order = self._depth_first()
         self._note_order(places, order)
@@ -197,6 +198,13 @@ class _Scene:
                 node["weights"] = short_floats(rest)
         self._notes[n].visible = mesh.visible
         return n
+
+    def _hide(self, character: Character, places: list[int]) -> None:
+        """Tells other programs of meshes that are not shown, where that hides nothing else."""
+        for mesh, n in zip(character.meshes, places):
+            if not mesh.visible and not self._nodes[n].get("children"):
+                name = self._builder.extension("KHR_node_visibility")
+                self._nodes[n]["extensions"] = {name: {"visible": False}}
 
     def _skin(self, mesh: Mesh) -> int:
         key = (mesh.joint_list.tobytes(), mesh.inverse_bind.tobytes())

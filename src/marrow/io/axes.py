@@ -1,0 +1,205 @@
+"""A character in another program's space: other axes, other handedness, other units, and back.
+
+`p' = s C p`, where the rows of `C` are signed axes and `s` is how many of the other units a metre has. Everything
+follows from that, exactly: matrices become `C M C^-1`, the axis of a rotation turns as a pseudovector
+(`det(C) C v`), scales change places. Where `C` mirrors, triangles are wound the other way round and the handedness
+of tangents changes, so that normals still stand on the side that the triangle's corners say.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.errors import UnknownNameError, ValidationError
+from marrow.model import Character, Clip, Mesh, MorphTarget, Skeleton, Socket, Tracks
+from marrow.model._validate import owned
+from marrow.model.clip import PATH_WIDTH, PATHS, value_sizes
+
+__all__ = ["WORLDS", "Space", "converted"]
+
+Array = NDArray[Any]
+UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "km": 1000.0, "in": 0.0254, "ft": 0.3048}
+_AXES = {
+    sign + name: (1 if sign != "-" else -1) * np.eye(3)[i]
+    for i, name in enumerate("xyz")
+    for sign in ("", "+", "-")
+}
+_FORWARD = {("y", "right"): "z", ("y", "left"): "z", ("z", "right"): "-y", ("z", "left"): "x"}
+
+
+@dataclass(frozen=True)
+class Space:
+    """A program's space: which axis points up, which way characters face, on which hand the axes are, and the
+    length of a unit in metres. marrow's own is `Space()`.
+    """
+
+    up: str = "y"
+    forward: str = "z"
+    handedness: Literal["right", "left"] = "right"
+    metres: float = 1.0
+
+    @property
+    def matrix(self) -> Array:
+        """`C (3, 3)`: where marrow's X (to the left of who looks along Z), Y (up) and Z (forward) point."""
+        up, forward = _axis(self.up), _axis(self.forward)
+        left = np.cross(up, forward) * (1 if self.handedness == "right" else -1)
+        if not left.any():
+            raise ValidationError(f"converted: up {self.up!r} and forward {self.forward!r} are the same axis")
+        return np.stack([left, up, forward], axis=1)
+
+
+WORLDS = {
+    "marrow": Space(),
+    "gltf": Space(),
+    "blender": Space("z", "-y"),
+    "unreal": Space("z", "x", "left", 0.01),
+    "unity": Space("y", "z", "left"),
+    "d3d": Space("y", "z", "left"),
+    "maya": Space("y", "z", "right", 0.01),
+    "3dsmax": Space("z", "-y", "right", 0.0254),
+}
+
+
+def converted(
+    character: Character,
+    world: str | None = None,
+    *,
+    up: str | None = None,
+    forward: str | None = None,
+    handedness: str | None = None,
+    units: str | float | None = None,
+    back: bool = False,
+) -> Character:
+    """The character in the space of another program: `world` by name (`unreal`, `unity`, `blender`, `d3d`, ...), or
+    axis by axis: `up` and `forward` such as `"z"` and `"-y"`, `handedness` `"right"` or `"left"`, `units` such as
+    `"cm"`, or a length in metres. What is left out is marrow's own (forward: what programs with that up axis use).
+
+    `back=True` goes the other way: from that space to marrow's.
+    """
+    space = _space(world, up, forward, handedness, units)
+    C, s = space.matrix, 1.0 / space.metres
+    if back:
+        C, s = C.T, space.metres
+    if s == 1 and np.array_equal(C, np.eye(3)):
+        return character
+    turn = _Turn(C, s)
+    skeleton = turn.skeleton(character.skeleton)
+    return character.replace(
+        skeleton=skeleton,
+        meshes=tuple(turn.mesh(m) for m in character.meshes),
+        clips=tuple(turn.clip(c, skeleton) for c in character.clips.values()),
+    )
+
+
+def _space(
+    world: str | None, up: str | None, forward: str | None, handedness: str | None, units: str | float | None
+) -> Space:
+    if world is not None:
+        if world.lower() not in WORLDS:
+            raise UnknownNameError("world", world, WORLDS)
+        if any(v is not None for v in (up, forward, handedness, units)):
+            raise ValidationError("converted: name a world, or say its axes and units, not both")
+        return WORLDS[world.lower()]
+    hand = handedness or "right"
+    if hand not in ("right", "left"):
+        raise ValidationError(f"converted: handedness must be 'right' or 'left', got {handedness!r}")
+    upward = up or "y"
+    _axis(upward)
+    ahead = forward or _FORWARD.get((upward.lstrip("+"), hand)) or ("z" if upward[-1] != "z" else "y")
+    metres = UNITS.get(units.lower()) if isinstance(units, str) else units if units is not None else 1.0
+    if metres is None or not 0 < metres < math.inf:
+        raise ValidationError(f"converted: units must be one of {', '.join(UNITS)} or metres, got {units!r}")
+    return Space(upward, ahead, hand, float(metres))  # type: ignore[arg-type]
+
+
+def _axis(name: str) -> Array:
+    found = _AXES.get(name.lower())
+    if found is None:
+        raise ValidationError(f"converted: expected an axis such as 'y' or '-z', got {name!r}")
+    return found
+
+
+class _Turn:
+    """`p' = s C p` for everything a character has."""
+
+    def __init__(self, C: Array, s: float) -> None:
+        self.C, self.s = C, s
+        self.mirrors = bool(np.linalg.det(C) < 0)
+        self._quaternion = np.eye(4)
+        self._quaternion[:3, :3] = -C if self.mirrors else C
+
+    def vectors(self, v: Array) -> Array:
+        """Directions `(..., 3)`."""
+        return owned((np.asarray(v, np.float64) @ self.C.T).astype(np.float32))
+
+    def points(self, p: Array) -> Array:
+        """Positions and offsets `(..., 3)`."""
+        return owned((np.asarray(p, np.float64) @ self.C.T * self.s).astype(np.float32))
+
+    def rotations(self, q: Array) -> Array:
+        return owned((np.asarray(q, np.float64) @ self._quaternion.T).astype(np.float32))
+
+    def scales(self, v: Array) -> Array:
+        return owned((np.asarray(v, np.float64) @ np.abs(self.C).T).astype(np.float32))
+
+    def matrices(self, m: Array) -> Array:
+        """Affine matrices `(..., 3, 4)`."""
+        out = np.empty(m.shape, np.float64)
+        out[..., :3] = self.C @ np.asarray(m[..., :3], np.float64) @ self.C.T
+        out[..., 3] = np.asarray(m[..., 3], np.float64) @ self.C.T * self.s
+        return owned(out.astype(np.float32))
+
+    def skeleton(self, old: Skeleton) -> Skeleton:
+        rest = old.rest.replace(
+            translation=self.points(old.rest.translation),
+            rotation=self.rotations(old.rest.rotation),
+            scale=self.scales(old.rest.scale),
+        )
+        sockets = tuple(
+            Socket(
+                s.name, s.joint, self.points(s.translation), self.rotations(s.rotation), self.scales(s.scale)
+            )
+            for s in old.sockets
+        )
+        return Skeleton(old.names, old.parents, rest, old.morph_names, sockets)
+
+    def mesh(self, mesh: Mesh) -> Mesh:
+        changes: dict[str, Any] = {
+            "positions": self.points(mesh.positions),
+            "inverse_bind": self.matrices(mesh.inverse_bind),
+            "morph_targets": tuple(self.target(t) for t in mesh.morph_targets),
+        }
+        if mesh.normals is not None:
+            changes["normals"] = self.vectors(mesh.normals)
+        if mesh.tangents is not None:
+            side = -mesh.tangents[:, 3:] if self.mirrors else mesh.tangents[:, 3:]
+            changes["tangents"] = owned(np.concatenate([self.vectors(mesh.tangents[:, :3]), side], axis=1))
+        if self.mirrors:
+            changes["triangles"] = owned(np.ascontiguousarray(mesh.triangles[:, ::-1]))
+        return mesh.replace(**changes)
+
+    def target(self, t: MorphTarget) -> MorphTarget:
+        normals = None if t.normals is None else self.vectors(t.normals)
+        tangents = None if t.tangents is None else self.vectors(t.tangents)
+        return MorphTarget(
+            t.name, t.channel, self.points(t.positions), normals, tangents, t.vertices, t.full_weight
+        )
+
+    def clip(self, clip: Clip, skeleton: Skeleton) -> Clip:
+        table, values = clip.tracks.table, clip.tracks.values.copy()
+        done: set[tuple[int, int]] = set()
+        by_path = {"translation": self.points, "rotation": self.rotations, "scale": self.scales}
+        for row, size in zip(table, value_sizes(table).tolist()):
+            path, start = PATHS[row["path"]], int(row["value_start"])
+            # Tracks may share their values.
+            if path in by_path and (start, size) not in done:
+                done.add((start, size))
+                part = clip.tracks.values[start : start + size].reshape(-1, PATH_WIDTH[row["path"]])
+                values[start : start + size] = by_path[path](part).ravel()
+        tracks = Tracks(table, clip.tracks.times, owned(values))
+        return clip.replace(skeleton=skeleton, tracks=tracks)

@@ -1,0 +1,64 @@
+"""OBJ and PLY: read by another library, they are the surface that marrow skins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial import cKDTree
+
+import marrow as mw
+from marrow.errors import MarrowError
+from surroundings import needed
+
+
+@pytest.fixture(scope="module")
+def hero() -> mw.Character:
+    return mw.samples.mannequin()
+
+
+@pytest.mark.parametrize("suffix", [".obj", ".ply"])
+def test_another_library_reads_the_skinned_surface(hero: mw.Character, tmp_path: Path, suffix: str) -> None:
+    trimesh = needed("trimesh")
+    mw.save(hero, tmp_path / f"a{suffix}", clip="run", time=0.3)
+    found = trimesh.load(tmp_path / f"a{suffix}", force="mesh", process=False)
+    surface = mw.skin(hero, hero.clips["run"].sample(0.3))
+    triangles = np.concatenate([m.triangles + o for m, o in zip(hero.meshes, hero.vertex_offsets)])
+    theirs = np.asarray(found.vertices)[np.asarray(found.faces)].reshape(-1, 9)
+    ours = surface.positions[triangles].reshape(-1, 9)
+    assert len(theirs) == len(ours)
+    # Faces may come in another order, by material.
+    for one, other in ((theirs, ours), (ours, theirs)):
+        assert cKDTree(one).query(other)[0].max() < 1e-5
+
+
+def test_a_sequence_is_a_file_for_each_frame(hero: mw.Character, tmp_path: Path) -> None:
+    clip = hero.clips["walk"]
+    mw.save(hero, tmp_path / "walk.ply", clip="walk", fps=5)
+    files = sorted(tmp_path.iterdir())
+    assert [f.name for f in files[:2]] == ["walk.0000.ply", "walk.0001.ply"]
+    assert len(files) == int(clip.duration * 5 + 1e-3) + 1
+
+
+def test_texture_coordinates_and_materials_are_named(tmp_path: Path) -> None:
+    mesh = mw.Mesh.rigid("two words", [[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]], 0)
+    mesh = mesh.replace(uvs=(np.float32([[0, 0], [1, 0], [0, 0.25]]),), sections=(mw.Section(0, 1, 0),))
+    skeleton = mw.Skeleton(("a",), [-1])
+    mw.save(mw.Character(skeleton, (mesh,), materials=(mw.Material("skin"),)), tmp_path / "a.obj")
+    text = (tmp_path / "a.obj").read_text()
+    assert "o two_words" in text
+    assert "usemtl skin" in text
+    assert "vt 0 0.75" in text
+    assert "f 1/1 2/2 3/3" in text
+
+
+@pytest.mark.parametrize(
+    "options", [{"time": 1.0}, {"fps": 3.0}, {"clip": "runn"}, {"clip": "run", "fps": -1.0}]
+)
+def test_calls_that_make_no_sense_are_refused(hero: mw.Character, tmp_path: Path, options: dict) -> None:
+    with pytest.raises(MarrowError):
+        mw.save(hero, tmp_path / "a.obj", **options)
+    with pytest.raises(MarrowError, match="triangles"):
+        mw.save(hero.replace(meshes=()), tmp_path / "a.obj")
+    assert not list(tmp_path.iterdir())
