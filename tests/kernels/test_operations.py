@@ -137,7 +137,7 @@ def random_program(world, length=18):
     while len(out) < length or len(sums) != 1:
         choices = [o for o in OPERATIONS if fits(o)] if len(out) < length else [OPERATIONS[codes.BLEND]]
         o = choices[int(rng.integers(len(choices)))]
-        out.append((o.code, world.argument(o), float(rng.random()), float(0.1 + 0.8 * rng.random())))
+        out.append((o.code, world.argument(o), float(rng.random()), float(0.5 + 0.45 * rng.random())))
         del sums[len(sums) - o.pops :]
         sums.append(o.name in ("SAMPLE", "SCALE", "ACCUMULATE", "MERGE"))
         kept |= {"LOAD"} if o.name == "STORE" else {"INERTIA"} if o.name == "START_INERTIA" else set()
