@@ -112,13 +112,13 @@ def test_planted_feet_stay_planted(trod, name):
 @pytest.mark.parametrize("name", TRAVELLING)
 def test_feet_come_down_and_leave_at_their_events(mannequin, trod, name):
     clip = mannequin.clips[name]
-    assert {e.name for e in clip.events} == {"foot_l", "foot_r", "lift_l", "lift_r"}
+    assert {e.name for e in clip.events} == {"foot_l", "foot_r", "foot_l_lift", "foot_r_lift"}
     frames = round(clip.duration / STEP)
     for event in clip.events:
-        low = trod[name][event.name[-1]][..., 1].min(axis=1)
+        low = trod[name][event.name[5]][..., 1].min(axis=1)
         at = round(event.time / STEP)
         assert low[at] < 0.008
-        away = -1 if event.name.startswith("foot") else 1
+        away = 1 if event.name.endswith("lift") else -1
         assert low[(at + away * round(0.06 / STEP)) % frames] > 0.005
 
 

@@ -32,6 +32,7 @@ from marrow.graph.nodes import (
     TwoBoneIK,
     known_nodes,
 )
+from marrow.graph.program import Program
 from marrow.graph.results import Events, RootMotionDelta
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "Point1D",
     "Point2D",
     "PoseNode",
+    "Program",
     "RootMotion",
     "RootMotionDelta",
     "Slot",

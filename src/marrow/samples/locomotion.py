@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 from marrow.model import Event
 from marrow.samples.gait import Gait, cycle
@@ -17,7 +18,7 @@ from marrow.samples.recording import RATE, Recording, record
 
 __all__ = ["GAITS", "PLACES", "SPEEDS", "locomotion"]
 
-WALKING = {"seconds": 0.9, "duty": 0.6}
+WALKING: dict[str, Any] = {"seconds": 0.9, "duty": 0.6}
 STAND = Gait(
     **WALKING,
     speed=0.0,
@@ -109,7 +110,7 @@ ASIDE = Gait(
 
 def _between(a: Gait, b: Gait, share: float, **changes: float) -> Gait:
     """A gait part of the way from one to another."""
-    mixed = {}
+    mixed: dict[str, Any] = {}
     for f in dataclasses.fields(Gait):
         x, y = getattr(a, f.name), getattr(b, f.name)
         if isinstance(x, tuple):
@@ -194,7 +195,12 @@ def locomotion() -> list[Recording]:
     out = []
     for name, gait in GAITS.items():
         body, times = cycle(gait, RATE)
-        steps = [("foot_l", 0.0), ("foot_r", 0.5), ("lift_l", gait.duty), ("lift_r", (gait.duty + 0.5) % 1.0)]
+        steps = [
+            ("foot_l", 0.0),
+            ("foot_r", 0.5),
+            ("foot_l_lift", gait.duty),
+            ("foot_r_lift", (gait.duty + 0.5) % 1.0),
+        ]
         events = tuple(Event(phase * gait.seconds, event) for event, phase in steps)
         out.append(record(name, body, times, events))
     return out
