@@ -18,7 +18,7 @@ def graph_file(tmp_path):
 def test_check_without_and_with_a_character(graph_file, capsys):
     assert run(["graph", "check", str(graph_file)]) == 0
     assert run(["graph", "check", str(graph_file), "mannequin"]) == 0
-    assert "31 nodes" in capsys.readouterr().out
+    assert " nodes, 15 parameters" in capsys.readouterr().out
 
 
 def test_check_names_what_is_wrong(graph_file, tmp_path, capsys):

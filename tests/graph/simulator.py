@@ -28,7 +28,9 @@ class ClipRun:
     def __init__(self, node, clips):
         node = ClipNode(node) if isinstance(node, str) else node
         self.clip, self.loop, self.speed = clips[node.clip], node.loop, node.speed
-        self.velocity = self.clip.sample(self.clip.duration).translation[0] - self.clip.sample(0.0).translation[0]
+        self.velocity = (
+            self.clip.sample(self.clip.duration).translation[0] - self.clip.sample(0.0).translation[0]
+        )
         self.velocity = self.velocity.astype(float) * self.speed / self.clip.duration
         self.begun = 0.0
 
@@ -159,7 +161,9 @@ class MachineRun:
 
     def ways(self):
         found = [
-            t for t in self.node.transitions if t.source == self.current or (t.source == "*" and t.to != self.current)
+            t
+            for t in self.node.transitions
+            if t.source == self.current or (t.source == "*" and t.to != self.current)
         ]
         return sorted(found, key=lambda t: -t.priority)
 

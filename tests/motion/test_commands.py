@@ -12,6 +12,8 @@ import rigs
 import marrow as mw
 from marrow.cli.app import run
 
+WALK = mw.samples.mannequin().clips["walk"].duration
+
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -82,23 +84,23 @@ def test_limits_are_exit_codes(files: Path, tmp_path: Path, capsys: pytest.Captu
     ("arguments", "clips"),
     [
         (["trim", "--start", "0.2", "--end", "0.6", "--clip", "walk"], {"walk": 0.4}),
-        (["cut", "first=0:0.25", "second=0.25:1", "--clip", "walk"], {"first": 0.25, "second": 0.75}),
-        (["split", "--at", "0.5", "--clip", "walk"], {"walk_1": 0.5, "walk_2": 0.5}),
+        (["cut", "first=0:0.25", "second=0.25:0.75", "--clip", "walk"], {"first": 0.25, "second": 0.5}),
+        (["split", "--at", "0.5", "--clip", "walk"], {"walk_1": 0.5, "walk_2": WALK - 0.5}),
         (["join", "walk", "run", "--name", "both"], {"both": None}),
         (["loop", "--window", "0.1", "--clip", "attack"], {"attack": None}),
-        (["in-place", "--clip", "walk"], {"walk": 1.0}),
-        (["travel", "--velocity", "0", "0", "1", "--clip", "walk"], {"walk": 1.0}),
+        (["in-place", "--clip", "walk"], {"walk": WALK}),
+        (["travel", "--velocity", "0", "0", "1", "--clip", "walk"], {"walk": WALK}),
         (["reverse", "--clip", "wave"], {"wave": None}),
-        (["retime", "--speed", "2", "--clip", "walk"], {"walk": 0.5}),
-        (["resample", "--fps", "24", "--clip", "walk"], {"walk": 1.0}),
-        (["rename", "walk=stroll"], {"stroll": 1.0}),
+        (["retime", "--speed", "2", "--clip", "walk"], {"walk": WALK / 2}),
+        (["resample", "--fps", "24", "--clip", "walk"], {"walk": WALK}),
+        (["rename", "walk=stroll"], {"stroll": WALK}),
         (["mirror", "--clip", "strafe_left"], {"strafe_left": None}),
-        (["smooth", "--cutoff", "8", "--method", "gauss", "--clip", "walk"], {"walk": 1.0}),
-        (["fill", "--clip", "walk"], {"walk": 1.0}),
-        (["contacts", "--clip", "walk"], {"walk": 1.0}),
-        (["keep", "--joint", "spine_01", "--below", "--clip", "walk"], {"walk": 1.0}),
-        (["strip", "--joint", "spine_01", "--clip", "walk"], {"walk": 1.0}),
-        (["reduce", "--error", "0.002", "--clip", "walk"], {"walk": 1.0}),
+        (["smooth", "--cutoff", "8", "--method", "gauss", "--clip", "walk"], {"walk": WALK}),
+        (["fill", "--clip", "walk"], {"walk": WALK}),
+        (["contacts", "--clip", "walk"], {"walk": WALK}),
+        (["keep", "--joint", "spine_01", "--below", "--clip", "walk"], {"walk": WALK}),
+        (["strip", "--joint", "spine_01", "--clip", "walk"], {"walk": WALK}),
+        (["reduce", "--error", "0.002", "--clip", "walk"], {"walk": WALK}),
     ],
 )
 def test_every_clip_tool_writes_a_file(

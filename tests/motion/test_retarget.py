@@ -113,7 +113,7 @@ def test_motion_made_for_another_up_axis_is_set_upright(hero: mw.Character) -> N
     root = hero.skeleton.index("root")
     pose.rotation[:, root] = quaternion.multiply(lying, pose.rotation[:, root])
     pose.translation[:, root] = quaternion.rotate(lying, pose.translation[:, root])
-    source = mw.Clip.from_poses("walk", bones, pose.replace(morphs=None), 30)
+    source = mw.Clip.from_poses("walk", bones, pose.replace(morphs=None), times=times)
     made = mw.retarget(source, onto=hero.replace(clips=()))
     found = hero.skeleton.to_model(made.sample(times))[..., 3]
     expected = hero.skeleton.to_model(clip.sample(times))[..., 3]

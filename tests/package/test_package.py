@@ -108,12 +108,13 @@ def test_examples_run(example, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/engine.md", "docs/graph.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/engine.md", "docs/graph.md", "docs/kernels.md"])
 def test_code_on_the_page_runs(page, tmp_path):
     """All Python blocks of a page, one after the other."""
     text = (ROOT / page).read_text()
     code = "\n".join(block.partition("```")[0] for block in text.split("```python\n")[1:])
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    (tmp_path / "page.py").write_text(code, encoding="utf-8")
+    done = subprocess.run([sys.executable, "page.py"], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 

@@ -187,7 +187,7 @@ def _clips(
 
     made, found = [], []
     for clip in chosen_clips(source, names):
-        result = tool.retarget(clip, contacts="auto" if contacts is None else contacts, hands=hands, fps=fps)
+        result = tool.retarget(clip, contacts="auto" if contacts is None else contacts, hands=hands, rate=fps)
         made.append(result)
         quality = tool.quality(clip, result)
         if quality is not None:

@@ -80,6 +80,8 @@ class Compiler:
     # -- the tree -------------------------------------------------------------------------------------------------
     def compile(self) -> CompiledGraph:
         root, path = self.graph.root, "root"
+        if isinstance(root, RootMotion) and root.joint is None and not self.skeleton.roots:
+            root, path = root.source, "root.source"
         if isinstance(root, RootMotion):
             if root.joint is not None and root.joint not in self.skeleton:
                 raise unknown("joint", root.joint, self.skeleton.names, path)
@@ -198,7 +200,8 @@ class Compiler:
         """The operation of a layer, its mask, and how much of the root's travel it covers."""
         if not channels:
             raise ValidationError(f"{path}.channels: expected some of translation, rotation, scale")
-        root = float(joints[self.root_joint]) if {"translation", "rotation"} <= set(channels) else 0.0
+        whole = {"translation", "rotation"} <= set(channels) and len(joints) > 0
+        root = float(joints[self.root_joint]) if whole else 0.0
         if len(set(channels)) == 3 and space == "local":
             return kernel.LAYER, self.builder.mask((joints, morphs)), root
         rows = [(joints * (name in channels), morphs) for name in ("translation", "rotation", "scale")]
@@ -272,7 +275,7 @@ class Compiler:
             bank=bank,
             tables=tables,
             values=readonly(np.array(b.values, np.float64)),
-            masks=np.array(b.masks, np.float32).reshape(-1, J + M),
+            masks=np.array(b.masks, np.float32).reshape(len(b.masks), J + M),
             procedurals=Procedurals(
                 readonly(np.array(self.ints, np.int32)), readonly(np.array(self.floats, np.float32))
             ),

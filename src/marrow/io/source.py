@@ -50,12 +50,18 @@ class Source:
     allow_outside: bool = False
     neighbours: dict[Path, bytes] = field(default_factory=dict)
     references: dict[str, bytes | None] = field(default_factory=dict)
+    alone: bool = False
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, allow_outside: bool = False) -> Source:
         """Reads the file, or says why it cannot be read."""
         p = Path(path)
         return cls(p, read_bytes(p, path), allow_outside)
+
+    @classmethod
+    def of_bytes(cls, data: bytes, name: str) -> Source:
+        """A file that lies in memory: it has a name and no neighbours."""
+        return cls(Path(name.replace("\\", "/").rstrip("/").rpartition("/")[2] or "memory"), data, alone=True)
 
     def neighbour(self, reference: str) -> bytes:
         """The bytes of a file that this one refers to by a relative URI or path.
@@ -64,6 +70,8 @@ class Source:
         link) unless `allow_outside` is set.
         """
         self.references.setdefault(reference, None)
+        if self.alone:
+            raise FormatError(f"refers to {reference!r}, which is not in the bytes given", path=self.path)
         text = unquote(reference).replace("\\", "/")
         if "\0" in text or "://" in text:
             raise FormatError(f"refers to {reference!r}, which is not a file beside it", path=self.path)

@@ -99,6 +99,7 @@ TRANSITION = _record(
     comparisons=i8,
     timed=i8,
     smoothed=i8,
+    trigger=i8,  # the column of a trigger without which it cannot start, -1 for none
     seconds=f8,
 )
 RULE = _record(code=i8, ref=i8, value=f8)
@@ -160,6 +161,7 @@ MACHINE_STATE = _record(
     elapsed=f8,  # seconds in the current state
     faded=f8,  # seconds of the fade that have passed
     seconds=f8,  # of the fade; 0: none runs
+    left=f8,  # seconds until the last transition has ended, faded or inertialised
     inertia_time=f8,
     inertia_seconds=f8,
     remaining=f8,  # seconds until the main clip of the state ends

@@ -150,10 +150,9 @@ class _DualCarrier:
         dual = blend.sum_dual_quaternions(work.dual, e.times(pose, 8))
         self.q, self.w, self.d, self.dw = dual[:3], dual[3], dual[4:7], dual[7]
         self.s = 2.0 / e.dot(dual[:4], dual[:4])
-        columns = (
-            blend.sum(work.stretch, e.times(pose, 12), 12, (0, 3, 7, 11)) if method == "uniform" else None
-        )
-        self.scale, self.shift = (columns[0], columns[1:]) if columns else (None, None)
+        self.scale: Any = None
+        if method == "uniform":
+            self.scale, *self.shift = blend.sum(work.stretch, e.times(pose, 12), 12, (0, 3, 7, 11))
 
     def _crossed(self, v: list[Any], start: list[Any]) -> list[Any]:
         """`start + q x v`."""
@@ -167,7 +166,7 @@ class _DualCarrier:
     def point(self, p: list[Any]) -> list[Any]:
         e, q, w, d = self.e, self.q, self.w, self.d
         if self.scale is not None:
-            p = [e.fma(self.scale, x, c) for x, c in zip(p, self.shift)]  # type: ignore[arg-type]
+            p = [e.fma(self.scale, x, c) for x, c in zip(p, self.shift)]
         inner = self._crossed(p, [e.fma(w, x, y) for x, y in zip(p, d)])
         moved = self._crossed(inner, [e.fnma(self.dw, x, w * y) for x, y in zip(q, d)])
         return [e.fma(self.s, m, x) for m, x in zip(moved, p)]

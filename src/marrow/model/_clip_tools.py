@@ -27,14 +27,14 @@ class ClipTools:
         name: str,
         skeleton: Skeleton,
         poses: Pose,
-        fps: float | None = None,
+        rate: float | None = None,
         *,
         times: ArrayLike | None = None,
         events: Iterable[Event] = (),
     ) -> Self:
-        """A clip of poses `(T,)` at `fps` frames a second, or at `times (T,)`. Joints that rest get no track."""
+        """A clip of poses `(T,)` at `rate` frames a second, or at `times (T,)`. Joints that rest get no track."""
         return _late.function("motion.frames", "clip_from_poses")(
-            name, skeleton, poses, fps, times=times, events=tuple(events)
+            name, skeleton, poses, rate, times=times, events=events
         )
 
     def mirrored(
@@ -50,7 +50,7 @@ class ClipTools:
         cls,
         animator: Any,
         seconds: float,
-        fps: float = 30.0,
+        rate: float = 30.0,
         *,
         instance: int = 0,
         name: str = "run",
@@ -60,7 +60,7 @@ class ClipTools:
         """What an `Animator` does in the next `seconds`, as a clip. Root motion moves the root (not with `travel=False`).
         `every(time)` is called before each frame, to set parameters and pull triggers."""
         return _late.function("motion.baking", "clip_from_run")(
-            animator, seconds, fps, instance=instance, name=name, travel=travel, every=every
+            animator, seconds, rate, instance=instance, name=name, travel=travel, every=every
         )
 
     def trimmed(self, start: float = 0.0, end: float | None = None, *, name: str | None = None) -> Self:
@@ -86,12 +86,12 @@ class ClipTools:
         *,
         follow: bool = True,
         name: str | None = None,
-        fps: float | None = None,
+        rate: float | None = None,
     ) -> Self:
         """This clip, then `other`, blended over `blend` seconds. `follow` lets it go on where and facing as this one
         ends."""
         return _late.function("motion.travelling", "joined")(
-            self, other, blend, follow=follow, name=name, fps=fps
+            self, other, blend, follow=follow, name=name, rate=rate
         )
 
     def looped(
@@ -100,25 +100,25 @@ class ClipTools:
         *,
         travel: bool | None = None,
         joint: str | int | None = None,
-        fps: float | None = None,
+        rate: float | None = None,
     ) -> Self:
         """A clip whose last pose is its first: the seam is closed over the last `window` seconds. Travel stays
         and drift goes: `travel` says which of the two a shift over the ground is (None: by its length)."""
         return _late.function("motion.travelling", "looped")(
-            self, window, travel=travel, joint=joint, fps=fps
+            self, window, travel=travel, joint=joint, rate=rate
         )
 
-    def in_place(self, joint: str | int | None = None, *, fps: float | None = None) -> Self:
+    def in_place(self, joint: str | int | None = None, *, rate: float | None = None) -> Self:
         """The clip without its way over the ground: that of the root where it moves, else of the hips (which keep their
         sway)."""
-        return _late.function("motion.travelling", "in_place")(self, joint, fps=fps)
+        return _late.function("motion.travelling", "in_place")(self, joint, rate=rate)
 
     def with_travel(
-        self, velocity: ArrayLike | None = None, joint: str | int | None = None, *, fps: float | None = None
+        self, velocity: ArrayLike | None = None, joint: str | int | None = None, *, rate: float | None = None
     ) -> Self:
         """The clip with a steady way over the ground, on the root where there is one: `velocity (3,)` in metres a second,
         or what lets the feet stand while they are down."""
-        return _late.function("motion.travelling", "with_travel")(self, velocity, joint, fps=fps)
+        return _late.function("motion.travelling", "with_travel")(self, velocity, joint, rate=rate)
 
     def reversed(self) -> Self:
         """The clip backwards, key by key."""
@@ -128,9 +128,9 @@ class ClipTools:
         """The clip `speed` times as fast, or `duration` seconds long. Keys stay."""
         return _late.function("motion.editing", "retimed")(self, speed, duration=duration)
 
-    def at_rate(self, fps: float) -> Self:
-        """The clip with a key at each of `fps` frames a second."""
-        return _late.function("motion.editing", "at_rate")(self, fps)
+    def at_rate(self, rate: float) -> Self:
+        """The clip with a key at each of `rate` frames a second."""
+        return _late.function("motion.editing", "at_rate")(self, rate)
 
     def renamed(self, name: str) -> Self:
         """The clip under another name."""
@@ -155,12 +155,12 @@ class ClipTools:
         method: Literal["butterworth", "one-euro", "gauss"] = "butterworth",
         joints: Iterable[str | int] | None = None,
         beta: float = 0.5,
-        fps: float | None = None,
+        rate: float | None = None,
     ) -> Self:
         """The clip without what trembles faster than `cutoff` hertz. Butterworth and Gauss delay nothing; one-euro lets
         fast motion through the more, the larger `beta`."""
         return _late.function("motion.filters", "smoothed")(
-            self, cutoff, method=method, joints=joints, beta=beta, fps=fps
+            self, cutoff, method=method, joints=joints, beta=beta, rate=rate
         )
 
     def filled(self) -> Self:

@@ -231,8 +231,9 @@ class Clip(Asset, ClipTools):
         rate = None if self.rate is None else _validate.number(who, "rate", self.rate, low=0, above=True)
         events = _checked_events(who, self.events, duration)
         additive = _validate.flag(who, "additive", self.additive)
+        start = _validate.number(who, "start", self.start)
         _validate.set_fields(
-            self, tracks=tracks, duration=duration, events=events, rate=rate, additive=additive
+            self, tracks=tracks, duration=duration, events=events, rate=rate, additive=additive, start=start
         )
 
     def sample(self, time: ArrayLike, *, loop: bool = False) -> Pose:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
 from marrow.math import quaternion
-from marrow.model import Clip, Event, Pose
+from marrow.model import Clip, Event, Pose, _validate
+from marrow.motion.arguments import flag, frames_a_second, number
 from marrow.motion.frames import MAX_FRAMES, clip_from_poses
 
 __all__ = ["clip_from_run"]
@@ -21,7 +22,7 @@ Array = NDArray[Any]
 def clip_from_run(
     animator: Any,
     seconds: float,
-    fps: float = 30.0,
+    rate: float = 30.0,
     *,
     instance: int = 0,
     name: str = "run",
@@ -29,9 +30,12 @@ def clip_from_run(
     every: Callable[[float], None] | None = None,
 ) -> Clip:
     """See `Clip.from_run`."""
-    if not (np.isfinite(seconds) and seconds > 0 and np.isfinite(fps) and fps > 0):
-        raise ValidationError(f"from_run: seconds and fps must be positive, got {seconds} and {fps}")
-    count = round(seconds * fps)
+    seconds = number("from_run", "seconds", seconds, low=0, above=True)
+    rate, travel = frames_a_second(rate), flag("from_run", "travel", travel)
+    if not hasattr(animator, "update") or not hasattr(animator, "character"):
+        raise ValidationError(f"from_run: expected an Animator, got {type(animator).__name__}")
+    instance = _validate.position("instance", instance, int(np.prod(animator.pose.batch_shape)))
+    count = round(seconds * rate)
     if count + 1 > MAX_FRAMES:
         raise ValidationError(f"from_run: {count} frames are more than {MAX_FRAMES}")
     skeleton = animator.character.skeleton
@@ -42,16 +46,18 @@ def clip_from_run(
     for frame in range(count + 1):
         if frame:
             if every is not None:
-                every((frame - 1) / fps)
-            animator.update(1 / fps)
+                every((frame - 1) / rate)
+            animator.update(1 / rate)
             happened = animator.events
             for who, event in zip(happened.instance.tolist(), happened.names):
                 if who == instance:
-                    events.append(Event(frame / fps, event))
+                    events.append(Event(frame / rate, event))
             step = animator.root_motion
-            place = place + quaternion.rotate(facing, np.asarray(step.translation[instance], np.float64))
+            place = place + quaternion.rotate(
+                facing, np.asarray(step.translation, np.float64).reshape(-1, 3)[instance]
+            )
             facing = quaternion.normalize(
-                quaternion.multiply(facing, np.asarray(step.rotation[instance], np.float64))
+                quaternion.multiply(facing, np.asarray(step.rotation, np.float64).reshape(-1, 4)[instance])
             )
         pose: Pose = animator.pose
         one = (pose[instance] if pose.batch_shape else pose).copy()
@@ -63,4 +69,4 @@ def clip_from_run(
         for part, values in zip(parts, (one.translation, one.rotation, one.scale, one.morphs)):
             part.append(np.asarray(values, np.float32))
     poses = Pose(*(np.stack(part) for part in parts))
-    return clip_from_poses(name, skeleton, poses, fps, events=tuple(events))
+    return clip_from_poses(name, skeleton, poses, rate, events=tuple(events))

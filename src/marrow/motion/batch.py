@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.animation.sampling import sample
 from marrow.errors import ValidationError
 from marrow.math import quaternion, rotation6d
-from marrow.model import Clip, Pose, Skeleton
+from marrow.model import Clip, Pose, Skeleton, _validate
 
 __all__ = ["blend", "from_6d", "sample_clips", "to_6d"]
 
@@ -25,7 +25,14 @@ def blend(poses: Pose | Sequence[Pose], weights: ArrayLike) -> Pose:
     `(K, ...)` with the poses' batch behind it, zero or more, and need not sum to one. Translation, scale and morphs are
     averaged; rotations are summed on the side of the strongest and made unit, as a graph's blend does.
     """
-    parts = [poses[k] for k in range(len(poses))] if isinstance(poses, Pose) else list(poses)
+    if isinstance(poses, Pose):
+        if not poses.batch_shape:
+            raise ValidationError("blend: expected several poses, got a single one")
+        parts = [poses[k] for k in range(len(poses))]
+    elif isinstance(poses, Iterable) and not isinstance(poses, (str, bytes, Mapping)):
+        parts = list(poses)
+    else:
+        raise ValidationError(f"blend: expected poses, got {_validate.shown(poses)}")
     if not parts:
         raise ValidationError("blend: there are no poses")
     if not all(isinstance(p, Pose) for p in parts):
@@ -34,7 +41,7 @@ def blend(poses: Pose | Sequence[Pose], weights: ArrayLike) -> Pose:
     if len(shapes) > 1:
         raise ValidationError(f"blend: the poses have different shapes: {sorted(map(str, shapes))}")
     batch = parts[0].batch_shape
-    w = np.asarray(weights, np.float64)
+    w = _validate.numbers("blend.weights", weights).astype(np.float64)
     if w.ndim < 1 or len(w) != len(parts) or w.shape[1:] not in ((), batch):
         raise ValidationError(
             f"blend: expected weights ({len(parts)},) or {(len(parts), *batch)}, got {w.shape}"
@@ -70,7 +77,9 @@ def sample_clips(clips: Sequence[Clip], which: ArrayLike, time: ArrayLike, *, lo
     `which (...)` are indices into `clips`, `time (...)` seconds; they broadcast, and their shape is that of the result. All
     clips must be of one skeleton.
     """
-    if not len(clips):
+    clips = _validate.items("sample_clips", "clips", clips, Clip)
+    loop = _validate.flag("sample_clips", "loop", loop)
+    if not clips:
         raise ValidationError("sample_clips: there are no clips")
     names = clips[0].skeleton.names
     for clip in clips:
@@ -78,10 +87,16 @@ def sample_clips(clips: Sequence[Clip], which: ArrayLike, time: ArrayLike, *, lo
             raise ValidationError(
                 f"sample_clips: {clip.name!r} is of another skeleton than {clips[0].name!r}"
             )
-    index = np.asarray(which)
+    index = _validate.numbers("sample_clips.which", which)
     if index.dtype.kind not in "iu":
         raise ValidationError(f"sample_clips: which must be integers, got {index.dtype}")
-    index, seconds = np.broadcast_arrays(index, np.asarray(time, np.float64))
+    given = _validate.numbers("sample_clips.time", time).astype(np.float64)
+    try:
+        index, seconds = np.broadcast_arrays(index, given)
+    except ValueError:
+        raise ValidationError(
+            f"sample_clips: which {index.shape} and time {given.shape} do not go together"
+        ) from None
     if index.size and not (index.min() >= 0 and index.max() < len(clips)):
         raise ValidationError(
             f"sample_clips: which must be 0..{len(clips) - 1}, got {index.min()}..{index.max()}"
@@ -104,6 +119,7 @@ def sample_clips(clips: Sequence[Clip], which: ArrayLike, time: ArrayLike, *, lo
 
 def to_6d(pose: Pose, *, rows: bool = False) -> Array:
     """The rotations of poses as six numbers each, `(..., J, 6)`; see `marrow.math.rotation6d`."""
+    _validate.instance("to_6d", "pose", pose, Pose)
     return rotation6d.to_6d(pose.rotation, rows=rows)
 
 
@@ -112,16 +128,14 @@ def from_6d(
 ) -> Pose:
     """Poses from rotations of six numbers `(..., J, 6)`. What they do not say (translation, scale, morphs) is taken from
     `like`, a pose or a skeleton's rest; `translation (..., J, 3)` overrules."""
-    rest = like.rest if isinstance(like, Skeleton) else like
-    v = np.asarray(values)
+    rest = like.rest if isinstance(like, Skeleton) else _validate.instance("from_6d", "like", like, Pose)
+    v = _validate.numbers("from_6d.values", values)
     if v.ndim < 2 or v.shape[-2:] != (rest.joint_count, 6):
         raise ValidationError(f"from_6d: expected (..., {rest.joint_count}, 6), got {v.shape}")
-    rotation = rotation6d.from_6d(v, rows=rows).astype(np.float32)
+    rotation = rotation6d.from_6d(v.astype(np.float64), rows=rows).astype(np.float32)
     batch = rotation.shape[:-2]
     base = rest if rest.batch_shape == batch else rest.broadcast_to(batch)
-    place = (
-        base.translation
-        if translation is None
-        else np.broadcast_to(np.asarray(translation, np.float32), (*rotation.shape[:-1], 3))
-    )
+    place = base.translation
+    if translation is not None:
+        place = _validate.array("from_6d", "translation", translation, np.float32, (*rotation.shape[:-1], 3))
     return Pose(place.copy(), rotation, base.scale.copy(), base.morphs.copy())

@@ -14,6 +14,7 @@ from marrow.animation.sampling import sample
 from marrow.errors import ValidationError
 from marrow.math import quaternion
 from marrow.model import Clip, Event, Pose, Skeleton
+from marrow.motion.arguments import names_of, optional
 from marrow.motion.frames import frame_times
 from marrow.motion.posture import Posture, leg_length, rest_posture
 from marrow.motion.rig import find_rig
@@ -176,6 +177,9 @@ def contact_events(
 ) -> Clip:
     """See `Clip.with_contacts`."""
     rig = find_rig(clip.skeleton)
+    height = optional("with_contacts", "height", height)
+    speed = optional("with_contacts", "speed", speed, low=0)
+    given = {} if names is None else names_of("with_contacts", "names", names)
     if not rig.complete:
         raise ValidationError(
             f"with_contacts: {clip.name!r} moves no body with two legs"
@@ -184,7 +188,7 @@ def contact_events(
     times = frame_times(clip)
     points, found = clip_contacts(clip, times, height=height, speed=speed)
     del points
-    words = {"left": "foot_l", "right": "foot_r"} | dict(names or {})
+    words = {"left": "foot_l", "right": "foot_r"} | given
     events: list[Event] = []
     for k, side in enumerate(("left", "right")):
         down = found[:, k].any(axis=1)

@@ -20,8 +20,10 @@ from marrow.animation.sampling import sample
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.kernels import reference
 from marrow.model import Clip, Event, Pose, Track
+from marrow.model._validate import shown
 from marrow.model.clip import INTERPOLATIONS
-from marrow.motion.frames import clip_from_poses, frame_times, frames_of
+from marrow.motion.arguments import flag, frames_a_second, joints_of, name_or, number
+from marrow.motion.frames import clip_from_poses, frame_times, frames_of, pack_uniform
 
 __all__ = [
     "as_additive", "at_rate", "cut", "cut_track", "only", "renamed", "retimed", "reversed_clip", "split", "trimmed",
@@ -33,9 +35,10 @@ Array = NDArray[Any]
 
 def trimmed(clip: Clip, start: float = 0.0, end: float | None = None, *, name: str | None = None) -> Clip:
     """See `Clip.trimmed`."""
-    stop = clip.duration if end is None else float(end)
-    begin = float(start)
-    if not (0 <= begin <= stop <= clip.duration + 1e-6) or not np.isfinite([begin, stop]).all():
+    stop = clip.duration if end is None else number("trimmed", "end", end)
+    begin = number("trimmed", "start", start)
+    name = name_or("trimmed", name, clip.name)
+    if not 0 <= begin <= stop <= clip.duration + 1e-6:
         raise ValidationError(
             f"trimmed: expected 0 <= start <= end <= {clip.duration:.6g}, the length of {clip.name!r}, "
             f"got {start} and {end}"
@@ -125,6 +128,8 @@ def _cubic_keys(times: Array, values: Array, at: Array) -> Array:
 def cut(clip: Clip, ranges: Mapping[str, tuple[float, float]]) -> dict[str, Clip]:
     """See `Clip.cut`."""
     out = {}
+    if not isinstance(ranges, Mapping):
+        raise ValidationError(f"cut: expected a mapping of names to (start, end), got {shown(ranges)}")
     for name, piece in ranges.items():
         try:
             start, end = (float(t) for t in piece)
@@ -147,14 +152,18 @@ def split(
     if sum(option is not None for option in (at, event, silence)) != 1:
         raise ValidationError("split: give one of at=, event= and silence=")
     if silence is not None:
-        pieces = _between_silences(clip, float(silence))
+        pieces = _between_silences(clip, number("split", "silence", silence, low=0))
     else:
         if event is not None:
+            if not isinstance(event, str):
+                raise ValidationError(f"split: expected the name of an event, got {shown(event)}")
             moments = [e.time for e in clip.events if e.name == event]
             if not moments:
                 raise UnknownNameError("event", event, dict.fromkeys(e.name for e in clip.events))
         else:
-            moments = [float(t) for t in at or ()]
+            if isinstance(at, (str, bytes, Mapping)) or not isinstance(at, Iterable):
+                raise ValidationError(f"split: expected times in seconds, got {shown(at)}")
+            moments = [number("split", "at", t) for t in at]
         inner = sorted({t for t in moments if 1e-6 < t < clip.duration - 1e-6})
         edges = [0.0, *inner, clip.duration]
         pieces = list(pairwise(edges))
@@ -210,9 +219,10 @@ def retimed(clip: Clip, speed: float | None = None, *, duration: float | None = 
     """See `Clip.retimed`."""
     if (speed is None) == (duration is None):
         raise ValidationError("retimed: give either speed or duration")
-    given = float(speed if speed is not None else duration)  # type: ignore[arg-type]
-    if not (np.isfinite(given) and given > 0):
-        raise ValidationError(f"retimed: expected a positive number, got {given}")
+    what = "speed" if speed is not None else "duration"
+    given = number("retimed", what, speed if speed is not None else duration, low=0, above=True)
+    if not 1e-9 < given < 1e9:
+        raise ValidationError(f"retimed: {what} is {given:g}; nothing is that fast or slow")
     factor = 1 / given if speed is not None else given / max(clip.duration, 1e-12)
     tracks = []
     for track in clip.tracks:
@@ -231,19 +241,17 @@ def retimed(clip: Clip, speed: float | None = None, *, duration: float | None = 
     )
 
 
-def at_rate(clip: Clip, fps: float) -> Clip:
+def at_rate(clip: Clip, rate: float) -> Clip:
     """See `Clip.at_rate`."""
-    times = frame_times(clip, fps)
+    times = frame_times(clip, rate)
     made = clip_from_poses(clip.name, clip.skeleton, sample(clip, times), times=times)
     tracks = made.tracks
     if clip.additive:
         tracks = _additive_tracks(clip, times)
-    return clip.replace(tracks=tracks, rate=float(fps))
+    return clip.replace(tracks=tracks, rate=frames_a_second(rate))
 
 
 def _additive_tracks(clip: Clip, times: Array) -> Any:
-    from marrow.motion.frames import pack_uniform
-
     pose = sample(clip, times)
     parts = pose.translation, pose.rotation, pose.scale
     rows = {(int(r["target"]), int(r["path"])): None for r in clip.tracks.table}
@@ -260,23 +268,22 @@ def renamed(clip: Clip, name: str) -> Clip:
 
 def only(clip: Clip, joints: Iterable[str | int], *, below: bool = False, morphs: bool = True) -> Clip:
     """See `Clip.only`."""
-    chosen = _chosen(clip, joints, below)
+    chosen = _chosen(clip, joints, flag("only", "below", below))
+    morphs = flag("only", "morphs", morphs)
     kept = tuple(t for t in clip.tracks if (t.target in chosen if t.path != "morph" else morphs))
     return clip.replace(tracks=kept, duration=clip.duration)
 
 
 def without(clip: Clip, joints: Iterable[str | int], *, below: bool = False) -> Clip:
     """See `Clip.without`."""
-    chosen = _chosen(clip, joints, below)
+    chosen = _chosen(clip, joints, flag("without", "below", below))
     kept = tuple(t for t in clip.tracks if t.path == "morph" or t.target not in chosen)
     return clip.replace(tracks=kept, duration=clip.duration)
 
 
 def _chosen(clip: Clip, joints: Iterable[str | int], below: bool) -> set[int]:
-    names = [joints] if isinstance(joints, (str, int)) else list(joints)
     out: set[int] = set()
-    for joint in names:
-        found = clip.skeleton.index(joint)
+    for found in joints_of("only, without", clip.skeleton, joints):
         out |= {int(j) for j in clip.skeleton.descendants(found)} if below else {found}
     return out
 

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from marrow.errors import ValidationError
 from marrow.math import quaternion
 from marrow.model import Clip, Track
+from marrow.model._validate import one_of
+from marrow.motion.arguments import joints_of, number
 from marrow.motion.frames import clip_from_poses, frames_of
 
 __all__ = ["butterworth", "filled", "gauss", "one_euro", "smoothed"]
@@ -83,28 +85,27 @@ def smoothed(
     method: Method = "butterworth",
     joints: Iterable[str | int] | None = None,
     beta: float = 0.5,
-    fps: float | None = None,
+    rate: float | None = None,
 ) -> Clip:
     """See `Clip.smoothed`."""
-    if method not in ("butterworth", "one-euro", "gauss"):
-        raise ValidationError(f"smoothed: method must be butterworth, one-euro or gauss, got {method!r}")
-    if not (np.isfinite(cutoff) and cutoff > 0):
-        raise ValidationError(f"smoothed: cutoff must be a positive number of hertz, got {cutoff}")
-    times, pose = frames_of(clip, fps)
+    one_of("smoothed", "method", method, ("butterworth", "one-euro", "gauss"))
+    cutoff = number("smoothed", "cutoff", cutoff, low=0.01, high=1e6)
+    beta = number("smoothed", "beta", beta, low=0)
+    times, pose = frames_of(clip, rate)
     if len(times) < 4:
         return clip
-    rate = (len(times) - 1) / clip.duration
+    found = (len(times) - 1) / clip.duration
     chosen = (
         np.arange(len(clip.skeleton))
         if joints is None
-        else np.array([clip.skeleton.index(j) for j in joints])
+        else np.array(joints_of("smoothed", clip.skeleton, joints), int)
     )
     out = pose.copy()
 
     def run(values: Array) -> Array:
         if method == "butterworth":
-            return butterworth(values, cutoff, rate)
-        return gauss(values, cutoff, rate) if method == "gauss" else one_euro(values, rate, cutoff, beta)
+            return butterworth(values, cutoff, found)
+        return gauss(values, cutoff, found) if method == "gauss" else one_euro(values, found, cutoff, beta)
 
     out.translation[:, chosen] = run(pose.translation[:, chosen].astype(np.float64))
     out.scale[:, chosen] = run(pose.scale[:, chosen].astype(np.float64))
@@ -115,7 +116,7 @@ def smoothed(
     if clip.additive:
         raise ValidationError(f"smoothed: {clip.name!r} is additive; smooth the clip it was made from")
     made = clip_from_poses(clip.name, clip.skeleton, out, times=times)
-    return clip.replace(tracks=made.tracks, rate=rate)
+    return clip.replace(tracks=made.tracks, rate=found)
 
 
 def continuous(turns: Array) -> Array:

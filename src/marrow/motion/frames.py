@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from marrow.animation.sampling import sample
 from marrow.errors import ValidationError
-from marrow.model import Clip, Event, Pose, Skeleton, Track, Tracks
+from marrow.model import Clip, Event, Pose, Skeleton, Track, Tracks, _validate
 from marrow.model._validate import owned
 from marrow.model.clip import PATHS, TRACK_DTYPE
+from marrow.motion.arguments import frames_a_second
 
 __all__ = ["MAX_FRAMES", "STILL", "clip_from_poses", "frame_times", "frames_of", "pack_uniform"]
 
@@ -21,22 +22,20 @@ STILL = 1e-6
 USUAL_RATE, MAX_FRAMES = 60.0, 1_000_000
 
 
-def frame_times(clip: Clip, fps: float | None = None) -> Array:
+def frame_times(clip: Clip, rate: float | None = None) -> Array:
     """The times of a clip's frames: those it is keyed at where they are uniform, else at its file's rate or 60."""
-    rate = clip.key_rate or clip.rate or USUAL_RATE if fps is None else float(fps)
-    if not 0 < rate < 1e6:
-        raise ValidationError(f"fps must be a positive number, got {fps}")
-    count = max(round(clip.duration * rate) + 1, 2) if clip.duration > 0 else 1
+    found = clip.key_rate or clip.rate or USUAL_RATE if rate is None else frames_a_second(rate)
+    count = max(round(clip.duration * found) + 1, 2) if clip.duration > 0 else 1
     if count > MAX_FRAMES:
         raise ValidationError(
-            f"{clip.name!r} would have {count} frames, more than {MAX_FRAMES}; ask for fewer with fps="
+            f"{clip.name!r} would have {count} frames, more than {MAX_FRAMES}; ask for fewer with rate="
         )
     return np.linspace(0.0, clip.duration, count)
 
 
-def frames_of(clip: Clip, fps: float | None = None) -> tuple[Array, Pose]:
+def frames_of(clip: Clip, rate: float | None = None) -> tuple[Array, Pose]:
     """Times `(T,)` and the poses there."""
-    times = frame_times(clip, fps)
+    times = frame_times(clip, rate)
     return times, sample(clip, times)
 
 
@@ -79,7 +78,7 @@ def clip_from_poses(
     name: str,
     skeleton: Skeleton,
     poses: Pose,
-    fps: float | None = None,
+    rate: float | None = None,
     *,
     times: Any = None,
     events: tuple[Event, ...] = (),
@@ -87,6 +86,8 @@ def clip_from_poses(
     like: Mapping[str, Any] | None = None,
 ) -> Clip:
     """See `Clip.from_poses`."""
+    _validate.instance("Clip.from_poses", "skeleton", skeleton, Skeleton)
+    _validate.instance("Clip.from_poses", "poses", poses, Pose)
     if len(poses.batch_shape) != 1 or not len(poses):
         raise ValidationError(
             f"Clip.from_poses: expected poses of shape (T,) with T of 1 or more, got {poses.batch_shape}"
@@ -95,11 +96,18 @@ def clip_from_poses(
         raise ValidationError(
             f"Clip.from_poses: the poses have {poses.joint_count} joints, the skeleton {len(skeleton)}"
         )
-    if (fps is None) == (times is None):
-        raise ValidationError("Clip.from_poses: give either fps or times")
-    stamps = np.arange(len(poses)) / _positive(fps) if times is None else np.asarray(times, np.float64)
+    if (rate is None) == (times is None):
+        raise ValidationError("Clip.from_poses: give either rate or times")
+    if times is None:
+        stamps = np.arange(len(poses)) / frames_a_second(rate)
+    else:
+        stamps = _validate.numbers("Clip.from_poses.times", times).astype(np.float64)
     if stamps.shape != (len(poses),):
         raise ValidationError(f"Clip.from_poses: expected {len(poses)} times, got shape {stamps.shape}")
+    if poses.morph_count not in (0, len(skeleton.morph_names)):
+        raise ValidationError(
+            f"Clip.from_poses: the poses have {poses.morph_count} morphs, the skeleton {len(skeleton.morph_names)}"
+        )
     rest = skeleton.rest
     tracks: list[tuple[int, int, Array]] = []
     for path, values, still in (
@@ -116,11 +124,5 @@ def clip_from_poses(
     fields = dict(like or {})
     if duration is None:
         duration = float(stamps[-1])
-    rate = fields.pop("rate", None) or (fps if fps is not None else None)
-    return Clip(name, skeleton, pack_uniform(stamps, tracks), duration, events, rate, **fields)
-
-
-def _positive(fps: float | None) -> float:
-    if fps is None or not 0 < fps < 1e6:
-        raise ValidationError(f"Clip.from_poses: fps must be a positive number, got {fps}")
-    return float(fps)
+    fields.setdefault("rate", rate)
+    return Clip(name, skeleton, pack_uniform(stamps, tracks), duration, events, **fields)

@@ -126,7 +126,7 @@ class BoneMap:
         """Reads what `save` wrote."""
         try:
             text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, UnicodeDecodeError, ValueError) as error:
             raise RetargetError(f"{path}: cannot be read: {error}") from None
         return cls.from_json(text, source, target, place=str(path))
 
@@ -342,5 +342,11 @@ def as_map(value: BoneMap | Mapping[str, Any] | str | Path, source: Skeleton, ta
             raise RetargetError("map: was made for other skeletons")
         return BoneMap(source, target, value.chains, value.notes, value.humanoid)
     if isinstance(value, Mapping):
-        return BoneMap.from_json(json.dumps(value), source, target)
+        try:
+            text = json.dumps(value)
+        except (TypeError, ValueError) as error:
+            raise RetargetError(f"map: {error}") from None
+        return BoneMap.from_json(text, source, target)
+    if not isinstance(value, (str, Path)):
+        raise RetargetError(f"map: expected a BoneMap, a dictionary or a path, got {type(value).__name__}")
     return BoneMap.load(value, source, target)

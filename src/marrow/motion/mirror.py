@@ -18,6 +18,7 @@ from marrow.errors import ValidationError
 from marrow.math import quaternion
 from marrow.model import Clip, Pose, Skeleton, Track
 from marrow.model._derived import derived
+from marrow.motion.arguments import name_or, names_of
 from marrow.motion.names import other_side
 from marrow.motion.posture import body_frame, model_rotations
 from marrow.motion.rig import find_rig
@@ -54,7 +55,7 @@ def mirror_map(skeleton: Skeleton, pairs: Pairs | None = None) -> MirrorMap:
     if pairs is None:
         found: MirrorMap = derived(skeleton, "mirror", lambda: _build(skeleton, {}))
         return found
-    table = dict(pairs.items() if isinstance(pairs, Mapping) else pairs)
+    table = names_of("mirrored", "pairs", pairs)
     return _build(skeleton, {**table, **{b: a for a, b in table.items()}})
 
 
@@ -139,9 +140,11 @@ def _ratio(scale: Array, rest: Array) -> Array:
 
 def mirrored_clip(clip: Clip, pairs: Pairs | None = None, *, name: str | None = None) -> Clip:
     """See `Clip.mirrored`."""
+    if pairs is not None:
+        pairs = names_of("mirrored", "pairs", pairs)  # an iterator can be read once
     mirror = mirror_map(clip.skeleton, pairs)
     rest = clip.skeleton.rest
-    table = dict(pairs.items() if isinstance(pairs, Mapping) else pairs) if pairs is not None else {}
+    table = {} if pairs is None else names_of("mirrored", "pairs", pairs)
     swap = {**table, **{b: a for a, b in table.items()}}
     partner_of = mirror.partner.tolist()
     tracks = []
@@ -170,7 +173,7 @@ def mirrored_clip(clip: Clip, pairs: Pairs | None = None, *, name: str | None = 
             share = np.ones(3) if clip.additive else _ratio(rest.scale[j], rest.scale[source][order])
             values = values[..., order] * share
         tracks.append(Track(j, track.path, track.times, values.astype(np.float32), track.interpolation))
-    changes: dict[str, Any] = {"tracks": tuple(tracks), "name": name or clip.name}
+    changes: dict[str, Any] = {"tracks": tuple(tracks), "name": name_or("mirrored", name, clip.name)}
     for field in ("events", "markers"):
         if getattr(clip, field, None):
             changes[field] = tuple(

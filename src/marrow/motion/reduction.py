@@ -18,6 +18,8 @@ from marrow.errors import ValidationError
 from marrow.kernels import reference
 from marrow.math import affine
 from marrow.model import Character, Clip, Skeleton, Track
+from marrow.model._validate import instance
+from marrow.motion.arguments import number
 from marrow.motion.frames import frame_times
 
 __all__ = ["Reduced", "reach_of_joints", "reduced", "skin_error"]
@@ -68,8 +70,11 @@ def skin_error(clip: Clip, other: Clip, reach: Array, times: Array) -> float:
 
 def reduced(clip: Clip, error: float = 0.001, character: Character | None = None) -> Reduced:
     """See `Clip.reduced`."""
-    if not (np.isfinite(error) and error > 0):
-        raise ValidationError(f"reduced: error must be a positive number of metres, got {error}")
+    error = number("reduced", "error", error, low=0, above=True)
+    if character is not None:
+        instance("reduced", "character", character, Character)
+        if character.skeleton.names != clip.skeleton.names:
+            raise ValidationError("reduced: the character has another skeleton than the clip")
     skeleton = clip.skeleton
     reach = reach_of_joints(skeleton, character)
     times = frame_times(clip)

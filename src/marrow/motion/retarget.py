@@ -18,8 +18,10 @@ from marrow.animation.sampling import sample
 from marrow.errors import ValidationError
 from marrow.math import quaternion
 from marrow.model import Character, Clip, Pose, Skeleton, Track
+from marrow.model._validate import instance, shown
 from marrow.model.clip import PATHS
 from marrow.motion.alignment import Driver, drivers, shares_frames, world_turn
+from marrow.motion.arguments import flag, optional
 from marrow.motion.contacts import feet_points, feet_shape, same_feet
 from marrow.motion.copying import copied, lost, same_rig
 from marrow.motion.followers import follow_limbs
@@ -51,7 +53,7 @@ def retarget(
     hands: bool = False,
     scale: float | None = None,
     units: float | None = None,
-    fps: float | None = None,
+    rate: float | None = None,
 ) -> Clip:
     """The motion of `clip` on another character, whatever its names, axes, proportions and rest pose.
 
@@ -61,12 +63,13 @@ def retarget(
     - `hands` keeps hands together that touch each other, and on the ground that lean on it
     - `scale` multiplies travel and height; None: by the length of the legs
     - `units`: metres per unit of the source, where its size cannot be told
-    - `fps`: frames a second; None: the clip's own
+    - `rate`: frames a second; None: the clip's own
 
     The same skeleton gets an exact copy. What cannot be mapped is refused with the joints named.
     """
+    instance("retarget", "clip", clip, Clip)
     tool = Retargeter(clip.skeleton, onto, source=source, map=map, scale=scale, units=units, clip=clip)
-    return tool.retarget(clip, contacts=contacts, hands=hands, fps=fps)
+    return tool.retarget(clip, contacts=contacts, hands=hands, rate=rate)
 
 
 class Retargeter:
@@ -87,9 +90,15 @@ class Retargeter:
         clip: Clip | None = None,
         names: tuple[str, str] = ("the motion", "the character"),
     ) -> None:
-        for value, what in ((scale, "scale"), (units, "units")):
-            if value is not None and not (np.isfinite(value) and value > 0):
-                raise ValidationError(f"retarget: {what} must be a positive number, got {value}")
+        instance("retarget", "skeleton", skeleton, Skeleton)
+        if not isinstance(onto, (Character, Skeleton)):
+            raise ValidationError(
+                f"retarget: expected a Character or a Skeleton to go onto, got {shown(onto)}"
+            )
+        if source is not None:
+            instance("retarget", "source", source, Character)
+        scale = optional("retarget", "scale", scale, low=0, high=1e9, above=True)
+        units = optional("retarget", "units", units, low=0, high=1e9, above=True)
         self.source, self.target = skeleton, onto.skeleton if isinstance(onto, Character) else onto
         self.source_character = source if isinstance(source, Character) else None
         self.target_character = onto if isinstance(onto, Character) else None
@@ -218,9 +227,13 @@ class Retargeter:
             self._lines.add("info", "units", f"lengths of {self.names[0]} are taken {self.scale:.4g} times")
 
     def retarget(
-        self, clip: Clip, *, contacts: Contacts = "auto", hands: bool = False, fps: float | None = None
+        self, clip: Clip, *, contacts: Contacts = "auto", hands: bool = False, rate: float | None = None
     ) -> Clip:
         """`clip` for the target; see `mw.retarget`."""
+        instance("retarget", "clip", clip, Clip)
+        if not (isinstance(contacts, str) and contacts == "auto"):
+            contacts = flag("retarget", "contacts", contacts)
+        hands = flag("retarget", "hands", hands)
         if clip.skeleton is not self.source and clip.skeleton.names != self.source.names:
             raise ValidationError(
                 f"retarget: {clip.name!r} was made for another skeleton than this retargeter"
@@ -233,7 +246,7 @@ class Retargeter:
             for names, what in zip(lost(clip, self.target), ("joints", "morphs")):
                 self._note_lost(clip, names, what)
             return copied(clip, self.target)
-        times = frame_times(clip, fps)
+        times = frame_times(clip, rate)
         pose = sample(clip, times)
         world = self.world(pose)
         tracks = self._transfer(clip, pose, world)
@@ -244,9 +257,9 @@ class Retargeter:
                 keep_hands(self, pose, world, tracks, times)
             tracks |= self._twists(tracks)
             follow_limbs(self.target, self.chains("target"), tracks, len(times))
-        rate = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
+        found = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
         packed = pack_uniform(times, [(j, path, v) for (j, path), v in tracks.items()], self._morphs(clip))
-        return clip.replace(skeleton=self.target, tracks=packed, rate=rate)
+        return clip.replace(skeleton=self.target, tracks=packed, rate=found)
 
     def quality(self, clip: Clip, result: Clip) -> MotionQuality | None:
         """How the feet, knees and hands of `result` compare with those of the clip it was made from."""

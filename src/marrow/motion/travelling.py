@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.errors import ValidationError
 from marrow.math import affine, quaternion
 from marrow.model import Clip, Pose, Skeleton
+from marrow.motion.arguments import flag, frames_a_second, name_or, number, vector
 from marrow.motion.contacts import clip_contacts
 from marrow.motion.editing import shifted_events
-from marrow.motion.frames import clip_from_poses, frames_of
+from marrow.motion.frames import MAX_FRAMES, clip_from_poses, frames_of
 from marrow.motion.rig import find_rig
 from marrow.motion.transfer import model_of
 
@@ -70,11 +71,11 @@ def _check(clip: Clip, what: str) -> None:
         raise ValidationError(f"{what}: {clip.name!r} is additive; it has no place in the world")
 
 
-def in_place(clip: Clip, joint: str | int | None = None, *, fps: float | None = None) -> Clip:
+def in_place(clip: Clip, joint: str | int | None = None, *, rate: float | None = None) -> Clip:
     """See `Clip.in_place`."""
     _check(clip, "in_place")
     carrier = travel_joint(clip, joint)
-    times, pose = frames_of(clip, fps)
+    times, pose = frames_of(clip, rate)
     path = _path(clip, pose, carrier)
     if len(times) < 2:
         return clip
@@ -112,7 +113,11 @@ def travel_speed(clip: Clip) -> Array:
 
 
 def with_travel(
-    clip: Clip, velocity: ArrayLike | None = None, joint: str | int | None = None, *, fps: float | None = None
+    clip: Clip,
+    velocity: ArrayLike | None = None,
+    joint: str | int | None = None,
+    *,
+    rate: float | None = None,
 ) -> Clip:
     """See `Clip.with_travel`."""
     _check(clip, "with_travel")
@@ -123,13 +128,9 @@ def with_travel(
             )
         way = travel_speed(in_place(clip))
     else:
-        way = np.asarray(velocity, np.float64)
-    if way.shape != (3,) or not np.isfinite(way).all():
-        raise ValidationError(
-            f"with_travel: velocity must be three numbers, metres a second, got {velocity!r}"
-        )
-    still = in_place(clip, joint, fps=fps)
-    times, pose = frames_of(still, fps)
+        way = vector("with_travel", "velocity", velocity, 3)
+    still = in_place(clip, joint, rate=rate)
+    times, pose = frames_of(still, rate)
     rig = find_rig(clip.skeleton)
     carrier = clip.skeleton.index(joint) if joint is not None else rig.joint("root")
     carrier = carrier if carrier >= 0 else travel_joint(clip)
@@ -144,13 +145,13 @@ def looped(
     *,
     travel: bool | None = None,
     joint: str | int | None = None,
-    fps: float | None = None,
+    rate: float | None = None,
 ) -> Clip:
     """See `Clip.looped`."""
     _check(clip, "looped")
-    if not (np.isfinite(window) and window >= 0):
-        raise ValidationError(f"looped: window must be zero or more seconds, got {window}")
-    times, pose = frames_of(clip, fps)
+    window = number("looped", "window", window, low=0)
+    travel = None if travel is None else flag("looped", "travel", travel)
+    times, pose = frames_of(clip, rate)
     if len(times) < 3:
         return clip
     carrier = travel_joint(clip, joint)
@@ -194,21 +195,27 @@ def joined(
     *,
     follow: bool = True,
     name: str | None = None,
-    fps: float | None = None,
+    rate: float | None = None,
 ) -> Clip:
     """See `Clip.then`."""
+    if not isinstance(other, Clip):
+        raise ValidationError(f"then: expected a Clip, got {type(other).__name__}")
     _check(clip, "then")
     _check(other, "then")
+    name, follow = name_or("then", name, clip.name), flag("then", "follow", follow)
+    rate = None if rate is None else frames_a_second(rate)
     if clip.skeleton.names != other.skeleton.names:
         raise ValidationError(f"then: {other.name!r} is of another skeleton; retarget it first")
-    overlap = float(blend)
+    overlap = number("then", "blend", blend)
     if not 0 <= overlap <= min(clip.duration, other.duration):
         raise ValidationError(
             f"then: blend must be 0 to {min(clip.duration, other.duration):.4g} seconds, got {blend}"
         )
-    rate = fps or max(clip.key_rate or clip.rate or 60.0, other.key_rate or other.rate or 60.0)
+    found = rate or max(clip.key_rate or clip.rate or 60.0, other.key_rate or other.rate or 60.0)
     total = clip.duration + other.duration - overlap
-    count = max(round(total * rate) + 1, 2)
+    count = max(round(total * found) + 1, 2)
+    if count > MAX_FRAMES:
+        raise ValidationError(f"then: {count} frames are more than {MAX_FRAMES}; ask for fewer with rate=")
     times = np.linspace(0.0, total, count)
     a = clip.sample(np.minimum(times, clip.duration))
     late = np.clip(times - (clip.duration - overlap), 0.0, other.duration)
@@ -230,8 +237,8 @@ def joined(
 
     mixed = Pose(mix(a.translation, b.translation), turned, mix(a.scale, b.scale), mix(a.morphs, b.morphs))
     events = (*clip.events, *shifted_events(other, clip.duration - overlap))
-    made = clip_from_poses(name or clip.name, clip.skeleton, mixed, times=times)
-    return clip.replace(name=name or clip.name, tracks=made.tracks, duration=total, events=events, rate=rate)
+    made = clip_from_poses(name, clip.skeleton, mixed, times=times)
+    return clip.replace(name=name, tracks=made.tracks, duration=total, events=events, rate=found)
 
 
 def _following(clip: Clip, other: Clip, b: Pose, overlap: float) -> Pose:

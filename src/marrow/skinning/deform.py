@@ -121,14 +121,14 @@ def skin(
     worth it. `out`, a `Surface` of the right shapes, is written into and returned.
     """
     if (
-        type(threads) is int
-        and threads == 1
+        out is not None
         and morphs is None
         and type(pose) is np.ndarray
-        and isinstance(thing, (Character, Mesh))
+        and type(threads) is int
+        and threads == 1
     ):
-        known: _Plan | None = vars(thing).get("_derived", {}).get(("plan", method, influences))
-        if known is not None and out is not None and known.run_bound(pose, normals, tangents, out):
+        known = _known_plan(thing, method, influences)
+        if known is not None and known.run_bound(pose, normals, tangents, out):
             return out
     influences = check_options("skin", method, influences, out)
     normals, tangents = flag("skin", "normals", normals), flag("skin", "tangents", tangents)
@@ -150,6 +150,15 @@ def skin(
             group.run(motion, p, n, t, threads)
     whole = out is not None and out.normals is n and out.tangents is t
     return out if whole else Surface(p, n, t)  # type: ignore[return-value]
+
+
+def _known_plan(thing: Any, method: Any, influences: Any) -> _Plan | None:
+    """The plan made for such a call before, if there was one."""
+    try:
+        plan: _Plan | None = thing.__dict__["_derived"].get(("plan", method, influences))
+    except (AttributeError, KeyError, TypeError):
+        return None
+    return plan
 
 
 class _Plan:
@@ -180,8 +189,8 @@ class _Plan:
         ]
 
     def run_bound(self, matrices: Array, normals: Any, tangents: Any, out: Any) -> bool:
-        """The usual call of a program that skins every frame: one pose's matrices as kernels take them, into arrays that are
-        there. Does nothing and returns False for any other."""
+        """The usual call of a program that skins every frame: one pose's matrices as kernels take them, into arrays that
+        are there. Does nothing and returns False for any other."""
         group = self.groups[0] if len(self.groups) == 1 else None
         if group is None or group.dual or type(out) is not Surface or matrices.dtype != FLOAT32:
             return False
@@ -192,7 +201,7 @@ class _Plan:
             vectors = 1 if n is not None and t is None else -1
         else:
             vectors = 2 if n is not None and t is not None else -1
-        outputs = (p, n, t)[: vectors + 1]
+        outputs: Any = (p, n, t)[: vectors + 1]
         shapes = ((V, 3), (V, 3), (V, 4))
         if (
             vectors < 0
@@ -273,7 +282,7 @@ class _Group:
     def run(self, motion: Motion, p: Array, n: Array | None, t: Array | None, threads: int) -> None:
         """Writes this group's rows of the outputs."""
         layout, inputs, method = self.layout, {"work.matrices": motion.matrices}, self.method
-        F, P = motion.matrices.shape[:2]
+        F = len(motion.matrices)
         split = None
         if self.dual:
             split = self._splits.take()
