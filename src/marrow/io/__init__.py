@@ -26,7 +26,7 @@ def load(
     *,
     scale: float | None = None,
     clips: PathLike | Iterable[PathLike] = (),
-    max_influences: int | None = None,
+    influences: int | None = None,
     fps: float | None = None,
     allow_outside: bool = False,
     cache: bool = True,
@@ -38,14 +38,14 @@ def load(
 
     - `scale` multiplies all lengths, for files whose units are wrong (`scale=0.01`)
     - `clips`: more files, whose clips are fitted to this character (see `mw.retarget`)
-    - `max_influences` keeps only the strongest influences of every vertex
+    - `influences` keeps only the strongest influences of every vertex
     - `fps`: the rate for formats whose motion is baked (None: the file's own, at least 30)
     - `allow_outside` lets the file refer to others outside its own folder
     - `cache=False` neither looks into the cache nor writes to it
 
     What was repaired or left out is in `character.report`; a file that cannot be read raises `FormatError`.
     """
-    options = LoadOptions(scale, max_influences, fps, allow_outside)
+    options = LoadOptions(scale, influences, fps, allow_outside)
     character = _load_one(path, options, cache)
     extra = [clips] if isinstance(clips, (str, os.PathLike)) else list(clips)
     if extra:
@@ -117,7 +117,7 @@ def load_source(source: Source, options: LoadOptions | None = None, *, cache: bo
             raise ResourceLimitError("is nested too deeply", path=path) from None
         except MemoryError:
             raise ResourceLimitError("needs more memory than there is", path=path) from None
-        character = with_tangents(_limited(character, options.max_influences))
+        character = with_tangents(_limited(character, options.influences))
         if entry:
             entry.store(character)
     return character if character.name else character.replace(name=path.stem)

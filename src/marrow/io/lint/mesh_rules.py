@@ -58,7 +58,7 @@ def influence_counts(character: Character) -> Iterator[Finding]:
                     _place(mesh),
                     f"{over} of {mesh.vertex_count} vertices have more than {limit} influences "
                     f"(most: {counts.max()})",
-                    f"marrow convert --max-influences {limit}, if the engine takes no more",
+                    f"marrow convert --influences {limit}, if the engine takes no more",
                 )
                 break
 
