@@ -93,7 +93,7 @@ def rig(corpus: Path):
 def test_motion_of_one_rig_on_another(rig, source: str, clip: str | int, target: str) -> None:
     a, b = rig(source), rig(target)
     motion = a.clips[clip]
-    tool = Retargeter(motion.skeleton, b, source=a, clip=motion)
+    tool = Retargeter(a, b, clip=motion)
     made = tool.retarget(motion)
     quality = tool.quality(motion, made)
     assert quality is not None
@@ -178,7 +178,7 @@ def test_animals_with_the_same_names_go_together(rig) -> None:
 
 def test_animals_with_other_names_go_by_shape_and_it_is_said(rig) -> None:
     fox, other = rig("fox"), rig("fox clips")
-    tool = Retargeter(fox.skeleton, other, clip=fox.clips["Run"])
+    tool = Retargeter(fox, other, clip=fox.clips["Run"])
     assert {"left_front_leg", "right_hind_leg", "spine", "head"} <= {c.name for c in tool.map}
     assert [other.skeleton.names[j] for j in tool.map["head"].target][-1] == "Head"
     assert any("by shape" in line.message for line in tool.report)

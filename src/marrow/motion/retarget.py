@@ -68,40 +68,46 @@ def retarget(
     The same skeleton gets an exact copy. What cannot be mapped is refused with the joints named.
     """
     instance("retarget", "clip", clip, Clip)
-    tool = Retargeter(clip.skeleton, onto, source=source, map=map, scale=scale, units=units, clip=clip)
+    if source is not None:
+        instance("retarget", "source", source, Character)
+    tool = Retargeter(source or clip.skeleton, onto, map=map, scale=scale, units=units, clip=clip)
     return tool.retarget(clip, contacts=contacts, hands=hands, rate=rate)
 
 
 class Retargeter:
     """Takes clips of one skeleton to another.
 
-    `source` and `onto` are characters or skeletons. `map` is what was found (or given), `report` what is worth knowing.
+    `source` and `onto` are characters or skeletons; a character says more, since its mesh was bound in a pose. `map` is
+    what was found (or given), `report` what is worth knowing. `clip` is one of those to come: joints that it does not move
+    need not exist.
     """
 
     def __init__(
         self,
-        skeleton: Skeleton,
+        source: Character | Skeleton,
         onto: Character | Skeleton,
         *,
-        source: Character | None = None,
         map: BoneMap | Mapping[str, Any] | str | Path | None = None,
         scale: float | None = None,
         units: float | None = None,
         clip: Clip | None = None,
         names: tuple[str, str] = ("the motion", "the character"),
     ) -> None:
-        instance("retarget", "skeleton", skeleton, Skeleton)
-        if not isinstance(onto, (Character, Skeleton)):
-            raise ValidationError(
-                f"retarget: expected a Character or a Skeleton to go onto, got {shown(onto)}"
-            )
-        if source is not None:
-            instance("retarget", "source", source, Character)
+        for value, what in ((source, "take motion from"), (onto, "go onto")):
+            if not isinstance(value, (Character, Skeleton)):
+                raise ValidationError(
+                    f"retarget: expected a Character or a Skeleton to {what}, got {shown(value)}"
+                )
+        if clip is not None:
+            instance("retarget", "clip", clip, Clip)
         scale = optional("retarget", "scale", scale, low=0, high=1e9, above=True)
         units = optional("retarget", "units", units, low=0, high=1e9, above=True)
-        self.source, self.target = skeleton, onto.skeleton if isinstance(onto, Character) else onto
         self.source_character = source if isinstance(source, Character) else None
         self.target_character = onto if isinstance(onto, Character) else None
+        self.source = source.skeleton if isinstance(source, Character) else source
+        self.target = onto.skeleton if isinstance(onto, Character) else onto
+        if clip is not None and clip.skeleton.names != self.source.names:
+            raise ValidationError(f"retarget: {clip.name!r} was made for another skeleton than the source's")
         self.names = names
         self._lines = ReportBuilder()
         self._found: dict[tuple[bytes, frozenset[int]], dict[int, Driver]] = {}
