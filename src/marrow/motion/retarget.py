@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.animation.additive import additive
 from marrow.animation.sampling import sample
 from marrow.errors import ValidationError
 from marrow.math import quaternion
@@ -25,7 +26,7 @@ from marrow.motion.arguments import flag, optional
 from marrow.motion.contacts import feet_points, feet_shape, same_feet
 from marrow.motion.copying import copied, lost, same_rig
 from marrow.motion.followers import follow_limbs
-from marrow.motion.frames import frame_times, pack_uniform
+from marrow.motion.frames import clip_from_poses, frame_times, pack_uniform
 from marrow.motion.mapping import BODY, BoneMap, RetargetError, as_map, map_bones
 from marrow.motion.names import bare
 from marrow.motion.placing import places
@@ -244,14 +245,12 @@ class Retargeter:
             raise ValidationError(
                 f"retarget: {clip.name!r} was made for another skeleton than this retargeter"
             )
-        if clip.additive:
-            raise RetargetError(
-                f"{clip.name!r} is additive: retarget the clip it was made from, then make it additive again"
-            )
         if self.exact:
             for names, what in zip(lost(clip, self.target), ("joints", "morphs")):
                 self._note_lost(clip, names, what)
             return copied(clip, self.target)
+        if clip.additive:
+            return self._additive(clip, rate)
         times = frame_times(clip, rate)
         pose = sample(clip, times)
         world = self.world(pose)
@@ -266,6 +265,25 @@ class Retargeter:
         found = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
         packed = pack_uniform(times, [(j, path, v) for (j, path), v in tracks.items()], self._morphs(clip))
         return clip.replace(skeleton=self.target, tracks=packed, rate=found)
+
+    def _additive(self, clip: Clip, rate: float | None) -> Clip:
+        """A difference, taken across as the difference it makes to the rest pose."""
+        rest = self.source.rest
+        times = frame_times(clip, rate)
+        delta = sample(clip, times)
+        whole = Pose(
+            rest.translation + delta.translation,
+            quaternion.multiply(rest.rotation, delta.rotation),
+            rest.scale * delta.scale,
+            rest.morphs + delta.morphs,
+        )
+        still = clip_from_poses(clip.name, self.source, rest.broadcast_to((1,)), times=[0.0])
+        moved = clip_from_poses(clip.name, self.source, whole, times=times)
+        base, made = (
+            self.retarget(c.replace(events=clip.events if c is moved else ()), contacts=False)
+            for c in (still, moved)
+        )
+        return additive(made, base.sample(0.0), name=clip.name)
 
     def quality(self, clip: Clip, result: Clip) -> MotionQuality | None:
         """How the feet, knees and hands of `result` compare with those of the clip it was made from."""
