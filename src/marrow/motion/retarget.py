@@ -202,6 +202,13 @@ class Retargeter:
             and stands_on_ground(self.source, self.rest_s, mine)
         )
         self.same_proportions = same_proportions(self.rest_s.place, self.rest_t.place, self.map, ratio)
+        size = f"hips and travel {self.scale:.4g} times" if self.scale != 1 else "legs as long"
+        feet = (
+            "of the same proportions" if self.same_proportions else "of other proportions, feet kept planted"
+        )
+        self._lines.add(
+            "info", "body", f"{len(self.map)} parts of {self.names[0]} were fitted to a body {feet}; {size}"
+        )
         if not self.sure_of_ankles and self.same_proportions and same_feet(self.feet_s, self.feet_t, ratio):
             # The same feet: what the target's rest pose says about its ankles holds for the source.
             self.feet_s = feet_shape(self.source, mine, self._from, self.feet_t.ankle / ratio)
