@@ -285,9 +285,8 @@ def data_uri(uri: str, path: object, place: str) -> tuple[str, bytes]:
     if not head[2].lower().endswith(";base64"):
         return head[1].lower(), unquote_to_bytes(payload)
     try:
-        if "%" in payload:
-            payload = unquote_to_bytes(payload).decode("ascii")
-        payload = "".join(payload.split()).rstrip("=")
-        return head[1].lower(), base64.b64decode(payload + "=" * (-len(payload) % 4), validate=True)
+        raw = unquote_to_bytes(payload) if "%" in payload else payload.encode("ascii")
+        raw = raw.translate(None, b" \t\r\n\f\v=")  # no list of pieces: there may be as many as letters
+        return head[1].lower(), base64.b64decode(raw + b"=" * (-len(raw) % 4), validate=True)
     except (binascii.Error, ValueError) as error:
         raise FormatError(f"its data URI is not base64: {error}", path=path, place=place) from None

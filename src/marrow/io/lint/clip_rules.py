@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from marrow.io.lint.extent import used_joints
 from marrow.io.lint.finding import Finding, listed
 from marrow.model import Character, Clip
 from marrow.model.clip import PATHS
@@ -41,9 +42,9 @@ def unkeyed_joints(character: Character) -> Iterator[Finding]:
         return
     skeleton = character.skeleton
     skinning = np.zeros(len(skeleton), bool)
-    for mesh in character.meshes:
-        if mesh.rigid_joint is None:
-            skinning[mesh.joint_list[np.unique(mesh.joints[mesh.weights > 0])]] = True
+    for mesh, joints in used_joints(character):
+        if len(mesh.joint_list) > 1 and mesh.rigid_joint is None:
+            skinning[joints] = True
     for clip in character.clips.values():
         table = clip.tracks.table
         skinning[table["target"][table["path"] != _MORPH]] = False
