@@ -33,7 +33,7 @@ def check(
     strict
         Let warnings fail the check too.
     json
-        Print a JSON list with one object per file.
+        Print a JSON list with one object per file; a file that cannot be read has an "error".
     allow_outside
         Let a file refer to others outside its own folder.
     """
@@ -41,13 +41,15 @@ def check(
     from marrow.errors import MarrowError
     from marrow.io.lint import lint
 
-    code, found = FINE, []
+    code = FINE
+    found: list[dict[str, Any]] = []
     for file in files:
         try:
             findings = lint(open_character(file, allow_outside=allow_outside))
         except MarrowError as error:
             show_error(error)
             code = max(code, BAD_CALL if isinstance(error, UsageError) else BAD_FILE)
+            found.append({"file": file, "error": str(error)})
             continue
         failing = {"error", "warning"} if strict else {"error"}
         if any(finding.severity in failing for finding in findings):

@@ -313,7 +313,7 @@ def test_a_circle_of_links_is_an_error_with_words(tmp_path: Path):
     document = json.loads(skinned_bar().gltf())
     document["buffers"][0]["uri"] = "a.bin"
     (tmp_path / "hero.gltf").write_text(json.dumps(document))
-    with pytest.raises(MarrowError, match="a.bin"):
+    with pytest.raises(MarrowError, match=r"a\.bin"):
         mw.load(tmp_path / "hero.gltf", cache=False)
-    with pytest.raises(MarrowError, match="a.bin"):
+    with pytest.raises(MarrowError, match=r"a\.bin"):
         mw.load(tmp_path / "a.bin")

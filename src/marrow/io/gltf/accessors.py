@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import FormatError
+from marrow.errors import FormatError, ResourceLimitError
 from marrow.io.gltf import meshopt
 from marrow.io.gltf.limits import Budget
 from marrow.io.gltf.schema import Accessor, BufferView, Document, Meshopt, Sparse
@@ -251,7 +251,15 @@ class Accessors:
         elif buffer.uri[:5].lower() == "data:":
             data = memoryview(data_uri(buffer.uri, self._source.path, f"buffers[{index}]")[1])
         else:
-            data = memoryview(self._source.neighbour(buffer.uri))
+            try:
+                data = memoryview(self._source.neighbour(buffer.uri))
+            except ResourceLimitError:
+                raise
+            except FormatError as error:
+                what = f"needs the file {buffer.uri!r}: {error.message}"
+                raise FormatError(
+                    what, path=self._source.path, place=f"buffers[{index}]", remedy=error.remedy
+                ) from None
         if len(data) < buffer.byteLength:
             raise self.refuse(
                 f"is cut off: it should have {buffer.byteLength} bytes and has {len(data)}",
