@@ -22,7 +22,9 @@ from marrow.graph.nodes import (
     Point1D,
     Point2D,
     PoseNode,
+    RandomPlayer,
     RootMotion,
+    SequencePlayer,
     Slot,
     Speed,
     State,
@@ -34,7 +36,7 @@ from marrow.graph.nodes import (
     known_nodes,
 )
 from marrow.graph.program import Program
-from marrow.graph.results import Events, RootMotionDelta
+from marrow.graph.results import Events, RootMotionDelta, Window
 
 __all__ = [
     "Additive",
@@ -58,9 +60,11 @@ __all__ = [
     "Point1D",
     "Point2D",
     "PoseNode",
+    "RandomPlayer",
     "Program",
     "RootMotion",
     "RootMotionDelta",
+    "SequencePlayer",
     "Slot",
     "Snapshot",
     "Speed",
@@ -70,6 +74,7 @@ __all__ = [
     "Switch",
     "Transition",
     "TwoBoneIK",
+    "Window",
     "compile_graph",
     "known_nodes",
     "load_graph",

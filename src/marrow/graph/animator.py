@@ -24,6 +24,7 @@ from marrow.graph.program import PoseEvaluator, Program
 from marrow.graph.results import Events, RootMotionDelta
 from marrow.graph.solo import SoloPlayback, solo_graph
 from marrow.graph.state import carry_over
+from marrow.math import affine, transform
 from marrow.model.character import Character
 from marrow.model.pose import Pose
 from marrow.skinning import Surface, skin
@@ -275,6 +276,22 @@ class Animator(SoloPlayback):
             raise ValidationError(f"update_every: expected whole numbers from 1 on, got {every!r}")
         self._running.set_interval(values)
 
+    @property
+    def seeds(self) -> Array:
+        """What the choices of each instance are drawn from, `(N,)` whole numbers: 0, 1, 2... Set them before the first
+        update; the same seeds make the same choices."""
+        return self._running.state.instances["seed"].copy()
+
+    @seeds.setter
+    def seeds(self, seeds: ArrayLike) -> None:
+        values = np.asarray(seeds)
+        if values.dtype.kind not in "iu" or values.shape not in ((), (self.count,)):
+            raise ValidationError(f"seeds: expected whole numbers of shape ({self.count},), got {seeds!r}")
+        if (np.abs(values) > 2**31).any():
+            raise ValidationError("seeds: expected numbers up to 2 ** 31")
+        self._running.state.instances["seed"] = np.abs(values)
+        self._running.state.machines["draws"] = 0
+
     # -- instances ------------------------------------------------------------------------------------------------
     def _chosen(self, instances: ArrayLike | None) -> Array:
         if instances is None:
@@ -453,6 +470,16 @@ class Animator(SoloPlayback):
     def model_matrices(self) -> Array:
         """Model-space matrices `(N, J, 3, 4)`."""
         return self._evaluate("model", (len(self.character.skeleton), 3, 4))
+
+    def socket(self, name: str) -> Array:
+        """Where a socket of the skeleton (or a joint) is, in model space: `(N, 3, 4)`."""
+        skeleton = self.character.skeleton
+        if name in skeleton and all(s.name != name for s in skeleton.sockets):
+            return self.model_matrices[..., skeleton.index(name), :, :].copy()
+        socket = skeleton.socket(name)
+        local = transform.compose(socket.translation, socket.rotation, socket.scale)
+        joints = self.model_matrices[..., socket.joint, :, :]
+        return affine.multiply(joints, local.astype(np.float32)).astype(np.float32)
 
     @property
     def matrices(self) -> Array:

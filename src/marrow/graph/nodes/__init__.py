@@ -10,6 +10,7 @@ from marrow.graph.nodes.clip import ClipNode
 from marrow.graph.nodes.function import Function, FunctionCall
 from marrow.graph.nodes.layer import Channel, LayerBlend
 from marrow.graph.nodes.look_at import LookAt
+from marrow.graph.nodes.players import RandomPlayer, SequencePlayer
 from marrow.graph.nodes.pose import PoseNode
 from marrow.graph.nodes.root_motion import RootMotion
 from marrow.graph.nodes.slot import Slot
@@ -37,7 +38,9 @@ __all__ = [
     "Point1D",
     "Point2D",
     "PoseNode",
+    "RandomPlayer",
     "RootMotion",
+    "SequencePlayer",
     "Slot",
     "Speed",
     "State",
