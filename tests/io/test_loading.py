@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -88,14 +89,14 @@ def test_a_nameless_character_is_called_after_its_file(tmp_path: Path) -> None:
 
 def test_bad_options_are_refused(tmp_path: Path) -> None:
     path = saved(tmp_path / "a.marrow", chain("hips"))
-    for options in ({"scale": 0}, {"scale": float("nan")}, {"fps": -1}, {"max_influences": 0}):
+    for options in ({"scale": 0}, {"scale": float("nan")}, {"fps": -1}, {"influences": 0}):
         with pytest.raises(ValidationError):
             mw.load(path, **options)
 
 
-def test_max_influences_keeps_the_strongest_and_says_what_it_cost(tmp_path: Path) -> None:
+def test_influences_keeps_the_strongest_and_says_what_it_cost(tmp_path: Path) -> None:
     mw.save(everything(), tmp_path / "all.marrow")
-    mesh = (loaded := mw.load(tmp_path / "all.marrow", max_influences=1)).meshes[0]
+    mesh = (loaded := mw.load(tmp_path / "all.marrow", influences=1)).meshes[0]
     assert mesh.influences == 1
     np.testing.assert_array_equal(mesh.joint_list[mesh.joints[:, 0]], [0, 0, 0, 1])
     assert "2 vertices limited to 1 influences" in str(loaded.report)
@@ -262,3 +263,15 @@ def test_urls_go_through_fsspec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert mw.load("memory://shelf/hero.glb").meshes
     with pytest.raises(FormatError, match="404"):
         mw.load("memory://shelf/nobody.glb")
+
+
+def test_the_same_words_of_many_places_are_one_line(tmp_path: Path) -> None:
+    document = {
+        "asset": {"version": "2.0"},
+        "nodes": [{"name": f"n{i}", "rotation": [0, 0, 0, 1], "scale": [1, 1, 1]} for i in range(9)],
+        "images": [{"uri": "gone.png"} for _ in range(9)],
+    }
+    (tmp_path / "a.gltf").write_text(json.dumps(document))
+    lines = [line for line in mw.load(tmp_path / "a.gltf", cache=False).report if "gone.png" in line.message]
+    assert len(lines) == 1
+    assert "images[0], images[1] and 7 more" in lines[0].place

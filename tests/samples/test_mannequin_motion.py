@@ -162,10 +162,9 @@ def test_between_the_clips_feet_keep_to_the_ground_and_speed_to_what_was_asked(m
     off = np.linalg.norm(place[:, [0, 2]] / 2.0 - asked * [-1, 1], axis=1) / np.linalg.norm(asked, axis=1)
     assert off.max() < 0.005
     depth = -under[..., 1].min(axis=(0, 2))
-    assert depth.max() < 0.010 and np.percentile(depth, 75) < 0.006
+    assert depth.max() < 0.006
     slide = np.maximum(*(measures.longest_slide(under[:, :, side], GROUND) for side in (left, ~left)))
-    moving = np.linalg.norm(asked, axis=1) > 0.3  # below, a foot is hardly lifted
-    assert slide[moving].max() < 0.018 and np.percentile(slide, 75) < 0.011
+    assert slide.max() < 0.010
 
 
 def bend(skeleton, matrices, upper, lower):

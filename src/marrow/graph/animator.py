@@ -489,9 +489,24 @@ class Animator(SoloPlayback):
 
     def skin(self, **options: Any) -> Surface:
         """The deformed character: `mw.skin` of this moment, with its options."""
-        if self.character.skeleton.morph_names:
-            options.setdefault("morphs", self.pose.morphs)
-        return skin(self.character, self.matrices, **options)
+        if not self.character.skeleton.morph_names or "morphs" in options:
+            return skin(self.character, self.matrices, **options)
+        matrices, morphs = self.matrices_and_morphs()
+        return skin(self.character, matrices, morphs=morphs, **options)
+
+    def matrices_and_morphs(self) -> tuple[Array, Array]:
+        """Skinning matrices `(N, J, 3, 4)` and weights of the morph channels `(N, M)` of this moment, in one pass."""
+        P, M = len(self.character.palette), len(self.character.skeleton.morph_names)
+        layout, outputs = self._evaluator.layout, self._outputs
+        if M == 0:
+            return self.matrices, np.zeros((*self._batch, 0), np.float32)
+        if "palette" not in outputs or "pose" not in outputs:
+            palette = self._buffers.take((*self._batch, P, 3, 4))
+            pose = self._buffers.take((*self._batch, layout.size))
+            self._run(palette=palette, pose=pose)
+            outputs["palette"], outputs["pose"] = palette, pose
+        first = 10 * layout.joints
+        return outputs["palette"], outputs["pose"][..., first : first + M]
 
     def __repr__(self) -> str:
         if not self._solo:

@@ -18,6 +18,7 @@ __all__ = ["load", "save"]
 
 PathLike = str | os.PathLike[str]
 Loadable = PathLike | bytes | bytearray | memoryview | IO[bytes]
+_SAME_LINES = 3
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
@@ -26,7 +27,7 @@ def load(
     *,
     scale: float | None = None,
     clips: PathLike | Iterable[PathLike] = (),
-    max_influences: int | None = None,
+    influences: int | None = None,
     fps: float | None = None,
     allow_outside: bool = False,
     cache: bool = True,
@@ -38,14 +39,14 @@ def load(
 
     - `scale` multiplies all lengths, for files whose units are wrong (`scale=0.01`)
     - `clips`: more files, whose clips are fitted to this character (see `mw.retarget`)
-    - `max_influences` keeps only the strongest influences of every vertex
+    - `influences` keeps only the strongest influences of every vertex
     - `fps`: the rate for formats whose motion is baked (None: the file's own, at least 30)
     - `allow_outside` lets the file refer to others outside its own folder
     - `cache=False` neither looks into the cache nor writes to it
 
     What was repaired or left out is in `character.report`; a file that cannot be read raises `FormatError`.
     """
-    options = LoadOptions(scale, max_influences, fps, allow_outside)
+    options = LoadOptions(scale, influences, fps, allow_outside)
     character = _load_one(path, options, cache)
     extra = [clips] if isinstance(clips, (str, os.PathLike)) else list(clips)
     if extra:
@@ -117,10 +118,27 @@ def load_source(source: Source, options: LoadOptions | None = None, *, cache: bo
             raise ResourceLimitError("is nested too deeply", path=path) from None
         except MemoryError:
             raise ResourceLimitError("needs more memory than there is", path=path) from None
-        character = with_tangents(_limited(character, options.max_influences))
+        character = _gathered(with_tangents(_limited(character, options.influences)))
         if entry:
             entry.store(character)
     return character if character.name else character.replace(name=path.stem)
+
+
+def _gathered(character: Character) -> Character:
+    """The character with one line in its report for what was said of many places in the same words."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for line in character.report:
+        places.setdefault((line.kind, line.message), []).append(line.place)
+    if all(len(found) <= _SAME_LINES for found in places.values()):
+        return character
+    report = ReportBuilder()
+    for (kind, message), found in places.items():
+        if len(found) > _SAME_LINES:
+            report.add(kind, f"{', '.join(found[:2])} and {len(found) - 2} more", message)  # type: ignore[arg-type]
+        else:
+            for place in found:
+                report.add(kind, place, message)  # type: ignore[arg-type]
+    return character.replace(report=report.build())
 
 
 def _limited(character: Character, count: int | None) -> Character:
