@@ -1,5 +1,6 @@
 """Players: one clip after another, by chance or in order; and where things are attached."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -55,7 +56,7 @@ def test_chance_is_the_instances_own_and_can_be_had_again():
     assert entered(player, 30, seeds=[4])[0] == first[4], "alone as in the crowd"
     for states in first:
         names = [n for n, _ in states[1:]]
-        assert all(x != y for x, y in zip(names, names[1:])), "never twice in a row"
+        assert all(x != y for x, y in itertools.pairwise(names)), "never twice in a row"
 
 
 def test_chances_follow_the_weights():

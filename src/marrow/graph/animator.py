@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.kinematics import output
 from marrow.animation.resampling import ResamplingError, unpack_rows
-from marrow.errors import ValidationError
+from marrow.errors import UnknownNameError, ValidationError
 from marrow.graph.buffers import Buffers
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.compiler import compile_graph
@@ -20,6 +20,7 @@ from marrow.graph.control import GraphControl, Snapshot
 from marrow.graph.description import Graph
 from marrow.graph.functions import PoseFunction, bound, call
 from marrow.graph.inspection import GraphMoment, inspect
+from marrow.graph.overrides import Override
 from marrow.graph.program import PoseEvaluator, Program
 from marrow.graph.results import Events, RootMotionDelta
 from marrow.graph.solo import SoloPlayback, solo_graph
@@ -34,7 +35,7 @@ __all__ = ["Animator"]
 
 Array = NDArray[Any]
 _ATTRIBUTES = frozenset(
-    ("character", "speed", "_threads", "_batch", "_solo", "_functions", "_control", "_evaluator", "_buffers", "_outputs")
+    ("character", "speed", "_threads", "_batch", "_solo", "_functions", "_overrides", "_control", "_evaluator", "_buffers", "_outputs")
 )  # fmt: skip
 
 
@@ -82,7 +83,8 @@ class Animator(SoloPlayback):
             compiled = graph if isinstance(graph, CompiledGraph) else compile_graph(graph, character)
         if compiled.character is not character:
             raise ValidationError(f"Animator: the graph was compiled for {compiled.character!r}")
-        self._functions = bound(compiled, functions)
+        self._overrides: dict[str, Override] = {}
+        self._functions = bound(compiled, functions, self._overrides)
         self._control = GraphControl(compiled, count or 1, threads=self._threads)
         self._evaluator = PoseEvaluator(
             compiled.bank, character.palette, compiled.masks, compiled.procedurals
@@ -257,6 +259,22 @@ class Animator(SoloPlayback):
         found = [names[k] for k in self._running.playing(name)["clip"].tolist()]
         return found if self._batch else found[0]
 
+    def override(
+        self,
+        name: str,
+        *,
+        rotation: ArrayLike | None = None,
+        translation: ArrayLike | None = None,
+        weight: float | ArrayLike = 1.0,
+    ) -> None:
+        """Places the joints of the `JointOverride` called `name` from the next update on, until told otherwise: quaternions
+        `(N, k, 4)` and places `(N, k, 3)` of its k joints, or the same for all; `weight` from 0 to 1, or one each."""
+        nodes = {e.name: e.override for e in self._running.compiled.functions if e.override is not None}
+        if name not in nodes:
+            raise UnknownNameError("joint override", name, nodes)
+        count = len(nodes[name].joints)
+        self._overrides[name] = Override.of(self.count, count, rotation, translation, weight)
+
     @property
     def update_every(self) -> int | Array:
         """How often each instance is evaluated: every update (1), every second one (2)... In between, and `n - 1` updates
@@ -326,6 +344,7 @@ class Animator(SoloPlayback):
         self._prepare()
         self._settle()
         control.add(int(count))
+        self._overrides.update({name: o.extended(int(count)) for name, o in self._overrides.items()})
         self._batch = (control.count,)
         self._changed()
 
@@ -339,6 +358,7 @@ class Animator(SoloPlayback):
         self._prepare()
         self._settle()
         control.remove(gone)
+        self._overrides.update({name: o.taken(np.flatnonzero(~gone)) for name, o in self._overrides.items()})
         self._batch = (control.count,)
         self._changed()
 
@@ -373,7 +393,7 @@ class Animator(SoloPlayback):
         compiled = graph if isinstance(graph, CompiledGraph) else compile_graph(graph, self.character)
         if compiled.character is not self.character:
             raise ValidationError(f"replace_graph: the graph was compiled for {compiled.character!r}")
-        bound_functions = bound(compiled, functions)
+        bound_functions = bound(compiled, functions, self._overrides)
         self._prepare()
         control = GraphControl(compiled, self.count, threads=self._threads)
         carry_over(old.compiled, old.state, compiled, control.state)
