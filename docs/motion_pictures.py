@@ -103,7 +103,7 @@ def strip(character, clip, times, metres=1.0):
 def pair(source, clip, target, count=8, begin=0.0):
     """Two rows: the source, and the same moments on the target."""
     motion = source.clips[clip]
-    tool = Retargeter(motion.skeleton, target, source=source, clip=motion)
+    tool = Retargeter(source, target, clip=motion)
     made = tool.retarget(motion)
     times = np.linspace(begin, motion.duration, count, endpoint=False)
     return [strip(source, motion, times, tool.source_metres), strip(target, made, times)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -262,3 +263,15 @@ def test_urls_go_through_fsspec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert mw.load("memory://shelf/hero.glb").meshes
     with pytest.raises(FormatError, match="404"):
         mw.load("memory://shelf/nobody.glb")
+
+
+def test_the_same_words_of_many_places_are_one_line(tmp_path: Path) -> None:
+    document = {
+        "asset": {"version": "2.0"},
+        "nodes": [{"name": f"n{i}", "rotation": [0, 0, 0, 1], "scale": [1, 1, 1]} for i in range(9)],
+        "images": [{"uri": "gone.png"} for _ in range(9)],
+    }
+    (tmp_path / "a.gltf").write_text(json.dumps(document))
+    lines = [line for line in mw.load(tmp_path / "a.gltf", cache=False).report if "gone.png" in line.message]
+    assert len(lines) == 1
+    assert "images[0], images[1] and 7 more" in lines[0].place

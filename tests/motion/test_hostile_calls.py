@@ -76,7 +76,7 @@ CALLS = {
     ),
     "Retargeter": (
         mw.Retargeter,
-        {"skeleton": BONES, "onto": OTHER, "source": HERO, "map": None, "scale": 1.0, "units": 1.0},
+        {"source": BONES, "onto": OTHER, "map": None, "scale": 1.0, "units": 1.0},
     ),
     "from_poses": (
         mw.Clip.from_poses,

@@ -93,7 +93,7 @@ def rig(corpus: Path):
 def test_motion_of_one_rig_on_another(rig, source: str, clip: str | int, target: str) -> None:
     a, b = rig(source), rig(target)
     motion = a.clips[clip]
-    tool = Retargeter(motion.skeleton, b, source=a, clip=motion)
+    tool = Retargeter(a, b, clip=motion)
     made = tool.retarget(motion)
     quality = tool.quality(motion, made)
     assert quality is not None
@@ -174,6 +174,18 @@ def test_animals_with_the_same_names_go_together(rig) -> None:
     hips = horse.skeleton.index("Hips")
     spread = np.linalg.norm(at - at[:, hips : hips + 1], axis=-1).max(axis=0)
     assert (spread <= 2.2 * np.linalg.norm(rest - rest[hips], axis=-1) + 0.4).all()
+
+
+def test_animals_with_other_names_go_by_shape_and_it_is_said(rig) -> None:
+    fox, other = rig("fox"), rig("fox clips")
+    tool = Retargeter(fox, other, clip=fox.clips["Run"])
+    assert {"left_front_leg", "right_hind_leg", "spine", "head"} <= {c.name for c in tool.map}
+    assert [other.skeleton.names[j] for j in tool.map["head"].target][-1] == "Head"
+    assert any("by shape" in line.message for line in tool.report)
+    made = tool.retarget(fox.clips["Run"])
+    at = other.skeleton.to_model(made.sample(np.linspace(0, made.duration, 9)))[..., 3]
+    rest = other.skeleton.rest_model[..., 3]
+    assert np.abs(at).max() < 2 * np.abs(rest).max()
 
 
 def test_loading_with_clips_says_what_it_did(rig, corpus: Path) -> None:

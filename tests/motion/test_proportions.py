@@ -192,6 +192,26 @@ def test_joints_that_stand_for_feet_and_hands_follow_them(hero: mw.Character) ->
         np.testing.assert_allclose(found[:, bones.index(f"ik_{end}")], found[:, bones.index(end)], atol=1e-4)
 
 
+@pytest.mark.parametrize("frames", [1, 2, 3, 5])
+def test_very_short_clips_go_across(hero: mw.Character, frames: int) -> None:
+    bones = rigs.body(SAME, place=longer_legs, root="root")
+    clip = mw.Clip.from_poses("short", hero.skeleton, hero.clips["walk"].sample(np.arange(frames) / 30), 30)
+    made = mw.retarget(clip, onto=bones)
+    assert made.duration == pytest.approx(clip.duration)
+    assert np.isfinite(made.tracks.values).all()
+    for tool in (
+        made.looped,
+        made.mirrored,
+        made.reversed,
+        made.in_place,
+        made.smoothed,
+        made.filled,
+        made.with_contacts,
+        made.reduced,
+    ):
+        assert np.isfinite(tool().tracks.values).all()
+
+
 def test_a_mirrored_skeleton_is_refused(hero: mw.Character) -> None:
     bones = rigs.body(SAME, root="root")
     flipped = bones.rest.copy()

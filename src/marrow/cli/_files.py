@@ -80,7 +80,7 @@ def _hint(path: Path) -> str:
     from marrow import samples
 
     with_same_start = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-    close = difflib.get_close_matches(path.name, [*with_same_start, *samples.NAMES], n=1, cutoff=0.6)
+    close = difflib.get_close_matches(path.name, [*with_same_start, *samples.NAMES], n=1, cutoff=0.75)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 

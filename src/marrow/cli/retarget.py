@@ -170,9 +170,14 @@ def _tool(
     from marrow.motion import Retargeter
 
     return Retargeter(
-        source.skeleton, character, source=source, map=map, scale=scale, units=units, clip=all_tracks(source),
+        source,
+        character,
+        map=map,
+        scale=scale,
+        units=units,
+        clip=all_tracks(source),
         names=(Path(name).name, Path(target).name),
-    )  # fmt: skip
+    )
 
 
 def _clips(

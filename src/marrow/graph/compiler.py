@@ -16,7 +16,7 @@ from marrow.animation.bank import ClipBank
 from marrow.errors import ValidationError
 from marrow.graph.compiled import CompiledGraph, FunctionEntry, MachineEntry, SlotEntry
 from marrow.graph.description import Graph, normalized
-from marrow.graph.nodes import ClipNode, Node, RootMotion
+from marrow.graph.nodes import ClipNode, Node, RootMotion, Slot
 from marrow.graph.program import Procedurals
 from marrow.graph.sync import knots
 from marrow.graph.tables import Builder, Part, Place, Scope, unknown
@@ -74,6 +74,7 @@ class Compiler:
         self.builder = Builder(self.skeleton, self.graph.parameters)
         self.bank = ClipBank.of(self.character)
         self.root_joint, self.root_mode = 0, "none"
+        self.names: dict[str, str] = {}
         self._places: dict[int, str] = {}
         self._expanding: list[Node] = []
 
@@ -118,6 +119,12 @@ class Compiler:
         number = len(self.nodes)
         self.nodes.append(row)
         self.paths.append(path)
+        if node.name and not isinstance(node, Slot):
+            if node.name in self.names:
+                raise ValidationError(
+                    f"{path}.name: {self.names[node.name]} is called {node.name!r} already; names are unique"
+                )
+            self.names[node.name] = path
         part = node.compile(self, Place(path, number, scope))
         row["end"], row["post"] = len(self.nodes), len(self.order)
         self.order.append(number)
@@ -160,6 +167,11 @@ class Compiler:
         several = len(parts) > 1
         depth = max(p.depth + (several and p.apart) for p in parts)
         return Part(at.number, depth, sum(p.length for p in parts), any(p.apart for p in parts))
+
+    def passed(self, at: Place, part: Part) -> Part:
+        """The part of a node that shows its only input as it is."""
+        self.row(at, kind=ct.SPEED, ref=self.builder.value(1.0, at.path))
+        return Part(at.number, part.depth, part.length, part.apart)
 
     # -- what nodes share -----------------------------------------------------------------------------------------
     def clip_entry(self, name: str, at: Place) -> int:
@@ -284,6 +296,7 @@ class Compiler:
             slots=self.slots,
             functions=tuple(self.functions),
             paths=tuple(self.paths),
+            names=self.names,
             event_names=names,
             sums=self.regions,
             depth=max(self.deepest, part.depth) + 1,

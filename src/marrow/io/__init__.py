@@ -18,6 +18,7 @@ __all__ = ["load", "save"]
 
 PathLike = str | os.PathLike[str]
 Loadable = PathLike | bytes | bytearray | memoryview | IO[bytes]
+_SAME_LINES = 3
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
@@ -129,10 +130,27 @@ def load_source(source: Source, options: LoadOptions | None = None, *, cache: bo
             raise ResourceLimitError("is nested too deeply", path=path) from None
         except MemoryError:
             raise ResourceLimitError("needs more memory than there is", path=path) from None
-        character = with_tangents(_limited(character, options.influences))
+        character = _gathered(with_tangents(_limited(character, options.influences)))
         if entry:
             entry.store(character)
     return character if character.name else character.replace(name=path.stem)
+
+
+def _gathered(character: Character) -> Character:
+    """The character with one line in its report for what was said of many places in the same words."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for line in character.report:
+        places.setdefault((line.kind, line.message), []).append(line.place)
+    if all(len(found) <= _SAME_LINES for found in places.values()):
+        return character
+    report = ReportBuilder()
+    for (kind, message), found in places.items():
+        if len(found) > _SAME_LINES:
+            report.add(kind, f"{', '.join(found[:2])} and {len(found) - 2} more", message)  # type: ignore[arg-type]
+        else:
+            for place in found:
+                report.add(kind, place, message)  # type: ignore[arg-type]
+    return character.replace(report=report.build())
 
 
 def _limited(character: Character, count: int | None) -> Character:

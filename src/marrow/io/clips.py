@@ -35,7 +35,7 @@ def with_clips_of(character: Character, other: Character, path: PurePath) -> Cha
         return character.replace(report=report.build())
     names = (path.name, character.name or "the character")
     try:
-        tool = Retargeter(other.skeleton, character, source=other, clip=all_tracks(other), names=names)
+        tool = Retargeter(other, character, clip=all_tracks(other), names=names)
         made = [tool.retarget(clip) for clip in other.clips.values()]
     except RetargetError as error:
         raise FormatError(

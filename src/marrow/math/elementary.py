@@ -67,7 +67,7 @@ def dot(a: ArrayLike, b: ArrayLike) -> Array:
 def sincos(x: ArrayLike) -> tuple[Array, Array]:
     """Sine and cosine."""
     x = np.asarray(x, np.float64)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
         k = np.floor(x * 0.6366197723675814 + 0.5)
         high, low = reduced_angle(x, k)
         quarter = k - 4 * np.floor(k / 4)
@@ -109,5 +109,5 @@ def arctan2(y: ArrayLike, x: ArrayLike) -> Array:
 def arccos(x: ArrayLike) -> Array:
     """For x in -1..1."""
     x = np.asarray(x, np.float64)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         return arctan2(np.sqrt((1.0 - x) * (1.0 + x)), x)

@@ -237,6 +237,8 @@ def map_bones(
             f"none of the joints that {motion} moves exists in {character}, and no body can be seen in "
             f"{'either' if a.missing and b.missing else 'one of them'}"
         )
+    if share < 0.5 and a.kind == b.kind == "quadruped":
+        return _between_animals(a, b)
     if share < 0.5 or not pairs:
         _refuse(a, b, motion, character)
     return _by_name(a, b, pairs, moving)
@@ -279,6 +281,19 @@ def _between_bodies(a: Rig, b: Rig, pairs: list[tuple[int, int]]) -> BoneMap:
             taken_t.add(t)
     notes = [*(f"source: {n}" for n in a.notes), *(f"target: {n}" for n in b.notes)]
     return BoneMap(a.skeleton, b.skeleton, _without_circles(a.skeleton, b.skeleton, chains), tuple(notes))
+
+
+def _between_animals(a: Rig, b: Rig) -> BoneMap:
+    """Two animals on four legs whose joints have other names: legs, spine and head as their shapes say."""
+    names = {"arm": "front_leg", "leg": "hind_leg", "toes": "hind_foot", "shoulder": "shoulder"}
+    chains = []
+    for part in PARTS:
+        mine, theirs = a.chains.get(part, ()), b.chains.get(part, ())
+        side, _, limb = part.partition("_")
+        if mine and theirs and part != "root":
+            chains.append(ChainPair(f"{side}_{names.get(limb, limb)}" if limb else part, mine, theirs))
+    note = "both walk on four legs; their joints were matched by shape alone, not by name"
+    return BoneMap(a.skeleton, b.skeleton, tuple(chains), (note,), humanoid=False)
 
 
 def _twist_pairs(a: Rig, b: Rig) -> list[ChainPair]:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.animation.additive import additive
 from marrow.animation.sampling import sample
 from marrow.errors import ValidationError
 from marrow.math import quaternion
@@ -25,7 +26,7 @@ from marrow.motion.arguments import flag, optional
 from marrow.motion.contacts import feet_points, feet_shape, same_feet
 from marrow.motion.copying import copied, lost, same_rig
 from marrow.motion.followers import follow_limbs
-from marrow.motion.frames import frame_times, pack_uniform
+from marrow.motion.frames import clip_from_poses, frame_times, pack_uniform
 from marrow.motion.mapping import BODY, BoneMap, RetargetError, as_map, map_bones
 from marrow.motion.names import bare
 from marrow.motion.placing import places
@@ -68,40 +69,46 @@ def retarget(
     The same skeleton gets an exact copy. What cannot be mapped is refused with the joints named.
     """
     instance("retarget", "clip", clip, Clip)
-    tool = Retargeter(clip.skeleton, onto, source=source, map=map, scale=scale, units=units, clip=clip)
+    if source is not None:
+        instance("retarget", "source", source, Character)
+    tool = Retargeter(source or clip.skeleton, onto, map=map, scale=scale, units=units, clip=clip)
     return tool.retarget(clip, contacts=contacts, hands=hands, rate=rate)
 
 
 class Retargeter:
     """Takes clips of one skeleton to another.
 
-    `source` and `onto` are characters or skeletons. `map` is what was found (or given), `report` what is worth knowing.
+    `source` and `onto` are characters or skeletons; a character says more, since its mesh was bound in a pose. `map` is
+    what was found (or given), `report` what is worth knowing. `clip` is one of those to come: joints that it does not move
+    need not exist.
     """
 
     def __init__(
         self,
-        skeleton: Skeleton,
+        source: Character | Skeleton,
         onto: Character | Skeleton,
         *,
-        source: Character | None = None,
         map: BoneMap | Mapping[str, Any] | str | Path | None = None,
         scale: float | None = None,
         units: float | None = None,
         clip: Clip | None = None,
         names: tuple[str, str] = ("the motion", "the character"),
     ) -> None:
-        instance("retarget", "skeleton", skeleton, Skeleton)
-        if not isinstance(onto, (Character, Skeleton)):
-            raise ValidationError(
-                f"retarget: expected a Character or a Skeleton to go onto, got {shown(onto)}"
-            )
-        if source is not None:
-            instance("retarget", "source", source, Character)
+        for value, what in ((source, "take motion from"), (onto, "go onto")):
+            if not isinstance(value, (Character, Skeleton)):
+                raise ValidationError(
+                    f"retarget: expected a Character or a Skeleton to {what}, got {shown(value)}"
+                )
+        if clip is not None:
+            instance("retarget", "clip", clip, Clip)
         scale = optional("retarget", "scale", scale, low=0, high=1e9, above=True)
         units = optional("retarget", "units", units, low=0, high=1e9, above=True)
-        self.source, self.target = skeleton, onto.skeleton if isinstance(onto, Character) else onto
         self.source_character = source if isinstance(source, Character) else None
         self.target_character = onto if isinstance(onto, Character) else None
+        self.source = source.skeleton if isinstance(source, Character) else source
+        self.target = onto.skeleton if isinstance(onto, Character) else onto
+        if clip is not None and clip.skeleton.names != self.source.names:
+            raise ValidationError(f"retarget: {clip.name!r} was made for another skeleton than the source's")
         self.names = names
         self._lines = ReportBuilder()
         self._found: dict[tuple[bytes, frozenset[int]], dict[int, Driver]] = {}
@@ -195,6 +202,13 @@ class Retargeter:
             and stands_on_ground(self.source, self.rest_s, mine)
         )
         self.same_proportions = same_proportions(self.rest_s.place, self.rest_t.place, self.map, ratio)
+        size = f"hips and travel {self.scale:.4g} times" if self.scale != 1 else "legs as long"
+        feet = (
+            "of the same proportions" if self.same_proportions else "of other proportions, feet kept planted"
+        )
+        self._lines.add(
+            "info", "body", f"{len(self.map)} parts of {self.names[0]} were fitted to a body {feet}; {size}"
+        )
         if not self.sure_of_ankles and self.same_proportions and same_feet(self.feet_s, self.feet_t, ratio):
             # The same feet: what the target's rest pose says about its ankles holds for the source.
             self.feet_s = feet_shape(self.source, mine, self._from, self.feet_t.ankle / ratio)
@@ -238,14 +252,12 @@ class Retargeter:
             raise ValidationError(
                 f"retarget: {clip.name!r} was made for another skeleton than this retargeter"
             )
-        if clip.additive:
-            raise RetargetError(
-                f"{clip.name!r} is additive: retarget the clip it was made from, then make it additive again"
-            )
         if self.exact:
             for names, what in zip(lost(clip, self.target), ("joints", "morphs")):
                 self._note_lost(clip, names, what)
             return copied(clip, self.target)
+        if clip.additive:
+            return self._additive(clip, rate)
         times = frame_times(clip, rate)
         pose = sample(clip, times)
         world = self.world(pose)
@@ -260,6 +272,25 @@ class Retargeter:
         found = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
         packed = pack_uniform(times, [(j, path, v) for (j, path), v in tracks.items()], self._morphs(clip))
         return clip.replace(skeleton=self.target, tracks=packed, rate=found)
+
+    def _additive(self, clip: Clip, rate: float | None) -> Clip:
+        """A difference, taken across as the difference it makes to the rest pose."""
+        rest = self.source.rest
+        times = frame_times(clip, rate)
+        delta = sample(clip, times)
+        whole = Pose(
+            rest.translation + delta.translation,
+            quaternion.multiply(rest.rotation, delta.rotation),
+            rest.scale * delta.scale,
+            rest.morphs + delta.morphs,
+        )
+        still = clip_from_poses(clip.name, self.source, rest.broadcast_to((1,)), times=[0.0])
+        moved = clip_from_poses(clip.name, self.source, whole, times=times)
+        base, made = (
+            self.retarget(c.replace(events=clip.events if c is moved else ()), contacts=False)
+            for c in (still, moved)
+        )
+        return additive(made, base.sample(0.0), name=clip.name)
 
     def quality(self, clip: Clip, result: Clip) -> MotionQuality | None:
         """How the feet, knees and hands of `result` compare with those of the clip it was made from."""

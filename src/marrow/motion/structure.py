@@ -255,8 +255,7 @@ def _head(skeleton: Skeleton, at: Array, chest: int, up: Array, arms: _Pair) -> 
         if rise > best[0]:
             best = (rise, longest[child])
     chain = best[1]
-    # A last joint with nothing below it and a short way from the one before is the top of the head.
+    # What goes on past the head, to its top, an ear or the nose, is no part of the neck.
     marks = labels([skeleton.names[j] for j in chain])
-    while len(chain) > 1 and marks[len(chain) - 1].end:
-        chain = chain[:-1]
-    return chain
+    stop = next((k for k, mark in enumerate(marks) if k > 0 and (mark.end or mark.helper)), len(chain))
+    return chain[:stop]

@@ -24,7 +24,7 @@ from marrow.report import ReportBuilder
 __all__ = ["Converted", "convert"]
 
 Array = NDArray[Any]
-MAX_NODES = 200_000
+MAX_NODES, MAX_VERTICES = 200_000, 256_000_000
 
 
 @dataclass
@@ -147,6 +147,7 @@ def _meshes(
     geometries: dict[int, Geometry | None] = {}
     found: list[Mesh] = []
     nodes: list[Held] = []
+    total = 0
     for node in scene.nodes:
         mesh, joint = node.mesh, joint_of.get(node.typed_id)
         if mesh is None or joint is None:
@@ -160,6 +161,11 @@ def _meshes(
         if geometry is None:
             report.add("dropped", place, "a mesh without triangles was left out")
             continue
+        total += len(geometry.control)
+        if total > MAX_VERTICES:
+            raise ResourceLimitError(
+                f"shows more than the {MAX_VERTICES} vertices marrow reads, over all its nodes"
+            )
         if len(mesh.cache_deformers):
             report.add("dropped", place, "its geometry cache was left out; it moves by skin and morphs alone")
         made = _mesh(node, mesh, joint, name, geometry, joint_of, materials, morphs, report)

@@ -119,7 +119,10 @@ def foot_slide(character: Character) -> Iterator[Finding]:
         height = np.take_along_axis(points.height, lowest, -1)[..., 0]
         # A foot that swings close over the ground does not carry: the lower one does.
         carries = height <= height.min(axis=1, keepdims=True) + 0.005 * scale
-        down = (height < SLIDE * scale) & carries
+        # One that comes down or leaves moves up and down as well.
+        rising = np.abs(np.gradient(points.height, times, axis=0))
+        steady = np.take_along_axis(rising, lowest, -1)[..., 0] < SLIDE_SPEED / 2 * scale
+        down = (height < SLIDE * scale) & carries & steady
         place = points.place * [1.0, 0.0, 1.0]
         net = np.linalg.norm(place[-1] - place[0], axis=-1).mean()
         if net < 0.1 * points.leg:
