@@ -35,7 +35,8 @@ from marrow.motion.posture import Posture, leg_length, model_rotations, posture,
 from marrow.motion.quality import MotionQuality, motion_quality
 from marrow.motion.rig import find_rig
 from marrow.motion.sizes import metres, same_proportions, size_ratio, stands_on_ground, stature
-from marrow.motion.transfer import LocalTracks, model_of, transfer_rotations, twist_rotations
+from marrow.motion.transfer import LocalTracks, model_of, transfer_rotations
+from marrow.motion.twisting import twist_rotations
 from marrow.report import Kind, Report, ReportBuilder
 
 __all__ = ["Retargeter", "retarget"]
