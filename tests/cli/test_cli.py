@@ -442,3 +442,14 @@ def test_convert_says_what_other_viewers_will_not_show(capsys, tmp_path):
     mw.save(turned, tmp_path / "turned.marrow")
     _, _, err = call(capsys, "convert", str(tmp_path / "turned.marrow"), str(tmp_path / "c.glb"))
     assert "dual-quaternion" in err
+
+
+@pytest.mark.parametrize("command", ["info", "check"])
+def test_failures_appear_in_json(capsys, tmp_path, command):
+    (tmp_path / "bad.glb").write_bytes(b"glTF but no more")
+    code, out, _ = call(capsys, command, str(tmp_path / "bad.glb"), "mannequin", "--json")
+    assert code == 1
+    bad, good = json.loads(out)
+    assert bad["file"].endswith("bad.glb")
+    assert "cut off" in bad["error"]
+    assert "error" not in good

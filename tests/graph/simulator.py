@@ -1,8 +1,8 @@
 """A second opinion: nested state machines computed from moment to moment, in closed form, one character at a time.
 
-Nothing here is shared with marrow but the description of the graph. Between two moments at which something is due, clips run
-evenly and fades follow their curve, so the next moment can be computed, events found by arithmetic, and travel integrated by
-Gauss' rule, which is exact for the polynomials fades are made of.
+Nothing here is shared with marrow but the description of the graph. Between two moments at which something is due, clips
+run evenly and fades follow their curve, so the next moment can be computed, events found by arithmetic, and travel
+integrated by Gauss' rule, which is exact for the polynomials fades are made of.
 """
 
 from __future__ import annotations

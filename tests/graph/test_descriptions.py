@@ -297,3 +297,64 @@ def test_triangulation_is_delaunay(count, seed):
     ours = {tuple(sorted(map(int, t))) for t in triangulate(points).triangles}
     scaled = (points - points.min(axis=0)) / np.ptp(points, axis=0)
     assert ours == {tuple(sorted(map(int, t))) for t in Delaunay(scaled).simplices}
+
+
+# -- axes that wrap ---------------------------------------------------------------------------------------------------
+
+
+def ring(at, points, **options):
+    """Weights of the points of a ring at some places."""
+    clips = [mw.Clip(f"c{k}", STICK.skeleton, (), 0.0) for k in range(len(points))]
+    hero = mw.Character(STICK.skeleton, (), clips)
+    named = {p: f"c{k}" for k, p in enumerate(points)}
+    flat = isinstance(points[0], tuple)
+    space = BlendSpace2D.of("x", "y", named, **options) if flat else BlendSpace1D.of("x", named, **options)
+    animator = mw.Animator(hero, Graph(space, P), count=len(at))
+    at = np.asarray(at, float)
+    animator["x"], animator["y"] = at.reshape(len(at), -1)[:, 0], at.reshape(len(at), -1)[:, -1]
+    animator.update(0)
+    out = np.zeros((len(at), len(points)))
+    for n in range(len(at)):
+        for _, clip, _, weight in animator.program.operations(n):
+            out[n, clip - 1] += weight
+    return out
+
+
+def test_a_ring_of_motions_has_no_end():
+    w = ring([170, -170, 180, -180, 135, 540, 0], [0.0, 90.0, -90.0, 150.0], wrap=(-180, 180))
+    # From 150 round to -90 it is 120 degrees.
+    np.testing.assert_allclose(w[0], [0, 0, 20 / 120, 100 / 120], atol=1e-6)
+    np.testing.assert_allclose(w[1], [0, 0, 40 / 120, 80 / 120], atol=1e-6)
+    np.testing.assert_allclose(w[2], w[3], atol=1e-6)
+    np.testing.assert_allclose(w[2], w[5], atol=1e-6)
+    np.testing.assert_allclose(w[4], [0, 0.25, 0, 0.75], atol=1e-6)
+    np.testing.assert_allclose(w.sum(axis=1), 1, atol=1e-6)
+    np.testing.assert_allclose(ring([-100, 77], [5.0], wrap=(-180, 180)), 1)
+
+
+def test_a_plane_can_go_round_one_axis():
+    points = [(d, s) for d in (-135.0, -90.0, -45.0, 0.0, 45.0, 90.0, 135.0, -180.0) for s in (1.0, 3.0)]
+    rng = np.random.default_rng(0)
+    at = np.column_stack([rng.uniform(-180, 180, 50), rng.uniform(0.5, 3.5, 50)])
+    w = ring(at, points, wrap_x=(-180, 180))
+    np.testing.assert_allclose(w.sum(axis=1), 1, atol=1e-6)
+    np.testing.assert_allclose(ring(at + [360, 0], points, wrap_x=(-180, 180)), w, atol=1e-5)
+    # Turned by one point, everything is turned by one point.
+    turned = ring((at + [45 + 180, 0]) % 360 - [180, 0], points, wrap_x=(-180, 180))
+    order = [points.index((((d + 45 + 180) % 360) - 180, s)) for d, s in points]
+    np.testing.assert_allclose(turned[:, order], w, atol=1e-5)
+    with pytest.raises(MarrowError, match="wrap_x"):
+        ring(at, [(0.0, 0.0), (180.0, 1.0)], wrap_x=(-180, 180))
+
+
+def test_a_direction_is_smoothed_the_short_way_round():
+    space = BlendSpace1D.of("x", {0.0: "zero", 90.0: "one", -90.0: "one", -180.0: "one"}, wrap=(-180, 180))
+    m = mw.Animator(STICK, Graph(space, {"x": Parameter(wrap=(-180, 180), smoothing=0.5, default=170.0)}))
+    m.update(0.01)
+    m["x"] = -170.0
+    seen = []
+    for _ in range(60):
+        m.update(1 / 60)
+        seen.append(m.inspect().values["x"])
+    assert all(abs(v) >= 169.9 for v in seen), "through straight back, not through straight ahead"
+    assert seen[-1] == pytest.approx(-170, abs=0.2)

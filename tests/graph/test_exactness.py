@@ -10,6 +10,7 @@ from marrow.graph import (
     ClipNode,
     Graph,
     Parameter,
+    PoseNode,
     RootMotion,
     Slot,
     State,
@@ -173,7 +174,8 @@ def test_steps_of_any_length_lose_nothing():
     whole, way = counted(
         RootMotion(space).source, 1, steps=[60.0], parameters={"speed": Parameter()}, speed=1.0
     )
-    assert whole["event", "left"] + whole["event", "right"] == 200 and way[2] == pytest.approx(
+    # The foot that is down at the beginning may just be down again at the end.
+    assert whole["event", "left"] + whole["event", "right"] in (200, 201) and way[2] == pytest.approx(
         200.0, rel=1e-6
     )
     minute, far = counted(space, 1, steps=[3600.0], parameters={"speed": Parameter()}, speed=0.5)
@@ -329,3 +331,50 @@ def test_numbers_that_are_none_are_refused():
     ):
         with pytest.raises(mw.MarrowError):
             check_alone(Graph(machine({"a": "zero", "b": "ten"}, Transition("a", "b", (rule,))), GO))
+
+
+# -- inertia does not overshoot ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "to"), [("run", "idle"), ("run", "crouch"), ("jump", "walk"), ("walk", "run")]
+)
+def test_inertia_does_not_swing_past_what_it_leaves_and_enters(source, to):
+    """Where the entered clip stands still, every joint comes closer to it in each update; everywhere it stays within what
+    it was away at the beginning."""
+    from marrow.math import quaternion
+
+    hero = mw.samples.mannequin()
+    moves = StateMachine(
+        {"a": State(source), "b": State(PoseNode(to, 0.0)), "c": State("idle")},
+        (Transition("a", "b", ("go",), seconds=0.35, blend="inertia"), Transition("b", "c", ("not go",))),
+    )
+    for moment in np.linspace(0.05, 0.6, 6):
+        m = mw.Animator(hero, Graph(moves, GO))
+        m.update(float(moment))
+        m["go"] = True
+        goal = hero.clips[to].sample(0.0).rotation.astype(float)
+        away = []
+        for _ in range(30):
+            m.update(1 / 60)
+            away.append(quaternion.angle(goal, m.pose.rotation.astype(float)))
+        growth = np.diff(np.degrees(away), axis=0).max()
+        assert growth < 0.05, f"{growth:.2f} degrees away from where it goes"
+        assert np.degrees(away[-1]).max() < 0.1
+
+
+def test_inertia_keeps_an_inward_speed():
+    # 6 m away and closing at 4 m/s on top of what it enters: no kick where it begins.
+    stick = character(ramp("leaving", 8, 6, 1.0), ramp("entered", 0, 2, 1.0))
+    root = machine(
+        {"a": "leaving", "b": "entered"},
+        Transition("a", "b", ("elapsed >= 0.5",), seconds=0.9, blend="inertia"),
+    )
+    m = mw.Animator(stick, Graph(root, GO))
+    x = []
+    for _ in range(240):
+        m.update(1 / 240)
+        x.append(float(place(m)))
+    v = np.diff(x) * 240
+    assert v[118] == pytest.approx(-2.0, abs=0.1) and v[121] == pytest.approx(-2.0, abs=0.1)
+    assert np.abs(np.diff(v)).max() < 0.5

@@ -109,7 +109,7 @@ def test_random_machines_do_what_the_simulator_says(seed):
     for rate in (24, 60, 144, 240, None)[seed % 2 :: 2]:
         happened, way = run(root, steps(rng, rate))
         same(happened, expected)
-        np.testing.assert_allclose(way, far, atol=4e-3, err_msg=str(rate))
+        np.testing.assert_allclose(way, far, rtol=1e-3, atol=3e-3, err_msg=str(rate))
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -123,7 +123,8 @@ def test_random_interrupts_do_not_pop(seed):
         states = {f"s{k}": State(calm(depth - 1)) for k in range(3)}
         ways = tuple(
             Transition(
-                f"s{k}", f"s{(k + 1) % 3}", (str(rng.choice(["go", f"elapsed >= {rng.uniform(0.05, 0.3):.3f}"])), "elapsed >= 0.03"),
+                f"s{k}", f"s{(k + 1) % 3}",
+                (str(rng.choice(["go", f"elapsed >= {rng.uniform(0.05, 0.3):.3f}"])), "elapsed >= 0.03"),
                 seconds=0.3, blend="inertia",
             )
             for k in range(3)

@@ -123,7 +123,7 @@ def test_constantly_keyed_joints():
     still = mw.Track(1, "translation", [0, 1, 2], np.zeros((3, 3)))
     moving = mw.Track(0, "translation", [0, 1], [[0, 0, 0], [1, 0, 0]])
     message = findings(sound(clips=(clip(still, moving),)))["constant-tracks"][1]
-    assert message == "1 of 2 tracks never change (3 keys): spine"
+    assert message == "1 of 2 tracks never change (3 keys): translation of 'spine'"
 
 
 def test_cubic_tracks_with_tangents_are_not_constant():

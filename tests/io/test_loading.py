@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 from io_worlds import everything, same
 
 import marrow as mw
-from marrow.errors import FormatError, UnknownNameError, ValidationError
+from marrow.errors import FormatError, MissingExtraError, UnknownNameError, ValidationError
 from marrow.io import registry
 
 
@@ -87,14 +89,14 @@ def test_a_nameless_character_is_called_after_its_file(tmp_path: Path) -> None:
 
 def test_bad_options_are_refused(tmp_path: Path) -> None:
     path = saved(tmp_path / "a.marrow", chain("hips"))
-    for options in ({"scale": 0}, {"scale": float("nan")}, {"fps": -1}, {"max_influences": 0}):
+    for options in ({"scale": 0}, {"scale": float("nan")}, {"fps": -1}, {"influences": 0}):
         with pytest.raises(ValidationError):
             mw.load(path, **options)
 
 
-def test_max_influences_keeps_the_strongest_and_says_what_it_cost(tmp_path: Path) -> None:
+def test_influences_keeps_the_strongest_and_says_what_it_cost(tmp_path: Path) -> None:
     mw.save(everything(), tmp_path / "all.marrow")
-    mesh = (loaded := mw.load(tmp_path / "all.marrow", max_influences=1)).meshes[0]
+    mesh = (loaded := mw.load(tmp_path / "all.marrow", influences=1)).meshes[0]
     assert mesh.influences == 1
     np.testing.assert_array_equal(mesh.joint_list[mesh.joints[:, 0]], [0, 0, 0, 1])
     assert "2 vertices limited to 1 influences" in str(loaded.report)
@@ -204,3 +206,72 @@ def test_hints_name_extras_that_exist() -> None:
     hinted = {names[1] if len(names) <= 3 else names[3] for names in found}
     assert {"usd", "draco", "meshopt"} <= hinted
     assert hinted - {""} <= set(extras)
+
+
+def test_bytes_and_open_files_are_files(tmp_path: Path) -> None:
+    hero = mw.samples.mannequin()
+    mw.save(hero, tmp_path / "hero.glb")
+    whole = mw.load(tmp_path / "hero.glb", cache=False)
+    data = (tmp_path / "hero.glb").read_bytes()
+    for given in (
+        data,
+        bytearray(data),
+        memoryview(data),
+        io.BytesIO(data),
+        (tmp_path / "hero.glb").open("rb"),
+    ):
+        found = mw.load(given, cache=False)
+        np.testing.assert_array_equal(found.meshes[0].positions, whole.meshes[0].positions)
+        assert set(found.clips) == set(whole.clips)
+
+
+def test_what_is_no_file_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ValidationError, match="expected a path"):
+        mw.load(7)  # type: ignore[arg-type]
+    with pytest.raises(ValidationError, match="bytes"):
+        mw.load(io.StringIO("HIERARCHY"))  # type: ignore[arg-type]
+    with pytest.raises(FormatError, match="empty"):
+        mw.load(b"")
+
+
+def test_bytes_have_no_neighbours() -> None:
+    text = (
+        b'{"asset": {"version": "2.0"}, "nodes": [{}], "buffers": [{"uri": "a.bin", "byteLength": 4}], '
+        b'"bufferViews": [{"buffer": 0, "byteLength": 4}], '
+        b'"accessors": [{"bufferView": 0, "componentType": 5126, "count": 1, "type": "SCALAR"}], '
+        b'"animations": [{"channels": [{"sampler": 0, "target": {"node": 0, "path": "scale"}}], '
+        b'"samplers": [{"input": 0, "output": 0}]}]}'
+    )
+    with pytest.raises(FormatError, match="not in the bytes given"):
+        mw.load(text)
+
+
+def test_urls_go_through_fsspec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(MissingExtraError, match="remote"):
+        mw.load("https://nowhere.invalid/hero.glb?x=1")
+    mw.save(mw.samples.mannequin(), tmp_path / "hero.glb")
+
+    class Fake:
+        @staticmethod
+        def open(url: str, mode: str):  # type: ignore[no-untyped-def]
+            if "hero" not in url:
+                raise OSError("404")
+            return (tmp_path / "hero.glb").open(mode)
+
+    monkeypatch.setitem(sys.modules, "fsspec", Fake)
+    assert mw.load("memory://shelf/hero.glb").meshes
+    with pytest.raises(FormatError, match="404"):
+        mw.load("memory://shelf/nobody.glb")
+
+
+def test_the_same_words_of_many_places_are_one_line(tmp_path: Path) -> None:
+    document = {
+        "asset": {"version": "2.0"},
+        "nodes": [{"name": f"n{i}", "rotation": [0, 0, 0, 1], "scale": [1, 1, 1]} for i in range(9)],
+        "images": [{"uri": "gone.png"} for _ in range(9)],
+    }
+    (tmp_path / "a.gltf").write_text(json.dumps(document))
+    lines = [line for line in mw.load(tmp_path / "a.gltf", cache=False).report if "gone.png" in line.message]
+    assert len(lines) == 1
+    assert "images[0], images[1] and 7 more" in lines[0].place

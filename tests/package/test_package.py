@@ -1,5 +1,6 @@
 """The package as a whole: what importing it loads, how kernels are kept, what the examples do."""
 
+import inspect
 import os
 import pickle
 import re
@@ -78,6 +79,27 @@ def test_errors_come_back_from_other_processes():
     assert {type(e).__name__ for e in made} | {"MarrowError"} == set(errors.__all__)
 
 
+def returned_types(thing):
+    """The names of classes in the return annotations of a class's methods and properties, or of a function."""
+    members = [thing]
+    if inspect.isclass(thing):
+        bases = [c for c in thing.__mro__ if c.__module__.startswith("marrow")]
+        members = [m for c in bases for n, m in vars(c).items() if n[0] != "_"]
+    for member in members:
+        found = (getattr(member, name, None) for name in ("fget", "func", "__func__"))
+        function = next((f for f in found if f is not None), member)
+        if inspect.isfunction(function):
+            yield from re.findall(r"[A-Z]\w+", str(inspect.signature(function).return_annotation))
+
+
+def test_types_that_calls_return_can_be_named():
+    public = {*mw.__all__, *mw.graph.__all__, *mw.motion.__all__}
+    returned = {kind for name in mw.__all__ for kind in returned_types(getattr(mw, name))}
+    generic = {"Any", "Array", "ArrayLike", "Iterator", "Kind", "Literal", "NDArray", "None", "Self"}
+    assert {"Surface", "Bounds", "Pose", "SampledClip", "Palette"} <= returned
+    assert not returned - public - generic
+
+
 @pytest.mark.parametrize("example", sorted(p.name for p in (ROOT / "examples").glob("*.py")))
 def test_examples_run(example, tmp_path):
     done = subprocess.run(
@@ -86,12 +108,13 @@ def test_examples_run(example, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/engine.md", "docs/graph.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/engine.md", "docs/graph.md", "docs/kernels.md"])
 def test_code_on_the_page_runs(page, tmp_path):
     """All Python blocks of a page, one after the other."""
     text = (ROOT / page).read_text()
     code = "\n".join(block.partition("```")[0] for block in text.split("```python\n")[1:])
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    (tmp_path / "page.py").write_text(code, encoding="utf-8")
+    done = subprocess.run([sys.executable, "page.py"], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 

@@ -112,13 +112,13 @@ def test_planted_feet_stay_planted(trod, name):
 @pytest.mark.parametrize("name", TRAVELLING)
 def test_feet_come_down_and_leave_at_their_events(mannequin, trod, name):
     clip = mannequin.clips[name]
-    assert {e.name for e in clip.events} == {"foot_l", "foot_r", "lift_l", "lift_r"}
+    assert {e.name for e in clip.events} == {"foot_l", "foot_r", "foot_l_lift", "foot_r_lift"}
     frames = round(clip.duration / STEP)
     for event in clip.events:
-        low = trod[name][event.name[-1]][..., 1].min(axis=1)
+        low = trod[name][event.name[5]][..., 1].min(axis=1)
         at = round(event.time / STEP)
         assert low[at] < 0.008
-        away = -1 if event.name.startswith("foot") else 1
+        away = 1 if event.name.endswith("lift") else -1
         assert low[(at + away * round(0.06 / STEP)) % frames] > 0.005
 
 
@@ -162,10 +162,9 @@ def test_between_the_clips_feet_keep_to_the_ground_and_speed_to_what_was_asked(m
     off = np.linalg.norm(place[:, [0, 2]] / 2.0 - asked * [-1, 1], axis=1) / np.linalg.norm(asked, axis=1)
     assert off.max() < 0.005
     depth = -under[..., 1].min(axis=(0, 2))
-    assert depth.max() < 0.010 and np.percentile(depth, 75) < 0.006
+    assert depth.max() < 0.006
     slide = np.maximum(*(measures.longest_slide(under[:, :, side], GROUND) for side in (left, ~left)))
-    moving = np.linalg.norm(asked, axis=1) > 0.3  # below, a foot is hardly lifted
-    assert slide[moving].max() < 0.018 and np.percentile(slide, 75) < 0.011
+    assert slide.max() < 0.010
 
 
 def bend(skeleton, matrices, upper, lower):

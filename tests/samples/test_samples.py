@@ -67,7 +67,8 @@ def test_built_the_same_to_the_byte_in_another_process(mannequin, lizard):
         "import measures; from marrow.samples import character, reptile;"
         "print(measures.digest(character.build()), measures.digest(reptile.build()))"
     )
-    environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": str(Path(__file__).parent)}
+    paths = [str(Path(__file__).parent), str(Path(mw.__file__).parents[1])]
+    environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": os.pathsep.join(paths)}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )

@@ -206,7 +206,7 @@ def test_what_is_missing_is_said(site, gltf):
     del gltf["textures/skin one.png"]
     assert send_parcel(site, {**gltf, binary: data}).status == 200
     report = site.request("/api/character/0").json["report"]
-    assert any("missing" in line["message"] for line in report)
+    assert any("is not there" in line["message"] for line in report), report
 
 
 def test_a_character_and_its_motions_come_together(site, tmp_path):

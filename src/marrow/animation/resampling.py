@@ -12,10 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.animation.kinematics import to_model
 from marrow.animation.sampling import sample, times_of, wrap
 from marrow.errors import ValidationError
+from marrow.kernels.language.kernel import Frame, FramePool
 from marrow.kernels.pose_layout import PoseLayout
+from marrow.kernels.poses import sample_frames
 from marrow.math import quaternion
 from marrow.model import _validate
 from marrow.model._asset import Asset
+from marrow.model._derived import derived
 from marrow.model.clip import Clip, Event
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
@@ -89,16 +92,24 @@ class SampledClip(Asset):
         t = times_of(time)
         if _validate.flag("sample", "loop", loop):
             t = wrap(t, self.duration)
-        u = np.clip(t.reshape(-1) * self.rate, 0, self.frame_count - 1)
-        frame = np.minimum(np.where(np.isnan(u), 0, u).astype(np.int64), max(self.frame_count - 2, 0))
-        after = np.minimum(frame + 1, self.frame_count - 1)
-        mix = (u - frame).astype(np.float32)[:, None]
-        rows, step = self.rows[frame], self.rows[after]
-        step -= rows
-        step *= mix
-        rows += step
-        pose = unpack_rows(rows, len(self.skeleton), len(self.skeleton.morph_names))
-        return pose.reshape(t.shape)
+        query = np.ascontiguousarray(t).reshape(-1)
+        Q, J, M = len(query), len(self.skeleton), len(self.skeleton.morph_names)
+        outputs = [np.empty(shape, np.float32) for shape in ((Q, J, 3), (Q, J, 4), (Q, J, 3), (Q, M))]
+        if Q:
+            frames: FramePool = derived(self, "sampling", lambda: FramePool(self._frame))
+            frame = frames.take()
+            for name, array in zip(("query", "t_out", "r_out", "s_out", "m_out"), (query, *outputs)):
+                frame.lend(name, array)
+            frame.run()
+            frames.give(frame)
+        return Pose(*(o.reshape(*t.shape, *o.shape[1:]) for o in outputs))
+
+    def _frame(self) -> Frame:
+        """The sampling kernel's frame with these rows in it."""
+        return sample_frames.frame(
+            rows=self.rows, flat=self.rows.reshape(-1), row=np.empty(self.rows.shape[1], np.float32), rate=self.rate,
+            Jp=PoseLayout(len(self.skeleton)).joints,
+        )  # fmt: skip
 
     @cached_property
     def error(self) -> ResamplingError:

@@ -37,7 +37,7 @@ def facts_of(character: Character, file: str | Path) -> dict[str, Any]:
         },
         "vertices": character.vertex_count,
         "triangles": character.triangle_count,
-        "meshes": [_mesh(mesh, character) for mesh in character.meshes],
+        "meshes": _meshes(character),
         "materials": [_material(material, character) for material in character.materials],
         "images": [
             {"name": i.name, "media_type": i.media_type, "bytes": len(i.data)} for i in character.images
@@ -62,8 +62,18 @@ def format_of(path: Path) -> str:
     return registry.identify(head, path).name
 
 
-def _mesh(mesh: Mesh, character: Character) -> dict[str, Any]:
-    counts = np.bincount(mesh.influence_counts) if mesh.vertex_count else np.zeros(0, int)
+def _meshes(character: Character) -> list[dict[str, Any]]:
+    influences: dict[int, Array] = {}  # many nodes may show one mesh
+    found = []
+    for mesh in character.meshes:
+        if id(mesh.weights) not in influences:
+            counts = np.bincount(mesh.influence_counts) if mesh.vertex_count else np.zeros(0, int)
+            influences[id(mesh.weights)] = counts
+        found.append(_mesh(mesh, character, influences[id(mesh.weights)]))
+    return found
+
+
+def _mesh(mesh: Mesh, character: Character, counts: Array) -> dict[str, Any]:
     return {
         "name": mesh.name,
         "vertices": mesh.vertex_count,

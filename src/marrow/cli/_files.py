@@ -56,7 +56,7 @@ def in_world(character: Character, axes: str) -> Character:
 def _sample(
     name: str,
     scale: float | None = None,
-    max_influences: int | None = None,
+    influences: int | None = None,
     clips: Sequence[str | Path] = (),
     **others: Any,
 ) -> Character:
@@ -66,8 +66,8 @@ def _sample(
     from marrow.io.scaling import scaled
 
     character = scaled(samples.load(name), scale)
-    if max_influences is not None:
-        meshes = tuple(limit_influences(mesh, max_influences).mesh for mesh in character.meshes)
+    if influences is not None:
+        meshes = tuple(limit_influences(mesh, influences).mesh for mesh in character.meshes)
         character = character.replace(meshes=meshes)
     for file in clips:
         character = with_clips_of(character, open_character(file, **others), Path(file))
@@ -80,7 +80,7 @@ def _hint(path: Path) -> str:
     from marrow import samples
 
     with_same_start = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-    close = difflib.get_close_matches(path.name, [*with_same_start, *samples.NAMES], n=1, cutoff=0.6)
+    close = difflib.get_close_matches(path.name, [*with_same_start, *samples.NAMES], n=1, cutoff=0.75)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 

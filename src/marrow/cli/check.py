@@ -36,7 +36,7 @@ def check(
     strict
         Let warnings fail the check too.
     json
-        Print a JSON list with one object per file.
+        Print a JSON list with one object per file; a file that cannot be read has an "error".
     html
         Write a page with everything that was found.
     force
@@ -52,13 +52,15 @@ def check(
         from marrow.cli._files import writable
 
         writable(html, force=force)
-    code, found = FINE, []
+    code = FINE
+    found: list[dict[str, Any]] = []
     for file in files:
         try:
             findings = lint(open_character(file, allow_outside=allow_outside))
         except MarrowError as error:
             show_error(error)
             code = max(code, BAD_CALL if isinstance(error, UsageError) else BAD_FILE)
+            found.append({"file": file, "error": str(error)})
             continue
         failing = {"error", "warning"} if strict else {"error"}
         if any(finding.severity in failing for finding in findings):

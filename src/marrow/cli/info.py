@@ -32,7 +32,7 @@ def info(
     files
         Files to look at, or names of samples.
     json
-        Print a JSON list with one object per file.
+        Print a JSON list with one object per file; a file that cannot be read has an "error".
     all_joints
         Show every joint of a large skeleton.
     allow_outside
@@ -49,6 +49,7 @@ def info(
         except MarrowError as error:
             show_error(error)
             code = max(code, BAD_CALL if isinstance(error, UsageError) else BAD_FILE)
+            found.append({"file": file, "error": str(error)})
             continue
         found.append(facts)
         if not json:

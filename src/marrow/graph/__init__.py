@@ -27,11 +27,13 @@ from marrow.graph.nodes import (
     Speed,
     State,
     StateMachine,
+    SubGraph,
     Switch,
     Transition,
     TwoBoneIK,
     known_nodes,
 )
+from marrow.graph.program import Program
 from marrow.graph.results import Events, RootMotionDelta
 
 __all__ = [
@@ -56,6 +58,7 @@ __all__ = [
     "Point1D",
     "Point2D",
     "PoseNode",
+    "Program",
     "RootMotion",
     "RootMotionDelta",
     "Slot",
@@ -63,6 +66,7 @@ __all__ = [
     "Speed",
     "State",
     "StateMachine",
+    "SubGraph",
     "Switch",
     "Transition",
     "TwoBoneIK",

@@ -23,6 +23,7 @@ from marrow.graph.inspection import GraphMoment, inspect
 from marrow.graph.program import PoseEvaluator, Program
 from marrow.graph.results import Events, RootMotionDelta
 from marrow.graph.solo import SoloPlayback, solo_graph
+from marrow.graph.state import carry_over
 from marrow.model.character import Character
 from marrow.model.pose import Pose
 from marrow.skinning import Surface, skin
@@ -346,10 +347,31 @@ class Animator(SoloPlayback):
             self._batch = (control.count,)
         self._changed()
 
+    def replace_graph(
+        self, graph: Graph | CompiledGraph, *, functions: Mapping[str, PoseFunction] | None = None
+    ) -> None:
+        """Goes on with another graph, as when its file was edited: parameters keep their values, machines their states,
+        clips their times and slots what they play, where names and paths match; the rest begins."""
+        old = self._running
+        compiled = graph if isinstance(graph, CompiledGraph) else compile_graph(graph, self.character)
+        if compiled.character is not self.character:
+            raise ValidationError(f"replace_graph: the graph was compiled for {compiled.character!r}")
+        bound_functions = bound(compiled, functions)
+        self._prepare()
+        control = GraphControl(compiled, self.count, threads=self._threads)
+        carry_over(old.compiled, old.state, compiled, control.state)
+        control.set_interval(old.state.instances["interval"])
+        self._functions, self._control = bound_functions, control
+        self._evaluator = PoseEvaluator(
+            compiled.bank, self.character.palette, compiled.masks, compiled.procedurals
+        )
+        control.show()
+        self._changed()
+
     # -- results --------------------------------------------------------------------------------------------------
-    def state(self, path: str | None = None) -> str | list[str]:
-        """The state that a machine is in: the first one, or the one at `path` (such as `"root.base"`)."""
-        names = self._running.current(path)
+    def state(self, machine: str | None = None) -> str | list[str]:
+        """The state that a machine is in: the first one, or the one of a name or at a path (such as `"root.base"`)."""
+        names = self._running.current(machine)
         return names if self._batch else names[0]
 
     @property
@@ -440,9 +462,24 @@ class Animator(SoloPlayback):
 
     def skin(self, **options: Any) -> Surface:
         """The deformed character: `mw.skin` of this moment, with its options."""
-        if self.character.skeleton.morph_names:
-            options.setdefault("morphs", self.pose.morphs)
-        return skin(self.character, self.matrices, **options)
+        if not self.character.skeleton.morph_names or "morphs" in options:
+            return skin(self.character, self.matrices, **options)
+        matrices, morphs = self.matrices_and_morphs()
+        return skin(self.character, matrices, morphs=morphs, **options)
+
+    def matrices_and_morphs(self) -> tuple[Array, Array]:
+        """Skinning matrices `(N, J, 3, 4)` and weights of the morph channels `(N, M)` of this moment, in one pass."""
+        P, M = len(self.character.palette), len(self.character.skeleton.morph_names)
+        layout, outputs = self._evaluator.layout, self._outputs
+        if M == 0:
+            return self.matrices, np.zeros((*self._batch, 0), np.float32)
+        if "palette" not in outputs or "pose" not in outputs:
+            palette = self._buffers.take((*self._batch, P, 3, 4))
+            pose = self._buffers.take((*self._batch, layout.size))
+            self._run(palette=palette, pose=pose)
+            outputs["palette"], outputs["pose"] = palette, pose
+        first = 10 * layout.joints
+        return outputs["palette"], outputs["pose"][..., first : first + M]
 
     def __repr__(self) -> str:
         if not self._solo:

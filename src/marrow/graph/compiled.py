@@ -62,7 +62,8 @@ class FunctionEntry:
 @dataclass(frozen=True, eq=False, repr=False)
 class CompiledGraph:
     """What `compile_graph` makes: `tables` for the control kernel, `masks` and `procedurals` for the pose kernel, and
-    where to find parameters, machines (by path), slots (by name) and functions. `paths` are those of the nodes, in order.
+    where to find parameters, machines (by path), slots (by name) and functions. `paths` are those of the nodes,
+    in order, `names` the paths of those that have a name.
 
     `depth` poses lie on the stack of a program at most; `longest` operations has one that gives a pose, `section` one that
     starts inertia; `memory` floats are kept per instance from one update to the next.
@@ -80,6 +81,7 @@ class CompiledGraph:
     slots: dict[str, SlotEntry]
     functions: tuple[FunctionEntry, ...]
     paths: tuple[str, ...]
+    names: dict[str, str]
     event_names: tuple[str, ...]
     sums: int
     depth: int
@@ -101,8 +103,10 @@ class CompiledGraph:
 
     @cached_property
     def machine_paths(self) -> tuple[str, ...]:
-        """The path of every machine, by number."""
-        return tuple(self.paths[int(node)] for node in self.tables.machines["node"])
+        """The name of every machine, or its path where it has none, by number."""
+        called = {path: name for name, path in self.names.items()}
+        paths = (self.paths[int(node)] for node in self.tables.machines["node"])
+        return tuple(called.get(path, path) for path in paths)
 
     @cached_property
     def machine_states(self) -> tuple[tuple[str, ...], ...]:

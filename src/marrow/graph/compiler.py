@@ -16,7 +16,7 @@ from marrow.animation.bank import ClipBank
 from marrow.errors import ValidationError
 from marrow.graph.compiled import CompiledGraph, FunctionEntry, MachineEntry, SlotEntry
 from marrow.graph.description import Graph, normalized
-from marrow.graph.nodes import ClipNode, Node, RootMotion
+from marrow.graph.nodes import ClipNode, Node, RootMotion, Slot
 from marrow.graph.program import Procedurals
 from marrow.graph.sync import knots
 from marrow.graph.tables import Builder, Part, Place, Scope, unknown
@@ -74,6 +74,7 @@ class Compiler:
         self.builder = Builder(self.skeleton, self.graph.parameters)
         self.bank = ClipBank.of(self.character)
         self.root_joint, self.root_mode = 0, "none"
+        self.names: dict[str, str] = {}
         self._places: dict[int, str] = {}
         self._expanding: list[Node] = []
 
@@ -118,6 +119,12 @@ class Compiler:
         number = len(self.nodes)
         self.nodes.append(row)
         self.paths.append(path)
+        if node.name and not isinstance(node, Slot):
+            if node.name in self.names:
+                raise ValidationError(
+                    f"{path}.name: {self.names[node.name]} is called {node.name!r} already; names are unique"
+                )
+            self.names[node.name] = path
         part = node.compile(self, Place(path, number, scope))
         row["end"], row["post"] = len(self.nodes), len(self.order)
         self.order.append(number)
@@ -161,6 +168,11 @@ class Compiler:
         depth = max(p.depth + (several and p.apart) for p in parts)
         return Part(at.number, depth, sum(p.length for p in parts), any(p.apart for p in parts))
 
+    def passed(self, at: Place, part: Part) -> Part:
+        """The part of a node that shows its only input as it is."""
+        self.row(at, kind=ct.SPEED, ref=self.builder.value(1.0, at.path))
+        return Part(at.number, part.depth, part.length, part.apart)
+
     # -- what nodes share -----------------------------------------------------------------------------------------
     def clip_entry(self, name: str, at: Place) -> int:
         """The bank's entry of a clip, which must be additive or not as its place demands."""
@@ -200,7 +212,8 @@ class Compiler:
         """The operation of a layer, its mask, and how much of the root's travel it covers."""
         if not channels:
             raise ValidationError(f"{path}.channels: expected some of translation, rotation, scale")
-        root = float(joints[self.root_joint]) if {"translation", "rotation"} <= set(channels) else 0.0
+        whole = {"translation", "rotation"} <= set(channels) and len(joints) > 0
+        root = float(joints[self.root_joint]) if whole else 0.0
         if len(set(channels)) == 3 and space == "local":
             return kernel.LAYER, self.builder.mask((joints, morphs)), root
         rows = [(joints * (name in channels), morphs) for name in ("translation", "rotation", "scale")]
@@ -274,7 +287,7 @@ class Compiler:
             bank=bank,
             tables=tables,
             values=readonly(np.array(b.values, np.float64)),
-            masks=np.array(b.masks, np.float32).reshape(-1, J + M),
+            masks=np.array(b.masks, np.float32).reshape(len(b.masks), J + M),
             procedurals=Procedurals(
                 readonly(np.array(self.ints, np.int32)), readonly(np.array(self.floats, np.float32))
             ),
@@ -283,6 +296,7 @@ class Compiler:
             slots=self.slots,
             functions=tuple(self.functions),
             paths=tuple(self.paths),
+            names=self.names,
             event_names=names,
             sums=self.regions,
             depth=max(self.deepest, part.depth) + 1,

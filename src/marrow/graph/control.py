@@ -273,14 +273,15 @@ class GraphControl:
 
     # -- machines, slots ------------------------------------------------------------------------------------------
     def machine(self, path: str | None) -> MachineEntry:
-        """The machine at `path`; the first when left out."""
+        """The machine of a name or at a path; the first when left out."""
         machines = self.compiled.machines
         if not machines:
             raise ValidationError("the graph has no state machine")
         if path is None:
             path = next(iter(machines))
+        path = self.compiled.names.get(path, path)
         if path not in machines:
-            raise UnknownNameError("state machine", path, machines)
+            raise UnknownNameError("state machine", path, (*self.compiled.names, *machines))
         return machines[path]
 
     def current(self, path: str | None) -> list[str]:

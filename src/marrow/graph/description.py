@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import codecs
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from marrow.errors import FormatError, ValidationError
-from marrow.graph.nodes.base import AnyNode, message_and_place, node_from_data
+from marrow.graph.nodes import sub_graph
+from marrow.graph.nodes.base import AnyNode, message_and_place, node_from_data, reading_files
 
 __all__ = ["Graph", "Parameter", "from_json", "load_graph", "normalized", "save_graph", "to_json"]
 
@@ -41,6 +42,10 @@ class Graph(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
     name: str = ""
 
 
+# A node may hold a graph, and a graph holds nodes: the class is handed to the module that needs it once it exists.
+vars(sub_graph)["Graph"] = Graph
+
+
 class _File(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A graph as it lies in a file: the version first, then what it says."""
 
@@ -61,7 +66,8 @@ def from_json(text: str | bytes, *, path: object = None) -> Graph:
     data = text.encode() if isinstance(text, str) else text
     data = data.removeprefix(codecs.BOM_UTF8)
     try:
-        file = msgspec.json.decode(data, type=_File, dec_hook=node_from_data)
+        with reading_files(_beside, path):
+            file = msgspec.json.decode(data, type=_File, dec_hook=node_from_data)
     except msgspec.ValidationError as error:
         message, place = message_and_place(error)
         raise FormatError(
@@ -79,6 +85,17 @@ def from_json(text: str | bytes, *, path: object = None) -> Graph:
             remedy="update marrow",
         )
     return Graph(file.root, file.parameters, file.name)
+
+
+def _beside(name: str, path: object) -> dict[str, Any]:
+    """The graph in a file beside the one at `path`, as plain data."""
+    if not isinstance(path, (str, Path)):
+        raise ValueError(f"the graph in {name!r} can only be found beside a file")
+    target = Path(path).parent / name
+    if target.resolve().parent != Path(path).resolve().parent and ".." in Path(name).parts:
+        raise ValueError(f"{name!r} is outside the folder of {path}")
+    plain: dict[str, Any] = msgspec.to_builtins(load_graph(target))
+    return plain
 
 
 def normalized(graph: Graph) -> Graph:

@@ -14,9 +14,9 @@ from marrow.graph.state import taken
 from marrow.kernels import control_tables as ct
 
 if TYPE_CHECKING:
-    from marrow.graph.animator import Animator
+    pass
 
-__all__ = ["ClipMoment", "GraphMoment", "MachineMoment", "SlotMoment", "inspect", "palette_and_morphs"]
+__all__ = ["ClipMoment", "GraphMoment", "MachineMoment", "SlotMoment", "inspect"]
 
 Array = NDArray[Any]
 
@@ -125,21 +125,3 @@ def _machines(compiled: CompiledGraph, state: ct.CrowdState) -> dict[str, Machin
             entry.states[me["current"]], source, min(progress, 1.0), float(me["elapsed"])
         )
     return found
-
-
-def palette_and_morphs(animator: Animator) -> tuple[Array, Array]:
-    """Skinning matrices `(N, P, 3, 4)` and weights of the morph channels `(N, M)` of this moment, in one
-    pass."""
-    character, N = animator.character, animator.count
-    M, P, layout = len(character.skeleton.morph_names), len(character.palette), animator._evaluator.layout
-    if M == 0:
-        return animator.matrices.reshape(N, P, 3, 4), np.zeros((N, 0), np.float32)
-    outputs = animator._outputs
-    if "palette" not in outputs or "pose" not in outputs:
-        palette = np.empty((N, P, 3, 4), np.float32)
-        pose = np.empty((N, layout.size), np.float32)
-        animator._run(palette=palette, pose=pose)
-        outputs["palette"] = palette.reshape(*animator._batch, P, 3, 4)
-        outputs["pose"] = pose.reshape(*animator._batch, -1)
-    rows = outputs["pose"].reshape(N, -1)
-    return outputs["palette"].reshape(N, P, 3, 4), rows[:, 10 * layout.joints : 10 * layout.joints + M]

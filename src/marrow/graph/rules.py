@@ -44,6 +44,8 @@ class Rule:
     timed: bool = False
     clip_times: bool = False
     triggers: tuple[str, ...] = ()
+    needs: str | None = None
+    """A trigger without which it cannot hold."""
 
     @property
     def names(self) -> list[str]:
@@ -65,6 +67,8 @@ def parse_rule(conditions: tuple[str, ...], parameters: Mapping[str, Parameter],
     rule = Rule([])
     for k, text in enumerate(conditions):
         _Parser(text, parameters, f"{where}.when[{k}]", rule).read()
+        if text.strip() in rule.triggers:
+            rule.needs = text.strip()
         if k:
             rule.operations.append((ct.AND, None, 0.0))
     height = highest = 0

@@ -89,10 +89,11 @@ class Builder:
         self._constants: dict[float, int] = {}
         self.parameters: dict[str, ParameterEntry] = {}
         for name, parameter in parameters.items():
-            self._declare(name, parameter)
+            self.declare(name, parameter)
 
     # -- values ---------------------------------------------------------------------------------------------------
-    def _declare(self, name: str, parameter: Parameter) -> None:
+    def declare(self, name: str, parameter: Parameter) -> None:
+        """A parameter of the graph."""
         where = f"parameters.{name}"
         if not name or name != name.strip() or any(c in name for c in "<>=! ") or name in RESERVED:
             raise ValidationError(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from marrow.errors import ResourceLimitError
+from marrow.errors import FormatError, MissingExtraError, ResourceLimitError, ValidationError
 from marrow.io import registry
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character, limit_influences
@@ -16,31 +17,37 @@ from marrow.report import ReportBuilder
 __all__ = ["load", "save"]
 
 PathLike = str | os.PathLike[str]
+Loadable = PathLike | bytes | bytearray | memoryview | IO[bytes]
+_SAME_LINES = 3
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
 def load(
-    path: PathLike,
+    path: Loadable,
     *,
     scale: float | None = None,
     clips: PathLike | Iterable[PathLike] = (),
-    max_influences: int | None = None,
+    influences: int | None = None,
     fps: float | None = None,
     allow_outside: bool = False,
     cache: bool = True,
 ) -> Character:
     """The character in a file, whatever its format: `.glb`, `.gltf`, `.fbx`, `.bvh`, `.usd*`, `.marrow`.
 
+    `path` may also be the bytes of a file, a file that is open for reading, or a URL (`https://...`, `s3://...`:
+    through fsspec, `pip install 'marrow-engine[remote]'`). Those have no neighbours: what they refer to is missing.
+
     - `scale` multiplies all lengths, for files whose units are wrong (`scale=0.01`)
     - `clips`: more files, whose clips are fitted to this character (see `mw.retarget`)
-    - `max_influences` keeps only the strongest influences of every vertex
+    - `influences` keeps only the strongest influences of every vertex
     - `fps`: the rate for formats whose motion is baked (None: the file's own, at least 30)
     - `allow_outside` lets the file refer to others outside its own folder
     - `cache=False` neither looks into the cache nor writes to it
 
     What was repaired or left out is in `character.report`; a file that cannot be read raises `FormatError`.
     """
-    options = LoadOptions(scale, max_influences, fps, allow_outside)
-    character = _load_one(Path(path), options, cache)
+    options = LoadOptions(scale, influences, fps, allow_outside)
+    character = _load_one(path, options, cache)
     extra = [clips] if isinstance(clips, (str, os.PathLike)) else list(clips)
     if extra:
         from marrow.io.clips import with_clips_of
@@ -62,9 +69,37 @@ def save(character: Character, path: PathLike, **options: Any) -> None:
     registry.for_writing(target).load_module().write(character, target, **options)
 
 
-def _load_one(path: Path, options: LoadOptions, cache: bool) -> Character:
-    source = Source.open(path, allow_outside=options.allow_outside)
-    return load_source(source, options, cache=cache)
+def _load_one(what: Loadable, options: LoadOptions, cache: bool) -> Character:
+    return load_source(_source(what, options), options, cache=cache)
+
+
+def _source(what: Loadable, options: LoadOptions) -> Source:
+    """The bytes to read, wherever they are."""
+    if isinstance(what, (bytes, bytearray, memoryview)):
+        return Source.of_bytes(bytes(what), "bytes")
+    if isinstance(what, str) and _URL.match(what):
+        return _fetched(what)
+    if isinstance(what, (str, os.PathLike)):
+        return Source.open(Path(what), allow_outside=options.allow_outside)
+    if hasattr(what, "read"):
+        data = what.read()
+        if not isinstance(data, bytes):
+            raise ValidationError("load: a file must be open for reading bytes: open(path, 'rb')")
+        return Source.of_bytes(data, str(getattr(what, "name", "file")))
+    raise ValidationError(f"load: expected a path, bytes, an open file or a URL, got {type(what).__name__}")
+
+
+def _fetched(url: str) -> Source:
+    try:
+        import fsspec
+    except ImportError:
+        raise MissingExtraError("fsspec", "remote", "loading from a URL") from None
+    try:
+        with fsspec.open(url, "rb") as file:
+            data = file.read()
+    except Exception as error:  # every backend has errors of its own
+        raise FormatError(f"cannot be fetched: {type(error).__name__}: {error}", path=url) from None
+    return Source.of_bytes(data, url.partition("?")[0])
 
 
 def load_source(source: Source, options: LoadOptions | None = None, *, cache: bool = True) -> Character:
@@ -83,10 +118,27 @@ def load_source(source: Source, options: LoadOptions | None = None, *, cache: bo
             raise ResourceLimitError("is nested too deeply", path=path) from None
         except MemoryError:
             raise ResourceLimitError("needs more memory than there is", path=path) from None
-        character = with_tangents(_limited(character, options.max_influences))
+        character = _gathered(with_tangents(_limited(character, options.influences)))
         if entry:
             entry.store(character)
     return character if character.name else character.replace(name=path.stem)
+
+
+def _gathered(character: Character) -> Character:
+    """The character with one line in its report for what was said of many places in the same words."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for line in character.report:
+        places.setdefault((line.kind, line.message), []).append(line.place)
+    if all(len(found) <= _SAME_LINES for found in places.values()):
+        return character
+    report = ReportBuilder()
+    for (kind, message), found in places.items():
+        if len(found) > _SAME_LINES:
+            report.add(kind, f"{', '.join(found[:2])} and {len(found) - 2} more", message)  # type: ignore[arg-type]
+        else:
+            for place in found:
+                report.add(kind, place, message)  # type: ignore[arg-type]
+    return character.replace(report=report.build())
 
 
 def _limited(character: Character, count: int | None) -> Character:

@@ -83,7 +83,7 @@ FORMATS = (
     Format("BVH", (".bvh",), "marrow.io.bvh", (".bvh",), _is_bvh),
     Format("OBJ", (), "marrow.io.surfaces", (".obj",), _is_never),
     Format("PLY", (), "marrow.io.surfaces", (".ply",), _is_never),
-    Format("USD", (".usd", ".usda", ".usdc", ".usdz"), "marrow.io.usd", (), _is_usd),
+    Format("USD", (".usd", ".usda", ".usdc", ".usdz"), "marrow.io.usd", (".usda", ".usdc", ".usd"), _is_usd),
 )
 
 

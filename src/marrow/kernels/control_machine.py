@@ -68,8 +68,8 @@ def find_transition(graph, state, room, n, smoothing):
         if me["seconds"] > 0.0:
             fading = True
             soonest = min(soonest, max(me["seconds"] - me["faded"], 0.0))
-        if me["inertia_seconds"] > 0.0:
-            soonest = min(soonest, max(me["inertia_seconds"] - me["inertia_time"], 0.0))
+        if me["left"] > 0.0:
+            soonest = min(soonest, me["left"])
         if machine["switch"] != 0:
             chosen = chosen_input(graph, state, n, machine)
             if chosen != me["current"]:
@@ -104,11 +104,12 @@ def begin_transition(graph, state, room, n, m, to, seconds, ease, cut, clock):
     me["current"] = to
     me["elapsed"], me["faded"] = 0.0, 0.0
     me["seconds"] = 0.0 if at_once else seconds
+    me["left"] = max(seconds, 0.0)
     me["ease"] = ease
     me["remaining"] = NEVER
     if cut:
         me["inertia_time"], me["inertia_seconds"] = 0.0, seconds
-    elif at_once and machine["switch"] == 0:
+    if seconds <= 0.0 and machine["switch"] == 0:
         happened(room, n, TRANSITION_ENDED, to, m, 1.0, clock)
 
 
@@ -122,7 +123,9 @@ def wake_machine(graph, state, room, n, m, clock):
             share["weight"] = share["start"] = 1.0 if s == current else 0.0
         me["current"] = me["previous"] = current
         me["interrupt"] = me["priority"] = 0
-        me["elapsed"] = me["faded"] = me["seconds"] = me["inertia_time"] = me["inertia_seconds"] = 0.0
+        me["elapsed"] = me["faded"] = me["seconds"] = me["left"] = me["inertia_time"] = me[
+            "inertia_seconds"
+        ] = 0.0
         me["remaining"] = NEVER
         if machine["switch"] == 0:
             happened(room, n, STATE_ENTERED, current, m, 1.0, clock)
@@ -168,17 +171,18 @@ def advance_machines(graph, state, room, n, d, clock):
         if me["run"] != RUNNING:
             continue
         me["elapsed"] += d
-        ended = False
         if me["seconds"] > 0.0 and me["seconds"] - me["faded"] <= SLACK:
             me["seconds"] = me["faded"] = 0.0
-            ended = True
         if me["inertia_seconds"] > 0.0:
             me["inertia_time"] += d
             if me["inertia_seconds"] - me["inertia_time"] <= SLACK:
                 me["inertia_seconds"] = me["inertia_time"] = 0.0
-                ended = True
-        if ended and graph.machines[m]["switch"] == 0:
-            happened(room, n, TRANSITION_ENDED, me["current"], m, 1.0, clock)
+        if me["left"] > 0.0:
+            me["left"] -= d
+            if me["left"] <= SLACK:
+                me["left"] = 0.0
+                if graph.machines[m]["switch"] == 0:
+                    happened(room, n, TRANSITION_ENDED, me["current"], m, 1.0, clock)
 
 
 def note_clip_times(graph, state, room, n, d):
@@ -223,6 +227,6 @@ def note_clip_times(graph, state, room, n, d):
         me["remaining"] = (duration - done) / abs(speed)
         me["progress"] = done / duration
         me["progress_speed"] = abs(speed) / duration
-        if d > 0.0 and known < NEVER and known > SLACK and known - d <= SLACK:
+        if d > 0.0 and known > SLACK and abs(known - d) <= SLACK:
             # The moment itself: a clip that loops is already at its beginning.
             me["remaining"], me["progress"] = 0.0, 1.0

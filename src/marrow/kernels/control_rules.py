@@ -38,6 +38,8 @@ FINE = 1.0 / 60.0
 
 def towards(parameter, value, goal, d):
     """A parameter `d` seconds on its way from `value` to `goal`: 95 % of it in `smoothing` seconds."""
+    if d == 0.0 and parameter["smoothing"] > 0.0:
+        return value
     if np.isnan(goal):
         goal = value
     low, high = parameter["low"], parameter["high"]
@@ -162,6 +164,8 @@ def smooth_crossing(graph, state, room, n, m, transition):
 def wait_for(graph, state, room, n, m, transition, smoothing):
     """Seconds until a transition can start: 0 when it can now, `NEVER` when a parameter stands against it."""
     wait = 0.0
+    if transition["trigger"] >= 0 and state.values[n, transition["trigger"]] == 0.0:
+        return NEVER
     if not rule_holds(graph, state, room, n, m, transition, 0.0):
         wait = NEVER
         if transition["timed"] != 0:
@@ -172,10 +176,7 @@ def wait_for(graph, state, room, n, m, transition, smoothing):
     me = state.machines[n, m]
     policy = me["interrupt"]
     if policy == BY_NONE or (policy == BY_HIGHER and transition["priority"] <= me["priority"]):
-        if me["seconds"] > 0.0:
-            wait = max(wait, me["seconds"] - me["faded"])
-        if me["inertia_seconds"] > 0.0:
-            wait = max(wait, me["inertia_seconds"] - me["inertia_time"])
+        wait = max(wait, me["left"])
     return wait
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 TINY = 1e-7
 """Shares below what a float32 can tell from nothing are nothing."""
 
@@ -33,6 +35,34 @@ def show_alone(room, i, parent, share, travel):
     row["seen"] = up["seen"]
 
 
+def show_more(room, i, parent, share):
+    """Marks a node as a part of its parent's sum, more than once where a wrapping axis comes to it from both sides."""
+    up, row = room.work[parent], room.work[i]
+    if row["seen"] != up["seen"]:
+        show(room, i, parent, share)
+        return
+    row["weight"] += up["weight"] * share
+    row["share"] += up["share"] * share
+    row["travel"] += up["travel"] * share
+
+
+def point_input(graph, node, space, k):
+    """The input that point `k` of a blend space stands for."""
+    k -= space["shift"]
+    if k < 0:
+        k += node["count"]
+    while k >= node["count"]:
+        k -= node["count"]
+    return graph.links[node["child"] + k]
+
+
+def wrapped_value(value, low, span):
+    """A value of an axis that goes round, from `low` on; as it is where `span` is 0."""
+    if span <= 0.0:
+        return value
+    return value - np.floor((value - low) / span) * span
+
+
 def spread_blend(graph, state, room, n, node, i):
     """Shares of the inputs of a `Blend`, made to sum to one."""
     total = 0.0
@@ -58,19 +88,21 @@ def spread_pair(graph, room, node, i, share):
 
 def spread_line(graph, room, node, i, value):
     """Shares of the points of a `BlendSpace1D`, which are in order."""
-    first, count = graph.spaces[node["data"]]["numbers"], node["count"]
+    space = graph.spaces[node["data"]]
+    first, count = space["numbers"], space["points"]
     if count == 1:
         show(room, graph.links[node["child"]], i, 1.0)
         return
+    value = wrapped_value(value, space["low_x"], space["span_x"])
     k = 0
     while k < count - 2 and value >= graph.numbers[first + k + 1]:
         k += 1
     a, b = graph.numbers[first + k], graph.numbers[first + k + 1]
     s = min(max((value - a) / (b - a), 0.0), 1.0)
     if s < 1.0 - TINY:
-        show(room, graph.links[node["child"] + k], i, 1.0 - s)
+        show_more(room, point_input(graph, node, space, k), i, 1.0 - s)
     if s > TINY:
-        show(room, graph.links[node["child"] + k + 1], i, s)
+        show_more(room, point_input(graph, node, space, k + 1), i, s)
 
 
 def corner_area(graph, space, a, b, x, y):
@@ -103,12 +135,14 @@ def spread_cell(graph, room, node, i, space, at, count, x, y):
     for k in range(count):
         share = cell_weight(graph, space, at, count, k, x, y) / total
         if share > TINY:
-            show(room, graph.links[node["child"] + graph.links[at + k]], i, share)
+            show_more(room, point_input(graph, node, space, graph.links[at + k]), i, share)
 
 
 def spread_plane(graph, room, node, i, x, y):
     """Shares of the points of a `BlendSpace2D`: of the cell around `(x, y)`, or along the nearest edge."""
     space = graph.spaces[node["data"]]
+    x = wrapped_value(x, space["low_x"], space["span_x"])
+    y = wrapped_value(y, space["low_y"], space["span_y"])
     for c in range(space["cell_count"]):
         at = graph.links[space["cells"] + 2 * c]
         count = graph.links[space["cells"] + 2 * c + 1]
@@ -136,6 +170,6 @@ def spread_plane(graph, room, node, i, x, y):
         show(room, graph.links[node["child"]], i, 1.0)
         return
     if along < 1.0 - TINY:
-        show(room, graph.links[node["child"] + graph.links[space["edges"] + 2 * edge]], i, 1.0 - along)
+        show_more(room, point_input(graph, node, space, graph.links[space["edges"] + 2 * edge]), i, 1.0 - along)
     if along > TINY:
-        show(room, graph.links[node["child"] + graph.links[space["edges"] + 2 * edge + 1]], i, along)
+        show_more(room, point_input(graph, node, space, graph.links[space["edges"] + 2 * edge + 1]), i, along)

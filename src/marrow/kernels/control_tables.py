@@ -99,12 +99,26 @@ TRANSITION = _record(
     comparisons=i8,
     timed=i8,
     smoothed=i8,
+    trigger=i8,  # the column of a trigger without which it cannot start, -1 for none
     seconds=f8,
 )
 RULE = _record(code=i8, ref=i8, value=f8)
 LAYER_ROW = _record(code=i8, mask=i8, root=f8)
 SLOT_ROW = _record(node=i8, code=i8, mask=i8, memory=i8, covers=i8, root=f8)
-SPACE = _record(numbers=i8, cells=i8, cell_count=i8, edges=i8, edge_count=i8, slack=f8)
+SPACE = _record(
+    numbers=i8,  # the places of its points
+    points=i8,  # of which there are more than inputs where an axis wraps: copies a round further, `shift` of them before
+    shift=i8,
+    cells=i8,
+    cell_count=i8,
+    edges=i8,
+    edge_count=i8,
+    slack=f8,
+    low_x=f8,
+    span_x=f8,  # 0: the axis does not wrap
+    low_y=f8,
+    span_y=f8,
+)
 PROCEDURAL_ROW = _record(code=i8, index=i8, refs=i8, count=i8, vector=i8)
 FUNCTION_ROW = _record(node=i8, program=i8, memory=i8)
 CLIP_ROW = _record(duration=f8, rate=f8, first_event=i8, events=i8, root=i8, frames=i8)
@@ -160,6 +174,7 @@ MACHINE_STATE = _record(
     elapsed=f8,  # seconds in the current state
     faded=f8,  # seconds of the fade that have passed
     seconds=f8,  # of the fade; 0: none runs
+    left=f8,  # seconds until the last transition has ended, faded or inertialised
     inertia_time=f8,
     inertia_seconds=f8,
     remaining=f8,  # seconds until the main clip of the state ends

@@ -52,7 +52,7 @@ class PoseLayout:
 
     @property
     def inertia_size(self) -> int:
-        """The numbers in a kept difference: nine rows and the morphs, and the same for its speed."""
+        """The numbers in a kept difference: nine rows and the morphs, and as much for its rates."""
         return 2 * ((ROWS - 1) * self.joints + self.morphs)
 
     def pack(

@@ -94,7 +94,7 @@ def interpret(work, n, first, last):
     rule is not run any further."""
     size = row_size(work)
     poses = 0
-    if first < 0 or last > len(work.ops):
+    if first < 0 or last < first or last > len(work.ops):
         return max(last, 0)
     for o in range(first, last):
         op = work.ops[o]

@@ -215,6 +215,13 @@ class Character(Asset):
         """The character in another program's axes and units: `converted("unreal")`, or `converted(up="z",
         handedness="left", units="cm")`. `back=True` brings it from there to marrow's own.
         """
+        words = {"world": world, "up": up, "forward": forward, "handedness": handedness}
+        for field, word in words.items():
+            if word is not None:
+                _validate.name("converted", field, word)
+        if units is not None and not isinstance(units, str):
+            units = _validate.number("converted", "units", units, low=0, above=True)
+        back = _validate.flag("converted", "back", back)
         turn = _late.function("io.axes", "converted")
         return turn(self, world, up=up, forward=forward, handedness=handedness, units=units, back=back)
 

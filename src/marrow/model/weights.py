@@ -31,7 +31,9 @@ def normalize_weights(weights: ArrayLike) -> tuple[Array, Array]:
     w = np.where(np.isfinite(w) & (w > 0), w, 0.0)
     if w.shape[-1] == 0:
         return np.ones((*w.shape[:-1], 1), np.float32), np.ones(w.shape[:-1], bool)
-    total = w @ np.ones(w.shape[-1])  # many times quicker than a sum along so short an axis
+    total = w[..., 0]
+    for k in range(1, w.shape[-1]):  # many times quicker than a sum along so short an axis
+        total = total + w[..., k]
     bare = total <= 0
     w = w / np.where(bare, 1, total)[..., None]
     w[bare, 0] = 1

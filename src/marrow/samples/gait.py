@@ -53,6 +53,8 @@ class Gait:
     surge: float = 0.012  # the pelvis runs ahead of the root and falls back, twice a cycle
 
 
+CLEARANCE = 0.001
+"""How far soles stay above the ground: poses between two clips are a little lower than both."""
 MOST_TOES = 55.0
 """Degrees that toes bend up at most."""
 
@@ -82,7 +84,7 @@ def _stance(gait: Gait, side: float, share: Array) -> tuple[Array, Array, Array]
     heading = np.radians(gait.heading)
     ahead = np.array([np.sin(heading), 0, np.cos(heading)])
     travel = gait.speed * gait.seconds * gait.duty
-    place = np.array([side * gait.width, 0, FOOT.ankle[2]]) + ahead * gait.reach
+    place = np.array([side * gait.width, CLEARANCE, FOOT.ankle[2]]) + ahead * gait.reach
     place = place + ahead * (travel * (0.5 - share))[:, None]
     landing, leaving = gait.flat
     pitch = gait.strike * (1 - np.clip(share / landing, 0, 1)) ** 2

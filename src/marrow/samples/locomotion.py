@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 from marrow.model import Event
 from marrow.samples.gait import Gait, cycle
@@ -17,7 +18,7 @@ from marrow.samples.recording import RATE, Recording, record
 
 __all__ = ["GAITS", "PLACES", "SPEEDS", "locomotion"]
 
-WALKING = {"seconds": 0.9, "duty": 0.6}
+WALKING: dict[str, Any] = {"seconds": 0.9, "duty": 0.6}
 STAND = Gait(
     **WALKING,
     speed=0.0,
@@ -25,7 +26,7 @@ STAND = Gait(
     reach=0.0,
     lift=0.08,
     toe_out=10.0,
-    height=-0.016,
+    height=-0.01,
     bob=0.0,
     sway=0.02,
     lean=1.0,
@@ -36,17 +37,19 @@ STAND = Gait(
     elbow=(13.0, 1.0),
     surge=0.0,
 )
-WALK = Gait(**WALKING, speed=1.25, height=-0.037, bob=0.024, low=0.03, reach=0.0, lift=0.06)
+WALK = Gait(
+    **WALKING, speed=1.25, height=-0.037, bob=0.024, low=0.03, reach=0.0, lift=0.08, strike=13.0, push=-36.0
+)
 RUN = Gait(
     seconds=0.7,
     speed=3.6,
     duty=0.30,
     width=0.055,
     reach=-0.065,
-    lift=0.10,
+    lift=0.12,
     kick=0.20,
     strike=4.0,
-    push=-52.0,
+    push=-44.0,
     flat=(0.1, 0.30),
     toe_out=3.0,
     knee=2.0,
@@ -68,10 +71,10 @@ BACK = Gait(
     speed=0.84,
     reach=0.03,
     lift=0.075,
-    strike=-26.0,
-    push=14.0,
+    strike=-12.0,
+    push=8.0,
     flat=(0.3, 0.72),
-    height=-0.042,
+    height=-0.032,
     bob=0.010,
     lean=-1.0,
     pelvis=(1.0, -4.0, 3.5),
@@ -84,15 +87,15 @@ BACK = Gait(
 ASIDE = Gait(
     **WALKING,
     speed=0.66,
-    width=0.20,
+    width=0.18,
     reach=0.0,
     lift=0.07,
     strike=0.0,
-    push=-28.0,
+    push=-8.0,
     flat=(0.2, 0.58),
     toe_out=8.0,
-    knee=6.0,
-    height=-0.045,
+    knee=4.0,
+    height=-0.037,
     bob=0.012,
     low=0.08,
     sway=0.03,
@@ -109,7 +112,7 @@ ASIDE = Gait(
 
 def _between(a: Gait, b: Gait, share: float, **changes: float) -> Gait:
     """A gait part of the way from one to another."""
-    mixed = {}
+    mixed: dict[str, Any] = {}
     for f in dataclasses.fields(Gait):
         x, y = getattr(a, f.name), getattr(b, f.name)
         if isinstance(x, tuple):
@@ -130,9 +133,12 @@ def _at_a_walk(x: float, z: float) -> Gait:
     straight, full = (WALK, WALK.speed) if z >= 0 else (BACK, BACK.speed)
     style = _between(straight, ASIDE, across / (along + across))
     share = min(1.0, math.hypot(along / full, across / ASIDE.speed))
-    # Slow feet hardly roll.
-    roll = share**1.5
-    return _between(STAND, style, share, strike=roll * style.strike, push=roll * style.push, **_heading(x, z))
+    gait = _between(STAND, style, share, **_heading(x, z))
+    # Slow feet hardly roll; long steps need lower hips.
+    roll, low = share**1.5, max(0.0, gait.speed - full) * 0.09
+    return dataclasses.replace(
+        gait, strike=roll * style.strike, push=roll * style.push, height=gait.height - low
+    )
 
 
 def _ahead(z: float, x: float = 0.0) -> Gait:
@@ -194,7 +200,12 @@ def locomotion() -> list[Recording]:
     out = []
     for name, gait in GAITS.items():
         body, times = cycle(gait, RATE)
-        steps = [("foot_l", 0.0), ("foot_r", 0.5), ("lift_l", gait.duty), ("lift_r", (gait.duty + 0.5) % 1.0)]
+        steps = [
+            ("foot_l", 0.0),
+            ("foot_r", 0.5),
+            ("foot_l_lift", gait.duty),
+            ("foot_r_lift", (gait.duty + 0.5) % 1.0),
+        ]
         events = tuple(Event(phase * gait.seconds, event) for event, phase in steps)
         out.append(record(name, body, times, events))
     return out

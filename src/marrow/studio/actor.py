@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.graph import Animator, CompiledGraph, Graph, compile_graph
-from marrow.graph.inspection import GraphMoment, palette_and_morphs
+from marrow.graph.inspection import GraphMoment
 from marrow.io.lint.extent import rest_box
 from marrow.math import affine
 from marrow.model import Character
@@ -109,7 +109,7 @@ class Actor:
         self.clip: str | None = playing[0] if isinstance(playing, list) else playing
         if not self.given:
             # A first look compiles what later ones need, here rather than in the loop that serves the pages.
-            palette_and_morphs(self.animator)
+            self.animator.matrices_and_morphs()
 
     @property
     def asset(self) -> Asset:
@@ -258,7 +258,9 @@ class Actor:
     # -- what it looks like ----------------------------------------------------------------------------------
     def picture(self, frame: int, time: float) -> Picture:
         """The moment it is at."""
-        matrices, channels = palette_and_morphs(self.animator)
+        matrices, channels = self.animator.matrices_and_morphs()
+        matrices = matrices.reshape(self.count, *matrices.shape[-3:])
+        channels = channels.reshape(self.count, channels.shape[-1])
         return Picture(frame, self.slot, time, matrices, channels, self._targets(channels), self.placements)
 
     def _targets(self, channels: Array) -> Array:

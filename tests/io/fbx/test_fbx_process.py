@@ -12,6 +12,7 @@ from handmade import SQUARE, Fbx, flag
 
 import marrow as mw
 from marrow.errors import MarrowError
+from marrow.io.fbx.diagnosis import diagnosed
 
 
 @pytest.fixture
@@ -92,3 +93,41 @@ def test_mutations_give_a_character_or_an_error(seed: int, tmp_path: Path) -> No
     path = tmp_path / "mutant.fbx"
     path.write_bytes(bytes(data))
     assert is_character_or_error(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("header only", "without the mark that closes the file"),
+        ("no end", "opening and"),
+        ("deep nesting", "braces|depth"),
+    ],
+)
+def test_errors_say_what_was_expected_and_seen(name: str, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "hostile.fbx"
+    path.write_bytes(HOSTILE[name])
+    with pytest.raises(MarrowError, match=says) as caught:
+        load(path)
+    assert "Failed to load" not in str(caught.value)
+    assert "unknown" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (HOSTILE["zeros"], "version 0"),
+        (HOSTILE["wrong version"], "version 2147483647"),
+        (
+            b"Kaydara FBX Binary  \x00\x1a\x00"
+            + (7400).to_bytes(4, "little")
+            + (9999).to_bytes(4, "little")
+            + bytes(8)
+            + b"\x07Objects"
+            + bytes(60),
+            "'Objects' should end at byte 9999, and the file has",
+        ),
+        (b"PNG or so", "it begins with b'PNG or so'"),
+    ],
+)
+def test_what_is_wrong_is_seen_from_outside(data: bytes, says: str) -> None:
+    assert says in diagnosed(data)

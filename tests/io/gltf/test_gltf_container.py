@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from maker import Maker, load, one_triangle, pack_glb, skinned_bar
 
+import marrow as mw
 from marrow.errors import FormatError, ResourceLimitError
 from marrow.io import gltf
 from marrow.io.source import LoadOptions, Source
@@ -47,7 +48,7 @@ def test_whole_numbers_written_as_floats_are_accepted():
         (b"glTF" + struct.pack("<IIII", 2, 20, 0, 0x004E4942), "not JSON"),
         (b"", "not glTF"),
         (b"\x00\x01\x02", "not glTF"),
-        (b"[1, 2]", "expected `object`"),
+        (b"[1, 2]", "should be an object in braces, and is a list"),
         (b'{"asset": {"version": "1.0"}}', "reads 2.0"),
         (b'{"asset": {"version": "2.1", "minVersion": "2.1"}}', "2.1"),
         (b'{"asset": {"version": "2.0"}}', "no nodes"),
@@ -185,3 +186,31 @@ def test_names_that_are_not_utf8_lose_letters_not_the_file():
 def test_non_ascii_and_missing_names():
     maker = Maker(nodes=[{"name": "Hüfte 腰"}, {}], scenes=[{"nodes": [0, 1]}])
     assert maker.load().skeleton.names == ("Hüfte 腰", "node_1")
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ({"nodes": "many"}, "nodes: should be a list, and is text"),
+        ({"nodes": [{"children": {}}]}, "should be a list or nothing, and is an object in braces"),
+        ({"scene": -1}, "should be a whole number of at least 0"),
+        ({"skins": [{}]}, "lacks 'joints'"),
+        ({"materials": [{"doubleSided": 1}]}, "should be true or false, and is a whole number"),
+    ],
+)
+def test_values_of_the_wrong_kind_are_named_in_words(value, words):
+    with pytest.raises(FormatError) as caught:
+        load(json.dumps(EMPTY | value).encode())
+    assert words in str(caught.value)
+    assert "`" not in str(caught.value)
+
+
+def test_a_missing_buffer_names_the_file_that_asks_for_it(tmp_path):
+    document = json.loads(one_triangle().gltf())
+    document["buffers"][0]["uri"] = "gone.bin"
+    path = tmp_path / "hero.gltf"
+    path.write_text(json.dumps(document))
+    with pytest.raises(
+        FormatError, match=r"hero\.gltf: buffers\[0\]: needs the file 'gone\.bin': no such file"
+    ):
+        mw.load(path)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from maker import Maker, load, pack_glb, skinned_bar, triangle
 
+import marrow as mw
 from marrow.errors import MarrowError, ResourceLimitError
 from marrow.io.gltf import limits
 from marrow.model import Character
@@ -224,9 +225,17 @@ def sparse_over_nothing(maker: Maker) -> None:
     maker.document["meshes"][0]["primitives"][0] = {"attributes": {"POSITION": index}, "mode": 0}
 
 
+def a_large_mesh_on_too_many_nodes(maker: Maker) -> None:
+    mesh = maker.add(
+        "meshes", {"primitives": [{"attributes": {"POSITION": big(maker, 100_000, "VEC3")}, "mode": 0}]}
+    )
+    maker.document["scenes"][0]["nodes"] += [maker.add("nodes", {"mesh": mesh}) for _ in range(2600)]
+
+
 @pytest.mark.parametrize(
     "change",
     [
+        a_large_mesh_on_too_many_nodes,
         huge_positions,
         many_channels_over_one_array,
         many_targets_under_many_nodes,
@@ -279,3 +288,32 @@ def test_thousand_instances_of_a_large_mesh_are_cheap():
     character = maker.load()
     assert len({id(m.positions) for m in character.meshes}) == 1
     assert len({id(m.weights) for m in character.meshes}) == 1
+
+
+def test_a_data_uri_of_many_pieces_takes_little_memory():
+    """Spaces between all letters: split into pieces they would take a hundred times the file."""
+    maker = skinned_bar()
+    document = json.loads(maker.gltf())
+    head, _, payload = document["buffers"][0]["uri"].partition(",")
+    filler = "A" * 400_000
+    document["buffers"][0]["uri"] = f"{head}," + " ".join(payload.rstrip("=") + filler)
+    data = json.dumps(document).encode()
+    tracemalloc.start()
+    try:
+        assert load(data, name="folder/hero.gltf").meshes
+        assert tracemalloc.get_traced_memory()[1] < 20 * len(data)
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.skipif(not hasattr(Path, "symlink_to"), reason="needs links")
+def test_a_circle_of_links_is_an_error_with_words(tmp_path: Path):
+    (tmp_path / "a.bin").symlink_to(tmp_path / "b.bin")
+    (tmp_path / "b.bin").symlink_to(tmp_path / "a.bin")
+    document = json.loads(skinned_bar().gltf())
+    document["buffers"][0]["uri"] = "a.bin"
+    (tmp_path / "hero.gltf").write_text(json.dumps(document))
+    with pytest.raises(MarrowError, match=r"a\.bin"):
+        mw.load(tmp_path / "hero.gltf", cache=False)
+    with pytest.raises(MarrowError, match=r"a\.bin"):
+        mw.load(tmp_path / "a.bin")

@@ -15,6 +15,7 @@ from marrow.graph.nodes.root_motion import RootMotion
 from marrow.graph.nodes.slot import Slot
 from marrow.graph.nodes.speed import Speed
 from marrow.graph.nodes.state_machine import State, StateMachine, Transition
+from marrow.graph.nodes.sub_graph import SubGraph
 from marrow.graph.nodes.switch import Switch
 from marrow.graph.nodes.two_bone_ik import TwoBoneIK
 
@@ -41,6 +42,7 @@ __all__ = [
     "Speed",
     "State",
     "StateMachine",
+    "SubGraph",
     "Switch",
     "Transition",
     "TwoBoneIK",

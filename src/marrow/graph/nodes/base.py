@@ -9,12 +9,15 @@ which lays it out for the control kernel.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import msgspec
 
-from marrow.errors import ValidationError
+from marrow.errors import MarrowError, ValidationError
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
@@ -44,7 +47,13 @@ class Input(NamedTuple):
 
 
 class Node(
-    msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="node", tag=str
+    msgspec.Struct,
+    frozen=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    tag_field="node",
+    tag=str,
+    kw_only=True,
 ):
     """A piece of a graph: it describes a pose over time. Descriptions hold no state and may be shared.
 
@@ -57,6 +66,9 @@ class Node(
             def expand(self):
                 return mw.graph.Blend((self.source, "slouch"), (self.how,))
     """
+
+    name: str = ""
+    """What it is called from outside, as in `crowd.state("legs")`; no two nodes share one."""
 
     colour: ClassVar[str] = "#f2f2f2"
     """What drawings fill its box with."""
@@ -149,6 +161,38 @@ def known_nodes() -> dict[str, type[Node]]:
     return dict(_known)
 
 
+_reading: ContextVar[tuple[Any, tuple[str, ...]] | None] = ContextVar(
+    "the graph file that is being read", default=None
+)
+
+
+@contextmanager
+def reading_files(beside: Callable[[str, object], dict[str, Any]], path: object) -> Iterator[None]:
+    """While a graph file is read: `beside(name, path)` gives what other files that it names hold."""
+    around = _reading.get()
+    before = around[1] if around is not None else ()
+    here = str(Path(path).resolve()) if isinstance(path, (str, Path)) else str(path)
+    if here in before:
+        raise ValueError(f"{path} contains itself")
+    token = _reading.set((lambda name: beside(name, path), (*before, here)))
+    try:
+        yield
+    finally:
+        _reading.reset(token)
+
+
+def _with_files(data: dict[str, Any]) -> dict[str, Any]:
+    """The data of a node with the graph that its `file` names."""
+    reading = _reading.get()
+    if "file" not in data or data.get("node") != "SubGraph" or reading is None:
+        return data
+    try:
+        graph = reading[0](data["file"])
+    except MarrowError as error:
+        raise ValueError(str(error)) from None
+    return {key: value for key, value in data.items() if key != "file"} | {"graph": graph}
+
+
 PLACE = "\0"
 """Between a message and the place it is about, while it travels up from node to node."""
 
@@ -168,7 +212,7 @@ def node_from_data(kind: Any, data: Any) -> Any:
             "once the module that defines them is imported"
         )
     try:
-        return msgspec.convert(data, cls, dec_hook=node_from_data)
+        return msgspec.convert(_with_files(data), cls, dec_hook=node_from_data)
     except msgspec.ValidationError as error:
         raise ValueError(PLACE.join(message_and_place(error))) from None
 

@@ -31,7 +31,7 @@ class FunctionCall:
 
 
 class Function(Node, frozen=True):
-    """Hands the poses of `source` to the function `name` and shows what it returns.
+    """Hands the poses of `source` to `function` and shows what it returns.
 
         def lean(pose, call):  # pose: a batch (n, J, ...); call: dt, instances, parameters
             rotation = pose.rotation.copy()
@@ -46,15 +46,15 @@ class Function(Node, frozen=True):
     """
 
     source: AnyNode
-    name: str
+    function: str
     parameters: tuple[str, ...] = ()
 
     colour: ClassVar[str] = "#f7e8f3"
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c = compiler
-        if not self.name:
-            raise ValidationError(f"{at.path}.name: expected the name of a function")
+        if not self.function:
+            raise ValidationError(f"{at.path}.function: expected the name of a function")
         if at.scope.additive:
             raise ValidationError(f"{at.path}: a function works on poses, not on differences")
         for name in self.parameters:
@@ -66,7 +66,7 @@ class Function(Node, frozen=True):
         for row in c.nodes[at.number + 1 :]:
             if row["program"] < 0:
                 row["program"], row["function"] = 2 * index + 1, index
-        c.functions.append(FunctionEntry(at.path, self.name, self.parameters))
+        c.functions.append(FunctionEntry(at.path, self.function, self.parameters))
         c.builder.add("functions", at.number, 2 * index + 1, c.keep(c.pose_size))
         c.row(at, kind=ct.FUNCTION, data=index)
         c.deepest = max(c.deepest, source.depth + 1)

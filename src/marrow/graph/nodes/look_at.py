@@ -14,6 +14,7 @@ from marrow.graph.nodes.procedural import compile_procedural
 from marrow.graph.tables import Part, Place
 from marrow.kernels.operations import codes as kernel
 from marrow.math import quaternion, transform
+from marrow.math.elementary import dot
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
@@ -61,9 +62,9 @@ class LookAt(Node, frozen=True):
             axis = quaternion.rotate(quaternion.conjugate(rotation), np.array([0.0, 0.0, 1.0]))
         else:
             axis = np.array(self.axis, np.float64)
-            if not np.isfinite(axis).all() or np.linalg.norm(axis) < 1e-9:
+            if not np.isfinite(axis).all() or dot(axis, axis) < 1e-18:
                 raise ValidationError(f"{path}.axis: expected a direction, got {self.axis}")
-            axis = axis / np.linalg.norm(axis)
+            axis = axis / np.sqrt(dot(axis, axis))
         target = c.builder.vector(self.target, f"{path}.target")
         index = len(c.ints)
         c.ints += [len(joints), c.vectors, len(c.floats), *joints]

@@ -160,6 +160,7 @@ def _together(rules: tuple[Rule, ...]) -> Rule:
         whole.comparisons += rule.comparisons
         whole.timed, whole.clip_times = whole.timed or rule.timed, whole.clip_times or rule.clip_times
         whole.triggers += rule.triggers
+        whole.needs = whole.needs or rule.needs
     return whole
 
 
@@ -177,7 +178,8 @@ def _transition(c: Compiler, transition: Transition, names: tuple[str, ...], rul
     b.add(
         "transitions", names.index(transition.to), EASES.index(transition.ease), int(transition.blend == "inertia"),
         transition.priority, INTERRUPTS.index(transition.interrupt), begin, len(rule.operations), rule.comparisons,
-        int(rule.timed), int(smoothed), transition.seconds,
+        int(rule.timed), int(smoothed), -1 if rule.needs is None else b.parameters[rule.needs].column,
+        transition.seconds,
     )  # fmt: skip
 
 

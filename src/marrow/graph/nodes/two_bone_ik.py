@@ -13,6 +13,7 @@ from marrow.graph.nodes.procedural import compile_procedural
 from marrow.graph.tables import Part, Place
 from marrow.kernels.operations import codes as kernel
 from marrow.math import quaternion, transform
+from marrow.math.elementary import dot
 from marrow.model.skeleton import Skeleton
 
 if TYPE_CHECKING:
@@ -86,10 +87,10 @@ def bend_direction(skeleton: Skeleton, upper: int, mid: int, tip: int) -> list[f
     rest = skeleton.rest_model.astype(np.float64)
     a, b, t = rest[upper, :, 3], rest[mid, :, 3], rest[tip, :, 3]
     line = t - a
-    bow = (b - a) - line * (float((b - a) @ line) / max(float(line @ line), 1e-12))
-    if np.linalg.norm(bow) < 1e-4 * np.linalg.norm(b - a):
+    bow = (b - a) - line * (float(dot(b - a, line)) / max(float(dot(line, line)), 1e-12))
+    if dot(bow, bow) < 1e-8 * dot(b - a, b - a):
         # Straight as built: legs bend forward, and that is as good a guess as any.
         bow = np.array([0.0, 0.0, 1.0])
     _, rotation, _ = transform.decompose(rest[upper])
     own = quaternion.rotate(quaternion.conjugate(rotation), bow)
-    return [float(v) for v in own / np.linalg.norm(own)]
+    return [float(v) for v in own / np.sqrt(dot(own, own))]

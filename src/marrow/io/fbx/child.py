@@ -28,7 +28,7 @@ def answer(data: bytes, options: dict[str, Any]) -> bytes:
     try:
         made = convert(data, options["scale"], options["fps"])
     except ufbx.UfbxError as error:
-        raise FormatError(f"is not a readable FBX file: {_reason(error)}") from None
+        raise FormatError(f"is not a readable FBX file: {_reason(error, data)}") from None
     buffer = io.BytesIO()
     materials = made.materials
     images = {"wanted": materials.wanted, "packed": materials.packed, "factors": materials.factors}
@@ -37,7 +37,14 @@ def answer(data: bytes, options: dict[str, Any]) -> bytes:
     return buffer.getvalue()
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception, data: bytes) -> str:
+    """In words: what ufbx says, and what can be seen of the file."""
+    from marrow.io.fbx.diagnosis import diagnosed
+
     kind = type(error).__name__.removesuffix("Error")
     words = "".join(f" {c.lower()}" if c.isupper() else c for c in kind).strip()
-    return f"{words}: {error}" if str(error) else words
+    said = str(error).strip()
+    told = [] if words in ("unknown", "ufbx") else [words]
+    told += [said] if said and said.lower() not in ("failed to load", words) else []
+    seen = diagnosed(data)
+    return "; ".join([*told, seen] if seen else told) or "it is damaged"

@@ -24,7 +24,7 @@ from marrow.report import ReportBuilder
 __all__ = ["Converted", "convert"]
 
 Array = NDArray[Any]
-MAX_NODES = 200_000
+MAX_NODES, MAX_VERTICES = 200_000, 256_000_000
 
 
 @dataclass
@@ -147,6 +147,7 @@ def _meshes(
     geometries: dict[int, Geometry | None] = {}
     found: list[Mesh] = []
     nodes: list[Held] = []
+    total = 0
     for node in scene.nodes:
         mesh, joint = node.mesh, joint_of.get(node.typed_id)
         if mesh is None or joint is None:
@@ -160,6 +161,11 @@ def _meshes(
         if geometry is None:
             report.add("dropped", place, "a mesh without triangles was left out")
             continue
+        total += len(geometry.control)
+        if total > MAX_VERTICES:
+            raise ResourceLimitError(
+                f"shows more than the {MAX_VERTICES} vertices marrow reads, over all its nodes"
+            )
         if len(mesh.cache_deformers):
             report.add("dropped", place, "its geometry cache was left out; it moves by skin and morphs alone")
         made = _mesh(node, mesh, joint, name, geometry, joint_of, materials, morphs, report)
@@ -184,7 +190,9 @@ def _mesh(
     positions, normals, tangents = geometry.positions, geometry.normals, geometry.tangents
     if skin.bind is not None:
         positions = affine.apply(skin.bind, positions)
-        normals = None if normals is None else _unit(normals @ affine.cofactor(skin.bind).T)
+        normals = (
+            None if normals is None else _unit(affine.apply_vectors(affine.cofactor(skin.bind), normals))
+        )
         if tangents is not None:
             along = _unit(affine.apply_vectors(skin.bind, tangents[:, :3]))
             tangents = np.concatenate([along, tangents[:, 3:]], axis=1)

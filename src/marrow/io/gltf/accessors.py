@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import FormatError
+from marrow.errors import FormatError, ResourceLimitError
 from marrow.io.gltf import meshopt
 from marrow.io.gltf.limits import Budget
 from marrow.io.gltf.schema import Accessor, BufferView, Document, Meshopt, Sparse
@@ -251,7 +251,15 @@ class Accessors:
         elif buffer.uri[:5].lower() == "data:":
             data = memoryview(data_uri(buffer.uri, self._source.path, f"buffers[{index}]")[1])
         else:
-            data = memoryview(self._source.neighbour(buffer.uri))
+            try:
+                data = memoryview(self._source.neighbour(buffer.uri))
+            except ResourceLimitError:
+                raise
+            except FormatError as error:
+                what = f"needs the file {buffer.uri!r}: {error.message}"
+                raise FormatError(
+                    what, path=self._source.path, place=f"buffers[{index}]", remedy=error.remedy
+                ) from None
         if len(data) < buffer.byteLength:
             raise self.refuse(
                 f"is cut off: it should have {buffer.byteLength} bytes and has {len(data)}",
@@ -285,9 +293,8 @@ def data_uri(uri: str, path: object, place: str) -> tuple[str, bytes]:
     if not head[2].lower().endswith(";base64"):
         return head[1].lower(), unquote_to_bytes(payload)
     try:
-        if "%" in payload:
-            payload = unquote_to_bytes(payload).decode("ascii")
-        payload = "".join(payload.split()).rstrip("=")
-        return head[1].lower(), base64.b64decode(payload + "=" * (-len(payload) % 4), validate=True)
+        raw = unquote_to_bytes(payload) if "%" in payload else payload.encode("ascii")
+        raw = raw.translate(None, b" \t\r\n\f\v=")  # no list of pieces: there may be as many as letters
+        return head[1].lower(), base64.b64decode(raw + b"=" * (-len(raw) % 4), validate=True)
     except (binascii.Error, ValueError) as error:
         raise FormatError(f"its data URI is not base64: {error}", path=path, place=place) from None

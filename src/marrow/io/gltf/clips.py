@@ -16,6 +16,7 @@ from marrow.io.gltf.notes import ClipNotes
 from marrow.io.gltf.scene import UNIT_TOLERANCE, Tree
 from marrow.io.gltf.schema import Animation, Sampler
 from marrow.math import quaternion
+from marrow.math.elementary import dot
 from marrow.model import Clip, Event, Skeleton, Tracks
 from marrow.model._validate import owned
 from marrow.model.clip import INTERPOLATIONS, PATHS, TRACK_DTYPE, value_sizes
@@ -221,9 +222,8 @@ class _Reader:
             rows.morphs.add(channel)
             track = values[:, :, targets[0]]
             if full is not None:
-                track = (
-                    values[:, :, targets].astype(np.float64) @ np.array([full[i] for i in targets])
-                ).astype(np.float32)
+                shares = np.array([full[i] for i in targets])
+                track = dot(values[:, :, targets].astype(np.float64), shares).astype(np.float32)
             rows.add(channel, MORPH, interpolation, times, track)
 
     def _key_times(self, index: int, place: str) -> tuple[Array, Array | None]:
@@ -274,11 +274,11 @@ class _Reader:
         are."""
         which = np.repeat((table["path"] == ROTATION) & (table["interpolation"] != CUBIC), sizes)
         keys = values[which].reshape(-1, 4)
-        off = np.abs(np.einsum("ki,ki->k", keys, keys) - np.float32(1))
+        off = np.abs(dot(keys, keys) - np.float32(1))
         wrong = off > 1e-6
         if wrong.any():
             mended = keys[wrong].astype(np.float64)
-            length = np.sqrt(np.einsum("ki,ki->k", mended, mended))[:, None]
+            length = np.sqrt(dot(mended, mended))[:, None]
             keys[wrong] = np.where(
                 length > 0, mended / np.where(length > 0, length, 1), quaternion.identity()
             )

@@ -127,7 +127,39 @@ def _decode_loosely(raw: bytes, problem: str, path: object) -> Document:
     except msgspec.MsgspecError:
         message, _, place = problem.partition(" - at ")
         place = re.sub(r"^\$\.?", "", place.strip("`"))
-        raise FormatError(f"{message[:1].lower()}{message[1:]}", path=path, place=place) from None
+        raise FormatError(_sentence(message), path=path, place=place) from None
+
+
+_WORDS = {
+    "array": "a list",
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "object": "an object in braces",
+    "null": "nothing",
+}
+
+
+def _sentence(problem: str) -> str:
+    """What msgspec says of a value of the wrong kind, in words."""
+
+    def words(kinds: str) -> str:
+        return " or ".join(_WORDS.get(kind.strip(), kind.strip()) for kind in kinds.split("|"))
+
+    found = re.fullmatch(
+        r"Expected `([^`]*)`(?:( >= | <= | of length )(\S+))?(?:, got `([^`]*)`)?", problem.strip()
+    )
+    if found:
+        bound = {" >= ": " of at least ", " <= ": " of at most ", " of length ": " of length ", None: ""}[
+            found[2]
+        ]
+        wanted = f"should be {words(found[1])}{bound}{found[3] or ''}"
+        return f"{wanted}, and is {words(found[4])}" if found[4] else wanted
+    missing = re.fullmatch(r"Object missing required field `([^`]*)`", problem.strip())
+    if missing:
+        return f"lacks {missing[1]!r}"
+    return f"{problem[:1].lower()}{problem[1:]}"
 
 
 def _whole_numbers(value: Any) -> Any:

@@ -116,6 +116,7 @@ def read_meshes(ctx: Context, tree: Tree, channels: Channels) -> tuple[Mesh, ...
     found: list[tuple[int, Mesh]] = []
     document = ctx.document
     hidden = hidden_nodes(ctx)
+    total = 0
     for n in tree.mesh_nodes:
         node, noted = document.nodes[n], tree.notes[n]
         index = node.mesh or 0
@@ -130,6 +131,8 @@ def read_meshes(ctx: Context, tree: Tree, channels: Channels) -> tuple[Mesh, ...
             if not V:
                 ctx.report.add("dropped", part.name, "the mesh has no vertices")
                 continue
+            total += V
+            limits.limit(total, limits.MAX_VERTICES, "vertices over all its nodes", ctx.source.path)
             key = (index, p, node.skin)
             mesh = made.get(key)
             if mesh is None:

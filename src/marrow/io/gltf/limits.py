@@ -18,6 +18,8 @@ MAX_JSON_VALUES = 4_000_000
 MAX_NODES = 200_000
 MAX_PRIMITIVES = 10_000
 MAX_MESHES = 50_000
+# Over all nodes that show a mesh: what skinning, bounds and checks go through.
+MAX_VERTICES = 256_000_000
 MAX_CHANNELS = 200_000
 MAX_MORPHS = 50_000
 MAX_LISTED = 50_000

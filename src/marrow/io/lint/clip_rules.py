@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from marrow.io.lint.extent import used_joints
 from marrow.io.lint.finding import Finding, listed
-from marrow.model import Character, Clip
+from marrow.model import Character, Clip, Track
 from marrow.model.clip import PATHS
 
 __all__ = ["constant_tracks", "empty_clips", "scale_tracks", "unkeyed_joints"]
@@ -41,9 +42,9 @@ def unkeyed_joints(character: Character) -> Iterator[Finding]:
         return
     skeleton = character.skeleton
     skinning = np.zeros(len(skeleton), bool)
-    for mesh in character.meshes:
-        if mesh.rigid_joint is None:
-            skinning[mesh.joint_list[np.unique(mesh.joints[mesh.weights > 0])]] = True
+    for mesh, joints in used_joints(character):
+        if len(mesh.joint_list) > 1 and mesh.rigid_joint is None:
+            skinning[joints] = True
     for clip in character.clips.values():
         table = clip.tracks.table
         skinning[table["target"][table["path"] != _MORPH]] = False
@@ -64,14 +65,12 @@ def constant_tracks(character: Character) -> Iterator[Finding]:
         still = [t for t in clip.tracks if len(t.times) > 1 and _is_still(t.values, t.interpolation)]
         if still:
             keys = sum(len(t.times) for t in still)
-            joints = list(
-                dict.fromkeys(character.skeleton.names[t.target] for t in still if t.path != "morph")
-            )
+            names = [_channel(character, t) for t in still]
             yield Finding(
                 "constant-tracks",
                 "info",
                 _place(clip),
-                f"{len(still)} of {len(clip.tracks)} tracks never change ({keys} keys): {listed(joints)}",
+                f"{len(still)} of {len(clip.tracks)} tracks never change ({keys} keys): {listed(names)}",
                 "remove constant keys on export",
             )
 
@@ -94,6 +93,12 @@ def scale_tracks(character: Character) -> Iterator[Finding]:
                 f"{len(moving)} joints change their scale{', unevenly' if uneven else ''}: {listed(moving)}",
                 "bake stretch into translation where the engine does not animate scale",
             )
+
+
+def _channel(character: Character, track: Track) -> str:
+    if track.path == "morph":
+        return f"morph {character.skeleton.morph_names[track.target]!r}"
+    return f"{track.path} of {character.skeleton.names[track.target]!r}"
 
 
 def _place(clip: Clip) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.io.lint.extent import distinct
 from marrow.io.lint.finding import Finding
 from marrow.model import Character, Mesh
 
@@ -25,13 +26,13 @@ Array = NDArray[Any]
 SUM_TOLERANCE = 1e-4
 
 
-def _place(mesh: Mesh) -> str:
-    return f"mesh {mesh.name!r}"
+def _place(mesh: Mesh, count: int) -> str:
+    return f"mesh {mesh.name!r}" + (f" (on {count} nodes)" if count > 1 else "")
 
 
 def not_finite(character: Character) -> Iterator[Finding]:
     """Vertices that are nowhere."""
-    for mesh in character.meshes:
+    for mesh, count in distinct(character):
         for field in ("positions", "normals", "tangents"):
             values = getattr(mesh, field)
             bad = 0 if values is None else int((~np.isfinite(values)).any(axis=1).sum())
@@ -39,7 +40,7 @@ def not_finite(character: Character) -> Iterator[Finding]:
                 yield Finding(
                     "not-finite",
                     "error",
-                    _place(mesh),
+                    _place(mesh, count),
                     f"{bad} {field} are not finite numbers",
                     "delete or rebuild these vertices in the modelling tool",
                 )
@@ -47,7 +48,7 @@ def not_finite(character: Character) -> Iterator[Finding]:
 
 def influence_counts(character: Character) -> Iterator[Finding]:
     """Vertices with more influences than engines take."""
-    for mesh in character.meshes:
+    for mesh, count in distinct(character):
         counts = mesh.influence_counts
         for limit, severity in ((8, "warning"), (4, "info")):
             over = int((counts > limit).sum())
@@ -55,24 +56,24 @@ def influence_counts(character: Character) -> Iterator[Finding]:
                 yield Finding(
                     "influences",
                     severity,  # type: ignore[arg-type]
-                    _place(mesh),
+                    _place(mesh, count),
                     f"{over} of {mesh.vertex_count} vertices have more than {limit} influences "
                     f"(most: {counts.max()})",
-                    f"marrow convert --max-influences {limit}, if the engine takes no more",
+                    f"marrow convert --influences {limit}, if the engine takes no more",
                 )
                 break
 
 
 def weight_sums(character: Character) -> Iterator[Finding]:
     """Weights that do not add up to one."""
-    for mesh in character.meshes:
+    for mesh, count in distinct(character):
         off = np.abs(mesh.weights.sum(axis=1, dtype=np.float64) - 1)
         wrong = int((off > SUM_TOLERANCE).sum())
         if wrong:
             yield Finding(
                 "weight-sums",
                 "warning",
-                _place(mesh),
+                _place(mesh, count),
                 f"the weights of {wrong} vertices do not sum to 1 (off by up to {off.max():.2g})",
                 "mw.normalize_weights(mesh.weights)",
             )
@@ -80,7 +81,7 @@ def weight_sums(character: Character) -> Iterator[Finding]:
 
 def degenerate_triangles(character: Character) -> Iterator[Finding]:
     """Triangles without area."""
-    for mesh in character.meshes:
+    for mesh, count in distinct(character):
         if not mesh.triangle_count:
             continue
         a, b, c = (mesh.positions[mesh.triangles[:, k]].astype(np.float64) for k in range(3))
@@ -94,7 +95,7 @@ def degenerate_triangles(character: Character) -> Iterator[Finding]:
             yield Finding(
                 "degenerate-triangles",
                 "warning" if flat > mesh.triangle_count // 100 else "info",
-                _place(mesh),
+                _place(mesh, count),
                 f"{flat} of {mesh.triangle_count} triangles have no area",
                 "merge vertices by distance in the modelling tool; they cost time and break normals",
             )
@@ -102,12 +103,12 @@ def degenerate_triangles(character: Character) -> Iterator[Finding]:
 
 def missing_attributes(character: Character) -> Iterator[Finding]:
     """Textures without UVs to lay them out, surfaces without normals to light them."""
-    for mesh in character.meshes:
+    for mesh, count in distinct(character):
         if mesh.triangle_count and mesh.normals is None:
             yield Finding(
                 "missing-normals",
                 "warning",
-                _place(mesh),
+                _place(mesh, count),
                 "it has no normals",
                 "export normals with the mesh",
             )
@@ -120,7 +121,7 @@ def missing_attributes(character: Character) -> Iterator[Finding]:
             yield Finding(
                 "missing-uvs",
                 "error",
-                _place(mesh),
+                _place(mesh, count),
                 f"its textures need {wanted} UV sets, it has {len(mesh.uvs)}",
                 "unwrap the mesh, or export its UVs",
             )
@@ -128,7 +129,7 @@ def missing_attributes(character: Character) -> Iterator[Finding]:
 
 def missing_tangents(character: Character) -> Iterator[Finding]:
     """Normal maps without the tangents they were baked against."""
-    for mesh in character.meshes:
+    for mesh, count in distinct(character):
         mapped = any(
             s.material is not None and character.materials[s.material].normal_texture is not None
             for s in mesh.sections
@@ -137,7 +138,7 @@ def missing_tangents(character: Character) -> Iterator[Finding]:
             yield Finding(
                 "missing-tangents",
                 "warning",
-                _place(mesh),
+                _place(mesh, count),
                 "it has a normal texture and no tangents",
                 "export tangents, or let marrow make them (it needs normals and UVs)",
             )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from marrow.io.lint.clip_rules import constant_tracks, empty_clips, scale_tracks, unkeyed_joints
-from marrow.io.lint.extent import rest_box
+from marrow.io.lint.extent import rest_box, used_joints
 from marrow.io.lint.finding import SEVERITIES, Finding, listed
 from marrow.io.lint.mesh_rules import (
     degenerate_triangles,
@@ -125,8 +125,8 @@ def unused_joints(character: Character) -> Iterator[Finding]:
     if not character.meshes:
         return
     used = np.zeros(len(skeleton), bool)
-    for mesh in character.meshes:
-        used[mesh.joint_list[np.unique(mesh.joints[mesh.weights > 0])]] = True
+    for mesh, joints in used_joints(character):
+        used[joints] = True
         if mesh.node >= 0:
             used[mesh.node] = True
     for socket in skeleton.sockets:

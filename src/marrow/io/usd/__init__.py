@@ -11,6 +11,8 @@ from __future__ import annotations
 import contextlib
 import json
 from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
 from marrow.errors import FormatError
 from marrow.io.container import Container
@@ -18,13 +20,17 @@ from marrow.io.native import read_container
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character
 
-__all__ = ["read"]
+__all__ = ["read", "write"]
 
 
 def read(source: Source, options: LoadOptions) -> Character:
     """The character on a USD stage."""
     from marrow.io.process import Reader, ask  # the child imports this package too, and needs none of that
 
+    if source.alone:
+        raise FormatError(
+            "USD opens its files by itself", path=source.path, remedy="save it and load it by its path"
+        )
     # USD maps files and reserves room for its threads, so the limit on addresses is wider than what it uses.
     reader = Reader("USD", "marrow.io.usd.child", "usd-core", "usd", base_memory=4 << 30)
     asked = {"path": str(source.path.absolute()), "load": asdict(options)}
@@ -40,3 +46,10 @@ def read(source: Source, options: LoadOptions) -> Character:
         with contextlib.suppress(FormatError):
             source.neighbour(reference)
     return character
+
+
+def write(character: Character, path: Path, **options: Any) -> None:
+    """Writes a stage: `.usda`, `.usdc` or `.usd`."""
+    from marrow.io.usd.writer import write as save
+
+    save(character, path, **options)

@@ -30,7 +30,13 @@ UNROLLED = 7
 
 @functools.cache
 def _source(function: Callable[..., Any]) -> tuple[ast.FunctionDef, int]:
-    lines, first = inspect.getsourcelines(function)
+    try:
+        lines, first = inspect.getsourcelines(function)
+    except OSError:
+        name = f"{function.__module__}.{function.__qualname__}"
+        raise TranslationError(
+            f"{name}: its source cannot be read; kernels are written in files or notebooks"
+        ) from None
     tree = ast.parse(textwrap.dedent("".join(lines)))
     definition = tree.body[0]
     assert isinstance(definition, ast.FunctionDef)

@@ -1,7 +1,11 @@
 """Inertialisation: `START_INERTIA` keeps how a pose differs from another and how fast that changes, `INERTIA` adds what is left
 of it, which dies out along a quintic.
 
-Rotations are kept as modified Rodrigues parameters `v / (1 + w)`, which need no trigonometry and no special case.
+The method is David Bollo's (GDC 2018): the translation, rotation and scale of a joint are each a difference `x` of some size,
+which changes at some rate. A rate that would make it larger counts as none, and where it shrinks so fast that it would pass
+its goal, the time is shortened, so that nothing overshoots. What is kept is `x` and the rate relative to its size,
+`k = (x . x') / (x . x)`, zero at most. Rotations are kept as modified Rodrigues parameters `v / (1 + w)`, which need no
+trigonometry and no special case.
 """
 
 from __future__ import annotations
@@ -12,10 +16,12 @@ import numpy as np
 
 from marrow.kernels.language.lanes import block
 from marrow.kernels.operations.record import Array, Operation, ReferenceWorld, Rows, row_size
-from marrow.kernels.operations.sums import STRAIGHT
 from marrow.math import quaternion
 
 __all__ = ["INERTIA", "START_INERTIA"]
+
+NONE = 1e-12
+"""The square of a difference too small to have a direction."""
 
 
 def _from(e: Any, a: list[Any], b: list[Any]) -> list[Any]:
@@ -31,13 +37,19 @@ def emit_start(e: Any, i: Any, Jp: Any, stack: Any, a0: Any, a1: Any, b0: Any, b
     def load(base: Any, r: int) -> Any:
         return e.load(stack, e.plus(base, e.row(i, r, Jp)))
 
-    def keep(r: int, now: Any, before: Any) -> None:
-        place = e.plus(at, e.row(i, r, Jp))
-        e.store(memory, place, now)
-        e.store(memory, e.plus(place, half), (now - before) * rate)
+    def keep(first: int, now: list[Any], before: list[Any]) -> None:
+        for c in range(3):
+            e.store(memory, e.plus(at, e.row(i, first + c, Jp)), now[c])
+        change = [(now[c] - before[c]) * rate for c in range(3)]
+        relative = _relative(e, e.dot(now, change), e.dot(now, now))
+        e.store(memory, e.plus(e.plus(at, half), e.row(i, first // 3, Jp)), relative)
 
-    for k, r in enumerate(STRAIGHT):
-        keep(k if k < 3 else k + 3, load(a0, r) - load(b0, r), load(a1, r) - load(b1, r))
+    def straight(first: int) -> tuple[list[Any], list[Any]]:
+        rows = range(first, first + 3)
+        return [load(a0, r) - load(b0, r) for r in rows], [load(a1, r) - load(b1, r) for r in rows]
+
+    keep(0, *straight(0))
+    keep(6, *straight(7))
     now = _from(e, [load(a0, 3 + c) for c in range(4)], [load(b0, 3 + c) for c in range(4)])
     before = _from(e, [load(a1, 3 + c) for c in range(4)], [load(b1, 3 + c) for c in range(4)])
     negative = now[3].compare("<", 0.0)
@@ -45,8 +57,14 @@ def emit_start(e: Any, i: Any, Jp: Any, stack: Any, a0: Any, a1: Any, b0: Any, b
     across = e.dot(now, before).compare("<", 0.0)
     before = [e.select(across, -v, v) for v in before]
     s, t = 1.0 / (1.0 + now[3]), 1.0 / (1.0 + before[3])
-    for c in range(3):
-        keep(3 + c, now[c] * s, before[c] * t)
+    keep(3, [now[c] * s for c in range(3)], [before[c] * t for c in range(3)])
+
+
+def _relative(e: Any, towards: Any, size: Any) -> Any:
+    """The rate `(x . x') / (x . x)` at which a difference shrinks; zero where it grows or there is none."""
+    none = size.compare("<", NONE)
+    k = e.select(none, e.splat(0.0), towards / e.select(none, e.splat(1.0), size))
+    return e.select(k.compare("<", 0.0), k, e.splat(0.0))
 
 
 def emit_start_morphs(e: Any, m: Any, stack: Any, a0: Any, a1: Any, b0: Any, b1: Any, h: Any, memory: Any, kept: Any, half: Any) -> None:  # fmt: skip
@@ -54,25 +72,44 @@ def emit_start_morphs(e: Any, m: Any, stack: Any, a0: Any, a1: Any, b0: Any, b1:
     load, at = (lambda base: e.load(stack, e.plus(base, m))), e.plus(kept, m)
     now, before = load(a0) - load(b0), load(a1) - load(b1)
     e.store(memory, at, now)
-    e.store(memory, e.plus(at, half), (now - before) * (1.0 / e.splat(h)))
+    change = (now - before) * (1.0 / e.splat(h))
+    e.store(memory, e.plus(at, half), _relative(e, now * change, now * now))
 
 
-def emit_inertia(
-    e: Any, i: Any, Jp: Any, stack: Any, top: Any, memory: Any, at: Any, half: Any, u: Any, v: Any
-) -> None:
-    """Adds `u` times the kept differences and `v` times their speeds to 16 joints."""
-    u, v = e.splat(u), e.splat(v)
+def _left(e: Any, k: Any, time: Any, seconds: Any) -> Any:
+    """How much is left of a difference after `time`: the quintic of Bollo that leaves with 1 and the rate `k`, and arrives
+    with nothing."""
+    time, seconds = e.splat(time), e.splat(seconds)
+    fast = (k * seconds).compare("<", -5.0)
+    whole = e.select(fast, -5.0 / e.select(fast, k, e.splat(-1.0)), seconds)
+    r = e.select(fast, e.splat(-5.0), k * seconds)
+    s = time / whole
+    s = e.select(s.compare("<", 1.0), s, e.splat(1.0))
+    s = e.select(s.compare("<", 0.0), e.splat(0.0), s)
+    bend = -8.0 * r - 20.0
+    bend = e.select(bend.compare("<", 0.0), e.splat(0.0), bend)
+    squared = s * s
+    cubed = squared * s
+    u = 1.0 + cubed * (s * (15.0 - 6.0 * s) - 10.0)
+    v = s + cubed * (s * (8.0 - 3.0 * s) - 6.0)
+    w = squared * (0.5 + s * (s * (1.5 - 0.5 * s) - 1.5))
+    return u + r * v + bend * w
+
+
+def emit_inertia(e: Any, i: Any, Jp: Any, stack: Any, top: Any, memory: Any, at: Any, half: Any, t: Any, w: Any) -> None:  # fmt: skip
+    """Adds what is left of the kept differences to 16 joints after `t` of `w` seconds."""
 
     def place(r: int) -> Any:
         return e.plus(top, e.row(i, r, Jp))
 
-    def left(r: int) -> Any:
-        kept = e.plus(at, e.row(i, r, Jp))
-        return e.fma(v, e.load(memory, e.plus(kept, half)), u * e.load(memory, kept))
+    def left(first: int) -> list[Any]:
+        share = _left(e, e.load(memory, e.plus(e.plus(at, half), e.row(i, first // 3, Jp))), t, w)
+        return [share * e.load(memory, e.plus(at, e.row(i, first + c, Jp))) for c in range(3)]
 
-    for k, r in enumerate(STRAIGHT):
-        e.store(stack, place(r), e.load(stack, place(r)) + left(k if k < 3 else k + 3))
-    d = [left(3 + c) for c in range(3)]
+    for first, row in ((0, 0), (6, 7)):
+        for c, difference in enumerate(left(first)):
+            e.store(stack, place(row + c), e.load(stack, place(row + c)) + difference)
+    d = left(3)
     squared = e.dot(d, d)
     s = 1.0 / (1.0 + squared)
     turn = [2.0 * d[0] * s, 2.0 * d[1] * s, 2.0 * d[2] * s, (1.0 - squared) * s]
@@ -81,13 +118,11 @@ def emit_inertia(
         e.store(stack, place(3 + c), value)
 
 
-def emit_inertia_morphs(
-    e: Any, m: Any, stack: Any, top: Any, memory: Any, kept: Any, half: Any, u: Any, v: Any
-) -> None:
+def emit_inertia_morphs(e: Any, m: Any, stack: Any, top: Any, memory: Any, kept: Any, half: Any, t: Any, w: Any) -> None:  # fmt: skip
     """16 morph weights."""
     at, place = e.plus(kept, m), e.plus(top, m)
-    left = e.fma(e.splat(v), e.load(memory, e.plus(at, half)), e.splat(u) * e.load(memory, at))
-    e.store(stack, place, e.load(stack, place) + left)
+    share = _left(e, e.load(memory, e.plus(at, half)), t, w)
+    e.store(stack, place, e.load(stack, place) + share * e.load(memory, at))
 
 
 start, start_morphs = block(emit_start), block(emit_start_morphs)
@@ -104,14 +139,11 @@ def run_start(work, n, top, argument, time, weight):
 
 
 def run_inertia(work, n, top, argument, time, weight):
-    # The quintic that leaves with the kept place and speed and arrives with none.
-    s = min(max(time / weight, 0.0), 1.0)
-    s3 = s * s * s
-    u = 1.0 + s3 * (-10.0 + s * (15.0 - 6.0 * s))
-    v = weight * (s + s3 * (-6.0 + s * (8.0 - 3.0 * s)))
     half, kept = 9 * work.Jp + work.Mp, work.memory[n]
-    apply.each(0, work.Jp, 16, work.Jp, work.stack, top, kept, argument, half, u, v)
-    apply_morphs.each(10 * work.Jp, row_size(work), 16, work.stack, top, kept, argument - work.Jp, half, u, v)
+    apply.each(0, work.Jp, 16, work.Jp, work.stack, top, kept, argument, half, time, weight)
+    apply_morphs.each(
+        10 * work.Jp, row_size(work), 16, work.stack, top, kept, argument - work.Jp, half, time, weight
+    )
 
 
 # -- the specification --------------------------------------------------------------------------------------------
@@ -136,17 +168,33 @@ def reference_start(
     before = np.where((now * before).sum(-1, keepdims=True) < 0, -before, before)
     offsets = [a0[0] - b0[0], _rodrigues(now), a0[2] - b0[2], a0[3] - b0[3]]
     earlier = [a1[0] - b1[0], _rodrigues(before), a1[2] - b1[2], a1[3] - b1[3]]
-    world.memory[argument] = (offsets, [(x - y) / weight for x, y in zip(offsets, earlier)])
+    changes = [(x - y) / weight for x, y in zip(offsets, earlier)]
+    # A joint's translation, rotation and scale are one difference each, and so is each morph weight.
+    sizes = [(x * x).sum(-1, keepdims=True) for x in offsets[:3]] + [offsets[3] ** 2]
+    along = [(x * c).sum(-1, keepdims=True) for x, c in zip(offsets[:3], changes)] + [offsets[3] * changes[3]]
+    rates = [
+        np.where(s < NONE, 0.0, np.minimum(a / np.where(s < NONE, 1, s), 0)) for a, s in zip(along, sizes)
+    ]
+    world.memory[argument] = (offsets, rates)
+
+
+def _reference_left(k: Array, time: float, seconds: float) -> Array:
+    """Bollo's quintic, from the coefficients he gives, for a difference of size 1."""
+    t1 = np.where(k * seconds < -5, -5 / np.where(k < 0, k, -1), seconds)
+    a0 = np.maximum(0, (-8 * k * t1 - 20) / t1**2)
+    t = np.clip(time, 0, t1)
+    a = -(a0 * t1**2 + 6 * k * t1 + 12) / (2 * t1**5)
+    b = (3 * a0 * t1**2 + 16 * k * t1 + 30) / (2 * t1**4)
+    c = -(3 * a0 * t1**2 + 12 * k * t1 + 20) / (2 * t1**3)
+    return a * t**5 + b * t**4 + c * t**3 + a0 / 2 * t**2 + k * t + 1
 
 
 def reference_inertia(
     stack: list[Rows], world: ReferenceWorld, argument: int, time: float, weight: float
 ) -> None:
-    """The quintic with the kept value and slope at 0, no bend there, and nothing left at 1."""
+    """What is left of each difference after `time` of `weight` seconds."""
     top = stack[-1]
-    s = float(np.clip(time / weight, 0, 1))
-    u, v = 1 - 10 * s**3 + 15 * s**4 - 6 * s**5, weight * (s - 6 * s**3 + 8 * s**4 - 3 * s**5)
-    left = [u * x + v * y for x, y in zip(*world.memory[argument])]
+    left = [x * _reference_left(k, time, weight) for x, k in zip(*world.memory[argument])]
     r = left[1]
     squared = (r * r).sum(-1, keepdims=True)
     turn = np.concatenate([2 * r, 1 - squared], axis=-1) / (1 + squared)

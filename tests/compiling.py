@@ -60,6 +60,29 @@ def both(code: MachineCode, kernel: Kernel, **arguments: Any) -> list[dict[str, 
     return results
 
 
+def run_twice(frame: Frame) -> Any:
+    """In place of `Frame.run`: runs a frame, then its copy as Python does, and compares all that was written."""
+    kernel = frame.kernel
+    arrays = {name: frame.lent.get(name, frame.kept.get(name)) for name in kernel.flat}
+    twin = Frame(kernel)
+    twin.bytes[:] = frame.bytes
+    twin.kept = {name: np.copy(array) for name, array in arrays.items()}
+    for name, array in twin.kept.items():
+        if kernel.flat[name]:
+            twin.kept[name] = array.reshape(-1)
+    result = RUN(frame)
+    kernel.run_plainly(twin)
+    for name, array in arrays.items():
+        mine, theirs = array.reshape(-1), twin.kept[name].reshape(-1)
+        for field in array.dtype.names or (...,):
+            assert bits(mine[field]) == bits(theirs[field]), f"{kernel.name}: {name} {field}"
+    assert frame.words[kernel.results : kernel.size] == twin.words[kernel.results : kernel.size]
+    return result
+
+
+RUN = Frame.run
+
+
 def bits(array: Any) -> Any:
     """The bits of an array, with one kind of NaN."""
     array = np.array(array)
