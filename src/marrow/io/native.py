@@ -90,6 +90,7 @@ class _Clip(msgspec.Struct):
     events: list[tuple[float, str]]
     rate: float | None
     additive: bool
+    start: float = 0.0
 
 
 class _Socket(msgspec.Struct):
@@ -237,7 +238,7 @@ def _clip_out(clip: Clip, place: str, store: _Store) -> _Clip:
         "values": store.put(f"{place}.values", clip.tracks.values),
     }
     events = [(e.time, e.name) for e in clip.events]
-    return _Clip(clip.name, arrays, clip.duration, events, clip.rate, clip.additive)
+    return _Clip(clip.name, arrays, clip.duration, events, clip.rate, clip.additive, clip.start)
 
 
 # -------------------- reading
@@ -300,7 +301,7 @@ def _character_in(document: _Document, container: Container) -> Character:
         keys = pick(c.arrays, ("table", "times", "values"))
         tracks = Tracks(_table_in(keys["table"]), keys["times"], keys["values"])
         events = tuple(Event(*e) for e in c.events)
-        clips.append(Clip(c.name, skeleton, tracks, c.duration, events, c.rate, c.additive))
+        clips.append(Clip(c.name, skeleton, tracks, c.duration, events, c.rate, c.additive, c.start))
     return Character(
         skeleton,
         tuple(meshes),
