@@ -31,7 +31,7 @@ def convert(
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
 ) -> None:
-    """Convert a character to .glb, .gltf, .bvh or .marrow.
+    """Convert a character to .glb, .gltf, .usda, .usdc, .bvh, .obj, .ply or .marrow.
 
     Parameters
     ----------
