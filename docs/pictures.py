@@ -7,23 +7,27 @@ A small software rasteriser, good enough to judge a shape or a motion without a 
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
-import numba
 import numpy as np
 from PIL import Image, ImageFilter
 
 import marrow as mw
+from marrow.kernels.language.kernel import kernel
 
 DOCS = Path(__file__).resolve().parent
 LIGHT = np.array([-0.45, 0.65, 0.62]) / np.linalg.norm([-0.45, 0.65, 0.62])
 SHARPNESS = 2
 
 
-@numba.njit
+@kernel(
+    screen="f8[V,2]", depth_of="f8[V]", triangles="i8[T,3]", normals="f8[V,3]", colors="f8[T,3]", depth="*f8[H,W]",
+    image="*f8[H,W,3]", light="f8[3]",
+)  # fmt: skip
 def rasterize(screen, depth_of, triangles, normals, colors, depth, image, light):
-    """Fills `image (H, W, 3)` and `depth (H, W)` with triangles, nearest wins, lit per pixel."""
-    H, W = depth.shape
+    """Fills `image` and `depth` with triangles, nearest wins, lit per pixel."""
+    H, W = depth.shape[0], depth.shape[1]
     for f in range(len(triangles)):
         a, b, c = triangles[f, 0], triangles[f, 1], triangles[f, 2]
         x0, y0, x1, y1 = screen[a, 0], screen[a, 1], screen[b, 0], screen[b, 1]
@@ -35,21 +39,28 @@ def rasterize(screen, depth_of, triangles, normals, colors, depth, image, light)
             for x in range(max(int(min(x0, x1, x2)), 0), min(int(max(x0, x1, x2)) + 2, W)):
                 w1 = ((x + 0.5 - x0) * (y2 - y0) - (x2 - x0) * (y + 0.5 - y0)) / area
                 w2 = ((x1 - x0) * (y + 0.5 - y0) - (x + 0.5 - x0) * (y1 - y0)) / area
-                w0 = 1 - w1 - w2
-                if w0 < 0 or w1 < 0 or w2 < 0:
+                w0 = 1.0 - w1 - w2
+                if w0 < 0.0 or w1 < 0.0 or w2 < 0.0:
                     continue
                 z = w0 * depth_of[a] + w1 * depth_of[b] + w2 * depth_of[c]
                 if z <= depth[y, x]:
                     continue
                 depth[y, x] = z
-                n = w0 * normals[a] + w1 * normals[b] + w2 * normals[c]
-                n = n / (np.sqrt((n * n).sum()) + 1e-9)
-                facing = abs(n[2])
-                diffuse = max((n * light).sum(), 0.0)
-                shine = max(2 * (n * light).sum() * n[2] - light[2], 0.0) ** 30 * 0.18
-                shade = 0.42 * (0.6 + 0.4 * n[1]) + 0.85 * diffuse
+                nx = w0 * normals[a, 0] + w1 * normals[b, 0] + w2 * normals[c, 0]
+                ny = w0 * normals[a, 1] + w1 * normals[b, 1] + w2 * normals[c, 1]
+                nz = w0 * normals[a, 2] + w1 * normals[b, 2] + w2 * normals[c, 2]
+                length = math.sqrt(nx * nx + ny * ny + nz * nz) + 1e-9
+                nx, ny, nz = nx / length, ny / length, nz / length
+                lit = nx * light[0] + ny * light[1] + nz * light[2]
+                mirrored = max(2.0 * lit * nz - light[2], 0.0)
+                m2 = mirrored * mirrored
+                m8 = m2 * m2 * m2 * m2
+                rim = 1.0 - abs(nz)
+                shade = 0.42 * (0.6 + 0.4 * ny) + 0.85 * max(lit, 0.0)
                 for k in range(3):
-                    image[y, x, k] = colors[f, k] * shade + shine + 0.1 * (1 - facing) ** 3
+                    image[y, x, k] = (
+                        colors[f, k] * shade + 0.18 * m8 * m8 * m8 * m2 * m2 * m2 + 0.1 * rim * rim * rim
+                    )
 
 
 def camera(yaw, pitch):
@@ -144,7 +155,7 @@ def main():
     ]
     sheet([body], DOCS / "samples" / "body.png")
     groups = {
-        "locomotion": ("walk", "run", "walk_back", "strafe_left", "strafe_right", "turn_left", "turn_right"),
+        "locomotion": ("walk", "jog", "run", "walk_back", "strafe_left", "strafe_right", "turn_left", "turn_right"),
         "actions": ("idle", "jump", "wave", "attack", "crouch"),
     }
     for name, clips in groups.items():

@@ -95,6 +95,9 @@ def reference_surface(
     weights = body.weights.astype(np.float64)
     if method == "linear":
         blended = reference.linear_matrices(matrices, slots, weights)
+    elif method == "blended":
+        share = body.dual_quaternion_weights.astype(np.float64)
+        blended = reference.blended_matrices(matrices, bind_positions(palette), slots, weights, share)
     else:
         blended = reference.dual_quaternion_matrices(matrices, bind_positions(palette), slots, weights)
     p, n, t = (a.astype(np.float64) for a in (body.positions, body.normals, body.tangents))

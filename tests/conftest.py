@@ -5,18 +5,37 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from surroundings import missing
 
-# Every update by the same code: what runs before the kernels are there has tests of its own.
-os.environ.setdefault("MARROW_KERNELS", "wait")
 # No example fails for taking long: the machine may be busy.
 settings.register_profile("marrow", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("marrow")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+    return _strict((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Any, Any]:
+    return _strict((yield))
+
+
+def _strict(report: Any) -> Any:
+    """MARROW_STRICT=1 promises that everything is there: nothing may be skipped then, by whatever way."""
+    if os.environ.get("MARROW_STRICT") == "1" and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        reason = report.longrepr[-1] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.longrepr = f"skipped under MARROW_STRICT=1: {reason}"
+    return report
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,10 @@ from typing import Any
 
 import pytest
 
+HANG_SECONDS = 1800.0
+"""After so long a test counts as hung. It ends a run that would never end, and says nothing about how long things take: no
+test may fail because its machine is busy."""
+
 
 def missing(reason: str) -> None:
     """Skips a test whose surroundings are missing, or fails it where MARROW_STRICT=1 promises that they are there."""

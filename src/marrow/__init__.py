@@ -19,44 +19,61 @@ from marrow.model import (
     Clips,
     Event,
     Image,
+    InfluenceLimit,
     Material,
     Mesh,
     MorphTarget,
+    Palette,
     Pose,
     Section,
     Skeleton,
     Socket,
     Texture,
     Track,
+    Tracks,
     limit_influences,
     normalize_weights,
     pack_weights,
     unpack_weights,
 )
-from marrow.report import Report
+from marrow.report import Report, ReportLine
 
 if TYPE_CHECKING:
-    from marrow import graph, samples
+    from marrow import graph, motion, samples
     from marrow.animation.additive import additive
-    from marrow.animation.resampling import SampledClip
-    from marrow.graph import Animator, Graph, load_graph
+    from marrow.animation.resampling import ResamplingError, SampledClip
+    from marrow.graph import Animator, Events, Graph, RootMotionDelta, Snapshot, load_graph, save_graph
     from marrow.io import load, save
-    from marrow.skinning import Surface, bounds, skin, skinning_matrices
-    from marrow.studio import view
+    from marrow.motion import BoneMap, Retargeter, blend, retarget, sample_clips
+    from marrow.skinning import Bounds, Surface, bounds, skin, skinning_matrices
+    from marrow.studio import View, view
 
 # What needs more than the data model is imported when it is first asked for, so that `import marrow` stays quick.
 _LATE = {
     "Animator": "marrow.graph",
+    "Bounds": "marrow.skinning",
+    "Events": "marrow.graph",
     "Graph": "marrow.graph",
+    "ResamplingError": "marrow.animation.resampling",
+    "RootMotionDelta": "marrow.graph",
+    "BoneMap": "marrow.motion",
+    "Retargeter": "marrow.motion",
     "SampledClip": "marrow.animation.resampling",
+    "Snapshot": "marrow.graph",
     "Surface": "marrow.skinning",
+    "View": "marrow.studio",
     "additive": "marrow.animation.additive",
+    "blend": "marrow.motion",
     "bounds": "marrow.skinning",
     "graph": "marrow.graph",
     "load": "marrow.io",
     "load_graph": "marrow.graph",
+    "motion": "marrow.motion",
+    "retarget": "marrow.motion",
+    "sample_clips": "marrow.motion",
     "samples": "marrow.samples",
     "save": "marrow.io",
+    "save_graph": "marrow.graph",
     "skin": "marrow.skinning",
     "skinning_matrices": "marrow.skinning",
     "view": "marrow.studio",
@@ -64,37 +81,54 @@ _LATE = {
 
 __all__ = [
     "Animator",
+    "BoneMap",
+    "Bounds",
     "Character",
     "Clip",
     "Clips",
     "Event",
+    "Events",
     "Graph",
     "Image",
+    "InfluenceLimit",
     "MarrowError",
     "Material",
     "Mesh",
     "MorphTarget",
+    "Palette",
     "Pose",
     "Report",
+    "ReportLine",
+    "ResamplingError",
+    "Retargeter",
+    "RootMotionDelta",
     "SampledClip",
     "Section",
     "Skeleton",
+    "Snapshot",
     "Socket",
     "Surface",
     "Texture",
     "Track",
+    "Tracks",
+    "View",
     "__version__",
     "additive",
+    "blend",
     "bounds",
     "errors",
     "graph",
     "limit_influences",
     "load",
     "load_graph",
+    "motion",
     "normalize_weights",
     "pack_weights",
+    "retarget",
+    "sample_clips",
     "samples",
     "save",
+    "save_graph",
     "skin",
     "skinning_matrices",
     "unpack_weights",

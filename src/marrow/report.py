@@ -7,46 +7,62 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
-__all__ = ["Kind", "Line", "Report", "ReportBuilder"]
+from marrow.errors import OutOfRangeError, ValidationError
+
+__all__ = ["Kind", "Report", "ReportBuilder", "ReportLine"]
 
 Kind = Literal["info", "repaired", "dropped", "warning"]
 """`info`: worth knowing. `repaired`: the data was wrong and was mended. `dropped`: the file holds something marrow
 does not keep. `warning`: kept as it is, but likely not what the author meant."""
+KINDS = get_args(Kind)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ReportLine:
     """One fact: its `kind`, the `place` in the file it concerns and the `message`."""
 
     kind: Kind
     place: str
     message: str
 
+    def __post_init__(self) -> None:
+        words = isinstance(self.place, str) and isinstance(self.message, str)
+        if not isinstance(self.kind, str) or self.kind not in KINDS or not words:
+            raise ValidationError(
+                f"ReportLine: expected a kind ({', '.join(KINDS)}), a place and a message, got "
+                f"{self.kind!r}, {self.place!r}, {self.message!r}"
+            )
+
     def __str__(self) -> str:
         return f"{self.kind}: {self.place}: {self.message}" if self.place else f"{self.kind}: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)
-class Report(Sequence[Line]):
+class Report(Sequence[ReportLine]):
     """The lines an importer wrote, in order. Empty when the file needed nothing."""
 
-    lines: tuple[Line, ...] = ()
+    lines: tuple[ReportLine, ...] = ()
 
     def __len__(self) -> int:
         return len(self.lines)
 
     def __getitem__(self, index):  # type: ignore[no-untyped-def]
-        return self.lines[index]
+        try:
+            return self.lines[index]
+        except (IndexError, TypeError):
+            raise OutOfRangeError(f"line {index!r} does not exist: there are {len(self)}") from None
 
-    def __iter__(self) -> Iterator[Line]:
+    def __iter__(self) -> Iterator[ReportLine]:
         return iter(self.lines)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.lines)) or "nothing to report"
 
     def __add__(self, other: Report) -> Report:
+        if not isinstance(other, Report):
+            return NotImplemented
         return Report(self.lines + other.lines)
 
 
@@ -54,10 +70,10 @@ class Report(Sequence[Line]):
 class ReportBuilder:
     """Collects lines while a file is read. The same line twice is kept once."""
 
-    _lines: dict[Line, None] = field(default_factory=dict)
+    _lines: dict[ReportLine, None] = field(default_factory=dict)
 
     def add(self, kind: Kind, place: str, message: str) -> None:
-        self._lines.setdefault(Line(kind, place, message))
+        self._lines.setdefault(ReportLine(kind, place, message))
 
     def extend(self, report: Report) -> None:
         for line in report:

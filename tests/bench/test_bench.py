@@ -60,13 +60,13 @@ def test_skinning_twins_agree(twins, body, vectors):
 def test_pose_twin_agrees(twins, body):
     program, evaluator, times, weights = core.locomotion(body, 5)
     bank, J = ClipBank.of(body), len(body.skeleton)
-    mask = np.zeros(bank.joint_stride, np.float32)
+    mask = np.zeros(bank.layout.joints, np.float32)
     mask[:J] = body.skeleton.mask(J // 3)
     ours, theirs = np.zeros((5, J, 3, 4), np.float32), np.zeros((5, J, 3, 4), np.float32)
     evaluator.run(program, model=ours)
     tables = (table[1:].copy() for table in (bank.start, bank.frames, bank.rate))
     twins.prepared(
-        "twin_locomotion", 5, J, bank.joint_stride, bank.rows, *tables, times, weights, mask, body.skeleton.parents, theirs
+        "twin_locomotion", 5, J, bank.layout.joints, bank.rows, *tables, times, weights, mask, body.skeleton.parents, theirs
     )()  # fmt: skip
     np.testing.assert_allclose(theirs, ours, atol=1e-4)
 

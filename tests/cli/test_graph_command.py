@@ -18,7 +18,7 @@ def graph_file(tmp_path):
 def test_check_without_and_with_a_character(graph_file, capsys):
     assert run(["graph", "check", str(graph_file)]) == 0
     assert run(["graph", "check", str(graph_file), "mannequin"]) == 0
-    assert "31 nodes" in capsys.readouterr().out
+    assert " nodes, 15 parameters" in capsys.readouterr().out
 
 
 def test_check_names_what_is_wrong(graph_file, tmp_path, capsys):
@@ -46,3 +46,14 @@ def test_names_in_pictures_are_escaped(tmp_path):
     save_graph(Graph(Blend(("<script>", "b"), ("x",)), {"x": Parameter()}), tmp_path / "g.json")
     assert run(["graph", "show", str(tmp_path / "g.json"), "--svg", str(tmp_path / "g.svg")]) == 0
     assert "<script>" not in (tmp_path / "g.svg").read_text()
+
+
+def test_a_missing_file_is_a_wrong_call(tmp_path, capsys):
+    for command in ("check", "show"):
+        assert run(["graph", command, str(tmp_path / "nowhere.json")]) == 2
+        assert "no such file" in capsys.readouterr().err
+
+
+def test_a_byte_order_mark_is_no_mistake(graph_file):
+    graph_file.write_bytes(b"\xef\xbb\xbf" + graph_file.read_bytes())
+    assert run(["graph", "check", str(graph_file)]) == 0

@@ -53,7 +53,7 @@ def test_once_holds_its_end():
 
 def test_backwards_once_ends_at_the_start():
     solo = mw.Animator(hero())
-    solo.play("a", loop=False, rate=-1, start=1.0)
+    solo.play("a", loop=False, speed=-1)
     solo.update(0.25)
     assert x_of(solo) == pytest.approx(0.75)
     solo.update(2)
@@ -84,13 +84,17 @@ def test_fade_over_a_fade_does_not_pop():
     assert abs(x_of(solo) - before) < 0.01
 
 
-def test_many_quick_fades_stay_sound():
+def test_any_number_of_quick_fades_does_not_pop():
     solo = mw.Animator(hero())
-    for i in range(30):
+    solo.play("b")
+    last = float(x_of(solo))
+    for i in range(60):
         solo.cross_fade("ab"[i % 2], 0.5)
+        assert x_of(solo) == pytest.approx(last, abs=1e-5), "starting a fade changes nothing yet"
         solo.update(0.01)
-        weights = [w for *_, w in solo.program.operations(0)]
-        assert sum(weights) == pytest.approx(1, abs=1e-5) and min(weights) >= 0
+        # At most 12 m apart, and a fade goes 1.5 times as fast as its mean in its middle.
+        assert abs(float(x_of(solo)) - last) < 12 * 1.5 * 0.01 / 0.5 + 0.02
+        last = float(x_of(solo))
     solo.update(1)
     assert len(solo.program.operations(0)) == 1 and solo.clip == "b"
 

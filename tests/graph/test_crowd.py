@@ -28,6 +28,7 @@ from marrow.graph import (
     TwoBoneIK,
 )
 from marrow.graph.control import GraphControl
+from marrow.kernels import control as control_kernel
 
 STICK = character(
     gait("walk", 1.0, 0.0, 0.5),
@@ -95,7 +96,7 @@ def test_a_batch_of_n_is_n_single_runs():
             names = {k: crowd[k] for k in crowd.parameters if k != "go"}
             prod(crowd, rng)
             pull = rng.random(N) < 0.4
-            crowd.trigger("go", pull)
+            crowd.trigger("go", instances=pull)
             act = np.flatnonzero(rng.random(N) < 0.2)
             if len(act):
                 crowd.play_slot("act", "up", instances=act)
@@ -120,7 +121,9 @@ def test_a_batch_of_n_is_n_single_runs():
 def test_the_compiled_control_pass_does_what_the_plain_one_does():
     rng = np.random.default_rng(4)
     compiled = mw.graph.compile_graph(everything(), STICK)
-    fast, plain = (GraphControl(compiled, 3, compiled_kernel=how) for how in (True, False))
+    fast, plain = GraphControl(compiled, 3), GraphControl(compiled, 3)
+    frame = plain._framed()
+    frame.entry, frame.argument = control_kernel.update_graph.run_plainly, frame
     for step in range(30):
         for control in (fast, plain):
             mine = np.random.default_rng(step)
@@ -131,9 +134,10 @@ def test_the_compiled_control_pass_does_what_the_plain_one_does():
             control.update(np.full(3, 0.05))
         dt = rng.random()
         assert dt >= 0
-        np.testing.assert_allclose(fast.state, plain.state, rtol=1e-9, atol=1e-9)
+        for ours, theirs in zip(fast.state, plain.state):
+            for name in ours.dtype.names or (...,):
+                np.testing.assert_allclose(ours[name], theirs[name], rtol=1e-9, atol=1e-9)
         ours, theirs = fast.program, plain.program
-        np.testing.assert_array_equal(ours.start, theirs.start)
         for n in range(3):
             assert [o[:2] for o in ours.operations(n)] == [o[:2] for o in theirs.operations(n)]
 
@@ -144,10 +148,14 @@ def test_threads_compute_the_same_poses():
         for crowd in crowds:
             crowd["x"] = np.linspace(0, 1, 4000)
             if step == 1:
-                crowd.trigger("go", np.arange(0, 4000, 3))
+                crowd.trigger("go", instances=np.arange(0, 4000, 3))
             crowd.update(0.1)
         np.testing.assert_array_equal(crowds[0].matrices, crowds[1].matrices)
-    assert len(crowds[1]._evaluator._desks) > 1
+        one, three = crowds[0].events, crowds[1].events
+        np.testing.assert_array_equal(one.instance, three.instance)
+        np.testing.assert_array_equal(one.time, three.time)
+        np.testing.assert_array_equal(crowds[0].root_motion.translation, crowds[1].root_motion.translation)
+    assert len(crowds[1]._control._parts) == 3
     with pytest.raises(mw.MarrowError, match="threads"):
         mw.Animator(STICK, threads=0)
 
@@ -193,12 +201,12 @@ def test_instances_come_and_go():
     assert crowd.count == 4 and crowd.matrices.shape[0] == 4
     np.testing.assert_allclose(place(crowd), [0.5, 0.5, 0, 0])
     crowd.update([0.1, 0.2, 0.3, 0.4])
-    crowd.remove([0, 2])
+    crowd.remove(instances=[0, 2])
     np.testing.assert_allclose(place(crowd), [0.7, 0.4], atol=1e-6)
-    crowd.reset([1])
+    crowd.reset(instances=[1])
     np.testing.assert_allclose(place(crowd), [0.7, 0.0], atol=1e-6)
     with pytest.raises(ValidationError, match="at least one"):
-        crowd.remove([True, True])
+        crowd.remove(instances=[True, True])
     with pytest.raises(ValidationError, match="count=N"):
         mw.Animator(STICK, everything()).add(1)
 
@@ -211,7 +219,7 @@ def test_snapshots_replay_bit_for_bit():
         rng, out = np.random.default_rng(seed), []
         for _ in range(steps):
             prod(crowd, rng)
-            crowd.trigger("go", rng.random(4) < 0.3)
+            crowd.trigger("go", instances=rng.random(4) < 0.3)
             crowd.update(1 / 30)
             out.append(crowd.matrices.copy())
         return np.array(out)
@@ -241,10 +249,10 @@ def test_random_parameters_break_nothing():
                 [0, 1, 1e6, np.nan], (N, 1), p=[0.1, 0.7, 0.1, 0.1]
             )
             crowd["flag"] = rng.random(N) < 0.3
-            crowd.trigger("go", rng.random(N) < 0.2)
+            crowd.trigger("go", instances=rng.random(N) < 0.2)
             crowd.play_slot("act", "up", instances=np.flatnonzero(rng.random(N) < 0.05))
         crowd.update(
-            rng.choice([0.0, 1e-9, 1 / 144, 1 / 60, 0.5, 4000.0], p=[0.05, 0.05, 0.3, 0.4, 0.15, 0.05])
+            rng.choice([0.0, 1e-9, 1 / 144, 1 / 60, 0.5, 40.0], p=[0.05, 0.05, 0.3, 0.4, 0.15, 0.05])
         )
         if step % 10 == 0:
             assert np.isfinite(crowd.model_matrices).all(), step
@@ -254,7 +262,7 @@ def test_random_parameters_break_nothing():
         names = np.array(crowd.state())
         for k, name in enumerate(("legs", "up", "mix")):
             seen[k] |= names == name
-    assert np.isfinite(crowd._control.state).sum() > 0
+    assert np.isfinite(crowd._control.state.values).all()
     crowd["flag"] = False
     crowd["x"] = 0.5
     for _ in range(400):
@@ -314,3 +322,49 @@ def test_a_reset_instance_is_still_updated_as_rarely_as_before():
     crowd.update(0.1)
     crowd.reset()
     assert crowd.update_every.tolist() == [1, 3]
+
+
+def test_a_snapshot_of_another_graph_is_refused():
+    def fading(seconds, clip):
+        states = {"a": State("zero"), "b": State(clip)}
+        ways = (Transition("a", "b", ("flag",), seconds=seconds), Transition("b", "a", ("not flag",)))
+        return Graph(StateMachine(states, ways), {"flag": Parameter("bool", False)})
+
+    one, same, other = (
+        mw.Animator(STICK, g, count=2) for g in (fading(0.2, "one"), fading(0.2, "one"), everything())
+    )
+    three = mw.Animator(STICK, Graph(StateMachine({"a": State("zero"), "b": State("one"), "c": State("two")}, (
+        Transition("a", "b"), Transition("b", "c"))), {"flag": Parameter("bool", False)}), count=2)  # fmt: skip
+    one["flag"] = True
+    one.update(0.1)
+    same.restore(one.snapshot())
+    assert same.state() == ["b", "b"]
+    for animator in (other, three):
+        with pytest.raises(ValidationError, match="another graph"):
+            animator.restore(one.snapshot())
+    with pytest.raises(ValidationError, match="expected a Snapshot"):
+        one.restore(3)
+    moment = one.snapshot()
+    moment.state.machines["current"] = 99
+    with pytest.raises(ValidationError, match="current is out of range"):
+        one.restore(moment)
+
+
+def test_wrong_options_get_words():
+    crowd = mw.Animator(STICK, everything(), count=2)
+    for wrong, text in (
+        (lambda: setattr(crowd, "sped", 2), "did you mean 'speed'"),
+        (lambda: crowd[3], "named by a string"),
+        (lambda: crowd.trigger("go", instances=[0.5]), "whole numbers"),
+        (lambda: crowd.trigger("go", instances=[[0], [1, 2]]), "indices or a mask"),
+        (lambda: crowd.play_slot("act", "up", speed=np.nan), "speed must be a finite number"),
+        (lambda: crowd.play_slot("act", "up", seconds=-1), "fade_in|seconds"),
+        (lambda: crowd.play_slot("act", 99), "clip 99 does not exist"),
+        (lambda: crowd.play_slot("act", 1.5), "named or numbered"),
+        (lambda: mw.Animator(STICK, count=1.5), "whole number"),
+        (lambda: mw.Animator(STICK).play("up", start=np.nan), "start must be"),
+        (lambda: mw.Animator(STICK).play("up", speed=np.inf), "speed must be"),
+    ):
+        with pytest.raises(ValidationError, match=text):
+            wrong()
+    assert crowd.play_slot("act", np.int64(6)).all()

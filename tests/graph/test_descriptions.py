@@ -67,7 +67,7 @@ EVERY = RootMotion(
                             "y",
                             {
                                 (0, 0): "zero",
-                                (1, 0): ClipNode("one", rate=0.5),
+                                (1, 0): ClipNode("one", speed=0.5),
                                 (0, 1): BlendSpace1D.of("x", {0: "zero", 2: "one"}),
                             },
                         ),
@@ -116,7 +116,7 @@ def test_graphs_go_to_files_and_come_back(tmp_path):
         ('{"marrow_graph": 1, "root": {"node": "ClipNode", "clip": "a", "looop": true}}', "looop"),
         (
             '{"marrow_graph": 1, "root": '
-            + '{"node": "Speed", "rate": 1, "source": ' * 3000
+            + '{"node": "Speed", "speed": 1, "source": ' * 3000
             + '"a"'
             + "}" * 3001,
             "not a graph file|ecursion|deep",
@@ -156,13 +156,11 @@ def test_bad_files_are_errors_that_name_the_place(tmp_path, text, message):
         ("plus", "root: 'plus' is additive"),
         (machine(Transition("a", "b"), a="zero", b="one", c="one"), "root.states.c: no transition leads"),
         (machine(Transition("a", "d")), r"state .used by root.transitions\[0\].to"),
-        (machine(Transition("a", "b", ("x > y",))), "expected a number after '>'"),
         (machine(Transition("a", "b", ("z > 1",))), "parameter"),
         (machine(Transition("a", "b", ("x",))), "is a float"),
         (machine(Transition("a", "b", ("not go",))), "absent"),
-        (machine(Transition("a", "b", ("elapsed < 1",))), "elapsed >= seconds"),
-        (machine(Transition("a", "b"), Transition("b", "a")), "go round: b -> a -> b"),
-        (machine(Transition("a", "a", ("go",))), "leads to itself"),
+        (machine(Transition("a", "b", ("elapsed == 1",))), "never exactly"),
+        (machine(Transition("a", "b"), Transition("b", "a")), "go round: a -> b -> a"),
         (machine(Transition("a", "b", seconds=-1.0)), "seconds"),
         (StateMachine({}), "root.states"),
         (StateMachine({"a": State("zero")}, initial="b"), "root.initial"),
@@ -243,6 +241,10 @@ def weights(points, at):
     return out
 
 
+def _largest_cell(points):
+    return max(map(len, triangulate(points).cells), default=2) if len(points) > 2 else 2
+
+
 @settings(max_examples=25, deadline=None)
 @given(places, st.integers(0, 2**31))
 def test_blend_space_weights(points, seed):
@@ -250,7 +252,7 @@ def test_blend_space_weights(points, seed):
     points = np.array(points, float)
     at = np.concatenate([rng.uniform(-3, 3, (40, 2)), points])
     w = weights([tuple(p) for p in points], at)
-    assert (w >= 0).all() and ((w > 0).sum(axis=1) <= 3).all()
+    assert (w >= 0).all() and ((w > 0).sum(axis=1) <= _largest_cell(points)).all()
     np.testing.assert_allclose(w.sum(axis=1), 1, atol=1e-6)
     np.testing.assert_allclose(w[40:], np.eye(len(points)), atol=1e-6, err_msg="exact at the points")
     order = rng.permutation(len(points))
@@ -266,6 +268,28 @@ def test_blend_space_weights(points, seed):
     assert np.abs(nudged - w).max() < 1e-3
 
 
+def test_grids_are_as_symmetric_as_their_points():
+    grid = [(x, y) for x in (-1.0, 0.0, 1.0) for y in (-1.0, 0.0, 1.0)]
+    rng = np.random.default_rng(0)
+    at = rng.uniform(-1.2, 1.2, (60, 2))
+    w = weights(grid, at)
+    for flip in ((-1, 1), (1, -1), (-1, -1)):
+        mirrored = weights(grid, at * flip)
+        order = [grid.index((x * flip[0], y * flip[1])) for x, y in grid]
+        np.testing.assert_allclose(mirrored[:, order], w, atol=1e-6)
+    # In a square: bilinear.
+    inside = np.array([[0.25, 0.75]])
+    expected = dict.fromkeys(grid, 0.0) | {(0, 0): 0.1875, (1, 0): 0.0625, (0, 1): 0.5625, (1, 1): 0.1875}
+    np.testing.assert_allclose(weights(grid, inside)[0], [expected[p] for p in grid], atol=1e-6)
+
+
+def test_large_blend_spaces_are_joined():
+    points = np.random.default_rng(0).uniform(0, 1, (400, 2))
+    scaled = (points - points.min(axis=0)) / np.ptp(points, axis=0)
+    ours = {tuple(sorted(map(int, t))) for t in triangulate(points).triangles}
+    assert ours == {tuple(sorted(map(int, t))) for t in Delaunay(scaled).simplices}
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(3, 14), st.integers(0, 2**31))
 def test_triangulation_is_delaunay(count, seed):
@@ -273,3 +297,64 @@ def test_triangulation_is_delaunay(count, seed):
     ours = {tuple(sorted(map(int, t))) for t in triangulate(points).triangles}
     scaled = (points - points.min(axis=0)) / np.ptp(points, axis=0)
     assert ours == {tuple(sorted(map(int, t))) for t in Delaunay(scaled).simplices}
+
+
+# -- axes that wrap ---------------------------------------------------------------------------------------------------
+
+
+def ring(at, points, **options):
+    """Weights of the points of a ring at some places."""
+    clips = [mw.Clip(f"c{k}", STICK.skeleton, (), 0.0) for k in range(len(points))]
+    hero = mw.Character(STICK.skeleton, (), clips)
+    named = {p: f"c{k}" for k, p in enumerate(points)}
+    flat = isinstance(points[0], tuple)
+    space = BlendSpace2D.of("x", "y", named, **options) if flat else BlendSpace1D.of("x", named, **options)
+    animator = mw.Animator(hero, Graph(space, P), count=len(at))
+    at = np.asarray(at, float)
+    animator["x"], animator["y"] = at.reshape(len(at), -1)[:, 0], at.reshape(len(at), -1)[:, -1]
+    animator.update(0)
+    out = np.zeros((len(at), len(points)))
+    for n in range(len(at)):
+        for _, clip, _, weight in animator.program.operations(n):
+            out[n, clip - 1] += weight
+    return out
+
+
+def test_a_ring_of_motions_has_no_end():
+    w = ring([170, -170, 180, -180, 135, 540, 0], [0.0, 90.0, -90.0, 150.0], wrap=(-180, 180))
+    # From 150 round to -90 it is 120 degrees.
+    np.testing.assert_allclose(w[0], [0, 0, 20 / 120, 100 / 120], atol=1e-6)
+    np.testing.assert_allclose(w[1], [0, 0, 40 / 120, 80 / 120], atol=1e-6)
+    np.testing.assert_allclose(w[2], w[3], atol=1e-6)
+    np.testing.assert_allclose(w[2], w[5], atol=1e-6)
+    np.testing.assert_allclose(w[4], [0, 0.25, 0, 0.75], atol=1e-6)
+    np.testing.assert_allclose(w.sum(axis=1), 1, atol=1e-6)
+    np.testing.assert_allclose(ring([-100, 77], [5.0], wrap=(-180, 180)), 1)
+
+
+def test_a_plane_can_go_round_one_axis():
+    points = [(d, s) for d in (-135.0, -90.0, -45.0, 0.0, 45.0, 90.0, 135.0, -180.0) for s in (1.0, 3.0)]
+    rng = np.random.default_rng(0)
+    at = np.column_stack([rng.uniform(-180, 180, 50), rng.uniform(0.5, 3.5, 50)])
+    w = ring(at, points, wrap_x=(-180, 180))
+    np.testing.assert_allclose(w.sum(axis=1), 1, atol=1e-6)
+    np.testing.assert_allclose(ring(at + [360, 0], points, wrap_x=(-180, 180)), w, atol=1e-5)
+    # Turned by one point, everything is turned by one point.
+    turned = ring((at + [45 + 180, 0]) % 360 - [180, 0], points, wrap_x=(-180, 180))
+    order = [points.index((((d + 45 + 180) % 360) - 180, s)) for d, s in points]
+    np.testing.assert_allclose(turned[:, order], w, atol=1e-5)
+    with pytest.raises(MarrowError, match="wrap_x"):
+        ring(at, [(0.0, 0.0), (180.0, 1.0)], wrap_x=(-180, 180))
+
+
+def test_a_direction_is_smoothed_the_short_way_round():
+    space = BlendSpace1D.of("x", {0.0: "zero", 90.0: "one", -90.0: "one", -180.0: "one"}, wrap=(-180, 180))
+    m = mw.Animator(STICK, Graph(space, {"x": Parameter(wrap=(-180, 180), smoothing=0.5, default=170.0)}))
+    m.update(0.01)
+    m["x"] = -170.0
+    seen = []
+    for _ in range(60):
+        m.update(1 / 60)
+        seen.append(m.inspect().values["x"])
+    assert all(abs(v) >= 169.9 for v in seen), "through straight back, not through straight ahead"
+    assert seen[-1] == pytest.approx(-170, abs=0.2)

@@ -37,10 +37,10 @@ def run(root, dt=0.0, parameters=X, **values):
 
 def test_clip_plays_from_its_start_at_its_rate_and_loops():
     assert place(run(ClipNode("up", start=0.5), 0.25)) == pytest.approx(0.75)
-    assert place(run(ClipNode("up", rate=0.5), 0.5)) == pytest.approx(0.25)
+    assert place(run(ClipNode("up", speed=0.5), 0.5)) == pytest.approx(0.25)
     assert place(run(ClipNode("up"), 3.25)) == pytest.approx(0.25)
     assert place(run(ClipNode("up", loop=False), 3.25)) == pytest.approx(1.0)
-    assert place(run(ClipNode("up", rate="x"), 0.25, x=-1.0)) == pytest.approx(0.75)
+    assert place(run(ClipNode("up", speed="x"), 0.25, x=-1.0)) == pytest.approx(0.75)
 
 
 def test_a_name_is_a_clip():
@@ -191,7 +191,7 @@ def test_additive_difference_and_reference_give_the_clip_back():
         BONES.rest.scale,
         BONES.rest.morphs,
     )
-    delta = mw.additive(clip, base, fps=240).sample(0.6)
+    delta = mw.additive(clip, base, rate=240).sample(0.6)
     expected = clip.sample(0.6)
     np.testing.assert_allclose(base.translation + delta.translation, expected.translation, atol=1e-5)
     assert (

@@ -3,11 +3,13 @@
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from worlds import character, gait, ramp, still
 
 import marrow as mw
+from compiling import run_twice
 from marrow.graph import (
     Additive,
     Blend,
@@ -28,7 +30,9 @@ from marrow.graph import (
     Transition,
     TwoBoneIK,
 )
-from marrow.kernels import program as op
+from marrow.graph.program import PoseEvaluator
+from marrow.kernels.language.kernel import Frame
+from marrow.kernels.operations import OPERATIONS, ReferenceWorld, run_reference
 
 STICK = character(
     gait("walk", 1.0, 0.0, 0.5),
@@ -45,8 +49,7 @@ P = {
     "go": Parameter("trigger"),
     "v": Parameter("vector", (0.5, 1.0, 1.0)),
 }
-GROWS = {op.SAMPLE: 1, op.LOAD: 1, op.START_INERTIA: -3}
-GROWS |= dict.fromkeys((op.BLEND, op.LAYER, op.ADD, op.LAYER_CHANNELS, op.LAYER_MODEL, op.MERGE), -1)
+GROWS = {operation.code: operation.pushes - operation.pops for operation in OPERATIONS}
 
 clips = st.sampled_from(["walk", "run", "one", "two", "up"])
 values = st.sampled_from(["x", "y", 0.3, 1.0])
@@ -105,7 +108,7 @@ def test_any_tree_of_nodes_runs(tree, seed):
     for step in range(12):
         crowd["x"], crowd["y"] = rng.normal(0, 1.5, N), rng.uniform(-0.5, 1.5, N)
         crowd["on"], crowd["v"] = rng.random(N) < 0.2, rng.normal(size=(N, 3))
-        crowd.trigger("go", rng.random(N) < 0.5)
+        crowd.trigger("go", instances=rng.random(N) < 0.5)
         if step % 4 == 2:
             crowd.play_slot("s", "up")
         if step == 6:
@@ -119,3 +122,71 @@ def test_any_tree_of_nodes_runs(tree, seed):
         assert np.isfinite(crowd.model_matrices).all()
         np.testing.assert_allclose(np.linalg.norm(crowd.pose.rotation, axis=-1), 1, atol=1e-5)
         assert np.isfinite(crowd.root_motion.translation).all()
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(trees)
+def test_programs_of_any_tree_mean_the_same_to_machine_code_numpy_and_the_reference(tree):
+    """Every kernel that runs is run by Python as well, bit for bit; programs are interpreted by the specification."""
+    rng, N = np.random.default_rng(0), 2
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Frame, "run", run_twice)
+        crowd = mw.Animator(STICK, Graph(RootMotion(Slot("s", tree)), P), count=N)
+        specified = [Specified(crowd) for _ in range(N)]
+        run = PoseEvaluator.run
+
+        def run_specified(self, program, **options):
+            for n in range(len(program)):
+                specified[n].run(program.operations(n))
+            run(self, program, **options)
+
+        patch.setattr(PoseEvaluator, "run", run_specified)
+        for step in range(4):
+            crowd["x"], crowd["y"] = rng.normal(0, 1.5, N), rng.uniform(-0.5, 1.5, N)
+            crowd["v"] = rng.normal(size=(N, 3))
+            crowd.trigger("go", instances=rng.random(N) < 0.5)
+            if step == 2:
+                crowd.play_slot("s", "up")
+            crowd.update(1 / 30)
+            pose = crowd.pose
+            for n in range(N):
+                specified[n].check(pose[n])
+
+
+class Specified:
+    """One instance as the specification has it, from update to update. It ends where a program reaches or looks."""
+
+    def __init__(self, crowd):
+        evaluator, parents = crowd._evaluator, STICK.skeleton.parents
+        bank, layout = evaluator.bank, evaluator.layout
+        masks = evaluator._masks
+        masks = np.concatenate(
+            [masks[:, : layout.J], masks[:, layout.joints : layout.joints + layout.M]], axis=1
+        )
+
+        def sample(clip, time):
+            """Between the two frames of the bank, which has no travel of the root in it."""
+            frames = int(bank.frames[clip])
+            u = min(max(time * float(bank.rate[clip]), 0.0), frames - 1.0)
+            f = min(int(u), max(frames - 2, 0))
+            rows = bank.rows[int(bank.start[clip]) + f * layout.size :][: 2 * layout.size]
+            a, b = rows[: layout.size], rows[layout.size :] if frames > 1 else rows[: layout.size]
+            return tuple(part[0] for part in layout.unpack((a + (u - f) * (b.astype(float) - a))[None]))
+
+        self.world, self.over = ReferenceWorld(sample, masks, parents), False
+
+    def run(self, operations):
+        self.over = self.over or any(
+            OPERATIONS[code].argument in ("limb", "chain") for code, *_ in operations
+        )
+        if operations and not self.over:
+            self.result = run_reference(operations, self.world)
+
+    def check(self, pose):
+        if self.over:
+            return
+        t, q, s, m = self.result
+        np.testing.assert_allclose(pose.translation, t, atol=2e-4)
+        np.testing.assert_allclose(np.abs((pose.rotation * q).sum(-1)), 1, atol=2e-5)
+        np.testing.assert_allclose(pose.scale, s, atol=2e-4)
+        np.testing.assert_allclose(pose.morphs, m, atol=2e-4)

@@ -155,15 +155,14 @@ def inertial(dt, T=0.5, start=0.5):
     return np.array(out)
 
 
-def test_inertialised_transition_is_continuous_in_place_and_speed():
+def test_inertialised_transition_is_continuous_and_does_not_overshoot():
     dt = 1 / 240
     x = inertial(dt)
-    v = np.diff(x) / dt
     k = round(0.5 / dt)
     # A gap of 3 m closed in half a second: at most 15/8 of the mean speed, on top of the clip's own.
     assert np.abs(np.diff(x)).max() < (15 / 8 * 3 / 0.5 + 5) * dt
-    assert v[k - 5] == pytest.approx(2.0, abs=0.05) and v[k + 1] == pytest.approx(2.0, abs=0.5)
-    assert abs(np.diff(v)).max() < 0.5, "no kick: speed changes by some 70 m/s per second"
+    # It left at 2 m/s away from where it goes: that is not kept, or it would swing out first.
+    assert x[k:].max() <= x[: k + 1].max() + 1e-3 and (np.diff(x[k:]) < 0).all()
     late = np.arange(len(x)) * dt + dt > 1.05
     expected = 3 - 2 * (np.arange(len(x)) * dt + dt - 0.5)
     np.testing.assert_allclose(x[late], expected[late], atol=2e-2)
@@ -191,16 +190,11 @@ def test_inertia_interrupted_by_inertia_does_not_pop():
         Transition("b", "c", ("elapsed >= 0.2",), seconds=0.5, blend="inertia"),
         Transition("c", "a", ("elapsed >= 0.2",), seconds=0.5),
     )
-    last, speed, dt = None, None, 1 / 240
-    for step in range(480):
-        m.update(dt)
+    last = None
+    for step in range(200):
+        m.update(1 / 240)
         now = float(place(m))
-        if last is not None:
-            v = (now - last) / dt
-            if speed is not None and step < 160:
-                assert abs(v - speed) < 2.0, step
-            assert abs(now - last) < 0.25 or step > 200
-            speed = v
+        assert last is None or abs(now - last) < 0.12, step
         last = now
 
 
@@ -286,11 +280,15 @@ def test_nested_machines():
     assert list(m.machines) == ["root", "root.states.b.source"]
 
 
-def test_many_zero_length_transitions_in_one_update_end():
+def test_a_circle_that_was_not_found_before_is_stopped_and_said(caplog):
+    # Too clever for the check, which tries values around the numbers in the rules.
+    inside = "speed * speed > 2.2 and speed * speed < 2.3"
     m = machine(
         {"a": "zero", "b": "ten"},
-        Transition("a", "b", ("speed >= 0",), seconds=0),
-        Transition("b", "a", ("speed >= 0",), seconds=0),
+        Transition("a", "b", (inside,), seconds=0),
+        Transition("b", "a", (inside,), seconds=0),
     )
+    m["speed"] = 1.5
     m.update(1.0)
     assert m.state() in ("a", "b") and np.isfinite(place(m))
+    assert "root goes round for ever" in caplog.text

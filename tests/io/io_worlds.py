@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import marrow as mw
-from marrow.report import Line, Report
+from marrow.report import Report, ReportLine
 
 
 def everything() -> mw.Character:
@@ -74,7 +74,9 @@ def everything() -> mw.Character:
         ),
     )
     images = (mw.Image("grin", "image/png", bytes(range(256))), mw.Image("void", "image/png", b""))
-    report = Report((Line("repaired", "mesh 'body'", "4 weights"), Line("info", "", "made by hand")))
+    report = Report(
+        (ReportLine("repaired", "mesh 'body'", "4 weights"), ReportLine("info", "", "made by hand"))
+    )
     return mw.Character(skeleton, (skinned, prop), clips, materials, images, "All", report)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import marrow as mw
 from marrow.io.lint import lint
-from marrow.report import Line, Report
+from marrow.report import Report, ReportLine
 
 SKELETON = mw.Skeleton(("hips", "spine"), [-1, 0])
 
@@ -86,7 +86,7 @@ def test_weights_that_do_not_sum_to_one():
     ],
 )
 def test_what_the_importer_reported(kind, message, rule, severity):
-    character = sound(report=Report((Line(kind, "mesh 'x'", message),)))
+    character = sound(report=Report((ReportLine(kind, "mesh 'x'", message),)))
     assert findings(character) == {rule: (severity, message)}
 
 

@@ -89,14 +89,14 @@ def test_a_nameless_character_is_called_after_its_file(tmp_path: Path) -> None:
 
 def test_bad_options_are_refused(tmp_path: Path) -> None:
     path = saved(tmp_path / "a.marrow", chain("hips"))
-    for options in ({"scale": 0}, {"scale": float("nan")}, {"fps": -1}, {"max_influences": 0}):
+    for options in ({"scale": 0}, {"scale": float("nan")}, {"fps": -1}, {"influences": 0}):
         with pytest.raises(ValidationError):
             mw.load(path, **options)
 
 
-def test_max_influences_keeps_the_strongest_and_says_what_it_cost(tmp_path: Path) -> None:
+def test_influences_keeps_the_strongest_and_says_what_it_cost(tmp_path: Path) -> None:
     mw.save(everything(), tmp_path / "all.marrow")
-    mesh = (loaded := mw.load(tmp_path / "all.marrow", max_influences=1)).meshes[0]
+    mesh = (loaded := mw.load(tmp_path / "all.marrow", influences=1)).meshes[0]
     assert mesh.influences == 1
     np.testing.assert_array_equal(mesh.joint_list[mesh.joints[:, 0]], [0, 0, 0, 1])
     assert "2 vertices limited to 1 influences" in str(loaded.report)

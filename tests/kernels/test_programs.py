@@ -8,9 +8,10 @@ from builders import rotations, skeleton
 from marrow.animation import ClipBank
 from marrow.animation.resampling import unpack_rows
 from marrow.graph.program import PoseEvaluator, Procedurals, Program
-from marrow.kernels import program as op
-from marrow.kernels.compiler import readonly
-from marrow.kernels.reference_program import Limb, LookChain, Surroundings, run_program
+from marrow.kernels.memory import readonly
+from marrow.kernels.operations import OPERATION, ReferenceWorld, run_reference
+from marrow.kernels.operations import codes as op
+from marrow.kernels.operations.record import Limb, LookChain
 from marrow.math import quaternion
 
 J, M = 19, 3
@@ -39,10 +40,9 @@ def compare(
     character, masks, operations, depth=8, memory=None, procedurals=None, vectors=None, around=None, atol=2e-5
 ):
     bank = ClipBank.of(character)
-    ops = np.array(operations, op.OPERATION)
+    ops = np.array(operations, OPERATION)
     evaluator = PoseEvaluator(bank, character.palette, masks, procedurals)
-    size = 10 * bank.joint_stride + bank.morph_stride
-    rows = np.empty((1, size), np.float32)
+    rows = np.empty((1, bank.layout.size), np.float32)
     evaluator.run(Program(np.array([0, len(ops)]), ops, depth), memory=memory, vectors=vectors, pose=rows)
     pose = unpack_rows(rows, J, M)[0]
 
@@ -50,9 +50,9 @@ def compare(
         p = bank.sampled[clip - 1].sample(time)
         return p.translation, p.rotation, p.scale, p.morphs
 
-    around = around or Surroundings()
-    around.parents = character.skeleton.parents
-    expected = run_program([tuple(o) for o in ops.tolist()], sample, masks, around)
+    reference = around or ReferenceWorld(sample, masks)
+    reference.sample, reference.masks, reference.parents = sample, masks, character.skeleton.parents
+    expected = run_reference([tuple(o) for o in ops.tolist()], reference)
     for mine, theirs, name in zip(
         (pose.translation, pose.rotation, pose.scale, pose.morphs), expected, ("t", "q", "s", "m")
     ):
@@ -93,8 +93,8 @@ def test_sums_of_clips_and_of_poses(seed):
 def test_memory_keeps_poses():
     rng, character, masks = world(0)
     bank = ClipBank.of(character)
-    memory = np.zeros((1, 2 * (10 * bank.joint_stride + bank.morph_stride)), np.float32)
-    size = 10 * bank.joint_stride + bank.morph_stride
+    size = bank.layout.size
+    memory = np.zeros((1, 2 * size), np.float32)
     program = [
         *two(rng),
         (op.BLEND, 0, 0, 0.3),
@@ -110,14 +110,14 @@ def test_memory_keeps_poses():
 def test_inertia_keeps_a_difference_and_lets_it_die(elapsed, seed):
     rng, character, masks = world(seed)
     bank = ClipBank.of(character)
-    memory = np.zeros((1, op.inertia_size(bank.joint_stride, bank.morph_stride)), np.float32)
+    memory = np.zeros((1, bank.layout.inertia_size), np.float32)
     four = [
         (op.SAMPLE, 1, 0.5, 1.0),
         (op.SAMPLE, 1, 0.45, 1.0),
         (op.SAMPLE, 2, 0.5, 1.0),
         (op.SAMPLE, 2, 0.45, 1.0),
     ]
-    around = Surroundings()
+    around = ReferenceWorld(None, None)
     started = compare(character, masks, [*four, (op.START_INERTIA, 0, 0, 0.05)], memory=memory, around=around)
     np.testing.assert_allclose(started.translation, bank.sampled[0].sample(0.5).translation, atol=1e-5)
     program = [(op.SAMPLE, 2, 0.6, 1.0), (op.INERTIA, 0, elapsed, 0.5)]
@@ -144,7 +144,9 @@ def test_limbs_and_chains(seed):
     ints += [3, 0, len(floats), *chain]
     floats += [0, 0.6, 0.8, 1.2, *shares]
     procedurals = Procedurals(readonly(np.array(ints, np.int32)), readonly(np.array(floats, np.float32)))
-    around = Surroundings(
+    around = ReferenceWorld(
+        None,
+        None,
         limbs={
             0: Limb(
                 upper,

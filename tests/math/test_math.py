@@ -119,3 +119,12 @@ def test_dual_quaternion_is_the_rigid_motion(seed):
     dq = dual_quaternion.from_rigid(q, t)
     np.testing.assert_allclose(dual_quaternion.apply(dq, p), quaternion.rotate(q, p) + t, atol=1e-12)
     np.testing.assert_allclose(dual_quaternion.to_rigid(dual_quaternion.normalize(3 * dq))[1], t, atol=1e-9)
+
+
+def test_polar_of_what_is_not_finite_is_nan_and_disturbs_no_other():
+    m = np.stack([np.eye(3), np.full((3, 3), np.nan), 2 * np.eye(3)])
+    m[1, 0, 0] = np.inf
+    rotation, stretch = transform.polar(m)
+    assert np.isnan(rotation[1]).all() and np.isnan(stretch[1]).all()
+    np.testing.assert_allclose(rotation[[0, 2]], [np.eye(3)] * 2)
+    np.testing.assert_allclose(stretch[[0, 2]], [np.eye(3), 2 * np.eye(3)])

@@ -55,7 +55,7 @@ class TestSkeleton:
         np.testing.assert_allclose(
             BODY.mask("arm", depth_falloff=lambda steps: 0.25 * steps), [0, 0, 0, 0.25, 0]
         )
-        with pytest.raises(ValidationError, match="depth_falloff must be zero or more"):
+        with pytest.raises(ValidationError, match="depth_falloff: expected at least 0"):
             BODY.mask("arm", depth_falloff=-1)
 
     def test_parents_come_first(self):
@@ -205,7 +205,7 @@ class TestClip:
                 "must not decrease",
             ),
             (lambda: mw.Clip("c", BODY, [mw.Track(0, "scale", [np.nan], np.ones((1, 3)))]), "must be finite"),
-            (lambda: mw.Clip("c", BODY, duration=-1), "duration: expected zero or more"),
+            (lambda: mw.Clip("c", BODY, duration=-1), "duration: expected at least 0"),
         ],
     )
     def test_what_is_wrong_is_said(self, make, text):
@@ -217,7 +217,7 @@ class TestClip:
         assert mw.Clip("c", BODY, [later, mw.Track(1, "scale", [0, 1], np.ones((2, 3)))]).duration == 5
 
     def test_events_are_sorted(self):
-        clip = mw.Clip("c", BODY, events=(mw.Event(0.5, "b"), mw.Event(0.1, "a")))
+        clip = mw.Clip("c", BODY, duration=1, events=(mw.Event(0.5, "b"), mw.Event(0.1, "a")))
         assert [e.name for e in clip.events] == ["a", "b"]
 
 

@@ -1,14 +1,19 @@
 """The package as a whole: what importing it loads, how kernels are kept, what the examples do."""
 
+import inspect
 import os
+import pickle
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import marrow as mw
+from marrow import errors
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = (
@@ -38,40 +43,61 @@ def test_every_public_name_is_there():
         _ = mw.laod
 
 
-FIRST_RESULT = """
-import numpy as np, marrow as mw
-bones = mw.Skeleton(("a",), [-1])
-body = mw.Mesh.rigid("b", np.ones((3, 3)), [[0, 1, 2]], 0)
-print(mw.skin(mw.Character(bones, (body,)), bones.rest).positions.sum())
-"""
+def test_every_pip_line_names_the_distribution_and_an_extra_that_exists():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["name"] == errors.DISTRIBUTION == "marrow-engine"
+    extras = set(project["optional-dependencies"])
+    pages = [*(ROOT / "src").rglob("*.py"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
+    pages += [*(ROOT / "examples").rglob("*.py"), *(ROOT / "web" / "src").rglob("*.ts")]
+    hints = []
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        for line in re.findall(r"pip install ([^\n`<]+)", text):
+            if line.startswith((".", "-e .", "{wanted}")):  # of a clone; the words of MissingExtraError
+                continue
+            found = re.match(r"'?marrow-engine(?:\[([a-z,]+)\])?'?", line)
+            assert found, f"{page}: pip install {line}"
+            hints += (found[1] or "").split(",")
+        hints += re.findall(r'MissingExtraError\([^,()]+, "([a-z]*)"', text)
+        assert not re.search(r"\bmarrow\[[a-z]", text), f"{page}: the distribution is called marrow-engine"
+    assert {"usd", "draco", "meshopt"} <= set(hints) <= extras | {""}
+    assert "pip install marrow-engine" in str(errors.MissingExtraError("ufbx", "", "reading"))
 
 
-def test_kernels_are_kept_and_only_those_that_were_needed(tmp_path):
-    run(FIRST_RESULT, MARROW_KERNEL_CACHE=str(tmp_path))
-    kept = sorted(p.name.rpartition("-")[0] for p in tmp_path.rglob("*.o"))
-    assert kept == ["skin_linear_0", "skinning_matrices", "to_model"]
-    before = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.o")}
-    again = FIRST_RESULT + "import sys; print('numba' in sys.modules)"
-    assert run(again, MARROW_KERNEL_CACHE=str(tmp_path)).stdout.split() == ["9.0", "False"]
-    assert {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.o")} == before
+def test_errors_come_back_from_other_processes():
+    made = [
+        errors.UnknownNameError("clip", "rn", ["run"]),
+        errors.FormatError("is broken", path="a.fbx", place="here", remedy="mend it"),
+        errors.ResourceLimitError("is too large", path="b.fbx"),
+        errors.MissingExtraError("usd-core", "usd", "reading"),
+        errors.ValidationError("wrong"),
+        errors.OutOfRangeError("too far"),
+    ]
+    for error in made:
+        twin = pickle.loads(pickle.dumps(error))
+        assert type(twin) is type(error) and str(twin) == str(error) and vars(twin) == vars(error)
+    assert {type(e).__name__ for e in made} | {"MarrowError"} == set(errors.__all__)
 
 
-def test_a_cache_that_cannot_be_written_costs_one_line_of_advice(tmp_path):
-    blocked = tmp_path / "file"
-    blocked.write_text("not a folder")
-    done = run(FIRST_RESULT, MARROW_KERNEL_CACHE=str(blocked))
-    assert done.stdout.strip() == "9.0"
-    advice = done.stderr.strip().splitlines()
-    assert len(advice) == 1 and "MARROW_KERNEL_CACHE" in advice[0]
+def returned_types(thing):
+    """The names of classes in the return annotations of a class's methods and properties, or of a function."""
+    members = [thing]
+    if inspect.isclass(thing):
+        bases = [c for c in thing.__mro__ if c.__module__.startswith("marrow")]
+        members = [m for c in bases for n, m in vars(c).items() if n[0] != "_"]
+    for member in members:
+        found = (getattr(member, name, None) for name in ("fget", "func", "__func__"))
+        function = next((f for f in found if f is not None), member)
+        if inspect.isfunction(function):
+            yield from re.findall(r"[A-Z]\w+", str(inspect.signature(function).return_annotation))
 
 
-def test_a_damaged_kernel_cache_is_compiled_again(tmp_path):
-    run(FIRST_RESULT, MARROW_KERNEL_CACHE=str(tmp_path))
-    for path, damage in zip(sorted(tmp_path.rglob("*.o")), (b"", b"1234", None)):
-        data = bytearray(path.read_bytes())
-        data[len(data) // 2] ^= 1
-        path.write_bytes(data if damage is None else damage)
-    assert run(FIRST_RESULT, MARROW_KERNEL_CACHE=str(tmp_path)).stdout.strip() == "9.0"
+def test_types_that_calls_return_can_be_named():
+    public = {*mw.__all__, *mw.graph.__all__, *mw.motion.__all__}
+    returned = {kind for name in mw.__all__ for kind in returned_types(getattr(mw, name))}
+    generic = {"Any", "Array", "ArrayLike", "Iterator", "Kind", "Literal", "NDArray", "None", "Self"}
+    assert {"Surface", "Bounds", "Pose", "SampledClip", "Palette"} <= returned
+    assert not returned - public - generic
 
 
 @pytest.mark.parametrize("example", sorted(p.name for p in (ROOT / "examples").glob("*.py")))
@@ -82,19 +108,17 @@ def test_examples_run(example, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/engine.md", "docs/graph.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/engine.md", "docs/graph.md", "docs/kernels.md"])
 def test_code_on_the_page_runs(page, tmp_path):
     """All Python blocks of a page, one after the other."""
     text = (ROOT / page).read_text()
     code = "\n".join(block.partition("```")[0] for block in text.split("```python\n")[1:])
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    (tmp_path / "page.py").write_text(code, encoding="utf-8")
+    done = subprocess.run([sys.executable, "page.py"], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 
-def test_kernels_pass_the_flags_that_keep_nan():
-    from marrow.kernels.linking import FAST_MATH
-
-    assert "nnan" not in FAST_MATH and "ninf" not in FAST_MATH and "fast" not in FAST_MATH
+def test_kernels_keep_nan():
     assert np.isnan(
         mw.Skeleton(("a",), [-1]).to_model(mw.Pose([[np.nan] * 3], [[0, 0, 0, 1]], [[1] * 3]))[0, 0, 3]
     )

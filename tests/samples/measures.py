@@ -86,16 +86,37 @@ def carried(skeleton: Skeleton, matrices: np.ndarray, joint: str, point: np.ndar
     return matrices[..., j, :, :3] @ local + matrices[..., j, :, 3]
 
 
-def longest_slide(path: np.ndarray, height: float) -> float:
-    """How far a point `(T, 3)` moves over the ground, at most, during one stay below `height`."""
-    worst, start = 0.0, None
-    for i, down in enumerate([*(path[:, 1] < height), False]):
-        if down and start is None:
-            start = i
-        elif not down and start is not None:
-            stay = path[start:i][:, [0, 2]]
-            worst = max(worst, float(np.linalg.norm(stay - stay[0], axis=1).max()))
-            start = None
+def soles(character: Character) -> tuple[Character, np.ndarray]:
+    """The character with nothing but the undersides of its feet, and which of those vertices are the left foot's."""
+    skin = max(character.meshes, key=lambda m: m.vertex_count)
+    leading = skin.joint_list[np.take_along_axis(skin.joints, skin.weights.argmax(1)[:, None], 1)[:, 0]]
+    feet = np.isin(
+        leading, [j for j, n in enumerate(character.skeleton.names) if n.startswith(("foot_", "ball_"))]
+    )
+    rows = np.flatnonzero(feet & (skin.positions[:, 1] < 0.02))
+    rows = rows[np.unique(skin.positions[rows].round(4), axis=0, return_index=True)[1]][::2]
+    under = Mesh(
+        "soles",
+        skin.positions[rows],
+        np.zeros((0, 3), np.uint32),
+        skin.joints[rows],
+        skin.weights[rows],
+        skin.joint_list,
+        skin.inverse_bind,
+    )
+    return character.replace(meshes=(under,), clips=()), skin.positions[rows, 0] > 0
+
+
+def longest_slide(paths: np.ndarray, height: float) -> np.ndarray:
+    """How far any point of `paths (T, ..., V, 3)` moves over the ground at most, in one stay below `height`: `(...)`."""
+    ground = paths[..., [0, 2]].astype(float)
+    down = paths[..., 1] < height
+    start, worst = ground[0].copy(), np.zeros(paths.shape[1:-2])
+    for t in range(len(paths)):
+        landed = down[t] & ~down[t - 1] if t else down[t]
+        start[landed] = ground[t][landed]
+        moved = np.where(down[t], np.linalg.norm(ground[t] - start, axis=-1), 0)
+        worst = np.maximum(worst, moved.max(axis=-1))
     return worst
 
 

@@ -6,11 +6,12 @@ import measures
 import numpy as np
 import pytest
 
+import marrow as mw
 from marrow.math import affine, quaternion
-from marrow.samples.locomotion import SPEEDS
+from marrow.samples.locomotion import GAITS, SPEEDS
 
 STILL = ("idle", "crouch")
-TRAVELLING = ("walk", "run", "walk_back", "strafe_left", "strafe_right")
+TRAVELLING = tuple(GAITS)
 TURNING = ("turn_left", "turn_right")
 ONCE = ("jump", "wave", "attack")
 AIMS = [
@@ -20,8 +21,9 @@ AIMS = [
 ]
 LOOPS = (*STILL, *TRAVELLING, *TURNING)
 MOVING = (*LOOPS, *ONCE)
-SOLE = {"heel": ("foot", (0.105, 0.0, -0.06)), "ball": ("foot", (0.112, 0.0, 0.105))}
 STEP = 1 / 240
+# A foot is on the ground where its skin is lower than this.
+GROUND = 0.002
 
 
 @pytest.fixture(scope="session")
@@ -35,10 +37,17 @@ def played(mannequin):
     return out
 
 
-def sole(mannequin, matrices, part, side):
-    joint, point = SOLE[part]
-    sign = 1 if side == "l" else -1
-    return measures.carried(mannequin.skeleton, matrices, f"{joint}_{side}", np.array(point) * [sign, 1, 1])
+@pytest.fixture(scope="session")
+def trod(mannequin):
+    """The undersides of both feet, left and right, `(T, V, 3)` each, over the same times."""
+    bare, left = measures.soles(mannequin)
+    out = {}
+    for name in MOVING:
+        clip = mannequin.clips[name]
+        times = np.arange(0, clip.duration + STEP / 2, STEP)
+        under = mw.skin(bare, clip.sample(times), normals=False).positions
+        out[name] = {"l": under[:, left], "r": under[:, ~left]}
+    return out
 
 
 def test_all_clips_are_there(mannequin):
@@ -71,8 +80,8 @@ def test_loops_close_in_place_and_in_speed(mannequin, played, name):
     speed = np.diff(frames, axis=0) * 60
     change = np.linalg.norm(np.diff(speed, axis=0), axis=-1).max(0)
     across = np.linalg.norm(speed[0] - speed[-1], axis=-1)
-    # Speed changes no more across the seam than it does somewhere inside.
-    assert (across < 1.05 * change + 0.02).all()
+    # Speed changes not much more across the seam, where a foot lands, than it does somewhere inside.
+    assert (across < 1.7 * change + 0.05).all()
 
 
 @pytest.mark.parametrize("name", TRAVELLING)
@@ -80,8 +89,9 @@ def test_root_travels_at_the_stated_speed(played, name):
     times, matrices = played[name]
     root = matrices[:, 0, :, 3]
     velocity = (root[-1] - root[0]) / times[-1]
-    ways = {"walk_back": [0, 0, -1], "strafe_left": [1, 0, 0], "strafe_right": [-1, 0, 0]}
-    np.testing.assert_allclose(velocity, SPEEDS[name] * np.array(ways.get(name, [0, 0, 1])), atol=1e-3)
+    heading = np.radians(GAITS[name].heading)
+    way = np.array([np.sin(heading), 0, np.cos(heading)])
+    np.testing.assert_allclose(velocity, SPEEDS[name] * way, atol=1e-3)
     np.testing.assert_allclose(root, times[:, None] * velocity, atol=1e-3)
 
 
@@ -93,37 +103,68 @@ def test_turns_turn_the_root_by_a_quarter(played, name, degrees):
 
 
 @pytest.mark.parametrize("name", MOVING)
-def test_planted_feet_stay_planted(mannequin, played, name):
-    _, matrices = played[name]
-    for side in "lr":
-        paths = {part: sole(mannequin, matrices, part, side) for part in SOLE}
-        for path in paths.values():
-            assert measures.longest_slide(path, 0.004) < 0.01
-            assert path[:, 1].min() > -0.01
+def test_planted_feet_stay_planted(trod, name):
+    for under in trod[name].values():
+        assert measures.longest_slide(under, GROUND) < 0.01
+        assert under[..., 1].min() > -0.003
 
 
 @pytest.mark.parametrize("name", TRAVELLING)
-def test_feet_come_down_at_their_events(mannequin, played, name):
-    times, matrices = played[name]
+def test_feet_come_down_and_leave_at_their_events(mannequin, trod, name):
     clip = mannequin.clips[name]
-    assert {e.name for e in clip.events} == {"foot_l", "foot_r"}
+    assert {e.name for e in clip.events} == {"foot_l", "foot_r", "foot_l_lift", "foot_r_lift"}
+    frames = round(clip.duration / STEP)
     for event in clip.events:
-        side = event.name[-1]
-        low = np.minimum(*(sole(mannequin, matrices, part, side)[:, 1] for part in SOLE))
-        at = int(np.argmin(np.abs(times - event.time)))
-        assert low[at] < 0.005
-        before = (at - round(0.06 / STEP)) % (len(times) - 1)
-        assert low[before] > 0.01
+        low = trod[name][event.name[5]][..., 1].min(axis=1)
+        at = round(event.time / STEP)
+        assert low[at] < 0.008
+        away = 1 if event.name.endswith("lift") else -1
+        assert low[(at + away * round(0.06 / STEP)) % frames] > 0.005
 
 
-def test_walk_always_has_a_foot_down_and_run_does_not(mannequin, played):
-    lows = {}
-    for name in ("walk", "run"):
-        _, matrices = played[name]
-        feet = [sole(mannequin, matrices, part, side)[:, 1] for part in SOLE for side in "lr"]
-        lows[name] = np.min(feet, axis=0)
+@pytest.mark.parametrize("name", TRAVELLING)
+def test_toes_bend_as_toes_do(mannequin, played, name):
+    for side in "lr":
+        joint = mannequin.skeleton.index(f"ball_{side}")
+        turn = mannequin.clips[name].sample(played[name][0]).rotation[:, joint]
+        assert np.degrees(quaternion.angle(mannequin.skeleton.rest.rotation[joint], turn)).max() < 60
+
+
+def test_walk_always_has_a_foot_down_and_run_does_not(trod):
+    lows = {
+        name: np.min([u[..., 1].min(axis=1) for u in trod[name].values()], axis=0) for name in ("walk", "run")
+    }
     assert lows["walk"].max() < 0.005
     assert lows["run"].max() > 0.02
+
+
+def test_between_the_clips_feet_keep_to_the_ground_and_speed_to_what_was_asked(mannequin):
+    """Over the whole blend space: along the axis from back to a run, and at random places between all clips."""
+    rng = np.random.default_rng(0)
+    wide, back, fast = SPEEDS["strafe_right"], -SPEEDS["walk_back"], SPEEDS["run"]
+    axis = [(0.0, v) for v in np.linspace(back, fast, 24)]
+    slow = rng.uniform([-wide, back], [wide, SPEEDS["walk"]], (40, 2))
+    quick = rng.uniform([-wide, SPEEDS["walk"]], [wide, fast], (30, 2))
+    asked = np.concatenate([axis, slow, quick])
+    crowd = mw.Animator(mannequin, mw.samples.locomotion_graph(), count=len(asked))
+    crowd["strafe"], crowd["speed"] = asked.T
+    for _ in range(60):
+        crowd.update(0.1)
+    bare, left = measures.soles(mannequin)
+    place, under = np.zeros((len(asked), 3)), []
+    for _ in range(240):
+        crowd.update(1 / 120)
+        place = place + crowd.root_motion.translation
+        points = mw.skin(bare, crowd.matrices, normals=False).positions
+        under.append(points + place[:, None])
+    under = np.stack(under)
+    # Right is positive for who steers; in space it is -X.
+    off = np.linalg.norm(place[:, [0, 2]] / 2.0 - asked * [-1, 1], axis=1) / np.linalg.norm(asked, axis=1)
+    assert off.max() < 0.005
+    depth = -under[..., 1].min(axis=(0, 2))
+    assert depth.max() < 0.006
+    slide = np.maximum(*(measures.longest_slide(under[:, :, side], GROUND) for side in (left, ~left)))
+    assert slide.max() < 0.010
 
 
 def bend(skeleton, matrices, upper, lower):
@@ -188,11 +229,11 @@ def test_hips_and_chest_turn_against_each_other(mannequin, played):
         assert np.ptp(yaw[2]) < 0.5 * np.ptp(yaw[1])  # the head stays ahead
 
 
-def test_a_jump_leaves_the_ground_and_comes_back(mannequin, played):
+def test_a_jump_leaves_the_ground_and_comes_back(mannequin, played, trod):
     times, matrices = played["jump"]
     clip = mannequin.clips["jump"]
     leave, land = (next(e.time for e in clip.events if e.name == n) for n in ("jump", "foot_l"))
-    low = np.min([sole(mannequin, matrices, p, s)[:, 1] for p in SOLE for s in "lr"], axis=0)
+    low = np.min([under[..., 1].min(axis=1) for under in trod["jump"].values()], axis=0)
     assert low[(times > leave + 0.1) & (times < land - 0.1)].min() > 0.08
     assert low[(times < leave - 0.02) | (times > land + 0.02)].max() < 0.005
     pelvis = matrices[:, mannequin.skeleton.index("pelvis"), 1, 3]

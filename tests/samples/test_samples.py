@@ -30,12 +30,12 @@ def test_names_are_known_and_described():
 
 
 def test_influences_can_be_limited():
-    four = mw.samples.mannequin(max_influences=4)
+    four = mw.samples.mannequin(influences=4)
     assert four.mesh("body").influences == 4
     np.testing.assert_allclose(four.mesh("body").weights.sum(1), 1, atol=1e-6)
     assert mw.samples.mannequin().mesh("body").influences == 8
     with pytest.raises(ValidationError):
-        mw.samples.mannequin(max_influences=0)
+        mw.samples.mannequin(influences=0)
 
 
 def test_loading_a_sample_does_not_hide_its_function():
@@ -67,7 +67,8 @@ def test_built_the_same_to_the_byte_in_another_process(mannequin, lizard):
         "import measures; from marrow.samples import character, reptile;"
         "print(measures.digest(character.build()), measures.digest(reptile.build()))"
     )
-    environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": str(Path(__file__).parent)}
+    paths = [str(Path(__file__).parent), str(Path(mw.__file__).parents[1])]
+    environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": os.pathsep.join(paths)}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )

@@ -14,7 +14,7 @@ import marrow as mw
 )
 def test_three_js_shows_what_marrow_shows(name, clip, time, node_tools, tmp_path):
     # three.js skins with four influences.
-    who = mw.samples.mannequin(max_influences=4) if name == "mannequin" else mw.samples.load(name)
+    who = mw.samples.mannequin(influences=4) if name == "mannequin" else mw.samples.load(name)
     who = who.replace(meshes=tuple(mw.limit_influences(m, 4).mesh for m in who.meshes))
     mw.save(who, tmp_path / "out.glb")
     done = subprocess.run(

@@ -40,7 +40,7 @@ def assert_matches(surface, expected, blended):
     assert np.abs(got_n[good] - normals[good]).mean() < 1e-5 if good.any() else True
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, "blended"])
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     seed=st.integers(0, 10**6),
@@ -52,9 +52,17 @@ def assert_matches(surface, expected, blended):
     frames=st.integers(1, 4),
 )
 def test_kernels_match_the_reference(method, seed, influences, joints, vertices, morphs, scale, frames):
-    who = character(seed, joints=joints, morphs=morphs, vertices=vertices, influences=influences)
+    share = np.random.default_rng(seed).random(vertices) if method == "blended" else None
+    who = character(
+        seed,
+        joints=joints,
+        morphs=morphs,
+        vertices=vertices,
+        influences=influences,
+        dual_quaternion_weights=share,
+    )
     rng = np.random.default_rng(seed + 1)
-    if scale == "some zero" and method == "dual_quaternion":
+    if scale == "some zero" and method != "linear":
         scale = "non-uniform"  # what has no extent has no rotation either: nothing to compare
     posed = pose(rng, who.skeleton, (frames,), SCALES[scale](rng, (frames, joints, 3)))
     *expected, blended = reference_surface(who, posed, method)
@@ -102,6 +110,35 @@ def test_dual_quaternion_keeps_the_volume_of_a_twist_that_linear_loses():
     np.testing.assert_allclose(twisted_tube("linear"), np.cos(np.radians(75)), atol=1e-6)
 
 
+def in_units(body, unit):
+    """The same mesh with its vertices in other units; the inverse bind matrices bring them back."""
+    binds = body.inverse_bind.copy()
+    binds[..., :3] /= unit
+    return body.replace(positions=body.positions * unit, inverse_bind=binds)
+
+
+@pytest.mark.parametrize("method", [*METHODS, "blended"])
+@pytest.mark.parametrize("unit", [0.01, 39.37, 100.0])
+def test_the_units_of_a_mesh_do_not_matter(method, unit):
+    who = character(3, vertices=80, dual_quaternion_weights=np.linspace(0, 1, 80))
+    posed = pose(np.random.default_rng(1), who.skeleton, (3,))
+    other = who.replace(meshes=(in_units(who.meshes[0], unit),))
+    want, got = (mw.skin(one, posed, method=method) for one in (who, other))
+    np.testing.assert_allclose(got.positions, want.positions, atol=2e-5)
+    good = np.linalg.norm(got.normals - want.normals, axis=-1) < 1e-2
+    assert good.mean() > 0.98  # where the blend is nearly flat a normal has few digits
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("size", [0.5, 3.0])
+def test_a_character_scaled_as_a_whole_is_the_same_but_larger(method, size):
+    who = character(4, vertices=80)
+    posed = pose(np.random.default_rng(1), who.skeleton, (3,))
+    matrices = mw.skinning_matrices(who, who.skeleton.to_model(posed))
+    got = mw.skin(who, matrices * np.float32(size), method=method).positions
+    np.testing.assert_allclose(got, size * mw.skin(who, posed, method=method).positions, atol=3e-5)
+
+
 def test_blended_skinning_lies_between():
     who = character(6, vertices=40)
     share = np.linspace(0, 1, 40).astype(np.float32)
@@ -116,7 +153,7 @@ def test_blended_skinning_lies_between():
     np.testing.assert_array_equal(got.tangents[..., 3], linear.tangents[..., 3])
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, "blended"])
 @pytest.mark.parametrize("mirror", [1, -1])
 def test_normals_and_tangents_follow_the_deformed_surface(method, mirror):
     """Finite differences on a curved patch under non-uniform (and mirrored) scale."""
@@ -138,6 +175,7 @@ def test_normals_and_tangents_follow_the_deformed_surface(method, mirror):
         "weights": mw.normalize_weights(weights)[0],
         "joint_list": [0, 1, 2],
         "inverse_bind": affine.invert(bones.rest_model),
+        "dual_quaternion_weights": np.full(30, 0.4),
     }
     posed = pose(rng, bones, (), rng.uniform(0.5, 2, (3, 3)) * np.array([mirror, 1, 1]))
 
@@ -268,9 +306,9 @@ class TestInputs:
             (lambda c: mw.skin(c, mw.Pose.identity(5)), "the pose has 5 joints, the skeleton has 12"),
             (lambda c: mw.skin(c, c.skeleton.rest, method="magic"), "method must be one of linear"),
             (lambda c: mw.skin(c, c.skeleton.rest, method="blended"), "has no dual_quaternion_weights"),
-            (lambda c: mw.skin(c, c.skeleton.rest, influences=0), "influences must be at least 1"),
+            (lambda c: mw.skin(c, c.skeleton.rest, influences=0), "influences: expected at least 1"),
             (lambda c: mw.skin(c, c.skeleton.rest, threads=0), "threads: expected at least 1"),
-            (lambda c: mw.skin("hero.fbx", c.skeleton.rest), "expected a Character or a Mesh, got str"),
+            (lambda c: mw.skin("hero.fbx", c.skeleton.rest), "expected a Character or a Mesh, got .hero.fbx"),
             (
                 lambda c: mw.skin(c, c.skeleton.rest, out=mw.Surface(np.zeros((3, 3)))),
                 r"out.positions: expected",
@@ -387,12 +425,16 @@ class TestLayout:
 
 
 class TestBounds:
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=40, deadline=None)
     @given(
-        st.integers(0, 10**6), st.sampled_from(METHODS), st.sampled_from(["none", "non-uniform", "mirrored"])
+        st.integers(0, 10**6),
+        st.sampled_from((*METHODS, "blended")),
+        st.sampled_from(["none", "uniform", "non-uniform", "mirrored"]),
+        st.integers(1, 6),
     )
-    def test_conservative_contains_exact(self, seed, method, scale):
-        who = character(seed, morphs=2, influences=3)
+    def test_conservative_contains_exact(self, seed, method, scale, influences):
+        share = np.random.default_rng(seed).random(60)
+        who = character(seed, morphs=2, influences=influences, dual_quaternion_weights=share)
         rng = np.random.default_rng(seed)
         batch = pose(rng, who.skeleton, (3,), SCALES[scale](rng, (3, 12, 3)))
         exact, loose = (mw.bounds(who, batch, method=method, exact=e) for e in (True, False))
@@ -401,6 +443,49 @@ class TestBounds:
         np.testing.assert_array_equal(exact.high, points.max(axis=-2))
         assert (loose.low <= exact.low).all() and (loose.high >= exact.high).all()
 
+    @pytest.mark.parametrize("unit", [1.0, 100.0])
+    @pytest.mark.parametrize("method", [*METHODS, "blended"])
+    def test_conservative_is_not_much_larger_than_a_bent_limb(self, method, unit):
+        """A limb of four joints, weights passing from one to the next, bent and twisted up to 70 degrees at each."""
+        rng = np.random.default_rng(0)
+        rest = mw.Pose.identity(4)
+        rest.translation[1:, 1] = 0.3
+        bones = mw.Skeleton(tuple("abcd"), [-1, 0, 1, 2], rest)
+        y = rng.uniform(0, 1.2, 400)
+        turn = rng.uniform(0, 2 * np.pi, 400)
+        points = np.stack([0.06 * np.cos(turn), y, 0.06 * np.sin(turn)], axis=1)
+        near = np.clip(1 - np.abs(y[:, None] - 0.15 - 0.3 * np.arange(4)) / 0.2, 0, None)
+        limb = mw.Mesh(
+            "limb",
+            points,
+            np.zeros((0, 3), int),
+            joints=[[0, 1, 2, 3]] * 400,
+            weights=mw.normalize_weights(near)[0],
+            joint_list=[0, 1, 2, 3],
+            inverse_bind=affine.invert(bones.rest_model),
+            dual_quaternion_weights=np.full(400, 0.5),
+        )
+        limb = in_units(limb, unit)
+        axis = rng.normal(size=(20, 4, 3))
+        axis /= np.linalg.norm(axis, axis=-1, keepdims=True)
+        turns = quaternion.from_axis_angle(axis, np.radians(rng.uniform(0, 70, (20, 4))))
+        poses = bones.rest.broadcast_to((20,)).replace(rotation=turns.astype(np.float32))
+        who = mw.Character(bones, (limb,))
+        exact, loose = (mw.bounds(who, poses, method=method, exact=e) for e in (True, False))
+        assert (loose.low <= exact.low).all() and (loose.high >= exact.high).all()
+        assert (loose.size / exact.size).max() < 1.7
+
+    def test_joints_without_vertices_and_poses_without_numbers_are_no_trouble(self):
+        bones = mw.Skeleton(("a", "b", "c"), [-1, 0, 1])
+        prop = mw.Mesh.rigid("prop", [[0, 0, 0], [1, 2, 3]], np.zeros((0, 3), int), 1)
+        who = mw.Character(bones, (prop,))
+        for method in METHODS:
+            np.testing.assert_allclose(
+                mw.bounds(who, bones.rest, exact=False, method=method).high, [1, 2, 3], atol=1e-3
+            )
+            lost = bones.rest.replace(translation=np.full((3, 3), np.nan))
+            assert np.isnan(mw.bounds(who, lost, exact=False, method=method).high).all()
+
     def test_rigid_prop_is_tight(self):
         bones = mw.Skeleton(("a",), [-1])
         prop = mw.Mesh.rigid("prop", [[0, 0, 0], [1, 2, 3]], np.zeros((0, 3), int), 0)
@@ -408,3 +493,38 @@ class TestBounds:
         np.testing.assert_allclose(loose.low, 0, atol=1e-4)
         np.testing.assert_allclose(loose.high, [1, 2, 3], atol=1e-4)
         np.testing.assert_allclose(loose.size, [1, 2, 3], atol=1e-3)
+
+
+class TestMorphWeights:
+    WHO = character(5, morphs=2)
+
+    def test_whole_numbers_are_weights_too(self):
+        rest = mw.skinning_matrices(self.WHO, self.WHO.skeleton.to_model(self.WHO.skeleton.rest))
+        targets = self.WHO.meshes[0].morph_targets
+        halves = tuple(
+            mw.MorphTarget(t.name, 0, t.positions, t.normals, t.tangents, full_weight=w)
+            for t, w in zip(targets, (2.0, 4.0))
+        )
+        who = self.WHO.replace(meshes=(self.WHO.meshes[0].replace(morph_targets=halves),))
+        for weights in ([1, 0], [3, 0], [True, False]):
+            want = mw.skin(who, rest, morphs=np.array(weights, float)).positions
+            np.testing.assert_array_equal(mw.skin(who, rest, morphs=weights).positions, want)
+            box = mw.bounds(who, rest, morphs=weights)
+            np.testing.assert_array_equal(box.low, want.min(axis=0))
+
+    @pytest.mark.parametrize("shape", [(), (1,), (3,), (0,), (2, 3), (5, 2)])
+    def test_other_widths_and_batches_are_refused(self, shape):
+        who, poses = self.WHO, pose(np.random.default_rng(0), self.WHO.skeleton, (4,))
+        for call in (mw.skin, mw.bounds):
+            with pytest.raises(ValidationError, match="morphs"):
+                call(who, poses, morphs=np.ones(shape))
+
+    def test_a_mesh_alone_takes_any_number_it_can_read(self):
+        body, bones = self.WHO.meshes[0], self.WHO.skeleton
+        one = mw.skin(body, bones.rest, skeleton=bones, morphs=[0.5, 0.25])
+        matrices = mw.skinning_matrices(self.WHO, bones.to_model(bones.rest))
+        np.testing.assert_array_equal(mw.skin(body, matrices, morphs=[0.5, 0.25, 9]).positions, one.positions)
+        with pytest.raises(ValidationError, match="at least 2 morph weights"):
+            mw.skin(body, matrices, morphs=[0.5])
+        with pytest.raises(ValidationError, match="expected 2 morph weights"):
+            mw.skin(body, bones.rest, skeleton=bones, morphs=[0.5, 0.25, 9])

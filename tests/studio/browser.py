@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import marrow.studio
-from surroundings import missing
+from surroundings import HANG_SECONDS, missing
 
 FLAGS = (
     "--headless",
@@ -24,8 +24,6 @@ FLAGS = (
     "--disable-sync",
 )
 STATIC = Path(marrow.studio.__file__).parent / "static"
-# A software renderer on a busy machine takes its time; nothing here is about how long.
-PATIENCE = 60.0
 
 
 @contextmanager
@@ -34,14 +32,16 @@ def chromium() -> Iterator[Any]:
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        missing("playwright is not installed: pip install playwright")
+        missing("playwright is not installed: pip install -e '.[dev]'")
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
         missing("chromium is not on the path: apt-get install chromium")
     if not (STATIC / "studio.js").is_file():
         missing("the studio's page is not built: run `npm ci && npm run build` in web/")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        browser = playwright.chromium.launch(
+            executable_path=path, args=list(FLAGS), timeout=1000 * HANG_SECONDS
+        )
         try:
             yield browser
         finally:
@@ -54,7 +54,7 @@ class Tab:
     def __init__(self, browser: Any, url: str, *, width: int = 1120, height: int = 640) -> None:
         self.context = browser.new_context(viewport={"width": width, "height": height}, color_scheme="dark")
         self.page = self.context.new_page()
-        self.page.set_default_timeout(1000 * PATIENCE)
+        self.page.set_default_timeout(1000 * HANG_SECONDS)
         self.errors: list[str] = []
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.goto(url)
@@ -67,7 +67,7 @@ class Tab:
 
     def until(self, expression: str, argument: Any = None) -> Any:
         """Waits until the expression is true. The page forbids `eval`, so it is asked from here."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + HANG_SECONDS
         while time.monotonic() < end:
             value = self.js(expression, argument)
             if value:

@@ -22,6 +22,7 @@ from marrow.studio.address import listen
 from marrow.studio.app import Studio
 from marrow.studio.protocol import Frame, unpack_frame
 from marrow.studio.server import Server
+from surroundings import HANG_SECONDS
 
 TOKEN = "test-token_1"
 JOINTS, VERTICES = 5, 24
@@ -147,7 +148,7 @@ class Site:
         """One request; `Host` is what http.client makes of the address unless `headers` say otherwise."""
         if token is not None:
             query["token"] = token
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=HANG_SECONDS)
         try:
             connection.request(verb, f"{path}?{urlencode(query)}" if query else path, body, headers or {})
             answer = connection.getresponse()
@@ -163,7 +164,9 @@ class Site:
             f"ws://127.0.0.1:{self.port}/ws{query}",
             max_size=None,
             compression=None,
+            open_timeout=HANG_SECONDS,
             close_timeout=0.5,
+            ping_interval=None,
             **options,
         ) as socket:
             page = Page(socket)
@@ -190,7 +193,7 @@ class Page:
 
     def receive(self) -> dict[str, Any] | Frame:
         """The next thing the server says."""
-        data = self.socket.recv(timeout=60)
+        data = self.socket.recv(timeout=HANG_SECONDS)
         if isinstance(data, bytes):
             frame = unpack_frame(data)
             self.frames.append(frame)

@@ -76,12 +76,14 @@ def test_a_build_that_fails_says_what_to_do(hook, web, tmp_path, monkeypatch, sc
 
 def test_without_node_the_hook_asks_for_one(hook, web, tmp_path, monkeypatch):
     monkeypatch.setattr(hook, "_npm", lambda: None)
-    asked = hook.StudioBundle.dependencies(object())
-    assert asked == [hook.NODE_PACKAGE]
+    monkeypatch.setattr(hook.shutil, "which", lambda name: "/usr/bin/cc")
+    assert hook.Build.dependencies(object()) == [hook.NODE_PACKAGE]
     with pytest.raises(SystemExit, match="no npm"):
         hook.build(web, tmp_path / "static")
     monkeypatch.setenv("MARROW_STUDIO", "skip")
-    assert hook.StudioBundle.dependencies(object()) == []
+    assert hook.Build.dependencies(object()) == []
+    monkeypatch.setattr(hook.shutil, "which", lambda name: None)
+    assert hook.Build.dependencies(object()) == [hook.LINKER_PACKAGE]
 
 
 def test_the_wheel_carries_the_page_and_its_licences(tmp_path):

@@ -7,10 +7,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from browser import PATIENCE, chromium
+from browser import chromium
 from studio_world import small_character
 
 import marrow as mw
+from surroundings import HANG_SECONDS
 
 
 @contextmanager
@@ -43,7 +44,7 @@ def test_the_frame_shows_the_character():
         notebook(view._repr_html_()) as address,
     ):
         page = browser.new_page()
-        page.set_default_timeout(1000 * PATIENCE)
+        page.set_default_timeout(1000 * HANG_SECONDS)
         page.goto(address)
         inside = page.frame_locator("iframe")
         inside.get_by_role("heading", level=1, name="framed").wait_for()

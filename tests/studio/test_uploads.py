@@ -17,6 +17,7 @@ from marrow.studio import uploads
 from marrow.studio.description import MAX_UPLOAD_FILES, PARCEL_TYPE
 from marrow.studio.loading import arrive
 from marrow.studio.parcel import Parcel, ParcelSource, _key
+from surroundings import HANG_SECONDS
 
 
 @pytest.fixture
@@ -116,14 +117,14 @@ def test_one_file_at_a_time(site, glb, monkeypatch):
 
     def held(*arguments):
         entered.set()
-        go_on.wait(30)
+        assert go_on.wait(HANG_SECONDS)
         return real(*arguments)
 
     monkeypatch.setattr(uploads, "arrive", held)
     answers = []
     first = threading.Thread(target=lambda: answers.append(upload(site, glb)))
     first.start()
-    entered.wait(30)
+    assert entered.wait(HANG_SECONDS)
     with site.page() as page:
         page.frame()  # nobody waits for a file being read
         assert upload(site, glb).status == 409
@@ -205,7 +206,7 @@ def test_what_is_missing_is_said(site, gltf):
     del gltf["textures/skin one.png"]
     assert send_parcel(site, {**gltf, binary: data}).status == 200
     report = site.request("/api/character/0").json["report"]
-    assert any("missing" in line["message"] for line in report)
+    assert any("is not there" in line["message"] for line in report), report
 
 
 def test_a_character_and_its_motions_come_together(site, tmp_path):

@@ -17,6 +17,7 @@ from marrow.errors import MarrowError, ValidationError
 from marrow.graph import save_graph
 from marrow.studio.address import ServerError
 from marrow.studio.makers import maker_of
+from surroundings import HANG_SECONDS
 
 
 def opened(thing=None, **options):
@@ -25,7 +26,7 @@ def opened(thing=None, **options):
 
 def page_of(view):
     address = view.url.replace("http", "ws").replace("/?", "/ws?")
-    return connect(address, max_size=None, compression=None)
+    return connect(address, max_size=None, compression=None, open_timeout=HANG_SECONDS, ping_interval=None)
 
 
 def site_of(view):
@@ -220,7 +221,7 @@ def test_the_command_prints_its_address_and_ends_on_ctrl_c(tmp_path):
         assert address, line + process.stderr.read()
         assert urllib.request.urlopen(address[0]).status == 200
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=HANG_SECONDS)
         assert process.returncode == 0 and errors == ""
     finally:
         process.kill()
@@ -232,7 +233,7 @@ def test_the_command_says_what_is_wrong(tmp_path):
     broken.write_bytes(b"glTF" + bytes(30))
     for arguments, code in (([str(broken)], 1), (["no-such-file.glb"], 2), (["--port", "x"], 2)):
         process = run_command(*arguments, "--no-browser")
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=HANG_SECONDS)
         assert process.returncode == code and errors.startswith("error: ") and errors.count("\n") == 1, errors
 
 
@@ -277,7 +278,7 @@ def test_showing_something_else_ends_the_programs_control():
 
 def test_a_program_that_ends_closes_its_studio():
     code = "import marrow as mw; print(mw.view(browser=False, port=0).url)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG_SECONDS)
     assert done.returncode == 0 and done.stderr == "" and done.stdout.startswith("http://")
 
 

@@ -9,6 +9,7 @@ from marrow.animation.resampling import resampled, unpack_rows
 from marrow.animation.sampling import sample
 from marrow.errors import ValidationError
 from marrow.math import quaternion
+from marrow.model import _validate
 from marrow.model.clip import Clip, Track
 from marrow.model.pose import Pose
 
@@ -22,7 +23,7 @@ def additive(
     reference: Pose | Clip | float | None = None,
     *,
     name: str | None = None,
-    fps: float | None = None,
+    rate: float | None = None,
 ) -> Clip:
     """What `clip` does beyond `reference`: a pose, the first frame of a clip, a time in `clip`, or its own first frame.
 
@@ -30,6 +31,9 @@ def additive(
     (`base * delta`), a scale to multiply by and morph weights to add. Added to the reference it gives the clip back.
     Joints that do not differ get no track. Use it in an `Additive` node.
     """
+    _validate.instance("additive", "clip", clip, Clip)
+    if name is not None:
+        _validate.name("additive", "name", name)
     if clip.additive:
         raise ValidationError(f"additive: {clip.name!r} is additive already")
     if isinstance(reference, Clip):
@@ -39,13 +43,15 @@ def additive(
     elif isinstance(reference, Pose):
         base = reference
     else:
-        base = sample(clip, 0.0 if reference is None else float(reference))
+        base = sample(
+            clip, 0.0 if reference is None else _validate.number("additive", "reference", reference)
+        )
     check_pose(clip.skeleton, base)
     if base.batch_shape:
         raise ValidationError(
             f"additive: expected a single pose as reference, got a batch of shape {base.batch_shape}"
         )
-    frames = resampled(clip, fps)
+    frames = resampled(clip, rate)
     skeleton = clip.skeleton
     pose = unpack_rows(frames.rows, len(skeleton), len(skeleton.morph_names))
     times = np.linspace(0, clip.duration, frames.frame_count).astype(np.float32)

@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.animation.resampling import SampledClip, pack_rows, padded, resampled
+from marrow.animation.resampling import SampledClip, pack_rows, resampled
 from marrow.kernels.memory import aligned
+from marrow.kernels.pose_layout import PoseLayout
+from marrow.model import _validate
+from marrow.model._asset import Asset
 from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.model.clip import Clip
@@ -24,7 +27,7 @@ REST = 0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClipBank:
+class ClipBank(Asset):
     """Clips laid end to end: `rows` flat float32; clip `c` begins at `start[c]`, has `frames[c]` rows at `rate[c]` per
     second. Entry 0 is the rest pose; `index` maps names to entries."""
 
@@ -37,15 +40,20 @@ class ClipBank:
     index: dict[str, int]
     sampled: tuple[SampledClip, ...]
 
+    def __post_init__(self) -> None:
+        rows = aligned(self.rows)  # rows of a copied bank may lie anywhere
+        rows.flags.writeable = self.rows.flags.writeable
+        _validate.set_fields(self, rows=rows)
+
     @classmethod
-    def build(cls, skeleton: Skeleton, clips: Iterable[Clip], *, fps: float | None = None) -> ClipBank:
-        """Resamples the clips (`fps=None`: each at its own rate) and lays them end to end."""
-        sampled = tuple(resampled(clip, fps) for clip in clips)
+    def build(cls, skeleton: Skeleton, clips: Iterable[Clip], *, rate: float | None = None) -> ClipBank:
+        """Resamples the clips (`rate=None`: each at its own rate) and lays them end to end."""
+        sampled = tuple(resampled(clip, rate) for clip in clips)
         rest = pack_rows(skeleton.rest.broadcast_to((1,)))
         parts = [rest, *(s.rows for s in sampled)]
         frames = np.array([len(p) for p in parts], np.int64)
         size = rest.shape[1]
-        rows = aligned(np.concatenate(parts).ravel())
+        rows = np.concatenate(parts).ravel()
         rows.flags.writeable = False
         return cls(
             skeleton,
@@ -67,14 +75,9 @@ class ClipBank:
         return bank
 
     @property
-    def joint_stride(self) -> int:
-        """Jp."""
-        return padded(len(self.skeleton))
-
-    @property
-    def morph_stride(self) -> int:
-        """Mp."""
-        return padded(len(self.skeleton.morph_names))
+    def layout(self) -> PoseLayout:
+        """How its pose rows lie in memory."""
+        return PoseLayout(len(self.skeleton), len(self.skeleton.morph_names))
 
     def __len__(self) -> int:
         return len(self.start)

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
 from marrow.kernels import poses
-from marrow.kernels.compiler import readonly
+from marrow.kernels.memory import readonly
 from marrow.math import affine, transform
+from marrow.model import _validate
 from marrow.model.character import Character, Palette
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
@@ -73,14 +74,14 @@ def to_model(
         _flat(pose.translation, count),
         _flat(pose.rotation, count),
         _flat(pose.scale, count),
-        result.reshape(count, J, 12),
+        result.reshape(-1),
     )
     return result
 
 
 def from_model(skeleton: Skeleton, model: Array) -> Pose:
     """See `Skeleton.from_model`."""
-    model = np.asarray(model)
+    model = _validate.numbers("from_model", model)
     J = len(skeleton)
     if model.ndim < 3 or model.shape[-3:] != (J, 3, 4):
         raise ValidationError(f"from_model: expected model matrices (..., {J}, 3, 4), got {model.shape}")
@@ -103,17 +104,23 @@ def from_model(skeleton: Skeleton, model: Array) -> Pose:
 def skinning_matrices(character: Character | Palette, model: Array, *, out: Array | None = None) -> Array:
     """Skinning matrices `(..., P, 3, 4)` from model-space matrices `(..., J, 3, 4)`: what `mw.skin`, a GPU or a tensor
     library multiplies bind-pose vertices with. The first J are the skeleton's joints in order (see `Palette`)."""
+    if not isinstance(character, (Character, Palette)):
+        raise ValidationError(
+            f"skinning_matrices: expected a Character or its palette, got {_validate.shown(character)}"
+        )
     palette = character.palette if isinstance(character, Character) else character
-    model = np.asarray(model)
+    model = _validate.numbers("skinning_matrices", model)
     if model.ndim < 3 or model.shape[-2:] != (3, 4) or model.shape[-3] <= int(palette.joints.max(initial=-1)):
         raise ValidationError(f"skinning_matrices: expected model matrices (..., J, 3, 4), got {model.shape}")
     shape = (*model.shape[:-3], len(palette), 3, 4)
     result = output("skinning_matrices: out", shape, out)
     count = math.prod(model.shape[:-3])
     poses.skinning_matrices(
-        readonly(np.ascontiguousarray(model, np.float32).reshape(count, model.shape[-3], 12)),
+        np.ascontiguousarray(model, np.float32).reshape(-1),
         palette.joints,
-        palette.inverse_bind.reshape(-1, 12),
-        result.reshape(count, len(palette), 12),
+        palette.inverse_bind.reshape(-1),
+        result.reshape(-1),
+        count,
+        model.shape[-3],
     )
     return result

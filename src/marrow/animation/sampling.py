@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
 from marrow.kernels import poses
-from marrow.kernels.compiler import readonly
+from marrow.kernels.language.kernel import Frame, FramePool
+from marrow.model import _validate
+from marrow.model._derived import derived
 from marrow.model.clip import Clip
 from marrow.model.pose import Pose
 
-__all__ = ["sample", "wrap"]
+__all__ = ["sample", "times_of", "wrap"]
+
+
+def times_of(time: ArrayLike) -> NDArray[np.float64]:
+    """What a caller may pass as times, as an array."""
+    try:
+        return _validate.numbers("sample", time).astype(np.float64)
+    except ValidationError:
+        raise ValidationError(
+            f"sample: expected a time in seconds or an array of times, got {_validate.shown(time)}"
+        ) from None
 
 
 def wrap(time: ArrayLike, duration: float) -> np.ndarray:
@@ -23,33 +35,37 @@ def wrap(time: ArrayLike, duration: float) -> np.ndarray:
         return np.mod(t, duration)
 
 
+def _frame(clip: Clip) -> Frame:
+    """The sampling kernel's frame with a clip's tracks in it."""
+    tracks = clip.tracks
+    return poses.sample_tracks.frame(
+        table=tracks.table, times=tracks.times, values=tracks.values, x=np.empty(4),
+        room=np.zeros(poses.LANE_ROOM, np.float32), joints=np.zeros(16, np.int64),
+    )  # fmt: skip
+
+
 def sample(clip: Clip, time: ArrayLike, *, loop: bool = False) -> Pose:
     """See `Clip.sample`."""
-    try:
-        t = np.asarray(time, np.float64)
-    except (TypeError, ValueError):
-        raise ValidationError(
-            f"sample: expected a time in seconds or an array of times, got {time!r}"
-        ) from None
-    if loop:
+    t = times_of(time)
+    if _validate.flag("sample", "loop", loop):
         t = wrap(t, clip.duration)
     query = np.ascontiguousarray(t).reshape(-1)
     rest = clip.skeleton.rest
-    outputs = [
-        np.repeat(values[None], len(query), axis=0)
-        for values in (rest.translation, rest.rotation, rest.scale, rest.morphs)
-    ]
+    outputs = []
+    for values in (rest.translation, rest.rotation, rest.scale, rest.morphs):
+        out = np.empty((len(query), *values.shape), np.float32)
+        out[...] = values
+        outputs.append(out)
     if clip.additive:
         # An additive clip is a difference: what it does not key changes nothing.
         outputs[0][:], outputs[1][:], outputs[2][:], outputs[3][:] = 0, (0, 0, 0, 1), 1, 0
     table = clip.tracks.table
     if len(table) and len(query):
-        columns = (
-            readonly(np.ascontiguousarray(table[name]))
-            for name in ("target", "path", "interpolation", "keys", "time_start", "value_start")
-        )
-        poses.sample_tracks(
-            *columns, clip.tracks.times, clip.tracks.values, readonly(query), *outputs, np.empty(4)
-        )
+        frames: FramePool = derived(clip, "sampling", lambda: FramePool(lambda: _frame(clip)))
+        frame = frames.take()
+        for name, array in zip(("query", "t_out", "r_out", "s_out", "m_out"), (query, *outputs)):
+            frame.lend(name, array)
+        frame.run()
+        frames.give(frame)
     shape = t.shape
     return Pose(*(o.reshape(*shape, *o.shape[1:]) for o in outputs))

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from marrow.bench.body import synthetic_body
+from marrow.bench.core import locomotion, twin_locomotion
 from marrow.bench.harness import Contest
+from marrow.bench.twins import load_twins
 from marrow.graph import Animator, Blend, Graph, LayerBlend, Parameter
 from marrow.samples import mannequin
 from marrow.samples.graphs import mannequin_graph
@@ -18,12 +20,14 @@ from marrow.samples.graphs import mannequin_graph
 __all__ = ["contests", "measurements"]
 
 BARE = "bare pose kernel, same programs"
+FRAME = "C++ twin, one locomotion frame each"
 DT = 1 / 60
 
 
 def contests() -> list[Contest]:
     """What the graph promises, with its goals."""
-    thousand, many, one = mixed_crowd(1000), mixed_crowd(10_000), mixed_crowd(1)
+    thousand, many, one = mixed_crowd(1000), mixed_crowd(10_000), Animator(mannequin(), mannequin_graph())
+    one["speed"] = 1.4
     combined = _contest("mannequin graph, mixed states: 1,000 characters", thousand, 3e-6)
     combined.goals[BARE] = 6.0
     combined.notes.append(
@@ -31,14 +35,30 @@ def contests() -> list[Contest]:
     )
     crowd = _contest("mannequin graph, mixed states: 10,000 characters", many, 3.6e-6)
     crowd.notes.append("the goal is 1.2 times that of 1,000")
-    single = _contest("mannequin graph: one character, from Python", one, 120e-6)
+    single = _contest("mannequin graph: one character that walks, from Python", one, 120e-6)
+    for contest, ratio in ((combined, 3.1), (single, 5.5)):
+        _add_twin(contest, ratio)
+    threads = Contest("mannequin graph, mixed states: 1,000 characters on two threads", "character", 1000)
+    threads.entries["marrow"] = partial(_update, mixed_crowd(1000, threads=2), "matrices")
+    threads.entries["one thread"] = partial(_update, mixed_crowd(1000), "matrices")
+    threads.goals["one thread"] = 1 / 1.8
     frame = _contest(
         "locomotion frame (3 clips, masked overlay, model matrices): 1,000 characters",
         locomotion_frame(),
         1.5e-6,
         "model_matrices",
     )
-    return [combined, crowd, single, frame]
+    return [combined, crowd, threads, single, frame]
+
+
+def _add_twin(contest: Contest, goal: float) -> None:
+    """The hand-fused C++ locomotion frame for as many characters: what an update is held against."""
+    twins = load_twins()
+    if twins is not None:
+        body = synthetic_body(1_000)
+        _, _, times, weights = locomotion(body, int(contest.units))
+        contest.entries[FRAME] = twin_locomotion(twins, body, times, weights)
+        contest.goals[FRAME] = goal
 
 
 def _contest(title: str, crowd: Animator, goal: float, what: str = "matrices") -> Contest:
@@ -57,14 +77,14 @@ def _update(crowd: Animator, what: str) -> None:
 def _bare(crowd: Animator, what: str) -> Callable[[], None]:
     """The pose kernel on whatever programs the crowd has at the moment."""
     rows = len(crowd.character.palette if what == "matrices" else crowd.character.skeleton)
-    out = np.empty((crowd.count, rows, 3, 4), np.float32)
+    out = np.empty((*getattr(crowd, what).shape[:-3], rows, 3, 4), np.float32)
     return partial(crowd.evaluate, **{"palette" if what == "matrices" else "model": out})
 
 
-def mixed_crowd(count: int, seed: int = 0) -> Animator:
+def mixed_crowd(count: int, seed: int = 0, *, threads: int = 1) -> Animator:
     """Mannequins that walk, run, strafe, crouch, jump, aim, wave, attack, look and reach, some of each."""
     rng = np.random.default_rng(seed)
-    crowd = Animator(mannequin(), mannequin_graph(), count=count)
+    crowd = Animator(mannequin(), mannequin_graph(), count=count, threads=threads)
 
     def some(share: float) -> Any:
         return rng.random(count) < share if count > 1 else np.ones(1, bool)
@@ -75,7 +95,7 @@ def mixed_crowd(count: int, seed: int = 0) -> Animator:
     crowd["crouch"] = some(0.2)
     crowd["look"], crowd["reach"] = np.where(some(0.2), 1.0, 0.0), np.where(some(0.1), 1.0, 0.0)
     crowd.play_slot("action", "attack", loop=True, instances=some(0.2))
-    crowd.trigger("jump", some(0.2))
+    crowd.trigger("jump", instances=some(0.2))
     for _ in range(10):
         crowd.update(DT)
     return crowd

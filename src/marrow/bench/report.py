@@ -14,10 +14,10 @@ __all__ = ["as_markdown", "machine", "run_all", "show", "show_measurements"]
 
 def machine() -> dict[str, str]:
     """What the numbers were measured on."""
-    import numba
     import numpy
 
     from marrow._version import __version__
+    from marrow.kernels.backend import backend
 
     model = platform.processor()
     try:
@@ -31,7 +31,7 @@ def machine() -> dict[str, str]:
         "marrow": __version__,
         "python": platform.python_version(),
         "numpy": numpy.__version__,
-        "numba": numba.__version__,
+        "kernels": backend().name,
         "system": f"{platform.system()} {platform.machine()}",
         "cpu": f"{model}, {os.cpu_count()} cores",
     }

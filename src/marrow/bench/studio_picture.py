@@ -38,7 +38,7 @@ def first_picture(times: int = 3) -> list[float]:
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        raise CannotLook("pip install playwright") from None
+        raise CannotLook("pip install 'marrow-engine[dev]'") from None
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
         raise CannotLook("no Chromium on the path")

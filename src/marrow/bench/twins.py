@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import platformdirs
 
-from marrow.kernels.compiler import user_cache
+from marrow.kernels.backend import backend
 
 __all__ = ["Twins", "load_twins"]
 
@@ -27,7 +28,7 @@ FAST_MATH = (
     "-fassociative-math",
     "-freciprocal-math",
 )
-FLAGS = ("-O3", "-march=native", *FAST_MATH, "-std=c++17", "-shared", "-fPIC")
+FLAGS = ("-O3", *FAST_MATH, "-std=c++17", "-shared", "-fPIC")
 
 
 class Twins:
@@ -64,9 +65,11 @@ def load_twins() -> Twins | None:
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout.partition("\n")[
         0
     ]
-    recipe = source.read_bytes() + " ".join((version, *FLAGS, _cpu())).encode()
+    # For the instructions marrow's own kernels use in this process.
+    flags = ("-march=x86-64-v3" if backend().name == "v3" else "-march=native", *FLAGS)
+    recipe = source.read_bytes() + " ".join((version, *flags, _cpu())).encode()
     key = hashlib.blake2b(recipe, digest_size=8).hexdigest()
-    folder = user_cache() / "marrow" / "twins"
+    folder = platformdirs.user_cache_path("marrow") / "twins"
     library = folder / f"{key}.so"
     if not library.exists():
         try:
@@ -76,7 +79,7 @@ def load_twins() -> Twins | None:
             library = folder / f"{key}.so"
         part = folder / f"{key}.{os.getpid()}.tmp"
         done = subprocess.run(
-            [compiler, *FLAGS, "-o", str(part), str(source)], capture_output=True, text=True
+            [compiler, *flags, "-o", str(part), str(source)], capture_output=True, text=True
         )
         if done.returncode:
             return None

@@ -56,7 +56,7 @@ def in_world(character: Character, axes: str) -> Character:
 def _sample(
     name: str,
     scale: float | None = None,
-    max_influences: int | None = None,
+    influences: int | None = None,
     clips: Sequence[str | Path] = (),
     **others: Any,
 ) -> Character:
@@ -66,8 +66,8 @@ def _sample(
     from marrow.io.scaling import scaled
 
     character = scaled(samples.load(name), scale)
-    if max_influences is not None:
-        meshes = tuple(limit_influences(mesh, max_influences).mesh for mesh in character.meshes)
+    if influences is not None:
+        meshes = tuple(limit_influences(mesh, influences).mesh for mesh in character.meshes)
         character = character.replace(meshes=meshes)
     for file in clips:
         character = with_clips_of(character, open_character(file, **others), Path(file))

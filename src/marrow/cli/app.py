@@ -48,6 +48,14 @@ _COMMANDS = {
         "marrow convert hero.fbx hero.glb --clips-from walk.fbx run.fbx\n"
         "marrow convert hero.glb walk.bvh --clip Walk --fps 30",
     ),
+    "retarget": (
+        "Put the motion of files on a character, whatever their joints are called: marrow retarget MOTION... CHARACTER.\n\n"
+        "Bones are matched by name and shape (--show prints the map, --save-map writes it to be edited), rest poses "
+        "aligned, travel scaled by the length of the legs, and feet that were planted stay planted.",
+        "marrow retarget walk.bvh run.fbx hero.glb -o hero_moves.glb\n"
+        "marrow retarget mocap/*.bvh hero.glb -o out/ --report --max-drift 0.01\n"
+        "marrow retarget dance.fbx hero.glb --show",
+    ),
     "bake": (
         "Write vertices, joint positions or skinning matrices over time, for other tools and learning.\n\n"
         "OUT.npz holds arrays called CLIP/vertices, CLIP/times and so on, with the triangles, parents and "
@@ -88,6 +96,38 @@ _graph.command(
     help_epilogue=_examples("marrow graph show hero.json\nmarrow graph show hero.json --svg hero.svg"),
 )
 app.command(_graph)
+
+_clip = App(
+    name="clip",
+    help="Edit the clips of a file: marrow clip TOOL IN OUT. Without --clip a tool works on every clip.",
+    help_epilogue=_examples(
+        "marrow clip trim take.fbx walk.glb --clip Take --start 1.2 --end 2.4\n"
+        "marrow clip loop walk.glb walk_loop.glb --window 0.2\nmarrow clip mirror hero.glb hero_m.glb --clip TurnLeft"
+    ),
+)
+for _name, _help in {
+    "trim": "Keep the piece between two times.",
+    "cut": "Cut named pieces out of a take: NAME=START:END ...",
+    "split": "Split at an event, at times, or where nothing moves.",
+    "join": "One clip after another, blended.",
+    "loop": "Let clips end as they begin.",
+    "in-place": "Take out the way over the ground.",
+    "travel": "Add a steady way over the ground.",
+    "reverse": "Backwards.",
+    "retime": "Faster, slower, or a given length.",
+    "resample": "A key at each of so many frames a second.",
+    "rename": "Give clips other names: OLD=NEW ...",
+    "mirror": "Change sides.",
+    "additive": "What clips do beyond a pose.",
+    "smooth": "Take out what trembles.",
+    "fill": "Bridge keys that are no numbers.",
+    "contacts": "Events where feet come down and leave.",
+    "keep": "Keep the tracks of these joints alone.",
+    "strip": "Leave out the tracks of these joints.",
+    "reduce": "Fewer keys, within an error in metres on the skin.",
+}.items():
+    _clip.command(f"marrow.cli.clip:{_name.replace('-', '_')}", name=_name, help=_help)
+app.command(_clip)
 
 _cache = App(
     name="cache",

@@ -50,6 +50,7 @@ def bench(
 
     from marrow.bench import report
     from marrow.cli._output import console, print_json
+    from marrow.kernels.backend import backend
 
     group = importlib.import_module(f"marrow.bench.{what}")
     results = report.run_all(group.contests(), seconds)
@@ -63,3 +64,8 @@ def bench(
         out.print(", ".join(f"{k} {v}" for k, v in report.machine().items()), style="dim")
         report.show(results, out)
         report.show_measurements(more, out)
+    if what == "core" and not json and not os.environ.get("MARROW_KERNELS") and backend().name == "v4":
+        # The same for processors without AVX-512, against twins built for those.
+        sys.stdout.flush()
+        again = {**os.environ, "MARROW_KERNELS": "v3"}
+        subprocess.run([sys.executable, "-m", "marrow", *sys.argv[1:], "--no-growth"], env=again, check=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
@@ -22,6 +23,8 @@ def check(
     *,
     strict: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
+    html: Path | None = None,
+    force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
     """Find what a technical artist would want to mend before a character ships.
@@ -34,6 +37,10 @@ def check(
         Let warnings fail the check too.
     json
         Print a JSON list with one object per file; a file that cannot be read has an "error".
+    html
+        Write a page with everything that was found.
+    force
+        Replace that page if it exists.
     allow_outside
         Let a file refer to others outside its own folder.
     """
@@ -41,6 +48,10 @@ def check(
     from marrow.errors import MarrowError
     from marrow.io.lint import lint
 
+    if html is not None:
+        from marrow.cli._files import writable
+
+        writable(html, force=force)
     code = FINE
     found: list[dict[str, Any]] = []
     for file in files:
@@ -61,6 +72,10 @@ def check(
         from marrow.cli._output import print_json
 
         print_json(found)
+    if html is not None:
+        from marrow.cli._html import findings_page
+
+        html.write_text(findings_page(found), encoding="utf-8")
     return code
 
 

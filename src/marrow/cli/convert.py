@@ -23,7 +23,7 @@ def convert(
     *,
     clip: Annotated[list[str] | None, Parameter(negative=())] = None,
     clips_from: Annotated[list[Path] | None, Parameter(negative=(), consume_multiple=True)] = None,
-    max_influences: Annotated[int | None, Parameter(name=("--influences", "--max-influences"))] = None,
+    influences: Annotated[int | None, Parameter(name=("--influences", "--max-influences"))] = None,
     joints: Annotated[list[str] | None, Parameter(negative=(), consume_multiple=True)] = None,
     fps: float | None = None,
     scale: float | None = None,
@@ -42,8 +42,8 @@ def convert(
     clip
         Keep only the clip of this name; may be given several times.
     clips_from
-        More files whose clips fit this skeleton by joint name.
-    max_influences
+        More files, whose clips are fitted to this skeleton (see marrow retarget).
+    influences
         Keep only the strongest influences of every vertex.
     joints
         Write only the joints of these names or patterns (BVH); by default all that are bones.
@@ -71,7 +71,7 @@ def convert(
     character = open_character(
         source,
         clips=clips_from or (),
-        max_influences=max_influences,
+        influences=influences,
         fps=fps,
         scale=scale,
         allow_outside=allow_outside,

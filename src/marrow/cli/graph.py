@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from marrow.cli._errors import BAD_FILE, FINE, UsageError, show_error
 
+if TYPE_CHECKING:
+    from marrow.graph import Graph
+
 __all__ = ["check", "show"]
+
+
+def _opened(file: str) -> Graph:
+    from marrow.graph import load_graph
+
+    if not Path(file).exists():
+        raise UsageError(f"{file}: there is no such file")
+    return load_graph(file)
 
 
 def check(
@@ -32,9 +43,9 @@ def check(
     """
     from marrow.cli._output import console
     from marrow.errors import MarrowError
-    from marrow.graph import compile_graph, load_graph
+    from marrow.graph import compile_graph
 
-    graph = load_graph(file)
+    graph = _opened(file)
     out = console()
     if character is None:
         from marrow.graph.compiler import check_alone
@@ -60,7 +71,7 @@ def check(
     tables = compiled.tables
     out.print(
         f"{file}: fine for {character}: {len(tables.nodes)} nodes, {len(compiled.parameters)} parameters, "
-        f"{len(compiled.machines)} state machines, {compiled.initial.nbytes} bytes of state per instance",
+        f"{len(compiled.machines)} state machines, {compiled.state_bytes} bytes of state per instance",
         highlight=False,
     )
     return FINE
@@ -76,10 +87,9 @@ def show(file: str, /, *, svg: Path | None = None) -> int:
     svg
         Write the picture to this file instead.
     """
-    from marrow.graph import load_graph
     from marrow.graph.show import to_svg, to_text
 
-    graph = load_graph(file)
+    graph = _opened(file)
     if svg is None:
         print(to_text(graph), end="")
         return FINE

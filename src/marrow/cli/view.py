@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import signal
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -57,7 +61,29 @@ def view(
         print(f"studio: {url}\nCtrl-C ends it.", flush=True)
 
     quiet = None if browser else False
-    with contextlib.suppress(KeyboardInterrupt):
+    with _interrupted() as asked, contextlib.suppress(KeyboardInterrupt):
         studio = open_view(makers, port=port, host=host, token=token, browser=quiet, announce=announce)
-        studio.wait()
+        while studio.running and not asked:
+            time.sleep(0.1)
         studio.close()
+
+
+@contextlib.contextmanager
+def _interrupted() -> Iterator[list[int]]:
+    """Ctrl-C puts something into this list. A KeyboardInterrupt raised wherever the program happens to be can get lost (in
+    a callback from C, in a destructor): only a second Ctrl-C does that. A list, because a handler must not take locks."""
+    asked: list[int] = []
+
+    def ask(number: int, _: object) -> None:
+        asked.append(number)
+        if len(asked) > 1:
+            raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():  # signals are the main thread's
+        yield asked
+        return
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -5,6 +5,7 @@ from marrow.graph.compiled import CompiledGraph
 from marrow.graph.compiler import compile_graph
 from marrow.graph.control import Snapshot
 from marrow.graph.description import Graph, Parameter, load_graph, save_graph
+from marrow.graph.inspection import GraphMoment
 from marrow.graph.nodes import (
     Additive,
     AnyNode,
@@ -12,6 +13,9 @@ from marrow.graph.nodes import (
     BlendSpace1D,
     BlendSpace2D,
     ClipNode,
+    Function,
+    FunctionCall,
+    Input,
     LayerBlend,
     LookAt,
     Node,
@@ -23,10 +27,13 @@ from marrow.graph.nodes import (
     Speed,
     State,
     StateMachine,
+    SubGraph,
     Switch,
     Transition,
     TwoBoneIK,
+    known_nodes,
 )
+from marrow.graph.program import Program
 from marrow.graph.results import Events, RootMotionDelta
 
 __all__ = [
@@ -39,7 +46,11 @@ __all__ = [
     "ClipNode",
     "CompiledGraph",
     "Events",
+    "Function",
+    "FunctionCall",
     "Graph",
+    "GraphMoment",
+    "Input",
     "LayerBlend",
     "LookAt",
     "Node",
@@ -47,6 +58,7 @@ __all__ = [
     "Point1D",
     "Point2D",
     "PoseNode",
+    "Program",
     "RootMotion",
     "RootMotionDelta",
     "Slot",
@@ -54,10 +66,12 @@ __all__ = [
     "Speed",
     "State",
     "StateMachine",
+    "SubGraph",
     "Switch",
     "Transition",
     "TwoBoneIK",
     "compile_graph",
+    "known_nodes",
     "load_graph",
     "save_graph",
 ]

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import difflib
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.animation.bank import ClipBank
 from marrow.animation.kinematics import output
-from marrow.animation.resampling import ResamplingError, padded, unpack_rows
+from marrow.animation.resampling import ResamplingError, unpack_rows
 from marrow.errors import ValidationError
 from marrow.graph.buffers import Buffers
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.compiler import compile_graph
 from marrow.graph.control import GraphControl, Snapshot
 from marrow.graph.description import Graph
-from marrow.graph.player import Player
-from marrow.graph.program import PoseEvaluator, Program, ProgramBuilder
+from marrow.graph.functions import PoseFunction, bound, call
+from marrow.graph.inspection import GraphMoment, inspect
+from marrow.graph.program import PoseEvaluator, Program
 from marrow.graph.results import Events, RootMotionDelta
-from marrow.graph.solo import SoloPlayback
-from marrow.kernels.control_tables import INTERVAL
+from marrow.graph.solo import SoloPlayback, solo_graph
+from marrow.graph.state import carry_over
 from marrow.model.character import Character
 from marrow.model.pose import Pose
 from marrow.skinning import Surface, skin
@@ -30,6 +32,9 @@ from marrow.skinning.threads import thread_count
 __all__ = ["Animator"]
 
 Array = NDArray[Any]
+_ATTRIBUTES = frozenset(
+    ("character", "speed", "_threads", "_batch", "_solo", "_functions", "_control", "_evaluator", "_buffers", "_outputs")
+)  # fmt: skip
 
 
 class Animator(SoloPlayback):
@@ -56,9 +61,12 @@ class Animator(SoloPlayback):
         *,
         count: int | None = None,
         threads: int | None = 1,
+        functions: Mapping[str, PoseFunction] | None = None,
     ) -> None:
         if not isinstance(character, Character):
             raise ValidationError(f"Animator: expected a Character, got {type(character).__name__}")
+        if count is not None and (isinstance(count, bool) or not isinstance(count, (int, np.integer))):
+            raise ValidationError(f"Animator: count must be a whole number, got {count!r}")
         if count is not None and count < 1:
             raise ValidationError(f"Animator: count must be at least 1, got {count}")
         self.character = character
@@ -66,31 +74,41 @@ class Animator(SoloPlayback):
         self._batch: tuple[int, ...] = () if count is None else (int(count),)
         self.speed: float | Array = 1.0
         """How fast time passes for the character: a number, or one per instance `(N,)`."""
-        self._player: Player | None = None
-        self._control: GraphControl | None = None
-        self._buffers = Buffers()
-        self._outputs: dict[str, Any] = {}
+        self._solo = graph is None
         if graph is None:
-            self._bank = ClipBank.of(character)
-            self._player = Player(self._bank, count or 1)
-            self._evaluator = PoseEvaluator(self._bank, character.palette)
-            return
-        compiled = graph if isinstance(graph, CompiledGraph) else compile_graph(graph, character)
+            compiled = solo_graph(character)
+        else:
+            compiled = graph if isinstance(graph, CompiledGraph) else compile_graph(graph, character)
         if compiled.character is not character:
             raise ValidationError(f"Animator: the graph was compiled for {compiled.character!r}")
-        self._bank = compiled.bank
-        self._control = GraphControl(compiled, count or 1)
-        self._evaluator = PoseEvaluator(self._bank, character.palette, compiled.masks, compiled.procedurals)
-        self._look()
+        self._functions = bound(compiled, functions)
+        self._control = GraphControl(compiled, count or 1, threads=self._threads)
+        self._evaluator = PoseEvaluator(
+            compiled.bank, character.palette, compiled.masks, compiled.procedurals
+        )
+        self._buffers = Buffers()
+        self._outputs: dict[str, Any] = {}
+        self._control.show()
+        self._changed()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in _ATTRIBUTES and not hasattr(type(self), name):
+            known = sorted(n for n in (*_ATTRIBUTES, *dir(type(self))) if not n.startswith("_"))
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]!r}? " if close else ""
+            raise ValidationError(
+                f"an Animator has nothing called {name!r}: {hint}Parameters are set like items: animator[{name!r}] = ..."
+            )
+        object.__setattr__(self, name, value)
 
     @property
     def count(self) -> int:
         """N."""
-        return self._player.count if self._player is not None else self._running.count
+        return self._control.count
 
     @property
     def _running(self) -> GraphControl:
-        if self._control is None:
+        if self._solo:
             raise ValidationError(
                 "this animator runs no graph: give it one with mw.Animator(character, graph)"
             )
@@ -99,31 +117,44 @@ class Animator(SoloPlayback):
     @property
     def graph(self) -> Graph | None:
         """The graph it runs; None for playback by hand."""
-        return None if self._control is None else self._control.compiled.graph
+        return None if self._solo else self._control.compiled.graph
 
     # -- time -----------------------------------------------------------------------------------------------------
     def update(self, dt: float | ArrayLike) -> None:
         """Moves time on by `dt` seconds, a number or one per instance `(N,)`. A graph only runs forward."""
         step = self._steps(dt)
-        if self._player is not None:
-            self._player.advance(step)
-            self._outputs.clear()
-            return
-        if step.min(initial=0.0) < 0:
+        backwards = step < 0 if isinstance(step, float) else step.min(initial=0.0) < 0
+        if backwards and not self._solo:
             raise ValidationError(
-                f"update: a graph runs forward only, got {dt!r}; clips run backwards by their rate"
+                f"update: a graph runs forward only, got {dt!r}; clips run backwards by their speed"
             )
         self._settle()
-        self._advance(step)
+        if backwards:
+            self._rewind(step)
+        else:
+            self._control.update(step)
+        self._changed()
 
-    def _steps(self, dt: float | ArrayLike) -> Array:
-        """The seconds that pass for each instance `(N,)`."""
-        if isinstance(dt, float) and isinstance(
-            self.speed, float
-        ):  # by far the most usual, and then the dearest part
+    def _rewind(self, step: Array | float) -> None:
+        """Playback by hand can also go back: clips run the other way while fades go on."""
+        step = np.broadcast_to(step, (self.count,))
+        state, back = self._control.state, np.flatnonzero(step < 0)
+        for _ in range(2):
+            state.voices["speed"][back] *= -1
+            state.queue["speed"][back] *= -1
+            if _ == 0:
+                self._control.update(np.abs(step))
+
+    def _changed(self) -> None:
+        """Results of before are no longer those of this moment."""
+        self._outputs.clear()
+
+    def _steps(self, dt: float | ArrayLike) -> Array | float:
+        """The seconds that pass for each instance `(N,)`, or for all."""
+        if isinstance(dt, float) and isinstance(self.speed, float):  # by far the most usual
             seconds = dt * self.speed
             if math.isfinite(seconds):
-                return np.full(self.count, seconds)
+                return seconds
         try:
             step = np.asarray(dt, np.float64) * np.asarray(self.speed, np.float64)
             step = np.ascontiguousarray(np.broadcast_to(step, (self.count,)))
@@ -136,21 +167,32 @@ class Animator(SoloPlayback):
             raise ValidationError(f"update: dt must be finite, got {dt!r}")
         return step
 
-    def _advance(self, step: Array) -> None:
-        self._running.update(step)
-        self._outputs.clear()
-
-    def _look(self) -> None:
-        """Programs for what is seen now. Looking moves nothing, not even what waits for its first update."""
-        control = self._running
-        state = control.state.copy()
-        self._advance(np.zeros(control.count))
-        control.state = state
+    def _prepare(self) -> None:
+        """Once per update, before poses are used: runs the programs that keep something for later, and the functions."""
+        if "prepared" in self._outputs:
+            return
+        self._outputs["prepared"] = True
+        programs = self._control.programs
+        for r in range(len(programs.heads) - 1):
+            if programs.is_empty(r):
+                continue
+            self._evaluate_program(programs.program(r))
+            if r % 2:
+                call(self._control, r // 2, self._functions[r // 2])
 
     def _settle(self) -> None:
-        """Runs programs that keep something for later, where nobody asked for their poses."""
-        if self._control is not None and self._control.unsettled and not self._outputs.get("ran"):
+        """Before the next update: what has to be kept of this one is, even where nobody asked for its poses."""
+        if self._outputs.get("ran") or not self._control.programs.kept:
+            return
+        self._prepare()
+        if self._control.interpolates:
             self._run()
+
+    def _take_up(self, instances: Array) -> None:
+        self._prepare()
+        self._settle()
+        self._control.settle(instances)
+        self._changed()
 
     # -- the graph's inputs ---------------------------------------------------------------------------------------
     def __setitem__(self, parameter: str, value: Any) -> None:
@@ -165,29 +207,42 @@ class Animator(SoloPlayback):
         """The names of the graph's parameters."""
         return tuple(self._running.compiled.parameters)
 
-    def trigger(self, name: str, instances: ArrayLike | None = None) -> None:
+    def trigger(self, name: str, *, instances: ArrayLike | None = None) -> None:
         """Pulls a trigger, for all or for some `instances` (indices or a mask)."""
         self._running.trigger(name, self._chosen(instances))
 
     def play_slot(
         self,
         name: str,
-        clip: str,
+        clip: str | int,
         *,
-        fade_in: float = 0.15,
-        fade_out: float = 0.2,
-        rate: float = 1.0,
+        seconds: float | ArrayLike = 0.15,
+        out_seconds: float | ArrayLike = 0.2,
+        speed: float | ArrayLike = 1.0,
         loop: bool = False,
-        start: float = 0.0,
+        hold: bool = False,
+        start: float | ArrayLike | None = None,
         queue: bool = False,
         instances: ArrayLike | None = None,
-    ) -> None:
-        """Plays a clip in the slot `name` from the next update on, once (or until `stop_slot`), over what plays there; or,
-        with `queue=True`, after it."""
-        self._running.play_slot(
-            name, clip, fade_in=fade_in, fade_out=fade_out, rate=rate, loop=loop, start=start, queue=queue,
-            instances=self._chosen(instances),
+    ) -> bool | Array:
+        """Plays a clip in the slot `name` from the next update on, over what plays there, or with `queue=True` after it.
+
+        It fades in for `seconds`, plays once (`loop=True`: until `stop_slot`; `hold=True`: and stays at its end) and fades
+        out for `out_seconds`. Options may be one per instance. Returns whether it was taken, `(N,)` for a crowd: a full
+        queue takes no more, and neither does a slot that is out of sight.
+        """
+        control, chosen = self._running, self._chosen(instances)
+        chosen_clip = clip if isinstance(clip, str) else self._clip_name(clip)
+        accepted = control.play_slot(
+            name, chosen_clip, fade_in=seconds, fade_out=out_seconds, speed=speed,
+            loop=bool(loop), hold=bool(hold), start=start, queue=bool(queue),
+            instances=chosen,
         )  # fmt: skip
+        if not self._batch:
+            return bool(accepted[0])
+        told = np.zeros(self.count, bool)
+        told[chosen] = accepted
+        return told
 
     def stop_slot(self, name: str, *, seconds: float = 0.2, instances: ArrayLike | None = None) -> None:
         """Fades out what plays in a slot and drops what waits there."""
@@ -195,11 +250,17 @@ class Animator(SoloPlayback):
             raise ValidationError(f"stop_slot: seconds must be zero or more, got {seconds}")
         self._running.stop_slot(name, float(seconds), self._chosen(instances))
 
+    def slot_clip(self, name: str) -> str | list[str | None] | None:
+        """What plays in a slot: the name of the clip, None for nothing; a list for a crowd."""
+        names = [None, *self._running.compiled.bank.index]
+        found = [names[k] for k in self._running.playing(name)["clip"].tolist()]
+        return found if self._batch else found[0]
+
     @property
     def update_every(self) -> int | Array:
         """How often each instance is evaluated: every update (1), every second one (2)... In between, and `n - 1` updates
         late, it is interpolated. Set a number or one per instance `(N,)`."""
-        every = self._running.state[:, INTERVAL].astype(np.int64)
+        every = self._running.state.instances["interval"].copy()
         return every if self._batch else int(every[0])
 
     @update_every.setter
@@ -218,10 +279,17 @@ class Animator(SoloPlayback):
     def _chosen(self, instances: ArrayLike | None) -> Array:
         if instances is None:
             return np.arange(self.count)
-        chosen = np.asarray(instances)
+        try:
+            chosen = np.asarray(instances)
+        except ValueError:
+            raise ValidationError(f"instances: expected indices or a mask, got {instances!r}") from None
         if chosen.dtype == bool and chosen.shape != (self.count,):
             raise ValidationError(f"instances: expected a mask of shape ({self.count},), got {chosen.shape}")
-        chosen = np.flatnonzero(chosen) if chosen.dtype == bool else np.atleast_1d(chosen).astype(np.int64)
+        if chosen.dtype == bool:
+            return np.flatnonzero(chosen)
+        if chosen.size and chosen.dtype.kind not in "iu":
+            raise ValidationError(f"instances: expected whole numbers or a mask, got {instances!r}")
+        chosen = np.atleast_1d(chosen).astype(np.int64).ravel()
         if len(chosen) and (chosen.min() < 0 or chosen.max() >= self.count):
             raise ValidationError(
                 f"instances: expected 0..{self.count - 1}, got {chosen.min()}..{chosen.max()}"
@@ -238,28 +306,31 @@ class Animator(SoloPlayback):
         if count < 0:
             raise ValidationError(f"add: expected zero or more, got {count}")
         control = self._crowd("add")
+        self._prepare()
         self._settle()
         control.add(int(count))
         self._batch = (control.count,)
-        self._look()
+        self._changed()
 
-    def remove(self, instances: ArrayLike) -> None:
+    def remove(self, *, instances: ArrayLike) -> None:
         """Drops instances (indices or a mask); the others close up in order. At least one stays."""
         control = self._crowd("remove")
-        self._settle()
         gone = np.zeros(self.count, bool)
         gone[self._chosen(instances)] = True
         if gone.all():
             raise ValidationError("remove: at least one instance must stay")
+        self._prepare()
+        self._settle()
         control.remove(gone)
         self._batch = (control.count,)
-        self._look()
+        self._changed()
 
-    def reset(self, instances: ArrayLike | None = None) -> None:
+    def reset(self, *, instances: ArrayLike | None = None) -> None:
         """Starts instances over, with parameters at their defaults."""
+        self._prepare()
         self._settle()
-        self._running.reset(self._chosen(instances))
-        self._look()
+        self._running.reset(np.unique(self._chosen(instances)))
+        self._changed()
 
     def snapshot(self) -> Snapshot:
         """All that changes, to come back to with `restore`; the same updates then give the same results, bit for bit."""
@@ -267,19 +338,40 @@ class Animator(SoloPlayback):
         return self._running.snapshot()
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Goes back to a moment."""
+        """Goes back to a moment of the same graph."""
         control = self._running
-        if not self._batch and len(snapshot.state) != 1:
-            raise ValidationError(f"restore: the snapshot holds {len(snapshot.state)} instances")
+        if not self._batch and isinstance(snapshot, Snapshot) and len(snapshot) != 1:
+            raise ValidationError(f"restore: the snapshot holds {len(snapshot)} instances")
         control.restore(snapshot)
         if self._batch:
             self._batch = (control.count,)
-        self._look()
+        self._changed()
+
+    def replace_graph(
+        self, graph: Graph | CompiledGraph, *, functions: Mapping[str, PoseFunction] | None = None
+    ) -> None:
+        """Goes on with another graph, as when its file was edited: parameters keep their values, machines their states,
+        clips their times and slots what they play, where names and paths match; the rest begins."""
+        old = self._running
+        compiled = graph if isinstance(graph, CompiledGraph) else compile_graph(graph, self.character)
+        if compiled.character is not self.character:
+            raise ValidationError(f"replace_graph: the graph was compiled for {compiled.character!r}")
+        bound_functions = bound(compiled, functions)
+        self._prepare()
+        control = GraphControl(compiled, self.count, threads=self._threads)
+        carry_over(old.compiled, old.state, compiled, control.state)
+        control.set_interval(old.state.instances["interval"])
+        self._functions, self._control = bound_functions, control
+        self._evaluator = PoseEvaluator(
+            compiled.bank, self.character.palette, compiled.masks, compiled.procedurals
+        )
+        control.show()
+        self._changed()
 
     # -- results --------------------------------------------------------------------------------------------------
-    def state(self, path: str | None = None) -> str | list[str]:
-        """The state that a machine is in: the first one, or the one at `path` (such as `"root.base"`)."""
-        names = self._running.current(path)
+    def state(self, machine: str | None = None) -> str | list[str]:
+        """The state that a machine is in: the first one, or the one of a name or at a path (such as `"root.base"`)."""
+        names = self._running.current(machine)
         return names if self._batch else names[0]
 
     @property
@@ -287,48 +379,45 @@ class Animator(SoloPlayback):
         """The paths of all state machines, with the names of their states."""
         return {path: entry.states for path, entry in self._running.compiled.machines.items()}
 
+    def inspect(self, instance: int = 0) -> GraphMoment:
+        """What the graph does for one instance: machines, weights of nodes, times of clips, values of parameters."""
+        return inspect(self._control, int(self._chosen(instance)[0]))
+
     @property
     def events(self) -> Events:
-        """What clips passed in the last update."""
+        """What happened in the last update: events that clips passed; with `.all` also states, transitions and slots."""
         if "events" not in self._outputs:
-            compiled = self._running.compiled
-            names = ("", *compiled.bank.index)
-            self._outputs["events"] = Events.of(self._running.fired, compiled.event_names, names)
+            self._outputs["events"] = Events(self._control.events.copy(), self._control.compiled)
         return self._outputs["events"]
 
     @property
     def root_motion(self) -> RootMotionDelta:
         """How far the character went in the last update, where the graph's root is a `RootMotion`."""
-        motion = self._running.motion if self._batch else self._running.motion[0]
+        motion = self._control.travel if self._batch else self._control.travel[0]
         return RootMotionDelta(motion[..., :3].copy(), motion[..., 3:].copy())
 
     @property
     def resampling_error(self) -> dict[str, ResamplingError]:
         """For each clip, the worst the frames played from are off from the file's keys."""
-        return {s.name: s.error for s in self._bank.sampled}
+        return {s.name: s.error for s in self._control.compiled.bank.sampled}
 
     @property
     def program(self) -> Program:
         """The pose programs of this moment, one per instance."""
-        if self._control is not None:
-            return self._control.program
-        if "program" not in self._outputs:
-            assert self._player is not None
-            builder = ProgramBuilder(self.count)
-            self._outputs["program"] = builder.build(self._player.emit(builder))
-        return self._outputs["program"]
+        return self._control.program
 
-    def _run(self, **outputs: Array) -> None:
-        if self._control is None:
-            self._evaluator.run(self.program, threads=self._threads, **outputs)
-            return
+    def _evaluate_program(self, program: Program, **outputs: Array) -> None:
         self._evaluator.run(
-            self.program,
+            program,
             memory=self._control.memory,
             vectors=self._control.vectors,
             threads=self._threads,
             **outputs,
         )
+
+    def _run(self, **outputs: Array) -> None:
+        self._prepare()
+        self._evaluate_program(self.program, **outputs)
         self._outputs["ran"] = True
 
     def evaluate(self, *, model: Array | None = None, palette: Array | None = None) -> None:
@@ -342,18 +431,20 @@ class Animator(SoloPlayback):
         self._run(**outputs)
 
     def _evaluate(self, name: str, shape: tuple[int, ...]) -> Array:
-        if name not in self._outputs:
-            out = self._buffers.take((self.count, *shape))
-            self._run(**{name: out})
-            self._outputs[name] = out.reshape(*self._batch, *shape)
-        return self._outputs[name]
+        outputs = self._outputs
+        if name not in outputs:
+            self._prepare()
+            out = self._buffers.take((*self._batch, *shape))
+            self._evaluate_program(self._control.program, **{name: out})
+            outputs[name], outputs["ran"] = out, True
+        return outputs[name]
 
     @property
     def pose(self) -> Pose:
         """Local transforms and morph weights of this moment."""
         if "unpacked" not in self._outputs:
             J, M = len(self.character.skeleton), len(self.character.skeleton.morph_names)
-            rows = self._evaluate("pose", (10 * padded(J) + padded(M),))
+            rows = self._evaluate("pose", (self._evaluator.layout.size,))
             pose = unpack_rows(rows.reshape(self.count, -1), J, M)
             self._outputs["unpacked"] = pose if self._batch else pose[0]
         return self._outputs["unpacked"]
@@ -371,12 +462,27 @@ class Animator(SoloPlayback):
 
     def skin(self, **options: Any) -> Surface:
         """The deformed character: `mw.skin` of this moment, with its options."""
-        if self.character.skeleton.morph_names:
-            options.setdefault("morphs", self.pose.morphs)
-        return skin(self.character, self.matrices, **options)
+        if not self.character.skeleton.morph_names or "morphs" in options:
+            return skin(self.character, self.matrices, **options)
+        matrices, morphs = self.matrices_and_morphs()
+        return skin(self.character, matrices, morphs=morphs, **options)
+
+    def matrices_and_morphs(self) -> tuple[Array, Array]:
+        """Skinning matrices `(N, J, 3, 4)` and weights of the morph channels `(N, M)` of this moment, in one pass."""
+        P, M = len(self.character.palette), len(self.character.skeleton.morph_names)
+        layout, outputs = self._evaluator.layout, self._outputs
+        if M == 0:
+            return self.matrices, np.zeros((*self._batch, 0), np.float32)
+        if "palette" not in outputs or "pose" not in outputs:
+            palette = self._buffers.take((*self._batch, P, 3, 4))
+            pose = self._buffers.take((*self._batch, layout.size))
+            self._run(palette=palette, pose=pose)
+            outputs["palette"], outputs["pose"] = palette, pose
+        first = 10 * layout.joints
+        return outputs["palette"], outputs["pose"][..., first : first + M]
 
     def __repr__(self) -> str:
-        if self._control is not None:
+        if not self._solo:
             machines = self._control.compiled.machines
             what = f"{self.count} instances of a graph" if self._batch else "running a graph"
             what += f", in {self.state()!r}" if machines and not self._batch else ""

@@ -15,6 +15,8 @@ __all__ = ["Buffers"]
 
 Array = NDArray[Any]
 KEPT = 3
+SMALL = 4096
+"""Floats up to which asking the system is quicker than keeping account."""
 
 
 class Buffers:
@@ -27,6 +29,8 @@ class Buffers:
     def take(self, shape: tuple[int, ...]) -> Array:
         """An array of `shape` with anything in it."""
         size = math.prod(shape)
+        if size <= SMALL:
+            return np.empty(shape, np.float32)
         free = [i for i, (memory, user) in enumerate(self._kept) if memory.size == size and user() is None]
         # The latest is the most likely to be in the processor's cache still.
         memory = self._kept.pop(free[-1])[0] if free else aligned_zeros(size)

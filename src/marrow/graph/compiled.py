@@ -2,73 +2,129 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from marrow.animation.bank import ClipBank
-from marrow.graph.description import Graph
 from marrow.graph.program import Procedurals
-from marrow.kernels.control_tables import Tables
+from marrow.kernels.control_tables import GraphTables
 from marrow.model.character import Character
 
-__all__ = ["CompiledGraph", "MachineEntry", "ParameterEntry", "SlotEntry"]
+if TYPE_CHECKING:
+    from marrow.graph.description import Graph
+
+__all__ = ["CompiledGraph", "FunctionEntry", "MachineEntry", "ParameterEntry", "SlotEntry"]
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
 class ParameterEntry:
-    """Where the state keeps a parameter: `width` columns of values and of what they were set to."""
+    """Where the state keeps a parameter: `width` columns of values and of what they were set to; the first of its rows in
+    the table of parameters."""
 
     type: str
-    value: int
-    target: int
+    column: int
     width: int
     hold: float
+    index: int
 
 
 @dataclass(frozen=True)
 class MachineEntry:
-    """Where the state keeps a machine, and the names of its states."""
+    """The number of a machine, and the names of its states."""
 
-    at: int
+    index: int
     states: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class SlotEntry:
-    """Where the state keeps a slot, and whether it takes additive clips."""
+    """The number of a slot, and whether it takes additive clips."""
 
-    at: int
+    index: int
     additive: bool
+
+
+@dataclass(frozen=True)
+class FunctionEntry:
+    """A node that calls a function: where it stands, the function's name, the parameters it is given."""
+
+    path: str
+    name: str
+    parameters: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CompiledGraph:
-    """What `compile_graph` makes: `tables` for the control kernel, `masks` and `procedurals` for the pose kernel, the
-    `initial` state of an instance, and where to find parameters, machines (by path) and slots (by name) in it."""
+    """What `compile_graph` makes: `tables` for the control kernel, `masks` and `procedurals` for the pose kernel, and
+    where to find parameters, machines (by path), slots (by name) and functions. `paths` are those of the nodes,
+    in order, `names` the paths of those that have a name.
+
+    `depth` poses lie on the stack of a program at most; `longest` operations has one that gives a pose, `section` one that
+    starts inertia; `memory` floats are kept per instance from one update to the next.
+    """
 
     graph: Graph
     character: Character
     bank: ClipBank
-    tables: Tables
-    initial: Array
+    tables: GraphTables
+    values: Array
     masks: Array
     procedurals: Procedurals
     parameters: dict[str, ParameterEntry]
     machines: dict[str, MachineEntry]
     slots: dict[str, SlotEntry]
+    functions: tuple[FunctionEntry, ...]
+    paths: tuple[str, ...]
+    names: dict[str, str]
     event_names: tuple[str, ...]
     sums: int
     depth: int
     longest: int
+    section: int
     memory: int
     vectors: int
+
+    @cached_property
+    def identity(self) -> str:
+        """The same for two graphs if the state of one can be used by the other."""
+        digest = hashlib.blake2b(digest_size=16)
+        for name, table in zip(self.tables._fields, self.tables):
+            if name not in ("roots", "events", "constants", "numbers"):
+                digest.update(f"{name} {table.shape}".encode())
+                digest.update(table.tobytes())
+        digest.update(repr((self.memory, list(self.bank.index), self.bank.duration.tolist())).encode())
+        return digest.hexdigest()
+
+    @cached_property
+    def machine_paths(self) -> tuple[str, ...]:
+        """The name of every machine, or its path where it has none, by number."""
+        called = {path: name for name, path in self.names.items()}
+        paths = (self.paths[int(node)] for node in self.tables.machines["node"])
+        return tuple(called.get(path, path) for path in paths)
+
+    @cached_property
+    def machine_states(self) -> tuple[tuple[str, ...], ...]:
+        """The names of the states of every machine, by number; switches have none."""
+        found: list[tuple[str, ...]] = [()] * len(self.tables.machines)
+        for entry in self.machines.values():
+            found[entry.index] = entry.states
+        return tuple(found)
 
     def __repr__(self) -> str:
         return (
             f"CompiledGraph({len(self.tables.nodes)} nodes, {len(self.parameters)} parameters, "
-            f"{len(self.machines)} machines, {self.initial.nbytes} bytes per instance)"
+            f"{len(self.machines)} machines, {self.state_bytes} bytes per instance)"
         )
+
+    @property
+    def state_bytes(self) -> int:
+        """Bytes of state per instance."""
+        from marrow.graph.state import new_state
+
+        return sum(array.nbytes for array in new_state(self, 1))

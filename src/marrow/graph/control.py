@@ -2,115 +2,238 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from marrow.animation.resampling import padded
 from marrow.errors import UnknownNameError, ValidationError
-from marrow.graph.compiled import CompiledGraph
+from marrow.graph.compiled import CompiledGraph, MachineEntry, ParameterEntry, SlotEntry
 from marrow.graph.program import Program
-from marrow.graph.warming import warming
+from marrow.graph.programs import Programs
+from marrow.graph.state import assign, check_state, copied, joined, new_state, taken
 from marrow.kernels import control
 from marrow.kernels import control_tables as ct
-from marrow.kernels.compiler import readonly
-from marrow.kernels.program import OPERATION
+from marrow.kernels.control_tables import CrowdState, Workspace
+from marrow.kernels.language.kernel import Frame
+from marrow.skinning.threads import WORTH_SECONDS, run_split
 
 __all__ = ["GraphControl", "Snapshot"]
 
+log = logging.getLogger("marrow")
+
 Array = NDArray[Any]
+_MOVING, _FIRST = control.update_graph.offsets["moving"], control.update_graph.offsets["first"]
+SECONDS_PER_NODE = 25e-9
+"""About what a node of a graph costs per instance; enough to tell whether a thread is worth it."""
+LONG_STEP = 0.25
+"""Seconds of an update from which on it may have more to tell than there is room for, and is then made again."""
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """All that changes of a crowd, at one moment."""
+    """All that changes of a crowd, at one moment, and the graph it belongs to (`CompiledGraph.identity`)."""
 
-    state: Array
+    graph: str
+    state: CrowdState
     memory: Array
+    travel: Array
+    events: Array
+
+    def __len__(self) -> int:
+        return len(self.memory)
 
 
 class GraphControl:
-    """Holds `state (N, S)`, one row per instance, and the pose programs of the last update. `compiled_kernel=False` runs
-    the control pass without the kernel compiler, to step through it; None does so until the kernel is there (see
-    `marrow.graph.warming`)."""
+    """Holds the `state` of N instances, and the pose programs of the last update."""
 
-    def __init__(self, compiled: CompiledGraph, count: int, *, compiled_kernel: bool | None = None) -> None:
-        self.compiled = compiled
-        self._kernel = compiled_kernel
-        self.state = np.tile(compiled.initial, (count, 1))
+    def __init__(self, compiled: CompiledGraph, count: int, *, threads: int = 1) -> None:
+        self.compiled, self.threads = compiled, threads
+        self._parts: list[GraphControl] = []
+        self._frame: Frame | None = None
+        self._bound: tuple[Any, ...] = ()
+        self.state = new_state(compiled, count)
+        self.interpolates = False
+        """Whether any instance is updated less than every time."""
+        self.memory = np.zeros((count, self._memory_columns), np.float32)
+        self.programs = Programs(compiled, count)
+        self.travel = _still(count)
+        self.vectors = np.zeros((count, max(compiled.vectors, 1)), np.float32)
+        self.events = np.zeros(0, ct.HAPPENED)
+        """What happened in the last update."""
+        self._events = np.zeros(4 * control.MOST_EVENTS, ct.HAPPENED)
+        self._counters = np.zeros(1, ct.COUNTERS)
         self._work = np.zeros(len(compiled.tables.nodes), ct.WORK)
         self._sums = np.zeros(compiled.sums, np.int64)
-        self._motion = np.zeros(7)
-        self._tick = 0
-        self._fired = np.zeros(4 * ct.MAX_EVENTS, ct.FIRED)
-        self._fired_count = 0
-        self.rare = False
-        """Whether any instance is updated less than every time."""
-        self._resize(count)
-        self.memory = np.zeros((count, self._memory_columns), np.float32)
-        self.unsettled = False
-        """Whether the programs keep something for later, so that they have to run before the next update."""
+        self._numbers = (np.zeros(ct.MAX_RULE + 1), np.zeros(ct.MAX_RULE + 1), np.zeros(7))
+        self._warned = False
 
-    def _resize(self, count: int) -> None:
-        self._start = np.zeros(count + 1, np.int64)
-        self._ops = np.empty(count * self.compiled.longest, OPERATION)
-        self.vectors = np.zeros((count, max(self.compiled.vectors, 1)), np.float32)
-        self.motion = np.zeros((count, 7))
-        self.motion[:, 6] = 1
-        self._fired_count = 0
+    # -- time -----------------------------------------------------------------------------------------------------
+    @property
+    def count(self) -> int:
+        return len(self.state.instances)
 
     @property
-    def _row(self) -> int:
-        skeleton = self.compiled.character.skeleton
-        return 10 * padded(len(skeleton)) + padded(len(skeleton.morph_names))
+    def pose_size(self) -> int:
+        """Floats of a pose in memory."""
+        return self.compiled.bank.layout.size
 
     @property
     def _memory_columns(self) -> int:
-        return self.compiled.memory + (2 * self._row if self.rare else 0)
-
-    @property
-    def count(self) -> int:
-        return len(self.state)
+        return self.compiled.memory + (2 * self.pose_size if self.interpolates else 0)
 
     @property
     def program(self) -> Program:
-        return Program(self._start, self._ops, self.compiled.depth)
+        """The programs that give the poses of this moment."""
+        return self.programs.main
 
-    @property
-    def fired(self) -> Array:
-        """The events of the last update."""
-        return self._fired[: self._fired_count]
+    def update(self, dt: Array | float) -> None:
+        """Moves every instance on by `dt` seconds, for each `(N,)` or for all, and writes the pose programs."""
+        longest = dt if isinstance(dt, float) else dt.max(initial=0.0)
+        before = copied(self.state) if longest > LONG_STEP else None
+        events, missed, endless = self._run(dt, moving=True)
+        while before is not None and missed:
+            self.state = copied(before)
+            self._grow()
+            events, missed, endless = self._run(dt, moving=True)
+        self.events = self._events[:events]
+        if missed or endless:
+            self._warn()
 
-    def update(self, dt: Array) -> None:
-        """Moves every instance on by `dt (N,)` seconds and writes the pose programs."""
-        dt = readonly(dt)  # a graph is always controlled by the same kernel
-        done, count = 0, 0
-        kept = 0
-        while done < self.count:
-            arguments = (
-                self.compiled.tables, self.state, dt, self._work, self._sums, self._motion, self._start,
-                self._ops, self.vectors, self._fired, count, self.motion, self.compiled.memory, self._row,
-                self._tick, done, self.count,
+    def show(self, instances: Array | None = None) -> None:
+        """Writes the programs that show instances as they are, without moving them; those of others stay."""
+        rows = np.arange(self.count) if instances is None else instances
+        part = GraphControl(self.compiled, len(rows))
+        part.state = taken(self.state, rows)
+        part._run(np.zeros(len(rows)), moving=False)
+        self.vectors[rows] = part.vectors
+        self.programs = part.programs if instances is None else self.programs.replaced(rows, part.programs)
+
+    def settle(self, instances: Array) -> None:
+        """Takes up what was asked of instances at once, as an update of no time would; others stay as they are."""
+        part = GraphControl(self.compiled, len(instances))
+        part.state = taken(self.state, instances)
+        part.state.instances["interval"] = 1
+        part.update(np.zeros(len(instances)))
+        part.state.instances["interval"] = self.state.instances["interval"][instances]
+        assign(self.state, instances, part.state)
+        self.vectors[instances] = part.vectors
+        self.programs = self.programs.replaced(instances, part.programs)
+
+    def _run(self, dt: Array | float, *, moving: bool) -> tuple[int, int, int]:
+        """One pass of the kernel, again and again where its room runs out. Returns how many events there are, how much
+        had no room, and how many instances go round for ever."""
+        if self.threads > 1:
+            seconds = self.count * len(self._work) * SECONDS_PER_NODE
+            parts = min(self.threads, self.count, int(seconds / WORTH_SECONDS))
+            if parts > 1:
+                return self._run_parts(np.broadcast_to(dt, (self.count,)), moving, parts)
+        self.programs.clear()
+        done, count, kept, events, missed, endless = 0, self.count, 0, 0, 0, 0
+        while done < count:
+            frame = self._framed()
+            frame.kept["dt"][...] = dt
+            frame.words[_MOVING], frame.words[_FIRST] = moving, done
+            done, kept, events, missed, endless = frame.run()  # type: ignore[misc]
+            if done < count:
+                self._grow()
+        self.programs.kept = moving and bool(kept or self.compiled.functions)
+        return events, missed, endless
+
+    def _run_parts(self, dt: Array, moving: bool, count: int) -> tuple[int, int, int]:
+        """The same on several threads, each with a part of the crowd. Instances know nothing of each other, so the
+        result is the same; programs and events are joined behind one another."""
+        edges = [self.count * k // count for k in range(count + 1)]
+        if [len(p.state.instances) for p in self._parts] != np.diff(edges).tolist():
+            self._parts = [GraphControl(self.compiled, b - a) for a, b in pairwise(edges)]
+        results = [(0, 0, 0)] * count
+        for part, a, b in zip(self._parts, edges, edges[1:]):
+            if part.travel.base is not self.travel or part.state.instances.base is not self.state.instances:
+                part.state = CrowdState(*(array[a:b] for array in self.state))
+                part.travel, part.vectors = self.travel[a:b], self.vectors[a:b]
+
+        def run(first: int, last: int) -> None:
+            for k in range(first, last):
+                results[k] = self._parts[k]._run(dt[edges[k] : edges[k + 1]], moving=moving)
+
+        run_split(run, count, count * WORTH_SECONDS, self.threads)
+        self.programs.join([part.programs for part in self._parts])
+        for name in ct.COUNTERS.names or ():
+            self._counters[name] = max(part._counters[0][name] for part in self._parts)
+        events = [part._events[:found] for part, (found, _, _) in zip(self._parts, results)]
+        joined_events = np.concatenate(events)
+        joined_events["instance"] += np.repeat(edges[:-1], [len(e) for e in events]).astype(np.int32)
+        if len(joined_events) > len(self._events):
+            self._events = np.zeros(2 * len(joined_events), ct.HAPPENED)
+        self._events[: len(joined_events)] = joined_events
+        found, missed, endless = (sum(r[k] for r in results) for k in range(3))
+        return found, missed, endless
+
+    def _framed(self) -> Frame:
+        """The control kernel's frame, with the arrays of this moment in it."""
+        bound = (
+            self.state,
+            self.travel,
+            self.vectors,
+            self._events,
+            self.programs.operations,
+            self.programs.starts,
+        )
+        if self._frame is None or any(a is not b for a, b in zip(bound, self._bound)):
+            room = Workspace(
+                self._counters, self._work, self._sums, *self._numbers, self.travel, self.vectors, self._events,
+                self.programs.heads, self.programs.starts, self.programs.operations,
             )  # fmt: skip
-            if self._kernel is None and warming.ready(arguments, self.count):
-                self._kernel = True
-            run: Callable[..., Any] = control.update_graph if self._kernel else control.update_graph_plainly
-            done, count, self._tick, more = run(*arguments)
-            kept += more
-            if done < self.count:
-                self._fired = np.concatenate([self._fired, np.zeros_like(self._fired)])
-        self._fired_count = count
-        self.unsettled = kept > 0
+            self._bound = bound
+            self._frame = control.update_graph.frame(
+                graph=self.compiled.tables, state=self.state, room=room, dt=np.zeros(self.count),
+                memory=self.compiled.memory, row=self.pose_size, moving=0, first=0,
+            )  # fmt: skip
+        return self._frame
+
+    def _grow(self) -> None:
+        for part in self._parts:
+            part._grow()
+        self.programs.grow()
+        self._events = np.concatenate([self._events, np.zeros_like(self._events)])
+
+    def _warn(self) -> None:
+        """What could not be done is said, once."""
+        counters = self._counters[0]
+        if self._warned:
+            return
+        if counters["missed_events"] or counters["missed_operations"]:
+            self._warned = True
+            log.warning(
+                "an update had more to tell than there is room for: %d events and %d pose operations were dropped; "
+                "is a clip played very fast?",
+                counters["missed_events"],
+                counters["missed_operations"],
+            )
+        if counters["endless"]:
+            self._warned = True
+            machine = int(self.compiled.tables.machines["node"][counters["endless_machine"]])
+            log.warning(
+                "the state machine at %s goes round for ever at one moment (%d instances); it was stopped there",
+                self.compiled.paths[machine],
+                counters["endless"],
+            )
 
     # -- parameters -----------------------------------------------------------------------------------------------
+    def _parameter(self, name: str, kind: str = "parameter") -> ParameterEntry:
+        if not isinstance(name, str):
+            raise ValidationError(f"a {kind} is named by a string, got {name!r}")
+        if name not in self.compiled.parameters:
+            known = self.triggers if kind == "trigger" else self.compiled.parameters
+            raise UnknownNameError(kind, name, known)
+        return self.compiled.parameters[name]
+
     def set(self, name: str, value: Any) -> None:
         """Sets a parameter for all (a number, or a vector of three) or each (`(N,)`, `(N, 3)`)."""
-        if name not in self.compiled.parameters:
-            raise UnknownNameError("parameter", name, self.compiled.parameters)
-        entry = self.compiled.parameters[name]
+        entry = self._parameter(name)
         if entry.type == "trigger":
             raise ValidationError(f"{name!r} is a trigger: pull it with trigger({name!r})")
         try:
@@ -122,118 +245,132 @@ class GraphControl:
             raise ValidationError(
                 f"{name!r}: expected {what}, got {np.shape(value) or type(value).__name__}"
             ) from None
-        self.state[:, entry.target : entry.target + entry.width] = values
+        self.state.goals[:, entry.column : entry.column + entry.width] = values
 
-    def get(self, name: str) -> Array:
-        """What a parameter was set to, `(N,)` or `(N, 3)`; whether a trigger still waits."""
-        if name not in self.compiled.parameters:
-            raise UnknownNameError("parameter", name, self.compiled.parameters)
-        entry = self.compiled.parameters[name]
+    def get(self, name: str, *, smoothed: bool = False) -> Array:
+        """What a parameter was set to (`smoothed`: what it is on its way there), `(N,)` or `(N, 3)`; whether a trigger
+        still waits."""
+        entry = self._parameter(name)
         if entry.type == "trigger":
-            return self.state[:, entry.value] != 0
+            return self.state.values[:, entry.column] != 0
+        source = self.state.values if smoothed else self.state.goals
         if entry.type == "vector":
-            return self.state[:, entry.target : entry.target + 3].copy()
-        values = self.state[:, entry.target]
+            return source[:, entry.column : entry.column + 3].copy()
+        values = source[:, entry.column]
         return values != 0 if entry.type == "bool" else values.copy()
 
     def trigger(self, name: str, instances: Array) -> None:
         """Pulls a trigger for some instances."""
-        if name not in self.compiled.parameters:
-            raise UnknownNameError("trigger", name, self.triggers)
-        entry = self.compiled.parameters[name]
+        entry = self._parameter(name, "trigger")
         if entry.type != "trigger":
             raise ValidationError(f"{name!r} is a {entry.type}, not a trigger: set it like an item")
-        self.state[instances, entry.value] = 1
-        self.state[instances, entry.target] = entry.hold
+        self.state.values[instances, entry.column] = 1
+        self.state.goals[instances, entry.column] = entry.hold
 
     @property
     def triggers(self) -> list[str]:
         return [n for n, p in self.compiled.parameters.items() if p.type == "trigger"]
 
     # -- machines, slots ------------------------------------------------------------------------------------------
-    def current(self, path: str | None) -> list[str]:
-        """The name of the state each instance is in, for the machine at `path` (the first when left out)."""
+    def machine(self, path: str | None) -> MachineEntry:
+        """The machine of a name or at a path; the first when left out."""
         machines = self.compiled.machines
         if not machines:
             raise ValidationError("the graph has no state machine")
         if path is None:
             path = next(iter(machines))
+        path = self.compiled.names.get(path, path)
         if path not in machines:
-            raise UnknownNameError("state machine", path, machines)
-        entry = machines[path]
-        return [entry.states[int(k)] for k in self.state[:, entry.at + ct.CURRENT]]
+            raise UnknownNameError("state machine", path, (*self.compiled.names, *machines))
+        return machines[path]
+
+    def current(self, path: str | None) -> list[str]:
+        """The name of the state each instance is in, for the machine at `path`."""
+        entry = self.machine(path)
+        initial = int(self.compiled.tables.machines["initial"][entry.index])
+        machines = self.state.machines[:, entry.index]
+        numbers = np.where(machines["run"] == ct.STOPPED, initial, machines["current"])
+        return [entry.states[k] for k in numbers.tolist()]
+
+    def slot(self, name: str) -> SlotEntry:
+        if name not in self.compiled.slots:
+            raise UnknownNameError("slot", name, self.compiled.slots)
+        return self.compiled.slots[name]
 
     def play_slot(
         self,
         name: str,
         clip: str,
         *,
-        fade_in: float,
-        fade_out: float,
-        rate: float,
+        fade_in: ArrayLike,
+        fade_out: ArrayLike,
+        speed: ArrayLike,
         loop: bool,
-        start: float,
+        hold: bool,
+        start: ArrayLike | None,
         queue: bool,
         instances: Array,
-    ) -> None:
-        """Plays a clip in a slot, now or after what plays."""
-        compiled = self.compiled
-        if name not in compiled.slots:
-            raise UnknownNameError("slot", name, compiled.slots)
+    ) -> Array:
+        """Plays a clip in a slot, now or after what plays. Returns which of the instances took it `(n,)`: a queue may be
+        full, and a slot out of sight."""
+        compiled, entry = self.compiled, self.slot(name)
         if clip not in compiled.bank.index:
             raise UnknownNameError("clip", clip, compiled.bank.index)
-        entry, index = compiled.slots[name], compiled.bank.index[clip]
+        index = compiled.bank.index[clip]
         if compiled.character.clips[clip].additive != entry.additive:
             raise ValidationError(
                 f"slot {name!r} {'takes only additive clips' if entry.additive else 'cannot play additive clips'}: {clip!r}"
             )
-        numbers = {"fade_in": fade_in, "fade_out": fade_out, "start": start}
-        for what, number in numbers.items():
-            if not (np.isfinite(number) and number >= 0):
-                raise ValidationError(f"play_slot: {what} must be zero or more seconds, got {number}")
-        if not np.isfinite(rate) or rate == 0:
-            raise ValidationError(f"play_slot: rate must be a number other than zero, got {rate}")
-        duration = float(compiled.bank.duration[index])
-        if rate < 0 and start == 0:
-            start = duration
-        # Fades must fit into what they fade.
-        length = duration / abs(rate)
-        if not loop and fade_in + fade_out > length:
-            shrink = length / (fade_in + fade_out)
-            fade_in, fade_out = fade_in * shrink, fade_out * shrink
-        waiting = self.state[instances, entry.at + ct.SLOT_QUEUED] if queue else np.zeros(len(instances))
-        if len(waiting) and waiting.max() >= ct.QUEUE:
-            raise ValidationError(f"slot {name!r}: {ct.QUEUE} clips wait already")
-        place = entry.at + ct.SLOT_QUEUE + waiting.astype(np.int64) * ct.QUEUE_COLUMNS
-        for k, value in enumerate((index, rate, float(loop), fade_in, fade_out, min(start, duration))):
-            self.state[instances, place + k] = value
-        self.state[instances, entry.at + ct.SLOT_QUEUED] = waiting + 1
+        n, duration = len(instances), float(compiled.bank.duration[index])
+        speeds = _each("speed", speed, n)
+        begins = np.where(speeds < 0, duration, 0.0) if start is None else _each("start", start, n, least=0.0)
+        ins, outs = _each("fade_in", fade_in, n, least=0.0), _each("fade_out", fade_out, n, least=0.0)
+        how = ct.LOOPS if loop else ct.HOLDS if hold else ct.ONCE
+        if how == ct.ONCE:
+            # Fades must fit into what they fade.
+            length = duration / np.maximum(np.abs(speeds), 1e-9)
+            shrink = np.minimum(1.0, length / np.maximum(ins + outs, 1e-9))
+            ins, outs = ins * shrink, outs * shrink
+        slots = self.state.slots[instances, entry.index]
+        waiting = slots["waiting"] if queue else np.zeros(n, np.int64)
+        unseen = (slots["run"] == ct.STOPPED) & (self.state.instances["new"][instances] == 0)
+        taken_up = (waiting < ct.QUEUE) & ~unseen
+        rows = np.flatnonzero(taken_up)
+        entries = np.zeros(len(rows), ct.QUEUE_STATE)
+        entries["clip"], entries["loop"], entries["speed"] = index, how, speeds[rows]
+        entries["fade_in"], entries["fade_out"] = ins[rows], outs[rows]
+        entries["start"] = np.minimum(begins[rows], duration)
+        who = instances[rows]
+        self.state.queue[who, entry.index * ct.QUEUE + waiting[rows]] = entries
+        slots = slots[rows]
+        slots["waiting"] = waiting[rows] + 1
+        slots["stop"] = -1.0
         if not queue:
-            # Nothing leads any more: the newcomer is taken at the next update, over what fades.
-            self.state[instances, entry.at + ct.TARGET] = 0
+            slots["cut"] = 1
+        self.state.slots[who, entry.index] = slots
+        return taken_up
 
     def stop_slot(self, name: str, seconds: float, instances: Array) -> None:
         """Fades out what plays in a slot, and forgets what waits."""
-        if name not in self.compiled.slots:
-            raise UnknownNameError("slot", name, self.compiled.slots)
-        at = self.compiled.slots[name].at
-        for voice in range(ct.VOICES):
-            v = at + ct.SLOT_HEAD + voice * ct.VOICE_COLUMNS
-            self.state[instances, v + ct.V_FROM] = self.state[instances, v + ct.V_WEIGHT]
-        for column, value in (
-            (ct.SLOT_QUEUED, 0),
-            (ct.TARGET, 0),
-            (ct.SLOT_PROGRESS, 0),
-            (ct.SLOT_SECONDS, max(seconds, 1e-9)),
-        ):
-            self.state[instances, at + column] = value
+        entry = self.slot(name)
+        slots = self.state.slots[instances, entry.index]
+        slots["waiting"], slots["cut"], slots["stop"] = 0, 0, seconds
+        self.state.slots[instances, entry.index] = slots
+
+    def playing(self, name: str) -> Array:
+        """What leads in a slot, as records of its voice `(N,)`; `clip` is 0 where nothing does."""
+        index = self.slot(name).index
+        slots = self.state.slots[:, index]
+        voices = self.state.voices[np.arange(self.count), index * ct.VOICES + np.maximum(slots["leader"], 0)]
+        voices["clip"][(slots["leader"] < 0) | (slots["run"] != ct.RUNNING)] = 0
+        return voices
 
     # -- rarely updated instances ---------------------------------------------------------------------------------
     def set_interval(self, every: Array) -> None:
         """Updates instance n only every `every[n]` updates."""
-        self.state[:, ct.INTERVAL] = every
-        if not self.rare and (every > 1).any():
-            self.rare = True
+        self.state.instances["interval"] = every
+        if not self.interpolates and (every > 1).any():
+            self.interpolates = True
             grown = np.zeros((self.count, self._memory_columns), np.float32)
             grown[:, : self.memory.shape[1]] = self.memory
             self.memory = grown
@@ -241,31 +378,72 @@ class GraphControl:
     # -- instances ------------------------------------------------------------------------------------------------
     def add(self, count: int) -> None:
         """New instances, as at the beginning, behind the others."""
-        self.state = np.concatenate([self.state, np.tile(self.compiled.initial, (count, 1))])
+        before = self.count
+        self.state = joined(self.state, new_state(self.compiled, count))
         self.memory = np.concatenate([self.memory, np.zeros((count, self._memory_columns), np.float32)])
-        self._resize(len(self.state))
+        self.travel = np.concatenate([self.travel, _still(count)])
+        self.vectors = np.concatenate([self.vectors, np.zeros((count, self.vectors.shape[1]), np.float32)])
+        self.programs = self.programs.extended(count)
+        self.show(np.arange(before, before + count))
 
     def remove(self, gone: Array) -> None:
         """Drops the instances of a mask `(N,)`; the others close up in order."""
-        self.state, self.memory = self.state[~gone], self.memory[~gone]
-        self._resize(len(self.state))
+        kept = ~gone
+        self.state = taken(self.state, kept)
+        self.memory, self.travel, self.vectors = self.memory[kept], self.travel[kept], self.vectors[kept]
+        self.programs = self.programs.taken(np.flatnonzero(kept))
+        self.events = self.events[kept[self.events["instance"]]].copy()
+        self.events["instance"] = (np.cumsum(kept) - 1)[self.events["instance"]]
 
     def reset(self, instances: Array) -> None:
         """Starts instances over, with parameters at their defaults."""
-        every = self.state[instances, ct.INTERVAL]
-        self.state[instances] = self.compiled.initial
-        self.state[instances, ct.INTERVAL] = every
+        every = self.state.instances["interval"][instances]
+        assign(self.state, instances, new_state(self.compiled, len(instances)))
+        self.state.instances["interval"][instances] = every
         self.memory[instances] = 0
+        self.travel[instances] = _still(len(instances))
+        self.events = self.events[~np.isin(self.events["instance"], instances)].copy()
+        self.show(instances)
 
     def snapshot(self) -> Snapshot:
-        return Snapshot(self.state.copy(), self.memory.copy())
+        return Snapshot(
+            self.compiled.identity,
+            copied(self.state),
+            self.memory.copy(),
+            self.travel.copy(),
+            self.events.copy(),
+        )
 
     def restore(self, snapshot: Snapshot) -> None:
-        if snapshot.state.shape[1] != self.state.shape[1]:
+        if not isinstance(snapshot, Snapshot):
+            raise ValidationError(f"restore: expected a Snapshot, got {type(snapshot).__name__}")
+        if snapshot.graph != self.compiled.identity:
             raise ValidationError("restore: the snapshot is of another graph")
-        resized = len(snapshot.state) != self.count
-        self.state = snapshot.state.copy()
-        self.rare = snapshot.memory.shape[1] > self.compiled.memory
-        self.memory = snapshot.memory.copy()
-        if resized:
-            self._resize(len(self.state))
+        check_state(snapshot.state, self.compiled)
+        if snapshot.memory.shape[1] not in (self.compiled.memory, self.compiled.memory + 2 * self.pose_size):
+            raise ValidationError("restore: the snapshot's memory has another size")
+        self.state = copied(snapshot.state)
+        self.interpolates = snapshot.memory.shape[1] > self.compiled.memory
+        self.memory, self.travel = snapshot.memory.copy(), snapshot.travel.copy()
+        self.events = snapshot.events.copy()
+        self.vectors = np.zeros((self.count, self.vectors.shape[1]), np.float32)
+        self.show()
+
+
+def _still(count: int) -> Array:
+    """No travel."""
+    travel = np.zeros((count, 7))
+    travel[:, 6] = 1
+    return travel
+
+
+def _each(name: str, value: Any, count: int, *, least: float | None = None) -> Array:
+    """An option of `play_slot`: a number, or one for each instance `(n,)`."""
+    try:
+        values = np.broadcast_to(np.asarray(value, np.float64), (count,))
+    except (TypeError, ValueError):
+        raise ValidationError(f"{name}: expected a number or shape ({count},), got {value!r}") from None
+    if not np.isfinite(values).all() or (least is not None and (values < least).any()):
+        what = "a finite number" if least is None else "zero or more seconds"
+        raise ValidationError(f"{name} must be {what}, got {value!r}")
+    return values

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
-from marrow.errors import FormatError
-from marrow.graph.nodes import AnyNode
+from marrow.errors import FormatError, ValidationError
+from marrow.graph.nodes import sub_graph
+from marrow.graph.nodes.base import AnyNode, message_and_place, node_from_data, reading_files
 
-__all__ = ["Graph", "Parameter", "load_graph", "save_graph", "to_json"]
+__all__ = ["Graph", "Parameter", "from_json", "load_graph", "normalized", "save_graph", "to_json"]
 
 VERSION = 1
 
@@ -18,7 +20,8 @@ VERSION = 1
 class Parameter(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A value set from outside.
 
-    `float`: kept inside `range`; `smoothing` is the seconds in which it comes 95 % of the way to a new value. `bool`.
+    `float`: kept inside `range`, or going round inside `wrap`, such as a direction in `(-180, 180)`; `smoothing` is the
+    seconds in which it comes 95 % of the way to a new value, the short way round where it wraps. `bool`.
     `trigger`: set by `animator.trigger(name)`, taken by the first transition that needs it; it waits `hold` seconds for one
     (0: this update only). `vector`: three floats, such as a place to look at.
     """
@@ -28,6 +31,7 @@ class Parameter(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
     range: tuple[float, float] | None = None
     smoothing: float = 0.0
     hold: float = 0.0
+    wrap: tuple[float, float] | None = None
 
 
 class Graph(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -36,6 +40,10 @@ class Graph(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
     root: AnyNode
     parameters: dict[str, Parameter] = {}
     name: str = ""
+
+
+# A node may hold a graph, and a graph holds nodes: the class is handed to the module that needs it once it exists.
+vars(sub_graph)["Graph"] = Graph
 
 
 class _File(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -55,14 +63,17 @@ def to_json(graph: Graph) -> str:
 
 def from_json(text: str | bytes, *, path: object = None) -> Graph:
     """A graph from the text of a graph file."""
+    data = text.encode() if isinstance(text, str) else text
+    data = data.removeprefix(codecs.BOM_UTF8)
     try:
-        file = msgspec.json.decode(text, type=_File)
+        with reading_files(_beside, path):
+            file = msgspec.json.decode(data, type=_File, dec_hook=node_from_data)
     except msgspec.ValidationError as error:
-        message, _, place = str(error).partition(" - at `$")
+        message, place = message_and_place(error)
         raise FormatError(
             message,
             path=path,
-            place=place.strip("`.") or "the file",
+            place=place.strip(".") or "the file",
             remedy="see docs/graph.md for what goes where",
         ) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -74,6 +85,31 @@ def from_json(text: str | bytes, *, path: object = None) -> Graph:
             remedy="update marrow",
         )
     return Graph(file.root, file.parameters, file.name)
+
+
+def _beside(name: str, path: object) -> dict[str, Any]:
+    """The graph in a file beside the one at `path`, as plain data."""
+    if not isinstance(path, (str, Path)):
+        raise ValueError(f"the graph in {name!r} can only be found beside a file")
+    target = Path(path).parent / name
+    if target.resolve().parent != Path(path).resolve().parent and ".." in Path(name).parts:
+        raise ValueError(f"{name!r} is outside the folder of {path}")
+    plain: dict[str, Any] = msgspec.to_builtins(load_graph(target))
+    return plain
+
+
+def normalized(graph: Graph) -> Graph:
+    """The graph with every field of its declared type, NumPy numbers turned into Python's."""
+    if not isinstance(graph, Graph):
+        raise ValidationError(f"expected a Graph, got {type(graph).__name__}")
+    try:
+        plain = msgspec.to_builtins(graph, enc_hook=lambda value: value.tolist())
+        return msgspec.convert(plain, Graph, strict=True, dec_hook=node_from_data)
+    except RecursionError:
+        raise ValidationError("root: the graph contains itself, or is nested too deep") from None
+    except (msgspec.ValidationError, AttributeError, TypeError) as error:
+        message, place = message_and_place(error)
+        raise ValidationError(f"{place.strip('.') or 'root'}: {message}") from None
 
 
 def load_graph(path: str | Path) -> Graph:

@@ -1,122 +1,127 @@
-"""What a running graph is doing at this moment, for people to look at: `look`.
-
-The control pass leaves behind what it found for the instance it came to last; that one is shown.
-"""
+"""What a running graph is doing at this moment, for people to look at: `GraphMoment`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.animation.resampling import padded
-from marrow.graph.animator import Animator
 from marrow.graph.compiled import CompiledGraph
-from marrow.graph.compiler import Compiler, normalized
-from marrow.graph.description import Graph
-from marrow.graph.tables import Part, Scope
+from marrow.graph.control import GraphControl
+from marrow.graph.state import taken
 from marrow.kernels import control_tables as ct
-from marrow.model.character import Character
 
-__all__ = ["GraphMoment", "MachineMoment", "compile_with_paths", "look", "palette_and_morphs"]
+if TYPE_CHECKING:
+    pass
+
+__all__ = ["ClipMoment", "GraphMoment", "MachineMoment", "SlotMoment", "inspect"]
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
 class MachineMoment:
-    """A machine in `state`; on its way there from `source` while `progress` is below one."""
+    """A machine in `state` for `elapsed` seconds; on its way there from `source` while `progress` is below one."""
 
     state: str
     source: str | None
     progress: float
+    elapsed: float = 0.0
+
+
+@dataclass(frozen=True)
+class ClipMoment:
+    """A clip that is played: where it is, how fast it goes, how much of it is seen."""
+
+    clip: str
+    time: float
+    speed: float
+    weight: float
+
+
+@dataclass(frozen=True)
+class SlotMoment:
+    """What leads in a slot (None: nothing), where it is, how much of the slot is seen, how many clips wait."""
+
+    clip: str | None
+    time: float
+    weight: float
+    waiting: int
 
 
 @dataclass(frozen=True)
 class GraphMoment:
-    """Machines by path, how much is seen of each node by path (none of it: left out), values of float
-    parameters after smoothing."""
+    """What a graph does for one instance: machines that are seen, weights of nodes that are seen and clips that play, all
+    by path; slots by name; float and bool parameters after smoothing; and its pose program."""
 
     machines: dict[str, MachineMoment]
     weights: dict[str, float]
+    clips: dict[str, ClipMoment]
+    slots: dict[str, SlotMoment]
     values: dict[str, float]
+    program: list[tuple[int, int, float, float]]
 
 
-@dataclass
-class _PathCompiler(Compiler):
-    """A compiler that remembers where each node was."""
-
-    paths: list[str] = field(default_factory=list)
-
-    def visit(self, node: Any, path: str, scope: Scope) -> Part:
-        self.paths.append(path)
-        return super().visit(node, path, scope)
-
-
-def compile_with_paths(graph: Graph, character: Character) -> tuple[CompiledGraph, tuple[str, ...]]:
-    """`compile_graph`, and the path of every node in the order of its tables."""
-    compiler = _PathCompiler(normalized(graph), character)
-    compiled = compiler.compile()
-    return compiled, tuple(compiler.paths)
-
-
-def look(animator: Animator, paths: tuple[str, ...]) -> GraphMoment:
-    """What the graph of an animator does; `paths` are those of `compile_with_paths`."""
-    control = animator._running
-    compiled, row, work = control.compiled, control.state[-1], control._work
-    weights = {
-        path: float(weight)
-        for path, weight, seen in zip(
-            paths, work["weight"].tolist(), (work["seen"] == work["seen"][0]).tolist()
+def inspect(control: GraphControl, instance: int) -> GraphMoment:
+    """What the graph does for one instance."""
+    compiled = control.compiled
+    part = GraphControl(compiled, 1)
+    part.state = taken(control.state, np.array([instance]))
+    # As it is, not as it is shown while it waits for its next update.
+    part.state.instances["interval"] = 1
+    part._run(np.zeros(1), moving=False)
+    state, work = part.state, part._work
+    seen = np.flatnonzero(work["seen"] == work["seen"][0])
+    names = ("", *compiled.bank.index)
+    tables = compiled.tables
+    clips = {}
+    for k, leaf in enumerate(tables.leaves):
+        node = int(leaf["node"])
+        if tables.nodes["kind"][node] == ct.CLIP and node in seen:
+            clips[compiled.paths[node]] = ClipMoment(
+                names[leaf["clip"]],
+                float(state.leaves["time"][0, k]),
+                float(work["clip_speed"][node]),
+                float(work["weight"][node]),
+            )
+    slots = {}
+    for name, entry in compiled.slots.items():
+        row, voice = state.slots[0, entry.index], part.playing(name)[0]
+        slots[name] = SlotMoment(
+            names[voice["clip"]] or None,
+            float(voice["time"]) if voice["clip"] else 0.0,
+            float(row["weight"]),
+            int(row["waiting"]),
         )
-        if seen
-    }
-    values = {
-        name: float(row[entry.value])
-        for name, entry in compiled.parameters.items()
-        if entry.type in ("float", "bool")
-    }
-    return GraphMoment(_machines(compiled, row), weights, values)
+    return GraphMoment(
+        _machines(compiled, state),
+        {compiled.paths[i]: float(work["weight"][i]) for i in seen},
+        clips,
+        slots,
+        {
+            name: float(state.values[0, entry.column])
+            for name, entry in compiled.parameters.items()
+            if entry.type in ("float", "bool")
+        },
+        control.program.operations(instance),
+    )
 
 
-def palette_and_morphs(animator: Animator) -> tuple[Array, Array]:
-    """Skinning matrices `(N, P, 3, 4)` and weights of the morph channels `(N, M)` of this moment, in one
-    pass."""
-    character, N = animator.character, animator.count
-    J, M, P = len(character.skeleton), len(character.skeleton.morph_names), len(character.palette)
-    if M == 0:
-        return animator.matrices.reshape(N, P, 3, 4), np.zeros((N, 0), np.float32)
-    outputs = animator._outputs
-    if "palette" not in outputs or "pose" not in outputs:
-        palette = np.empty((N, P, 3, 4), np.float32)
-        pose = np.empty((N, 10 * padded(J) + padded(M)), np.float32)
-        animator._run(palette=palette, pose=pose)
-        outputs["palette"] = palette.reshape(*animator._batch, P, 3, 4)
-        outputs["pose"] = pose.reshape(*animator._batch, -1)
-    rows = outputs["pose"].reshape(N, -1)
-    return outputs["palette"].reshape(N, P, 3, 4), rows[:, 10 * padded(J) : 10 * padded(J) + M]
-
-
-def _machines(compiled: CompiledGraph, row: Any) -> dict[str, MachineMoment]:
+def _machines(compiled: CompiledGraph, state: ct.CrowdState) -> dict[str, MachineMoment]:
     """The machines that can be seen; the others stand still."""
     found = {}
     for path, entry in compiled.machines.items():
-        at = entry.at
-        if row[at + ct.LIVE] != 1.0:
+        me = state.machines[0, entry.index]
+        if me["run"] != ct.RUNNING:
             continue
-        table = compiled.tables.machines
-        machine = table[table["at"] == at][0]
-        current = int(row[at + ct.CURRENT])
         source, progress = None, 1.0
-        if row[at + ct.SECONDS] > 0:
-            weights, size = int(machine["weights"]), ct.STATE_COLUMNS
-            before = [row[weights + k * size + ct.FROM] for k in range(len(entry.states))]
-            before[current] = -1.0
-            source = entry.states[max(range(len(before)), key=before.__getitem__)]
-            progress = float(row[at + ct.PROGRESS] / row[at + ct.SECONDS])
-        elif row[at + ct.INERT_SECONDS] > 0:
-            progress = float(row[at + ct.INERT_TIME] / row[at + ct.INERT_SECONDS])
-        found[path] = MachineMoment(entry.states[current], source, min(progress, 1.0))
+        if me["seconds"] > 0:
+            source, progress = entry.states[me["previous"]], float(me["faded"] / me["seconds"])
+        elif me["inertia_seconds"] > 0:
+            progress = float(me["inertia_time"] / me["inertia_seconds"])
+        found[path] = MachineMoment(
+            entry.states[me["current"]], source, min(progress, 1.0), float(me["elapsed"])
+        )
     return found

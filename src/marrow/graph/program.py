@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.bank import ClipBank
-from marrow.errors import ValidationError
+from marrow.errors import MarrowError, ValidationError
 from marrow.kernels import program as kernel
-from marrow.kernels.compiler import readonly
-from marrow.kernels.memory import aligned_zeros
+from marrow.kernels.language.kernel import Frame, FramePool
+from marrow.kernels.memory import aligned_zeros, readonly
+from marrow.kernels.operations import OPERATION, OPERATIONS, PoseWork, rules
 from marrow.model.character import Palette
 from marrow.skinning.threads import run_split
 
@@ -25,7 +26,7 @@ SECONDS_PER_JOINT = 12e-9
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """For instance n the operations `start[n]..start[n + 1]` of `ops`, records (`kernels.program.OPERATION`) of `code`,
+    """For instance n the operations `start[n]..start[n + 1]` of `ops`, records (`kernels.operations.OPERATION`) of `code`,
     `argument` (clip, mask, memory...), `time` and `weight`. `depth` is how many poses they stack up at most."""
 
     start: Array
@@ -64,7 +65,7 @@ class ProgramBuilder:
         """Lays the columns out instance by instance, in the order they were added."""
         if len(self._columns) == 1 and self._columns[0][0] is None:
             _, code, argument, time, weight = self._columns[0]
-            ops = np.empty(self.count, kernel.OPERATION)
+            ops = np.empty(self.count, OPERATION)
             ops["code"], ops["argument"], ops["time"], ops["weight"] = code, argument, time, weight
             return Program(np.arange(self.count + 1), ops, depth)
         lengths = np.zeros(self.count, np.int64)
@@ -72,7 +73,7 @@ class ProgramBuilder:
             lengths[slice(None) if instances is None else instances] += 1
         start = np.zeros(self.count + 1, np.int64)
         np.cumsum(lengths, out=start[1:])
-        ops = np.empty(int(start[-1]), kernel.OPERATION)
+        ops = np.empty(int(start[-1]), OPERATION)
         cursor = start[:-1].copy()
         for instances, code, argument, time, weight in self._columns:
             rows = slice(None) if instances is None else instances
@@ -92,7 +93,9 @@ class Procedurals:
 
 
 class PoseEvaluator:
-    """Runs programs over a bank: holds the kernel's scratch memory and constant tables for one character."""
+    """Runs programs over a bank with the pose kernel: holds its constant tables and scratch memory for one character.
+
+    Another evaluator of the same programs (on a GPU, say) has the same `run`."""
 
     def __init__(
         self,
@@ -101,24 +104,42 @@ class PoseEvaluator:
         masks: Array | None = None,
         procedurals: Procedurals | None = None,
     ) -> None:
-        self.bank = bank
-        Jp, Mp = bank.joint_stride, bank.morph_stride
-        J = len(bank.skeleton)
-        table = aligned_zeros((0 if masks is None else len(masks), Jp + Mp))
+        self.bank, self.palette, self.layout = bank, palette, bank.layout
+        layout, J = self.layout, len(bank.skeleton)
+        table = aligned_zeros((0 if masks is None else len(masks), layout.mask_size))
         if masks is not None:
-            if masks.ndim != 2 or masks.shape[1] not in (J, J + len(bank.skeleton.morph_names)):
+            if masks.ndim != 2 or masks.shape[1] not in (J, J + layout.M):
                 raise ValidationError(f"masks: expected shape (n, {J}), got {masks.shape}")
             table[:, :J] = masks[:, :J]
-            table[:, Jp : Jp + masks.shape[1] - J] = masks[:, J:]
-        self.palette = palette
-        self._masks = readonly(table.ravel())
+            table[:, layout.joints : layout.joints + masks.shape[1] - J] = masks[:, J:]
+        self._masks = readonly(table)
         self._procedurals = procedurals or Procedurals()
-        # The kernel reads whole vectors: four floats past the last matrix must exist.
-        inverse = np.zeros(len(palette) * 12 + 16, np.float32)
-        inverse[: len(palette) * 12] = palette.inverse_bind.ravel()
-        self._inverse_bind = readonly(inverse)
         self._empty = np.zeros(0, np.float32)
-        self._desks: list[_Desk] = []
+        self._nothing = np.zeros((0, 0), np.float32)
+        self._frames = FramePool(self._make_frame)
+
+    def _make_frame(self) -> Frame:
+        """A frame with all that does not change, and scratch memory of its own."""
+        bank, layout, empty = self.bank, self.layout, self._empty
+        work = PoseWork(
+            start=np.zeros(1, np.int64), ops=np.zeros(0, OPERATION), rules=self._rules(0), bank=bank.rows,
+            clip_start=bank.start, clip_frames=bank.frames, clip_rate=bank.rate, masks=self._masks.reshape(-1),
+            parents=bank.skeleton.parents, palette_joints=self.palette.joints,
+            inverse_bind=self.palette.inverse_bind.reshape(-1), memory=self._nothing, vectors=self._nothing,
+            ints=self._procedurals.ints, floats=self._procedurals.floats, stack=empty,
+            local=aligned_zeros(layout.joints * 16), model=aligned_zeros(layout.joints * 16), out_pose=empty,
+            out_model=empty, out_palette=empty, Jp=layout.joints, Mp=layout.morphs, depth=0, wanted=0,
+        )  # fmt: skip
+        return kernel.run_programs.frame(work=work, n0=0, n1=0)
+
+    def _rules(self, memory: int) -> Array:
+        return rules(
+            self.layout,
+            clips=len(self.bank),
+            masks=len(self._masks),
+            memory=memory,
+            ints=len(self._procedurals.ints),
+        )
 
     def run(
         self,
@@ -131,54 +152,93 @@ class PoseEvaluator:
         palette: Array | None = None,
         threads: int = 1,
     ) -> None:
-        """Evaluates all instances into the outputs given: pose rows `(N, 10 * Jp + Mp)`, model matrices
-        `(N, J, 3, 4)`, skinning matrices `(N, P, 3, 4)`. `memory (N, ...)` and `vectors (N, ...)` are what programs keep
-        from one update to the next and the places they reach and look for; None where they do neither."""
-        bank = self.bank
-        Jp, Mp = bank.joint_stride, bank.morph_stride
-        what = kernel.POSE * (pose is not None) + kernel.MODEL * (model is not None)
-        what += kernel.PALETTE * (palette is not None)
-        before = (
-            program.start, program.ops,
-            bank.rows, bank.start, bank.frames, bank.rate, self._masks, bank.skeleton.parents, Jp, Mp,
-            self.palette.joints, self._inverse_bind,
-        )  # fmt: skip
-        after = (
-            self._empty if memory is None else memory.reshape(-1),
-            0 if memory is None else memory.shape[1],
-            self._empty if vectors is None else vectors.reshape(-1),
-            0 if vectors is None else vectors.shape[1],
-            self._procedurals.ints, self._procedurals.floats, what,
-            self._empty if pose is None else pose.reshape(-1),
-            self._empty if model is None else model.reshape(-1),
-            self._empty if palette is None else palette.reshape(-1),
-        )  # fmt: skip
-
-        def run(first: int, last: int) -> None:
-            try:
-                desk = self._desks.pop()
-            except IndexError:  # all are taken by other threads
-                desk = _Desk(Jp)
-            try:
-                desk.reserve(program.depth * (10 * Jp + Mp))
-                kernel.run_programs(*before, desk.stack, desk.local, desk.model, *after, first, last)
-            finally:
-                self._desks.append(desk)
-
+        """Evaluates all instances into the outputs given: pose rows `(N, layout.size)`, model matrices `(N, J, 3, 4)`,
+        skinning matrices `(N, P, 3, 4)`. `memory (N, ...)` and `vectors (N, ...)` are what programs keep from one update to
+        the next and the places they reach and look for; None where they do neither."""
+        memory = self._nothing if memory is None else memory
+        vectors = self._nothing if vectors is None else vectors
+        wanted = (
+            (pose is not None) * kernel.POSE
+            | (model is not None) * kernel.MODEL
+            | (palette is not None) * kernel.PALETTE
+        )
         count = len(program)
+        if not count:
+            return
+
         if threads == 1:
-            run(0, count)
+            self._run(program, memory, vectors, pose, model, palette, wanted, 0, count)
         else:
-            run_split(run, count, count * Jp * SECONDS_PER_JOINT, threads)
+            run_split(
+                lambda a, b: self._run(program, memory, vectors, pose, model, palette, wanted, a, b),
+                count,
+                count * self.layout.joints * SECONDS_PER_JOINT,
+                threads,
+            )
+
+    def _run(
+        self,
+        program: Program,
+        memory: Array,
+        vectors: Array,
+        pose: Array | None,
+        model: Array | None,
+        palette: Array | None,
+        wanted: int,
+        first: int,
+        last: int,
+    ) -> None:
+        """Instances `first..last`, on the calling thread."""
+        frame = self._frames.take()
+        self._bind(frame, program, memory, vectors)
+        words = frame.words
+        if palette is not None:
+            frame.lend("work.out_palette", palette)
+        if model is not None:
+            frame.lend("work.out_model", model)
+        if pose is not None:
+            frame.lend("work.out_pose", pose)
+        words[_WANTED], words[_FIRST], words[_LAST] = wanted, first, last
+        frame.entry(frame.argument)
+        frame.lent.clear()
+        wrong, operation = words[_RESULT], words[_RESULT + 1]
+        self._frames.give(frame)
+        if wrong >= 0:
+            raise _unsound(program, wrong, operation)
+
+    def _bind(self, frame: Frame, program: Program, memory: Array, vectors: Array) -> None:
+        """Puts in what changes now and then; arrays that are there already stay."""
+        kept = frame.kept
+        if kept["work.start"] is not program.start:
+            frame.put_one("work.start", program.start)
+        if kept["work.ops"] is not program.ops:
+            frame.put_one("work.ops", program.ops)
+        if kept["work.memory"] is not memory:
+            if len(memory) < len(program) and memory.size:
+                raise ValidationError(f"memory: expected {len(program)} rows, got {len(memory)}")
+            frame.put_one("work.memory", memory)
+            frame.put_one("work.rules", self._rules(memory.shape[1] if len(memory) else 0))
+        if kept["work.vectors"] is not vectors:
+            frame.put_one("work.vectors", vectors)
+        if frame.words[_DEPTH] < program.depth:
+            frame.put_one("work.stack", aligned_zeros(program.depth * self.layout.size))
+            frame.words[_DEPTH] = program.depth
 
 
-class _Desk:
-    """What one thread works with: a stack of poses, and the matrices of one instance."""
+_OFFSETS = kernel.run_programs.offsets
+_WANTED, _DEPTH, _FIRST, _LAST = (
+    _OFFSETS["work.wanted"],
+    _OFFSETS["work.depth"],
+    _OFFSETS["n0"],
+    _OFFSETS["n1"],
+)
+_RESULT = kernel.run_programs.results
 
-    def __init__(self, joints: int) -> None:
-        self.local, self.model = aligned_zeros(joints * 16 + 16), aligned_zeros(joints * 16 + 16)
-        self.stack = np.zeros(0, np.float32)
 
-    def reserve(self, floats: int) -> None:
-        if len(self.stack) < floats:
-            self.stack = aligned_zeros(floats)
+def _unsound(program: Program, instance: int, operation: int) -> MarrowError:
+    """The error of a program that names what is not there or takes more poses than there are."""
+    if operation >= program.start[instance + 1]:
+        return MarrowError(f"the pose program of instance {instance} does not leave exactly one pose")
+    code, argument, *_ = program.ops[operation].tolist()
+    name = OPERATIONS[code].name if 0 <= code < len(OPERATIONS) else f"operation {code}"
+    return MarrowError(f"the pose program of instance {instance} is unsound: {name} {argument}")

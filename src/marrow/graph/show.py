@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
 
-import msgspec
-
-from marrow.graph import nodes
 from marrow.graph.description import Graph, Parameter
+from marrow.graph.nodes import AnyNode, ClipNode
+from marrow.graph.nodes.base import told
 
 __all__ = ["to_svg", "to_text"]
 
@@ -21,80 +18,22 @@ class Drawn:
 
     role: str
     kind: str
+    colour: str
     says: list[str]
     below: list[Drawn] = field(default_factory=list)
 
 
-def _value(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:g}"
-    if isinstance(value, tuple):
-        return "(" + ", ".join(_value(v) for v in value) + ")"
-    if isinstance(value, dict):
-        return ", ".join(f"{k} {_value(v)}" for k, v in value.items())
-    return str(value)
-
-
-def _inputs(node: nodes.Node) -> Iterator[tuple[str, Any]]:
-    """The nodes below a node, each with the name of its place."""
-    if isinstance(node, nodes.Blend):
-        for k, source in enumerate(node.inputs):
-            weight = (
-                node.weights[k]
-                if len(node.weights) == len(node.inputs)
-                else (f"1 - {node.weights[0]}", node.weights[0])[k]
-            )
-            yield f"x {_value(weight)}", source
-    elif isinstance(node, nodes.Switch):
-        for k, source in enumerate(node.inputs):
-            yield str(k), source
-    elif isinstance(node, (nodes.BlendSpace1D, nodes.BlendSpace2D)):
-        for point in node.points:
-            yield f"at {_value(point.at)}", point.source
-    elif isinstance(node, nodes.StateMachine):
-        for name, state in node.states.items():
-            yield name, state.source
-    else:
-        for name in ("source", "base", "overlay", "addition"):
-            if hasattr(node, name):
-                yield name, getattr(node, name)
-
-
-_HIDDEN = {"inputs", "weights", "points", "states", "transitions", "source", "base", "overlay", "addition"}
-
-
-def _drawn(role: str, node: Any) -> Drawn:
+def _drawn(role: str, node: AnyNode) -> Drawn:
     if isinstance(node, str):
-        return Drawn(role, "clip", [node])
-    says = []
-    if isinstance(node, nodes.ClipNode):
-        says.append(node.clip)
-    for info in msgspec.structs.fields(node):
-        value = getattr(node, info.name)
-        if (
-            info.name in _HIDDEN
-            or value is None
-            or (isinstance(node, nodes.ClipNode) and info.name == "clip")
-        ):
-            continue
-        if info.default is not msgspec.NODEFAULT and value == info.default:
-            continue
-        if info.default_factory is not msgspec.NODEFAULT and value == info.default_factory():
-            continue
-        says.append(f"{info.name} {_value(value)}")
-    if isinstance(node, nodes.StateMachine):
-        says += [_transition(t) for t in node.transitions]
-    return Drawn(role, type(node).__name__, says, [_drawn(name, below) for name, below in _inputs(node)])
-
-
-def _transition(t: nodes.Transition) -> str:
-    how = f"{t.blend} {t.seconds:g} s" if t.seconds else "at once"
-    return f"{t.source} -> {t.to}: {' and '.join(t.when) or 'always'} ({how})"
+        return Drawn(role, "clip", ClipNode.colour, [node])
+    below = [_drawn(child.role, child.node) for child in node.children()]
+    return Drawn(role, type(node).__name__, type(node).colour, node.says(), below)
 
 
 def _parameter(name: str, p: Parameter) -> str:
-    parts = [p.type, f"= {_value(p.default)}" if p.type != "trigger" else ""]
-    parts += [f"in {_value(p.range)}"] if p.range else []
+    parts = [p.type, f"= {told(p.default)}" if p.type != "trigger" else ""]
+    parts += [f"in {told(p.range)}"] if p.range else []
+    parts += [f"round {told(p.wrap)}"] if p.wrap else []
     parts += [f"smoothed {p.smoothing:g} s"] if p.smoothing else []
     parts += [f"held {p.hold:g} s"] if p.hold else []
     return f"{name}: {' '.join(x for x in parts if x)}"
@@ -124,10 +63,6 @@ def to_text(graph: Graph) -> str:
 # -- SVG ----------------------------------------------------------------------------------------------------------
 
 ROW, STEP, CHARACTER = 15, 28, 6.6
-_COLOURS = {
-    "clip": "#e8f1fb", "ClipNode": "#e8f1fb", "PoseNode": "#e8f1fb", "StateMachine": "#fdf0dc", "Switch": "#fdf0dc",
-    "LayerBlend": "#e9f6e9", "Additive": "#e9f6e9", "Slot": "#e9f6e9", "TwoBoneIK": "#f7e8f3", "LookAt": "#f7e8f3",
-}  # fmt: skip
 
 
 def to_svg(graph: Graph) -> str:
@@ -169,9 +104,9 @@ def to_svg(graph: Graph) -> str:
                 f'<path d="M{a:.0f} {own:.1f}C{a + 20:.0f} {own:.1f} {b - 20:.0f} {middle:.1f} '
                 f'{b:.0f} {middle:.1f}" fill="none" stroke="#999"/>'
             )
-        colour = _COLOURS.get(node.kind, "#f2f2f2")
         shapes.append(
-            f'<rect x="{x:.0f}" y="{y:.1f}" width="{width:.0f}" height="{height}" rx="5" fill="{colour}" stroke="#666"/>'
+            f'<rect x="{x:.0f}" y="{y:.1f}" width="{width:.0f}" height="{height}" rx="5" '
+            f'fill="{node.colour}" stroke="#666"/>'
         )
         title = f"{node.role}: {node.kind}" if node.role else node.kind
         shapes.append(f'<text x="{x + 8:.0f}" y="{y + 16:.1f}" font-weight="bold">{escape(title)}</text>')

@@ -1,4 +1,7 @@
-"""`SoloPlayback`: the part of an animator that plays and cross-fades clips by name, without a graph."""
+"""`SoloPlayback`: the part of an animator that plays and cross-fades clips by name, without a graph of one's own.
+
+It runs the simplest of graphs: a slot over the rest pose, and another over that for additive clips.
+"""
 
 from __future__ import annotations
 
@@ -7,46 +10,65 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import ValidationError
-from marrow.graph.player import Player
+from marrow.errors import UnknownNameError, ValidationError
+from marrow.graph.compiled import CompiledGraph
+from marrow.graph.compiler import compile_graph
+from marrow.graph.control import GraphControl
+from marrow.graph.description import Graph
+from marrow.graph.nodes import PoseNode, RootMotion, Slot
+from marrow.kernels import control_tables as ct
+from marrow.model._derived import derived
 from marrow.model.character import Character
 
-__all__ = ["SoloPlayback"]
+__all__ = ["SoloPlayback", "solo_graph"]
 
 Array = NDArray[Any]
+BODY, ADDITION = "body", "addition"
+
+
+def solo_graph(character: Character) -> CompiledGraph:
+    """What an animator without a graph runs, compiled once per character."""
+    root = RootMotion(Slot(ADDITION, Slot(BODY, PoseNode()), additive=True), "keep")
+    compiled: CompiledGraph = derived(
+        character, "solo graph", lambda: compile_graph(Graph(root, name="playback"), character)
+    )
+    return compiled
 
 
 class SoloPlayback:
     """Playback by hand. An animator with a graph moves by its graph instead."""
 
     character: Character
-    _player: Player | None
+    _control: GraphControl
+    _solo: bool
     _batch: tuple[int, ...]
-    _outputs: dict[str, Any]
 
     def _chosen(self, instances: ArrayLike | None) -> Array:
         raise NotImplementedError
 
-    @property
-    def _solo(self) -> Player:
-        if self._player is None:
+    def _take_up(self, instances: Array) -> None:
+        raise NotImplementedError
+
+    def _player(self) -> GraphControl:
+        if not self._solo:
             raise ValidationError(
                 "this animator runs a graph: set its parameters, or use play_slot; an Animator without a graph plays clips"
             )
-        return self._player
+        return self._control
 
     def play(
         self,
         clip: str | int | None = None,
         *,
         loop: bool = True,
-        rate: float = 1.0,
-        start: float = 0.0,
+        speed: float | ArrayLike = 1.0,
+        start: float | ArrayLike | None = None,
         instances: ArrayLike | None = None,
     ) -> None:
         """Starts a clip at once (by name, or by number in file order; the first one when left out). `loop=False` plays
-        it once and holds its end; `instances` picks who does."""
-        self.cross_fade(clip, 0.0, loop=loop, rate=rate, start=start, instances=instances)
+        it once and holds its end; `start` is where it begins, in seconds (left out: at its beginning, or at its end where
+        `speed` is negative); `instances` picks who does. An additive clip plays over the rest pose."""
+        self.cross_fade(clip, 0.0, loop=loop, speed=speed, start=start, instances=instances)
 
     def cross_fade(
         self,
@@ -54,60 +76,81 @@ class SoloPlayback:
         seconds: float = 0.25,
         *,
         loop: bool = True,
-        rate: float = 1.0,
-        start: float = 0.0,
+        speed: float | ArrayLike = 1.0,
+        start: float | ArrayLike | None = None,
         instances: ArrayLike | None = None,
     ) -> None:
         """Starts a clip and fades it in over `seconds`, on top of whatever is playing, fades included."""
-        player = self._solo
-        if clip is None or isinstance(clip, (int, np.integer)):
-            name = self._clip_name(0 if clip is None else int(clip))
-        else:
-            name = clip
-        player.start(
-            name, fade=float(seconds), loop=loop, rate=rate, at=start, instances=self._chosen(instances)
-        )
-        self._outputs.clear()
+        control, chosen = self._player(), self._chosen(instances)
+        name = clip if isinstance(clip, str) else self._clip_name(0 if clip is None else clip)
+        if name not in self.character.clips:
+            raise UnknownNameError("clip", name, self.character.clips)
+        if not (np.ndim(seconds) == 0 and np.isfinite(seconds) and seconds >= 0):
+            raise ValidationError(f"cross_fade: seconds must be zero or more, got {seconds}")
+        here, other = (ADDITION, BODY) if self.character.clips[name].additive else (BODY, ADDITION)
+        control.play_slot(
+            here, name, fade_in=float(seconds), fade_out=0.0, speed=speed, loop=bool(loop), hold=True, start=start,
+            queue=False, instances=chosen,
+        )  # fmt: skip
+        control.stop_slot(other, float(seconds), chosen)
+        self._take_up(chosen)
 
-    def next_clip(self, seconds: float = 0.25) -> str:
-        """Cross-fades to the clip after the current one, in file order and round; returns its name."""
-        return self._step(1, seconds)
+    def next_clip(self, seconds: float = 0.25, *, instances: ArrayLike | None = None) -> str | list[str]:
+        """Cross-fades to the clip after the current one, in file order and round (`seconds=0`: at once); returns its name,
+        a list for a crowd."""
+        return self._step(1, seconds, instances)
 
-    def previous_clip(self, seconds: float = 0.25) -> str:
-        """Cross-fades to the clip before the current one; returns its name."""
-        return self._step(-1, seconds)
+    def previous_clip(self, seconds: float = 0.25, *, instances: ArrayLike | None = None) -> str | list[str]:
+        """Cross-fades to the clip before the current one; returns its name, a list for a crowd."""
+        return self._step(-1, seconds, instances)
 
-    def _step(self, by: int, seconds: float) -> str:
-        current = int(self._solo.current[0][0]) - 1
-        name = self._clip_name(
-            (current + by if current >= 0 or by > 0 else -1) % max(len(self.character.clips), 1)
-        )
-        self.cross_fade(name, seconds)
-        return name
+    def _step(self, by: int, seconds: float, instances: ArrayLike | None) -> str | list[str]:
+        self._player()
+        chosen = self._chosen(instances)
+        self._clip_name(0)
+        current = self._current()["clip"][chosen] - 1
+        count = len(self.character.clips)
+        following = np.where((current >= 0) | (by > 0), current + by, -1) % count
+        names = [self._clip_name(int(k)) for k in following]
+        for k in np.unique(following).tolist():
+            self.cross_fade(self._clip_name(k), seconds, instances=chosen[following == k])
+        return names if self._batch else names[0]
 
-    def _clip_name(self, number: int) -> str:
+    def _clip_name(self, number: Any) -> str:
         names = list(self.character.clips)
+        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+            raise ValidationError(f"a clip is named or numbered, got {type(number).__name__}")
         if not names:
             raise ValidationError(f"{self.character!r} has no clips to play")
         if not -len(names) <= number < len(names):
             raise ValidationError(f"clip {number} does not exist: there are {len(names)}")
-        return names[number]
+        return names[int(number)]
+
+    def _current(self) -> Array:
+        """What plays, as records of voices `(N,)`: in the slot for additive clips, or else in the other."""
+        control = self._player()
+        addition, body = control.playing(ADDITION), control.playing(BODY)
+        return np.where(addition["clip"] > 0, addition, body)
 
     @property
     def clip(self) -> str | list[str | None] | None:
         """The name of the clip started last (None before the first); a list with `count=`."""
-        names = [None, *self._solo.bank.index]
-        found = [names[i] for i in self._solo.current[0].tolist()]
+        names = [None, *self._player().compiled.bank.index]
+        found = [names[i] for i in self._current()["clip"].tolist()]
         return found if self._batch else found[0]
 
     @property
     def time(self) -> float | Array:
         """Where that clip is, in seconds; `(N,)` with `count=`."""
-        time = self._solo.current[1]
-        return time.copy() if self._batch else float(time[0])
+        current = self._current()
+        time = np.where(current["clip"] > 0, current["time"], 0.0)
+        return time if self._batch else float(time[0])
 
     @property
     def finished(self) -> bool | Array:
         """Whether a clip played once has reached its end; `(N,)` with `count=`."""
-        done = self._solo.finished
+        current = self._current()
+        duration = self._player().compiled.bank.duration[current["clip"]]
+        at_end = np.where(current["speed"] < 0, current["time"] <= 0, current["time"] >= duration)
+        done = (current["clip"] > 0) & (current["loop"] != ct.LOOPS) & at_end
         return done if self._batch else bool(done[0])

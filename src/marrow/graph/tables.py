@@ -5,23 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.graph.compiled import ParameterEntry
-from marrow.graph.description import Parameter
 from marrow.kernels import control_tables as ct
-from marrow.kernels.compiler import readonly
+from marrow.kernels.memory import readonly
 from marrow.model.skeleton import Skeleton
 
-__all__ = ["Builder", "Part", "Scope", "unknown"]
+if TYPE_CHECKING:
+    from marrow.graph.description import Parameter
+
+__all__ = ["Builder", "Part", "Place", "Scope", "seconds", "unknown"]
 
 Array = NDArray[Any]
 LARGEST = 1e9
 """Parameters are kept within this, so that nothing computed from them overflows."""
+
+
+RESERVED = ("and", "or", "not", "true", "false")
 
 
 @dataclass(frozen=True)
@@ -44,9 +49,25 @@ class Scope:
     additive: bool = False
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a node stands: its path from the root, its number in the tables, and what it is in."""
+
+    path: str
+    number: int
+    scope: Scope
+
+
 def unknown(kind: str, name: object, known: Any, path: str) -> UnknownNameError:
     """An unknown name, with the node that uses it."""
     return UnknownNameError(f"{kind} (used by {path})", name, known)
+
+
+def seconds(value: float, path: str) -> float:
+    """A length of time, or an error."""
+    if not (math.isfinite(value) and value >= 0):
+        raise ValidationError(f"{path}: expected zero or more seconds, got {value}")
+    return value
 
 
 class Builder:
@@ -54,32 +75,30 @@ class Builder:
 
     def __init__(self, skeleton: Skeleton, parameters: Mapping[str, Parameter]) -> None:
         self.skeleton = skeleton
-        self.initial: list[float] = [0.0] * ct.VALUES
-        self.initial[ct.FRESH], self.initial[ct.INTERVAL], self.initial[ct.TRAVEL + 6] = 1.0, 1.0, 1.0
+        self.values: list[float] = []
+        self.goals: list[float] = []
         self.links: list[int] = []
         self.numbers: list[float] = []
+        self.constants: list[float] = []
         self.rows: dict[str, list[tuple[Any, ...]]] = {
-            name: [] for name in ("groups", "machines", "states", "transitions", "conditions", "layers", "slots",
-                                  "spaces", "procedurals", "parameters")
+            name: [] for name in ("groups", "machines", "states", "transitions", "rules", "layers", "slots",
+                                  "spaces", "procedurals", "functions", "parameters")
         }  # fmt: skip
         self.masks: list[Array] = []
         self._mask_index: dict[bytes, int] = {}
         self._constants: dict[float, int] = {}
         self.parameters: dict[str, ParameterEntry] = {}
         for name, parameter in parameters.items():
-            self._declare(name, parameter)
+            self.declare(name, parameter)
 
-    # -- columns --------------------------------------------------------------------------------------------------
-    def column(self, *initial: float) -> int:
-        """New columns of the state with these values at first; returns the first."""
-        at = len(self.initial)
-        self.initial.extend(initial)
-        return at
-
-    def _declare(self, name: str, parameter: Parameter) -> None:
+    # -- values ---------------------------------------------------------------------------------------------------
+    def declare(self, name: str, parameter: Parameter) -> None:
+        """A parameter of the graph."""
         where = f"parameters.{name}"
-        if not name or name != name.strip() or any(c in name for c in "<>=! "):
-            raise ValidationError(f"{where}: a name has no spaces and none of < > = !")
+        if not name or name != name.strip() or any(c in name for c in "<>=! ") or name in RESERVED:
+            raise ValidationError(
+                f"{where}: a name has no spaces, none of < > = !, and is none of {', '.join(RESERVED)}"
+            )
         vector = parameter.type == "vector"
         default = parameter.default
         if vector:
@@ -88,9 +107,13 @@ class Builder:
             if isinstance(default, tuple):
                 raise ValidationError(f"{where}.default: only a vector has three numbers")
             values = (0.0,) if parameter.type == "trigger" else (float(default),)
-        low, high = parameter.range if parameter.range is not None else (-LARGEST, LARGEST)
+        if parameter.wrap is not None and (parameter.range is not None or parameter.type != "float"):
+            raise ValidationError(f"{where}.wrap: only a float wraps, and it then has no range besides")
+        bounds = parameter.wrap or parameter.range
+        low, high = bounds if bounds is not None else (-LARGEST, LARGEST)
         if not (-LARGEST <= low < high <= LARGEST):
-            raise ValidationError(f"{where}.range: expected low < high, got {parameter.range}")
+            field = "range" if parameter.wrap is None else "wrap"
+            raise ValidationError(f"{where}.{field}: expected low < high, got {bounds}")
         numbers = {"smoothing": parameter.smoothing, "hold": parameter.hold}
         for field, number in numbers.items():
             if not (math.isfinite(number) and number >= 0):
@@ -99,17 +122,21 @@ class Builder:
             raise ValidationError(
                 f"{where}.default: expected a number from {low:g} to {high:g}, got {default}"
             )
-        value = self.column(*values)
-        target = self.column(*values)
-        kind = {"float": 0, "bool": 1, "trigger": 2, "vector": 0}[parameter.type]
+        column = len(self.values)
+        self.values += values
+        self.goals += values
+        kind = {"float": ct.FLOAT, "bool": ct.BOOL, "trigger": ct.TRIGGER, "vector": ct.VECTOR}[
+            parameter.type
+        ]
+        index = len(self.rows["parameters"])
         for k in range(len(values)):
             self.rows["parameters"].append(
-                (kind, value + k, target + k, parameter.smoothing, low, high, parameter.hold)
+                (kind, column + k, int(parameter.wrap is not None), parameter.smoothing, low, high)
             )
-        self.parameters[name] = ParameterEntry(parameter.type, value, target, len(values), parameter.hold)
+        self.parameters[name] = ParameterEntry(parameter.type, column, len(values), parameter.hold, index)
 
     def value(self, value: float | str, path: str) -> int:
-        """The column of a number or of a parameter."""
+        """Where a node finds a value: the column of a parameter, or -1 - k for constant k."""
         if isinstance(value, str):
             if value not in self.parameters:
                 raise unknown("parameter", value, self.parameters, path)
@@ -118,22 +145,23 @@ class Builder:
                 raise ValidationError(
                     f"{path}: {value!r} is a {entry.type}; expected a float or bool parameter"
                 )
-            return entry.value
+            return entry.column
         if not math.isfinite(value) or abs(value) > LARGEST:
             raise ValidationError(f"{path}: expected a finite number, got {value}")
         if value not in self._constants:
-            self._constants[value] = self.column(float(value))
+            self.constants.append(float(value))
+            self._constants[value] = -len(self.constants)
         return self._constants[value]
 
     def vector(self, value: str | Sequence[float], path: str) -> list[int]:
-        """The three columns of a vector parameter or of a constant."""
+        """Where a node finds the three values of a vector parameter or of a constant."""
         if isinstance(value, str):
             if value not in self.parameters:
                 raise unknown("parameter", value, self.parameters, path)
             entry = self.parameters[value]
             if entry.type != "vector":
                 raise ValidationError(f"{path}: {value!r} is a {entry.type}; expected a vector parameter")
-            return [entry.value, entry.value + 1, entry.value + 2]
+            return [entry.column, entry.column + 1, entry.column + 2]
         return [self.value(float(v), path) for v in value]
 
     # -- tables ---------------------------------------------------------------------------------------------------
@@ -151,6 +179,15 @@ class Builder:
         at = len(self.numbers)
         self.numbers.extend(float(n) for n in numbers)
         return at
+
+    def morph_mask(self, morphs: Sequence[str], path: str) -> Array:
+        """Weights `(M,)`: one for each morph channel that is named."""
+        out = np.zeros(len(self.skeleton.morph_names), np.float32)
+        for name in morphs:
+            if name not in self.skeleton.morph_names:
+                raise unknown("morph", name, self.skeleton.morph_names, path)
+            out[self.skeleton.morph_index(name)] = 1
+        return out
 
     # -- masks ----------------------------------------------------------------------------------------------------
     def joint_mask(

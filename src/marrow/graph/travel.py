@@ -22,7 +22,7 @@ STILL = 1e-6
 
 def _rows(bank: ClipBank) -> Array:
     """All frames `(T, 10, Jp)`."""
-    Jp, size = bank.joint_stride, 10 * bank.joint_stride + bank.morph_stride
+    Jp, size = bank.layout.joints, bank.layout.size
     return bank.rows.reshape(-1, size)[:, : 10 * Jp].reshape(-1, 10, Jp)
 
 
@@ -45,7 +45,7 @@ def root_tracks(bank: ClipBank, joint: int) -> tuple[Array, Array]:
         )
     own = quaternion.multiply(turn, quaternion.conjugate(rest_turn))
     out = np.concatenate([place - quaternion.rotate(own, rest_place), own], axis=1)
-    size = 10 * bank.joint_stride + bank.morph_stride
+    size = bank.layout.size
     begin = (bank.start // size).astype(np.int64)
     first = np.full(len(bank), -1, np.int64)
     for clip in range(1, len(bank)):
@@ -69,7 +69,7 @@ def in_place(character: Character, joint: int) -> ClipBank:
         rows[:] = bank.rows
         changed = replace(bank, rows=rows)
         frames, rest = _rows(changed), bank.skeleton.rest
-        size = 10 * bank.joint_stride + bank.morph_stride
+        size = bank.layout.size
         for clip in range(len(bank)):
             if clip != REST and bank.sampled[clip - 1].source.additive:
                 continue

@@ -27,7 +27,7 @@ def load(
     *,
     scale: float | None = None,
     clips: PathLike | Iterable[PathLike] = (),
-    max_influences: int | None = None,
+    influences: int | None = None,
     fps: float | None = None,
     allow_outside: bool = False,
     cache: bool = True,
@@ -38,15 +38,15 @@ def load(
     through fsspec, `pip install 'marrow-engine[remote]'`). Those have no neighbours: what they refer to is missing.
 
     - `scale` multiplies all lengths, for files whose units are wrong (`scale=0.01`)
-    - `clips`: more files, whose clips are added where their joints have the names of this skeleton's
-    - `max_influences` keeps only the strongest influences of every vertex
+    - `clips`: more files, whose clips are fitted to this character (see `mw.retarget`)
+    - `influences` keeps only the strongest influences of every vertex
     - `fps`: the rate for formats whose motion is baked (None: the file's own, at least 30)
     - `allow_outside` lets the file refer to others outside its own folder
     - `cache=False` neither looks into the cache nor writes to it
 
     What was repaired or left out is in `character.report`; a file that cannot be read raises `FormatError`.
     """
-    options = LoadOptions(scale, max_influences, fps, allow_outside)
+    options = LoadOptions(scale, influences, fps, allow_outside)
     character = _load_one(path, options, cache)
     extra = [clips] if isinstance(clips, (str, os.PathLike)) else list(clips)
     if extra:
@@ -118,7 +118,7 @@ def load_source(source: Source, options: LoadOptions | None = None, *, cache: bo
             raise ResourceLimitError("is nested too deeply", path=path) from None
         except MemoryError:
             raise ResourceLimitError("needs more memory than there is", path=path) from None
-        character = _gathered(with_tangents(_limited(character, options.max_influences)))
+        character = _gathered(with_tangents(_limited(character, options.influences)))
         if entry:
             entry.store(character)
     return character if character.name else character.replace(name=path.stem)

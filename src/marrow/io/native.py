@@ -39,7 +39,7 @@ from marrow.model import (
 )
 from marrow.model._validate import owned
 from marrow.model.clip import TRACK_DTYPE
-from marrow.report import Line, Report
+from marrow.report import Report, ReportLine
 
 __all__ = ["read", "read_container", "sniff", "write", "write_to"]
 
@@ -118,7 +118,7 @@ class _Document(msgspec.Struct):
     clips: list[_Clip]
     materials: list[Material]
     images: list[_Image]
-    report: list[Line]
+    report: list[ReportLine]
 
 
 _DOCUMENT = msgspec.json.Decoder(_Document)

@@ -18,13 +18,13 @@ MAX_FILE_BYTES = 4 << 30
 class LoadOptions:
     """The options of `mw.load` that change what a reader makes of a file (so they are part of the cache key).
 
-    `scale` multiplies all lengths on top of the format's own units. `max_influences` limits influences per
+    `scale` multiplies all lengths on top of the format's own units. `influences` limits influences per
     vertex. `fps` is the rate for formats that are baked (None: the file's own, at least 30). `allow_outside`
     lets a file refer to others outside its own folder.
     """
 
     scale: float | None = None
-    max_influences: int | None = None
+    influences: int | None = None
     fps: float | None = None
     allow_outside: bool = False
 
@@ -33,8 +33,8 @@ class LoadOptions:
             value = getattr(self, name)
             if value is not None and not 0 < value < float("inf"):
                 raise ValidationError(f"load: {name} must be a positive number, got {value}")
-        if self.max_influences is not None and self.max_influences < 1:
-            raise ValidationError(f"load: max_influences must be at least 1, got {self.max_influences}")
+        if self.influences is not None and self.influences < 1:
+            raise ValidationError(f"load: influences must be at least 1, got {self.influences}")
 
 
 @dataclass(slots=True)

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
+from marrow.math.elementary import arccos, dot
 from marrow.model import Character, Mesh
 from marrow.report import ReportBuilder
 
@@ -134,7 +135,7 @@ def compute_tangents(
         else:
             total, side, split = _by_orientation(len(p), faces, orientation, angle, share)
     total, side = _from_twins(total, side, welded)
-    length = np.sqrt(np.einsum("vi,vi->v", total, total))
+    length = np.sqrt(dot(total, total))
     undefined = length < 1e-12
     values = np.empty((len(p), 4), np.float32)
     values[:, :3] = total / np.where(undefined, 1, length)[:, None]
@@ -282,7 +283,7 @@ def _corner_shares(place: Array, normal: Array, direction: Array, flat: Array) -
     edges = [place[:, (k + 1) % 3] - place[:, k] for k in range(3)]
     after = in_plane(np.stack(edges, axis=1))
     before = in_plane(-np.stack([edges[2], edges[0], edges[1]], axis=1))
-    angle = np.arccos(np.clip(_dot(before, after), -1, 1))
+    angle = arccos(np.clip(_dot(before, after), -1, 1)).astype(place.dtype)
     share = in_plane(np.broadcast_to(direction[:, None], place.shape))
     return angle, share * np.where(flat, np.float32(0), angle)
 

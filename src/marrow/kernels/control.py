@@ -1,352 +1,424 @@
 """The control kernel: one pass over the instances of a crowd, from parameters to pose programs.
 
 For every instance: which states its machines are in, how much of each node is seen, where its clips are, what events they
-pass, how its root travels; then the pose program that says all this to the pose kernel. Nodes are visited parents first,
-and what is not seen is skipped, so an instance costs what it uses. The program is written children first.
+pass, how its root travels; then the pose programs that say all this to the pose kernel. Nodes are visited parents first,
+and what is not seen is skipped, so an instance costs what it uses. Programs are written children first.
 
-The functions are plain Python. `update_graph` is their compiled form, `update_graph_plainly` the same without a compiler:
-a thousand times slower, and good to step through.
+An update is split at the moments something is due: a transition, the end of a fade, a one-shot. While weights change, steps
+are short and clips move with the weights of their middle. So states, events and travel do not depend on the frame rate.
+
+The functions are plain Python in the compiled subset (`kernels.language.translate`).
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from marrow.kernels import control_machine, control_motion, control_program, control_slots, control_spread
-from marrow.kernels.compiler import kernel
-from marrow.kernels.control_machine import NEVER, advance_machine, decide, note_remaining
-from marrow.kernels.control_motion import advance_group, advance_leaf, composed
-from marrow.kernels.control_program import put, write_program
-from marrow.kernels.control_slots import advance_slot, slots_wait
-from marrow.kernels.control_spread import TINY, blend_total, show, show_alone, spread_line, spread_plane
+from marrow.kernels.control_machine import (
+    advance_fades,
+    advance_machines,
+    begin_transition,
+    find_transition,
+    note_clip_times,
+    show_states,
+    wake_machine,
+)
+from marrow.kernels.control_motion import advance_group, advance_leaf, composed, stay
+from marrow.kernels.control_program import put, write_program, write_side, write_start
+from marrow.kernels.control_rules import FINE, NEVER, take_triggers, towards
+from marrow.kernels.control_slots import (
+    advance_slot,
+    advance_slot_fades,
+    decide_slots,
+    stop_hidden_slots,
+    wake_slot,
+)
+from marrow.kernels.control_spread import (
+    show,
+    show_alone,
+    spread_blend,
+    spread_line,
+    spread_pair,
+    spread_plane,
+    value_of,
+)
 from marrow.kernels.control_tables import (
     ADDITIVE,
     BLEND,
     CLIP,
-    CLOCK,
-    COUNTER,
-    FRESH,
-    GHOST,
-    INTERVAL,
     LAYER,
     LERP,
     MACHINE,
-    MAX_EVENTS,
-    MAX_STEPS,
-    PENDING,
     POSE,
-    SIDE,
     SLOT,
-    SLOT_PACE,
     SPACE1,
     SPACE2,
     SPEED,
-    STARTED,
-    STATE_COLUMNS,
-    STORED,
-    TRAVEL,
-    WEIGHT,
+    TRIGGER,
+    CrowdState,
+    GraphTables,
+    Workspace,
 )
-from marrow.kernels.linking import linked
-from marrow.kernels.program import BLEND as BLEND_POSES
-from marrow.kernels.program import (
-    LOAD,
-    STORE,
-)
+from marrow.kernels.language.elementary import arccos, cos, sin
+from marrow.kernels.language.kernel import kernel
+from marrow.kernels.operations.codes import BLEND as BLEND_POSES
+from marrow.kernels.operations.codes import LOAD, STORE
 
-__all__ = ["update_graph", "update_graph_plainly"]
+__all__ = ["update_graph"]
+
+SETTLED = 1e-4
+"""A smoothed parameter this close to its goal, relative to it, no longer counts as moving."""
+MOST_AT_ONCE = 64
+"""Transitions of an instance at one moment; more go round in a circle."""
+SHORTEST = 1e-12
+MOST_EVENTS = 1024
+"""Events of an instance for which there is room in any case."""
 
 
-def advance_parameters(tables, x, d):
-    """Brings parameters towards what they were set to. What is not a number is not taken."""
-    for p in range(len(tables.parameters)):
-        parameter = tables.parameters[p]
-        goal = x[parameter["target"]]
-        column = parameter["value"]
-        if parameter["kind"] == 2:
+def advance_parameters(graph, state, n, d):
+    """Brings parameters towards what they were set to; what is not a number is not taken. Returns whether one without
+    smoothing changed, and whether one with smoothing is on its way."""
+    changed, moving = False, False
+    for p in range(len(graph.parameters)):
+        parameter = graph.parameters[p]
+        column = parameter["column"]
+        if parameter["kind"] == TRIGGER:
             continue
-        if np.isnan(goal):
-            goal = x[column]
-        goal = min(max(goal, parameter["low"]), parameter["high"])
-        gap = goal - x[column]
-        if parameter["smoothing"] > 0.0 and abs(gap) > 1e-12:
-            # 95 % of the way in `smoothing` seconds.
-            goal = x[column] + gap * (1.0 - np.exp(-3.0 * d / parameter["smoothing"]))
-        x[column] = goal
-
-
-def settle_triggers(tables, x, dt):
-    """A trigger that no transition took goes when its time is up."""
-    for p in range(len(tables.parameters)):
-        parameter = tables.parameters[p]
-        if parameter["kind"] == 2 and x[parameter["value"]] != 0.0:
-            x[parameter["target"]] -= dt
-            if not x[parameter["target"]] > 0.0:
-                x[parameter["value"]] = 0.0
-
-
-def advance(tables, x, work, tick, d, n, events, count, limit, motion):
-    """Moves one instance on by `d` seconds and finds what is seen of every node."""
-    clock = x[CLOCK]
-    if d > 0.0:
-        advance_parameters(tables, x, d)
-    root = work[0]
-    root["weight"] = root["share"] = root["pace"] = root["travel"] = root["loud"] = 1.0
-    root["seen"] = tick
-    for k in range(7):
-        motion[k] = 0.0
-    # np.int64 keeps the compiler from making a version of its own for each constant, here and below.
-    i = np.int64(0)
-    while i < len(tables.nodes):
-        node = tables.nodes[i]
-        if work[i]["seen"] != tick:
-            i = node["end"]
+        value, goal = state.values[n, column], state.goals[n, column]
+        if value == goal:
             continue
-        kind = node["kind"]
-        if kind == CLIP:
-            leaf = tables.leaves[node["data"]]
-            if leaf["group"] < 0:
-                count = advance_leaf(tables, x, work, leaf, i, d, clock, n, events, count, limit, motion)
-        elif kind == POSE:
-            motion[6] += work[i]["travel"]
-        elif kind == BLEND:
-            total = blend_total(tables, x, node)
-            if total > TINY:
-                for k in range(node["count"]):
-                    share = max(x[tables.links[node["data"] + k]], 0.0) / total
-                    if share > TINY:
-                        show(work, tables.links[node["child"] + k], tick, i, share)
-            else:
-                show(work, tables.links[node["child"]], tick, i, 1.0)
-        elif kind == LERP:
-            share = min(max(x[node["ref"]], 0.0), 1.0)
-            if share < 1.0 - TINY:
-                show(work, tables.links[node["child"]], tick, i, 1.0 - share)
-            if share > TINY:
-                show(work, tables.links[node["child"] + 1], tick, i, share)
-        elif kind == SPACE1:
-            spread_line(tables, work, node, i, tick, x[node["ref"]])
-        elif kind == SPACE2:
-            spread_plane(tables, work, node, i, tick, x[node["ref"]], x[node["ref2"]])
-        elif kind == SPEED:
-            show(work, i + 1, tick, i, 1.0)
-            work[i + 1]["pace"] = work[i]["pace"] * x[node["ref"]]
-        elif kind == MACHINE:
-            machine = tables.machines[node["data"]]
-            advance_machine(tables, x, machine, d)
-            inner = machine["memory"] >= 0
-            started = x[machine["at"] + STARTED] != 0.0
-            for s in range(machine["count"]):
-                w = machine["weights"] + s * STATE_COLUMNS
-                child = tables.states[machine["first"] + s]["node"]
-                share = x[w + WEIGHT]
-                if share > 0.0:
-                    show(work, child, tick, i, share)
-                    if inner:
-                        work[child]["share"] = share
-                elif started and x[w + GHOST] > 0.0:
-                    show(work, child, tick, i, x[w + GHOST])
-                    work[child]["share"] = x[w + GHOST]
-                    work[child]["loud"] = work[child]["travel"] = 0.0
-        elif kind == LAYER:
-            layer = tables.layers[node["data"]]
-            share = min(max(x[node["ref"]], 0.0), 1.0)
-            show_alone(work, i + 1, tick, i, 1.0, 1.0 - share * layer["root"])
-            if share > 0.0:
-                show_alone(work, tables.links[node["child"] + 1], tick, i, share, share * layer["root"])
-        elif kind == ADDITIVE:
-            show_alone(work, i + 1, tick, i, 1.0, 1.0)
-            if x[node["ref"]] != 0.0:
-                show_alone(work, tables.links[node["child"] + 1], tick, i, min(abs(x[node["ref"]]), 1.0), 0.0)
-        elif kind == SLOT:
-            slot = tables.slots[node["data"]]
-            mine = work[i]
-            count, seen = advance_slot(
-                tables, x, slot, mine["pace"], d, clock, n, events, count, limit, mine["loud"] * mine["weight"], mine["travel"], motion
-            )  # fmt: skip
-            show_alone(work, i + 1, tick, i, 1.0, 1.0 - seen * slot["root"])
-        else:
-            show_alone(work, i + 1, tick, i, 1.0, 1.0)
-        i += 1
-    for g in range(len(tables.groups)):
-        count = advance_group(
-            tables, x, work, tables.groups[g], tick, d, clock, n, events, count, limit, motion
+        new = towards(parameter, value, goal, d)
+        if parameter["smoothing"] > 0.0:
+            end = towards(parameter, new, goal, NEVER)
+            gap = abs(end - new) / (1.0 + abs(end))
+            if gap > SETTLED:
+                moving = True
+            elif gap < 1e-9:
+                new = end
+        elif new != value:
+            changed = True
+        state.values[n, column] = new
+    return changed, moving
+
+
+def age_triggers(graph, state, n, d):
+    """A trigger that waits for a transition goes when its time is up; one that does not wait stays for the update."""
+    for p in range(len(graph.parameters)):
+        column = graph.parameters[p]["column"]
+        if graph.parameters[p]["kind"] == TRIGGER and state.goals[n, column] > 0.0:
+            state.goals[n, column] -= d
+            if state.goals[n, column] <= 0.0:
+                state.values[n, column] = 0.0
+
+
+def settle_triggers(graph, state, n):
+    """At the end of an update: triggers that no transition took and whose time is up are gone."""
+    for p in range(len(graph.parameters)):
+        column = graph.parameters[p]["column"]
+        if graph.parameters[p]["kind"] == TRIGGER and not state.goals[n, column] > 0.0:
+            state.values[n, column] = 0.0
+
+
+def visit(graph, state, room, n, i, d, clock):
+    """Moves what one node holds on by `d` seconds, and hands down what is seen of it."""
+    node = graph.nodes[i]
+    kind, data = node["kind"], node["data"]
+    if kind == CLIP:
+        if graph.leaves[data]["group"] < 0:
+            advance_leaf(graph, state, room, n, data, d, clock)
+    elif kind == POSE:
+        stay(room, i)
+    elif kind == BLEND:
+        spread_blend(graph, state, room, n, node, i)
+    elif kind == LERP:
+        spread_pair(graph, room, node, i, value_of(graph, state, n, node["ref"]))
+    elif kind == SPACE1:
+        spread_line(graph, room, node, i, value_of(graph, state, n, node["ref"]))
+    elif kind == SPACE2:
+        spread_plane(
+            graph,
+            room,
+            node,
+            i,
+            value_of(graph, state, n, node["ref"]),
+            value_of(graph, state, n, node["ref2"]),
         )
-    for k in range(len(tables.slots)):
-        if work[tables.slots[k]["node"]]["seen"] != tick:
-            x[tables.slots[k]["at"] + SLOT_PACE] = 0.0
-    note_remaining(tables, x, work, tick, d)
-    x[CLOCK] = clock + d
-    return count
+    elif kind == SPEED:
+        show(room, i + 1, i, 1.0)
+        room.work[i + 1]["speed"] = room.work[i]["speed"] * value_of(graph, state, n, node["ref"])
+    elif kind == MACHINE:
+        wake_machine(graph, state, room, n, data, clock)
+        show_states(graph, state, room, n, data, i)
+    elif kind == LAYER:
+        root = graph.layers[data]["root"]
+        share = min(max(value_of(graph, state, n, node["ref"]), 0.0), 1.0)
+        show_alone(room, i + 1, i, 1.0, 1.0 - share * root)
+        if share > 0.0:
+            show_alone(room, graph.links[node["child"] + 1], i, share, share * root)
+    elif kind == ADDITIVE:
+        share = value_of(graph, state, n, node["ref"])
+        show_alone(room, i + 1, i, 1.0, 1.0)
+        if share != 0.0:
+            show_alone(room, graph.links[node["child"] + 1], i, min(abs(share), 1.0), 0.0)
+    elif kind == SLOT:
+        wake_slot(state, n, data)
+        seen = advance_slot(graph, state, room, n, data, i, d, clock)
+        if seen < 1.0 or graph.slots[data]["covers"] == 0:
+            show_alone(room, i + 1, i, 1.0, 1.0 - seen * graph.slots[data]["root"])
+    else:
+        show_alone(room, i + 1, i, 1.0, 1.0)
 
 
-def step(tables, x, work, tick, dt, n, events, count, motion, delta):
-    """One instance through `dt` seconds, split at the moments transitions wait for. Leaves the root's motion in `delta`."""
-    limit = count + MAX_EVENTS
+def move(graph, state, room, n, d):
+    """Moves the clips of an instance on by `d` seconds and finds what is seen of every node."""
+    clock = state.instances[n]["clock"]
+    counters = room.counters[0]
+    counters["tick"] += 1
+    root = room.work[0]
+    root["weight"] = root["share"] = root["speed"] = root["travel"] = 1.0
+    root["seen"] = counters["tick"]
     for k in range(7):
-        delta[k] = 1.0 if k == 6 else 0.0
-    for m in range(len(tables.machines)):
-        x[tables.machines[m]["at"] + STARTED] = 0.0
+        room.motion[k] = 0.0
+    i = 0
+    while i < len(graph.nodes):
+        if room.work[i]["seen"] == counters["tick"]:
+            visit(graph, state, room, n, i, d, clock)
+            i += 1
+        else:
+            i = graph.nodes[i]["end"]
+    for g in range(len(graph.groups)):
+        advance_group(graph, state, room, n, g, d, clock)
+    stop_hidden_slots(graph, state, room, n, clock)
+    note_clip_times(graph, state, room, n, d)
+
+
+def add_motion(room, n):
+    """The root's travel of a step, after what it has travelled before."""
+    motion, way = room.motion, room.travel[n]
+    size = motion[3] * motion[3] + motion[4] * motion[4] + motion[5] * motion[5] + motion[6] * motion[6]
+    if size <= 0.0:
+        return
+    s = 1.0 / np.sqrt(size)
+    moved = composed(
+        (way[0], way[1], way[2], way[3], way[4], way[5], way[6]),
+        (motion[0], motion[1], motion[2], motion[3] * s, motion[4] * s, motion[5] * s, motion[6] * s),
+    )
+    for k in range(7):
+        way[k] = moved[k]
+
+
+def advance(graph, state, room, n, d, changing):
+    """One step of `d` seconds. Leaves what is seen in its middle where weights are changing."""
+    if changing:
+        advance_fades(graph, state, n, 0.5 * d)
+        advance_slot_fades(graph, state, n, 0.5 * d)
+        advance_parameters(graph, state, n, 0.5 * d)
+    move(graph, state, room, n, d)
+    add_motion(room, n)
+    if changing:
+        advance_fades(graph, state, n, 0.5 * d)
+        advance_slot_fades(graph, state, n, 0.5 * d)
+        advance_parameters(graph, state, n, 0.5 * d)
+    else:
+        advance_parameters(graph, state, n, d)
+    age_triggers(graph, state, n, d)
+    for f in range(len(graph.functions)):
+        state.functions[n, f]["elapsed"] += d
+    state.instances[n]["clock"] += d
+    advance_machines(graph, state, room, n, d, state.instances[n]["clock"])
+
+
+def start(graph, state, room, n, m, t, to, current):
+    """Starts a transition of a machine; afterwards what is seen is known for this moment. `current` says whether it is
+    before."""
+    machine = graph.machines[m]
+    seconds, ease, inertia = machine["seconds"], machine["ease"], machine["inertia"] != 0
+    me = state.machines[n, m]
+    clock = state.instances[n]["clock"]
+    if t >= 0:
+        transition = graph.transitions[t]
+        take_triggers(graph, state, n, transition)
+        seconds, ease, inertia = transition["seconds"], transition["ease"], transition["inertia"] != 0
+        me["interrupt"], me["priority"] = transition["interrupt"], transition["priority"]
+    shown = state.shares[n, machine["first"] + to]["weight"] > 0.0
+    again = to == me["current"]
+    cut = seconds > 0.0 and machine["memory"] >= 0 and (again or (inertia and not shown))
+    if cut:
+        if not current:
+            move(graph, state, room, n, 0.0)
+        write_side(graph, state, room, n, m)
+    begin_transition(graph, state, room, n, m, to, seconds, ease, cut or again, clock)
+    move(graph, state, room, n, 0.0)
+    if cut:
+        write_side_after(graph, state, room, n, m)
+        room.counters[0]["kept"] += 1
+
+
+def write_side_after(graph, state, room, n, m):
+    """The other side of a transition: what is entered, without the inertia that is only now beginning."""
+    me = state.machines[n, m]
+    seconds = me["inertia_seconds"]
+    me["inertia_seconds"] = 0.0
+    write_side(graph, state, room, n, m)
+    me["inertia_seconds"] = seconds
+    write_start(graph, room, m)
+
+
+def step(graph, state, room, n, dt):
+    """One instance through `dt` seconds. Leaves the root's motion in `travel`, and what is seen at the end."""
+    instance, way = state.instances[n], room.travel[n]
+    for k in range(7):
+        way[k] = 1.0 if k == 6 else 0.0
     # The first update takes parameters as they are set, however smooth.
-    advance_parameters(tables, x, 1e9 if x[FRESH] != 0.0 else 0.0)
-    left = dt
-    for number in range(MAX_STEPS):
-        fired, soonest = False, NEVER
-        if x[FRESH] == 0.0:
-            fired, soonest = decide(tables, x)
-            soonest = min(soonest, slots_wait(tables, x))
-        d = left if number == MAX_STEPS - 1 else min(left, soonest)
-        if x[FRESH] != 0.0 or (fired and number < MAX_STEPS - 1):
-            d = 0.0
-        tick += 1
-        count = advance(tables, x, work, tick, d, n, events, count, limit, motion)
-        x[FRESH] = 0.0
-        size = motion[3] ** 2 + motion[4] ** 2 + motion[5] ** 2 + motion[6] ** 2
-        if d > 0.0 and size > 0.0:
-            s = 1.0 / np.sqrt(size)
-            moved = composed(
-                (delta[0], delta[1], delta[2], delta[3], delta[4], delta[5], delta[6]),
-                (motion[0], motion[1], motion[2], motion[3] * s, motion[4] * s, motion[5] * s, motion[6] * s),
-            )
-            for k in range(7):
-                delta[k] = moved[k]
-        left -= d
+    new = instance["new"] != 0
+    changed, moving = advance_parameters(graph, state, n, NEVER if new else 0.0)
+    current = new or changed
+    if current:
+        move(graph, state, room, n, 0.0)
+        instance["new"] = 0
+    left, fired = dt, 0
+    while True:
+        soonest, changing = NEVER, moving
+        if fired < MOST_AT_ONCE:
+            m, t, to, soonest, fading = find_transition(graph, state, room, n, moving)
+            if m >= 0:
+                start(graph, state, room, n, m, t, to, current)
+                current = True
+                fired += 1
+                if fired == MOST_AT_ONCE:
+                    room.counters[0]["endless"] += 1
+                    room.counters[0]["endless_machine"] = m
+                continue
+            changing = moving or fading
+        else:
+            changing = True
+        wait, fading, changed = decide_slots(graph, state, room, n, instance["clock"])
+        changing = changing or fading
+        current = current and not changed
+        soonest = min(soonest, wait)
         if left <= 0.0:
             break
-    settle_triggers(tables, x, dt)
-    return tick, count
+        d = min(left, soonest)
+        if changing and d > FINE:
+            d /= np.ceil(d / FINE - 1e-6)
+        due = d >= soonest - SHORTEST or changing
+        advance(graph, state, room, n, d, changing)
+        current, fired = not changing, 0
+        left -= d
+        if left <= SHORTEST:
+            left = 0.0
+            if not due:
+                break
+        if moving:
+            _, moving = advance_parameters(graph, state, n, 0.0)
+    if not current:
+        move(graph, state, room, n, 0.0)
+    settle_triggers(graph, state, n)
 
 
-def share_travel(x, delta, interval):
+def share_travel(room, state, n, interval):
     """When updates are rare, each tells its part of the way."""
     s = 1.0 / interval
+    whole, part = state.travel[n], room.travel[n]
     for k in range(3):
-        delta[k] = s * x[TRAVEL + k]
-    side = -1.0 if x[TRAVEL + 6] < 0.0 else 1.0
-    half = np.arccos(min(max(side * x[TRAVEL + 6], -1.0), 1.0))
-    size = np.sin(half)
-    scale = np.sin(s * half) / size if size > 1e-9 else s
+        part[k] = s * whole[k]
+    side = -1.0 if whole[6] < 0.0 else 1.0
+    half = arccos(min(max(side * whole[6], -1.0), 1.0))
+    size = sin(half)
+    scale = sin(s * half) / size if size > 1e-9 else s
     for k in range(3, 6):
-        delta[k] = side * scale * x[TRAVEL + k]
-    delta[6] = np.cos(s * half)
+        part[k] = side * scale * whole[k]
+    part[6] = cos(s * half)
 
 
-def update_all(
-    tables,
-    state,
-    dt,
-    work,
-    sums,
-    motion,
-    start,
-    ops,
-    vectors,
-    events,
-    count,
-    deltas,
-    lod,
-    row,
-    tick,
-    begin,
-    end,
-):
-    """Updates instances from `begin` to `end`. Returns the instance it stopped before (for want of room for events), the
-    number of events, the last tick and how many programs keep something for later."""
-    cursor = start[begin]
-    kept = 0
-    for n in range(begin, end):
-        if len(events) - count < MAX_EVENTS:
-            return n, count, tick, kept
-        x, delta = state[n], deltas[n]
-        interval = max(x[INTERVAL], 1.0)
-        x[PENDING] += dt[n]
-        x[COUNTER] += 1.0
-        due = interval <= 1.0 or x[COUNTER] >= interval or x[STORED] == 0.0
-        if due:
-            tick, count = step(tables, x, work, tick, x[PENDING], n, events, count, motion, delta)
-            x[PENDING] = x[COUNTER] = 0.0
-            cursor, keeps = write_program(tables, x, work, tick, sums, n, vectors, ops, cursor)
-            if interval > 1.0:
-                keeps = True
-                fresh = x[STORED] == 0.0
-                side = int(x[SIDE])
-                cursor = put(ops, cursor, np.int64(STORE), lod + (1 - side) * row, 0.0, 0.0)
-                if fresh:
-                    cursor = put(ops, cursor, np.int64(STORE), lod + side * row, 0.0, 0.0)
-                x[STORED], x[SIDE] = 1.0, 1.0 - side
-                for k in range(7):
-                    x[TRAVEL + k] = delta[k]
-                if not fresh:
-                    cursor = put(ops, cursor, np.int64(LOAD), lod + side * row, 0.0, 0.0)
-                    cursor = put(ops, cursor, np.int64(BLEND_POSES), np.int64(0), 0.0, 1.0 - 1.0 / interval)
-            else:
-                x[STORED] = 0.0
-            kept += 1 if keeps else 0
+def write_between(state, room, n, main, memory, row):
+    """The program of an instance between two of its updates: its last two poses, mixed."""
+    instance = state.instances[n]
+    older = memory + instance["side"] * row
+    newer = memory + (1 - instance["side"]) * row
+    weight = (instance["waited"] + 1.0) / instance["interval"]
+    put(room, main, LOAD, newer, 0.0, 0.0)
+    put(room, main, LOAD, older, 0.0, 0.0)
+    put(room, main, BLEND_POSES, 0, 0.0, 1.0 - weight)
+
+
+def update_instance(graph, state, room, n, dt, memory, row, main):
+    """Moves one instance on by `dt` seconds and writes its programs."""
+    instance = state.instances[n]
+    interval = instance["interval"]
+    instance["pending"] += dt
+    instance["waited"] += 1
+    if interval > 1 and instance["waited"] < interval and instance["stored"] != 0:
+        write_between(state, room, n, main, memory, row)
+        share_travel(room, state, n, interval)
+        return
+    step(graph, state, room, n, instance["pending"])
+    instance["pending"], instance["waited"] = 0.0, 0
+    write_program(graph, state, room, n)
+    if interval <= 1:
+        instance["stored"] = 0
+        return
+    room.counters[0]["kept"] += 1
+    # The newer pose becomes the older one.
+    first = instance["stored"] == 0
+    instance["side"] = 1 - instance["side"]
+    newer = memory + (1 - instance["side"]) * row
+    put(room, main, STORE, newer, 0.0, 0.0)
+    if first:
+        put(room, main, STORE, memory + instance["side"] * row, 0.0, 0.0)
+    else:
+        put(room, main, LOAD, memory + instance["side"] * row, 0.0, 0.0)
+        put(room, main, BLEND_POSES, 0, 0.0, 1.0 - 1.0 / interval)
+    instance["stored"] = 1
+    for k in range(7):
+        state.travel[n, k] = room.travel[n, k]
+    share_travel(room, state, n, interval)
+
+
+def show_instance(graph, state, room, n, memory, row, main):
+    """Writes the program of an instance as it is, without moving it."""
+    instance = state.instances[n]
+    if instance["interval"] > 1 and instance["stored"] != 0:
+        write_between(state, room, n, main, memory, row)
+        return
+    advance_parameters(graph, state, n, NEVER if instance["new"] != 0 else 0.0)
+    move(graph, state, room, n, 0.0)
+    write_program(graph, state, room, n)
+
+
+def is_room(room):
+    """Whether there is room for what one instance may write."""
+    for r in range(len(room.programs)):
+        if room.programs[r]["limit"] - room.programs[r]["cursor"] < room.programs[r]["reserve"]:
+            return False
+    return len(room.events) - room.counters[0]["events"] >= MOST_EVENTS
+
+
+@kernel(
+    graph=GraphTables, state=CrowdState, room=Workspace, dt="f8[N]", memory="i8", row="i8", moving="i8", first="i8", returns=5
+)  # fmt: skip
+def update_graph(graph, state, room, dt, memory, row, moving, first):
+    """Updates the instances from `first` on by `dt (N,)` seconds; with `moving` 0 it only writes the programs that show
+    them. `memory` is where the last two poses of rarely updated instances lie, each `row` floats long. Returns how far it
+    came before there was no more room, how many programs keep something for later, how many events there are, how much
+    was missed for want of room, and how many instances go round for ever."""
+    programs, counters = len(room.programs), room.counters[0]
+    if first == 0:
+        counters["events"], counters["missed_events"], counters["missed_operations"] = 0, 0, 0
+        counters["kept"], counters["endless"] = 0, 0
+    done = len(dt)
+    for n in range(first, len(dt)):
+        if not is_room(room):
+            done = n
+            break
+        for r in range(programs):
+            room.starts[r, n] = room.programs[r]["cursor"]
+            room.programs[r]["poses"] = 0
+        if moving != 0:
+            update_instance(graph, state, room, n, dt[n], memory, row, programs - 1)
         else:
-            side = int(x[SIDE])
-            cursor = put(ops, cursor, np.int64(LOAD), lod + (1 - side) * row, 0.0, 0.0)
-            cursor = put(ops, cursor, np.int64(LOAD), lod + side * row, 0.0, 0.0)
-            cursor = put(ops, cursor, np.int64(BLEND_POSES), np.int64(0), 0.0, (x[COUNTER] + 1.0) / interval)
-        if interval > 1.0:
-            share_travel(x, delta, interval)
-        start[n + 1] = cursor
-    return end, count, tick, kept
-
-
-update_graph_plainly = update_all
-
-_FUNCTIONS = (
-    *control_motion.FUNCTIONS, *control_machine.FUNCTIONS, *control_spread.FUNCTIONS, *control_slots.FUNCTIONS,
-    *control_program.FUNCTIONS, advance_parameters, settle_triggers, advance, step, share_travel, update_all,
-)  # fmt: skip
-_INLINE = (
-    advance_parameters, settle_triggers, decide, slots_wait, advance, note_remaining, write_program, step,
-)  # fmt: skip
-
-
-@kernel
-def update_graph() -> Any:
-    update_all = linked(_FUNCTIONS, _INLINE)["update_all"]
-
-    def update_graph(
-        tables,
-        state,
-        dt,
-        work,
-        sums,
-        motion,
-        start,
-        ops,
-        vectors,
-        events,
-        count,
-        deltas,
-        lod,
-        row,
-        tick,
-        begin,
-        end,
-    ):
-        return update_all(
-            tables,
-            state,
-            dt,
-            work,
-            sums,
-            motion,
-            start,
-            ops,
-            vectors,
-            events,
-            count,
-            deltas,
-            lod,
-            row,
-            tick,
-            begin,
-            end,
-        )
-
-    return update_graph
+            show_instance(graph, state, room, n, memory, row, programs - 1)
+    for r in range(programs):
+        room.starts[r, done] = room.programs[r]["cursor"]
+    missed = counters["missed_events"] + counters["missed_operations"]
+    return done, counters["kept"], counters["events"], missed, counters["endless"]

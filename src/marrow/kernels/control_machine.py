@@ -1,47 +1,27 @@
-"""How state machines decide: conditions, when the next one can be met, transitions and their fades."""
+"""How state machines run: which transition starts, how fades go on, how long clips have left."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from marrow.kernels.control_motion import happened
+from marrow.kernels.control_rules import NEVER, SLACK, wait_for
+from marrow.kernels.control_spread import show, value_of
 from marrow.kernels.control_tables import (
-    ABOVE,
-    AT_LEAST,
-    AT_MOST,
-    BELOW,
-    BY_HIGHER,
-    BY_NONE,
+    ASLEEP,
     CLIP,
-    CURRENT,
-    EASE,
-    ELAPSED_AT_LEAST,
-    EQUAL,
-    FROM,
-    GHOST,
-    INERT_SECONDS,
-    INERT_SIDE,
-    INERT_TIME,
-    INTERRUPT,
-    LIVE,
     MACHINE,
-    OLD_SECONDS,
-    OLD_TIME,
-    PRIORITY,
-    PROGRESS,
-    REMAINING,
-    REMAINING_AT_MOST,
-    SECONDS,
-    SINCE,
-    STARTED,
-    STATE_COLUMNS,
-    TRIGGER,
-    UNEQUAL,
-    WEIGHT,
+    RUNNING,
+    SLOT,
+    STATE_ENTERED,
+    STATE_LEFT,
+    STOPPED,
+    TRANSITION_ENDED,
+    TRANSITION_STARTED,
 )
 
-NEVER = 1e300
-SLACK = 1e-9
-ASLEEP = 2.0
+FAINT = 1e-6
+"""How much counts of a state that has just begun to fade in, so that its clips run."""
 
 
 def eased(kind, s):
@@ -57,217 +37,196 @@ def eased(kind, s):
     return s
 
 
-def restart(tables, x, node):
+def restart(graph, state, n, node):
     """Everything from a node down begins again."""
-    for i in range(node, tables.nodes[node]["end"]):
-        kind = tables.nodes[i]["kind"]
+    for i in range(node, graph.nodes[node]["end"]):
+        kind, data = graph.nodes[i]["kind"], graph.nodes[i]["data"]
         if kind == CLIP:
-            leaf = tables.leaves[tables.nodes[i]["data"]]
-            x[leaf["time"]] = leaf["start"]
-            x[leaf["fresh"]] = 1.0
+            leaf = state.leaves[n, data]
+            leaf["time"] = graph.leaves[data]["start"]
+            leaf["new"] = 1
         elif kind == MACHINE:
-            x[tables.machines[tables.nodes[i]["data"]]["at"] + LIVE] = 0.0
+            state.machines[n, data]["run"] = STOPPED
+        elif kind == SLOT:
+            state.slots[n, data]["run"] = STOPPED
 
 
-def wait_for(tables, x, at, transition):
-    """Seconds until a transition's conditions can hold: 0 when they do, `NEVER` when a parameter stands against it."""
-    wait = 0.0
-    for c in range(transition["first"], transition["first"] + transition["count"]):
-        condition = tables.conditions[c]
-        kind, limit = condition["kind"], condition["value"]
-        if kind == ELAPSED_AT_LEAST:
-            wait = max(wait, limit - x[at + SINCE])
+def chosen_input(graph, state, n, machine):
+    """The input that a switch should show."""
+    value = value_of(graph, state, n, machine["ref"])
+    return min(max(int(np.floor(min(max(value, 0.0), 1e6) + 0.5)), 0), machine["count"] - 1)
+
+
+def find_transition(graph, state, room, n, smoothing):
+    """The first transition that can start now, as machine, transition (-1: a switch) and state to go to; machine -1 where
+    there is none, and then the seconds until something of a machine is due, and whether a fade runs."""
+    soonest, fading = NEVER, False
+    for m in range(len(graph.machines)):
+        machine, me = graph.machines[m], state.machines[n, m]
+        if me["run"] != RUNNING:
             continue
-        if kind == REMAINING_AT_MOST:
-            wait = max(wait, x[at + REMAINING] - limit)
+        if me["seconds"] > 0.0:
+            fading = True
+            soonest = min(soonest, max(me["seconds"] - me["faded"], 0.0))
+        if me["left"] > 0.0:
+            soonest = min(soonest, me["left"])
+        if machine["switch"] != 0:
+            chosen = chosen_input(graph, state, n, machine)
+            if chosen != me["current"]:
+                return m, -1, chosen, soonest, fading
             continue
-        value = x[condition["ref"]]
-        if kind == ABOVE:
-            holds = value > limit
-        elif kind == BELOW:
-            holds = value < limit
-        elif kind == AT_LEAST:
-            holds = value >= limit
-        elif kind == AT_MOST:
-            holds = value <= limit
-        elif kind == EQUAL:
-            holds = value == limit
-        elif kind == UNEQUAL:
-            holds = value != limit
-        else:
-            holds = value != 0.0
-        if not holds:
-            return NEVER
-    # While a transition runs that may not be interrupted, the others wait for its end.
-    running = max(x[at + SECONDS] - x[at + PROGRESS], 0.0) if x[at + SECONDS] > 0.0 else 0.0
-    if x[at + INERT_SECONDS] > 0.0:
-        running = max(running, x[at + INERT_SECONDS] - x[at + INERT_TIME])
-    policy = x[at + INTERRUPT]
-    if running > 0.0 and (
-        policy == BY_NONE or (policy == BY_HIGHER and transition["priority"] <= x[at + PRIORITY])
-    ):
-        wait = max(wait, running)
-    return wait
+        row = graph.states[machine["first"] + me["current"]]
+        for t in range(row["first"], row["first"] + row["count"]):
+            wait = wait_for(graph, state, room, n, m, graph.transitions[t], smoothing)
+            if wait <= SLACK:
+                return m, t, graph.transitions[t]["to"], soonest, fading
+            soonest = min(soonest, wait)
+    return -1, -1, -1, soonest, fading
 
 
-def begin(tables, x, machine, to, seconds, ease, inertia):
-    """Starts the way to a state."""
-    at, weights = machine["at"], machine["weights"]
-    column = weights + to * STATE_COLUMNS
-    if x[at + STARTED] != 0.0 and x[column + GHOST] > 0.0:
-        # Back to what this very update left: as if it had not been left.
-        for s in range(machine["count"]):
-            w = weights + s * STATE_COLUMNS
-            x[w + WEIGHT] = x[w + GHOST]
-        x[at + STARTED] = 0.0
-        x[at + INERT_TIME], x[at + INERT_SECONDS] = x[at + OLD_TIME], x[at + OLD_SECONDS]
-        x[at + INERT_SIDE] = 1.0 - x[at + INERT_SIDE]
-    shown = x[column + WEIGHT] > 0.0
-    if not shown:
-        restart(tables, x, tables.states[machine["first"] + to]["node"])
-    if inertia and not shown and seconds > 0.0:
-        if x[at + STARTED] == 0.0:
-            for s in range(machine["count"]):
-                w = weights + s * STATE_COLUMNS
-                x[w + GHOST] = x[w + WEIGHT]
-            x[at + OLD_TIME], x[at + OLD_SECONDS] = x[at + INERT_TIME], x[at + INERT_SECONDS]
-            x[at + INERT_SIDE] = 1.0 - x[at + INERT_SIDE]
-            x[at + STARTED] = 1.0
-        x[at + INERT_TIME], x[at + INERT_SECONDS] = 0.0, seconds
-        seconds = 0.0
+def begin_transition(graph, state, room, n, m, to, seconds, ease, cut, clock):
+    """Starts the way to a state; with `cut` the state is there at once, as inertia wants it."""
+    machine, me = graph.machines[m], state.machines[n, m]
+    first = machine["first"]
+    if machine["switch"] == 0:
+        happened(room, n, STATE_LEFT, me["current"], m, 1.0, clock)
+        happened(room, n, STATE_ENTERED, to, m, 1.0, clock)
+        happened(room, n, TRANSITION_STARTED, to, m, 1.0, clock)
+    if state.shares[n, first + to]["weight"] <= 0.0 or (cut and to == me["current"]):
+        restart(graph, state, n, graph.states[first + to]["node"])
+    at_once = cut or seconds <= 0.0
     for s in range(machine["count"]):
-        w = weights + s * STATE_COLUMNS
-        x[w + FROM] = x[w + WEIGHT]
-        if seconds <= 0.0:
-            x[w + WEIGHT] = 1.0 if s == to else 0.0
-    x[at + CURRENT] = to
-    x[at + SINCE] = 0.0
-    x[at + PROGRESS] = 0.0
-    x[at + SECONDS] = max(seconds, 0.0)
-    x[at + EASE] = ease
-    x[at + REMAINING] = NEVER
+        share = state.shares[n, first + s]
+        share["start"] = share["weight"]
+        if at_once:
+            share["weight"] = 1.0 if s == to else 0.0
+    me["previous"] = me["current"]
+    me["current"] = to
+    me["elapsed"], me["faded"] = 0.0, 0.0
+    me["seconds"] = 0.0 if at_once else seconds
+    me["left"] = max(seconds, 0.0)
+    me["ease"] = ease
+    me["remaining"] = NEVER
+    if cut:
+        me["inertia_time"], me["inertia_seconds"] = 0.0, seconds
+    if seconds <= 0.0 and machine["switch"] == 0:
+        happened(room, n, TRANSITION_ENDED, to, m, 1.0, clock)
 
 
-def decide(tables, x):
-    """Starts the transitions whose time has come, at most one per machine. Returns whether any did, and otherwise the
-    seconds until the next one can."""
-    fired, soonest = False, NEVER
-    m = 0
-    while m < len(tables.machines):
-        machine = tables.machines[m]
-        at = machine["at"]
-        m += 1
-        if x[at + LIVE] != 1.0 or machine["switch"] >= 0:
-            continue
-        state = tables.states[machine["first"] + int(x[at + CURRENT])]
-        for t in range(state["first"], state["first"] + state["count"]):
-            transition = tables.transitions[t]
-            wait = wait_for(tables, x, at, transition)
-            if wait > SLACK:
-                soonest = min(soonest, wait)
-                continue
-            for c in range(transition["first"], transition["first"] + transition["count"]):
-                if tables.conditions[c]["kind"] == TRIGGER and tables.conditions[c]["trigger"] >= 0:
-                    x[tables.conditions[c]["ref"]] = 0.0
-                    x[tables.conditions[c]["trigger"]] = 0.0
-            begin(
-                tables,
-                x,
-                machine,
-                transition["to"],
-                transition["seconds"],
-                transition["ease"],
-                transition["inertia"] != 0,
-            )
-            x[at + INTERRUPT], x[at + PRIORITY] = transition["interrupt"], transition["priority"]
-            fired = True
-            # Machines inside one that moves on sit this step out.
-            while (
-                m < len(tables.machines) and tables.machines[m]["node"] < tables.nodes[machine["node"]]["end"]
-            ):
-                m += 1
-            break
-    return fired, soonest
-
-
-def advance_machine(tables, x, machine, d):
-    """Wakes a machine that was not seen, and moves its fades on by `d` seconds."""
-    at, weights = machine["at"], machine["weights"]
-    chosen = machine["initial"]
-    if machine["switch"] >= 0:
-        chosen = min(max(int(np.floor(x[machine["switch"]] + 0.5)), 0), machine["count"] - 1)
-    if x[at + LIVE] == 0.0:
-        for k in range(STARTED + 3):
-            x[at + k] = 0.0
+def wake_machine(graph, state, room, n, m, clock):
+    """A machine that comes into sight goes on, or begins."""
+    machine, me = graph.machines[m], state.machines[n, m]
+    if me["run"] == STOPPED:
+        current = chosen_input(graph, state, n, machine) if machine["switch"] != 0 else machine["initial"]
         for s in range(machine["count"]):
-            w = weights + s * STATE_COLUMNS
-            x[w + WEIGHT] = x[w + FROM] = 1.0 if s == chosen else 0.0
-            x[w + GHOST] = 0.0
-        x[at + CURRENT], x[at + REMAINING] = chosen, NEVER
-    elif machine["switch"] >= 0 and chosen != int(x[at + CURRENT]):
-        begin(tables, x, machine, chosen, machine["seconds"], machine["ease"], machine["switch"] < 0)
-    x[at + LIVE] = 1.0
-    x[at + SINCE] += d
-    if x[at + SECONDS] > 0.0:
-        x[at + PROGRESS] += d
-        s = x[at + PROGRESS] / x[at + SECONDS]
-        share = eased(int(x[at + EASE]), min(s, 1.0))
+            share = state.shares[n, machine["first"] + s]
+            share["weight"] = share["start"] = 1.0 if s == current else 0.0
+        me["current"] = me["previous"] = current
+        me["interrupt"] = me["priority"] = 0
+        me["elapsed"] = me["faded"] = me["seconds"] = me["left"] = me["inertia_time"] = me[
+            "inertia_seconds"
+        ] = 0.0
+        me["remaining"] = NEVER
+        if machine["switch"] == 0:
+            happened(room, n, STATE_ENTERED, current, m, 1.0, clock)
+    me["run"] = RUNNING
+
+
+def show_states(graph, state, room, n, m, i):
+    """Hands down what is seen of a machine to its states."""
+    machine, me = graph.machines[m], state.machines[n, m]
+    for s in range(machine["count"]):
+        share = state.shares[n, machine["first"] + s]["weight"]
+        child = graph.states[machine["first"] + s]["node"]
+        if share > 0.0:
+            show(room, child, i, share)
+            if machine["memory"] >= 0:
+                # What inertia is added to is a sum of its own.
+                room.work[child]["share"] = share
+        elif s == me["current"]:
+            show(room, child, i, FAINT)
+            room.work[child]["share"] = 0.0
+
+
+def advance_fades(graph, state, n, d):
+    """Moves the fades of machines on by `d` seconds."""
+    for m in range(len(graph.machines)):
+        machine, me = graph.machines[m], state.machines[n, m]
+        if me["run"] != RUNNING or me["seconds"] <= 0.0:
+            continue
+        me["faded"] += d
+        s = min(me["faded"] / me["seconds"], 1.0)
+        done = me["seconds"] - me["faded"] <= SLACK
+        share = eased(me["ease"], s)
         for k in range(machine["count"]):
-            w = weights + k * STATE_COLUMNS
-            goal = 1.0 if k == int(x[at + CURRENT]) else 0.0
-            x[w + WEIGHT] = goal if s >= 1.0 - SLACK else x[w + FROM] + (goal - x[w + FROM]) * share
-        if s >= 1.0 - SLACK:
-            x[at + SECONDS] = x[at + PROGRESS] = 0.0
-    if x[at + STARTED] != 0.0:
-        x[at + OLD_TIME] += d
-    elif x[at + INERT_SECONDS] > 0.0:
-        x[at + INERT_TIME] += d
-        if x[at + INERT_TIME] >= x[at + INERT_SECONDS] - SLACK:
-            x[at + INERT_SECONDS] = x[at + INERT_TIME] = 0.0
+            row = state.shares[n, machine["first"] + k]
+            goal = 1.0 if k == me["current"] else 0.0
+            row["weight"] = goal if done else row["start"] + (goal - row["start"]) * share
 
 
-def note_remaining(tables, x, work, tick, d):
-    """For machines that ask: the seconds until the heaviest clip of the current state ends."""
-    for m in range(len(tables.machines)):
-        machine = tables.machines[m]
-        at = machine["at"]
-        if work[machine["node"]]["seen"] != tick:
-            # Out of sight it stands still.
-            if x[at + LIVE] == 1.0:
-                x[at + LIVE] = ASLEEP
+def advance_machines(graph, state, room, n, d, clock):
+    """Moves the times of machines on by `d` seconds; `clock` is the moment after."""
+    for m in range(len(graph.machines)):
+        me = state.machines[n, m]
+        if me["run"] != RUNNING:
             continue
-        if machine["switch"] >= 0:
-            continue
-        state = tables.states[machine["first"] + int(x[at + CURRENT])]
-        if state["remaining"] == 0:
-            continue
-        known = x[at + REMAINING]
-        if known < NEVER:
-            if d == 0.0:
-                continue
-            if known > SLACK and known - d <= SLACK:
-                # The moment itself: a clip that loops is already at its beginning.
-                x[at + REMAINING] = 0.0
-                continue
-        best, found = 0.0, NEVER
-        for i in range(state["node"], tables.nodes[state["node"]]["end"]):
-            if tables.nodes[i]["kind"] == CLIP and work[i]["seen"] == tick and work[i]["weight"] > best:
-                best = work[i]["weight"]
-                leaf = tables.leaves[tables.nodes[i]["data"]]
-                duration, time, speed = (
-                    tables.clips[leaf["clip"]]["duration"],
-                    x[leaf["time"]],
-                    work[i]["speed"],
-                )
-                if speed > 0.0:
-                    found = (duration - time) / speed
-                elif speed < 0.0:
-                    found = time / -speed
-                elif leaf["loop"] == 0 and (time >= duration or x[leaf["rate"]] * work[i]["pace"] < 0.0):
-                    found = 0.0
-                else:
-                    found = NEVER
-        x[at + REMAINING] = found
+        me["elapsed"] += d
+        if me["seconds"] > 0.0 and me["seconds"] - me["faded"] <= SLACK:
+            me["seconds"] = me["faded"] = 0.0
+        if me["inertia_seconds"] > 0.0:
+            me["inertia_time"] += d
+            if me["inertia_seconds"] - me["inertia_time"] <= SLACK:
+                me["inertia_seconds"] = me["inertia_time"] = 0.0
+        if me["left"] > 0.0:
+            me["left"] -= d
+            if me["left"] <= SLACK:
+                me["left"] = 0.0
+                if graph.machines[m]["switch"] == 0:
+                    happened(room, n, TRANSITION_ENDED, me["current"], m, 1.0, clock)
 
 
-FUNCTIONS = (eased, restart, wait_for, begin, decide, advance_machine, note_remaining)
+def note_clip_times(graph, state, room, n, d):
+    """Machines that are out of sight fall asleep. For states that ask: the seconds until their heaviest clip ends, and
+    how far it is."""
+    tick = room.counters[0]["tick"]
+    for m in range(len(graph.machines)):
+        machine, me = graph.machines[m], state.machines[n, m]
+        if room.work[machine["node"]]["seen"] != tick:
+            if me["run"] == RUNNING:
+                me["run"] = ASLEEP
+            continue
+        row = graph.states[machine["first"] + me["current"]]
+        if row["clip_times"] == 0:
+            continue
+        known = me["remaining"]
+        if d == 0.0 and known <= SLACK:
+            continue
+        best, heaviest = 0.0, -1
+        for i in range(row["node"], graph.nodes[row["node"]]["end"]):
+            if (
+                graph.nodes[i]["kind"] == CLIP
+                and room.work[i]["seen"] == tick
+                and room.work[i]["weight"] > best
+            ):
+                best, heaviest = room.work[i]["weight"], i
+        me["remaining"], me["progress"], me["progress_speed"] = NEVER, 0.0, 0.0
+        if heaviest < 0:
+            continue
+        leaf = graph.leaves[graph.nodes[heaviest]["data"]]
+        duration = graph.clips[leaf["clip"]]["duration"]
+        time = state.leaves[n, graph.nodes[heaviest]["data"]]["time"]
+        speed = room.work[heaviest]["clip_speed"]
+        if speed == 0.0 and leaf["loop"] == 0:
+            wanted = value_of(graph, state, n, leaf["speed"]) * room.work[heaviest]["speed"]
+            if (wanted >= 0.0 and time >= duration) or (wanted < 0.0 and time <= 0.0):
+                me["remaining"], me["progress"] = 0.0, 1.0
+            continue
+        if duration <= 0.0 or speed == 0.0:
+            continue
+        done = time if speed > 0.0 else duration - time
+        me["remaining"] = (duration - done) / abs(speed)
+        me["progress"] = done / duration
+        me["progress_speed"] = abs(speed) / duration
+        if d > 0.0 and known > SLACK and abs(known - d) <= SLACK:
+            # The moment itself: a clip that loops is already at its beginning.
+            me["remaining"], me["progress"] = 0.0, 1.0

@@ -1,13 +1,11 @@
-"""How clips move on: their time, the events they pass, the way their root travels, and clips that keep in step.
-
-Plain functions that Numba compiles as they are (see `control`), and that run without it just the same.
-"""
+"""How clips move on: their time, the events they pass, the way their root travels, and clips that keep in step."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from marrow.kernels.control_tables import MAX_LOOPS
+from marrow.kernels.control_spread import value_of
+from marrow.kernels.control_tables import CLIP_EVENT, RUNNING, STOPPED
 
 
 def rotated(x, y, z, w, a, b, c):
@@ -35,14 +33,14 @@ def inverted(p):
     return -a, -b, -c, -p[3], -p[4], -p[5], p[6]
 
 
-def root_at(tables, clip, time):
+def root_at(graph, clip, time):
     """Where a clip's root is at a time inside the clip."""
-    row = tables.clips[clip]
+    row = graph.clips[clip]
     u = min(max(time * row["rate"], 0.0), row["frames"] - 1.0)
     f = min(int(u), max(row["frames"] - 2, 0))
     t = u - f
-    a = tables.roots[row["root"] + f]
-    b = tables.roots[row["root"] + min(f + 1, row["frames"] - 1)]
+    a = graph.roots[row["root"] + f]
+    b = graph.roots[row["root"] + min(f + 1, row["frames"] - 1)]
     x, y = a[3] + t * (b[3] - a[3]), a[4] + t * (b[4] - a[4])
     z, w = a[5] + t * (b[5] - a[5]), a[6] + t * (b[6] - a[6])
     n = 1.0 / np.sqrt(x * x + y * y + z * z + w * w)
@@ -57,210 +55,216 @@ def root_at(tables, clip, time):
     )
 
 
-def travelled(tables, clip, before, after, loop):
+def repeated(p, times):
+    """A rigid motion made `times` times over."""
+    total = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+    while times >= 1.0:
+        half = np.floor(0.5 * times)
+        if times - 2.0 * half >= 1.0:
+            total = composed(total, p)
+        p = composed(p, p)
+        times = half
+    return total
+
+
+def travelled(graph, clip, before, after, loop):
     """The root's motion from one unwrapped time of a clip to another, in the frame it starts from."""
-    duration = tables.clips[clip]["duration"]
+    duration = graph.clips[clip]["duration"]
     if not loop or duration <= 0.0:
-        return composed(inverted(root_at(tables, clip, before)), root_at(tables, clip, after))
+        return composed(inverted(root_at(graph, clip, before)), root_at(graph, clip, after))
     k0, k1 = np.floor(before / duration), np.floor(after / duration)
     start, end = before - k0 * duration, after - k1 * duration
     if k0 == k1:
-        return composed(inverted(root_at(tables, clip, start)), root_at(tables, clip, end))
-    first, last = root_at(tables, clip, 0.0), root_at(tables, clip, duration)
-    if k1 > k0:
-        total = composed(inverted(root_at(tables, clip, start)), last)
-        round_trip = composed(inverted(first), last)
-        final = composed(inverted(first), root_at(tables, clip, end))
-    else:
-        total = composed(inverted(root_at(tables, clip, start)), first)
-        round_trip = composed(inverted(last), first)
-        final = composed(inverted(last), root_at(tables, clip, end))
-    for _ in range(min(int(abs(k1 - k0)) - 1, 1000)):
-        total = composed(total, round_trip)
-    return composed(total, final)
+        return composed(inverted(root_at(graph, clip, start)), root_at(graph, clip, end))
+    first, last = root_at(graph, clip, 0.0), root_at(graph, clip, duration)
+    if k1 < k0:
+        first, last = last, first
+    total = composed(inverted(root_at(graph, clip, start)), last)
+    total = composed(total, repeated(composed(inverted(first), last), abs(k1 - k0) - 1.0))
+    return composed(total, composed(inverted(first), root_at(graph, clip, end)))
 
 
-def add_travel(motion, share, delta):
+def add_travel(room, share, delta):
     """Adds `share` of a motion to a weighted sum; rotations the short way."""
     side = share if delta[6] >= 0.0 else -share
     for k in range(3):
-        motion[k] += share * delta[k]
+        room.motion[k] += share * delta[k]
     for k in range(3, 7):
-        motion[k] += side * delta[k]
+        room.motion[k] += side * delta[k]
 
 
-def fire(tables, clip, before, after, loop, fresh, speed, weight, clock, instance, events, count, limit):
-    """Notes the events between two unwrapped times of a clip: after the first (from it on where the clip is `fresh`), up to
+def happened(room, n, kind, event, source, weight, time):
+    """Notes that something happened."""
+    counters = room.counters[0]
+    if counters["events"] >= len(room.events):
+        counters["missed_events"] += 1
+        return
+    row = room.events[counters["events"]]
+    row["instance"] = n
+    row["kind"] = kind
+    row["event"] = event
+    row["source"] = source
+    row["weight"] = weight
+    row["time"] = time
+    counters["events"] += 1
+
+
+def fire(graph, room, n, clip, before, after, loop, new, speed, weight, clock):
+    """Notes the events between two unwrapped times of a clip: after the first (from it on where the clip is `new`), up to
     the second. `clock` is the moment of `before`."""
-    row = tables.clips[clip]
+    row = graph.clips[clip]
     if row["events"] == 0 or before == after:
-        return count
+        return
     duration = row["duration"]
-    low, high = min(before, after), max(before, after)
-    first, last = 0, 0
+    first, last = 0.0, 0.0
     if loop and duration > 0.0:
-        first, last = int(np.floor(low / duration)), int(np.floor(high / duration))
-        first = max(first, last - MAX_LOOPS)
-    steps = last - first + 1
-    for step in range(steps):
+        first, last = np.floor(min(before, after) / duration), np.floor(max(before, after) / duration)
+    lap = first
+    while lap <= last:
         # Backwards, the last one comes first.
-        shift = (first + step if after > before else last - step) * duration
+        shift = (lap if after > before else last - (lap - first)) * duration
         for e in range(row["events"]):
             k = row["first_event"] + (e if after > before else row["events"] - 1 - e)
-            at = tables.events[k]["time"] + shift
+            at = graph.events[k]["time"] + shift
             passed = at > before and at <= after if after > before else at < before and at >= after
-            if (passed or (fresh and at == before)) and count < limit:
-                events[count]["instance"] = instance
-                events[count]["event"] = tables.events[k]["name"]
-                events[count]["clip"] = clip
-                events[count]["weight"] = weight
-                events[count]["time"] = clock + (at - before) / speed
-                count += 1
-    return count
+            if passed or (new and at == before):
+                happened(
+                    room, n, CLIP_EVENT, graph.events[k]["name"], clip, weight, clock + (at - before) / speed
+                )
+        lap += 1.0
 
 
-def advance_leaf(tables, x, work, leaf, i, d, clock, n, events, count, limit, motion):
+def wrapped(time, duration):
+    return time - np.floor(time / duration) * duration if duration > 0.0 else 0.0
+
+
+def stay(room, i):
+    """A node that gives no travel of its own keeps its share of standing still."""
+    room.motion[6] += room.work[i]["travel"]
+
+
+def advance_leaf(graph, state, room, n, leaf, d, clock):
     """Moves a clip that keeps its own time on by `d` seconds of the instance."""
-    duration = tables.clips[leaf["clip"]]["duration"]
-    speed = work[i]["pace"] * x[leaf["rate"]]
-    before = x[leaf["time"]]
+    row = graph.leaves[leaf]
+    me, work, clip = state.leaves[n, leaf], room.work[row["node"]], row["clip"]
+    duration = graph.clips[clip]["duration"]
+    speed = work["speed"] * value_of(graph, state, n, row["speed"])
+    before = me["time"]
     after = before + d * speed
-    loop = leaf["loop"] != 0
+    loop = row["loop"] != 0
+    work["clip_speed"] = speed
     if not loop:
         after = min(max(after, 0.0), duration)
         if (after == duration and speed > 0.0) or (after == 0.0 and speed < 0.0):
             # Held at its end: it no longer moves.
-            work[i]["speed"] = 0.0
-        else:
-            work[i]["speed"] = speed
-    else:
-        work[i]["speed"] = speed
+            work["clip_speed"] = 0.0
     if d > 0.0 and speed != 0.0:
-        if work[i]["loud"] > 0.0:
-            count = fire(
-                tables, leaf["clip"], before, after, loop, x[leaf["fresh"]] != 0.0, speed, work[i]["weight"], clock, n, events, count, limit
-            )  # fmt: skip
-        x[leaf["fresh"]] = 0.0
-        if tables.clips[leaf["clip"]]["root"] >= 0 and work[i]["travel"] > 0.0:
-            add_travel(motion, work[i]["travel"], travelled(tables, leaf["clip"], before, after, loop))
-        elif work[i]["travel"] > 0.0:
-            motion[6] += work[i]["travel"]
-    elif work[i]["travel"] > 0.0:
-        motion[6] += work[i]["travel"]
-    if loop:
-        after = after - np.floor(after / duration) * duration if duration > 0.0 else 0.0
-    x[leaf["time"]] = after
-    return count
+        fire(graph, room, n, clip, before, after, loop, me["new"] != 0, speed, work["weight"], clock)
+        me["new"] = 0
+    if work["travel"] > 0.0:
+        if graph.clips[clip]["root"] >= 0 and after != before:
+            add_travel(room, work["travel"], travelled(graph, clip, before, after, loop))
+        else:
+            stay(room, row["node"])
+    me["time"] = wrapped(after, duration) if loop else after
 
 
-def knot_time(tables, leaf, markers, phase):
+def knot_time(graph, leaf, markers, phase):
     """The unwrapped time of a clip at an unwrapped phase of its group: straight between markers."""
     rounds = np.floor(phase / markers)
     inside = phase - rounds * markers
     k = min(int(inside), markers - 1)
-    a, b = tables.numbers[leaf["knots"] + k], tables.numbers[leaf["knots"] + k + 1]
-    return a + (inside - k) * (b - a) + rounds * tables.clips[leaf["clip"]]["duration"]
+    a, b = graph.numbers[leaf["knots"] + k], graph.numbers[leaf["knots"] + k + 1]
+    return a + (inside - k) * (b - a) + rounds * graph.clips[leaf["clip"]]["duration"]
 
 
-def group_speed(tables, x, work, group, interval, tick, total):
+def group_speed(graph, state, room, n, group, interval, tick, total):
     """Markers per second: what each member would do by itself, by weight."""
     speed = 0.0
     for m in range(group["first"], group["first"] + group["count"]):
-        leaf = tables.leaves[tables.links[m]]
-        i = leaf["node"]
-        if work[i]["seen"] == tick:
-            length = tables.numbers[leaf["knots"] + interval + 1] - tables.numbers[leaf["knots"] + interval]
+        leaf = graph.leaves[graph.links[m]]
+        work = room.work[leaf["node"]]
+        if work["seen"] == tick:
+            length = graph.numbers[leaf["knots"] + interval + 1] - graph.numbers[leaf["knots"] + interval]
             if length > 1e-9:
-                speed += work[i]["weight"] * work[i]["pace"] * x[leaf["rate"]] / length
+                own = work["speed"] * value_of(graph, state, n, leaf["speed"])
+                speed += work["weight"] * own / length
     return speed / total
 
 
-def advance_group(tables, x, work, group, tick, d, clock, n, events, count, limit, motion):
-    """Moves the clips of a sync group on together. The heaviest one leads: its events are the group's."""
-    total, heaviest, leader = 0.0, -1.0, -1
-    for m in range(group["first"], group["first"] + group["count"]):
-        i = tables.leaves[tables.links[m]]["node"]
-        if work[i]["seen"] == tick:
-            weight = work[i]["weight"]
-            total += weight
-            # What is only there to be left behind does not lead.
-            weight *= work[i]["loud"]
-            if weight > heaviest:
-                heaviest, leader = weight, tables.links[m]
-    if leader < 0:
-        x[group["live"]] = 0.0
-        return count
+def advance_phase(graph, state, room, n, group, tick, total, phase, d):
+    """The phase of a group `d` seconds later: between two markers it moves evenly. Whole rounds are made at once."""
     markers = group["markers"]
-    fresh = x[group["live"]] != 2.0
-    if x[group["live"]] == 0.0:
-        x[group["phase"]] = 0.0
-        x[group["live"]] = 1.0
-    phase = x[group["phase"]]
-    after = phase
+    lap, forward, backward = 0.0, True, True
+    for k in range(markers):
+        now = group_speed(graph, state, room, n, group, k, tick, total)
+        forward, backward = forward and now > 0.0, backward and now < 0.0
+        lap += 1.0 / abs(now) if now != 0.0 else 0.0
     left = d
-    now = 0.0
-    total = max(total, 1e-30)
-    for _ in range(markers * MAX_LOOPS + 2):
-        k = after - np.floor(after / markers) * markers
-        interval = min(int(k), markers - 1)
-        now = group_speed(tables, x, work, group, interval, tick, total)
-        if now < 0.0 and k == interval:
+    if (forward or backward) and left > 2.0 * lap:
+        rounds = np.floor(left / lap) - 1.0
+        phase += rounds * markers if forward else -rounds * markers
+        left -= rounds * lap
+    for _ in range(4 * markers + 4):
+        inside = phase - np.floor(phase / markers) * markers
+        interval = min(int(inside), markers - 1)
+        now = group_speed(graph, state, room, n, group, interval, tick, total)
+        if now < 0.0 and inside == interval:
             # On a marker, going back: the interval before it counts.
             interval = interval - 1 if interval > 0 else markers - 1
-            now = min(group_speed(tables, x, work, group, interval, tick, total), 0.0)
+            now = min(group_speed(graph, state, room, n, group, interval, tick, total), 0.0)
         if left <= 0.0 or now == 0.0:
             break
-        edge = np.floor(after) + 1.0 if now > 0.0 else np.ceil(after) - 1.0
-        need = (edge - after) / now
+        edge = np.floor(phase) + 1.0 if now > 0.0 else np.ceil(phase) - 1.0
+        need = (edge - phase) / now
         if need > left:
-            after += now * left
+            phase += now * left
             break
-        after = edge
+        phase = edge
         left -= need
-    mean = (after - phase) / d if d > 0.0 else now
+    return phase
+
+
+def advance_group(graph, state, room, n, g, d, clock):
+    """Moves the clips of a sync group on together. The heaviest one leads: its events are the group's."""
+    group, me, tick = graph.groups[g], state.groups[n, g], room.counters[0]["tick"]
+    total, heaviest, leader = 0.0, -1.0, -1
     for m in range(group["first"], group["first"] + group["count"]):
-        leaf = tables.leaves[tables.links[m]]
-        i = leaf["node"]
-        if work[i]["seen"] != tick:
+        work = room.work[graph.leaves[graph.links[m]]["node"]]
+        if work["seen"] == tick:
+            total += work["weight"]
+            if work["weight"] > heaviest:
+                heaviest, leader = work["weight"], graph.links[m]
+    if leader < 0:
+        me["run"] = STOPPED
+        return
+    if me["run"] == STOPPED:
+        me["run"], me["new"], me["phase"] = RUNNING, 1, 0.0
+    total = max(total, 1e-30)
+    markers, phase = group["markers"], me["phase"]
+    after = phase
+    if d > 0.0:
+        after = advance_phase(graph, state, room, n, group, tick, total, phase, d)
+    inside = after - np.floor(after / markers) * markers
+    interval = min(int(inside), markers - 1)
+    now = group_speed(graph, state, room, n, group, interval, tick, total)
+    for m in range(group["first"], group["first"] + group["count"]):
+        leaf = graph.leaves[graph.links[m]]
+        work = room.work[leaf["node"]]
+        if work["seen"] != tick:
             continue
         clip = leaf["clip"]
-        duration = tables.clips[clip]["duration"]
-        t0, t1 = knot_time(tables, leaf, markers, phase), knot_time(tables, leaf, markers, after)
-        if d > 0.0 and t1 != t0:
-            speed = (t1 - t0) / d
-            if tables.links[m] == leader and work[i]["loud"] > 0.0:
-                count = fire(
-                    tables,
-                    clip,
-                    t0,
-                    t1,
-                    markers > 0,
-                    fresh,
-                    speed,
-                    work[i]["weight"],
-                    clock,
-                    n,
-                    events,
-                    count,
-                    limit,
-                )
-        else:
-            k = after - np.floor(after / markers) * markers
-            at = leaf["knots"] + min(int(k), markers - 1)
-            speed = mean * (tables.numbers[at + 1] - tables.numbers[at])
-        work[i]["speed"] = speed
-        if work[i]["travel"] > 0.0:
-            if tables.clips[clip]["root"] >= 0 and t1 != t0:
-                add_travel(motion, work[i]["travel"], travelled(tables, clip, t0, t1, markers > 0))
+        t0, t1 = knot_time(graph, leaf, markers, phase), knot_time(graph, leaf, markers, after)
+        length = graph.numbers[leaf["knots"] + interval + 1] - graph.numbers[leaf["knots"] + interval]
+        work["clip_speed"] = now * length
+        if graph.links[m] == leader and t1 != t0:
+            fire(graph, room, n, clip, t0, t1, True, me["new"] != 0, (t1 - t0) / d, work["weight"], clock)
+        if work["travel"] > 0.0:
+            if graph.clips[clip]["root"] >= 0 and t1 != t0:
+                add_travel(room, work["travel"], travelled(graph, clip, t0, t1, True))
             else:
-                motion[6] += work[i]["travel"]
-        x[leaf["time"]] = t1 - np.floor(t1 / duration) * duration if duration > 0.0 else 0.0
+                stay(room, leaf["node"])
+        state.leaves[n, graph.links[m]]["time"] = wrapped(t1, graph.clips[clip]["duration"])
     if d > 0.0:
-        x[group["live"]] = 2.0
-    x[group["phase"]] = after - np.floor(after / markers) * markers
-    return count
-
-
-FUNCTIONS = (
-    rotated, composed, inverted, root_at, travelled, add_travel, fire, advance_leaf, knot_time, group_speed, advance_group,
-)  # fmt: skip
+        me["new"] = 0
+    me["phase"] = inside

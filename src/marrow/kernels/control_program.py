@@ -1,179 +1,224 @@
-"""How the pose program of an instance is written: children first, every weighted mix of clips as one sum."""
+"""How the pose programs of an instance are written: children first, every weighted mix of clips as one sum.
+
+Programs are numbered. Two belong to each `Function` of the graph, inner ones first, and two to the rest: an even one that
+is run once per update and keeps something for later (where inertia starts from, what a slot holds), and an odd one that
+gives a pose, to the function or at the end.
+"""
 
 from __future__ import annotations
 
-import numpy as np
-
+from marrow.kernels.control_spread import TINY, value_of
 from marrow.kernels.control_tables import (
     ADDITIVE,
     CLIP,
-    GHOST,
-    INERT_SECONDS,
-    INERT_SIDE,
-    INERT_TIME,
+    FUNCTION,
     LAYER,
     MACHINE,
-    OLD_SECONDS,
-    OLD_TIME,
     POSE,
+    PROCEDURAL,
     SLOT,
-    SLOT_HEAD,
-    SLOT_SEEN,
-    STARTED,
-    STATE_COLUMNS,
-    V_CLIP,
-    V_TIME,
-    V_WEIGHT,
-    VOICE_COLUMNS,
     VOICES,
-    WEIGHT,
 )
-from marrow.kernels.program import ACCUMULATE, INERTIA, MERGE, SAMPLE, SCALE, START_INERTIA
+from marrow.kernels.operations.codes import (
+    ACCUMULATE,
+    INERTIA,
+    LOAD,
+    MERGE,
+    SAMPLE,
+    SCALE,
+    START_INERTIA,
+    STORE,
+)
+from marrow.kernels.operations.codes import BLEND as BLEND_POSES
 
 LOOK_BACK = 0.004
 """Seconds between the two moments from which an inertialised transition takes its speed."""
 
 
-def put(ops, cursor, code, argument, time, weight):
+def put(room, program, code, argument, time, weight):
     """Writes one operation of a pose program."""
-    row = ops[cursor]
-    row["code"], row["argument"], row["time"], row["weight"] = code, argument, time, weight
-    return cursor + 1
+    place = room.programs[program]
+    at = place["cursor"]
+    if at >= place["limit"]:
+        room.counters[0]["missed_operations"] += 1
+        return
+    row = room.operations[at]
+    row["code"] = code
+    row["argument"] = argument
+    row["time"] = time
+    row["weight"] = weight
+    place["cursor"] = at + 1
 
 
-def join(ops, cursor, sums, region, share):
+def join(room, program, region, share):
     """Makes the pose on top of the stack a part of the sum it belongs to."""
-    if sums[region] == 0:
-        sums[region] = 1
-        return put(ops, cursor, np.int64(SCALE), np.int64(0), 0.0, share) if share < 1.0 else cursor
-    return put(ops, cursor, np.int64(MERGE), np.int64(0), 0.0, share)
+    if room.sums[region] == 0:
+        room.sums[region] = 1
+        if share < 1.0:
+            put(room, program, SCALE, 0, 0.0, share)
+    else:
+        put(room, program, MERGE, 0, 0.0, share)
 
 
-def write_range(tables, x, work, tick, sums, first, last, back, n, vectors, ops, cursor):
-    """Writes the program of the nodes from `first` to `last` in the order children first, `back` seconds ago."""
+def write_leaf(graph, state, room, n, node, i, program, back):
+    """A clip or a pose, `back` seconds ago, as a part of its sum."""
+    leaf = graph.leaves[node["data"]]
+    share = room.work[i]["share"]
+    if share <= 0.0:
+        return
+    time = leaf["start"]
+    if node["kind"] == CLIP:
+        time = state.leaves[n, node["data"]]["time"]
+    code = SAMPLE if room.sums[node["region"]] == 0 else ACCUMULATE
+    room.sums[node["region"]] = 1
+    if back > 0.0 and node["kind"] == CLIP and room.work[i]["clip_speed"] != 0.0:
+        step = back * room.work[i]["clip_speed"]
+        if time - step >= 0.0 and time - step <= graph.clips[leaf["clip"]]["duration"]:
+            time -= step
+        else:
+            # Before its beginning a clip goes on as it goes on after it: 2 p(t) - p(t + h).
+            put(room, program, code, leaf["clip"], time, 2.0 * share)
+            code, time, share = ACCUMULATE, time + step, -share
+    put(room, program, code, leaf["clip"], time, share)
+
+
+def write_voices(graph, state, room, n, node, program):
+    """What plays in a slot, over the pose below it."""
+    slot, me = graph.slots[node["data"]], state.slots[n, node["data"]]
+    total = me["held"]
+    for v in range(VOICES):
+        total += state.voices[n, VOICES * node["data"] + v]["weight"]
+    if total <= TINY:
+        return
+    begun = False
+    if me["held"] > 0.0:
+        put(room, program, LOAD, slot["memory"], 0.0, 0.0)
+        put(room, program, SCALE, 0, 0.0, me["held"] / total)
+        begun = True
+    for v in range(VOICES):
+        voice = state.voices[n, VOICES * node["data"] + v]
+        if voice["weight"] > 0.0:
+            code = ACCUMULATE if begun else SAMPLE
+            put(room, program, code, voice["clip"], voice["time"], voice["weight"] / total)
+            begun = True
+    if slot["covers"] == 0 or me["weight"] < 1.0:
+        put(room, program, slot["code"], slot["mask"], 0.0, min(total, 1.0))
+
+
+def hold_voice(graph, state, room, n, k, v):
+    """Makes a voice of a slot a part of the pose that the slot holds."""
+    slot, me, voice = graph.slots[k], state.slots[n, k], state.voices[n, v]
+    total = me["held"] + voice["weight"]
+    if me["held"] > 0.0:
+        put(room, 0, LOAD, slot["memory"], 0.0, 0.0)
+        put(room, 0, SAMPLE, voice["clip"], voice["time"], 1.0)
+        put(room, 0, BLEND_POSES, 0, 0.0, voice["weight"] / total)
+    else:
+        put(room, 0, SAMPLE, voice["clip"], voice["time"], 1.0)
+    put(room, 0, STORE, slot["memory"], 0.0, 0.0)
+    end_section(room, 0)
+
+
+def end_section(room, program):
+    """A program keeps one pose on its stack: that of a later section is dropped."""
+    place = room.programs[program]
+    if place["poses"] > 0:
+        put(room, program, BLEND_POSES, 0, 0.0, 0.0)
+    place["poses"] = 1
+
+
+def write_nodes(graph, state, room, n, first, last, back, own, section):
+    """Writes the nodes from `first` to `last` in the order children first, `back` seconds ago. Where `section` is a program,
+    it takes what would go to the program `own`."""
+    tick = room.counters[0]["tick"]
     for p in range(first, last):
-        i = tables.order[p]
-        if work[i]["seen"] != tick:
+        i = graph.order[p]
+        work = room.work[i]
+        if work["seen"] != tick:
             continue
-        node = tables.nodes[i]
-        kind = node["kind"]
-        region = node["region"]
+        node = graph.nodes[i]
+        kind, region = node["kind"], node["region"]
+        program = node["program"]
+        if section >= 0:
+            if node["function"] >= 0 and program != own and state.functions[n, node["function"]]["ran"] != 0:
+                continue
+            if program == own:
+                program = section
         if kind <= POSE:
-            leaf = tables.leaves[node["data"]]
-            time = leaf["start"] if kind == POSE else x[leaf["time"]]
-            share = work[i]["share"]
-            code = np.int64(SAMPLE) if sums[region] == 0 else np.int64(ACCUMULATE)
-            sums[region] = 1
-            if back > 0.0 and kind == CLIP and work[i]["speed"] != 0.0:
-                step = back * work[i]["speed"]
-                if 0.0 <= time - step <= tables.clips[leaf["clip"]]["duration"]:
-                    time -= step
-                else:
-                    # Before its beginning a clip goes on as it goes on after it: 2 p(t) - p(t + h).
-                    cursor = put(ops, cursor, code, leaf["clip"], time, 2.0 * share)
-                    code, time, share = np.int64(ACCUMULATE), time + step, -share
-            cursor = put(ops, cursor, code, leaf["clip"], time, share)
-        elif kind in (LAYER, ADDITIVE):
-            layer = tables.layers[node["data"]]
-            if work[tables.links[node["child"] + 1]]["seen"] == tick:
-                weight = x[node["ref"]]
+            write_leaf(graph, state, room, n, node, i, program, back)
+            continue
+        if kind == LAYER or kind == ADDITIVE:  # noqa: SIM109 (the compiler knows no tuples of choices)
+            layer = graph.layers[node["data"]]
+            if room.work[graph.links[node["child"] + 1]]["seen"] == tick:
+                weight = value_of(graph, state, n, node["ref"])
                 if kind == LAYER:
                     weight = min(max(weight, 0.0), 1.0)
-                cursor = put(ops, cursor, layer["code"], layer["mask"], 0.0, weight)
-            cursor = join(ops, cursor, sums, region, work[i]["share"])
+                put(room, program, layer["code"], layer["mask"], 0.0, weight)
         elif kind == SLOT:
-            slot = tables.slots[node["data"]]
-            total = x[slot["at"] + SLOT_SEEN]
-            if total > 0.0:
-                code = np.int64(SAMPLE)
-                for k in range(VOICES):
-                    v = slot["at"] + SLOT_HEAD + k * VOICE_COLUMNS
-                    if x[v + V_WEIGHT] > 0.0:
-                        cursor = put(
-                            ops, cursor, code, int(x[v + V_CLIP]), x[v + V_TIME], x[v + V_WEIGHT] / total
-                        )
-                        code = np.int64(ACCUMULATE)
-                cursor = put(ops, cursor, slot["code"], slot["mask"], 0.0, min(total, 1.0))
-            cursor = join(ops, cursor, sums, region, work[i]["share"])
+            write_voices(graph, state, room, n, node, program)
         elif kind == MACHINE:
-            machine = tables.machines[node["data"]]
-            if machine["memory"] >= 0:
-                at = machine["at"]
-                if x[at + INERT_SECONDS] > 0.0 and x[at + STARTED] == 0.0:
-                    memory = machine["memory"] + int(x[at + INERT_SIDE]) * machine["memory_size"]
-                    cursor = put(
-                        ops,
-                        cursor,
-                        np.int64(INERTIA),
-                        memory,
-                        x[at + INERT_TIME] - back,
-                        x[at + INERT_SECONDS],
-                    )
-                cursor = join(ops, cursor, sums, region, work[i]["share"])
-        elif kind > SLOT:
-            procedural = tables.procedurals[node["data"]]
-            for k in range(procedural["count"]):
-                vectors[n, procedural["vector"] + k] = x[tables.links[procedural["refs"] + k]]
-            weight = min(max(x[node["ref"]], 0.0), 1.0)
+            machine = graph.machines[node["data"]]
+            if machine["memory"] < 0:
+                continue
+            me = state.machines[n, node["data"]]
+            if me["inertia_seconds"] > 0.0:
+                time = me["inertia_time"] - back
+                put(room, program, INERTIA, machine["memory"], time, me["inertia_seconds"])
+        elif kind == PROCEDURAL:
+            row = graph.procedurals[node["data"]]
+            for k in range(row["count"]):
+                room.vectors[n, row["vector"] + k] = value_of(graph, state, n, graph.links[row["refs"] + k])
+            weight = min(max(value_of(graph, state, n, node["ref"]), 0.0), 1.0)
             if weight > 0.0:
-                cursor = put(ops, cursor, procedural["code"], procedural["index"], 0.0, weight)
-            cursor = join(ops, cursor, sums, region, work[i]["share"])
-    return cursor
+                put(room, program, row["code"], row["index"], 0.0, weight)
+        elif kind == FUNCTION:
+            function = graph.functions[node["data"]]
+            if section < 0 or state.functions[n, node["data"]]["ran"] == 0:
+                put(room, function["program"], STORE, function["memory"], 0.0, 0.0)
+                end_section(room, function["program"])
+            put(room, program, LOAD, function["memory"], 0.0, 0.0)
+        else:
+            continue
+        join(room, program, region, work["share"])
 
 
-def clear_sums(tables, sums, first, last):
+def clear_sums(graph, room, first, last):
     """Forgets what the sums of a range of nodes hold."""
     for p in range(first, last):
-        sums[tables.nodes[tables.order[p]]["region"]] = 0
+        room.sums[graph.nodes[graph.order[p]]["region"]] = 0
 
 
-def write_start(tables, x, work, tick, sums, machine, n, vectors, ops, cursor):
-    """The program of a machine in the update in which an inertialised transition starts: what it leaves and what it goes
-    to, each now and a moment ago, whose difference and its speed are then kept."""
-    at = machine["at"]
-    node = tables.nodes[machine["node"]]
-    for side in range(2):
-        for look in range(2):
-            clear_sums(tables, sums, node["post_begin"], node["post"])
-            back = look * LOOK_BACK
-            for s in range(machine["count"]):
-                w = machine["weights"] + s * STATE_COLUMNS
-                if (x[w + GHOST] if side == 0 else x[w + WEIGHT]) > 0.0:
-                    child = tables.nodes[tables.states[machine["first"] + s]["node"]]
-                    first, last = child["post_begin"], child["post"] + 1
-                    cursor = write_range(
-                        tables, x, work, tick, sums, first, last, back, n, vectors, ops, cursor
-                    )
-            if side == 0 and x[at + OLD_SECONDS] > 0.0:
-                memory = machine["memory"] + int(1.0 - x[at + INERT_SIDE]) * machine["memory_size"]
-                elapsed = min(max(x[at + OLD_TIME] - back, 0.0), x[at + OLD_SECONDS])
-                cursor = put(ops, cursor, np.int64(INERTIA), memory, elapsed, x[at + OLD_SECONDS])
-    memory = machine["memory"] + int(x[at + INERT_SIDE]) * machine["memory_size"]
-    cursor = put(ops, cursor, np.int64(START_INERTIA), memory, 0.0, LOOK_BACK)
-    return join(ops, cursor, sums, node["region"], work[machine["node"]]["share"])
+def write_side(graph, state, room, n, m):
+    """One side of a transition that starts inertia: what a machine shows now, and what it showed a moment ago."""
+    machine, me = graph.machines[m], state.machines[n, m]
+    node = graph.nodes[machine["node"]]
+    for look in range(2):
+        back = LOOK_BACK * look
+        clear_sums(graph, room, node["post_begin"], node["post"])
+        for s in range(machine["count"]):
+            if state.shares[n, machine["first"] + s]["weight"] > 0.0:
+                child = graph.nodes[graph.states[machine["first"] + s]["node"]]
+                write_nodes(
+                    graph, state, room, n, child["post_begin"], child["post"] + 1, back, node["program"], machine["program"]
+                )  # fmt: skip
+        if me["inertia_seconds"] > 0.0:
+            time = me["inertia_time"] - back
+            put(room, machine["program"], INERTIA, machine["memory"], time, me["inertia_seconds"])
 
 
-def write_program(tables, x, work, tick, sums, n, vectors, ops, cursor):
-    """Writes the whole program of an instance; returns where it ends and whether it keeps anything for later."""
-    for r in range(len(sums)):
-        sums[r] = 0
-    keeps = False
-    place, total = np.int64(0), len(tables.order)
-    for m in range(len(tables.machines)):
-        machine = tables.machines[m]
-        if x[machine["at"] + STARTED] == 0.0 or work[machine["node"]]["seen"] != tick:
-            continue
-        node = tables.nodes[machine["node"]]
-        if node["post_begin"] < place:
-            continue
-        cursor = write_range(
-            tables, x, work, tick, sums, place, node["post_begin"], 0.0, n, vectors, ops, cursor
-        )
-        cursor = write_start(tables, x, work, tick, sums, machine, n, vectors, ops, cursor)
-        place = node["post"] + 1
-        keeps = True
-    cursor = write_range(tables, x, work, tick, sums, place, total, 0.0, n, vectors, ops, cursor)
-    return cursor, keeps
+def write_start(graph, room, m):
+    """Keeps how far the two sides of a transition are apart, and how fast that changes."""
+    machine = graph.machines[m]
+    put(room, machine["program"], START_INERTIA, machine["memory"], 0.0, LOOK_BACK)
+    end_section(room, machine["program"])
 
 
-FUNCTIONS = (put, join, write_range, clear_sums, write_start, write_program)
+def write_program(graph, state, room, n):
+    """Writes the program that gives the pose of this moment, and those that give functions theirs."""
+    for r in range(len(room.sums)):
+        room.sums[r] = 0
+    write_nodes(graph, state, room, n, 0, len(graph.order), 0.0, -1, -1)
+    tick = room.counters[0]["tick"]
+    for f in range(len(graph.functions)):
+        seen = room.work[graph.functions[f]["node"]]["seen"] == tick
+        state.functions[n, f]["ran"] = 1 if seen else 0

@@ -1,149 +1,185 @@
-"""How slots play one-shots: voices that fade in over one another and out again, and clips that wait."""
+"""How slots play one-shots: voices that fade in over one another and out again, and clips that wait.
+
+A slot has a few voices. When one more is needed, the quietest becomes part of a pose that is held in memory and fades out
+with the rest, so that nothing jumps however many there are.
+"""
 
 from __future__ import annotations
 
-import numpy as np
-
-from marrow.kernels.control_machine import NEVER
-from marrow.kernels.control_motion import add_travel, fire, travelled
-from marrow.kernels.control_tables import (
-    Q_CLIP,
-    Q_IN,
-    Q_LOOP,
-    Q_OUT,
-    Q_RATE,
-    Q_START,
-    QUEUE_COLUMNS,
-    SLOT_HEAD,
-    SLOT_PACE,
-    SLOT_PROGRESS,
-    SLOT_QUEUE,
-    SLOT_QUEUED,
-    SLOT_SECONDS,
-    SLOT_SEEN,
-    TARGET,
-    V_CLIP,
-    V_FRESH,
-    V_FROM,
-    V_LOOP,
-    V_OUT,
-    V_RATE,
-    V_TIME,
-    V_WEIGHT,
-    VOICE_COLUMNS,
-    VOICES,
-)
+from marrow.kernels.control_motion import add_travel, fire, happened, travelled, wrapped
+from marrow.kernels.control_program import hold_voice
+from marrow.kernels.control_rules import NEVER, SLACK
+from marrow.kernels.control_tables import LOOPS, QUEUE, RUNNING, SLOT_ENDED, STOPPED, VOICES
 
 
-def release_slot(x, at, seconds):
+def release_slot(state, n, k, seconds):
     """Fades out whatever plays in a slot."""
-    for k in range(VOICES):
-        v = at + SLOT_HEAD + k * VOICE_COLUMNS
-        x[v + V_FROM] = x[v + V_WEIGHT]
-    x[at + TARGET], x[at + SLOT_PROGRESS], x[at + SLOT_SECONDS] = 0.0, 0.0, max(seconds, 1e-9)
+    me = state.slots[n, k]
+    for v in range(VOICES * k, VOICES * k + VOICES):
+        voice = state.voices[n, v]
+        if seconds <= 0.0:
+            voice["weight"] = 0.0
+        voice["start"] = voice["weight"]
+    if seconds <= 0.0:
+        me["held"] = me["weight"] = 0.0
+    me["held_start"] = me["held"]
+    me["leader"], me["faded"], me["seconds"] = -1, 0.0, max(seconds, 0.0)
 
 
-def begin_voice(x, at):
+def begin_voice(graph, state, room, n, k):
     """Takes the first clip that waits for a slot and fades it in over what plays."""
-    quietest, chosen = 1e300, 0
-    for k in range(VOICES):
-        v = at + SLOT_HEAD + k * VOICE_COLUMNS
-        x[v + V_FROM] = x[v + V_WEIGHT]
-        if x[v + V_WEIGHT] < quietest:
-            quietest, chosen = x[v + V_WEIGHT], k
-    q = at + SLOT_QUEUE
-    v = at + SLOT_HEAD + chosen * VOICE_COLUMNS
-    x[v + V_CLIP], x[v + V_TIME], x[v + V_RATE] = x[q + Q_CLIP], x[q + Q_START], x[q + Q_RATE]
-    x[v + V_LOOP], x[v + V_OUT], x[v + V_FRESH] = x[q + Q_LOOP], x[q + Q_OUT], 1.0
-    x[v + V_WEIGHT] = x[v + V_FROM] = 0.0
-    x[at + TARGET] = chosen + 1.0
-    x[at + SLOT_PROGRESS], x[at + SLOT_SECONDS] = 0.0, max(x[q + Q_IN], 1e-9)
-    waiting = int(x[at + SLOT_QUEUED])
-    for k in range(QUEUE_COLUMNS * (waiting - 1)):
-        x[q + k] = x[q + QUEUE_COLUMNS + k]
-    x[at + SLOT_QUEUED] = waiting - 1.0
+    me, first = state.slots[n, k], state.queue[n, QUEUE * k]
+    release_slot(state, n, k, first["fade_in"])
+    quietest, chosen = NEVER, VOICES * k
+    for v in range(VOICES * k, VOICES * k + VOICES):
+        if state.voices[n, v]["weight"] < quietest:
+            quietest, chosen = state.voices[n, v]["weight"], v
+    if quietest > 0.0:
+        hold_voice(graph, state, room, n, k, chosen)
+        me["held"] += quietest
+        me["held_start"] = me["held"]
+    voice = state.voices[n, chosen]
+    voice["clip"], voice["loop"], voice["new"] = first["clip"], first["loop"], 1
+    voice["time"], voice["speed"], voice["fade_out"] = first["start"], first["speed"], first["fade_out"]
+    voice["weight"] = voice["start"] = 0.0
+    if first["fade_in"] <= 0.0:
+        voice["weight"] = me["weight"] = 1.0
+    me["leader"] = chosen - VOICES * k
+    me["waiting"] -= 1
+    me["cut"] = 0
+    for q in range(QUEUE * k, QUEUE * k + me["waiting"]):
+        to, entry = state.queue[n, q], state.queue[n, q + 1]
+        to["clip"], to["loop"], to["speed"] = entry["clip"], entry["loop"], entry["speed"]
+        to["fade_in"], to["fade_out"], to["start"] = entry["fade_in"], entry["fade_out"], entry["start"]
 
 
-def slots_wait(tables, x):
-    """Seconds until the first slot has to begin to fade out what it plays."""
-    soonest = NEVER
-    for k in range(len(tables.slots)):
-        at = tables.slots[k]["at"]
-        target = int(x[at + TARGET]) - 1
-        if target < 0:
+def voice_left(graph, me, voice):
+    """Seconds until a one-shot has to begin to fade out; `NEVER` for one that loops or holds its end."""
+    speed = me["speed"] * voice["speed"]
+    if voice["loop"] != 0 or speed == 0.0:
+        return NEVER
+    duration = graph.clips[voice["clip"]]["duration"]
+    left = duration - voice["time"] if speed > 0.0 else voice["time"]
+    return max(left / abs(speed) - voice["fade_out"], 0.0)
+
+
+def is_over(graph, voice):
+    """Whether a clip that is played once has reached its end."""
+    duration = graph.clips[voice["clip"]]["duration"]
+    return voice["loop"] != LOOPS and (
+        voice["time"] >= duration if voice["speed"] > 0.0 else voice["time"] <= 0.0
+    )
+
+
+def decide_slots(graph, state, room, n, clock):
+    """Begins and ends what is due in the slots. Returns the seconds until something is due, whether a fade runs, and
+    whether anything was changed."""
+    soonest, fading, changed = NEVER, False, False
+    for k in range(len(graph.slots)):
+        me = state.slots[n, k]
+        if me["run"] != RUNNING:
             continue
-        v = at + SLOT_HEAD + target * VOICE_COLUMNS
-        speed = x[at + SLOT_PACE] * x[v + V_RATE]
-        if x[v + V_LOOP] == 0.0 and speed != 0.0:
-            left = (
-                tables.clips[int(x[v + V_CLIP])]["duration"] - x[v + V_TIME] if speed > 0.0 else x[v + V_TIME]
-            )
-            wait = left / abs(speed) - x[v + V_OUT]
-            if wait > 1e-9:
-                soonest = min(soonest, wait)
-    return soonest
+        if me["leader"] >= 0:
+            voice = state.voices[n, VOICES * k + me["leader"]]
+            over = voice_left(graph, me, voice) <= SLACK
+            if me["stop"] >= 0.0:
+                happened(room, n, SLOT_ENDED, voice["clip"], k, voice["weight"], clock)
+                release_slot(state, n, k, me["stop"])
+                changed = True
+            elif me["waiting"] > 0 and (
+                over or voice["loop"] == LOOPS or is_over(graph, voice) or me["cut"] != 0
+            ):
+                happened(room, n, SLOT_ENDED, voice["clip"], k, voice["weight"], clock)
+                begin_voice(graph, state, room, n, k)
+                changed = True
+            elif over:
+                happened(room, n, SLOT_ENDED, voice["clip"], k, voice["weight"], clock)
+                release_slot(state, n, k, voice["fade_out"])
+                changed = True
+        elif me["waiting"] > 0:
+            begin_voice(graph, state, room, n, k)
+            changed = True
+        me["stop"] = -1.0
+        if me["leader"] >= 0:
+            soonest = min(soonest, voice_left(graph, me, state.voices[n, VOICES * k + me["leader"]]))
+        if me["seconds"] > 0.0:
+            fading = True
+            soonest = min(soonest, max(me["seconds"] - me["faded"], 0.0))
+    return soonest, fading, changed
 
 
-def advance_slot(tables, x, slot, pace, d, clock, n, events, count, limit, loud, travel, motion):
-    """Moves the voices of a slot on; returns the number of events and how much of the slot is seen."""
-    at = slot["at"]
-    x[at + SLOT_PACE] = pace
-    if x[at + TARGET] == 0.0 and x[at + SLOT_QUEUED] == 0.0 and x[at + SLOT_SEEN] == 0.0:
-        return count, 0.0
-    target = int(x[at + TARGET]) - 1
-    if target >= 0:
-        v = at + SLOT_HEAD + target * VOICE_COLUMNS
-        speed = pace * x[v + V_RATE]
-        duration = tables.clips[int(x[v + V_CLIP])]["duration"]
-        left = duration - x[v + V_TIME] if speed > 0.0 else x[v + V_TIME]
-        over = x[v + V_LOOP] == 0.0 and left <= x[v + V_OUT] * abs(speed) + 1e-9
-        if x[at + SLOT_QUEUED] > 0.0 and (over or x[v + V_LOOP] != 0.0):
-            begin_voice(x, at)
-        elif over:
-            release_slot(x, at, x[v + V_OUT])
-    elif x[at + SLOT_QUEUED] > 0.0:
-        begin_voice(x, at)
-    target = int(x[at + TARGET]) - 1
-    share = 1.0
-    if x[at + SLOT_SECONDS] > 0.0:
-        x[at + SLOT_PROGRESS] += d
-        s = min(x[at + SLOT_PROGRESS] / x[at + SLOT_SECONDS], 1.0)
-        share = s * s * (3.0 - 2.0 * s)
-        if s >= 1.0:
-            x[at + SLOT_SECONDS] = 0.0
-    total = 0.0
-    for k in range(VOICES):
-        v = at + SLOT_HEAD + k * VOICE_COLUMNS
-        if k != target and x[v + V_WEIGHT] <= 0.0:
+def advance_slot_fades(graph, state, n, d):
+    """Moves the fades of slots on by `d` seconds."""
+    for k in range(len(graph.slots)):
+        me = state.slots[n, k]
+        if me["run"] != RUNNING or me["seconds"] <= 0.0:
             continue
-        goal = 1.0 if k == target else 0.0
-        x[v + V_WEIGHT] = x[v + V_FROM] + (goal - x[v + V_FROM]) * share
-        total += x[v + V_WEIGHT]
-        clip = int(x[v + V_CLIP])
-        duration = tables.clips[clip]["duration"]
-        speed = pace * x[v + V_RATE]
-        before = x[v + V_TIME]
+        me["faded"] += d
+        done = me["seconds"] - me["faded"] <= SLACK
+        s = min(me["faded"] / me["seconds"], 1.0)
+        share = 1.0 if done else s * s * (3.0 - 2.0 * s)
+        total = 0.0
+        for v in range(VOICES):
+            voice = state.voices[n, VOICES * k + v]
+            goal = 1.0 if v == me["leader"] else 0.0
+            voice["weight"] = voice["start"] + (goal - voice["start"]) * share
+            total += voice["weight"]
+        me["held"] = me["held_start"] * (1.0 - share)
+        me["weight"] = min(total + me["held"], 1.0)
+        if done:
+            me["seconds"] = me["faded"] = 0.0
+
+
+def wake_slot(state, n, k):
+    """A slot that comes into sight again is empty; what was asked of it in the meantime waits in its queue."""
+    me = state.slots[n, k]
+    if me["run"] == STOPPED:
+        for v in range(VOICES * k, VOICES * k + VOICES):
+            state.voices[n, v]["weight"] = 0.0
+        me["leader"] = -1
+        me["faded"] = me["seconds"] = me["weight"] = me["held"] = 0.0
+        me["run"] = RUNNING
+
+
+def advance_slot(graph, state, room, n, k, i, d, clock):
+    """Moves the voices of a slot on; returns how much of the slot is seen."""
+    slot, me, work = graph.slots[k], state.slots[n, k], room.work[i]
+    me["speed"] = work["speed"]
+    for v in range(VOICES):
+        voice = state.voices[n, VOICES * k + v]
+        if voice["weight"] <= 0.0 and v != me["leader"]:
+            continue
+        clip = voice["clip"]
+        duration = graph.clips[clip]["duration"]
+        speed = work["speed"] * voice["speed"]
+        before = voice["time"]
         after = before + d * speed
-        loop = x[v + V_LOOP] != 0.0
+        loop = voice["loop"] == LOOPS
         if not loop:
             after = min(max(after, 0.0), duration)
         if d > 0.0 and speed != 0.0:
-            if loud > 0.0:
-                count = fire(
-                    tables, clip, before, after, loop, x[v + V_FRESH] != 0.0, speed, loud * x[v + V_WEIGHT], clock, n, events, count, limit
-                )  # fmt: skip
-            x[v + V_FRESH] = 0.0
-        moved = travel * slot["root"] * x[v + V_WEIGHT]
+            weight = work["weight"] * voice["weight"]
+            fire(graph, room, n, clip, before, after, loop, voice["new"] != 0, speed, weight, clock)
+            voice["new"] = 0
+        moved = work["travel"] * slot["root"] * voice["weight"]
         if moved > 0.0:
-            if tables.clips[clip]["root"] >= 0 and after != before:
-                add_travel(motion, moved, travelled(tables, clip, before, after, loop))
+            if graph.clips[clip]["root"] >= 0 and after != before:
+                add_travel(room, moved, travelled(graph, clip, before, after, loop))
             else:
-                motion[6] += moved
-        if loop:
-            after = after - np.floor(after / duration) * duration if duration > 0.0 else 0.0
-        x[v + V_TIME] = after
-    x[at + SLOT_SEEN] = total
-    return count, min(total, 1.0)
+                room.motion[6] += moved
+        voice["time"] = wrapped(after, duration) if loop else after
+    room.motion[6] += work["travel"] * slot["root"] * me["held"]
+    return me["weight"]
 
 
-FUNCTIONS = (release_slot, begin_voice, slots_wait, advance_slot)
+def stop_hidden_slots(graph, state, room, n, clock):
+    """What plays in a slot that is out of sight ends, and what waits there goes."""
+    tick = room.counters[0]["tick"]
+    for k in range(len(graph.slots)):
+        me = state.slots[n, k]
+        if room.work[graph.slots[k]["node"]]["seen"] == tick:
+            continue
+        if me["run"] == RUNNING and me["leader"] >= 0:
+            clip = state.voices[n, VOICES * k + me["leader"]]["clip"]
+            happened(room, n, SLOT_ENDED, clip, k, 0.0, clock)
+        me["run"], me["waiting"] = STOPPED, 0

@@ -1,7 +1,8 @@
-"""What the control kernel reads: a compiled graph as flat tables, and where the state of an instance keeps what.
+"""What the control kernel reads and writes: a compiled graph as flat tables, the state of a crowd, and room to work in.
 
-The state of an instance is one row of float64 numbers. The tables say which column holds what, so that copying, saving
-and comparing instances is copying, saving and comparing rows.
+A graph is described by records that never change (`GraphTables`). What changes of N instances is `CrowdState`: arrays of
+named records, one row per instance, so that copying, saving and comparing instances is copying, saving and comparing rows.
+`Workspace` holds what one update leaves behind: events, travel, pose programs.
 """
 
 from __future__ import annotations
@@ -10,48 +11,52 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# -- kinds of nodes; those from MACHINE on may stand between two poses of the stack ---------------------------------
-CLIP, POSE, BLEND, LERP, SPACE1, SPACE2, SPEED, MACHINE, LAYER, ADDITIVE, SLOT, IK, LOOK = range(13)
+from marrow.kernels.operations.record import OPERATION
 
-# -- conditions -----------------------------------------------------------------------------------------------------
-ABOVE, BELOW, AT_LEAST, AT_MOST, EQUAL, UNEQUAL, TRIGGER, ELAPSED_AT_LEAST, REMAINING_AT_MOST = range(9)
+__all__ = ["CrowdState", "GraphTables", "Workspace"]
+
+# -- kinds of nodes -------------------------------------------------------------------------------------------------
+CLIP, POSE, BLEND, LERP, SPACE1, SPACE2, SPEED, MACHINE, LAYER, ADDITIVE, SLOT, PROCEDURAL, FUNCTION = range(
+    13
+)
+
+# -- kinds of parameters --------------------------------------------------------------------------------------------
+FLOAT, BOOL, TRIGGER, VECTOR = range(4)
 
 # -- what may interrupt a transition --------------------------------------------------------------------------------
 BY_ANY, BY_HIGHER, BY_NONE = range(3)
 
-# -- columns of the state that every graph has ----------------------------------------------------------------------
-CLOCK, FRESH, INTERVAL, COUNTER, PENDING, STORED, SIDE, TRAVEL, VALUES = 0, 1, 2, 3, 4, 5, 6, 7, 14
-"""`TRAVEL` is seven columns: the motion of the root not yet told, when updates are rare. Parameter values begin at
-`VALUES`, followed by the constants nodes refer to in the same way."""
+# -- whether a machine or a sync group runs -------------------------------------------------------------------------
+STOPPED, RUNNING, ASLEEP = range(3)
+"""Stopped: it starts over when it is next seen. Asleep: out of sight, it stands still."""
 
-# -- columns of a state machine, from its `at` on -------------------------------------------------------------------
-CURRENT, SINCE, PROGRESS, SECONDS, EASE, INTERRUPT, PRIORITY, REMAINING, LIVE = range(9)
-INERT_TIME, INERT_SECONDS, INERT_SIDE, STARTED, OLD_TIME, OLD_SECONDS = range(9, 15)
-MACHINE_COLUMNS = 15
-WEIGHT, FROM, GHOST, STATE_COLUMNS = 0, 1, 2, 3
-"""Per state: how much of it is seen, how much was when the fade began, and how much of it is needed once more as what
-an inertialised transition leaves."""
+# -- operations of rules, in postfix order --------------------------------------------------------------------------
+(
+    NUMBER, PARAMETER_VALUE, TRIGGERED, ELAPSED, REMAINING, PROGRESS, ABOVE, BELOW, AT_LEAST, AT_MOST, EQUAL, UNEQUAL,
+    AND, OR, NOT, PLUS, MINUS, TIMES, OVER, NEGATIVE,
+) = range(20)  # fmt: skip
+MAX_RULE = 32
+"""Values on the stack of a rule at most."""
 
-# -- columns of a slot: six of its own, then voices, then what waits -------------------------------------------------
-TARGET, SLOT_PROGRESS, SLOT_SECONDS, SLOT_QUEUED, SLOT_PACE, SLOT_SEEN, SLOT_HEAD = range(7)
+# -- what happened --------------------------------------------------------------------------------------------------
+CLIP_EVENT, STATE_ENTERED, STATE_LEFT, TRANSITION_STARTED, TRANSITION_ENDED, SLOT_ENDED = range(6)
+
+# -- how a one-shot ends --------------------------------------------------------------------------------------------
+ONCE, LOOPS, HOLDS = range(3)
+
 VOICES = 4
-V_CLIP, V_TIME, V_RATE, V_LOOP, V_WEIGHT, V_FROM, V_FRESH, V_OUT, VOICE_COLUMNS = range(9)
-QUEUE = 4
-Q_CLIP, Q_RATE, Q_LOOP, Q_IN, Q_OUT, Q_START, QUEUE_COLUMNS = range(7)
-SLOT_QUEUE = SLOT_HEAD + VOICES * VOICE_COLUMNS
-SLOT_COLUMNS = SLOT_QUEUE + QUEUE * QUEUE_COLUMNS
+"""One-shots of a slot that fade over one another; older ones are kept as one pose."""
+QUEUE = 8
+"""Clips that can wait for a slot."""
 
-MAX_EVENTS = 1024
-"""Events of one instance in one update; past that the oldest stay and the rest is dropped."""
-MAX_LOOPS = 16
-MAX_STEPS = 32
+i8, f8 = np.int64, np.float64
 
 
 def _record(**fields: Any) -> np.dtype[Any]:
     return np.dtype(list(fields.items()), align=True)
 
 
-i8, f8 = np.int64, np.float64
+# -- the graph ------------------------------------------------------------------------------------------------------
 
 NODE = _record(
     kind=i8,
@@ -59,62 +64,225 @@ NODE = _record(
     post=i8,  # its place in the order children first
     post_begin=i8,  # where the nodes below it begin in that order
     region=i8,  # the sum of poses it is a part of
+    program=i8,  # the program its operations go to
+    function=i8,  # the innermost Function it is below, -1 for none
     child=i8,  # into links
     count=i8,
     data=i8,  # into the table of its kind
-    ref=i8,  # column of its value
+    ref=i8,  # its value: a column of the values, or -1 - k for constant k
     ref2=i8,
 )
-LEAF = _record(clip=i8, loop=i8, rate=i8, group=i8, knots=i8, time=i8, fresh=i8, node=i8, start=f8)
-GROUP = _record(first=i8, count=i8, markers=i8, phase=i8, live=i8)
+LEAF = _record(clip=i8, loop=i8, speed=i8, group=i8, knots=i8, node=i8, start=f8)
+GROUP = _record(first=i8, count=i8, markers=i8)
 MACHINE_ROW = _record(
     node=i8,
-    first=i8,
+    first=i8,  # its states
     count=i8,
     initial=i8,
-    at=i8,
-    weights=i8,
-    memory=i8,
-    memory_size=i8,
-    switch=i8,
+    memory=i8,  # where inertia is kept, -1 for none
+    program=i8,  # the program that starts inertia
+    switch=i8,  # 1: a `Switch`, whose state is chosen by a value
+    ref=i8,  # that value
     ease=i8,
+    inertia=i8,
     seconds=f8,
 )
-STATE = _record(node=i8, first=i8, count=i8, remaining=i8)
-TRANSITION = _record(to=i8, ease=i8, inertia=i8, priority=i8, interrupt=i8, first=i8, count=i8, seconds=f8)
-CONDITION = _record(kind=i8, ref=i8, trigger=i8, value=f8)
+STATE = _record(node=i8, first=i8, count=i8, clip_times=i8)
+TRANSITION = _record(
+    to=i8,
+    ease=i8,
+    inertia=i8,
+    priority=i8,
+    interrupt=i8,
+    rule=i8,
+    length=i8,
+    comparisons=i8,
+    timed=i8,
+    smoothed=i8,
+    trigger=i8,  # the column of a trigger without which it cannot start, -1 for none
+    seconds=f8,
+)
+RULE = _record(code=i8, ref=i8, value=f8)
 LAYER_ROW = _record(code=i8, mask=i8, root=f8)
-SLOT_ROW = _record(node=i8, at=i8, code=i8, mask=i8, root=f8)
-SPACE = _record(numbers=i8, points=i8, triangles=i8, triangle_count=i8, edges=i8, edge_count=i8, inverse=i8)
-PROCEDURAL = _record(code=i8, index=i8, refs=i8, count=i8, vector=i8)
+SLOT_ROW = _record(node=i8, code=i8, mask=i8, memory=i8, covers=i8, root=f8)
+SPACE = _record(
+    numbers=i8,  # the places of its points
+    points=i8,  # of which there are more than inputs where an axis wraps: copies a round further, `shift` of them before
+    shift=i8,
+    cells=i8,
+    cell_count=i8,
+    edges=i8,
+    edge_count=i8,
+    slack=f8,
+    low_x=f8,
+    span_x=f8,  # 0: the axis does not wrap
+    low_y=f8,
+    span_y=f8,
+)
+PROCEDURAL_ROW = _record(code=i8, index=i8, refs=i8, count=i8, vector=i8)
+FUNCTION_ROW = _record(node=i8, program=i8, memory=i8)
 CLIP_ROW = _record(duration=f8, rate=f8, first_event=i8, events=i8, root=i8, frames=i8)
 EVENT = _record(time=f8, name=i8)
-PARAMETER = _record(kind=i8, value=i8, target=i8, smoothing=f8, low=f8, high=f8, hold=f8)
-FIRED = np.dtype(
-    [("instance", np.int32), ("event", np.int32), ("clip", np.int32), ("weight", np.float32), ("time", f8)],
-    align=True,
-)
-WORK = _record(weight=f8, share=f8, pace=f8, travel=f8, loud=f8, speed=f8, seen=np.int64)
+PARAMETER = _record(kind=i8, column=i8, wraps=i8, smoothing=f8, low=f8, high=f8)
 
 
-class Tables(NamedTuple):
+class GraphTables(NamedTuple):
     """A compiled graph."""
 
     nodes: Any
     links: Any
     numbers: Any
+    constants: Any
     order: Any
     leaves: Any
     groups: Any
     machines: Any
     states: Any
     transitions: Any
-    conditions: Any
+    rules: Any
     layers: Any
     slots: Any
     spaces: Any
     procedurals: Any
+    functions: Any
     clips: Any
     events: Any
     roots: Any
     parameters: Any
+
+
+# -- the state of instances -----------------------------------------------------------------------------------------
+
+INSTANCE_STATE = _record(
+    clock=f8,  # seconds since it began
+    new=i8,  # 1 until its first update
+    interval=i8,  # updated every so many updates
+    waited=i8,  # updates since
+    pending=f8,  # seconds since
+    stored=i8,  # 1: its last two poses are in memory
+    side=i8,  # which of the two is the older one
+)
+LEAF_STATE = _record(time=f8, new=i8)
+GROUP_STATE = _record(phase=f8, run=i8, new=i8)
+MACHINE_STATE = _record(
+    current=i8,
+    previous=i8,
+    run=i8,
+    ease=i8,
+    interrupt=i8,
+    priority=i8,
+    elapsed=f8,  # seconds in the current state
+    faded=f8,  # seconds of the fade that have passed
+    seconds=f8,  # of the fade; 0: none runs
+    left=f8,  # seconds until the last transition has ended, faded or inertialised
+    inertia_time=f8,
+    inertia_seconds=f8,
+    remaining=f8,  # seconds until the main clip of the state ends
+    progress=f8,  # share of that clip
+    progress_speed=f8,  # of which per second
+)
+SHARE_STATE = _record(weight=f8, start=f8)
+"""Per state of a machine: how much of it is seen, and how much was when the fade began."""
+SLOT_STATE = _record(
+    run=i8,
+    leader=i8,  # the voice that fades in, -1: what plays fades out
+    waiting=i8,  # clips in the queue
+    cut=i8,  # 1: the first of them does not wait for what plays
+    stop=f8,  # seconds in which what plays is to fade out; negative: it may go on
+    faded=f8,
+    seconds=f8,
+    speed=f8,  # how fast time passes for it
+    weight=f8,  # how much of it is seen
+    held=f8,  # how much of the pose is seen that older voices became
+    held_start=f8,
+)
+VOICE_STATE = _record(clip=i8, loop=i8, new=i8, time=f8, speed=f8, weight=f8, start=f8, fade_out=f8)
+QUEUE_STATE = _record(clip=i8, loop=i8, speed=f8, fade_in=f8, fade_out=f8, start=f8)
+FUNCTION_STATE = _record(ran=i8, elapsed=f8)
+"""1: its memory holds the result of the last update; and the seconds since it ran."""
+
+
+class CrowdState(NamedTuple):
+    """What changes of N instances: `instances (N,)`, everything else `(N, count)`. `values` are the columns nodes refer to,
+    `goals` what they were set to (for a trigger: the seconds it still waits), `travel (N, 7)` the motion of the root that is
+    told in parts while updates are rare."""
+
+    instances: Any
+    values: Any
+    goals: Any
+    travel: Any
+    leaves: Any
+    groups: Any
+    machines: Any
+    shares: Any
+    slots: Any
+    voices: Any
+    queue: Any
+    functions: Any
+
+
+# -- room to work in ------------------------------------------------------------------------------------------------
+
+WORK = _record(weight=f8, share=f8, speed=f8, travel=f8, clip_speed=f8, seen=i8)
+"""Per node, of the instance at hand: how much of it is seen, its share of its sum, how fast time passes, how much of the
+root's travel it gives, and for clips how fast they play. `seen` is the pass that saw it last."""
+COUNTERS = _record(
+    tick=i8,
+    events=i8,
+    missed_events=i8,
+    missed_operations=i8,
+    kept=i8,
+    endless=i8,
+    endless_machine=i8,
+)
+PROGRAM = _record(cursor=i8, limit=i8, reserve=i8, poses=i8)
+HAPPENED = np.dtype(
+    [
+        ("instance", np.int32),
+        ("kind", np.int32),
+        ("event", np.int32),
+        ("source", np.int32),
+        ("weight", np.float32),
+        ("time", f8),
+    ],
+    align=True,
+)
+
+
+class Workspace(NamedTuple):
+    """`counters (1,)`; `work` per node; `sums` whether a sum has begun; `stack` and `gaps` of rules; `motion (7,)` of one
+    step; `travel (N, 7)` of the update; `vectors (N, ...)` for procedural nodes; `events`; the pose programs: of program r
+    and instance n the `operations` from `starts[r, n]` to `starts[r, n + 1]`, written at `programs[r]`."""
+
+    counters: Any
+    work: Any
+    sums: Any
+    stack: Any
+    gaps: Any
+    motion: Any
+    travel: Any
+    vectors: Any
+    events: Any
+    programs: Any
+    starts: Any
+    operations: Any
+
+
+GraphTables.KINDS = {  # type: ignore[attr-defined]
+    "nodes": (NODE, "?"), "links": "i8[?]", "numbers": "f8[?]", "constants": "f8[?]", "order": "i8[?]", "leaves": (LEAF, "?"),
+    "groups": (GROUP, "?"), "machines": (MACHINE_ROW, "?"), "states": (STATE, "?"), "transitions": (TRANSITION, "?"),
+    "rules": (RULE, "?"), "layers": (LAYER_ROW, "?"), "slots": (SLOT_ROW, "?"), "spaces": (SPACE, "?"),
+    "procedurals": (PROCEDURAL_ROW, "?"), "functions": (FUNCTION_ROW, "?"), "clips": (CLIP_ROW, "?"), "events": (EVENT, "?"),
+    "roots": "f8[?,7]", "parameters": (PARAMETER, "?"),
+}  # fmt: skip
+CrowdState.KINDS = {  # type: ignore[attr-defined]
+    "instances": (INSTANCE_STATE, "*N"), "values": "*f8[N,?]", "goals": "*f8[N,?]", "travel": "*f8[N,7]",
+    "leaves": (LEAF_STATE, "*N,?"), "groups": (GROUP_STATE, "*N,?"), "machines": (MACHINE_STATE, "*N,?"),
+    "shares": (SHARE_STATE, "*N,?"), "slots": (SLOT_STATE, "*N,?"), "voices": (VOICE_STATE, "*N,?"),
+    "queue": (QUEUE_STATE, "*N,?"), "functions": (FUNCTION_STATE, "*N,?"),
+}  # fmt: skip
+Workspace.KINDS = {  # type: ignore[attr-defined]
+    "counters": (COUNTERS, "*1"), "work": (WORK, "*?"), "sums": "*i8[?]", "stack": "*f8[?]", "gaps": "*f8[?]",
+    "motion": "*f8[7]", "travel": "*f8[N,7]", "vectors": "*f4[N,?]", "events": (HAPPENED, "*?"), "programs": (PROGRAM, "*R"),
+    "starts": "*i8[R,?]", "operations": (OPERATION, "*?"),
+}  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["aligned", "aligned_zeros"]
+__all__ = ["aligned", "aligned_zeros", "readonly"]
 
 BYTES = 64
 
@@ -27,3 +27,10 @@ def aligned(values: NDArray[Any]) -> NDArray[Any]:
     out = aligned_zeros(values.shape, values.dtype)
     out[...] = values
     return out
+
+
+def readonly(array: Any) -> Any:
+    """A read-only view."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

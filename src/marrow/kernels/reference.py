@@ -12,17 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.kernels.reference_program import run_program
 from marrow.math import affine, dual_quaternion, quaternion, transform
 
 Array = NDArray[Any]
 
 __all__ = [
+    "blended_matrices",
+    "common_scale",
+    "dual_quaternion_matrices",
     "interpolate_track",
     "linear_matrices",
     "morph",
     "rigid_and_stretch",
-    "run_program",
     "sample_tracks",
     "skin",
     "skinning_matrices",
@@ -126,18 +127,36 @@ def linear_matrices(matrices: Array, joints: Array, weights: Array) -> Array:
     return out
 
 
-def rigid_and_stretch(matrices: Array, pivots: Array) -> tuple[Array, Array]:
+def common_scale(linear: Array) -> Array:
+    """The uniform scale `(F,)` that all linear maps `(F, P, 3, 3)` of a pose share, as where a mesh is in other units than its
+    joints or the whole character is scaled; 1 where they share none."""
+    if not linear.shape[1]:
+        return np.ones(len(linear))
+    with np.errstate(invalid="ignore"):
+        size = np.cbrt(np.abs(np.linalg.det(linear[:, 0])))
+        squared = (size * size)[:, None, None, None]
+        off = np.abs(np.swapaxes(linear, -1, -2) @ linear - squared * np.eye(3)).max(axis=(1, 2, 3))
+        shared = (off <= 1e-4 * size * size) & (size > 0) & (np.abs(size - 1) > 1e-5)
+        shared &= (np.linalg.det(linear) > 0).all(axis=1)
+    return np.where(shared, size, 1.0)
+
+
+def rigid_and_stretch(matrices: Array, pivots: Array, used: Array | None = None) -> tuple[Array, Array]:
     """Splits palette matrices `(F, P, 3, 4)` into a rigid motion and what it cannot express.
 
     `M p = rigid(stretch p)` with `rigid` a unit dual quaternion `(F, P, 8)` and `stretch (F, P, 3, 4)` the symmetric
     scale and shear about the joint's own bind position `pivots (P, 3)`, so that the rigid part is the motion of the
-    joint itself wherever the origin lies.
+    joint itself wherever the origin lies. A scale that the `used` entries share comes first: that of a mesh in other units is
+    no stretch of any joint.
     """
-    rotation, stretch = transform.polar(matrices[..., :3])
-    offset = pivots - np.einsum("fpij,pj->fpi", stretch, pivots)
+    linear = matrices[..., :3]
+    sigma = common_scale(linear if used is None else linear[:, used])[:, None, None]
+    rotation, stretch = transform.polar(linear / sigma[..., None])
+    centers = sigma * pivots
+    offset = centers - np.einsum("fpij,fpj->fpi", stretch, centers)
     translation = matrices[..., 3] - np.einsum("fpij,fpj->fpi", rotation, offset)
     dq = dual_quaternion.from_rigid(quaternion.from_matrix(rotation), translation)
-    return dq, np.concatenate([stretch, offset[..., None]], axis=-1)
+    return dq, np.concatenate([sigma[..., None] * stretch, offset[..., None]], axis=-1)
 
 
 def leading_joint(joints: Array, weights: Array) -> Array:
@@ -154,7 +173,7 @@ def dual_quaternion_matrices(matrices: Array, pivots: Array, joints: Array, weig
     Scale and shear are blended linearly and applied first; the rigid parts are blended as dual quaternions, each with
     the sign that lies on the side of the joint with the largest weight (of equals, the lowest joint).
     """
-    dq, stretch = rigid_and_stretch(matrices, pivots)
+    dq, stretch = rigid_and_stretch(matrices, pivots, np.unique(joints[weights > 0]))
     pivot = dq[:, leading_joint(joints, weights), :4]
     total = np.zeros((len(matrices), len(joints), 8))
     for k in range(joints.shape[1]):
@@ -165,6 +184,14 @@ def dual_quaternion_matrices(matrices: Array, pivots: Array, joints: Array, weig
     rotation, translation = dual_quaternion.to_rigid(dual_quaternion.normalize(total))
     rigid = np.concatenate([quaternion.to_matrix(rotation), translation[..., None]], axis=-1)
     return affine.multiply(rigid, linear_matrices(stretch, joints, weights))
+
+
+def blended_matrices(matrices: Array, pivots: Array, joints: Array, weights: Array, share: Array) -> Array:
+    """The matrix of every vertex, `(F, V, 3, 4)`, where linear and dual-quaternion skinning are mixed by `share (V,)` (1 is
+    all dual quaternion): positions are mixed, so matrices are, and normals go through the cofactor of the mixture."""
+    s = share[:, None, None]
+    rigid = dual_quaternion_matrices(matrices, pivots, joints, weights)
+    return (1 - s) * linear_matrices(matrices, joints, weights) + s * rigid
 
 
 def skin(

@@ -1,123 +1,222 @@
 """Skinning kernels over vertices bucketed by joint set (see `marrow.skinning.layout`).
 
-All 16 vertices of a block share their joints, so a block needs no gathers: it broadcasts matrices and runs its
-arithmetic across vertices. There is one kernel for each combination of method, outputs and morphs, compiled when it
-is first needed.
+All 16 vertices of a block share their joints, so a block needs no gathers: it broadcasts matrices and runs its arithmetic across
+vertices. There is one kernel for each method and choice of outputs; what an output is does not depend on which others are asked
+for.
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-from marrow.kernels.compiler import Kernel
+from marrow.kernels.language.kernel import Kernel
+from marrow.kernels.language.lanes import block
 
-__all__ = ["METHODS", "TABLE", "skin_kernel"]
+__all__ = ["METHODS", "SkinWork", "skin_kernel"]
 
-METHODS = ("linear", "dual_quaternion", "dual_quaternion_stretch")
-
-
-# The arrays of a layout, passed to the kernels as a table of addresses: unpacking a dozen arrays at every call would cost
-# as much as skinning a thousand vertices.
-TABLE = (
-    "joint_start", "joints", "weights", "rows", "positions", "normals", "tangents",
-    "morph_start", "morph_target", "morph_deltas",
-)  # fmt: skip
-_INTEGERS = {"joint_start", "joints", "rows", "morph_start", "morph_target"}
+METHODS = ("linear", "rigid", "uniform", "stretch", "blended")
+"""`linear` blends matrices; `rigid` dual quaternions; `uniform` and `stretch` dual quaternions of joints that also scale, all
+ways alike or in any way; `blended` mixes `linear` and `stretch` vertex by vertex."""
 
 
-@functools.cache
-def skin_kernel(method: str, vectors: int, morphs: bool) -> Callable[..., None]:
-    """The kernel for a method, with `vectors` 0 for positions, 1 for normals too, 2 for tangents too.
+class SkinWork(NamedTuple):
+    """What the kernels read and write: a layout, matrices and the like of F poses, outputs; all flat."""
 
-    Its arguments: `ranges (6,)` (first block of 1, 2, 3, 4 and more influences, end), the layout's `table` of addresses,
-    flat `matrices (F * P * 12,)`, `dual (F * P * 8,)` and `morph_weights (F * targets,)`, the flat outputs, then P, V, the
-    number of targets, and what to do: poses `f0..f1`, blocks `b0..b1`.
-    """
-    build = functools.partial(_build, method, vectors, morphs)
-    return Kernel(f"skin_{method}_{vectors}{'_morphs' if morphs else ''}", build)
+    ranges: Any
+    joint_start: Any
+    joints: Any
+    weights: Any
+    rows: Any
+    runs: Any
+    positions: Any
+    normals: Any
+    tangents: Any
+    shares: Any
+    morph_start: Any
+    morph_target: Any
+    morph_deltas: Any
+    matrices: Any
+    stretch: Any
+    dual: Any
+    morph_weights: Any
+    out_p: Any
+    out_n: Any
+    out_t: Any
+    P: Any
+    V: Any
+    targets: Any
 
 
-def _build(method: str, vectors: int, morphs: bool) -> Callable[..., None]:
-    from marrow.kernels import simd
+SkinWork.KINDS = {  # type: ignore[attr-defined]
+    "ranges": "i8[6]", "joint_start": "i4[?]", "joints": "i4[?]", "weights": "f4[?]", "rows": "i4[?]", "runs": "i4[?]",
+    "positions": "f4[?]", "normals": "f4[?]", "tangents": "f4[?]", "shares": "f4[?]", "morph_start": "i4[?]",
+    "morph_target": "i4[?]", "morph_deltas": "f4[?]", "matrices": "f4[?]", "stretch": "f4[?]", "dual": "f4[?]",
+    "morph_weights": "f4[?]", "out_p": "*f4[?]", "out_n": "*f4[?]", "out_t": "*f4[?]", "P": "i8", "V": "i8", "targets": "i8",
+}  # fmt: skip
 
-    blocks = [simd.block(functools.partial(_emit, method, vectors, morphs, k)) for k in (1, 2, 3, 4, 0)]
-    one, two, three, four, many = blocks
 
-    def run(ranges, table, matrices, dual, morph_weights, out_p, out_n, out_t, P, V, targets, f0, f1, b0, b1):
+def skin_kernel(method: str, vectors: int) -> Kernel:
+    """The kernel for a method, with `vectors` 0 for positions, 1 for normals too, 2 for tangents too. Its arguments: `work`,
+    then which poses `f0..f1` and blocks `b0..b1`."""
+    return _KERNELS[method, vectors]
+
+
+def _make(method: str, vectors: int) -> Kernel:
+    one, two, three, four, many = (block(emit_block, method, vectors, k) for k in (1, 2, 3, 4, 0))
+
+    def run(work, f0, f1, b0, b1):
         for f in range(f0, f1):
-            m, q, w, p, t = f * P * 12, f * P * 8, f * targets, f * V * 3, f * V * 4
-            for b in range(max(b0, ranges[0]), min(b1, ranges[1])):
-                one(b, table, matrices, m, dual, q, morph_weights, w, out_p, out_n, p, out_t, t)
-            for b in range(max(b0, ranges[1]), min(b1, ranges[2])):
-                two(b, table, matrices, m, dual, q, morph_weights, w, out_p, out_n, p, out_t, t)
-            for b in range(max(b0, ranges[2]), min(b1, ranges[3])):
-                three(b, table, matrices, m, dual, q, morph_weights, w, out_p, out_n, p, out_t, t)
-            for b in range(max(b0, ranges[3]), min(b1, ranges[4])):
-                four(b, table, matrices, m, dual, q, morph_weights, w, out_p, out_n, p, out_t, t)
-            for b in range(max(b0, ranges[4]), min(b1, ranges[5])):
-                many(b, table, matrices, m, dual, q, morph_weights, w, out_p, out_n, p, out_t, t)
+            one.each(max(b0, work.ranges[0]), min(b1, work.ranges[1]), 1, work, f)
+            two.each(max(b0, work.ranges[1]), min(b1, work.ranges[2]), 1, work, f)
+            three.each(max(b0, work.ranges[2]), min(b1, work.ranges[3]), 1, work, f)
+            four.each(max(b0, work.ranges[3]), min(b1, work.ranges[4]), 1, work, f)
+            many.each(max(b0, work.ranges[4]), min(b1, work.ranges[5]), 1, work, f)
 
-    return run
+    kinds = {"work": SkinWork, "f0": "i8", "f1": "i8", "b0": "i8", "b1": "i8"}
+    return Kernel(f"skin_{method}_{vectors}", run, kinds, 0)
 
 
-def _emit(method: str, vectors: int, morphs: bool, influences: int, e: Any, b: Any, table: Any, matrices: Any, m: Any, dual: Any, q: Any, morph_weights: Any, w: Any, out_p: Any, out_n: Any, p: Any, out_t: Any, t: Any) -> None:  # fmt: skip
-    """One block of 16 vertices: blend the matrices, morph the vertices, carry them, scatter them to their rows.
-    `m`, `q`, `w`, `p`, `t` are where this pose's matrices, dual quaternions, morph weights, 3-rows and 4-rows begin."""
-    joint_start, joints, weights, rows, pos, nor, tan, morph_start, morph_target, deltas = (
-        e.pointer(table, i, integer=name in _INTEGERS) for i, name in enumerate(TABLE)
+def emit_block(method: str, vectors: int, influences: int, e: Any, b: Any, work: Any, f: Any) -> None:
+    """One block of 16 vertices in pose `f`: blend what moves them, morph them, carry them, write them to their rows."""
+    first = e.index(work.joint_start, b)
+    count = e.minus(e.index(work.joint_start, e.at(b, 1)), first)
+    blend = _Blend(e, work.joints, work.weights, first, count, influences)
+    pose = e.product(f, work.P)
+    carry = (_DualCarrier if method in ("rigid", "uniform") else _MatrixCarrier)(
+        e, method, blend, work, pose, b
     )
-    first = e.index(joint_start, b)
-    count = e.builder.sub(e.index(joint_start, e.at(b, 1)), first)
-    blend = _Blend(e, joints, weights, first, count, influences)
-    if method == "linear":
-        matrix = blend.sum(matrices, m, 12)
-    else:
-        matrix = _rigid_matrix(e, blend.sum_dual_quaternions(dual, q))
-        if method == "dual_quaternion_stretch":
-            matrix = _multiply(e, matrix, blend.sum(matrices, m, 12))
 
     at3, at4 = e.times(b, 48), e.times(b, 64)
-    position = [e.load(pos, e.at(at3, 16 * c)) for c in range(3)]
-    normal = [e.load(nor, e.at(at3, 16 * c)) for c in range(3)] if vectors else []
-    tangent = [e.load(tan, e.at(at4, 16 * c)) for c in range(3)] if vectors > 1 else []
-    if morphs:
-        # Deltas of a target for one block: 16 x, y, z of the position, then of the normal, then of the tangent.
-        start = e.index(morph_start, b)
-        entries = e.builder.sub(e.index(morph_start, e.at(b, 1)), start)
+    position = [e.load(work.positions, e.at(at3, 16 * c)) for c in range(3)]
+    normal = [e.load(work.normals, e.at(at3, 16 * c)) for c in range(3)] if vectors else []
+    tangent = [e.load(work.tangents, e.at(at4, 16 * c)) for c in range(3)] if vectors > 1 else []
+    moved = _morphed(e, work, b, f, position + normal + tangent)
+    position, normal, tangent = moved[:3], moved[3:6], moved[6:]
 
-        def add_target(k: Any, values: list[Any]) -> list[Any]:
-            entry = e.plus(start, k)
-            weight = e.broadcast(morph_weights, e.plus(w, e.index(morph_target, entry)))
-            at = e.times(entry, 144)
-            # A target that is off changes nothing, even where its deltas are not numbers.
-            on = weight.compare("!=", 0.0)
-            return [
-                e.select(on, v + weight * e.load(deltas, e.at(at, 16 * i)), v) for i, v in enumerate(values)
-            ]
-
-        moved = e.accumulate(position + normal + tangent, entries, add_target)
-        position, normal, tangent = moved[:3], moved[3:6], moved[6:]
-
-    row = [matrix[4 * i : 4 * i + 3] for i in range(3)]
-    dst = e.times(b, 16)
-    e.scatter(out_p, rows, dst, [e.dot(row[i], position) + matrix[4 * i + 3] for i in range(3)], p)
-    if not vectors:
-        return
-    cofactor = [e.cross(row[1], row[2]), e.cross(row[2], row[0]), e.cross(row[0], row[1])]
-    n = _unit(e, [e.dot(c, normal) for c in cofactor])
-    e.scatter(out_n, rows, dst, n, p)
+    vertex = e.product(f, work.V)
+    base3, base4 = e.times(vertex, 3), e.times(vertex, 4)
+    outputs = [(work.out_p, carry.point(position), base3)]
+    if vectors:
+        n = e.unit(carry.normal(normal))
+        outputs.append((work.out_n, n, base3))
     if vectors > 1:
-        moved = [e.dot(r, tangent) for r in row]
-        along = e.dot(n, moved)
-        unit = _unit(e, [x - y * along for x, y in zip(moved, n)])
-        e.scatter(out_t, rows, dst, [*unit, e.load(tan, e.at(at4, 48))], t)
+        along = carry.direction(tangent)
+        lifted = e.dot(n, along)
+        unit = e.unit([e.fnma(y, lifted, x) for x, y in zip(along, n)])
+        outputs.append((work.out_t, [*unit, e.load(work.tangents, e.at(at4, 48))], base4))
+
+    run = e.index(work.runs, b)
+
+    def in_a_row() -> None:
+        for out, parts, base in outputs:
+            e.scatter_run(out, run, parts, base)
+
+    def scattered() -> None:
+        for out, parts, base in outputs:
+            e.scatter(out, work.rows, e.times(b, 16), parts, base)
+
+    e.branch(run, in_a_row, scattered)
 
 
-def _unit(e: Any, v: list[Any]) -> list[Any]:
-    scale = e.inverse_length(e.dot(v, v))
-    return [x * scale for x in v]
+class _MatrixCarrier:
+    """Moves vertices by an affine matrix each."""
+
+    def __init__(self, e: Any, method: str, blend: _Blend, work: Any, pose: Any, b: Any) -> None:
+        self.e, self.matrix = e, _matrix(e, method, blend, work, pose, b)
+        self.rows = [self.matrix[4 * i : 4 * i + 3] for i in range(3)]
+
+    def point(self, p: list[Any]) -> list[Any]:
+        return [self.e.dot(self.rows[i], p, self.matrix[4 * i + 3]) for i in range(3)]
+
+    def direction(self, v: list[Any]) -> list[Any]:
+        return [self.e.dot(row, v) for row in self.rows]
+
+    def normal(self, n: list[Any]) -> list[Any]:
+        """Through the cofactor: it stays on the side that the winding of the moved triangle says."""
+        e, rows = self.e, self.rows
+        cofactor = [e.cross(rows[1], rows[2]), e.cross(rows[2], rows[0]), e.cross(rows[0], rows[1])]
+        return [e.dot(c, n) for c in cofactor]
+
+
+class _DualCarrier:
+    """Moves vertices by a dual quaternion each, after a scale in all ways alike where joints have one.
+
+    For `q` of any length and dual part `d`, with `s = 2 / |q|^2`: a vector turns to `v + s q x (q x v + w v)`, and a point goes to
+    `p + s (q x (q x p + w p + d) + w d - dw q)`.
+    """
+
+    def __init__(self, e: Any, method: str, blend: _Blend, work: Any, pose: Any, b: Any) -> None:
+        self.e = e
+        dual = blend.sum_dual_quaternions(work.dual, e.times(pose, 8))
+        self.q, self.w, self.d, self.dw = dual[:3], dual[3], dual[4:7], dual[7]
+        self.s = 2.0 / e.dot(dual[:4], dual[:4])
+        self.scale: Any = None
+        if method == "uniform":
+            self.scale, *self.shift = blend.sum(work.stretch, e.times(pose, 12), 12, (0, 3, 7, 11))
+
+    def _crossed(self, v: list[Any], start: list[Any]) -> list[Any]:
+        """`start + q x v`."""
+        e, q = self.e, self.q
+        return [
+            e.fnma(q[2], v[1], e.fma(q[1], v[2], start[0])),
+            e.fnma(q[0], v[2], e.fma(q[2], v[0], start[1])),
+            e.fnma(q[1], v[0], e.fma(q[0], v[1], start[2])),
+        ]
+
+    def point(self, p: list[Any]) -> list[Any]:
+        e, q, w, d = self.e, self.q, self.w, self.d
+        if self.scale is not None:
+            p = [e.fma(self.scale, x, c) for x, c in zip(p, self.shift)]
+        inner = self._crossed(p, [e.fma(w, x, y) for x, y in zip(p, d)])
+        moved = self._crossed(inner, [e.fnma(self.dw, x, w * y) for x, y in zip(q, d)])
+        return [e.fma(self.s, m, x) for m, x in zip(moved, p)]
+
+    def direction(self, v: list[Any]) -> list[Any]:
+        e, q = self.e, self.q
+        inner = self._crossed(v, [self.w * x for x in v])
+        turned = [
+            e.fnma(q[2], inner[1], q[1] * inner[2]),
+            e.fnma(q[0], inner[2], q[2] * inner[0]),
+            e.fnma(q[1], inner[0], q[0] * inner[1]),
+        ]
+        return [e.fma(self.s, t, x) for t, x in zip(turned, v)]
+
+    normal = direction
+
+
+def _morphed(e: Any, work: Any, b: Any, f: Any, values: list[Any]) -> list[Any]:
+    """Adds the morph targets that touch a block. Their deltas: 16 x, y, z of the position, then of the normal and tangent."""
+    start = e.index(work.morph_start, b)
+    entries = e.minus(e.index(work.morph_start, e.at(b, 1)), start)
+    weights = e.product(f, work.targets)
+
+    def add_target(k: Any, values: list[Any]) -> list[Any]:
+        entry = e.plus(start, k)
+        weight = e.broadcast(work.morph_weights, e.plus(weights, e.index(work.morph_target, entry)))
+        at = e.times(entry, 144)
+        # A target that is off changes nothing, even where its deltas are not numbers.
+        on = weight.compare("!=", 0.0)
+        return [
+            e.select(on, e.fma(weight, e.load(work.morph_deltas, e.at(at, 16 * i)), v), v)
+            for i, v in enumerate(values)
+        ]
+
+    return e.accumulate(values, entries, add_target)
+
+
+def _matrix(e: Any, method: str, blend: _Blend, work: Any, pose: Any, b: Any) -> list[Any]:
+    """The affine matrix of every vertex of a block, row by row."""
+    matrices, dual = e.times(pose, 12), e.times(pose, 8)
+    if method == "linear":
+        return blend.sum(work.matrices, matrices, 12, range(12))
+    rigid = _rigid_matrix(e, blend.sum_dual_quaternions(work.dual, dual))
+    stretched = _multiply(e, rigid, blend.sum(work.stretch, matrices, 12, range(12)))
+    if method == "stretch":
+        return stretched
+    share = e.load(work.shares, e.times(b, 16))
+    rest = 1.0 - share
+    linear = blend.sum(work.matrices, matrices, 12, range(12))
+    return [e.fma(share, d, rest * m) for d, m in zip(stretched, linear)]
 
 
 class _Blend:
@@ -133,45 +232,48 @@ class _Blend:
 
     def _joint(self, k: Any) -> Any:
         return self.e.index(
-            self.joints, self.e.plus(self.first, k) if not isinstance(k, int) else self.e.at(self.first, k)
+            self.joints, self.e.at(self.first, k) if isinstance(k, int) else self.e.plus(self.first, k)
         )
 
     def _weight(self, k: Any) -> Any:
-        at = self.e.plus(self.first, k) if not isinstance(k, int) else self.e.at(self.first, k)
+        at = self.e.at(self.first, k) if isinstance(k, int) else self.e.plus(self.first, k)
         return self.e.load(self.weights, self.e.times(at, 16))
 
-    def sum(self, table: Any, base: Any, width: int) -> list[Any]:
-        """`sum_k w_k table[joint_k]`, `width` numbers per joint."""
+    def sum(self, table: Any, base: Any, width: int, columns: Any) -> list[Any]:
+        """`sum_k w_k table[joint_k]`: some `columns` of tables with `width` numbers per joint."""
         e = self.e
         if self.influences == 1:
             at = e.plus(base, e.times(self._joint(0), width))
-            return [e.broadcast(table, e.at(at, i)) for i in range(width)]
+            return [e.broadcast(table, e.at(at, i)) for i in columns]
         if self.influences:
             at = [e.plus(base, e.times(self._joint(k), width)) for k in range(self.influences)]
             w = [self._weight(k) for k in range(self.influences)]
-            return [e.dot(w, [e.broadcast(table, e.at(a, i)) for a in at]) for i in range(width)]
+            return [e.dot(w, [e.broadcast(table, e.at(a, i)) for a in at]) for i in columns]
 
         def step(k: Any, total: list[Any]) -> list[Any]:
             at, w = e.plus(base, e.times(self._joint(k), width)), self._weight(k)
             used = w.compare("!=", 0.0)
-            return [e.select(used, t + w * e.broadcast(table, e.at(at, i)), t) for i, t in enumerate(total)]
+            return [
+                e.select(used, e.fma(w, e.broadcast(table, e.at(at, i)), t), t)
+                for i, t in zip(columns, total)
+            ]
 
-        return e.accumulate([e.splat(0.0)] * width, self.count, step)
+        return e.accumulate([e.splat(0.0)] * len(columns), self.count, step)
 
     def sum_dual_quaternions(self, dual: Any, base: Any) -> list[Any]:
         """The same for dual quaternions, each on the side of the block's first joint, which has the largest weight."""
         e = self.e
         lead_at = e.plus(base, e.times(self._joint(0), 8))
-        lead = [e.scalar(dual, e.at(lead_at, i)) for i in range(4)]
         if self.influences == 1:
             return [e.broadcast(dual, e.at(lead_at, i)) for i in range(8)]
+        lead = [e.scalar(dual, e.at(lead_at, i)) for i in range(4)]
 
         def signed(k: Any) -> tuple[Any, list[Any]]:
             at = e.plus(base, e.times(self._joint(k), 8))
-            part = [e.scalar(dual, e.at(at, i)) for i in range(8)]
-            side = e.dot(lead, part[:4])
+            side = e.dot(lead, [e.scalar(dual, e.at(at, i)) for i in range(4)])
+            # The sign goes with the weight: one factor instead of eight.
             sign = e.select(side.compare("<", 0.0), e.constant(-1.0), e.constant(1.0))
-            return self._weight(k), [e.splat(sign * x) for x in part]
+            return e.splat(sign) * self._weight(k), [e.broadcast(dual, e.at(at, i)) for i in range(8)]
 
         if self.influences:
             terms = [signed(k) for k in range(self.influences)]
@@ -180,7 +282,7 @@ class _Blend:
         def step(k: Any, total: list[Any]) -> list[Any]:
             w, part = signed(k)
             used = w.compare("!=", 0.0)
-            return [e.select(used, t + w * x, t) for t, x in zip(total, part)]
+            return [e.select(used, e.fma(w, x, t), t) for t, x in zip(total, part)]
 
         return e.accumulate([e.splat(0.0)] * 8, self.count, step)
 
@@ -193,9 +295,9 @@ def _rigid_matrix(e: Any, dual: list[Any]) -> list[Any]:
     xx, yy, zz, xy, xz, yz = x * sx, y * sy, z * sz, x * sy, x * sz, y * sz
     wx, wy, wz = w * sx, w * sy, w * sz
     # Translation: 2 * dual * conjugate(real) / |real|^2.
-    tx = s * (w * dx - dw * x + y * dz - z * dy)
-    ty = s * (w * dy - dw * y + z * dx - x * dz)
-    tz = s * (w * dz - dw * z + x * dy - y * dx)
+    tx = s * e.fnma(z, dy, e.fma(y, dz, e.fnma(dw, x, w * dx)))
+    ty = s * e.fnma(x, dz, e.fma(z, dx, e.fnma(dw, y, w * dy)))
+    tz = s * e.fnma(y, dx, e.fma(x, dy, e.fnma(dw, z, w * dz)))
     return [
         1.0 - (yy + zz), xy - wz, xz + wy, tx,
         xy + wz, 1.0 - (xx + zz), yz - wx, ty,
@@ -208,6 +310,9 @@ def _multiply(e: Any, a: list[Any], b: list[Any]) -> list[Any]:
     out = []
     for i in range(3):
         for j in range(4):
-            value = e.dot(a[4 * i : 4 * i + 3], [b[j], b[4 + j], b[8 + j]])
-            out.append(value + a[4 * i + 3] if j == 3 else value)
+            column, start = [b[j], b[4 + j], b[8 + j]], a[4 * i + 3] if j == 3 else None
+            out.append(e.dot(a[4 * i : 4 * i + 3], column, start))
     return out
+
+
+_KERNELS = {(method, vectors): _make(method, vectors) for method in METHODS for vectors in range(3)}

@@ -4,6 +4,6 @@ Everything here keeps the dtype it is given (float64 in, float64 out), so it dou
 kernels are held to.
 """
 
-from marrow.math import affine, dual_quaternion, quaternion, transform
+from marrow.math import affine, dual_quaternion, quaternion, rotation6d, transform
 
-__all__ = ["affine", "dual_quaternion", "quaternion", "transform"]
+__all__ = ["affine", "dual_quaternion", "quaternion", "rotation6d", "transform"]

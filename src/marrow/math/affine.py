@@ -31,9 +31,10 @@ def identity(shape: tuple[int, ...] = (), dtype: Any = np.float32) -> Array:
 def multiply(a: ArrayLike, b: ArrayLike) -> Array:
     """`a @ b` of two affine maps: first `b`, then `a`."""
     a, b = np.asarray(a), np.asarray(b)
-    linear = a[..., :3] @ b[..., :3]
-    offset = (a[..., :3] @ b[..., 3:]) + a[..., 3:]
-    return np.concatenate([linear, offset], axis=-1)
+    # Written out: matrix libraries add up in whatever order suits the processor.
+    out = a[..., :, 0:1] * b[..., 0:1, :] + a[..., :, 1:2] * b[..., 1:2, :] + a[..., :, 2:3] * b[..., 2:3, :]
+    out[..., 3] += a[..., 3]
+    return out
 
 
 def invert(m: ArrayLike) -> Array:
@@ -43,7 +44,7 @@ def invert(m: ArrayLike) -> Array:
     det = (m[..., 0, :3] * cof[..., 0, :]).sum(-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         inverse = np.swapaxes(cof, -1, -2) / det[..., None, None]
-        return np.concatenate([inverse, -(inverse @ m[..., 3:])], axis=-1)
+        return np.concatenate([inverse, -_carried(inverse, m[..., 3])[..., None]], axis=-1)
 
 
 def cofactor(m: ArrayLike) -> Array:
@@ -57,13 +58,18 @@ def cofactor(m: ArrayLike) -> Array:
 def apply(m: ArrayLike, points: ArrayLike) -> Array:
     """Moves points `(..., V, 3)` by `m (..., 3, 4)`."""
     m, points = np.asarray(m), np.asarray(points)
-    return points @ np.swapaxes(m[..., :3], -1, -2) + m[..., None, :, 3]
+    return _carried(m[..., None, :, :3], points) + m[..., None, :, 3]
 
 
 def apply_vectors(m: ArrayLike, vectors: ArrayLike) -> Array:
     """Moves directions `(..., V, 3)`: the linear part alone."""
     m, vectors = np.asarray(m), np.asarray(vectors)
-    return vectors @ np.swapaxes(m[..., :3], -1, -2)
+    return _carried(m[..., None, :, :3], vectors)
+
+
+def _carried(linear: Array, v: Array) -> Array:
+    """`linear (..., 3, 3)` times vectors `(..., 3)`."""
+    return linear[..., 0] * v[..., 0:1] + linear[..., 1] * v[..., 1:2] + linear[..., 2] * v[..., 2:3]
 
 
 def to_4x4(m: ArrayLike) -> Array:

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from marrow.errors import ValidationError
+from marrow.math.elementary import arccos, arctan2, sincos
+
 __all__ = [
     "angle",
     "between",
@@ -91,8 +94,9 @@ def from_axis_angle(axis: ArrayLike, radians: ArrayLike) -> Array:
     """The turn of `radians (...)` about the unit `axis (..., 3)`."""
     axis, half = _floating(axis), _floating(radians)[..., None] / 2
     shape = np.broadcast_shapes(axis.shape[:-1], half.shape[:-1])
-    xyz = np.broadcast_to(np.sin(half) * axis, (*shape, 3))
-    return np.concatenate([xyz, np.broadcast_to(np.cos(half), (*shape, 1))], axis=-1)
+    sine, cosine = (v.astype(half.dtype) for v in sincos(half))
+    xyz = np.broadcast_to(sine * axis, (*shape, 3))
+    return np.concatenate([xyz, np.broadcast_to(cosine, (*shape, 1))], axis=-1)
 
 
 def from_wxyz(q: ArrayLike) -> Array:
@@ -139,33 +143,45 @@ def from_matrix(m: ArrayLike) -> Array:
 _AXES = {"x": 0, "y": 1, "z": 2}
 
 
+def _axes(order: str) -> list[int]:
+    if not isinstance(order, str) or not order or not set(order.lower()) <= set(_AXES):
+        raise ValidationError(f"order must name axes x, y or z, such as 'xyz', got {order!r}")
+    return [_AXES[a] for a in order.lower()]
+
+
 def from_euler(angles: ArrayLike, order: str = "xyz") -> Array:
     """Turns by `angles (..., 3)` about the axes of `order`, each in the frame the ones before it left (intrinsic):
     `from_euler([a, b, c], "zxy")` is the matrix `Z(a) @ X(b) @ Y(c)`, as BVH files mean it."""
-    angles = _floating(angles)
+    angles, axes = _floating(angles), _axes(order)
+    if angles.ndim < 1 or angles.shape[-1] != len(axes):
+        raise ValidationError(
+            f"from_euler: expected {len(axes)} angles for {order!r}, got shape {angles.shape}"
+        )
     eye = np.eye(3, dtype=angles.dtype)
-    q = from_axis_angle(eye[_AXES[order[0].lower()]], angles[..., 0])
-    for k in range(1, len(order)):
-        q = multiply(q, from_axis_angle(eye[_AXES[order[k].lower()]], angles[..., k]))
+    q = from_axis_angle(eye[axes[0]], angles[..., 0])
+    for k in range(1, len(axes)):
+        q = multiply(q, from_axis_angle(eye[axes[k]], angles[..., k]))
     return q
 
 
 def to_euler(q: ArrayLike, order: str = "xyz") -> Array:
     """The three angles `(..., 3)` with `from_euler(to_euler(q, order), order) == q`, for three different axes."""
-    i, j, k = (_AXES[a.lower()] for a in order)
-    if len({i, j, k}) != 3:
-        raise ValueError(f"order must name three different axes, got {order!r}")
+    axes = _axes(order)
+    if sorted(axes) != [0, 1, 2]:
+        raise ValidationError(f"order must name three different axes, got {order!r}")
+    i, j, k = axes
     m = to_matrix(normalize(q))
     sign = 1.0 if (j - i) % 3 == 1 else -1.0
     # The cosine of the middle angle: atan2 keeps all digits near a right angle, where arcsin loses half of them.
-    cosine = np.hypot(m[..., i, i], m[..., i, j])
-    middle = np.arctan2(sign * m[..., i, k], cosine)
+    cosine = np.sqrt(m[..., i, i] * m[..., i, i] + m[..., i, j] * m[..., i, j])
+    middle = arctan2(sign * m[..., i, k], cosine)
     # At gimbal lock only the sum of first and last is defined: put it all into the first.
     locked = cosine < 8 * np.finfo(m.dtype).eps
-    last = np.where(locked, 0, np.arctan2(-sign * m[..., i, j], m[..., i, i]))
+    last = np.where(locked, 0, arctan2(-sign * m[..., i, j], m[..., i, i]))
     # The first angle is what is left after undoing the last, so that near the lock their sum is still right.
-    s, c = sign * np.sin(last), np.cos(last)
-    first = np.arctan2(sign * (m[..., k, i] * s + m[..., k, j] * c), m[..., j, i] * s + m[..., j, j] * c)
+    s, c = sincos(last)
+    s = sign * s
+    first = arctan2(sign * (m[..., k, i] * s + m[..., k, j] * c), m[..., j, i] * s + m[..., j, j] * c)
     return np.stack([first, middle, last], axis=-1).astype(m.dtype)
 
 
@@ -183,19 +199,19 @@ def slerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Array:
     t = np.asarray(t, np.result_type(a, b))[..., None]
     cosine = (a * b).sum(-1, keepdims=True)
     b = np.where(cosine < 0, -b, b)
-    theta = np.arccos(np.clip(np.abs(cosine), 0, 1))
-    sine = np.sin(theta)
+    theta = arccos(np.clip(np.abs(cosine), 0, 1))
+    sine = sincos(theta)[0]
     near = sine < 1e-6
     safe = np.where(near, 1, sine)
-    wa = np.where(near, 1 - t, np.sin((1 - t) * theta) / safe)
-    wb = np.where(near, t, np.sin(t * theta) / safe)
+    wa = np.where(near, 1 - t, sincos((1 - t) * theta)[0] / safe).astype(t.dtype)
+    wb = np.where(near, t, sincos(t * theta)[0] / safe).astype(t.dtype)
     return normalize(wa * a + wb * b)
 
 
 def angle(a: ArrayLike, b: ArrayLike) -> Array:
     """The angle in radians, 0..pi, between two rotations."""
     d = multiply(conjugate(a), b)
-    return 2 * np.arctan2(np.linalg.norm(d[..., :3], axis=-1), np.abs(d[..., 3]))
+    return (2 * arctan2(np.linalg.norm(d[..., :3], axis=-1), np.abs(d[..., 3]))).astype(d.dtype)
 
 
 def log(q: ArrayLike) -> Array:
@@ -203,10 +219,8 @@ def log(q: ArrayLike) -> Array:
     q = normalize(q)
     q = np.where(q[..., 3:] < 0, -q, q)
     length = np.linalg.norm(q[..., :3], axis=-1, keepdims=True)
-    scale = np.where(
-        length < 1e-12, 2, 2 * np.arctan2(length, q[..., 3:]) / np.where(length < 1e-12, 1, length)
-    )
-    return q[..., :3] * scale
+    scale = np.where(length < 1e-12, 2, 2 * arctan2(length, q[..., 3:]) / np.where(length < 1e-12, 1, length))
+    return q[..., :3] * scale.astype(q.dtype)
 
 
 def between(a: ArrayLike, b: ArrayLike) -> Array:

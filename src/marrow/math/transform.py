@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.math import quaternion
+from marrow.math.elementary import dot
 
 __all__ = ["compose", "decompose", "polar"]
 
@@ -36,7 +37,7 @@ def decompose(m: ArrayLike) -> tuple[Array, Array, Array]:
     x, y, z = (linear[..., :, k] for k in range(3))
     tiny = np.finfo(m.dtype).tiny
     scale = np.stack([np.linalg.norm(c, axis=-1) for c in (x, y, z)], axis=-1)
-    mirrored = np.einsum("...i,...i->...", x, np.cross(y, z)) < 0
+    mirrored = dot(x, np.cross(y, z)) < 0
     x = np.where(mirrored[..., None], -x, x)
     scale[..., 0] = np.where(mirrored, -scale[..., 0], scale[..., 0])
 
@@ -47,7 +48,7 @@ def decompose(m: ArrayLike) -> tuple[Array, Array, Array]:
     eye = np.eye(3, dtype=m.dtype)
     # A column of zero length has no direction: the others, or the axes, say where it points.
     ux = unit(x, unit(np.cross(y, z), eye[0]))
-    y = y - ux * np.einsum("...i,...i->...", ux, y)[..., None]
+    y = y - ux * dot(ux, y)[..., None]
     spare = np.cross(eye[np.argmin(np.abs(ux), axis=-1)], ux)
     uy = unit(y, unit(np.cross(z, ux), unit(spare, eye[1])))
     uz = np.cross(ux, uy)
@@ -59,9 +60,13 @@ def polar(m: ArrayLike) -> tuple[Array, Array]:
     """Splits linear maps `(..., 3, 3)` into `R @ S`: a proper rotation and a symmetric stretch.
 
     `R` is the rotation nearest to `M`, or to `-M` where `M` mirrors (the stretch is then negative), so that a mirrored
-    joint has a rotation to blend like any other.
+    joint has a rotation to blend like any other. What is not finite has neither: both parts are NaN.
     """
     m = np.asarray(m)
+    whole = np.isfinite(m).all(axis=(-2, -1), keepdims=True)
+    if not whole.all():
+        rotation, stretch = polar(np.where(whole, m, np.eye(3, dtype=m.dtype)))
+        return np.where(whole, rotation, np.nan), np.where(whole, stretch, np.nan)
     sign = np.where(np.linalg.det(m) < 0, -1.0, 1.0).astype(m.dtype)[..., None, None]
     u, _, vt = np.linalg.svd(sign * m)
     # A singular matrix may still come out of the SVD as a reflection: turn its null direction round.

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import OutOfRangeError, ValidationError
 
 Array = NDArray[Any]
+MOST = 2**31 - 1
+"""The largest index or count: what an int32 holds."""
 Dim = int | str | None
 """A size, a letter of the design for any size (`"V"`), or None for any size without a name."""
 
@@ -34,13 +40,8 @@ def array(
     A writeable array is copied, so that nobody changes a frozen asset from outside; a read-only one of the right
     type is kept as it is (memory-mapped files stay mapped).
     """
-    try:
-        source = np.asarray(value)
-    except (ValueError, TypeError) as error:
-        raise ValidationError(f"{owner}.{field}: cannot be read as an array: {error}") from None
     wanted = np.dtype(dtype)
-    if source.dtype.kind not in "fiub":
-        raise ValidationError(f"{owner}.{field}: expected numbers ({wanted}), got {source.dtype}")
+    source = numbers(f"{owner}.{field}", value)
     if wanted.kind in "iu" and source.dtype.kind == "f" and source.size:
         raise ValidationError(f"{owner}.{field}: expected integers, got {source.dtype}")
     tail = source.shape[source.ndim - len(shape) :] if source.ndim >= len(shape) else None
@@ -62,6 +63,115 @@ def array(
     return frozen(source.astype(wanted, copy=False))
 
 
+def numbers(what: str, value: Any) -> Array:
+    """`value` as an array of numbers, of whatever type and shape it has."""
+    try:
+        out = np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise ValidationError(f"{what}: cannot be read as an array: {error}") from None
+    if out.dtype.kind not in "fiub":
+        raise ValidationError(f"{what}: expected numbers, got {shown(value)}")
+    return out
+
+
+def number(
+    owner: str,
+    field: str,
+    value: Any,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    above: bool = False,
+    finite: bool = True,
+) -> float:
+    """`value` as a float of `low` to `high` (`above`: more than `low`)."""
+    if not isinstance(value, Real) and not (isinstance(value, np.ndarray) and value.ndim == 0):
+        raise ValidationError(f"{owner}.{field}: expected a number, got {shown(value)}")
+    try:
+        out = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ValidationError(f"{owner}.{field}: expected a number, got {shown(value)}") from None
+    if finite and not math.isfinite(out):
+        raise ValidationError(f"{owner}.{field}: expected a finite number, got {value}")
+    if out < low or out > high or (above and out == low):
+        least = "" if low == -math.inf else f"more than {low:g}" if above else f"at least {low:g}"
+        most = "" if high == math.inf else f"at most {high:g}"
+        raise ValidationError(
+            f"{owner}.{field}: expected {' and '.join(filter(None, (least, most)))}, got {value}"
+        )
+    return out
+
+
+def integer(owner: str, field: str, value: Any, *, low: int | None = None, hint: str = "") -> int:
+    """`value` as an int, NumPy's integers included."""
+    try:
+        out = operator.index(value)
+    except TypeError:
+        raise ValidationError(
+            f"{owner}.{field}: expected a whole number, got {shown(value)}{hint and f'; {hint}'}"
+        ) from None
+    if low is not None and out < low:
+        raise ValidationError(f"{owner}.{field}: expected at least {low}, got {out}")
+    if abs(out) > MOST:
+        raise ValidationError(f"{owner}.{field}: {shown(out)} is out of all proportion")
+    return out
+
+
+def flag(owner: str, field: str, value: Any) -> bool:
+    if value is True or value is False:
+        return value
+    if isinstance(value, (int, np.bool_, np.integer)):
+        return bool(value)
+    raise ValidationError(f"{owner}.{field}: expected True or False, got {shown(value)}")
+
+
+def position(kind: str, index: Any, count: int) -> int:
+    """`index` into `count` things, counted from the end where it is negative."""
+    i = integer(kind, "index", index, hint=f"use the name of a {kind} or its number")
+    if not -count <= i < count:
+        there = f"expected 0..{count - 1}" if count else "there are none"
+        raise OutOfRangeError(f"{kind} {index} does not exist: {there}")
+    return i % count
+
+
+def items(owner: str, field: str, values: Any, kind: type, *, hint: str = "") -> tuple[Any, ...]:
+    """`values` as a tuple of `kind`."""
+    tail = hint and f"; {hint}"
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise ValidationError(
+            f"{owner}.{field}: expected a sequence of {kind.__name__}, got {shown(values)}{tail}"
+        )
+    out = tuple(values)
+    for i, item in enumerate(out):
+        if not isinstance(item, kind):
+            raise ValidationError(
+                f"{owner}.{field}[{i}]: expected a {kind.__name__}, got {shown(item)}{tail}"
+            )
+    return out
+
+
+def one_of(owner: str, field: str, value: Any, known: Sequence[str]) -> str:
+    if not isinstance(value, str) or value not in known:
+        raise ValidationError(f"{owner}.{field}: expected one of {', '.join(known)}, got {shown(value)}")
+    return value
+
+
+def instance(owner: str, field: str, value: Any, kind: type) -> Any:
+    if not isinstance(value, kind):
+        raise ValidationError(f"{owner}.{field}: expected a {kind.__name__}, got {shown(value)}")
+    return value
+
+
+def shown(value: Any) -> str:
+    """A value in an error message: as it is where that is short, else its type."""
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} {value.shape}"
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic)):
+        text = repr(value)
+        return text if len(text) <= 60 else f"{text[:57]}..."
+    return f"a {type(value).__name__}"
+
+
 def frozen(value: Array) -> Array:
     """A C-contiguous read-only array with the values of `value`; a copy when `value` could still be changed."""
     out = np.ascontiguousarray(value) if value.ndim else value
@@ -80,7 +190,7 @@ def owned(value: Array) -> Array:
 
 def name(owner: str, field: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise ValidationError(f"{owner}.{field}: expected a string, got {type(value).__name__}")
+        raise ValidationError(f"{owner}.{field}: expected a string, got {shown(value)}")
     return value
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.math import affine
 from marrow.model import _late, _validate
+from marrow.model._asset import Asset
 from marrow.model.clip import Clip
 from marrow.model.material import Image, Material
 from marrow.model.mesh import Mesh
@@ -29,21 +30,22 @@ class Clips(Mapping[str, Clip]):
 
     def __init__(self, clips: Iterable[Clip] = ()) -> None:
         self._clips: dict[str, Clip] = {}
-        for clip in clips:
+        hint = "of a dict pass its values()" if isinstance(clips, Mapping) else ""
+        for clip in _validate.items("Character", "clips", clips, Clip, hint=hint):
             if clip.name in self._clips:
                 raise ValidationError(f"Character.clips: two clips are called {clip.name!r}")
             self._clips[clip.name] = clip
 
     def __getitem__(self, key: str | int) -> Clip:
-        if isinstance(key, int):
-            return list(self._clips.values())[key]
-        try:
-            return self._clips[key]
-        except KeyError:
-            raise UnknownNameError("clip", key, self._clips) from None
+        if isinstance(key, str):
+            try:
+                return self._clips[key]
+            except KeyError:
+                raise UnknownNameError("clip", key, self._clips) from None
+        return list(self._clips.values())[_validate.position("clip", key, len(self))]
 
     def __contains__(self, key: object) -> bool:
-        return key in self._clips
+        return isinstance(key, str) and key in self._clips
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._clips)
@@ -51,12 +53,20 @@ class Clips(Mapping[str, Clip]):
     def __len__(self) -> int:
         return len(self._clips)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Clips):
+            return NotImplemented
+        return list(self.values()) == list(other.values())  # the order counts: `clips[0]`
+
+    def __hash__(self) -> int:
+        return hash((Clips, *self._clips))
+
     def __repr__(self) -> str:
         return f"Clips({', '.join(f'{c.name} {c.duration:.2f} s' for c in self.values())})"
 
 
 @dataclass(frozen=True, eq=False)
-class Palette:
+class Palette(Asset):
     """The matrices a character's meshes are skinned with: one per joint of the skeleton, in order.
 
     Entry `p` belongs to the joint `joints[p]` and has its `inverse_bind[p] (3, 4)`. The first J entries are the J
@@ -73,7 +83,7 @@ class Palette:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Character:
+class Character(Asset):
     """A skeleton with its meshes, clips, materials and images, and the importer's `report`."""
 
     skeleton: Skeleton
@@ -85,21 +95,26 @@ class Character:
     report: Report = field(default_factory=Report)
 
     def __post_init__(self) -> None:
-        clips = self.clips if isinstance(self.clips, Clips) else Clips(self.clips or ())
+        _validate.instance("Character", "skeleton", self.skeleton, Skeleton)
+        given = () if self.clips is None else self.clips
+        clips = given if isinstance(given, Clips) else Clips(given)
+        meshes = _validate.items("Character", "meshes", self.meshes, Mesh)
+        materials = _validate.items("Character", "materials", self.materials, Material)
+        images = _validate.items("Character", "images", self.images, Image)
         J, M = len(self.skeleton), len(self.skeleton.morph_names)
         for clip in clips.values():
             if clip.skeleton is not self.skeleton and clip.skeleton.names != self.skeleton.names:
                 raise ValidationError(f"Character.clips: {clip.name!r} was made for another skeleton")
-        for mesh in self.meshes:
+        for mesh in meshes:
             if len(mesh.joint_list) and not (mesh.joint_list.min() >= 0 and mesh.joint_list.max() < J):
                 raise ValidationError(
                     f"Mesh({mesh.name!r}).joint_list: joint {int(mesh.joint_list.max())} is outside the skeleton's {J}"
                 )
             for section in mesh.sections:
-                if section.material is not None and not 0 <= section.material < len(self.materials):
+                if section.material is not None and not 0 <= section.material < len(materials):
                     raise ValidationError(
                         f"Mesh({mesh.name!r}).sections: material {section.material} does not exist; there are "
-                        f"{len(self.materials)}"
+                        f"{len(materials)}"
                     )
             for target in mesh.morph_targets:
                 if not 0 <= target.channel < M:
@@ -107,19 +122,21 @@ class Character:
                         f"Mesh({mesh.name!r}).morph_targets: {target.name!r} is on channel {target.channel}, the "
                         f"skeleton has {M} morph channels"
                     )
-        for material in self.materials:
+        for material in materials:
             for slot, texture in material.textures.items():
-                if not 0 <= texture.image < len(self.images):
+                if not 0 <= texture.image < len(images):
                     raise ValidationError(
                         f"Material({material.name!r}).{slot}_texture: image {texture.image} does not exist; there are "
-                        f"{len(self.images)}"
+                        f"{len(images)}"
                     )
         _validate.set_fields(
             self,
             clips=clips,
-            meshes=tuple(self.meshes),
-            materials=tuple(self.materials),
-            images=tuple(self.images),
+            meshes=meshes,
+            materials=materials,
+            images=images,
+            name=_validate.name("Character", "name", self.name),
+            report=_validate.instance("Character", "report", self.report, Report),
         )
 
     @cached_property
@@ -177,7 +194,7 @@ class Character:
     def mesh(self, name: str) -> Mesh:
         """The first mesh of that name."""
         for m in self.meshes:
-            if m.name == name:
+            if isinstance(name, str) and m.name == name:
                 return m
         raise UnknownNameError("mesh", name, [m.name for m in self.meshes])
 
@@ -198,6 +215,13 @@ class Character:
         """The character in another program's axes and units: `converted("unreal")`, or `converted(up="z",
         handedness="left", units="cm")`. `back=True` brings it from there to marrow's own.
         """
+        words = {"world": world, "up": up, "forward": forward, "handedness": handedness}
+        for field, word in words.items():
+            if word is not None:
+                _validate.name("converted", field, word)
+        if units is not None and not isinstance(units, str):
+            units = _validate.number("converted", "units", units, low=0, above=True)
+        back = _validate.flag("converted", "back", back)
         turn = _late.function("io.axes", "converted")
         return turn(self, world, up=up, forward=forward, handedness=handedness, units=units, back=back)
 

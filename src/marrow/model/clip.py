@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
 from marrow.model import _late, _validate
+from marrow.model._asset import Asset, freeze, same
+from marrow.model._clip_tools import ClipTools
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
 
@@ -50,9 +52,15 @@ class Event:
     time: float
     name: str
 
+    def __post_init__(self) -> None:
+        if isinstance(self.time, str) and not isinstance(self.name, str):
+            raise ValidationError(f"Event: the time comes first: Event({self.name!r}, {self.time!r})")
+        _validate.name("Event", "name", self.name)
+        _validate.set_fields(self, time=_validate.number("Event", "time", self.time))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Track:
+class Track(Asset):
     """The keys of one property of one joint (or of one morph channel).
 
     `times (T,)` in seconds, increasing; `values (T, C)` with C = 3 for translation and scale, 4 for rotation, 1 for a
@@ -66,22 +74,21 @@ class Track:
     interpolation: Interpolation = "linear"
 
     def __post_init__(self) -> None:
-        who = f"Track({self.path!r} of {self.target})"
-        if self.path not in PATHS:
-            raise ValidationError(f"{who}.path: expected one of {', '.join(PATHS)}, got {self.path!r}")
-        if self.interpolation not in INTERPOLATIONS:
-            raise ValidationError(
-                f"{who}.interpolation: expected one of {', '.join(INTERPOLATIONS)}, got {self.interpolation!r}"
-            )
+        _validate.one_of("Track", "path", self.path, PATHS)
+        finder = "skeleton.morph_index" if self.path == "morph" else "skeleton.index"
+        named = f"({self.target!r})" if isinstance(self.target, str) else ""
+        target = _validate.integer("Track", "target", self.target, hint=f"use {finder}{named}")
+        who = f"Track({self.path!r} of {target})"
+        _validate.one_of(who, "interpolation", self.interpolation, INTERPOLATIONS)
         width = PATH_WIDTH[PATHS.index(self.path)]
         times = _validate.array(who, "times", self.times, np.float32, ("T",))
         T = len(times)
-        values = np.asarray(self.values)
+        values = _validate.numbers(f"{who}.values", self.values)
         if self.path == "morph" and values.ndim and values.shape[-1:] != (1,) and values.shape[0] == T:
             values = values[..., None]
         shape = (T, 3, width) if self.interpolation == "cubic" else (T, width)
         values = _validate.array(who, "values", values, np.float32, shape)
-        _validate.set_fields(self, target=int(self.target), times=times, values=values)
+        _validate.set_fields(self, target=target, times=times, values=values)
 
     def __repr__(self) -> str:
         return f"Track({self.path} of {self.target}, {len(self.times)} keys, {self.interpolation})"
@@ -93,7 +100,9 @@ class Tracks(Sequence[Track]):
     __slots__ = ("table", "times", "values")
 
     def __init__(self, table: Array, times: Array, values: Array) -> None:
-        self.table = _validate.frozen(np.asarray(table, TRACK_DTYPE))
+        if not isinstance(table, np.ndarray) or table.dtype != TRACK_DTYPE or table.ndim != 1:
+            raise ValidationError(f"Tracks.table: expected rows of TRACK_DTYPE, got {_validate.shown(table)}")
+        self.table = _validate.frozen(table)
         self.times = _validate.array("Tracks", "times", times, np.float32, ("T",))
         self.values = _validate.array("Tracks", "values", values, np.float32, (None,))
         t = self.table
@@ -110,7 +119,7 @@ class Tracks(Sequence[Track]):
     @classmethod
     def pack(cls, tracks: Iterable[Track]) -> Tracks:
         """Lays tracks end to end. Tracks without keys say nothing and are left out."""
-        kept = [t for t in tracks if len(t.times)]
+        kept = [t for t in _validate.items("Clip", "tracks", tracks, Track) if len(t.times)]
         table = np.zeros(len(kept), TRACK_DTYPE)
         if not kept:
             return cls(table, np.zeros(0, np.float32), np.zeros(0, np.float32))
@@ -128,6 +137,21 @@ class Tracks(Sequence[Track]):
     def __len__(self) -> int:
         return len(self.table)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tracks):
+            return NotImplemented
+        if len(self) != len(other):
+            return False
+        if same(self.table, other.table):
+            return same(self.times, other.times) and same(self.values, other.values)
+        return all(map(same, self, other))  # the same tracks may lie elsewhere in the arrays
+
+    def __hash__(self) -> int:
+        return hash((Tracks, len(self)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _tracks_of, (self.table, self.times, self.values)
+
     @overload
     def __getitem__(self, index: int) -> Track: ...
     @overload
@@ -135,7 +159,7 @@ class Tracks(Sequence[Track]):
     def __getitem__(self, index: int | slice) -> Track | list[Track]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        row = self.table[index]
+        row = self.table[_validate.position("track", index, len(self))]
         path, keys = int(row["path"]), int(row["keys"])
         width = PATH_WIDTH[path]
         cubic = INTERPOLATIONS[row["interpolation"]] == "cubic"
@@ -151,6 +175,11 @@ class Tracks(Sequence[Track]):
         return f"Tracks({len(self)} tracks, {len(self.times)} keys)"
 
 
+def _tracks_of(table: Array, times: Array, values: Array) -> Tracks:
+    """Tracks of a pickle or a copy, whose arrays nobody else has."""
+    return Tracks(*freeze((table, times, values)))
+
+
 def value_sizes(table: Array) -> Array:
     """How many floats the values of each track take, `(len(table),)` int64."""
     width = np.array(PATH_WIDTH, np.int64)[np.clip(table["path"], 0, 3)]
@@ -158,11 +187,11 @@ def value_sizes(table: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Clip:
+class Clip(Asset, ClipTools):
     """One animation of a skeleton: `tracks`, `duration` in seconds (the last key when left out), `events` by time.
 
     Joints and morphs without a track keep the skeleton's rest value. `rate` is the frame rate the file says it was made
-    at, where it says so.
+    at, where it says so. `start` is when it began in the take it was cut from, in seconds.
     """
 
     name: str
@@ -172,9 +201,11 @@ class Clip:
     events: tuple[Event, ...] = ()
     rate: float | None = None
     additive: bool = False
+    start: float = 0.0
 
     def __post_init__(self) -> None:
-        who = f"Clip({self.name!r})"
+        who = f"Clip({_validate.name('Clip', 'name', self.name)!r})"
+        _validate.instance(who, "skeleton", self.skeleton, Skeleton)
         tracks = self.tracks if isinstance(self.tracks, Tracks) else Tracks.pack(self.tracks)
         table, times = tracks.table, tracks.times
         limit = np.where(table["path"] == 3, len(self.skeleton.morph_names), len(self.skeleton))
@@ -196,16 +227,13 @@ class Clip:
                 track = int(np.searchsorted(table["time_start"], inner[0], side="right") - 1)
                 raise ValidationError(f"{who}.tracks[{track}]: key times must not decrease")
         last = float(times.max(initial=0.0))
-        duration = last if self.duration is None else float(self.duration)
-        if not np.isfinite(duration) or duration < 0:
-            raise ValidationError(f"{who}.duration: expected zero or more seconds, got {self.duration}")
-        events = tuple(sorted(self.events, key=lambda e: e.time))
+        duration = last if self.duration is None else _validate.number(who, "duration", self.duration, low=0)
+        rate = None if self.rate is None else _validate.number(who, "rate", self.rate, low=0, above=True)
+        events = _checked_events(who, self.events, duration)
+        additive = _validate.flag(who, "additive", self.additive)
+        start = _validate.number(who, "start", self.start)
         _validate.set_fields(
-            self,
-            name=_validate.name("Clip", "name", self.name),
-            tracks=tracks,
-            duration=duration,
-            events=events,
+            self, tracks=tracks, duration=duration, events=events, rate=rate, additive=additive, start=start
         )
 
     def sample(self, time: ArrayLike, *, loop: bool = False) -> Pose:
@@ -216,9 +244,9 @@ class Clip:
         """
         return _late.function("animation.sampling", "sample")(self, time, loop=loop)
 
-    def resampled(self, fps: float | None = None) -> SampledClip:
-        """The clip at uniform frames, the layout the crowd kernels want; its `error` says what that cost."""
-        return _late.function("animation.resampling", "resampled")(self, fps)
+    def resampled(self, rate: float | None = None) -> SampledClip:
+        """The clip at `rate` frames a second, the layout the crowd kernels want; its `error` says what that cost."""
+        return _late.function("animation.resampling", "resampled")(self, rate)
 
     def replace(self, **changes: Any) -> Clip:
         """A clip with some fields exchanged, validated again."""
@@ -234,3 +262,15 @@ class Clip:
     def __repr__(self) -> str:
         events = f", {len(self.events)} events" if self.events else ""
         return f"Clip({self.name!r}, {self.duration:.3f} s, {len(self.tracks)} tracks{events})"
+
+
+def _checked_events(who: str, given: Any, duration: float) -> tuple[Event, ...]:
+    """The events in order of time. Key times are float32: an event that only rounding put past the end is at the end."""
+    events = _validate.items(who, "events", given, Event)
+    for i, event in enumerate(events):
+        if not 0 <= event.time <= duration + 1e-6 * (1 + duration):
+            raise ValidationError(
+                f"{who}.events[{i}]: {event.name!r} at {event.time:g} s is outside the clip's 0..{duration:g} s"
+            )
+    inside = (e if e.time <= duration else Event(duration, e.name) for e in events)
+    return tuple(sorted(inside, key=lambda e: e.time))

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from marrow.errors import ValidationError
+from marrow.model import _validate
 
 __all__ = ["Image", "Material", "Texture"]
+
+SLOTS = ("base_color", "metallic_roughness", "normal", "occlusion", "emissive")
+
+
+def _floats(who: str, field: str, value: Any, size: int) -> tuple[float, ...]:
+    found = _validate.items(who, field, value, object)
+    if len(found) != size:
+        raise ValidationError(f"{who}.{field}: expected {size} numbers, got {len(found)}")
+    return tuple(_validate.number(who, field, v, finite=False) for v in found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +27,11 @@ class Image:
     name: str
     media_type: str
     data: bytes
+
+    def __post_init__(self) -> None:
+        _validate.name("Image", "name", self.name)
+        _validate.name("Image", "media_type", self.media_type)
+        _validate.instance(f"Image({self.name!r})", "data", self.data, bytes)
 
     def __repr__(self) -> str:
         return f"Image({self.name!r}, {self.media_type}, {len(self.data)} bytes)"
@@ -35,6 +50,22 @@ class Texture:
     offset: tuple[float, float] = (0.0, 0.0)
     rotation: float = 0.0
     scale: tuple[float, float] = (1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        for field in ("wrap_u", "wrap_v"):
+            _validate.one_of("Texture", field, getattr(self, field), ("repeat", "clamp", "mirror"))
+        if self.mag_filter is not None:
+            _validate.one_of("Texture", "mag_filter", self.mag_filter, ("nearest", "linear"))
+        if self.min_filter is not None:
+            _validate.name("Texture", "min_filter", self.min_filter)
+        _validate.set_fields(
+            self,
+            image=_validate.integer("Texture", "image", self.image),
+            uv_set=_validate.integer("Texture", "uv_set", self.uv_set, low=0),
+            offset=_floats("Texture", "offset", self.offset, 2),
+            rotation=_validate.number("Texture", "rotation", self.rotation, finite=False),
+            scale=_floats("Texture", "scale", self.scale, 2),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +90,21 @@ class Material:
     unlit: bool = False
 
     def __post_init__(self) -> None:
+        who = f"Material({_validate.name('Material', 'name', self.name)!r})"
         for field, size in (("base_color", 4), ("emissive", 3)):
-            value = tuple(map(float, getattr(self, field)))
-            if len(value) != size:
-                raise ValidationError(
-                    f"Material({self.name!r}).{field}: expected {size} numbers, got {len(value)}"
-                )
-            object.__setattr__(self, field, value)
-        if self.alpha_mode not in ("opaque", "mask", "blend"):
-            raise ValidationError(
-                f"Material({self.name!r}).alpha_mode: expected opaque, mask or blend, got {self.alpha_mode!r}"
+            _validate.set_fields(self, **{field: _floats(who, field, getattr(self, field), size)})
+        for field in ("metallic", "roughness", "normal_scale", "occlusion_strength", "alpha_cutoff"):
+            _validate.set_fields(
+                self, **{field: _validate.number(who, field, getattr(self, field), finite=False)}
             )
+        for slot in SLOTS:
+            texture = getattr(self, f"{slot}_texture")
+            if texture is not None:
+                _validate.instance(who, f"{slot}_texture", texture, Texture)
+        _validate.one_of(who, "alpha_mode", self.alpha_mode, ("opaque", "mask", "blend"))
 
     @property
     def textures(self) -> dict[str, Texture]:
         """The textures that are set, by slot."""
-        slots = ("base_color", "metallic_roughness", "normal", "occlusion", "emissive")
-        found = {s: getattr(self, f"{s}_texture") for s in slots}
+        found = {s: getattr(self, f"{s}_texture") for s in SLOTS}
         return {s: t for s, t in found.items() if t is not None}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from marrow.errors import ValidationError
 from marrow.math import affine
 from marrow.model import _late, _validate
+from marrow.model._asset import Asset
 from marrow.model.morph import MorphTarget
 
 __all__ = ["Mesh", "Section", "SkinningMethod"]
@@ -33,9 +33,19 @@ class Section:
     material: int | None = None
     name: str = ""
 
+    def __post_init__(self) -> None:
+        material = self.material
+        _validate.set_fields(
+            self,
+            first=_validate.integer("Section", "first", self.first),
+            count=_validate.integer("Section", "count", self.count),
+            material=None if material is None else _validate.integer("Section", "material", material),
+            name=_validate.name("Section", "name", self.name),
+        )
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Mesh:
+class Mesh(Asset):
     """A deformable surface. Every mesh is skinned: a rigid prop has one influence per vertex.
 
     - `positions (V, 3)`, `normals (V, 3)`, `tangents (V, 4)` (`w` is the handedness, +1 or -1), `uvs` a tuple of
@@ -67,7 +77,7 @@ class Mesh:
     visible: bool = True
 
     def __post_init__(self) -> None:
-        who = f"Mesh({self.name!r})"
+        who = f"Mesh({_validate.name('Mesh', 'name', self.name)!r})"
 
         def check(field: str, dtype: Any, shape: tuple[Any, ...]) -> Array:
             return _validate.array(who, field, getattr(self, field), dtype, shape)
@@ -79,7 +89,8 @@ class Mesh:
             if getattr(self, field) is not None:
                 fields[field] = check(field, np.float32, (V, width))
         fields["uvs"] = tuple(
-            _validate.array(who, f"uvs[{i}]", uv, np.float32, (V, 2)) for i, uv in enumerate(self.uvs)
+            _validate.array(who, f"uvs[{i}]", uv, np.float32, (V, 2))
+            for i, uv in enumerate(_validate.items(who, "uvs", self.uvs, object))
         )
         triangles = check("triangles", np.uint32, ("F", 3))
         if triangles.size and int(triangles.max()) >= V:
@@ -95,28 +106,28 @@ class Mesh:
         fields["inverse_bind"] = check("inverse_bind", np.float32, (B, 3, 4))
         fields["joints"], fields["weights"] = _checked_influences(who, self.joints, self.weights, V, B)
 
-        for target in self.morph_targets:
+        targets = _validate.items(who, "morph_targets", self.morph_targets, MorphTarget)
+        for target in targets:
             named = target.vertices
             top = len(target.positions) if named is None else int(named.max()) + 1 if len(named) else 0
             if (target.vertices is None and top != V) or top > V:
                 raise ValidationError(
                     f"{who}.morph_targets: {target.name!r} reaches vertex {top - 1}, the mesh has {V} vertices"
                 )
-        if self.skinning not in SKINNING_METHODS:
-            raise ValidationError(
-                f"{who}.skinning: expected one of {', '.join(SKINNING_METHODS)}, got {self.skinning!r}"
-            )
+        _validate.one_of(who, "skinning", self.skinning, SKINNING_METHODS)
         if self.dual_quaternion_weights is not None:
             fields["dual_quaternion_weights"] = check("dual_quaternion_weights", np.float32, (V,))
         elif self.skinning == "blended":
             raise ValidationError(f"{who}: blended skinning needs dual_quaternion_weights ({V},)")
         _validate.set_fields(
-            self, name=str(self.name), morph_targets=tuple(self.morph_targets), node=int(self.node), **fields
+            self, morph_targets=targets, node=_validate.integer(who, "node", self.node, low=-1), **fields
         )
 
     @classmethod
     def rigid(cls, name: str, positions: Any, triangles: Any, joint: int, **options: Any) -> Mesh:
         """A mesh that follows one joint. Its vertices are in the joint's own space unless `inverse_bind` says otherwise."""
+        positions = _validate.array(f"Mesh({name!r})", "positions", positions, np.float32, ("V", 3))
+        joint = _validate.integer(f"Mesh({name!r})", "joint", joint, low=0, hint="use skeleton.index(name)")
         V = len(positions)
         options.setdefault("inverse_bind", affine.identity((1,)))
         options.setdefault("node", joint)
@@ -175,7 +186,8 @@ class Mesh:
         return f"Mesh({self.name!r}, {', '.join(parts)})"
 
 
-def _checked_sections(who: str, sections: Sequence[Section], triangle_count: int) -> tuple[Section, ...]:
+def _checked_sections(who: str, given: Any, triangle_count: int) -> tuple[Section, ...]:
+    sections = _validate.items(who, "sections", given, Section)
     if not sections:
         return (Section(0, triangle_count),)
     for i, s in enumerate(sections):
@@ -183,13 +195,13 @@ def _checked_sections(who: str, sections: Sequence[Section], triangle_count: int
             raise ValidationError(
                 f"{who}.sections[{i}]: triangles {s.first}..{s.first + s.count} are outside 0..{triangle_count}"
             )
-    return tuple(sections)
+    return sections
 
 
 def _checked_influences(who: str, joints: Any, weights: Any, V: int, B: int) -> tuple[Array, Array]:
     weights = _validate.array(who, "weights", weights, np.float32, (V, "K"))
     K = weights.shape[1]
-    raw = np.asarray(joints)
+    raw = _validate.numbers(f"{who}.joints", joints)
     small = raw.dtype == np.uint16 or (B <= 0x10000 and raw.dtype != np.uint32)
     if raw.size and raw.dtype.kind in "iu" and (int(raw.max()) >= B or int(raw.min()) < 0):
         raise ValidationError(f"{who}.joints: index {int(raw.max())} is out of range for a joint list of {B}")

@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
 from marrow.model import _validate
+from marrow.model._asset import Asset
 
 __all__ = ["MorphTarget", "target_weights"]
 
 Array = NDArray[Any]
+DELTAS = ("positions", "normals", "tangents")
 
 
 @dataclass(frozen=True, eq=False)
-class MorphTarget:
+class MorphTarget(Asset):
     """Deltas added to a mesh before it is skinned.
 
     `positions (D, 3)` and, where the file has them, `normals (D, 3)` and `tangents (D, 3)` for the D vertices
@@ -38,7 +40,7 @@ class MorphTarget:
     full_weight: float = 1.0
 
     def __post_init__(self) -> None:
-        who = f"MorphTarget({self.name!r})"
+        who = f"MorphTarget({_validate.name('MorphTarget', 'name', self.name)!r})"
         positions = _validate.array(who, "positions", self.positions, np.float32, ("D", 3))
         D = len(positions)
         fields: dict[str, Any] = {"positions": positions}
@@ -48,17 +50,20 @@ class MorphTarget:
                 fields[key] = _validate.array(who, key, value, np.float32, (D, 3))
         if self.vertices is not None:
             fields["vertices"] = _validate.array(who, "vertices", self.vertices, np.uint32, (D,))
-        if not np.isfinite(self.full_weight) or self.full_weight == 0:
-            raise ValidationError(
-                f"{who}.full_weight: expected a finite number other than zero, got {self.full_weight}"
-            )
-        _validate.set_fields(self, channel=int(self.channel), full_weight=float(self.full_weight), **fields)
+        full = _validate.number(who, "full_weight", self.full_weight)
+        if full == 0:
+            raise ValidationError(f"{who}.full_weight: expected a number other than zero")
+        channel = _validate.integer(who, "channel", self.channel, hint="use skeleton.morph_index(name)")
+        _validate.set_fields(self, channel=channel, full_weight=full, **fields)
 
     def dense(self, vertex_count: int, field: str = "positions") -> Array | None:
-        """One of the deltas for every vertex, `(V, 3)`; None where the target has none of that kind."""
-        values = getattr(self, field)
+        """One of the deltas (`positions`, `normals`, `tangents`) for every vertex, `(V, 3)`; None where the target has
+        none of that kind."""
+        values: Array | None = getattr(self, _validate.one_of("MorphTarget", "dense", field, DELTAS))
         if values is None or self.vertices is None:
             return values
+        least = int(self.vertices.max()) + 1 if len(self.vertices) else 0
+        vertex_count = _validate.integer("MorphTarget", "vertex_count", vertex_count, low=least)
         out = np.zeros((vertex_count, 3), np.float32)
         np.add.at(out, self.vertices, values)
         return out

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import OutOfRangeError, ValidationError
 from marrow.model import _validate
+from marrow.model._asset import same
 
 __all__ = ["Pose"]
 
 Array = NDArray[Any]
+MOST_POSES = 1 << 40
 
 
 def _float(field: str, value: Any, width: int | None) -> Array:
-    out = np.asarray(value)
-    if out.dtype.kind not in "fiu":
-        raise ValidationError(f"Pose.{field}: expected numbers, got {out.dtype}")
+    out = _validate.numbers(f"Pose.{field}", value)
     if out.dtype != np.float32 and out.dtype != np.float64:
         out = out.astype(np.float32)
     if width is None:
@@ -27,6 +28,14 @@ def _float(field: str, value: Any, width: int | None) -> Array:
             raise ValidationError(f"Pose.{field}: expected shape (..., M), got {out.shape}")
     elif out.ndim < 2 or out.shape[-1] != width:
         raise ValidationError(f"Pose.{field}: expected shape (..., J, {width}), got {out.shape}")
+    return out
+
+
+def _shape(who: str, shape: Any, low: int = 0) -> tuple[int, ...]:
+    sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
+    out = tuple(_validate.integer(who, "shape", size, low=low) for size in sizes)
+    if math.prod(max(size, 1) for size in out) > MOST_POSES:
+        raise ValidationError(f"{who}.shape: {out} is more than {MOST_POSES} poses")
     return out
 
 
@@ -66,6 +75,9 @@ class Pose:
     @classmethod
     def identity(cls, joints: int, morphs: int = 0, shape: tuple[int, ...] = ()) -> Pose:
         """No translation, no rotation, scale one."""
+        joints = _validate.integer("Pose.identity", "joints", joints, low=0)
+        morphs = _validate.integer("Pose.identity", "morphs", morphs, low=0)
+        shape = _shape("Pose.identity", shape)
         rotation = np.zeros((*shape, joints, 4), np.float32)
         rotation[..., 3] = 1
         return cls(
@@ -74,6 +86,14 @@ class Pose:
             np.ones((*shape, joints, 3), np.float32),
             np.zeros((*shape, morphs), np.float32),
         )
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all poses of the batch have the same values."""
+        if not isinstance(other, Pose):
+            return NotImplemented
+        return all(same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+
+    __hash__ = None  # type: ignore[assignment]  # its arrays may be written into
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
@@ -91,9 +111,14 @@ class Pose:
     def __getitem__(self, index: Any) -> Pose:
         """Picks from the leading axes, as NumPy would: `poses[3]`, `poses[10:20]`, `poses[:, 0]`."""
         parts = index if isinstance(index, tuple) else (index,)
-        if len([p for p in parts if p is not None and p is not Ellipsis]) > len(self.batch_shape):
-            raise IndexError(f"a pose of batch shape {self.batch_shape} cannot be indexed with {index!r}")
-        if Ellipsis not in parts:
+        lead = self.batch_shape
+        try:
+            np.broadcast_to(np.int8(0), lead)[parts]  # only the leading axes, and no memory
+        except (IndexError, TypeError, ValueError) as error:
+            raise OutOfRangeError(
+                f"a pose of batch shape {lead} cannot be indexed with {_validate.shown(index)}: {error}"
+            ) from None
+        if not any(p is Ellipsis for p in parts):
             parts = (*parts, Ellipsis)
         rows = (*parts, slice(None))
         return Pose(
@@ -113,6 +138,10 @@ class Pose:
 
     def broadcast_to(self, shape: tuple[int, ...]) -> Pose:
         """The same pose for every element of a batch, as read-only views."""
+        shape = _shape("broadcast_to", shape)
+        lead = self.batch_shape
+        if len(shape) < len(lead) or any(a not in (1, b) for a, b in zip(lead[::-1], shape[::-1])):
+            raise ValidationError(f"a pose of batch shape {lead} cannot be broadcast to {shape}")
         return Pose(
             np.broadcast_to(self.translation, (*shape, *self.translation.shape[-2:])),
             np.broadcast_to(self.rotation, (*shape, *self.rotation.shape[-2:])),
@@ -123,9 +152,12 @@ class Pose:
     def reshape(self, *shape: int | tuple[int, ...]) -> Pose:
         """Other leading axes for the same poses."""
         first = shape[0] if shape else ()
-        lead: tuple[Any, ...] = first if isinstance(first, tuple) else shape
+        lead = _shape("reshape", first if isinstance(first, (tuple, list)) else shape, low=-1)
+        try:
+            lead = np.broadcast_to(np.int8(0), self.batch_shape).reshape(lead).shape
+        except ValueError:
+            raise ValidationError(f"{self!r} cannot be reshaped to {lead}") from None
         translation = self.translation.reshape(*lead, *self.translation.shape[-2:])
-        lead = translation.shape[:-2]  # a -1 is known now, which an empty array could not tell
         return Pose(
             translation,
             self.rotation.reshape(*lead, *self.rotation.shape[-2:]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.math import affine, transform
 from marrow.model import _late, _validate
+from marrow.model._asset import Asset
 from marrow.model.pose import Pose
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Socket:
+class Socket(Asset):
     """A named place on a joint to attach things to: `translation`, `rotation`, `scale` relative to the joint."""
 
     name: str
@@ -35,11 +35,10 @@ class Socket:
     scale: Array = field(default_factory=lambda: np.ones(3, np.float32))
 
     def __post_init__(self) -> None:
-        who = f"Socket({self.name!r})"
+        who = f"Socket({_validate.name('Socket', 'name', self.name)!r})"
         _validate.set_fields(
             self,
-            name=_validate.name("Socket", "name", self.name),
-            joint=int(self.joint),
+            joint=_validate.integer(who, "joint", self.joint, hint="use skeleton.index(name)"),
             translation=_validate.array(who, "translation", self.translation, np.float32, (3,)),
             rotation=_validate.array(who, "rotation", self.rotation, np.float32, (4,)),
             scale=_validate.array(who, "scale", self.scale, np.float32, (3,)),
@@ -47,7 +46,7 @@ class Socket:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Skeleton:
+class Skeleton(Asset):
     """What a pose addresses: joints (every node of the file is one) and morph channels.
 
     `names` and `parents (J,)` (-1 for a root; a parent comes before its children), the `rest` pose (its morph weights
@@ -61,7 +60,7 @@ class Skeleton:
     sockets: tuple[Socket, ...] = ()
 
     def __post_init__(self) -> None:
-        names = tuple(_validate.name("Skeleton", f"names[{i}]", n) for i, n in enumerate(self.names))
+        names = _validate.items("Skeleton", "names", self.names, str)
         parents = _validate.array("Skeleton", "parents", self.parents, np.int32, ("J",))
         J = len(names)
         if len(parents) != J:
@@ -75,8 +74,10 @@ class Skeleton:
                 f"Skeleton.parents[{j}] ({names[j]!r}) is {parents[j]}: a parent must come before its children "
                 f"(-1 or 0..{j - 1})"
             )
-        morphs = tuple(self.morph_names)
-        rest = self.rest if self.rest is not None else Pose.identity(J, len(morphs))
+        morphs = _validate.items("Skeleton", "morph_names", self.morph_names, str)
+        sockets = _validate.items("Skeleton", "sockets", self.sockets, Socket)
+        rest = Pose.identity(J, len(morphs)) if self.rest is None else self.rest
+        _validate.instance("Skeleton", "rest", rest, Pose)
         if rest.batch_shape:
             raise ValidationError(
                 f"Skeleton.rest: expected a single pose, got a batch of shape {rest.batch_shape}"
@@ -95,7 +96,7 @@ class Skeleton:
                 for k in ("translation", "rotation", "scale", "morphs")
             )
         )
-        for s in self.sockets:
+        for s in sockets:
             if not 0 <= s.joint < J:
                 raise ValidationError(f"Socket({s.name!r}).joint is {s.joint}: expected 0..{J - 1}")
         _validate.set_fields(
@@ -104,7 +105,7 @@ class Skeleton:
             parents=parents,
             rest=frozen_rest,
             morph_names=morphs,
-            sockets=tuple(self.sockets),
+            sockets=sockets,
         )
 
     def __len__(self) -> int:
@@ -149,13 +150,10 @@ class Skeleton:
                 return self._index[joint]
             except KeyError:
                 raise UnknownNameError("joint", joint, self.names) from None
-        i = int(joint)
-        if not -len(self) <= i < len(self):
-            raise ValidationError(f"joint {joint} does not exist: expected 0..{len(self) - 1}")
-        return i % len(self)
+        return _validate.position("joint", joint, len(self))
 
     def __contains__(self, joint: object) -> bool:
-        return joint in self._index
+        return isinstance(joint, str) and joint in self._index
 
     def morph_index(self, morph: str | int) -> int:
         """The index of a morph channel by name."""
@@ -164,10 +162,7 @@ class Skeleton:
                 return self._morph_index[morph]
             except KeyError:
                 raise UnknownNameError("morph", morph, self.morph_names) from None
-        i = int(morph)
-        if not 0 <= i < len(self.morph_names):
-            raise ValidationError(f"morph {morph} does not exist: expected 0..{len(self.morph_names) - 1}")
-        return i
+        return _validate.position("morph", morph, len(self.morph_names))
 
     def children(self, joint: str | int) -> tuple[int, ...]:
         """The joints directly below."""
@@ -206,25 +201,31 @@ class Skeleton:
         kink: the joint itself gets `1 / (d + 1)`, its children `2 / (d + 1)`, and so on up to one. A function of the
         steps below the joint gives any other curve. Several joints: the strongest wins.
         """
-        joints = [joint] if isinstance(joint, (str, int, np.integer)) else list(joint)
+        several = isinstance(joint, (list, tuple, set, frozenset, np.ndarray))
+        joints: Any = joint if several else [joint]
+        weight = _validate.number("mask", "weight", weight)
+        falloff = (
+            None
+            if callable(depth_falloff) and not isinstance(depth_falloff, type)
+            else _validate.number("mask", "depth_falloff", depth_falloff, low=0)
+        )
         out = np.zeros(len(self), np.float32)
         for name in joints:
             start = self.index(name)
             below = self.descendants(start)
             steps = (self.depth[below] - self.depth[start]).astype(np.float32)
-            if callable(depth_falloff):
-                ramp = np.asarray(depth_falloff(steps), np.float32)
-            elif math.isfinite(depth_falloff) and depth_falloff >= 0:
-                ramp = np.minimum(1.0, (steps + 1) / np.float32(depth_falloff + 1))
+            if falloff is None:
+                curve = depth_falloff(steps)  # type: ignore[operator]
+                ramp = _validate.array("mask", "depth_falloff(steps)", curve, np.float32, steps.shape)
             else:
-                raise ValidationError(f"depth_falloff must be zero or more, got {depth_falloff}")
+                ramp = np.minimum(1.0, (steps + 1) / np.float32(falloff + 1))
             out[below] = np.maximum(out[below], np.float32(weight) * ramp)
         return out
 
     def socket(self, name: str) -> Socket:
         """A socket by name."""
         for s in self.sockets:
-            if s.name == name:
+            if isinstance(name, str) and s.name == name:
                 return s
         raise UnknownNameError("socket", name, [s.name for s in self.sockets])
 

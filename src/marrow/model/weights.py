@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
+from marrow.model import _validate
 
 if TYPE_CHECKING:
     from marrow.model.mesh import Mesh
@@ -24,11 +25,15 @@ def normalize_weights(weights: ArrayLike) -> tuple[Array, Array]:
     Negative and non-finite weights count as zero. A vertex without any weight comes back with a first weight of one:
     the caller decides which joint that is (importers use the mesh's own node).
     """
-    w = np.asarray(weights, np.float64)
+    w = _validate.numbers("weights", weights).astype(np.float64)
+    if w.ndim < 1:
+        raise ValidationError("weights: expected shape (V, K), got a single number")
     w = np.where(np.isfinite(w) & (w > 0), w, 0.0)
     if w.shape[-1] == 0:
         return np.ones((*w.shape[:-1], 1), np.float32), np.ones(w.shape[:-1], bool)
-    total = w @ np.ones(w.shape[-1])  # many times quicker than a sum along so short an axis
+    total = w[..., 0]
+    for k in range(1, w.shape[-1]):  # many times quicker than a sum along so short an axis
+        total = total + w[..., k]
     bare = total <= 0
     w = w / np.where(bare, 1, total)[..., None]
     w[bare, 0] = 1
@@ -46,10 +51,12 @@ class InfluenceLimit:
     vertices_changed: int
 
 
-def limit_influences(mesh: Mesh, count: int) -> InfluenceLimit:
-    """Keeps the `count` strongest influences of every vertex and scales them to sum to one again."""
-    if count < 1:
-        raise ValidationError(f"count must be at least 1, got {count}")
+def limit_influences(mesh: Mesh, influences: int) -> InfluenceLimit:
+    """Keeps the strongest `influences` of every vertex and scales them to sum to one again."""
+    from marrow.model.mesh import Mesh
+
+    _validate.instance("limit_influences", "mesh", mesh, Mesh)
+    count = _validate.integer("limit_influences", "influences", influences, low=1)
     joints, weights = mesh.joints, mesh.weights
     if weights.shape[1] <= count:
         return InfluenceLimit(mesh, 0.0, 0.0, 0)
@@ -73,9 +80,9 @@ def pack_weights(weights: ArrayLike, bits: int = 8) -> Array:
     Largest remainder: every weight is rounded down, then the units that are missing go to the weights that lost most,
     so that no weight is off by more than one unit and zero stays zero.
     """
-    if bits not in (8, 16):
-        raise ValidationError(f"bits must be 8 or 16, got {bits}")
-    w = np.asarray(weights, np.float64)
+    if _validate.integer("pack_weights", "bits", bits) not in (8, 16):
+        raise ValidationError(f"bits must be 8 or 16, got {_validate.shown(bits)}")
+    w = _validate.numbers("weights", weights).astype(np.float64)
     if w.ndim != 2:
         raise ValidationError(f"weights: expected shape (V, K), got {w.shape}")
     if not np.isfinite(w).all() or (w < 0).any():
@@ -95,7 +102,7 @@ def pack_weights(weights: ArrayLike, bits: int = 8) -> Array:
 
 def unpack_weights(packed: ArrayLike) -> Array:
     """float32 weights of `pack_weights`' output."""
-    packed = np.asarray(packed)
+    packed = _validate.numbers("packed weights", packed)
     if packed.dtype not in (np.uint8, np.uint16):
         raise ValidationError(f"packed weights: expected uint8 or uint16, got {packed.dtype}")
     return packed.astype(np.float32) / np.float32(np.iinfo(packed.dtype).max)

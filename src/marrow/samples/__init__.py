@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from marrow.errors import UnknownNameError, ValidationError
+from marrow.errors import UnknownNameError
 from marrow.model import Character, limit_influences
 
 if TYPE_CHECKING:
@@ -63,30 +63,27 @@ def _lizard() -> Character:
     return stored("lizard", build)
 
 
-def _limited(character: Character, max_influences: int) -> Character:
-    if max_influences < 1:
-        raise ValidationError(f"max_influences must be at least 1, got {max_influences}")
-    meshes = tuple(limit_influences(m, max_influences).mesh for m in character.meshes)
+def _limited(character: Character, influences: int) -> Character:
+    meshes = tuple(limit_influences(m, influences).mesh for m in character.meshes)
     if all(a is b for a, b in zip(meshes, character.meshes)):
         return character
     return character.replace(meshes=meshes)
 
 
-def mannequin(max_influences: int = 8) -> Character:
-    """The mannequin, with up to `max_influences` joints per vertex (it uses 8 around shoulders, hips and
-    palms)."""
-    return _limited(_mannequin(), max_influences)
+def mannequin(influences: int = 8) -> Character:
+    """The mannequin, with up to `influences` joints per vertex (it uses 8 around shoulders, hips and palms)."""
+    return _limited(_mannequin(), influences)
 
 
-def lizard(max_influences: int = 8) -> Character:
-    """The lizard."""
-    return _limited(_lizard(), max_influences)
+def lizard(influences: int = 8) -> Character:
+    """The lizard, with up to `influences` joints per vertex."""
+    return _limited(_lizard(), influences)
 
 
 def load(name: str) -> Character:
     """A sample by name, one of `NAMES`."""
     makers = {"mannequin": mannequin, "lizard": lizard}
-    if name not in makers:
+    if not isinstance(name, str) or name not in makers:
         raise UnknownNameError("sample", name, NAMES)
     return makers[name]()
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from marrow.math import affine
 from marrow.model import Mesh, Section, normalize_weights
+from marrow.samples.grid import on_grid
 from marrow.samples.joints import mirrored_name
 from marrow.samples.polygonize import Neighbours, mirror
 from marrow.samples.sdf import Array, Field, folded, normals
@@ -38,7 +39,7 @@ class Surface:
 def mirrored_surface(field: Field, vertices: Array, triangles: Array, material: Array) -> Surface:
     """The whole surface of a left half, with the normals of the field it was made from."""
     vertices, triangles, image = mirror(vertices, triangles)
-    n = normals(field, folded(vertices))
+    n = on_grid(normals(field, folded(vertices)))
     n[vertices[:, 0] == 0, 0] = 0
     n[vertices[:, 0] < 0, 0] *= -1
     n /= np.linalg.norm(n, axis=1, keepdims=True)
@@ -60,6 +61,7 @@ def strongest(
 
     Weights below `smallest` are left out: they cost an influence and move nothing.
     """
+    dense = on_grid(dense)
     swap = [names.index(mirrored_name(n)) for n in names]
     x = surface.vertices[:, 0]
     mirrored = dense[surface.image][:, swap]

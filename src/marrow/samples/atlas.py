@@ -6,6 +6,7 @@ import numpy as np
 
 from marrow.samples import rig
 from marrow.samples.assembly import Surface
+from marrow.samples.grid import on_grid
 from marrow.samples.rig import LANDMARKS
 from marrow.samples.sdf import Array
 from marrow.samples.uv import Chart
@@ -68,7 +69,7 @@ def charts(surface: Surface, joints: Array) -> tuple[list[Chart], Array]:
         arm = _frame((shoulder - wrist) * flip, z)
         add(Chart(elbow * flip, arm, (column, 0.40, 0.12, 0.34), True), (part == 2) & mine)
         back_of_hand = _frame(-hand.along * flip, -hand.palm * flip)
-        is_palm = facing @ (hand.palm * flip) > 0
+        is_palm = on_grid(facing @ (hand.palm * flip)) > 0
         add(
             Chart(wrist * flip, back_of_hand * [-1, 1, -1], (column + 0.13, 0.58, 0.14, 0.16), False),
             (part == 3) & mine & is_palm,

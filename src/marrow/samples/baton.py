@@ -8,6 +8,7 @@ from marrow.math import affine, transform
 from marrow.model import Mesh, Skeleton
 from marrow.samples import rig
 from marrow.samples.assembly import sections_by_material
+from marrow.samples.grid import on_grid
 from marrow.samples.paint import ACCENT, JOINT, SHELL
 from marrow.samples.sdf import Array
 from marrow.samples.uv import tangents
@@ -57,7 +58,8 @@ def baton(skeleton: Skeleton) -> Mesh:
     grip = affine.multiply(
         bind, transform.compose(socket.translation, socket.rotation, socket.scale).astype(float)
     )
-    positions, normals = affine.apply(grip, positions), affine.apply_vectors(grip, normals)
+    positions = on_grid(affine.apply(grip, positions))
+    normals = on_grid(affine.apply_vectors(grip, normals))
     material = np.repeat(paint[:-1].astype(int)[:, None], SIDES, axis=1)
     corners = np.concatenate([quads[..., [0, 1, 2]].reshape(-1, 3), quads[..., [0, 2, 3]].reshape(-1, 3)])
     material = np.tile(material.ravel(), 2)

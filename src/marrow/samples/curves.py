@@ -57,18 +57,26 @@ def spline(times: ArrayLike, values: ArrayLike, t: Array, *, loop: float | None 
 
 @dataclass(frozen=True)
 class FootShape:
-    """The left foot's points relative to its ankle at rest: where it touches the ground at heel and ball."""
+    """The left foot's points relative to its ankle at rest: the edge of the heel it rolls over, and the joint of its toes.
+    `toes` is their length."""
 
     ankle: Array
     heel: Array
     ball: Array
+    toes: float
+
+
+HEEL_EDGE = -0.068
+"""Where the flat of the sole ends and the heel rounds up."""
 
 
 def _foot_shape() -> FootShape:
-    ankle, heel, ball = (np.array(rig.LANDMARKS[k]) for k in ("ankle", "heel", "ball"))
-    ground = np.array([1, 0, 1])
-    # Heel and ball on one line ahead: the foot rolls straight.
-    return FootShape(ankle, (heel - ankle) * [0, 1, 1], (ball * ground - ankle) * [0, 1, 1])
+    ankle, ball, toe = (np.array(rig.LANDMARKS[k]) for k in ("ankle", "ball", "toe"))
+    heel = np.array([ankle[0], 0.0, HEEL_EDGE])
+    # Heel and ball on one line ahead: the foot rolls straight. Over the joint, so that toes on the ground stay there.
+    return FootShape(
+        ankle, (heel - ankle) * [0, 1, 1], (ball - ankle) * [0, 1, 1], float(toe[2] - ball[2]) + 0.015
+    )
 
 
 FOOT = _foot_shape()

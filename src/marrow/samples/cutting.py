@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from marrow.samples.grid import on_grid
 from marrow.samples.polygonize import unique_edges
 from marrow.samples.sdf import Array, Field, newton_step, value_and_gradient
 
@@ -30,13 +31,13 @@ def cut(
     # No border runs through a triangle any more: its middle says where it belongs.
     middle = vertices[triangles].mean(1)
     for index, region in regions:
-        material[region(middle) < 0] = index
+        material[on_grid(region(middle)) < 0] = index
     return vertices, triangles, material
 
 
 def _snap(surface: Field, region: Field, vertices: Array, triangles: Array, taken: list[Array]) -> Array:
     """Vertices close to the border moved onto it, so that cutting leaves no slivers."""
-    value = region(vertices)
+    value = on_grid(region(vertices))
     edges = unique_edges(triangles)
     a, b = value[edges[:, 0]], value[edges[:, 1]]
     crossing = edges[(a < 0) != (b < 0)]
@@ -68,12 +69,12 @@ def _onto_line(surface: Field, region: Field, p: Array) -> Array:
         g -= n_unit * (g * n_unit).sum(1, keepdims=True)
         across = value[:, None] * g / np.maximum((g * g).sum(1, keepdims=True), 0.1)
         p = p + newton_step(distance, n) - np.clip(across, -0.004, 0.004)
-    return p
+    return on_grid(p)
 
 
 def _split(surface: Field, region: Field, vertices: Array, triangles: Array) -> tuple[Array, Array, Array]:
     """Triangles the border runs through, cut in two or three. Also the mask of vertices on the border."""
-    value = region(vertices)
+    value = on_grid(region(vertices))
     on_line = np.abs(value) < 2e-4
     sign = np.where(on_line, 0, np.where(value < 0, -1, 1))
     edges = unique_edges(triangles)

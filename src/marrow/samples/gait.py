@@ -53,6 +53,12 @@ class Gait:
     surge: float = 0.012  # the pelvis runs ahead of the root and falls back, twice a cycle
 
 
+CLEARANCE = 0.001
+"""How far soles stay above the ground: poses between two clips are a little lower than both."""
+MOST_TOES = 55.0
+"""Degrees that toes bend up at most."""
+
+
 def _hermite(a: Array, va: Array, b: Array, vb: Array, u: Array) -> Array:
     u = u.reshape(-1, *[1] * a.ndim)
     return (
@@ -78,7 +84,7 @@ def _stance(gait: Gait, side: float, share: Array) -> tuple[Array, Array, Array]
     heading = np.radians(gait.heading)
     ahead = np.array([np.sin(heading), 0, np.cos(heading)])
     travel = gait.speed * gait.seconds * gait.duty
-    place = np.array([side * gait.width, 0, FOOT.ankle[2]]) + ahead * gait.reach
+    place = np.array([side * gait.width, CLEARANCE, FOOT.ankle[2]]) + ahead * gait.reach
     place = place + ahead * (travel * (0.5 - share))[:, None]
     landing, leaving = gait.flat
     pitch = gait.strike * (1 - np.clip(share / landing, 0, 1)) ** 2
@@ -97,7 +103,7 @@ def _foot(gait: Gait, side: float, phase: Array, root: Array) -> Foot:
     # The swing joins the end of one stance to the start of the next, in place and in speed.
     u = np.clip((p - gait.duty) / (1 - gait.duty), 0, 1)
     small = 1e-4
-    (a0, p0, _), (a1, p1, t1) = (_stance(gait, side, np.array([s, s + small])) for s in (1 - small, 0.0))
+    (a0, p0, t0), (a1, p1, t1) = (_stance(gait, side, np.array([s, s + small])) for s in (1 - small, 0.0))
     # Speeds per unit of the swing.
     rate = (1 - gait.duty) / gait.duty / small
     swing = _swing(a0[1], (a0[1] - a0[0]) * rate, a1[0], (a1[1] - a1[0]) * rate, u)
@@ -106,7 +112,9 @@ def _foot(gait: Gait, side: float, phase: Array, root: Array) -> Foot:
     swing[:, 1] += gait.lift * clear + gait.kick * early
     swing_pitch = _swing(p0[1], (p0[1] - p0[0]) * rate, p1[0], (p1[1] - p1[0]) * rate, u)
     swing_pitch = swing_pitch - 110 * gait.kick * early
-    swing_toes = np.maximum(-swing_pitch, 0) * (1 - ease(0.1, 0.6, u)) + t1[0] * ease(0.5, 1, u)
+    swing_toes = toes_in_the_air(
+        swing, swing_pitch, t0[1] * (1 - ease(0.0, 0.5, u)) + t1[0] * ease(0.5, 1, u)
+    )
     up = ~down
     ankle[up], pitch[up], toes[up] = swing[up], swing_pitch[up], swing_toes[up]
     return Foot(
@@ -117,6 +125,20 @@ def _foot(gait: Gait, side: float, phase: Array, root: Array) -> Foot:
         np.zeros_like(p),
         np.full_like(p, gait.knee),
     )
+
+
+def toes_in_the_air(ankle: Array, pitch: Array, toes: Array) -> Array:
+    """The bend of the toes over a swing: as asked for, or as much more as keeps their tip from the ground."""
+    angle = np.radians(pitch)
+    clear = (
+        ankle[:, 1]
+        + FOOT.ball[1] * np.cos(angle)
+        + FOOT.ball[2] * np.sin(angle)
+        - FOOT.ankle[1]
+        - FOOT.ball[1]
+    )
+    droop = np.degrees(np.arcsin(np.clip(0.8 * clear / FOOT.toes, 0, 1)))
+    return np.maximum(toes, np.minimum(-pitch - droop, MOST_TOES))
 
 
 def cycle(gait: Gait, rate: float) -> tuple[Body, Array]:

@@ -25,7 +25,7 @@ from marrow.graph import (
     Transition,
     TwoBoneIK,
 )
-from marrow.samples.locomotion import SPEEDS
+from marrow.samples.locomotion import PLACES, SPEEDS
 from marrow.samples.poses import AIM_PITCH, AIM_YAW
 
 __all__ = ["aim_offset_graph", "locomotion_graph", "mannequin_graph", "upper_body_graph"]
@@ -38,19 +38,8 @@ SHARE = Parameter(range=(0.0, 1.0), smoothing=0.25)
 
 
 def _locomotion() -> BlendSpace2D:
-    return BlendSpace2D.of(
-        "strafe",
-        "speed",
-        {
-            # Standing has no steps to keep in time with.
-            (0.0, 0.0): ClipNode("idle", sync=False),
-            (0.0, SPEEDS["walk"]): "walk",
-            (0.0, SPEEDS["run"]): "run",
-            (0.0, -SPEEDS["walk_back"]): "walk_back",
-            (-SPEEDS["strafe_left"], 0.0): "strafe_left",
-            (SPEEDS["strafe_right"], 0.0): "strafe_right",
-        },
-    )
+    # Standing has no steps to keep in time with.
+    return BlendSpace2D.of("strafe", "speed", {(0.0, 0.0): ClipNode("idle", sync=False), **PLACES})
 
 
 def _aim() -> BlendSpace2D:

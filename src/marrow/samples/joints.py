@@ -8,6 +8,7 @@ import numpy as np
 
 from marrow.math import affine, transform
 from marrow.model import Pose
+from marrow.samples.grid import on_grid
 from marrow.samples.sdf import Array
 
 __all__ = ["Joint", "both_sides", "mirrored_name", "rest_pose"]
@@ -47,7 +48,7 @@ def both_sides(left: list[Joint]) -> tuple[tuple[str, ...], Array, Array]:
     both += [(j, -1.0, mirrored_name(j.name), mirrored_name(j.parent)) for j in left if j.name.endswith("_l")]
     names = tuple(name for _, _, name, _ in both)
     parents = np.array([names.index(parent) if parent else -1 for *_, parent in both], np.int32)
-    return names, parents, np.stack([j.frame(side) for j, side, _, _ in both])
+    return names, parents, on_grid(np.stack([j.frame(side) for j, side, _, _ in both]))
 
 
 def rest_pose(parents: Array, bind: Array, morphs: int = 0) -> Pose:
@@ -57,4 +58,4 @@ def rest_pose(parents: Array, bind: Array, morphs: int = 0) -> Pose:
         if p >= 0:
             local[j] = affine.multiply(affine.invert(bind[p]), bind[j])
     translation, rotation, scale = transform.decompose(local)
-    return Pose(translation, rotation, np.ones_like(scale), np.zeros(morphs))
+    return Pose(on_grid(translation), on_grid(rotation), np.ones_like(scale), np.zeros(morphs))

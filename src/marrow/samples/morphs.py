@@ -7,6 +7,7 @@ import numpy as np
 from marrow.math import affine, quaternion, transform
 from marrow.model import Mesh, MorphTarget
 from marrow.samples import rig
+from marrow.samples.grid import on_grid
 from marrow.samples.puppet import FINGER_CURL, THUMB_CURL
 from marrow.samples.sdf import Array
 from marrow.samples.weights import step
@@ -30,9 +31,9 @@ def morph_targets(mesh: Mesh) -> tuple[MorphTarget, ...]:
     out = []
     for channel, name in enumerate(rig.MORPHS):
         target, turned = moved[name]
-        delta = target - positions
+        delta = on_grid(target - positions)
         rows = np.flatnonzero(np.abs(delta).max(1) > SMALLEST)
-        normal_delta = np.zeros_like(delta) if turned is None else turned - normals
+        normal_delta = np.zeros_like(delta) if turned is None else on_grid(turned - normals)
         out.append(
             MorphTarget(
                 name,

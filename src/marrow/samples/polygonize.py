@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from marrow.samples.grid import on_grid
 from marrow.samples.sdf import Array, Field, folded, newton_step, project, value_and_gradient
 
 __all__ = [
@@ -36,7 +37,7 @@ def surface_nets(
     lines = [low[a] + spacing * np.arange(counts[a] + 1) for a in range(3)]
     grid = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, 3)
     world = grid if axes is None else grid @ np.asarray(axes).T
-    value = field(world).reshape(counts + 1)
+    value = on_grid(field(world)).reshape(counts + 1)
     inside = value < 0
 
     corners = [(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)]
@@ -90,7 +91,7 @@ def surface_nets(
         quad = np.stack(ring, axis=1)
         quad[~leaving] = quad[~leaving][:, ::-1]
         quads.append(quad)
-    return vertices, np.concatenate(quads)
+    return on_grid(vertices), np.concatenate(quads)
 
 
 def half_surface(field: Field, low: Array, high: Array, spacing: float) -> tuple[Array, Array]:
@@ -218,7 +219,7 @@ def relax(field: Field, vertices: Array, triangles: Array, *, rounds: int) -> Ar
         pull -= n * (pull * n).sum(1, keepdims=True)
         pull[middle, 0] = 0
         p = p + newton_step(value, g) + 0.5 * pull
-    return project(field, p, steps=2)
+    return on_grid(project(field, p, steps=2))
 
 
 def mirror(vertices: Array, triangles: Array) -> tuple[Array, Array, Array]:

@@ -7,6 +7,7 @@ import numpy as np
 from marrow.math import quaternion as quat
 from marrow.model import Clip, Skeleton, Track
 from marrow.samples.actions import breathing, standing
+from marrow.samples.grid import on_grid
 from marrow.samples.puppet import solve
 from marrow.samples.recording import RATE, Recording, record
 
@@ -72,9 +73,9 @@ def breathe(skeleton: Skeleton) -> Clip:
     tracks = []
     lower_body = ("root", "pelvis", "thigh", "calf", "foot", "ball")
     for j, name in enumerate(skeleton.names):
-        turning = delta[:, j]
+        turning = on_grid(delta[:, j])
         if not name.startswith(lower_body) and (np.abs(turning[:, :3]) > 1e-6).any():
             tracks.append(Track(j, "rotation", times, turning))
     channel = skeleton.morph_names.index("breathe")
-    tracks.append(Track(channel, "morph", times, base.morphs["breathe"][:, None]))
+    tracks.append(Track(channel, "morph", times, on_grid(base.morphs["breathe"][:, None])))
     return Clip("breathe", skeleton, tuple(tracks), seconds, (), RATE, additive=True)  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from marrow.model import Clip, Event, Skeleton, Track
+from marrow.samples.grid import on_grid
 from marrow.samples.puppet import Body, Solved, solve
 from marrow.samples.sdf import Array
 
@@ -32,7 +33,7 @@ def record(name: str, body: Body, times: Array, events: tuple[Event, ...] = ()) 
 
 
 def _track(target: int, path: str, times: Array, values: Array, rest: Array) -> Track | None:
-    values = values.astype(np.float32)
+    values = on_grid(values).astype(np.float32)
     if (np.abs(values - values[0]) < 1e-6).all():
         # What never moves needs one key, or none where it stays at rest.
         if (np.abs(values[0] - rest) < 1e-6).all():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from marrow.samples.grid import on_grid
 from marrow.samples.sdf import Array
 
 __all__ = ["Chart", "Unwrapped", "tangents", "unwrap"]
@@ -44,10 +45,10 @@ def unwrap(vertices: Array, triangles: Array, charts: list[Chart], chart_of: Arr
         mine = np.flatnonzero(chart_of == c)
         if not len(mine):
             continue
-        local = (vertices[triangles[mine]] - chart.origin) @ chart.axes
+        local = on_grid((vertices[triangles[mine]] - chart.origin) @ chart.axes)
         if chart.wrap:
             # 0 and 1 lie at the back; a triangle across the slit continues past 1.
-            u = np.arctan2(local[..., 0], local[..., 2]) / (2 * np.pi) + 0.5
+            u = on_grid(np.arctan2(local[..., 0], local[..., 2]) / (2 * np.pi)) + 0.5
             across = (u.max(1) - u.min(1) > 0.5)[:, None] & (u < 0.5)
             turns[mine] = across
             flat = np.stack([u + across, local[..., 1]], axis=-1)

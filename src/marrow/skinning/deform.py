@@ -8,17 +8,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.animation.kinematics import check_pose, output, skinning_matrices, to_model
+from marrow.animation.kinematics import FLOAT32, check_pose, output, skinning_matrices, to_model
 from marrow.errors import ValidationError
-from marrow.kernels import poses
-from marrow.kernels.compiler import readonly
-from marrow.kernels.skinning import skin_kernel
+from marrow.kernels.language.kernel import Frame, FramePool
+from marrow.kernels.memory import readonly
+from marrow.kernels.poses import dual_quaternions
+from marrow.kernels.skinning import SkinWork, skin_kernel
 from marrow.math import affine
 from marrow.model._derived import derived
+from marrow.model._validate import flag
 from marrow.model.character import Character, Palette
-from marrow.model.mesh import SKINNING_METHODS, Mesh
+from marrow.model.mesh import Mesh
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
+from marrow.skinning.arguments import check_options, check_thing, matrices_of, morph_weights
 from marrow.skinning.layout import layout_of
 from marrow.skinning.surface import Surface
 from marrow.skinning.threads import WORTH_SECONDS, run_split, thread_count
@@ -28,9 +31,6 @@ __all__ = ["palette_of", "resolve", "skin"]
 Array = NDArray[Any]
 # What a block of 16 vertices costs, for deciding whether threads are worth it.
 SECONDS_PER_BLOCK = 25e-9
-# Blended meshes are skinned twice, through a buffer of this many vertices at a time.
-BLEND_BUFFER_VERTICES = 1 << 20
-EMPTY = readonly(np.zeros(0, np.float32))
 SCRATCH = np.zeros(0, np.float32)
 
 
@@ -66,8 +66,18 @@ def resolve(
     thing: Character | Mesh, pose: Pose | Array, skeleton: Skeleton | None, morphs: Array | None
 ) -> Motion:
     """Skinning matrices and morph weights of what a caller may pass as `pose`."""
+    check_thing("skin", thing, skeleton)
     palette = palette_of(thing)
-    if isinstance(pose, Pose):
+    P = len(palette.joints)
+    if (
+        type(pose) is np.ndarray
+        and pose.dtype == FLOAT32
+        and pose.shape[-3:] == (P, 3, 4)
+        and pose.flags.c_contiguous
+    ):
+        # Matrices as kernels take them, by far the most usual for many small calls.
+        matrices = pose
+    elif isinstance(pose, Pose):
         if isinstance(thing, Character):
             skeleton = thing.skeleton
         elif skeleton is None:
@@ -80,18 +90,12 @@ def resolve(
         if morphs is None and pose.morph_count:
             morphs = pose.morphs
     else:
-        matrices = np.asarray(pose)
-        if matrices.shape[-3:] != (len(palette.joints), 3, 4):
-            raise ValidationError(
-                f"skin: expected a Pose or skinning matrices (..., {len(palette)}, 3, 4), got shape {matrices.shape}"
-            )
+        matrices = np.ascontiguousarray(matrices_of(pose, P), np.float32)
     batch = matrices.shape[:-3]
-    flat = np.ascontiguousarray(matrices, np.float32).reshape(math.prod(batch), len(palette.joints), 12)
-    flat.flags.writeable = False  # of the view that reshape made, not of the caller's array
+    flat = matrices.reshape(math.prod(batch) if batch else 1, P, 12)
     if morphs is not None:
-        morphs = np.asarray(morphs)
-        if morphs.shape[:-1] != batch:
-            morphs = np.broadcast_to(morphs, (*batch, morphs.shape[-1]))
+        channels = None if skeleton is None else len(skeleton.morph_names)
+        morphs = morph_weights(thing, morphs, batch, channels)
         morphs = morphs.reshape(len(flat), morphs.shape[-1])
     return Motion(flat, morphs, batch)
 
@@ -116,14 +120,19 @@ def skin(
     for. `influences` limits the influences per vertex to the strongest few. `threads=None` uses all cores where the work is
     worth it. `out`, a `Surface` of the right shapes, is written into and returned.
     """
-    if not isinstance(thing, (Character, Mesh)):
-        raise ValidationError(f"skin: expected a Character or a Mesh, got {type(thing).__name__}")
-    if method is not None and method not in SKINNING_METHODS:
-        raise ValidationError(f"skin: method must be one of {', '.join(SKINNING_METHODS)}, got {method!r}")
-    if influences is not None and influences < 1:
-        raise ValidationError(f"skin: influences must be at least 1, got {influences}")
-    if threads != 1:
-        threads = thread_count(threads)
+    if (
+        out is not None
+        and morphs is None
+        and type(pose) is np.ndarray
+        and type(threads) is int
+        and threads == 1
+    ):
+        known = _known_plan(thing, method, influences)
+        if known is not None and known.run_bound(pose, normals, tangents, out):
+            return out
+    influences = check_options("skin", method, influences, out)
+    normals, tangents = flag("skin", "normals", normals), flag("skin", "tangents", tangents)
+    threads = thread_count(threads)
     motion = resolve(thing, pose, skeleton, morphs)
     plan: _Plan = derived(thing, ("plan", method, influences), lambda: _Plan(thing, method, influences))
     V, F = plan.vertex_count, len(motion.matrices)
@@ -143,6 +152,15 @@ def skin(
     return out if whole else Surface(p, n, t)  # type: ignore[return-value]
 
 
+def _known_plan(thing: Any, method: Any, influences: Any) -> _Plan | None:
+    """The plan made for such a call before, if there was one."""
+    try:
+        plan: _Plan | None = thing.__dict__["_derived"].get(("plan", method, influences))
+    except (AttributeError, KeyError, TypeError):
+        return None
+    return plan
+
+
 class _Plan:
     """How a character is skinned: its meshes grouped by method, worked out once."""
 
@@ -159,15 +177,42 @@ class _Plan:
                     f"skin: {m!r} has no dual_quaternion_weights, which blended skinning needs"
                 )
             members.setdefault(chosen, []).append(i)
-        self.groups: list[_Group | _BlendedGroup] = []
-        for chosen, indices in members.items():
-            some = None if len(indices) == len(meshes) else tuple(indices)
-            if chosen == "blended":
-                linear = _Group(thing, "linear", some, influences, self.vertex_count)
-                dual = _Group(thing, "dual_quaternion", some, influences, self.vertex_count)
-                self.groups.append(_BlendedGroup(linear, dual, [meshes[i] for i in indices]))
-            else:
-                self.groups.append(_Group(thing, chosen, some, influences, self.vertex_count))
+        self.groups = [
+            _Group(
+                thing,
+                chosen,
+                None if len(some) == len(meshes) else tuple(some),
+                influences,
+                self.vertex_count,
+            )
+            for chosen, some in members.items()
+        ]
+
+    def run_bound(self, matrices: Array, normals: Any, tangents: Any, out: Any) -> bool:
+        """The usual call of a program that skins every frame: one pose's matrices as kernels take them, into arrays that
+        are there. Does nothing and returns False for any other."""
+        group = self.groups[0] if len(self.groups) == 1 else None
+        if group is None or group.dual or type(out) is not Surface or matrices.dtype != FLOAT32:
+            return False
+        p, n, t, V = out.positions, out.normals, out.tangents, self.vertex_count
+        if normals is False or not self.has_normals:
+            vectors = 0 if n is None and t is None else -1
+        elif tangents is False or not self.has_tangents:
+            vectors = 1 if n is not None and t is None else -1
+        else:
+            vectors = 2 if n is not None and t is not None else -1
+        outputs: Any = (p, n, t)[: vectors + 1]
+        shapes = ((V, 3), (V, 3), (V, 4))
+        if (
+            vectors < 0
+            or (vectors and not (group.layout.has_normals and (vectors == 1 or group.layout.has_tangents)))
+            or matrices.shape != (len(group.palette.joints), 3, 4)
+            or not matrices.flags.c_contiguous
+            or any(a.shape != s or a.dtype != FLOAT32 or not a.flags.carray for a, s in zip(outputs, shapes))
+        ):
+            return False
+        group.run_once(matrices, outputs)
+        return True
 
 
 class _Group:
@@ -181,81 +226,106 @@ class _Group:
         influences: int | None,
         vertex_count: int,
     ) -> None:
-        dual = method == "dual_quaternion"
-        self.method, self.vertex_count = method, vertex_count
-        self.layout = layout_of(thing, members=members, influences=influences, lead_first=dual)
-        self.pivots = bind_positions(palette_of(thing)) if dual else None
+        self.method, self.vertex_count, self.palette = method, vertex_count, palette_of(thing)
+        self.dual = method != "linear"
+        self.layout = layout_of(thing, members=members, influences=influences, lead_first=self.dual)
+        self.pivots, self.used = bind_positions(self.palette), np.unique(self.layout.joints)
         self.blocks, self.targets = self.layout.block_count, sum(map(len, self.layout.targets))
-        self.ranges, self.table = readonly(self.layout.ranges), readonly(self.layout.addresses())
+        self.no_morphs = np.zeros(self.blocks + 1, np.int32)
         # Meshes that lack normals or tangents in a character that has some leave those rows zero.
         self.rows = np.unique(self.layout.rows)
+        self._splits = FramePool(
+            lambda: dual_quaternions.frame(pivots=self.pivots, used=self.used, scratch=np.empty(32))
+        )
+        self._pools: dict[tuple[str, int, bool], FramePool] = {}
+
+    def _frames(self, method: str, vectors: int, morphs: bool) -> FramePool:
+        """Frames of the kernel for a method and outputs, with the layout in them."""
+        key = (method, vectors, morphs)
+        if key not in self._pools:
+            layout = self.layout
+            shared = {name: getattr(layout, name) for name in SkinWork._fields if hasattr(layout, name)}
+            lent = dict.fromkeys(
+                ("matrices", "stretch", "dual", "morph_weights", "out_p", "out_n", "out_t"), SCRATCH
+            )
+            sizes = {"P": len(self.palette.joints), "V": self.vertex_count, "targets": self.targets}
+            work = SkinWork(
+                **{**shared, **lent, **sizes, **({} if morphs else {"morph_start": self.no_morphs})}
+            )
+            kernel = skin_kernel(method, vectors)
+            self._pools[key] = FramePool(lambda: kernel.frame(work=work, f0=0, f1=0, b0=0, b1=self.blocks))
+        return self._pools[key]
+
+    def run_once(self, matrices: Array, outputs: tuple[Array, ...]) -> None:
+        """One pose without morphs."""
+        frames = self._frames("linear", len(outputs) - 1, False)
+        frame = frames.take()
+        frame.lend("work.matrices", matrices)
+        for name, array in zip(_OUTPUTS, outputs):
+            frame.lend(name, array)
+        words = frame.words
+        words[_RANGE], words[_RANGE + 1], words[_RANGE + 2], words[_RANGE + 3] = 0, 1, 0, self.blocks
+        frame.run()
+        frames.give(frame)
+
+    def _split(self, frame: Frame, matrices: Array) -> int:
+        """Matrices as dual quaternions and stretches, which the frame keeps; returns how they stretch."""
+        F, P = matrices.shape[:2]
+        if "dual" not in frame.kept or frame.kept["dual"].shape[0] != F:
+            frame.sizes.clear()
+            frame.put(dual=np.empty((F, P, 8), np.float32), stretch=np.empty((F, P, 12), np.float32))
+        frame.lend("matrices", matrices)
+        frame.run()
+        kind: int = frame.words[frame.kernel.results]
+        return kind
 
     def run(self, motion: Motion, p: Array, n: Array | None, t: Array | None, threads: int) -> None:
         """Writes this group's rows of the outputs."""
-        layout, matrices, method = self.layout, motion.matrices, self.method
-        F, P = matrices.shape[:2]
-        dual = EMPTY
-        if self.pivots is not None:
-            dual, stretch = np.empty((F, P, 8), np.float32), np.empty((F, P, 12), np.float32)
-            (stretches,) = poses.dual_quaternions(matrices, self.pivots, dual, stretch, np.empty(66))
-            if stretches:
-                method = "dual_quaternion_stretch"
-            matrices, dual = readonly(stretch), readonly(dual.reshape(-1))
-        weights = EMPTY
+        layout, inputs, method = self.layout, {"work.matrices": motion.matrices}, self.method
+        F = len(motion.matrices)
+        split = None
+        if self.dual:
+            split = self._splits.take()
+            kind = self._split(split, motion.matrices)
+            method = "blended" if method == "blended" else ("rigid", "uniform", "stretch")[kind]
+            inputs["work.dual"], inputs["work.stretch"] = split.kept["dual"], split.kept["stretch"]
         if self.targets and motion.morphs is not None:
             values = layout.target_weights(motion.morphs)
             if values.any():
-                weights = readonly(np.ascontiguousarray(values, np.float32).reshape(-1))
+                inputs["work.morph_weights"] = np.ascontiguousarray(values, np.float32)
         vectors = 0
         if n is not None:
             vectors = 1 + (t is not None and layout.has_tangents) if layout.has_normals else 0
             for unwritten, missing in ((n, vectors < 1), (t, vectors < 2)):
                 if unwritten is not None and missing:
                     unwritten.reshape(-1, *unwritten.shape[-2:])[:, self.rows] = 0
-        kernel = skin_kernel(method, vectors, weights.size > 0)
-        arguments = (
-            self.ranges, self.table, matrices.reshape(-1), dual, weights,
-            p.reshape(-1), SCRATCH if n is None else n.reshape(-1), SCRATCH if t is None else t.reshape(-1),
-            P, self.vertex_count, self.targets,
-        )  # fmt: skip
-        blocks = self.blocks
-        seconds = F * blocks * SECONDS_PER_BLOCK * (1 + vectors)
+        frames = self._frames(method, vectors, "work.morph_weights" in inputs)
+        inputs["work.out_p"] = p
+        if vectors > 0:
+            inputs["work.out_n"] = n  # type: ignore[assignment]
+        if vectors > 1:
+            inputs["work.out_t"] = t  # type: ignore[assignment]
+
+        def run(f0: int, f1: int, b0: int, b1: int) -> None:
+            frame = frames.take()
+            lend = frame.lend
+            for name, array in inputs.items():
+                lend(name, array)
+            words = frame.words
+            words[_RANGE], words[_RANGE + 1], words[_RANGE + 2], words[_RANGE + 3] = f0, f1, b0, b1
+            frame.run()
+            frames.give(frame)
+
+        seconds = F * self.blocks * SECONDS_PER_BLOCK * (1 + vectors)
         if threads == 1 or seconds < 2 * WORTH_SECONDS:
-            kernel(*arguments, 0, F, 0, blocks)
+            run(0, F, 0, self.blocks)
         elif F > 1:
-            run_split(lambda a, b: kernel(*arguments, a, b, 0, blocks), F, seconds, threads)
+            run_split(lambda a, b: run(a, b, 0, self.blocks), F, seconds, threads)
         else:
-            run_split(lambda a, b: kernel(*arguments, 0, 1, a, b), blocks, seconds, threads)
+            run_split(lambda a, b: run(0, 1, a, b), self.blocks, seconds, threads)
+        if split is not None and F == 1:
+            self._splits.give(split)
 
 
-class _BlendedGroup:
-    """Meshes that mix linear and dual-quaternion skinning by a weight of each vertex (1 is all dual quaternion)."""
-
-    def __init__(self, linear: _Group, dual: _Group, meshes: list[Mesh]) -> None:
-        self.linear, self.dual, self.rows = linear, dual, linear.rows
-        shares: list[Any] = [m.dual_quaternion_weights for m in meshes]
-        self.share: Array = np.concatenate(shares)[:, None]
-
-    def run(self, motion: Motion, p: Array, n: Array | None, t: Array | None, threads: int) -> None:
-        V, F = self.linear.vertex_count, len(motion.matrices)
-        step = max(1, BLEND_BUFFER_VERTICES // max(V, 1))
-        outputs = [None if a is None else a.reshape(F, V, a.shape[-1]) for a in (p, n, t)]
-        for first in range(0, F, step):
-            part = slice(first, min(F, first + step))
-            some = Motion(
-                motion.matrices[part],
-                None if motion.morphs is None else motion.morphs[part],
-                (part.stop - first,),
-            )
-            target = [None if a is None else a[part] for a in outputs]
-            rigid = [None if a is None else np.empty_like(a) for a in target]
-            self.linear.run(some, target[0], target[1], target[2], threads)  # type: ignore[arg-type]
-            self.dual.run(some, rigid[0], rigid[1], rigid[2], threads)  # type: ignore[arg-type]
-            for k, (a, b) in enumerate(zip(target, rigid)):
-                if a is None or b is None:
-                    continue
-                mixed = a[:, self.rows, :3] * (1 - self.share) + b[:, self.rows, :3] * self.share
-                if k > 0:
-                    length = np.linalg.norm(mixed, axis=-1, keepdims=True)
-                    mixed /= np.where(length == 0, 1, length)
-                a[:, self.rows, :3] = mixed
+_OUTPUTS = ("work.out_p", "work.out_n", "work.out_t")
+_RANGE = skin_kernel("linear", 0).offsets["f0"]

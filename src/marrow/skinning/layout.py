@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.kernels.memory import aligned
-from marrow.kernels.skinning import TABLE
 from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.model.mesh import Mesh
@@ -36,7 +35,8 @@ class Layout:
     block's joints begin in `joints`, and 16 times that where its weights begin. `rows (B * 16,)`: the vertex each lane
     is. `positions (B * 48,)`, `normals`, `tangents (B * 64,)`: x of 16 lanes, then y, then z (then handedness).
     `morph_start (B + 1,)`, `morph_target`, `morph_deltas`: for each block the targets that touch it, numbered over
-    `targets`, those of each mesh.
+    `targets`, those of each mesh. `runs (B,)`: the first row of blocks whose rows lie one behind the other, else -1.
+    `shares (B * 16,)`: how much of a vertex follows dual quaternions, where meshes say so.
     """
 
     vertex_count: int
@@ -54,6 +54,8 @@ class Layout:
     targets: tuple[tuple[MorphTarget, ...], ...]
     has_normals: bool
     has_tangents: bool
+    runs: Array
+    shares: Array
 
     def target_weights(self, morphs: Array) -> Array:
         """How far each target is on, `(..., targets)`. In-betweens are those of one mesh: each mesh by itself."""
@@ -62,10 +64,6 @@ class Layout:
     @property
     def block_count(self) -> int:
         return len(self.joint_start) - 1
-
-    def addresses(self) -> Array:
-        """The table of addresses the kernels take; good as long as this layout lives."""
-        return np.array([getattr(self, name).ctypes.data for name in TABLE], np.int64)
 
 
 def layout_of(
@@ -115,6 +113,11 @@ def _build(
     positions = np.concatenate([m.positions for m in meshes]) if meshes else np.zeros((0, 3), np.float32)
     normals = _gathered(meshes, "normals", 3)
     tangents = _gathered(meshes, "tangents", 4)
+    shares = None
+    if any(m.dual_quaternion_weights is not None for m in meshes):
+        shares = np.concatenate(
+            [np.zeros(m.vertex_count) if (w := m.dual_quaternion_weights) is None else w for m in meshes]
+        ).astype(np.float32)
     morph_start, morph_target, deltas = _bucket_morphs(meshes, order)
     return Layout(
         vertex_count=V,
@@ -132,7 +135,15 @@ def _build(
         targets=tuple(m.morph_targets for m in meshes),
         has_normals=normals is not None,
         has_tangents=tangents is not None,
+        runs=_runs(surface_rows[order].reshape(-1, LANES)),
+        shares=_lanes(shares[:, None], order) if shares is not None else np.zeros(0, np.float32),
     )
+
+
+def _runs(rows: Array) -> Array:
+    """The first row of each block whose rows lie one behind the other, -1 for the others."""
+    in_a_row = (rows == rows[:, :1] + np.arange(LANES)).all(axis=1)
+    return np.where(in_a_row, rows[:, 0], -1).astype(np.int32)
 
 
 def _gathered(meshes: Sequence[Mesh], field: str, width: int) -> Array | None:

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import pairwise
 
+import numpy as np
+
 from marrow.errors import ValidationError
 
 __all__ = ["WORTH_SECONDS", "run_split", "thread_count"]
@@ -28,9 +30,9 @@ def thread_count(threads: int | None) -> int:
     """How many threads a `threads=` setting allows: None means all the cores this process may use."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if threads < 1:
-        raise ValidationError(f"threads: expected at least 1 (or None for all cores), got {threads}")
-    return threads
+    if not isinstance(threads, (int, np.integer)) or threads < 1:
+        raise ValidationError(f"threads: expected at least 1 (or None for all cores), got {threads!r}")
+    return int(threads)
 
 
 def _executor() -> ThreadPoolExecutor:
@@ -39,6 +41,16 @@ def _executor() -> ThreadPoolExecutor:
         if _pool is None:
             _pool = ThreadPoolExecutor(max(2, thread_count(None)), thread_name_prefix="marrow")
         return _pool
+
+
+def _forget_pool() -> None:
+    """A forked child has none of its parent's threads, and a lock that one of them held would stay shut."""
+    global _lock, _pool
+    _lock, _pool = threading.Lock(), None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)
 
 
 def run_split(work: Callable[[int, int], None], count: int, seconds: float, threads: int) -> None:

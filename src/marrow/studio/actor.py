@@ -13,10 +13,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import MarrowError
-from marrow.graph import Animator, CompiledGraph, Graph
-from marrow.graph.inspection import GraphMoment, compile_with_paths, look, palette_and_morphs
-from marrow.graph.warming import PATIENCE, warming
+from marrow.graph import Animator, CompiledGraph, Graph, compile_graph
+from marrow.graph.inspection import GraphMoment
 from marrow.io.lint.extent import rest_box
 from marrow.math import affine
 from marrow.model import Character
@@ -89,9 +87,8 @@ class Actor:
         self.character, self.slot, self.origin = character, slot, origin
         self.graph = graph
         self._compiled: CompiledGraph | None = None
-        self._paths: tuple[str, ...] = ()
         if graph is not None:
-            self._compiled, self._paths = compile_with_paths(graph, character)
+            self._compiled = compile_graph(graph, character)
         self.graph_info = describe_graph(graph, character.skeleton) if graph else None
         self._morphs = MorphWeights(character)
         self._asset: Asset | None = None
@@ -112,7 +109,7 @@ class Actor:
         self.clip: str | None = playing[0] if isinstance(playing, list) else playing
         if not self.given:
             # A first look compiles what later ones need, here rather than in the loop that serves the pages.
-            palette_and_morphs(self.animator)
+            self.animator.matrices_and_morphs()
 
     @property
     def asset(self) -> Asset:
@@ -131,8 +128,8 @@ class Actor:
         graph = self._compiled if self.mode == "graph" else None
         return Animator(self.character, graph, count=count)
 
-    def play(self, clip: str | None, *, start: float = 0.0, fade: float = 0.0, loop: bool = True) -> None:
-        """Plays a clip from `start`; None shows the rest pose."""
+    def play(self, clip: str | None, *, start: float = 0.0, seconds: float = 0.0, loop: bool = True) -> None:
+        """Plays a clip from `start`, faded in for `seconds`; None shows the rest pose."""
         if self.mode != "clip":
             self.mode = "clip"
             self.animator = self._new_animator(self.count)
@@ -146,7 +143,7 @@ class Actor:
         if self.spread and loop:
             times += duration * self._variety("time", low=0.0)
         times = np.mod(times, duration) if loop and duration > 0 else np.clip(times, 0.0, duration)
-        self.animator.cross_fade(clip, fade, loop=loop, start=times)  # type: ignore[arg-type]
+        self.animator.cross_fade(clip, seconds, loop=loop, start=times)
 
     def run_graph(self, parameters: dict[str, Any]) -> None:
         """Starts the graph over."""
@@ -193,11 +190,6 @@ class Actor:
         had = self.count
         if count == had:
             return
-        if self.mode == "graph" and count > PATIENCE and warming.busy:
-            raise MarrowError(
-                "the graph is still being compiled for this machine, once, for about half a minute; "
-                f"until then crowds have at most {PATIENCE}"
-            )
         if self.travel is not None:
             self.travel.resize(count)
         if self.mode == "graph":
@@ -206,7 +198,7 @@ class Actor:
             elif count > had:
                 self.animator.add(count - had)
             else:
-                self.animator.remove(np.arange(count, had))
+                self.animator.remove(instances=np.arange(count, had))
             self.set_parameters(parameters)
             self.warm_up(had)
         else:
@@ -266,7 +258,9 @@ class Actor:
     # -- what it looks like ----------------------------------------------------------------------------------
     def picture(self, frame: int, time: float) -> Picture:
         """The moment it is at."""
-        matrices, channels = palette_and_morphs(self.animator)
+        matrices, channels = self.animator.matrices_and_morphs()
+        matrices = matrices.reshape(self.count, *matrices.shape[-3:])
+        channels = channels.reshape(self.count, channels.shape[-1])
         return Picture(frame, self.slot, time, matrices, channels, self._targets(channels), self.placements)
 
     def _targets(self, channels: Array) -> Array:
@@ -296,7 +290,7 @@ class Actor:
         """What the graph does; None where there is none, or it cannot be told."""
         if self.mode != "graph" or self.animator.graph is None:
             return None
-        return look(self.animator, self._paths)
+        return self.animator.inspect(self.count - 1)
 
 
 def _rings(count: int) -> Array:

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from marrow.graph import nodes as n
 from marrow.graph.description import Graph, Parameter
+from marrow.graph.nodes.base import told
 from marrow.graph.triangulation import triangulate
 from marrow.model import Skeleton
 from marrow.studio import description as d
@@ -19,9 +19,8 @@ from marrow.studio import description as d
 __all__ = ["describe_graph"]
 
 # The fields of nodes that hold a number or the name of a parameter.
-_VALUES = ("rate", "x", "y", "weight", "index", "target", "pole")
-_INPUTS = ("base", "overlay", "addition", "source")
-_WORD = re.compile(r"[^\s<>=!]+")
+_VALUES = ("speed", "x", "y", "weight", "index", "target", "pole")
+_WORD = re.compile(r"[^\s<>=!()]+")
 
 
 def describe_graph(graph: Graph, skeleton: Skeleton) -> d.GraphInfo:
@@ -56,30 +55,8 @@ def _walk(node: Any, path: str, parent: str | None, role: str) -> Iterator[_Plac
     if isinstance(node, str):
         node = n.ClipNode(node)
     yield node, path, parent, role
-    for child, below, what in _children(node, path):
-        yield from _walk(child, below, path, what)
-
-
-def _children(node: Any, path: str) -> Iterator[tuple[Any, str, str]]:
-    """The inputs of a node, under the paths the graph's compiler calls them by."""
-    if isinstance(node, n.StateMachine):
-        for name, state in node.states.items():
-            yield state.source, f"{path}.states.{name}.source", name
-    elif isinstance(node, (n.BlendSpace1D, n.BlendSpace2D)):
-        points: tuple[Any, ...] = node.points
-        for k, point in enumerate(points):
-            yield point.source, f"{path}.points[{k}].source", _at(point.at)
-    elif isinstance(node, (n.Blend, n.Switch)):
-        for k, source in enumerate(node.inputs):
-            yield source, f"{path}.inputs[{k}]", str(k)
-    else:
-        for name in _INPUTS:
-            if hasattr(node, name):
-                yield getattr(node, name), f"{path}.{name}", "" if name == "source" else name
-
-
-def _at(place: float | tuple[float, float]) -> str:
-    return ", ".join(f"{v:g}" for v in (place if isinstance(place, tuple) else (place,)))
+    for child in node.children():
+        yield from _walk(child.node, path + child.place, path, child.role)
 
 
 def _node(graph: Graph, node: Any, path: str, parent: str | None, role: str) -> d.NodeInfo:
@@ -98,31 +75,15 @@ def _node(graph: Graph, node: Any, path: str, parent: str | None, role: str) -> 
     )
 
 
-def _details(node: Any) -> dict[str, str]:
+def _details(node: n.Node) -> dict[str, str]:
     """Settings that differ from their defaults, in words."""
-    found = {}
-    for field in msgspec.structs.fields(type(node)):
-        value = getattr(node, field.name)
-        inner = field.name in (*_INPUTS, "states", "points", "inputs", "transitions", "clip")
-        if inner or (not field.required and value == _default(field)):
-            continue
-        if isinstance(value, dict):
-            found[field.name] = ", ".join(f"{k} {v:g}" for k, v in value.items())
-        elif isinstance(value, tuple):
-            found[field.name] = ", ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in value)
-        else:
-            found[field.name] = f"{value:g}" if isinstance(value, float) else str(value)
-    return found
-
-
-def _default(field: Any) -> Any:
-    return field.default if field.default is not msgspec.NODEFAULT else field.default_factory()
+    return {name: told(value).strip("()") for name, value in node.settings() if name != "clip"}
 
 
 def _parameters_of(node: Any) -> list[str]:
     """The names a node may read: which of them are parameters, the graph knows."""
     found = [getattr(node, name) for name in _VALUES if isinstance(getattr(node, name, None), str)]
-    found += [w for w in getattr(node, "weights", ()) if isinstance(w, str)]
+    found += [w for name in ("weights", "parameters") for w in getattr(node, name, ()) if isinstance(w, str)]
     for transition in getattr(node, "transitions", ()):
         found += [word for text in transition.when for word in _WORD.findall(text)]
     return list(dict.fromkeys(found))
@@ -136,7 +97,9 @@ def _machine(machine: n.StateMachine, path: str) -> d.MachineInfo:
         nodes=[f"{path}.states.{name}.source" for name in states],
         initial=machine.initial or states[0],
         transitions=[
-            d.TransitionInfo(t.source, t.to, list(t.when), t.seconds, t.blend) for t in machine.transitions
+            d.TransitionInfo(source, t.to, list(t.when), t.seconds, t.blend)
+            for t in machine.transitions
+            for source in t.sources
         ],
     )
 
@@ -181,8 +144,9 @@ def _vector(default: Any) -> tuple[float, ...]:
 
 def _range(name: str, parameter: Parameter, walked: list[_Place]) -> d.Vec2:
     """What a slider should span: the parameter's own range, else all that the graph does with it."""
-    if parameter.range is not None:
-        return parameter.range
+    bounds = parameter.wrap or parameter.range
+    if bounds is not None:
+        return bounds
     if parameter.type == "vector":
         far = max(2.0, *(1.5 * abs(v) for v in _vector(parameter.default)))
         return -far, far

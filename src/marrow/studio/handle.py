@@ -12,7 +12,6 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from marrow.errors import ValidationError
-from marrow.kernels.compiler import nothing_kept
 from marrow.studio.address import Address, has_screen, in_notebook, listen, secret
 from marrow.studio.makers import Maker, maker_of
 
@@ -26,7 +25,6 @@ __all__ = ["View", "open_view", "view"]
 
 PathLike = str | os.PathLike[str]
 OPENING = "Opening the character"
-COMPILING = "Compiling the engine for this machine: the first time, that takes a few seconds"
 
 
 def view(
@@ -83,7 +81,7 @@ def open_view(
         from marrow.studio.server import Server
 
         studio = Studio(chosen, hosts=() if address.anywhere else (host,), any_address=address.anywhere)
-        studio.hub.progress = (COMPILING if nothing_kept() else OPENING) if makers else None
+        studio.hub.progress = OPENING if makers else None
         server = Server(studio, sock)
     except BaseException:
         sock.close()

@@ -21,7 +21,8 @@ from marrow.studio.app import Studio
 
 __all__ = ["Server"]
 
-START_SECONDS = 20.0
+# Much longer than either takes: on a busy machine a thread may have to wait for its turn.
+START_SECONDS, CLOSE_SECONDS = 300.0, 60.0
 
 
 def _close(server: weakref.ref[Server]) -> None:
@@ -117,5 +118,5 @@ class Server:
         """Ends it, and the connections with it."""
         self._uvicorn.should_exit = True
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
-            self._thread.join(5.0)
+            self._thread.join(CLOSE_SECONDS)
         self._socket.close()

@@ -193,7 +193,7 @@ class Session:
         if name not in main.character.clips:
             raise UnknownNameError("clip", name, main.character.clips)
         self.mode = "clip"
-        main.play(name, fade=fade if self.playing else 0.0, loop=self.loop)
+        main.play(name, seconds=fade if self.playing else 0.0, loop=self.loop)
         if 1 in self.actors:
             self._follow(self.actors[1])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from maker import Maker, triangle
 from numpy.testing import assert_allclose
 
+import marrow as mw
 from marrow.errors import FormatError
 
 
@@ -167,3 +169,16 @@ def test_scale_option_reaches_translation_keys_only():
     )
     assert clip.tracks[0].values.tolist() == [[1, 1, 1], [2, 2, 2]]
     assert clip.tracks[1].values.tolist() == [[1, 1, 1], [1, 1, 1]]
+
+
+def test_events_outside_the_clip_are_dropped_with_a_line(tmp_path):
+    bones = mw.Skeleton(("a",), [-1])
+    clip = mw.Clip("c", bones, duration=2.0, events=(mw.Event(1.0, "in"), mw.Event(2.0, "end")))
+    path = tmp_path / "a.gltf"
+    mw.save(mw.Character(bones, clips=[clip]), path)
+    document = json.loads(path.read_text())
+    document["animations"][0]["extras"]["marrow"]["events"][0][0] = -3.0
+    path.write_text(json.dumps(document))
+    loaded = mw.load(path, cache=False)
+    assert [e.name for e in loaded.clips[0].events] == ["end"]
+    assert any("'in' at -3 s is outside" in line.message for line in loaded.report)

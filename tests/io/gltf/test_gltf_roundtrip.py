@@ -178,9 +178,10 @@ def a_clip(
     for channel in animated if draw(st.booleans()) else ():
         values = f32(rng.normal(size=(T, 3, 1) if kind == "cubic" else (T, 1)))
         tracks["morph", channel] = Track(channel, "morph", times, values, kind)  # type: ignore[arg-type]
-    events = tuple(Event(float(rng.random()), f"step{i}") for i in range(draw(st.integers(0, 2))))
     more = draw(st.sampled_from([{}, {"rate": 30.0}, {"additive": True}, {"duration": 9.5}]))
-    return Clip(name, skeleton, list(tracks.values()), events=events, **more)  # type: ignore[arg-type]
+    clip = Clip(name, skeleton, list(tracks.values()), **more)  # type: ignore[arg-type]
+    moments = clip.duration * rng.random(draw(st.integers(0, 2)))
+    return clip.replace(events=tuple(Event(t, f"step{i}") for i, t in enumerate(moments.tolist())))
 
 
 @given(character=characters(), suffix=st.sampled_from([".glb", ".gltf"]))
@@ -404,11 +405,12 @@ def document_of(path: Path) -> dict[str, Any]:
     return json.loads(data[20 : 20 + struct.unpack_from("<I", data, 12)[0]])  # type: ignore[no-any-return]
 
 
-def test_plain_file_carries_no_notes(tmp_path: Path):
+def test_plain_file_carries_no_notes_but_its_name(tmp_path: Path):
     character = skinned_bar().load()
     path = tmp_path / "hero.glb"
-    gltf.write(character.replace(name=None), path)
+    gltf.write(character, path)
     document = document_of(path)
+    assert document["scenes"][0].pop("extras") == {"marrow": {"name": character.name}}
     assert "extras" not in json.dumps(document)
     assert [n.get("skin") for n in document["nodes"]] == [0, None, None]
 

@@ -40,6 +40,8 @@ export class CharacterView {
   private readonly binds: Matrix4[];
   private readonly paletteJoints: Uint32Array;
   private readonly reach: (Box3 | null)[];
+  /** The palette entries that move some vertex. */
+  private readonly used: number[];
 
   constructor(
     readonly info: CharacterInfo,
@@ -62,6 +64,7 @@ export class CharacterView {
       part.measure(this.reach);
       this.group.add(part.mesh);
     }
+    this.used = [...this.reach.keys()].filter((entry) => this.reach[entry] !== null);
     const largest = Math.max(1, ...info.meshes.map((mesh) => mesh.vertices));
     this.most = Math.max(1, Math.floor(SKINNED_MOST / largest));
   }
@@ -115,7 +118,7 @@ export class CharacterView {
     this.split = true;
     const total = this.info.palette * this.chosen.length;
     this.dual.reserve(20 * total);
-    splitMatrices(this.palette.data.subarray(0, 12 * total), this.pivots, this.info.palette, this.dual.data);
+    splitMatrices(this.palette.data.subarray(0, 12 * total), this.pivots, this.info.palette, this.used, this.dual.data);
     this.dual.changed();
   }
 

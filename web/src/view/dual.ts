@@ -4,20 +4,25 @@ const RIGID = 1e-6;
 
 /**
  * For each 3x4 matrix, 20 floats: real and dual quaternion (xyzw), then the three rows of a stretch about the joint's bind
- * position: `M p = rigid(stretch p)`, as the engine's `rigid_and_stretch` has it.
+ * position: `M p = rigid(stretch p)`, as the engine's `rigid_and_stretch` has it. A scale that all `used` matrices of an
+ * instance share comes first: that of a mesh in other units is no stretch of any joint.
  */
 export function splitMatrices(
   matrices: Float32Array,
   pivots: Float32Array,
   entries: number,
+  used: readonly number[],
   out: Float32Array,
 ): void {
   const total = matrices.length / 12;
   const r = new Float64Array(9);
   const s = new Float64Array(9);
+  let sigma = 1;
   for (let i = 0; i < total; i++) {
     const m = 12 * i;
+    if (i % entries === 0) sigma = commonScale(matrices, m, used);
     const a = at(matrices, m);
+    if (sigma !== 1) for (let k = 0; k < 9; k++) a[k] /= sigma;
     const rigid = isRotation(a);
     if (rigid) {
       r.set(a);
@@ -29,7 +34,7 @@ export function splitMatrices(
           s[3 * row + col] = r[row] * a[col] + r[3 + row] * a[3 + col] + r[6 + row] * a[6 + col];
     }
     const p = 3 * (i % entries);
-    const px = pivots[p], py = pivots[p + 1], pz = pivots[p + 2];
+    const px = sigma * pivots[p], py = sigma * pivots[p + 1], pz = sigma * pivots[p + 2];
     const ox = rigid ? 0 : px - (s[0] * px + s[1] * py + s[2] * pz);
     const oy = rigid ? 0 : py - (s[3] * px + s[4] * py + s[5] * pz);
     const oz = rigid ? 0 : pz - (s[6] * px + s[7] * py + s[8] * pz);
@@ -43,7 +48,7 @@ export function splitMatrices(
     out[o + 5] = 0.5 * (ty * w + tz * x - tx * z);
     out[o + 6] = 0.5 * (tz * w + tx * y - ty * x);
     out[o + 7] = -0.5 * (tx * x + ty * y + tz * z);
-    for (let row = 0; row < 3; row++) for (let col = 0; col < 3; col++) out[o + 8 + 4 * row + col] = s[3 * row + col];
+    for (let row = 0; row < 3; row++) for (let col = 0; col < 3; col++) out[o + 8 + 4 * row + col] = sigma * s[3 * row + col];
     out[o + 11] = ox;
     out[o + 15] = oy;
     out[o + 19] = oz;
@@ -56,6 +61,25 @@ const linear = new Float64Array(9);
 function at(m: Float32Array, i: number): Float64Array {
   for (let row = 0; row < 3; row++) for (let col = 0; col < 3; col++) linear[3 * row + col] = m[i + 4 * row + col];
   return linear;
+}
+
+/** The uniform scale that all used matrices of an instance share, from `first` on; 1 where they share none. */
+function commonScale(matrices: Float32Array, first: number, used: readonly number[]): number {
+  let square = 0;
+  for (const entry of used) {
+    const a = at(matrices, first + 12 * entry);
+    const own = (a[0] * a[0] + a[3] * a[3] + a[6] * a[6] + a[1] * a[1] + a[4] * a[4] + a[7] * a[7] + a[2] * a[2] + a[5] * a[5] + a[8] * a[8]) / 3;
+    if (square === 0) square = own;
+    let off = Math.abs(own - square);
+    for (let i = 0; i < 3; i++)
+      for (let j = i; j < 3; j++) {
+        const dot = a[i] * a[j] + a[3 + i] * a[3 + j] + a[6 + i] * a[6 + j];
+        off = Math.max(off, Math.abs(dot - (i === j ? own : 0)));
+      }
+    if (!(off <= 1e-4 * square) || !(determinant(a) > 0)) return 1;
+  }
+  const size = Math.sqrt(square);
+  return Math.abs(size - 1) > 1e-5 && size > 0 ? size : 1;
 }
 
 function determinant(a: Float64Array): number {

@@ -1,15 +1,13 @@
-"""The nodes a graph is made of, one module each. Procedural nodes (`TwoBoneIK`, `LookAt`) take a finished pose as their
-`source`; more of them belong beside these two."""
+"""The nodes a graph is made of, one module each: what it says, and how it is laid out for the control kernel."""
 
 from __future__ import annotations
 
-import sys
-
 from marrow.graph.nodes.additive import Additive
-from marrow.graph.nodes.base import Ease, Node, Value
+from marrow.graph.nodes.base import AnyNode, Ease, Input, Node, Value, Vector, known_nodes
 from marrow.graph.nodes.blend import Blend
 from marrow.graph.nodes.blend_space import BlendSpace1D, BlendSpace2D, Point1D, Point2D
 from marrow.graph.nodes.clip import ClipNode
+from marrow.graph.nodes.function import Function, FunctionCall
 from marrow.graph.nodes.layer import Channel, LayerBlend
 from marrow.graph.nodes.look_at import LookAt
 from marrow.graph.nodes.pose import PoseNode
@@ -17,6 +15,7 @@ from marrow.graph.nodes.root_motion import RootMotion
 from marrow.graph.nodes.slot import Slot
 from marrow.graph.nodes.speed import Speed
 from marrow.graph.nodes.state_machine import State, StateMachine, Transition
+from marrow.graph.nodes.sub_graph import SubGraph
 from marrow.graph.nodes.switch import Switch
 from marrow.graph.nodes.two_bone_ik import TwoBoneIK
 
@@ -29,6 +28,9 @@ __all__ = [
     "Channel",
     "ClipNode",
     "Ease",
+    "Function",
+    "FunctionCall",
+    "Input",
     "LayerBlend",
     "LookAt",
     "Node",
@@ -40,31 +42,11 @@ __all__ = [
     "Speed",
     "State",
     "StateMachine",
+    "SubGraph",
     "Switch",
     "Transition",
     "TwoBoneIK",
     "Value",
+    "Vector",
+    "known_nodes",
 ]
-
-AnyNode = (
-    ClipNode
-    | PoseNode
-    | Blend
-    | BlendSpace1D
-    | BlendSpace2D
-    | LayerBlend
-    | Additive
-    | StateMachine
-    | Slot
-    | Switch
-    | Speed
-    | RootMotion
-    | TwoBoneIK
-    | LookAt
-    | str
-)
-"""What an input may be: a node, or the name of a clip to play in a loop."""
-
-# Nodes hold nodes: the union can only be named once all of them exist, so it is handed to their modules here.
-for _node in AnyNode.__args__[:-1]:
-    vars(sys.modules[_node.__module__])["AnyNode"] = AnyNode

@@ -1,21 +1,229 @@
-"""What all nodes share: they are frozen, comparable data, written to JSON with their class name as the tag `node`."""
+"""What all nodes share: `Node`, the base class of those in this folder and of those that users write.
+
+A node is frozen, comparable data. It is written to JSON with the name of its class as the tag `node`, and read back by
+that name: every class that derives from `Node` is known from the moment it is defined.
+
+To add a node, write one file: a class with its fields, and either `expand`, which says it in other nodes, or `compile`,
+which lays it out for the control kernel.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import msgspec
 
-__all__ = ["Ease", "Node", "Value"]
+from marrow.errors import MarrowError, ValidationError
+
+if TYPE_CHECKING:
+    from marrow.graph.compiler import Compiler
+    from marrow.graph.needs import Needs
+    from marrow.graph.tables import Part, Place
+
+__all__ = ["AnyNode", "Ease", "Input", "Node", "Value", "Vector", "known_nodes", "node_from_data"]
 
 Value = float | str
 """A number, or the name of a parameter."""
 
+Vector = str | tuple[float, float, float]
+"""A vector parameter by name, or a constant."""
+
 Ease = Literal["linear", "smooth", "smoother", "in", "out"]
 """How a fade runs from 0 to 1: `s`, `3s^2 - 2s^3`, `6s^5 - 15s^4 + 10s^3`, `s^2`, `1 - (1 - s)^2`."""
 
+_known: dict[str, type[Node]] = {}
+
+
+class Input(NamedTuple):
+    """A node below another: where it stands (`.states.walk.source`), what it is, and what to call it in a drawing."""
+
+    place: str
+    node: AnyNode
+    role: str
+
 
 class Node(
-    msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="node", tag=str
+    msgspec.Struct,
+    frozen=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    tag_field="node",
+    tag=str,
+    kw_only=True,
 ):
-    """A piece of a graph: it describes a pose over time. Descriptions hold no state and may be shared."""
+    """A piece of a graph: it describes a pose over time. Descriptions hold no state and may be shared.
+
+    Derive from it to make nodes of your own out of others:
+
+        class Tired(mw.graph.Node, frozen=True):
+            source: mw.graph.AnyNode
+            how: float | str = 0.5
+
+            def expand(self):
+                return mw.graph.Blend((self.source, "slouch"), (self.how,))
+    """
+
+    name: str = ""
+    """What it is called from outside, as in `crowd.state("legs")`; no two nodes share one."""
+
+    colour: ClassVar[str] = "#f2f2f2"
+    """What drawings fill its box with."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        name = cls.__name__
+        other = _known.get(name)
+        # The same class defined once more, as in a notebook, takes the place of the first.
+        if other is not None and (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise ValidationError(
+                f"there is a node called {name!r} already, in {other.__module__}: choose another name"
+            )
+        _known[name] = cls
+
+    def children(self) -> tuple[Input, ...]:
+        """The nodes below this one. As it stands: every field that holds a node, a tuple or a dict of nodes."""
+        return tuple(_found(self))
+
+    def expand(self) -> AnyNode:
+        """The same motion said in other nodes. Nodes that users write need only this."""
+        raise ValidationError(f"{type(self).__name__} has neither expand() nor compile()")
+
+    def compile(self, compiler: Compiler, at: Place) -> Part:
+        """Checks the node and lays it out in the compiler's tables."""
+        return compiler.expanded(self, at)
+
+    def needs(self, needs: Needs) -> None:
+        """Tells which joints, clips and morphs a character must have, besides those of its inputs."""
+
+    def says(self) -> list[str]:
+        """What a drawing writes beside its name: settings that are not the usual ones."""
+        return [f"{name} {told(value)}" for name, value in self.settings()]
+
+    def settings(self) -> Iterator[tuple[str, Any]]:
+        """Fields that are no inputs and differ from their defaults."""
+        inner = {i.place.lstrip(".").split(".")[0].split("[")[0] for i in self.children()}
+        for info in msgspec.structs.fields(self):
+            value = getattr(self, info.name)
+            if info.name in inner or value is None or _is_default(info, value):
+                continue
+            yield info.name, value
+
+
+def _is_default(info: Any, value: Any) -> bool:
+    if info.default is not msgspec.NODEFAULT:
+        return bool(value == info.default)
+    return info.default_factory is not msgspec.NODEFAULT and bool(value == info.default_factory())
+
+
+def told(value: Any) -> str:
+    """A value as drawings write it."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, tuple):
+        return "(" + ", ".join(told(v) for v in value) + ")"
+    if isinstance(value, dict):
+        return ", ".join(f"{k} {told(v)}" for k, v in value.items())
+    return str(value)
+
+
+if TYPE_CHECKING:
+    AnyNode = Node | str
+    """What an input may be: a node, or the name of a clip to play in a loop."""
+else:
+
+    class _Anything(type):
+        def __instancecheck__(cls, value: object) -> bool:
+            return isinstance(value, (Node, str))
+
+    class AnyNode(metaclass=_Anything):
+        """What an input may be: a node, or the name of a clip to play in a loop."""
+
+
+def _found(node: Node) -> Iterator[Input]:
+    for info in msgspec.structs.fields(node):
+        value, name = getattr(node, info.name), info.name
+        if isinstance(value, Node) or (info.type is AnyNode and isinstance(value, str)):
+            yield Input(f".{name}", value, "" if name == "source" else name)
+        elif isinstance(value, tuple) and AnyNode in getattr(info.type, "__args__", ()):
+            for k, item in enumerate(value):
+                yield Input(f".{name}[{k}]", item, str(k))
+        elif isinstance(value, dict) and AnyNode in getattr(info.type, "__args__", ()):
+            for key, item in value.items():
+                yield Input(f".{name}.{key}", item, key)
+
+
+def known_nodes() -> dict[str, type[Node]]:
+    """All classes of nodes by name: marrow's own and those that were defined elsewhere."""
+    return dict(_known)
+
+
+_reading: ContextVar[tuple[Any, tuple[str, ...]] | None] = ContextVar(
+    "the graph file that is being read", default=None
+)
+
+
+@contextmanager
+def reading_files(beside: Callable[[str, object], dict[str, Any]], path: object) -> Iterator[None]:
+    """While a graph file is read: `beside(name, path)` gives what other files that it names hold."""
+    around = _reading.get()
+    before = around[1] if around is not None else ()
+    here = str(Path(path).resolve()) if isinstance(path, (str, Path)) else str(path)
+    if here in before:
+        raise ValueError(f"{path} contains itself")
+    token = _reading.set((lambda name: beside(name, path), (*before, here)))
+    try:
+        yield
+    finally:
+        _reading.reset(token)
+
+
+def _with_files(data: dict[str, Any]) -> dict[str, Any]:
+    """The data of a node with the graph that its `file` names."""
+    reading = _reading.get()
+    if "file" not in data or data.get("node") != "SubGraph" or reading is None:
+        return data
+    try:
+        graph = reading[0](data["file"])
+    except MarrowError as error:
+        raise ValueError(str(error)) from None
+    return {key: value for key, value in data.items() if key != "file"} | {"graph": graph}
+
+
+PLACE = "\0"
+"""Between a message and the place it is about, while it travels up from node to node."""
+
+
+def node_from_data(kind: Any, data: Any) -> Any:
+    """Makes a node from plain data; what `msgspec` calls where it finds `AnyNode`."""
+    if kind is not AnyNode:
+        raise NotImplementedError(f"a graph cannot hold a {kind}")
+    if isinstance(data, (str, Node)):
+        return data
+    if not isinstance(data, dict) or not isinstance(data.get("node"), str):
+        raise ValueError(f"expected a node or the name of a clip, got {_short(data)}")
+    cls = _known.get(data["node"])
+    if cls is None:
+        raise ValueError(
+            f"there is no node called {data['node']!r}; known: {', '.join(sorted(_known))}. Nodes of your own are known "
+            "once the module that defines them is imported"
+        )
+    try:
+        return msgspec.convert(_with_files(data), cls, dec_hook=node_from_data)
+    except msgspec.ValidationError as error:
+        raise ValueError(PLACE.join(message_and_place(error))) from None
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 60 else f"{text[:57]}..."
+
+
+def message_and_place(error: Exception) -> tuple[str, str]:
+    """What msgspec says is wrong, and where."""
+    message, _, place = str(error).partition(" - at `$")
+    message, _, inner = message.partition(PLACE)
+    return message, place.rstrip("`") + inner

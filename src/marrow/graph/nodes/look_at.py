@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import itertools
+import math
+from typing import TYPE_CHECKING, ClassVar
 
-from marrow.graph.nodes.base import Node, Value
-from marrow.graph.nodes.two_bone_ik import Vector
+import numpy as np
+
+from marrow.errors import ValidationError
+from marrow.graph.nodes.base import AnyNode, Node, Value, Vector
+from marrow.graph.nodes.procedural import compile_procedural
+from marrow.graph.tables import Part, Place
+from marrow.kernels.operations import codes as kernel
+from marrow.math import quaternion, transform
+from marrow.math.elementary import dot
 
 if TYPE_CHECKING:
-    from marrow.graph.nodes import AnyNode
+    from marrow.graph.compiler import Compiler
+    from marrow.graph.needs import Needs
 
 __all__ = ["LookAt"]
 
 
-class LookAt(Node, frozen=True, omit_defaults=True, forbid_unknown_fields=True, tag=str):
+class LookAt(Node, frozen=True):
     """Turns `joints`, listed from the body outward with each one's share of what is left to turn, until the last of them
     looks at `target` (model space). `axis` is the last joint's own direction that looks; when left out, the one that
     faces forward (+Z) in the rest pose. It turns at most `limit` degrees away from where it looks in the pose."""
@@ -24,3 +34,39 @@ class LookAt(Node, frozen=True, omit_defaults=True, forbid_unknown_fields=True, 
     axis: tuple[float, float, float] | None = None
     limit: float = 90.0
     weight: Value = 1.0
+
+    colour: ClassVar[str] = "#f7e8f3"
+
+    def needs(self, needs: Needs) -> None:
+        needs.chain(*self.joints)
+
+    def compile(self, compiler: Compiler, at: Place) -> Part:
+        c, path = compiler, at.path
+        if not self.joints:
+            raise ValidationError(f"{path}.joints: expected at least one")
+        joints = [c.joint(name, f"{path}.joints") for name in self.joints]
+        for a, b in itertools.pairwise(joints):
+            if a not in c.skeleton.ancestors(b):
+                names = c.skeleton.names
+                raise ValidationError(
+                    f"{path}.joints: {names[a]!r} must be above {names[b]!r}: list from the body outward"
+                )
+        shares = list(self.joints.values())
+        if not all(0 <= s <= 1 for s in shares):
+            raise ValidationError(f"{path}.joints: shares must be from 0 to 1, got {shares}")
+        limit = math.radians(self.limit)
+        if not 0 <= limit <= math.pi + 1e-6:
+            raise ValidationError(f"{path}.limit: expected 0 to 180 degrees, got {self.limit}")
+        if self.axis is None:
+            _, rotation, _ = transform.decompose(c.skeleton.rest_model[joints[-1]].astype(np.float64))
+            axis = quaternion.rotate(quaternion.conjugate(rotation), np.array([0.0, 0.0, 1.0]))
+        else:
+            axis = np.array(self.axis, np.float64)
+            if not np.isfinite(axis).all() or dot(axis, axis) < 1e-18:
+                raise ValidationError(f"{path}.axis: expected a direction, got {self.axis}")
+            axis = axis / np.sqrt(dot(axis, axis))
+        target = c.builder.vector(self.target, f"{path}.target")
+        index = len(c.ints)
+        c.ints += [len(joints), c.vectors, len(c.floats), *joints]
+        c.floats += [*(float(v) for v in axis), limit, *shares]
+        return compile_procedural(c, at, self.source, self.weight, code=kernel.LOOK, index=index, refs=target)

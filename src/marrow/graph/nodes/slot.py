@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from marrow.graph.nodes.base import Node
+import numpy as np
+
+from marrow.errors import ValidationError
+from marrow.graph.compiled import SlotEntry
+from marrow.graph.nodes.base import AnyNode, Node
 from marrow.graph.nodes.layer import Channel
+from marrow.graph.nodes.pose import PoseNode
+from marrow.graph.tables import Part, Place, Scope
+from marrow.kernels import control_tables as ct
+from marrow.kernels.operations import codes as kernel
 
 if TYPE_CHECKING:
-    from marrow.graph.nodes import AnyNode
+    from marrow.graph.compiler import Compiler
+    from marrow.graph.needs import Needs
 
 __all__ = ["Slot"]
 
 
-class Slot(Node, frozen=True, omit_defaults=True, forbid_unknown_fields=True, tag=str):
+class Slot(Node, frozen=True):
     """Shows `source` until `animator.play_slot(name, clip)` plays a clip over it, on the whole body or the part that
-    `joints`, `mask`, `depth_falloff` and `channels` say, as in `LayerBlend`. `additive=True` adds additive clips."""
+    `joints`, `mask`, `depth_falloff` and `channels` say, as in `LayerBlend`. `additive=True` adds additive clips.
+
+    What plays in a slot ends when the slot is out of sight, as in a state that is left.
+    """
 
     name: str
     source: AnyNode
@@ -25,3 +37,32 @@ class Slot(Node, frozen=True, omit_defaults=True, forbid_unknown_fields=True, ta
     channels: tuple[Channel, ...] = ("translation", "rotation", "scale")
     morphs: tuple[str, ...] = ()
     additive: bool = False
+
+    colour: ClassVar[str] = "#e9f6e9"
+
+    def needs(self, needs: Needs) -> None:
+        needs.joints(*self.joints, *self.mask)
+        needs.morphs.update(self.morphs)
+
+    def compile(self, compiler: Compiler, at: Place) -> Part:
+        c = compiler
+        if not self.name or self.name in c.slots:
+            raise ValidationError(f"{at.path}.name: expected a name no other slot has, got {self.name!r}")
+        if at.scope.additive:
+            raise ValidationError(f"{at.path}: a slot plays over a pose, not over differences")
+        J, M = len(c.skeleton), len(c.skeleton.morph_names)
+        joints, morphs = np.ones(J, np.float32), np.ones(M, np.float32)
+        if self.joints or self.mask:
+            joints = c.builder.joint_mask(self.joints, self.mask, self.depth_falloff, at.path)
+            morphs = c.builder.morph_mask(self.morphs, at.path)
+        code, mask, root = c.layer_mask(joints, morphs, self.channels, "local", at.path)
+        if self.additive:
+            code, mask, root = kernel.ADD, c.builder.mask((joints, np.ones(M, np.float32))), 0.0
+        # Over a pose that stands still there is nothing to keep up while the slot covers it.
+        covers = isinstance(self.source, PoseNode) and code == kernel.LAYER and joints.all() and morphs.all()
+        row = c.builder.add("slots", at.number, code, mask, c.keep(c.pose_size), int(covers), root)
+        c.slots[self.name] = SlotEntry(row, self.additive)
+        (base,) = c.children(at, [(self.source, ".source", Scope(c.region(), at.scope.sync))])
+        c.row(at, kind=ct.SLOT, data=row)
+        c.section = max(c.section, 5)
+        return Part(at.number, max(base.depth, 2), base.length + ct.VOICES + 5, True)

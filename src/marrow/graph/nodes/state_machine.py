@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
 
-from marrow.graph.nodes.base import Ease, Node
+from marrow.errors import ValidationError
+from marrow.graph.compiled import MachineEntry
+from marrow.graph.endless import check_endless
+from marrow.graph.nodes.base import AnyNode, Ease, Input, Node
+from marrow.graph.rules import Rule, parse_rule
+from marrow.graph.tables import Part, Place, Scope, seconds, unknown
+from marrow.kernels import control_tables as ct
 
 if TYPE_CHECKING:
-    from marrow.graph.nodes import AnyNode
+    from marrow.graph.compiler import Compiler
 
 __all__ = ["State", "StateMachine", "Transition"]
+
+EASES = ("linear", "smooth", "smoother", "in", "out")
+INTERRUPTS = ("any", "higher", "none")
+MOST_WAYS = 10_000
 
 
 class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -22,19 +33,20 @@ class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Transition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Goes from the state `source` (`"*"`: from any other) to the state `to` once all of `when` hold.
+    """Goes from the state `source` (`"*"`: from any other; several: from each of them) to the state `to` once all of `when`
+    hold. A state may lead to itself: it then starts over.
 
-    Each condition is a comparison of a parameter (`"speed > 0.5"`, `"gear == 2"`), a bool or trigger by name
-    (`"jump"`, `"not grounded"`), `"elapsed >= 0.5"` (seconds in this state) or `"remaining <= 0.2"` (seconds until its
-    main clip ends). Times are met exactly, whatever the frame rate. Where several could start, the highest `priority`
-    wins, then the first.
+    Each condition is a rule: comparisons of parameters and numbers (`"speed > 0.5"`, `"gear + 1 == wanted"`), bools and
+    triggers by name, joined by `and`, `or`, `not` and brackets. `elapsed` is the seconds in this state, `remaining` those
+    until its main clip ends, `progress` the share of that clip (0 to 1). Times are met exactly, whatever the frame rate.
+    Where several transitions could start, the highest `priority` wins, then the first.
 
     `blend="fade"` mixes the two for `seconds` along `ease`; `"inertia"` switches at once and lets the difference die out
     in `seconds`, smooth in place and speed, at the cost of one pose. `interrupt` says what may start while it runs: any
     transition, only those of higher priority, or none. Nothing pops when it does.
     """
 
-    source: str
+    source: str | tuple[str, ...]
     to: str
     when: tuple[str, ...] = ()
     seconds: float = 0.2
@@ -43,10 +55,196 @@ class Transition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
     priority: int = 0
     interrupt: Literal["any", "higher", "none"] = "any"
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return (self.source,) if isinstance(self.source, str) else self.source
 
-class StateMachine(Node, frozen=True, omit_defaults=True, forbid_unknown_fields=True, tag=str):
-    """Holds `states` by name, begins in `initial` (the first when left out) and follows `transitions`."""
+    def __str__(self) -> str:
+        how = f"{self.blend} {self.seconds:g} s" if self.seconds else "at once"
+        return f"{', '.join(self.sources)} -> {self.to}: {' and '.join(self.when) or 'always'} ({how})"
+
+
+class StateMachine(Node, frozen=True):
+    """Holds `states` by name, begins in `initial` (the first when left out) and follows `transitions`.
+
+    `conduits` are names that transitions may lead to and from as to a state, and where nothing stays: a way through one is
+    taken when all conditions along it hold, with the blend of its last transition and the priority of its first.
+    """
 
     states: dict[str, State]
     transitions: tuple[Transition, ...] = ()
     initial: str | None = None
+    conduits: tuple[str, ...] = ()
+
+    colour: ClassVar[str] = "#fdf0dc"
+
+    def children(self) -> tuple[Input, ...]:
+        return tuple(Input(f".states.{n}.source", s.source, n) for n, s in self.states.items())
+
+    def settings(self) -> Iterator[tuple[str, Any]]:
+        return (pair for pair in super().settings() if pair[0] != "transitions")
+
+    def says(self) -> list[str]:
+        return [*super().says(), *map(str, self.transitions)]
+
+    def compile(self, compiler: Compiler, at: Place) -> Part:
+        c, path = compiler, at.path
+        names = tuple(self.states)
+        if not names:
+            raise ValidationError(f"{path}.states: a machine needs at least one")
+        initial = names[0] if self.initial is None else self.initial
+        if initial not in self.states:
+            raise unknown("state", initial, names, f"{path}.initial")
+        rules = [self._check(c, t, f"{path}.transitions[{k}]") for k, t in enumerate(self.transitions)]
+        ways = {name: self._ways(name, rules, path) for name in names}
+        _check_reachable(ways, initial, path)
+        check_endless(ways, c.graph.parameters, path)
+        inertial = any(t.blend == "inertia" or name == t.to for name in names for t, _ in ways[name])
+        machine = MachineLayout(c, at, len(names), names.index(initial), inertial)
+        c.machines[path] = MachineEntry(machine.index, names)
+        parts = machine.children([(s.source, f".states.{n}.source") for n, s in self.states.items()])
+        for k, name in enumerate(names):
+            begin = len(c.builder.rows["transitions"])
+            for transition, rule in ways[name]:
+                _transition(c, transition, names, rule)
+            asks = any(rule.clip_times for _, rule in ways[name])
+            machine.state(k, parts[k].node, begin, len(ways[name]), asks)
+        return machine.finish(parts)
+
+    def _check(self, c: Compiler, transition: Transition, where: str) -> Rule:
+        """A transition's names and numbers, and its rule."""
+        known = (*self.states, *self.conduits)
+        if not transition.sources:
+            raise ValidationError(f"{where}.source: expected at least one state")
+        for source in transition.sources:
+            if source != "*" and source not in known:
+                raise unknown("state", source, ("*", *known), f"{where}.source")
+        if transition.to not in known:
+            raise unknown("state", transition.to, known, f"{where}.to")
+        seconds(transition.seconds, f"{where}.seconds")
+        return parse_rule(transition.when, c.graph.parameters, where)
+
+    def _ways(self, name: str, rules: list[Rule], path: str) -> list[tuple[Transition, Rule]]:
+        """The transitions that leave a state, conduits passed through, the most important ones first."""
+        found: list[tuple[Transition, Rule, int]] = []
+
+        def follow(
+            place: str, along: tuple[Rule, ...], first: Transition | None, passed: tuple[str, ...]
+        ) -> None:
+            for k, t in enumerate(self.transitions):
+                anywhere = "*" in t.sources and first is None and t.to != place
+                if place not in t.sources and not anywhere:
+                    continue
+                if t.to in passed:
+                    raise ValidationError(f"{path}.conduits: {t.to!r} leads back to itself")
+                head = first or t
+                if t.to in self.conduits:
+                    follow(t.to, (*along, rules[k]), head, (*passed, t.to))
+                elif len(found) >= MOST_WAYS:
+                    raise ValidationError(f"{path}.conduits: more than {MOST_WAYS} ways lead through them")
+                else:
+                    found.append((t, _together((*along, rules[k])), head.priority))
+
+        follow(name, (), None, ())
+        found.sort(key=lambda way: -way[2])
+        return [(transition, rule) for transition, rule, _ in found]
+
+
+def _together(rules: tuple[Rule, ...]) -> Rule:
+    """All rules along a way."""
+    whole = Rule([])
+    for rule in rules:
+        if rule.operations:
+            both = bool(whole.operations)
+            whole.operations += rule.operations + ([(ct.AND, None, 0.0)] if both else [])
+        whole.comparisons += rule.comparisons
+        whole.timed, whole.clip_times = whole.timed or rule.timed, whole.clip_times or rule.clip_times
+        whole.triggers += rule.triggers
+        whole.needs = whole.needs or rule.needs
+    return whole
+
+
+def _transition(c: Compiler, transition: Transition, names: tuple[str, ...], rule: Rule) -> None:
+    b = c.builder
+    begin = len(b.rows["rules"])
+    smoothed = False
+    for code, name, value in rule.operations:
+        ref = 0
+        if name is not None:
+            entry = b.parameters[name]
+            ref = entry.column if code == ct.TRIGGERED else entry.index
+            smoothed = smoothed or c.graph.parameters[name].smoothing > 0
+        b.add("rules", code, ref, value)
+    b.add(
+        "transitions", names.index(transition.to), EASES.index(transition.ease), int(transition.blend == "inertia"),
+        transition.priority, INTERRUPTS.index(transition.interrupt), begin, len(rule.operations), rule.comparisons,
+        int(rule.timed), int(smoothed), -1 if rule.needs is None else b.parameters[rule.needs].column,
+        transition.seconds,
+    )  # fmt: skip
+
+
+def _check_reachable(ways: dict[str, list[tuple[Transition, Rule]]], initial: str, path: str) -> None:
+    reached, fresh = {initial}, [initial]
+    while fresh:
+        for transition, _ in ways[fresh.pop()]:
+            if transition.to not in reached:
+                reached.add(transition.to)
+                fresh.append(transition.to)
+    missed = [name for name in ways if name not in reached]
+    if missed:
+        raise ValidationError(
+            f"{path}.states.{missed[0]}: no transition leads to this state from {initial!r}"
+        )
+
+
+class MachineLayout:
+    """The rows of a state machine or a switch: one state per input, of which one is shown."""
+
+    def __init__(
+        self,
+        c: Compiler,
+        at: Place,
+        count: int,
+        initial: int,
+        inertial: bool,
+        *,
+        switch: int | None = None,
+        ease: str = "smooth",
+        inertia: bool = False,
+        seconds: float = 0.0,
+    ) -> None:
+        self.c, self.at, self.count = c, at, count
+        self.memory = c.keep(c.inertia_size) if inertial else -1
+        self.first = len(c.builder.rows["states"])
+        # Its own row comes before those of machines inside its states.
+        self.row = [
+            at.number, self.first, count, initial, self.memory, 0, int(switch is not None), switch or 0,
+            EASES.index(ease), int(inertia), seconds,
+        ]  # fmt: skip
+        self.index = c.builder.add("machines", *self.row)
+        c.builder.rows["states"] += [(0, 0, 0, 0)] * count
+        c.row(at, kind=ct.MACHINE, data=self.index)
+
+    def children(self, sources: list[tuple[Any, str]]) -> list[Part]:
+        c, scope = self.c, self.at.scope
+        functions = len(c.functions)
+        inside = Scope(c.region() if self.memory >= 0 else scope.region, None, scope.additive)
+        parts = c.children(self.at, [(node, place, inside) for node, place in sources])
+        if len(c.functions) > functions:
+            # Inertia starts when the functions inside have run.
+            self.row[5] = 2 * len(c.functions)
+            c.builder.rows["machines"][self.index] = tuple(self.row)
+        return parts
+
+    def state(self, k: int, node: int, begin: int = 0, count: int = 0, clip_times: bool = False) -> None:
+        self.c.builder.rows["states"][self.first + k] = (node, begin, count, int(clip_times))
+
+    def finish(self, parts: list[Part]) -> Part:
+        summed = self.c.summed(self.at, parts)
+        if self.memory < 0:
+            return summed
+        # Where inertia starts, four poses lie on the stack, over one of an earlier section, and clips at their
+        # beginning take two operations.
+        self.c.deepest = max(self.c.deepest, summed.depth + 4)
+        self.c.section = max(self.c.section, 8 * summed.length + 8)
+        return Part(self.at.number, summed.depth, summed.length + 2, True)

@@ -2,21 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from marrow.graph.nodes.base import Ease, Node, Value
+from marrow.errors import ValidationError
+from marrow.graph.nodes.base import AnyNode, Ease, Node, Value
+from marrow.graph.nodes.state_machine import MachineLayout
+from marrow.graph.tables import Part, Place, seconds
 
 if TYPE_CHECKING:
-    from marrow.graph.nodes import AnyNode
+    from marrow.graph.compiler import Compiler
 
 __all__ = ["Switch"]
 
 
-class Switch(Node, frozen=True, omit_defaults=True, forbid_unknown_fields=True, tag=str):
+class Switch(Node, frozen=True):
     """Shows the input whose number `index` is nearest to (a bool parameter chooses between two), cross-fading for
-    `seconds` when that changes. An input starts over when it comes up."""
+    `seconds` when that changes, or with `blend="inertia"` as `Transition` does. An input starts over when it comes up."""
 
     index: Value
     inputs: tuple[AnyNode, ...]
     seconds: float = 0.0
     ease: Ease = "smooth"
+    blend: Literal["fade", "inertia"] = "fade"
+
+    colour: ClassVar[str] = "#fdf0dc"
+
+    def compile(self, compiler: Compiler, at: Place) -> Part:
+        c = compiler
+        if not self.inputs:
+            raise ValidationError(f"{at.path}.inputs: a switch needs at least one")
+        seconds(self.seconds, f"{at.path}.seconds")
+        inertia = self.blend == "inertia" and self.seconds > 0
+        machine = MachineLayout(
+            c,
+            at,
+            len(self.inputs),
+            0,
+            inertia,
+            switch=c.builder.value(self.index, f"{at.path}.index"),
+            ease=self.ease,
+            inertia=inertia,
+            seconds=self.seconds,
+        )
+        parts = machine.children([(node, f".inputs[{k}]") for k, node in enumerate(self.inputs)])
+        for k, part in enumerate(parts):
+            machine.state(k, part.node)
+        return machine.finish(parts)

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, ClassVar
 
-from marrow.graph.nodes.base import Node, Value
+import numpy as np
+
+from marrow.errors import ValidationError
+from marrow.graph.nodes.base import AnyNode, Node, Value, Vector
+from marrow.graph.nodes.procedural import compile_procedural
+from marrow.graph.tables import Part, Place
+from marrow.kernels.operations import codes as kernel
+from marrow.math import quaternion, transform
+from marrow.math.elementary import dot
+from marrow.model.skeleton import Skeleton
 
 if TYPE_CHECKING:
-    from marrow.graph.nodes import AnyNode
+    from marrow.graph.compiler import Compiler
+    from marrow.graph.needs import Needs
 
 __all__ = ["TwoBoneIK"]
 
-Vector = str | tuple[float, float, float]
-"""A vector parameter by name, or a constant."""
 
-
-class TwoBoneIK(Node, frozen=True, omit_defaults=True, forbid_unknown_fields=True, tag=str):
+class TwoBoneIK(Node, frozen=True):
     """Turns the parent and grandparent of the joint `tip` (or `mid` and `upper`, where other joints lie between) so that
     `tip` comes to `target`, in model space. The limb bends towards `pole` (a direction in model space), or as it does in
     the pose. `bend` is the range in degrees that the middle joint may be away from straight: out of reach or past the
@@ -32,3 +40,57 @@ class TwoBoneIK(Node, frozen=True, omit_defaults=True, forbid_unknown_fields=Tru
     keep_rotation: bool = True
     mid: str | None = None
     upper: str | None = None
+
+    colour: ClassVar[str] = "#f7e8f3"
+
+    def needs(self, needs: Needs) -> None:
+        needs.chain(self.upper or f"{self.tip} (upper)", self.mid or f"{self.tip} (mid)", self.tip)
+
+    def compile(self, compiler: Compiler, at: Place) -> Part:
+        c, path = compiler, at.path
+        upper, mid, tip = self._joints(c, path)
+        low, high = (math.radians(v) for v in self.bend)
+        if not 0 <= low < high <= math.pi + 1e-6:
+            raise ValidationError(f"{path}.bend: expected 0 <= least < most <= 180 degrees, got {self.bend}")
+        if not 1 <= self.stretch <= 10:
+            raise ValidationError(f"{path}.stretch: expected a factor from 1 to 10, got {self.stretch}")
+        target = c.builder.vector(self.target, f"{path}.target")
+        pole = c.builder.vector(self.pole if self.pole is not None else (0.0, 0.0, 0.0), f"{path}.pole")
+        index = len(c.ints)
+        c.ints += [upper, mid, tip, c.vectors, len(c.floats)]
+        c.floats += [low, high, self.stretch, float(self.keep_rotation), float(self.pole is not None)]
+        c.floats += bend_direction(c.skeleton, upper, mid, tip)
+        return compile_procedural(
+            c, at, self.source, self.weight, code=kernel.REACH, index=index, refs=target + pole
+        )
+
+    def _joints(self, c: Compiler, path: str) -> tuple[int, int, int]:
+        skeleton = c.skeleton
+        tip = c.joint(self.tip, f"{path}.tip")
+        above = skeleton.ancestors(tip)
+        chosen: list[int] = []
+        for field, given, rest in (("mid", self.mid, above), ("upper", self.upper, above[1:])):
+            if given is not None:
+                chosen.append(c.joint(given, f"{path}.{field}"))
+            elif rest:
+                chosen.append(rest[0] if field == "mid" else skeleton.ancestors(chosen[0])[0])
+            else:
+                raise ValidationError(f"{path}.tip: {self.tip!r} has fewer than two joints above it")
+        mid, upper = chosen
+        if mid not in above or upper not in skeleton.ancestors(mid):
+            raise ValidationError(f"{path}: expected upper above mid above tip in the skeleton")
+        return upper, mid, tip
+
+
+def bend_direction(skeleton: Skeleton, upper: int, mid: int, tip: int) -> list[float]:
+    """The way a limb bends in the rest pose, in the frame of its upper joint: elbow off the line from end to end."""
+    rest = skeleton.rest_model.astype(np.float64)
+    a, b, t = rest[upper, :, 3], rest[mid, :, 3], rest[tip, :, 3]
+    line = t - a
+    bow = (b - a) - line * (float(dot(b - a, line)) / max(float(dot(line, line)), 1e-12))
+    if dot(bow, bow) < 1e-8 * dot(b - a, b - a):
+        # Straight as built: legs bend forward, and that is as good a guess as any.
+        bow = np.array([0.0, 0.0, 1.0])
+    _, rotation, _ = transform.decompose(rest[upper])
+    own = quaternion.rotate(quaternion.conjugate(rotation), bow)
+    return [float(v) for v in own / np.sqrt(dot(own, own))]

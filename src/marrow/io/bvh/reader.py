@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from marrow.errors import FormatError, ResourceLimitError
 from marrow.io.bvh.hierarchy import BvhJoint, parse_hierarchy
 from marrow.io.source import LoadOptions, Source
+from marrow.math.elementary import sincos
 from marrow.model import Character, Clip, Pose, Skeleton, Tracks
 from marrow.model.clip import PATHS, TRACK_DTYPE
 from marrow.report import ReportBuilder
@@ -230,7 +231,7 @@ def _quaternions(angles: Array, order: str) -> Array:
     """`from_euler` of `angles (N, turns, T)` in `order`, `(N, T, 4)`: one turn at a time, each of its four
     components written in place, which is several times faster than general products."""
     half = angles / 2
-    sines, cosines = np.sin(half), np.cos(half)
+    sines, cosines = sincos(half)
     q = np.zeros((4, *angles[:, 0].shape))
     q["xyz".index(order[0])] = sines[:, 0]
     q[3] = cosines[:, 0]

@@ -190,7 +190,9 @@ def _mesh(
     positions, normals, tangents = geometry.positions, geometry.normals, geometry.tangents
     if skin.bind is not None:
         positions = affine.apply(skin.bind, positions)
-        normals = None if normals is None else _unit(normals @ affine.cofactor(skin.bind).T)
+        normals = (
+            None if normals is None else _unit(affine.apply_vectors(affine.cofactor(skin.bind), normals))
+        )
         if tangents is not None:
             along = _unit(affine.apply_vectors(skin.bind, tangents[:, :3]))
             tangents = np.concatenate([along, tangents[:, 3:]], axis=1)

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.math.elementary import dot
+
 __all__ = ["triangulate"]
 
 Array = NDArray[Any]
@@ -65,12 +67,12 @@ def _split_polygon(points: Array) -> Array:
     # Newell's normal: right for concave and slightly bent polygons alike.
     following = np.roll(points, -1, axis=0)
     normal = np.cross(points, following).sum(0)
-    length = np.linalg.norm(normal)
+    length = np.sqrt(dot(normal, normal))
     if not np.isfinite(length) or length == 0 or n > _MAX_EARS:
         return fan
     normal = normal / length
     side = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal))])
-    flat = np.stack([points @ side, points @ np.cross(normal, side)], axis=1)
+    flat = np.stack([dot(points, side), dot(points, np.cross(normal, side))], axis=1)
     if (_turn(np.roll(flat, 1, axis=0), flat, np.roll(flat, -1, axis=0)) >= 0).all():
         return fan
     return _clip_ears(flat)

@@ -16,6 +16,7 @@ from marrow.io.gltf.notes import ClipNotes
 from marrow.io.gltf.scene import UNIT_TOLERANCE, Tree
 from marrow.io.gltf.schema import Animation, Sampler
 from marrow.math import quaternion
+from marrow.math.elementary import dot
 from marrow.model import Clip, Event, Skeleton, Tracks
 from marrow.model._validate import owned
 from marrow.model.clip import INTERPOLATIONS, PATHS, TRACK_DTYPE, value_sizes
@@ -66,18 +67,29 @@ def read_clips(ctx: Context, tree: Tree, channels: Channels, skeleton: Skeleton)
         name = names.claim(wanted)
         if name != wanted:
             ctx.report.add("repaired", wanted, f"another clip has this name; this one is called {name!r}")
-        clips.append(
-            Clip(
-                name,
-                skeleton,
-                tracks,
-                duration=_positive(noted.duration),  # type: ignore[arg-type]
-                events=tuple(Event(time, event) for time, event in noted.events),
-                rate=_positive(noted.rate),
-                additive=noted.additive,
-            )
+        clip = Clip(
+            name,
+            skeleton,
+            tracks,
+            duration=_positive(noted.duration),  # type: ignore[arg-type]
+            rate=_positive(noted.rate) or None,
+            additive=noted.additive,
         )
+        clips.append(clip.replace(events=_events_inside(clip, noted.events, ctx)))
     return clips
+
+
+def _events_inside(clip: Clip, noted: list[tuple[float, str]], ctx: Context) -> tuple[Event, ...]:
+    """The events that lie in the clip; key times are float32, and may end a hair before the last event."""
+    last = clip.duration + 1e-6 * (1 + clip.duration)
+    for time, event in noted:
+        if not 0 <= time <= last:
+            ctx.report.add(
+                "dropped",
+                clip.name,
+                f"the event {event!r} at {time:g} s is outside the clip's {clip.duration:g} s",
+            )
+    return tuple(Event(time, event) for time, event in noted if 0 <= time <= last)
 
 
 def _positive(value: float | None) -> float | None:
@@ -210,9 +222,8 @@ class _Reader:
             rows.morphs.add(channel)
             track = values[:, :, targets[0]]
             if full is not None:
-                track = (
-                    values[:, :, targets].astype(np.float64) @ np.array([full[i] for i in targets])
-                ).astype(np.float32)
+                shares = np.array([full[i] for i in targets])
+                track = dot(values[:, :, targets].astype(np.float64), shares).astype(np.float32)
             rows.add(channel, MORPH, interpolation, times, track)
 
     def _key_times(self, index: int, place: str) -> tuple[Array, Array | None]:
@@ -263,11 +274,11 @@ class _Reader:
         are."""
         which = np.repeat((table["path"] == ROTATION) & (table["interpolation"] != CUBIC), sizes)
         keys = values[which].reshape(-1, 4)
-        off = np.abs(np.einsum("ki,ki->k", keys, keys) - np.float32(1))
+        off = np.abs(dot(keys, keys) - np.float32(1))
         wrong = off > 1e-6
         if wrong.any():
             mended = keys[wrong].astype(np.float64)
-            length = np.sqrt(np.einsum("ki,ki->k", mended, mended))[:, None]
+            length = np.sqrt(dot(mended, mended))[:, None]
             keys[wrong] = np.where(
                 length > 0, mended / np.where(length > 0, length, 1), quaternion.identity()
             )

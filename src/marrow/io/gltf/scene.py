@@ -16,6 +16,7 @@ from marrow.io.gltf.limits import MAX_LISTED, limit
 from marrow.io.gltf.notes import NodeNotes, SceneNotes
 from marrow.io.gltf.schema import Node, Scene
 from marrow.math import affine, quaternion, transform
+from marrow.math.elementary import dot
 from marrow.model import Socket
 
 __all__ = ["Tree", "read_sockets", "read_tree", "rest_transforms"]
@@ -196,7 +197,7 @@ def rest_transforms(ctx: Context, tree: Tree) -> tuple[Array, Array, Array]:
     with_matrix = [j for j, n in enumerate(nodes) if n.matrix is not None]
     if with_matrix:
         t[with_matrix], r[with_matrix], s[with_matrix] = _decomposed(ctx, tree, with_matrix)
-    length = np.sqrt(np.einsum("ji,ji->j", r, r))
+    length = np.sqrt(dot(r, r))
     off = np.abs(length - 1)
     if float(off.max()) > UNIT_TOLERANCE:
         ctx.report.add(

@@ -12,6 +12,7 @@ from marrow.io.gltf.context import Context
 from marrow.io.gltf.primitives import Vertices
 from marrow.io.gltf.scene import Tree
 from marrow.math import affine
+from marrow.math.elementary import dot
 from marrow.model import normalize_weights
 from marrow.model._validate import owned
 
@@ -42,8 +43,7 @@ def settle_weights(ctx: Context, vertices: Vertices, name: str) -> Weighting | N
         return None
     bare: Array | None = None
     precise = weights.astype(np.float64)
-    # Many times quicker than a sum along so short an axis.
-    total = precise @ np.ones(weights.shape[1])
+    total = dot(precise, np.ones(weights.shape[1]))
     off = np.abs(total - 1)
     wrong = ~(off <= EXACT_SUM)
     if float(weights.min()) < 0:

@@ -18,6 +18,15 @@ from marrow.io.lint.mesh_rules import (
     not_finite,
     weight_sums,
 )
+from marrow.io.lint.motion_rules import (
+    bounds_far_away,
+    foot_slide,
+    frozen_tracks,
+    gait_phase,
+    loop_seams,
+    pops,
+    root_contract,
+)
 from marrow.model import Character
 
 __all__ = ["RULES", "lint"]
@@ -177,6 +186,13 @@ RULES: tuple[Rule, ...] = (
     unkeyed_joints,
     constant_tracks,
     scale_tracks,
+    loop_seams,
+    foot_slide,
+    pops,
+    frozen_tracks,
+    bounds_far_away,
+    root_contract,
+    gait_phase,
 )
 
 

@@ -1,0 +1,232 @@
+"""`marrow retarget`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from marrow.cli._errors import BAD_CALL, BAD_FILE, FINE, UsageError, note, show_error
+
+if TYPE_CHECKING:
+    from marrow.model import Character, Clip
+    from marrow.motion import MotionQuality, Retargeter
+
+__all__ = ["retarget"]
+
+
+def retarget(
+    files: Annotated[list[str], Parameter(negative=())],
+    /,
+    *,
+    output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
+    clip: Annotated[list[str] | None, Parameter(negative=())] = None,
+    map: Annotated[Path | None, Parameter(name="--map")] = None,
+    save_map: Path | None = None,
+    show: Annotated[bool, Parameter(negative=())] = False,
+    contacts: bool | None = None,
+    hands: Annotated[bool, Parameter(negative=())] = False,
+    scale: float | None = None,
+    units: float | None = None,
+    fps: float | None = None,
+    motion_only: Annotated[bool, Parameter(negative=())] = False,
+    report: Annotated[bool, Parameter(negative=())] = False,
+    json: Annotated[bool, Parameter(negative=())] = False,
+    max_drift: float | None = None,
+    max_sink: float | None = None,
+    max_skate: float | None = None,
+    allow_outside: Annotated[bool, Parameter(negative=())] = False,
+    force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
+) -> int:
+    """Put the motion of files on a character.
+
+    Parameters
+    ----------
+    files
+        Files with motion, then the character: MOTION... CHARACTER. Names of samples work too.
+    output
+        The file to write: the character with the clips added. A folder gets one file for each MOTION.
+    clip
+        Take only the clip of this name; may be given several times.
+    map
+        A bone map (JSON) to use instead of the one that is found.
+    save_map
+        Write the bone map of the first MOTION here, to be edited and passed with --map.
+    show
+        Print the bone map and write nothing.
+    contacts
+        Keep planted feet planted (--contacts) or leave them (--no-contacts); by default where proportions differ.
+    hands
+        Keep hands together that touch, and on the ground that lean on it.
+    scale
+        Multiply travel and height by this instead of the ratio of leg lengths.
+    units
+        Metres per unit of the motion, where its size cannot be told.
+    fps
+        Frames a second of the result; by default those of the motion.
+    motion_only
+        Write the skeleton and its new clips without the meshes and clips of the character.
+    report
+        Print how good each clip's feet are, before and after.
+    json
+        Print that report as JSON.
+    max_drift
+        Fail when a planted foot moves further than this, in metres.
+    max_sink
+        Fail when a foot sinks deeper than this, in metres.
+    max_skate
+        Fail when the feet slide in more than this share of the frames they are down.
+    allow_outside
+        Let files refer to others outside their own folder.
+    force
+        Replace files that exist.
+    """
+    from marrow.cli._files import open_character, writable
+    from marrow.errors import FormatError, MarrowError, UnknownNameError, ValidationError
+    from marrow.io import registry
+
+    if len(files) < 2:
+        raise UsageError("expected MOTION... CHARACTER: at least one file with motion and a character")
+    *motions, target = files
+    wanted = output is not None or show or save_map is not None or report or json
+    if not wanted:
+        raise UsageError("nothing to do: give -o OUT, --show, --save-map FILE or --report")
+    folder = output is not None and (
+        output.is_dir() or (not output.suffix and len(motions) > 0 and not output.exists())
+    )
+    if output is not None and not show:
+        if not folder:
+            try:
+                registry.for_writing(output)
+            except FormatError as error:
+                raise UsageError(str(error)) from None
+        writable(output, force=force or folder, folder=folder)
+    if save_map is not None:
+        writable(save_map, force=force)
+    character = open_character(target, allow_outside=allow_outside)
+    limits = {"drift": max_drift, "sink": max_sink, "skate": max_skate}
+    code, added = FINE, character
+    told: list[dict[str, Any]] = []
+    if folder and output is not None and not show:
+        output.mkdir(parents=True, exist_ok=True)
+    for name in motions:
+        try:
+            source = open_character(name, allow_outside=allow_outside)
+            tool = _tool(source, character, name, target, map, scale, units)
+            if save_map is not None and not told:
+                tool.map.save(save_map)
+            if show:
+                print(f"{name} -> {target}")
+                print(tool.map)
+            made, found = _clips(tool, source, clip, contacts, hands, fps)
+        except MarrowError as error:
+            show_error(error if str(error).startswith(name) else f"{name}: {error}")
+            code = max(
+                code,
+                BAD_CALL if isinstance(error, (UsageError, ValidationError, UnknownNameError)) else BAD_FILE,
+            )
+            continue
+        for line in tool.report:
+            note(f"{name}: {line}")
+        for text in (text for quality in found for text in _over(quality, limits)):
+            show_error(f"{name}: {text}")
+            code = max(code, BAD_FILE)
+        told.append({"file": name, "clips": [q.to_dict() for q in found]})
+        if report and not json:
+            for quality in found:
+                print(f"{name}: {quality}")
+        if folder and output is not None and not show:
+            _write(
+                _with(_bare(character, motion_only), made, Path(name)),
+                output / f"{Path(name).stem}.glb",
+                force,
+            )
+        else:
+            added = _with(added, made, Path(name))
+    if json:
+        from marrow.cli._output import print_json
+
+        print_json(told)
+    if output is not None and not folder and not show and told:
+        if motion_only:
+            added = _bare(added, True).replace(
+                clips=tuple(list(added.clips.values())[len(character.clips) :])
+            )
+        _write(added, output, force)
+    return code
+
+
+def _tool(
+    source: Character,
+    character: Character,
+    name: str,
+    target: str,
+    map: Path | None,
+    scale: float | None,
+    units: float | None,
+) -> Retargeter:
+    from marrow.io.clips import all_tracks
+    from marrow.motion import Retargeter
+
+    return Retargeter(
+        source,
+        character,
+        map=map,
+        scale=scale,
+        units=units,
+        clip=all_tracks(source),
+        names=(Path(name).name, Path(target).name),
+    )
+
+
+def _clips(
+    tool: Retargeter,
+    source: Character,
+    names: list[str] | None,
+    contacts: bool | None,
+    hands: bool,
+    fps: float | None,
+) -> tuple[list[Clip], list[MotionQuality]]:
+    from marrow.cli._files import chosen_clips
+
+    made, found = [], []
+    for clip in chosen_clips(source, names):
+        result = tool.retarget(clip, contacts="auto" if contacts is None else contacts, hands=hands, rate=fps)
+        made.append(result)
+        quality = tool.quality(clip, result)
+        if quality is not None:
+            found.append(quality)
+    return made, found
+
+
+def _over(quality: MotionQuality, limits: dict[str, float | None]) -> list[str]:
+    out = []
+    for name, limit in limits.items():
+        value = getattr(quality.result, name)
+        if limit is not None and value > limit:
+            out.append(f"clip {quality.clip!r}: {name} is {value:.4g}, more than {limit:.4g}")
+    return out
+
+
+def _bare(character: Character, motion_only: bool) -> Character:
+    return character.replace(meshes=(), clips=(), materials=(), images=()) if motion_only else character
+
+
+def _with(character: Character, clips: list[Clip], path: Path) -> Character:
+    from marrow.io.clips import named_clips
+
+    added = named_clips(clips, path, set(character.clips))
+    return character.replace(clips=(*character.clips.values(), *added))
+
+
+def _write(character: Character, path: Path, force: bool) -> None:
+    from marrow.cli._files import writable
+    from marrow.cli._output import bytes_text
+    from marrow.io import registry, save
+
+    writable(path, force=force)
+    form = registry.for_writing(path)
+    options: dict[str, Any] = {}
+    save(character, path, **options)
+    print(f"{path}: {form.name}, {bytes_text(path.stat().st_size)}, {len(character.clips)} clips")

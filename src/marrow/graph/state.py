@@ -1,0 +1,165 @@
+"""The state of a crowd: arrays of named records, one row per instance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.errors import ValidationError
+from marrow.kernels import control_tables as ct
+from marrow.kernels.control_tables import CrowdState
+
+if TYPE_CHECKING:
+    from marrow.graph.compiled import CompiledGraph
+
+__all__ = ["assign", "carry_over", "check_state", "copied", "joined", "new_state", "taken"]
+
+Array = NDArray[Any]
+
+
+def new_state(compiled: CompiledGraph, count: int) -> CrowdState:
+    """The state of `count` instances at the beginning."""
+    tables = compiled.tables
+    state = CrowdState(
+        instances=np.zeros(count, ct.INSTANCE_STATE),
+        values=np.repeat(compiled.values[None], count, axis=0),
+        goals=np.repeat(compiled.values[None], count, axis=0),
+        travel=np.zeros((count, 7)),
+        leaves=np.zeros((count, len(tables.leaves)), ct.LEAF_STATE),
+        groups=np.zeros((count, len(tables.groups)), ct.GROUP_STATE),
+        machines=np.zeros((count, len(tables.machines)), ct.MACHINE_STATE),
+        shares=np.zeros((count, len(tables.states)), ct.SHARE_STATE),
+        slots=np.zeros((count, len(tables.slots)), ct.SLOT_STATE),
+        voices=np.zeros((count, len(tables.slots) * ct.VOICES), ct.VOICE_STATE),
+        queue=np.zeros((count, len(tables.slots) * ct.QUEUE), ct.QUEUE_STATE),
+        functions=np.zeros((count, len(tables.functions)), ct.FUNCTION_STATE),
+    )
+    state.instances["new"] = state.instances["interval"] = 1
+    state.travel[:, 6] = 1
+    state.leaves["time"], state.leaves["new"] = tables.leaves["start"], 1
+    state.slots["leader"], state.slots["stop"] = -1, -1.0
+    return state
+
+
+def copied(state: CrowdState) -> CrowdState:
+    return CrowdState(*(array.copy() for array in state))
+
+
+def taken(state: CrowdState, rows: Array) -> CrowdState:
+    """Some instances (indices or a mask)."""
+    return CrowdState(*(np.ascontiguousarray(array[rows]) for array in state))
+
+
+def joined(first: CrowdState, second: CrowdState) -> CrowdState:
+    """The instances of two crowds of the same graph."""
+    return CrowdState(*(np.concatenate(pair) for pair in zip(first, second)))
+
+
+def assign(state: CrowdState, rows: Array, other: CrowdState) -> None:
+    """Replaces some instances by those of another crowd of the same graph."""
+    for array, new in zip(state, other):
+        array[rows] = new
+
+
+def check_state(state: CrowdState, compiled: CompiledGraph) -> None:
+    """Refuses a state that the kernel would read outside its tables with; one may have come from anywhere."""
+    if not isinstance(state, CrowdState):
+        raise ValidationError(f"expected the state of a crowd, got {type(state).__name__}")
+    wanted = new_state(compiled, len(state.instances))
+    for name, array, other in zip(CrowdState._fields, state, wanted):
+        if array.dtype != other.dtype or array.shape != other.shape or not array.flags.c_contiguous:
+            raise ValidationError(f"state.{name}: expected {other.shape} of {other.dtype}, got {array.shape}")
+    tables, clips = compiled.tables, len(compiled.bank)
+    limits = (
+        ("instances", "side", 2), ("machines", "current", tables.machines["count"]),
+        ("machines", "previous", tables.machines["count"]), ("slots", "waiting", ct.QUEUE + 1),
+        ("voices", "clip", clips), ("queue", "clip", clips),
+    )  # fmt: skip
+    for table, field, limit in limits:
+        values = getattr(state, table)[field]
+        if ((values < 0) | (values >= limit)).any():
+            raise ValidationError(f"state.{table}: {field} is out of range")
+    leaders = state.slots["leader"]
+    if ((leaders < -1) | (leaders >= ct.VOICES)).any():
+        raise ValidationError("state.slots: leader is out of range")
+
+
+def carry_over(old: CompiledGraph, before: CrowdState, new: CompiledGraph, after: CrowdState) -> None:
+    """Takes from one graph's state what another knows by the same name or path; both of the same character."""
+    after.instances["clock"], after.instances["new"] = before.instances["clock"], before.instances["new"]
+    for name, entry in new.parameters.items():
+        other = old.parameters.get(name)
+        if other is not None and other.type == entry.type:
+            here, there = (
+                slice(entry.column, entry.column + entry.width),
+                slice(other.column, other.column + other.width),
+            )
+            after.values[:, here], after.goals[:, here] = before.values[:, there], before.goals[:, there]
+    for leaf, other_leaf in _same_paths(old, new, "leaves"):
+        if new.tables.leaves["clip"][leaf] == old.tables.leaves["clip"][other_leaf]:
+            after.leaves[:, leaf] = before.leaves[:, other_leaf]
+    for machine, other_machine in _same_paths(old, new, "machines"):
+        _carry_machine(old, before, other_machine, new, after, machine)
+    for name, slot in new.slots.items():
+        if name in old.slots and old.slots[name].additive == slot.additive:
+            a, b = slot.index, old.slots[name].index
+            after.slots[:, a] = before.slots[:, b]
+            for array, source, size in (
+                (after.voices, before.voices, ct.VOICES),
+                (after.queue, before.queue, ct.QUEUE),
+            ):
+                array[:, a * size : (a + 1) * size] = source[:, b * size : (b + 1) * size]
+            # What it held lies in the old graph's memory.
+            after.slots["held"][:, a] = after.slots["held_start"][:, a] = 0
+    for group, other_group in _same_groups(old, new):
+        after.groups[:, group] = before.groups[:, other_group]
+
+
+def _keys(compiled: CompiledGraph, table: str) -> list[str]:
+    """The rows of a table by the name or path of their node."""
+    called = {path: name for name, path in compiled.names.items()}
+    paths = [compiled.paths[int(node)] for node in getattr(compiled.tables, table)["node"]]
+    return [called.get(path, path) for path in paths]
+
+
+def _same_paths(old: CompiledGraph, new: CompiledGraph, table: str) -> list[tuple[int, int]]:
+    there = {key: k for k, key in enumerate(_keys(old, table))}
+    return [(k, there[key]) for k, key in enumerate(_keys(new, table)) if key in there]
+
+
+def _same_groups(old: CompiledGraph, new: CompiledGraph) -> list[tuple[int, int]]:
+    """Sync groups whose first clips are the same node."""
+
+    def first(compiled: CompiledGraph) -> dict[str, int]:
+        keys, tables = _keys(compiled, "leaves"), compiled.tables
+        return {keys[int(tables.links[g["first"]])]: k for k, g in enumerate(tables.groups) if g["count"]}
+
+    there = first(old)
+    return [(k, there[key]) for key, k in first(new).items() if key in there]
+
+
+def _carry_machine(
+    old: CompiledGraph, before: CrowdState, there: int, new: CompiledGraph, after: CrowdState, here: int
+) -> None:
+    """A machine goes on in the state of the same name; where one is gone, the machine begins anew."""
+    names, others = new.machine_states[here], old.machine_states[there]
+    first = int(new.tables.machines["first"][here])
+    numbers = np.array([names.index(name) if name in names else -1 for name in others] or [0])
+    if not names and not others:
+        numbers = np.arange(int(old.tables.machines["count"][there]))
+        numbers[numbers >= int(new.tables.machines["count"][here])] = -1
+    was = before.machines[:, there]
+    current = numbers[np.minimum(was["current"], len(numbers) - 1)]
+    goes_on = (current >= 0) & (was["run"] != ct.STOPPED)
+    rows = was.copy()
+    rows["current"] = np.maximum(current, 0)
+    rows["previous"] = np.maximum(numbers[np.minimum(was["previous"], len(numbers) - 1)], 0)
+    # Inertia lies in the old graph's memory; a fade ends where it goes.
+    rows["inertia_seconds"] = rows["inertia_time"] = rows["seconds"] = rows["faded"] = rows["left"] = 0
+    rows["run"] = np.where(goes_on, rows["run"], ct.STOPPED)
+    after.machines[:, here] = rows
+    count = int(new.tables.machines["count"][here])
+    shares = after.shares[:, first : first + count]
+    shares["weight"] = shares["start"] = np.arange(count) == rows["current"][:, None]

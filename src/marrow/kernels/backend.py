@@ -1,0 +1,168 @@
+"""Who runs the kernels of this process: machine code from the package, the compiler, or Python itself.
+
+The extension modules that the package was built with are tried first, the one for the most capable processor before the others.
+Where the kernels' sources were changed since, they are compiled on the spot (that needs the extra `jit`), with a line on stderr;
+where there is no compiler either, or no executable memory, the NumPy backend answers: the same bits, a hundred to a thousand times
+slower. `MARROW_KERNELS=v4|v3|host|jit|numpy` asks for one of them.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+from marrow.errors import MarrowError
+from marrow.kernels.language.kernel import Frame, Kernel
+
+__all__ = ["Backend", "backend", "sources_digest"]
+
+MODULES = ("v4", "v3", "host")
+FOLDER = Path(__file__).parent
+
+
+class Backend(Protocol):
+    """What can run kernels."""
+
+    name: str
+
+    def address(self, array: Any, /) -> int:
+        """Where the memory of a C-contiguous array begins."""
+
+    def entry(self, frame: Frame) -> tuple[Callable[[Any], Any], Any]:
+        """A function that runs a frame's kernel, and what to call it with."""
+
+
+def _address(array: Any) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+class Built:
+    """Kernels in an extension module."""
+
+    def __init__(self, module: Any) -> None:
+        self.module, self.name = module, str(module.level)
+        self.address: Callable[[Any], int] = module.address
+
+    def entry(self, frame: Frame) -> tuple[Callable[[Any], Any], Any]:
+        run = getattr(self.module, frame.kernel.name, None)
+        return (run, frame.bytes) if run is not None else _others().entry(frame)
+
+
+class Compiled:
+    """Kernels compiled one by one when they are first called."""
+
+    name = "jit"
+    address = staticmethod(_address)
+
+    def __init__(self) -> None:
+        import llvmlite  # noqa: F401  (that it is there)
+
+        self._entries: dict[Kernel, Any] = {}
+        self._alive: list[Any] = []
+
+    def entry(self, frame: Frame) -> tuple[Callable[[Any], Any], Any]:
+        import ctypes
+
+        kernel, place = frame.kernel, (ctypes.c_char * len(frame.bytes)).from_buffer(frame.bytes)
+
+        def run(place: Any) -> None:
+            if kernel not in self._entries:
+                self._entries[kernel] = self._compile(kernel)
+            self._entries[kernel](ctypes.addressof(place))
+
+        return run, place
+
+    def _compile(self, kernel: Kernel) -> Any:
+        import ctypes
+
+        from llvmlite import binding
+
+        from marrow.kernels.language.machine import LEVELS, optimised, target_machine, written
+
+        began = time.perf_counter()
+        machine = target_machine(LEVELS["host"], jit=True)
+        engine = binding.create_mcjit_compiler(optimised(written([kernel], machine), machine), machine)
+        engine.finalize_object()
+        self._alive.append(engine)
+        run = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(engine.get_function_address(kernel.name))
+        took = time.perf_counter() - began
+        print(f"marrow: compiled kernel {kernel.name} in {took:.1f} s", file=sys.stderr)
+        return run
+
+
+@functools.cache
+def _others() -> Backend:
+    """Who runs kernels that are not this package's."""
+    try:
+        return Compiled()
+    except ImportError:
+        return Plain()
+
+
+class Plain:
+    """Kernels as the Python functions they are, their lane formulas in NumPy."""
+
+    name = "numpy"
+    address = staticmethod(_address)
+
+    def entry(self, frame: Frame) -> tuple[Callable[[Any], Any], Any]:
+        return frame.kernel.run_plainly, frame
+
+
+@functools.cache
+def sources_digest() -> str:
+    """The kernels' sources as one number."""
+    digest = hashlib.sha256()
+    for path in sorted([*FOLDER.rglob("*.py"), FOLDER.parent / "math" / "elementary.py"]):
+        digest.update(path.relative_to(FOLDER.parent).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _advise(words: str) -> None:
+    print(f"marrow: {words}", file=sys.stderr)
+
+
+@functools.cache
+def backend() -> Backend:
+    """The backend of this process."""
+    wanted = os.environ.get("MARROW_KERNELS", "")
+    if wanted not in ("", "jit", "numpy", *MODULES):
+        raise MarrowError(f"MARROW_KERNELS must be one of {', '.join(MODULES)}, jit, numpy; got {wanted!r}")
+    if wanted == "numpy":
+        return Plain()
+    problems = []
+    for level in MODULES if not wanted else (wanted,):
+        if level == "jit":
+            break
+        try:
+            module = importlib.import_module(f"marrow.kernels._{level}")
+        except ModuleNotFoundError:
+            continue
+        except ImportError as error:
+            problems.append(str(error))
+            continue
+        if module.sources == sources_digest():
+            return Built(module)
+        problems.append("the kernels were changed since they were built")
+        break
+    reason = problems[-1] if problems else "this installation has no compiled kernels"
+    if wanted in MODULES:
+        raise MarrowError(f"MARROW_KERNELS={wanted}: {reason}")
+    try:
+        chosen = Compiled()
+    except ImportError:
+        _advise(
+            f"{reason}, and there is no compiler (pip install 'marrow-engine[jit]'): kernels run on the NumPy backend, "
+            "correctly but a hundred times slower"
+        )
+        return Plain()
+    if not wanted:
+        _advise(f"{reason}: they are compiled now; `python -m marrow.kernels.build` builds them once for all")
+    return chosen

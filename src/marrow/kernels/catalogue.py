@@ -1,0 +1,13 @@
+"""All kernels there are."""
+
+from __future__ import annotations
+
+from marrow.kernels import control, poses, program, skinning  # noqa: F401  (each adds its own)
+from marrow.kernels.language.kernel import KERNELS, Kernel
+
+__all__ = ["kernels"]
+
+
+def kernels() -> list[Kernel]:
+    """Every kernel, in the order of their names."""
+    return [KERNELS[name] for name in sorted(KERNELS)]

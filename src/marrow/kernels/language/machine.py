@@ -1,0 +1,78 @@
+"""From kernels to machine code: one LLVM module for all of them, optimised and emitted for a processor level."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from typing import Any
+
+from llvmlite import binding, ir
+
+from marrow.kernels.language.kernel import Kernel
+from marrow.kernels.language.translate import Translator
+
+__all__ = ["LEVELS", "Level", "object_code", "optimised", "target_machine", "written"]
+
+
+class Level:
+    """A kind of processor that machine code is made for: LLVM's names for it, and what it needs, in words."""
+
+    def __init__(self, name: str, cpu: str, features: str = "", triple: str | None = None) -> None:
+        self.name, self.cpu, self.features, self.triple = name, cpu, features, triple
+
+
+LEVELS = {
+    "v3": Level("v3", "x86-64-v3"),
+    "v4": Level("v4", "x86-64-v4", "-prefer-256-bit"),
+    "base": Level("base", "x86-64"),
+    "arm64": Level("arm64", "generic", "", "aarch64-unknown-linux-gnu"),
+    "host": Level("host", ""),
+}
+"""`v3` has AVX2 and FMA, `v4` AVX-512; `base` is any x86-64 and runs only what comes before the choice; `host` is where it
+is built."""
+
+
+@functools.cache
+def _initialized() -> None:
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
+    binding.initialize_native_asmparser()
+
+
+def target_machine(level: Level, *, jit: bool = False) -> Any:
+    _initialized()
+    triple = level.triple or binding.get_process_triple()
+    cpu, features = level.cpu, level.features
+    if not cpu:
+        cpu, features = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
+    target = binding.Target.from_triple(triple)
+    model = {"jit": True, "codemodel": "jitdefault"} if jit else {"reloc": "pic", "codemodel": "default"}
+    return target.create_target_machine(cpu=cpu, features=features, opt=3, **model)
+
+
+def written(kernels: Iterable[Kernel], machine: Any) -> str:
+    """Kernels in LLVM's language, each under its name with a frame as its one argument."""
+    module = ir.Module("kernels")
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    translator = Translator(module)
+    for kernel in kernels:
+        translator.entry(kernel.name, kernel.function, list(kernel.kinds.values()))
+    return str(module)
+
+
+def optimised(text: str, machine: Any) -> Any:
+    """The LLVM module of such a text, checked and optimised. Formulas are spelled out as they should run, so the quick passes
+    do: the thorough ones take twice as long and gain nothing."""
+    parsed = binding.parse_assembly(text)
+    parsed.verify()
+    options = binding.create_pipeline_tuning_options(speed_level=1)
+    options.loop_vectorization = options.slp_vectorization = False
+    builder = binding.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(parsed, builder)
+    return parsed
+
+
+def object_code(text: str, machine: Any) -> bytes:
+    """Position-independent object code for a processor level."""
+    code: bytes = machine.emit_object(optimised(text, machine))
+    return code

@@ -1,0 +1,88 @@
+"""The instruction set of pose programs: one record per operation, from which everything else is made.
+
+A program is a short list of operations on a stack of pose rows (`kernels.pose_layout`). Each record names the operation, its
+code, what its numbers mean, what it does to the stack, its kernel function with the lane formulas in it, and its specification in
+float64. Dispatch, checks, documentation (`table`) and the coverage of the tests come from these records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.kernels.operations.additive import ADD
+from marrow.kernels.operations.inertia import INERTIA, START_INERTIA
+from marrow.kernels.operations.limbs import LOOK, REACH
+from marrow.kernels.operations.memory import LOAD, STORE
+from marrow.kernels.operations.mixes import BLEND, LAYER, LAYER_CHANNELS, LAYER_MODEL
+from marrow.kernels.operations.record import OPERATION, Operation, PoseWork, ReferenceWorld, Rows
+from marrow.kernels.operations.sums import ACCUMULATE, MERGE, SAMPLE, SCALE
+from marrow.kernels.pose_layout import PoseLayout
+from marrow.math import quaternion
+
+__all__ = [
+    "OPERATION",
+    "OPERATIONS",
+    "Operation",
+    "PoseWork",
+    "ReferenceWorld",
+    "rules",
+    "run_reference",
+    "table",
+]
+
+OPERATIONS: tuple[Operation, ...] = (
+    SAMPLE, ACCUMULATE, BLEND, LAYER, ADD, LAYER_CHANNELS, LAYER_MODEL, MERGE, SCALE, STORE, LOAD, START_INERTIA, INERTIA, REACH,
+    LOOK,
+)  # fmt: skip
+"""All operations, by code."""
+RULE_COLUMNS = 4
+assert [o.code for o in OPERATIONS] == list(range(len(OPERATIONS)))
+
+
+def rules(layout: PoseLayout, *, clips: int, masks: int, memory: int, ints: int) -> NDArray[Any]:
+    """What each operation may name and needs, flat, four numbers each: the first argument too large, the poses it takes, how
+    many more poses there are after it, and whether it names a limb (1) or a chain (2), whose constants are looked at too. The
+    pose kernel holds every operation to these."""
+    limits = {
+        "none": 1 << 31,
+        "clip": clips,
+        "mask": masks,
+        "channel masks": masks - 2,
+        "pose memory": memory - layout.size + 1,
+        "inertia memory": memory - layout.inertia_size + 1,
+        "limb": ints,
+        "chain": ints,
+    }
+    named = {"limb": 1, "chain": 2}
+    rows = [
+        (max(limits[o.argument], 0), o.pops, o.pushes - o.pops, named.get(o.argument, 0)) for o in OPERATIONS
+    ]
+    return np.array(rows, np.int64).ravel()
+
+
+def run_reference(
+    operations: Sequence[tuple[int, int, float, float]], world: ReferenceWorld
+) -> tuple[Any, ...]:
+    """The specification of pose programs: interprets one program, a list of `(code, argument, time, weight)`, in float64.
+    Returns translation, rotation, scale and morph weights."""
+    stack: list[Rows] = []
+    for code, argument, time, weight in operations:
+        OPERATIONS[code].reference(stack, world, argument, time, weight)
+    t, q, s, m = stack[0]
+    return t, quaternion.normalize(q), s, m
+
+
+def table() -> str:
+    """The operations as a Markdown table, for the documentation."""
+    lines = [
+        "| operation | argument | time | weight | stack | meaning |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for o in OPERATIONS:
+        stack = f"{o.pops} -> {o.pushes}"
+        lines.append(f"| `{o.name}` | {o.argument} | {o.time} | {o.weight} | {stack} | {o.meaning} |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,142 @@
+"""What an operation of pose programs is: one record that says everything about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.kernels.language.lanes import block
+
+__all__ = ["OPERATION", "Argument", "Operation", "PoseWork", "ReferenceWorld", "Rows"]
+
+Array = NDArray[Any]
+Rows = list[Array]
+"""A pose in the reference: translation `(J, 3)`, rotation `(J, 4)`, scale `(J, 3)`, morph weights `(M,)`, float64."""
+
+OPERATION = np.dtype(
+    [("code", np.int32), ("argument", np.int32), ("time", np.float32), ("weight", np.float32)]
+)
+"""One operation of a program as it lies in memory."""
+
+Argument = Literal["none", "clip", "mask", "channel masks", "pose memory", "inertia memory", "limb", "chain"]
+"""What the whole number of an operation names. `clip`: an entry of the bank. `mask`: a row of the masks; `channel masks`: the
+first of three. `pose memory`, `inertia memory`: where in the instance's memory a pose or a difference lies. `limb`, `chain`: where
+the constants of a limb or a chain begin."""
+
+
+class PoseWork(NamedTuple):
+    """All that programs work with: what every operation may read and write."""
+
+    start: Any
+    ops: Any
+    rules: Any
+    bank: Any
+    clip_start: Any
+    clip_frames: Any
+    clip_rate: Any
+    masks: Any
+    parents: Any
+    palette_joints: Any
+    inverse_bind: Any
+    memory: Any
+    vectors: Any
+    ints: Any
+    floats: Any
+    stack: Any
+    local: Any
+    model: Any
+    out_pose: Any
+    out_model: Any
+    out_palette: Any
+    Jp: Any
+    Mp: Any
+    depth: Any
+    wanted: Any
+
+
+PoseWork.KINDS = {  # type: ignore[attr-defined]
+    "start": "i8[?]", "ops": (OPERATION, "?"), "rules": "i8[?]", "bank": "f4[?]", "clip_start": "i8[C]", "clip_frames": "i8[C]",
+    "clip_rate": "f4[C]", "masks": "f4[?]", "parents": "i4[J]", "palette_joints": "i4[P]", "inverse_bind": "f4[?]",
+    "memory": "*f4[?,?]", "vectors": "f4[?,?]", "ints": "i4[?]", "floats": "f4[?]", "stack": "*f4[?]", "local": "*f4[?]",
+    "model": "*f4[?]", "out_pose": "*f4[?]", "out_model": "*f4[?]", "out_palette": "*f4[?]", "Jp": "i8", "Mp": "i8",
+    "depth": "i8", "wanted": "i8",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Limb:
+    """What `REACH` needs in the reference: joints, limits of the bend in radians, stretch, the target, the pole (None: as it
+    bends)."""
+
+    upper: int
+    mid: int
+    tip: int
+    bend: tuple[float, float]
+    stretch: float
+    keep_rotation: bool
+    target: Array
+    pole: Array | None
+
+
+@dataclass(frozen=True)
+class LookChain:
+    """What `LOOK` needs in the reference: joints from the body outward, their shares, the last one's axis, the limit."""
+
+    joints: Any
+    shares: Any
+    axis: Array
+    limit: float
+    target: Array
+
+
+@dataclass
+class ReferenceWorld:
+    """What programs refer to, for the reference: `sample(clip, time)` gives translation, rotation, scale and morph weights;
+    `masks (n, J + M)`; what is kept, by the argument that names it."""
+
+    sample: Callable[[int, float], Any]
+    masks: Array
+    parents: Array | None = None
+    memory: dict[int, Any] = field(default_factory=dict)
+    limbs: dict[int, Limb] = field(default_factory=dict)
+    chains: dict[int, LookChain] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of pose programs.
+
+    `run(work, n, top, argument, time, weight)` is its kernel function: instance `n`, `top` where its result lies on the stack
+    (the poses it takes off lie behind it, the first at `top` itself unless it pushes). `reference(stack, world, argument,
+    time, weight)` is the specification, in float64, on a list of poses. `formulas` are the lane formulas that `run` is made
+    of. `pops` poses are taken from the stack and `pushes` put there.
+    """
+
+    name: str
+    code: int
+    meaning: str
+    pops: int
+    pushes: int
+    argument: Argument
+    time: str
+    weight: str
+    run: Callable[..., None]
+    reference: Callable[..., None]
+    formulas: tuple[Any, ...] = ()
+
+
+def _emit_copy(e: Any, k: Any, source: Any, a: Any, out: Any, b: Any) -> None:
+    e.store(out, e.plus(b, k), e.load(source, e.plus(a, k)))
+
+
+copy_lanes = block(_emit_copy)
+"""16 numbers from one array to another, `k` behind both places."""
+
+
+def row_size(work):
+    """The numbers in a pose row."""
+    return 10 * work.Jp + work.Mp

@@ -1,0 +1,179 @@
+"""Weighted sums of poses: `SAMPLE`, `ACCUMULATE`, `SCALE`, `MERGE`.
+
+The weights of a sum add up to one. Rotations are added as unit quaternions, each on the side of what is there already; sums may
+have any length and are made unit where they are used.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from marrow.kernels.language.lanes import block
+from marrow.kernels.operations.record import Operation, ReferenceWorld, Rows, row_size
+from marrow.math import quaternion
+
+__all__ = ["ACCUMULATE", "MERGE", "SAMPLE", "SCALE", "summed"]
+
+STRAIGHT = (0, 1, 2, 7, 8, 9)
+"""Rows that are mixed number by number: translation and scale."""
+
+
+def emit_sample(first: bool, e: Any, i: Any, Jp: Any, bank: Any, a: Any, b: Any, t: Any, w: Any, stack: Any, top: Any) -> None:  # fmt: skip
+    """16 joints of one clip between the frames at `a` and `b`, weighted, put on or added to the stack."""
+    t, w = e.splat(t), e.splat(w)
+
+    def row(r: int) -> Any:
+        return e.row(i, r, Jp)
+
+    def between(r: int) -> Any:
+        return e.between(e.load(bank, e.plus(a, row(r))), e.load(bank, e.plus(b, row(r))), t)
+
+    for r in STRAIGHT:
+        at = e.plus(top, row(r))
+        e.store(stack, at, w * between(r) if first else e.fma(w, between(r), e.load(stack, at)))
+    add_rotation(
+        e, first, [between(3 + c) for c in range(4)], w, stack, [e.plus(top, row(3 + c)) for c in range(4)]
+    )
+
+
+def add_rotation(e: Any, first: bool, q: list[Any], w: Any, stack: Any, at: list[Any]) -> None:
+    """Puts `w` of a rotation on the stack, or adds it to what is there."""
+    scale = w * e.inverse_length(e.dot(q, q))
+    if first:
+        for c in range(4):
+            e.store(stack, at[c], scale * q[c])
+        return
+    present = [e.load(stack, x) for x in at]
+    scale = e.select(e.dot(present, q).compare("<", 0.0), -scale, scale)
+    for c in range(4):
+        e.store(stack, at[c], e.fma(scale, q[c], present[c]))
+
+
+def emit_sample_morphs(
+    first: bool, e: Any, m: Any, bank: Any, a: Any, b: Any, t: Any, w: Any, stack: Any, top: Any
+) -> None:
+    """16 morph weights, likewise."""
+    w, at = e.splat(w), e.plus(top, m)
+    value = e.between(e.load(bank, e.plus(a, m)), e.load(bank, e.plus(b, m)), e.splat(t))
+    e.store(stack, at, w * value if first else e.fma(w, value, e.load(stack, at)))
+
+
+def emit_sum(first: bool, e: Any, i: Any, Jp: Any, stack: Any, top: Any, other: Any, w: Any) -> None:
+    """16 joints of the pose at `other`, weighted, written to or added to `top`."""
+    w = e.splat(w)
+
+    def at(base: Any, r: int) -> Any:
+        return e.plus(base, e.row(i, r, Jp))
+
+    for r in STRAIGHT:
+        value = e.load(stack, at(other, r))
+        e.store(stack, at(top, r), w * value if first else e.fma(w, value, e.load(stack, at(top, r))))
+    q = [e.load(stack, at(other, 3 + c)) for c in range(4)]
+    add_rotation(e, first, q, w, stack, [at(top, 3 + c) for c in range(4)])
+
+
+def emit_sum_morphs(first: bool, e: Any, m: Any, stack: Any, top: Any, other: Any, w: Any) -> None:
+    w, value, at = e.splat(w), e.load(stack, e.plus(other, m)), e.plus(top, m)
+    e.store(stack, at, w * value if first else e.fma(w, value, e.load(stack, at)))
+
+
+put_sample, add_sample = block(emit_sample, True), block(emit_sample, False)
+put_morphs, add_morphs = block(emit_sample_morphs, True), block(emit_sample_morphs, False)
+put_sum, add_sum = block(emit_sum, True), block(emit_sum, False)
+put_morph_sum, add_morph_sum = block(emit_sum_morphs, True), block(emit_sum_morphs, False)
+
+
+def frame_at(work, clip, time):
+    """The frames around a time of a clip, and how far it is from the first to the second."""
+    frames = work.clip_frames[clip]
+    u = time * work.clip_rate[clip]
+    # What is not a number is the beginning.
+    u = min(u, frames - 1.0) if u > 0.0 else 0.0
+    f = min(int(u), max(frames - 2, 0))
+    a = work.clip_start[clip] + f * row_size(work)
+    return a, a + row_size(work) if frames > 1 else a, u - f
+
+
+def run_sample(work, n, top, argument, time, weight):
+    a, b, t = frame_at(work, argument, time)
+    put_sample.each(0, work.Jp, 16, work.Jp, work.bank, a, b, t, weight, work.stack, top)
+    put_morphs.each(10 * work.Jp, row_size(work), 16, work.bank, a, b, t, weight, work.stack, top)
+
+
+def run_accumulate(work, n, top, argument, time, weight):
+    a, b, t = frame_at(work, argument, time)
+    add_sample.each(0, work.Jp, 16, work.Jp, work.bank, a, b, t, weight, work.stack, top)
+    add_morphs.each(10 * work.Jp, row_size(work), 16, work.bank, a, b, t, weight, work.stack, top)
+
+
+def run_scale(work, n, top, argument, time, weight):
+    put_sum.each(0, work.Jp, 16, work.Jp, work.stack, top, top, weight)
+    put_morph_sum.each(10 * work.Jp, row_size(work), 16, work.stack, top, top, weight)
+
+
+def run_merge(work, n, top, argument, time, weight):
+    other = top + row_size(work)
+    add_sum.each(0, work.Jp, 16, work.Jp, work.stack, top, other, weight)
+    add_morph_sum.each(10 * work.Jp, row_size(work), 16, work.stack, top, other, weight)
+
+
+def summed(top: Rows, other: Rows, weight: float) -> Rows:
+    q = quaternion.normalize(other[1])
+    side = np.where((top[1] * q).sum(-1, keepdims=True) < 0, -1.0, 1.0)
+    return [
+        top[0] + weight * other[0],
+        top[1] + weight * side * q,
+        top[2] + weight * other[2],
+        top[3] + weight * other[3],
+    ]
+
+
+def _sampled(world: ReferenceWorld, clip: int, time: float) -> Rows:
+    return [np.asarray(a, np.float64) for a in world.sample(clip, time)]
+
+
+def reference_sample(
+    stack: list[Rows], world: ReferenceWorld, argument: int, time: float, weight: float
+) -> None:
+    t, q, s, m = _sampled(world, argument, time)
+    stack.append([weight * t, weight * quaternion.normalize(q), weight * s, weight * m])
+
+
+def reference_accumulate(
+    stack: list[Rows], world: ReferenceWorld, argument: int, time: float, weight: float
+) -> None:
+    stack[-1] = summed(stack[-1], _sampled(world, argument, time), weight)
+
+
+def reference_scale(
+    stack: list[Rows], world: ReferenceWorld, argument: int, time: float, weight: float
+) -> None:
+    t, q, s, m = stack[-1]
+    stack[-1] = [weight * t, weight * quaternion.normalize(q), weight * s, weight * m]
+
+
+def reference_merge(
+    stack: list[Rows], world: ReferenceWorld, argument: int, time: float, weight: float
+) -> None:
+    other = stack.pop()
+    stack[-1] = summed(stack[-1], other, weight)
+
+
+SAMPLE = Operation(
+    "SAMPLE", 0, "`weight *` the clip at `time`", 0, 1, "clip", "seconds", "its part of the sum", run_sample,
+    reference_sample, (put_sample, put_morphs),
+)  # fmt: skip
+ACCUMULATE = Operation(
+    "ACCUMULATE", 1, "top `+= weight *` the clip at `time`, each rotation on the side of what is there", 1, 1, "clip", "seconds",
+    "its part of the sum", run_accumulate, reference_accumulate, (add_sample, add_morphs),
+)  # fmt: skip
+MERGE = Operation(
+    "MERGE", 7, "top `+= weight *` b, each rotation on the side of what is there", 2, 1, "none", "", "b's part of the sum",
+    run_merge, reference_merge, (add_sum, add_morph_sum),
+)  # fmt: skip
+SCALE = Operation(
+    "SCALE", 8, "top `*= weight`: the first part of a sum", 1, 1, "none", "", "its part of the sum", run_scale, reference_scale,
+    (put_sum, put_morph_sum),
+)  # fmt: skip

@@ -1,0 +1,72 @@
+"""`Asset`: what the frozen data classes share. Those of the same values are equal; a copy is as frozen as the original."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Asset", "freeze", "same"]
+
+
+class Asset:
+    """Base of the frozen data classes that hold arrays.
+
+    Copies and pickles carry the fields and nothing else: what was computed from them (`_derived`, cached properties)
+    may hold addresses of the original's memory and is made again on first use. The copy is checked like any other.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (type(self), tuple(getattr(self, f.name) for f in fields(self)))  # type: ignore[arg-type]
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if type(self) is not type(other):
+            return NotImplemented
+        names = [f.name for f in fields(self)]  # type: ignore[arg-type]
+        return all(same(getattr(self, n), getattr(other, n)) for n in names)
+
+    def __hash__(self) -> int:
+        """Names and sizes: equal assets have equal ones, and no array needs to be read."""
+        return hash((type(self), *(_hashed(getattr(self, f.name)) for f in fields(self))))  # type: ignore[arg-type]
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two fields have the same values; NaN equals NaN, so that an asset equals its own copy."""
+    if a is b:
+        return True
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.shape == b.shape and bool(
+            np.array_equal(a, b, equal_nan=a.dtype.kind == b.dtype.kind == "f")
+        )
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    return bool(a == b)
+
+
+def freeze(value: Any) -> Any:
+    """`value` with its arrays marked read-only, in tuples too. For arrays that nobody else writes into."""
+    if isinstance(value, np.ndarray):
+        value.flags.writeable = False
+    elif isinstance(value, tuple):
+        for item in value:
+            freeze(item)
+    return value
+
+
+def _rebuilt(kind: type, values: tuple[Any, ...]) -> Any:
+    # The arrays of a pickle or of a deep copy are new and belong to this asset alone: no need to copy them once more.
+    return kind(*map(freeze, values))
+
+
+def _hashed(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.shape
+    if isinstance(value, tuple):
+        return tuple(map(_hashed, value))
+    try:
+        return hash(value)
+    except TypeError:  # a pose or another container: equality decides
+        return None

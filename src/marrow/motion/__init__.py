@@ -1,0 +1,31 @@
+"""Motion for any character: retargeting, mirroring, contacts, clip editing."""
+
+from marrow.motion.batch import blend, from_6d, sample_clips, to_6d
+from marrow.motion.mapping import BoneMap, RetargetError, map_bones
+from marrow.motion.mirror import MirrorMap, mirror_map, mirrored_pose
+from marrow.motion.quality import FootQuality, MotionQuality
+from marrow.motion.reduction import Reduced
+from marrow.motion.reduction import reduced as reduce
+from marrow.motion.retarget import Retargeter, retarget
+from marrow.motion.rig import Rig, find_rig
+
+__all__ = [
+    "BoneMap",
+    "FootQuality",
+    "MirrorMap",
+    "MotionQuality",
+    "Reduced",
+    "RetargetError",
+    "Retargeter",
+    "Rig",
+    "blend",
+    "find_rig",
+    "from_6d",
+    "map_bones",
+    "mirror_map",
+    "mirrored_pose",
+    "reduce",
+    "retarget",
+    "sample_clips",
+    "to_6d",
+]

@@ -1,0 +1,214 @@
+"""When feet stand: the heel and the ball of each foot over time, and the frames in which they hold still on the ground."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.animation.kinematics import to_model
+from marrow.animation.sampling import sample
+from marrow.errors import ValidationError
+from marrow.math import quaternion
+from marrow.model import Clip, Event, Pose, Skeleton
+from marrow.motion.arguments import names_of, optional
+from marrow.motion.frames import frame_times
+from marrow.motion.posture import Posture, leg_length, rest_posture
+from marrow.motion.rig import find_rig
+from marrow.motion.sizes import ankle_height
+
+__all__ = [
+    "FeetPoints",
+    "FeetShape",
+    "Windows",
+    "clip_contacts",
+    "contact_events",
+    "feet_points",
+    "feet_shape",
+    "planted_frames",
+    "same_feet",
+    "windows",
+]
+
+Array = NDArray[Any]
+Chains = Mapping[str, tuple[int, ...]]
+Windows = list[tuple[int, int]]
+LEG = 0.85
+"""The leg of a person in metres: thresholds below are for that size and grow with the leg."""
+LOW, SLOW = 0.05, 0.2
+SHORTEST, GAP = 0.06, 0.05
+EDGE, LOOSE = 0.08, 2.0
+"""A plant goes on at both ends, for this many seconds at most, while the foot is less than this many times too fast."""
+
+
+@dataclass(frozen=True, eq=False)
+class FeetPoints:
+    """Heel and ball of the left and the right foot: `place (T, 2, 2, 3)` as (frame, foot, heel or ball) in model space, and
+    their height over the ground at rest, `rest (2, 2)`. `leg` is the length of a leg."""
+
+    place: Array
+    rest: Array
+    leg: float
+
+    @property
+    def height(self) -> Array:
+        """Over where the points rest, `(T, 2, 2)`."""
+        return self.place[..., 1] - self.rest
+
+
+@dataclass(frozen=True, eq=False)
+class FeetShape:
+    """Heel and ball of both feet in their foot joints' own frames, `offset (2, 2, 3)`, how high they rest over the ground
+    `rest (2, 2)`, the height of the ankles and the length of a leg."""
+
+    offset: Array
+    rest: Array
+    ankle: float
+    leg: float
+    ball: Array
+    """How far the balls are from the ankles, `(2,)`."""
+
+
+def feet_shape(
+    skeleton: Skeleton, chains: Chains, posture: Posture | None = None, ankle: float | None = None
+) -> FeetShape:
+    """The feet of a body, seen in the posture it stands in (the rest pose where left out). `ankle` is the height of its
+    ankles where that is known."""
+    rest = rest_posture(skeleton, chains) if posture is None else posture
+    leg = leg_length(skeleton.rest_model[..., 3].astype(np.float64), chains)
+    size = leg / max(leg_length(rest.place, chains), 1e-12)  # a bind pose may have units of its own
+    ankle = ankle_height(skeleton, rest, chains) * size if ankle is None else ankle
+    up = np.array([0.0, 1.0, 0.0]) if rest.frame[1, 1] > 0.9 else rest.frame[:, 1]
+    offset, heights, reach = np.zeros((2, 2, 3)), np.zeros((2, 2)), np.zeros(2)
+    for k, side in enumerate(("left", "right")):
+        foot = chains[f"{side}_leg"][2]
+        toes = chains.get(f"{side}_toes", ())
+        tip = toes[0] if toes else max(
+            skeleton.children(foot), key=lambda c: float(np.linalg.norm(rest.place[c] - rest.place[foot])), default=-1
+        )  # fmt: skip
+        heel = -up * ankle
+        ball = (rest.place[tip] - rest.place[foot]) * size if tip >= 0 else heel
+        own = np.linalg.norm(skeleton.rest_model[foot, :, 0].astype(np.float64))
+        offset[k] = quaternion.rotate(
+            quaternion.conjugate(rest.rotation[foot]), np.stack([heel, ball])
+        ) / max(own, 1e-12)
+        heights[k] = 0.0, max(float(ball @ up) + ankle, 0.0)
+        reach[k] = np.linalg.norm(ball)
+    return FeetShape(offset, heights, ankle, leg, reach)
+
+
+def same_feet(mine: FeetShape, theirs: FeetShape, ratio: float) -> bool:
+    """Whether both bodies' feet reach as far from the ankle to the ball, but for their size."""
+    reach = [f.ball for f in (mine, theirs)]
+    return bool(np.abs(reach[1] - ratio * reach[0]).max() < 0.01 * ratio * max(float(reach[0].max()), 1e-12))
+
+
+def feet_points(skeleton: Skeleton, pose: Pose | Array, chains: Chains, shape: FeetShape) -> FeetPoints:
+    """Heels and balls of a body's feet over the frames of `pose`, or of its model-space matrices `(T, J, 3, 4)`."""
+    model = to_model(skeleton, pose) if isinstance(pose, Pose) else pose
+    feet = model[:, [chains["left_leg"][2], chains["right_leg"][2]]].astype(np.float64)
+    place = np.einsum("tfij,fpj->tfpi", feet[..., :3], shape.offset) + feet[:, :, None, :, 3]
+    return FeetPoints(place, shape.rest, shape.leg)
+
+
+def speeds(place: Array, times: Array) -> Array:
+    """How fast points `(T, ..., 3)` move, `(T, ...)`: to the frame before or after, whichever is slower, so that a foot
+    counts as still up to the very frame in which it leaves."""
+    if len(times) < 2:
+        return np.zeros(place.shape[:-1])
+    steps = np.linalg.norm(np.diff(place, axis=0), axis=-1) / np.diff(times).reshape(
+        -1, *[1] * (place.ndim - 2)
+    )
+    out = np.empty(place.shape[:-1])
+    out[0], out[-1] = steps[0], steps[-1]
+    out[1:-1] = np.minimum(steps[:-1], steps[1:])
+    return out
+
+
+def planted_frames(
+    points: FeetPoints, times: Array, *, height: float | None = None, speed: float | None = None
+) -> Array:
+    """Which points hold still on the ground, `(T, 2, 2)` bool: low and slow for their size, and not for an instant only."""
+    size = points.leg / LEG
+    low = points.height < (LOW if height is None else height / size) * size
+    limit = (SLOW if speed is None else speed / size) * size
+    fast = speeds(points.place, times)
+    found, loose = low & (fast < limit), low & (fast < LOOSE * limit)
+    if len(times) < 2:
+        return found
+    step = float(times[-1] - times[0]) / (len(times) - 1)
+    gap, shortest = round(GAP / step), max(round(SHORTEST / step), 2)
+    for k in np.ndindex(2, 2):
+        column = found[(slice(None), *k)]
+        for begin, end in windows(~column):
+            if begin > 0 and end < len(column) and end - begin <= gap:
+                column[begin:end] = True
+        for begin, end in windows(column):
+            if end - begin < shortest and begin > 0 and end < len(column):
+                column[begin:end] = False
+        _grow(column, loose[(slice(None), *k)], round(EDGE / step))
+    return found
+
+
+def _grow(column: Array, loose: Array, most: int) -> None:
+    """Lets every run of True reach `most` frames further at both ends, while `loose` holds there."""
+    for begin, end in windows(column):
+        before = np.flatnonzero(~loose[max(begin - most, 0) : begin])
+        column[max(begin - most, 0) + (int(before[-1]) + 1 if len(before) else 0) : begin] = True
+        after = np.flatnonzero(~loose[end : end + most])
+        column[end : end + (int(after[0]) if len(after) else most)] = True
+
+
+def windows(mask: Array) -> Windows:
+    """The runs of True as (first, one past the last)."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
+    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2])]
+
+
+def contact_events(
+    clip: Clip,
+    *,
+    height: float | None = None,
+    speed: float | None = None,
+    names: Mapping[str, str] | None = None,
+) -> Clip:
+    """See `Clip.with_contacts`."""
+    rig = find_rig(clip.skeleton)
+    height = optional("with_contacts", "height", height)
+    speed = optional("with_contacts", "speed", speed, low=0)
+    given = {} if names is None else names_of("with_contacts", "names", names)
+    if not rig.complete:
+        raise ValidationError(
+            f"with_contacts: {clip.name!r} moves no body with two legs"
+            + (f" (missing: {', '.join(rig.missing)})" if rig.missing else "")
+        )
+    times = frame_times(clip)
+    points, found = clip_contacts(clip, times, height=height, speed=speed)
+    del points
+    words = {"left": "foot_l", "right": "foot_r"} | given
+    events: list[Event] = []
+    for k, side in enumerate(("left", "right")):
+        down = found[:, k].any(axis=1)
+        for begin, end in windows(np.asarray(down)):
+            if begin > 0:
+                events.append(Event(float(times[begin]), words[side]))
+            if end < len(times):
+                events.append(Event(float(times[end]), f"{words[side]}_lift"))
+    kept = tuple(
+        e for e in clip.events if e.name not in {n for w in words.values() for n in (w, f"{w}_lift")}
+    )
+    return clip.replace(events=kept + tuple(events))
+
+
+def clip_contacts(
+    clip: Clip, times: Array, *, height: float | None = None, speed: float | None = None
+) -> tuple[FeetPoints, Array]:
+    """Points and planted frames of a clip of a body."""
+    rig = find_rig(clip.skeleton)
+    points = feet_points(
+        clip.skeleton, sample(clip, times), rig.chains, feet_shape(clip.skeleton, rig.chains)
+    )
+    return points, planted_frames(points, times, height=height, speed=speed)

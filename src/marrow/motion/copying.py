@@ -1,0 +1,97 @@
+"""The same skeleton under another name or in another order: keys are handed over as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from marrow.math import affine
+from marrow.model import Clip, Skeleton, Tracks
+from marrow.model._validate import owned
+from marrow.model.clip import PATHS
+from marrow.motion.mapping import same_names
+from marrow.motion.names import bare
+
+__all__ = ["copied", "lost", "same_rig"]
+
+
+def same_rig(source: Skeleton, target: Skeleton, moved: Collection[int] | None = None) -> bool:
+    """Whether the joints of `source` that move (all, where left out) exist in `target` by name, rest alike, and hang from
+    the same joints, or from ones that stand still in the same place. Joints that nothing else hangs from may be missing."""
+    if source is target or (moved is not None and not moved):
+        return True  # what moves morphs alone fits anybody
+    pairs = dict(same_names(source, target))
+    moving = set(range(len(source)) if moved is None else moved)
+    known = moving & set(pairs)
+    if not known or len(known) < 0.5 * len(moving):
+        return False
+    size = max(float(np.abs(source.rest.translation).max(initial=0.0)), 1e-6)
+    for s in known:
+        t = pairs[s]
+        mine, theirs = source.rest.rotation[s], target.rest.rotation[t]
+        if (
+            np.abs(source.rest.translation[s] - target.rest.translation[t]).max() > 1e-5 * size
+            or min(np.abs(mine - theirs).max(), np.abs(mine + theirs).max()) > 1e-5
+            or np.abs(source.rest.scale[s] - target.rest.scale[t]).max() > 1e-5
+        ):
+            return False
+        above, there = int(source.parents[s]), int(target.parents[t])
+        if (
+            above >= 0
+            and there >= 0
+            and pairs.get(above) == there
+            and (above in known or above not in moving)
+        ):
+            if above in known or _rests_alike(source, target, above, there, moving):
+                continue
+            return False
+        if not _rests_alike(source, target, above, there, moving):
+            return False
+    return True
+
+
+def _rests_alike(source: Skeleton, target: Skeleton, above: int, there: int, moving: Collection[int]) -> bool:
+    """Whether two joints (-1: none) stand still in the same place."""
+    if above >= 0 and any(j in moving for j in (above, *source.ancestors(above))):
+        return False
+    nothing = affine.identity()
+    mine = source.rest_model[above] if above >= 0 else nothing
+    theirs = target.rest_model[there] if there >= 0 else nothing
+    return bool(np.abs(mine - theirs).max() < 1e-5 * max(float(np.abs(mine).max()), 1.0))
+
+
+def lost(clip: Clip, target: Skeleton) -> tuple[list[str], list[str]]:
+    """Names of joints and morphs that `clip` moves and `target` has not."""
+    source, table = clip.skeleton, clip.tracks.table
+    joints = dict(same_names(source, target))
+    morphs = {bare(name).lower() for name in target.morph_names}
+    is_morph = table["path"] == PATHS.index("morph")
+    return (
+        [source.names[j] for j in np.unique(table["target"][~is_morph]).tolist() if j not in joints],
+        [n for n in (source.morph_names[m] for m in np.unique(table["target"][is_morph]).tolist()) if bare(n).lower() not
+        in morphs],
+    )  # fmt: skip
+
+
+def copied(clip: Clip, target: Skeleton) -> Clip:
+    """The keys of `clip` for a skeleton that is the same rig; morphs it does not have are left out."""
+    source = clip.skeleton
+    if source is target:
+        return clip
+    joints = dict(same_names(source, target))
+    morphs = {bare(name).lower(): m for m, name in reversed(list(enumerate(target.morph_names)))}
+    table = clip.tracks.table.copy()
+    is_morph = table["path"] == PATHS.index("morph")
+    found = np.array(
+        [
+            morphs.get(bare(source.morph_names[j]).lower(), -1) if morph else joints.get(j, -1)
+            for j, morph in zip(table["target"].tolist(), is_morph.tolist())
+        ],
+        np.int32,
+    )
+    table["target"] = found
+    tracks = Tracks(owned(table), clip.tracks.times, clip.tracks.values)
+    if (found < 0).any():
+        tracks = Tracks.pack(track for track, kept in zip(tracks, found >= 0) if kept)
+    return clip.replace(skeleton=target, tracks=tracks)

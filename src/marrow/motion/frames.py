@@ -1,0 +1,128 @@
+"""Clips as frames and back: `Clip.from_poses`, and the uniform times motion tools work at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.animation.sampling import sample
+from marrow.errors import ValidationError
+from marrow.model import Clip, Event, Pose, Skeleton, Track, Tracks, _validate
+from marrow.model._validate import owned
+from marrow.model.clip import PATHS, TRACK_DTYPE
+from marrow.motion.arguments import frames_a_second
+
+__all__ = ["MAX_FRAMES", "STILL", "clip_from_poses", "frame_times", "frames_of", "pack_uniform"]
+
+Array = NDArray[Any]
+STILL = 1e-6
+USUAL_RATE, MAX_FRAMES = 60.0, 1_000_000
+
+
+def frame_times(clip: Clip, rate: float | None = None) -> Array:
+    """The times of a clip's frames: those it is keyed at where they are uniform, else at its file's rate or 60."""
+    found = clip.key_rate or clip.rate or USUAL_RATE if rate is None else frames_a_second(rate)
+    count = max(round(clip.duration * found) + 1, 2) if clip.duration > 0 else 1
+    if count > MAX_FRAMES:
+        raise ValidationError(
+            f"{clip.name!r} would have {count} frames, more than {MAX_FRAMES}; ask for fewer with rate="
+        )
+    return np.linspace(0.0, clip.duration, count)
+
+
+def frames_of(clip: Clip, rate: float | None = None) -> tuple[Array, Pose]:
+    """Times `(T,)` and the poses there."""
+    times = frame_times(clip, rate)
+    return times, sample(clip, times)
+
+
+def pack_uniform(
+    times: Array, tracks: list[tuple[int, int, Array]], extra: list[Track] | None = None
+) -> Tracks:
+    """Tracks `(target, path, values (T, C))` that share their times; one that stands still keeps a single key."""
+    rows = [(target, path, values[:1] if _is_still(values) else values) for target, path, values in tracks]
+    others = extra or []
+    table = np.zeros(len(rows) + len(others), TRACK_DTYPE)
+    parts: list[Array] = []
+    at = 0
+    for row, (target, path, values) in zip(table, rows):
+        row["target"], row["path"], row["interpolation"] = target, path, 1
+        row["keys"], row["time_start"], row["value_start"] = len(values), 0, at
+        parts.append(np.ascontiguousarray(values, np.float32).reshape(-1))
+        at += values.size
+    stamps = [np.asarray(times, np.float32)]
+    begin = len(times)
+    packed = Tracks.pack(others)
+    for row, source in zip(table[len(rows) :], packed.table):
+        row[...] = source
+        row["time_start"], row["value_start"] = source["time_start"] + begin, source["value_start"] + at
+    parts.append(packed.values)
+    stamps.append(packed.times)
+    return Tracks(
+        owned(table[: len(rows) + len(packed)]), owned(np.concatenate(stamps)), owned(np.concatenate(parts))
+    )
+
+
+def _is_still(values: Array) -> bool:
+    """Whether all keys are the same; a look at a few of them answers for most tracks."""
+    few = values[:: max(len(values) // 8, 1)]
+    if np.abs(few - values[0]).max(initial=0.0) > 1e-7:
+        return False
+    return bool(np.abs(values - values[0]).max(initial=0.0) <= 1e-7)
+
+
+def clip_from_poses(
+    name: str,
+    skeleton: Skeleton,
+    poses: Pose,
+    rate: float | None = None,
+    *,
+    times: Any = None,
+    events: tuple[Event, ...] = (),
+    duration: float | None = None,
+    like: Mapping[str, Any] | None = None,
+) -> Clip:
+    """See `Clip.from_poses`."""
+    _validate.instance("Clip.from_poses", "skeleton", skeleton, Skeleton)
+    _validate.instance("Clip.from_poses", "poses", poses, Pose)
+    if len(poses.batch_shape) != 1 or not len(poses):
+        raise ValidationError(
+            f"Clip.from_poses: expected poses of shape (T,) with T of 1 or more, got {poses.batch_shape}"
+        )
+    if poses.joint_count != len(skeleton):
+        raise ValidationError(
+            f"Clip.from_poses: the poses have {poses.joint_count} joints, the skeleton {len(skeleton)}"
+        )
+    if (rate is None) == (times is None):
+        raise ValidationError("Clip.from_poses: give either rate or times")
+    if times is None:
+        stamps = np.arange(len(poses)) / frames_a_second(rate)
+    else:
+        stamps = _validate.numbers("Clip.from_poses.times", times).astype(np.float64)
+    if stamps.shape != (len(poses),):
+        raise ValidationError(f"Clip.from_poses: expected {len(poses)} times, got shape {stamps.shape}")
+    if poses.morph_count not in (0, len(skeleton.morph_names)):
+        raise ValidationError(
+            f"Clip.from_poses: the poses have {poses.morph_count} morphs, the skeleton {len(skeleton.morph_names)}"
+        )
+    rest = skeleton.rest
+    tracks: list[tuple[int, int, Array]] = []
+    for path, values, still in (
+        (0, poses.translation, rest.translation), (1, poses.rotation, rest.rotation), (2, poses.scale, rest.scale),
+    ):  # fmt: skip
+        gap = np.abs(values - still)
+        if path == 1:
+            gap = np.minimum(gap, np.abs(values + still))
+        moves = gap.reshape(len(poses), len(skeleton), -1).max(axis=(0, 2)) > (STILL if path != 1 else 1e-7)
+        tracks += [(int(j), path, values[:, j]) for j in np.flatnonzero(moves)]
+    if poses.morph_count:
+        moves = np.abs(poses.morphs - rest.morphs).max(axis=0) > STILL
+        tracks += [(int(m), PATHS.index("morph"), poses.morphs[:, m, None]) for m in np.flatnonzero(moves)]
+    fields = dict(like or {})
+    if duration is None:
+        duration = float(stamps[-1])
+    fields.setdefault("rate", rate)
+    return Clip(name, skeleton, pack_uniform(stamps, tracks), duration, events, **fields)

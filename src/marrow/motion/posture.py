@@ -1,0 +1,142 @@
+"""The reference posture of a body: how its joints stand when it stands still, and which way is left, up and forward.
+
+Usually that is the rest pose. Where the rest pose is a moment of some motion, as exporters leave it, the pose that the mesh
+was bound in is the better reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.math import affine, quaternion, transform
+from marrow.model import Character, Skeleton
+
+__all__ = ["Posture", "body_frame", "leg_length", "model_rotations", "posture", "rest_posture"]
+
+Array = NDArray[Any]
+Chains = Mapping[str, tuple[int, ...]]
+NEUTRAL = 0.08
+"""A posture whose two sides differ by less than this share of a leg, and whose knees are near straight, is a stance."""
+
+
+@dataclass(frozen=True, eq=False)
+class Posture:
+    """Model-space `rotation (J, 4)` and `place (J, 3)` of every joint, and the body's `frame (3, 3)`: its columns point to
+    the left, up and forward. `stance` tells a body at ease from a moment of a motion."""
+
+    rotation: Array
+    place: Array
+    frame: Array
+    stance: bool
+    of: str
+
+
+def model_rotations(local: Array, parents: Array) -> Array:
+    """Rotations `(..., J, 4)` in model space from those relative to the parent; scale plays no part."""
+    out = np.array(local, np.float64)
+    for j, parent in enumerate(parents.tolist()):
+        if parent >= 0:
+            out[..., j, :] = quaternion.multiply(out[..., parent, :], out[..., j, :])
+    return out
+
+
+def body_frame(place: Array, chains: Chains) -> Array:
+    """Left, up and forward of a body as the columns of a rotation `(3, 3)`, from where its joints are."""
+    legs = place[chains["left_leg"][0]], place[chains["right_leg"][0]]
+    arms = place[chains["left_arm"][0]], place[chains["right_arm"][0]]
+    up = (arms[0] + arms[1] - legs[0] - legs[1]) / 2
+    if np.linalg.norm(up) < 1e-9:
+        up = np.array([0.0, 1.0, 0.0])
+    up = up / np.linalg.norm(up)
+    across = (legs[0] - legs[1]) + (arms[0] - arms[1])
+    left = across - up * (across @ up)
+    if np.linalg.norm(left) < 1e-9:
+        left = np.cross(up, [0.0, 0.0, 1.0])
+    left = left / np.linalg.norm(left)
+    return np.stack([left, up, np.cross(left, up)], axis=1)
+
+
+def leg_length(place: Array, chains: Chains) -> float:
+    """From the hip joint over the knee to the ankle, both sides' mean."""
+    total = 0.0
+    for side in ("left_leg", "right_leg"):
+        upper, lower, foot = (place[j] for j in chains[side][:3])
+        total += float(np.linalg.norm(lower - upper) + np.linalg.norm(foot - lower)) / 2
+    return total
+
+
+def rest_posture(skeleton: Skeleton, chains: Chains) -> Posture:
+    """The posture of the rest pose."""
+    rotation = model_rotations(
+        quaternion.normalize(np.asarray(skeleton.rest.rotation, np.float64)), skeleton.parents
+    )
+    place = skeleton.rest_model[..., 3].astype(np.float64)
+    frame = body_frame(place, chains)
+    return Posture(rotation, place, frame, _unease(place, frame, chains) < NEUTRAL, "rest pose")
+
+
+def posture(skeleton: Skeleton, chains: Chains, character: Character | None = None) -> Posture:
+    """The reference posture: the rest pose, or the bind pose of `character`'s meshes where that is more of a stance."""
+    rest = rest_posture(skeleton, chains)
+    if rest.stance or character is None or character.skeleton.names != skeleton.names:
+        return rest
+    bound = _bind_posture(character, rest, chains)
+    if bound is None:
+        return rest
+    better = _unease(bound.place, bound.frame, chains) < _unease(rest.place, rest.frame, chains)
+    return bound if better else rest
+
+
+def _unease(place: Array, frame: Array, chains: Chains) -> float:
+    """How far a posture is from standing straight: the mean distance of joints from their mirror images, and bent knees, by
+    length of a leg."""
+    size = float(max(leg_length(place, chains), 1e-9))
+    middle = (place[chains["left_leg"][0]] + place[chains["right_leg"][0]]) / 2
+    local = (place - middle) @ frame
+    gaps = []
+    for limb in ("arm", "leg"):
+        for a, b in zip(chains[f"left_{limb}"], chains[f"right_{limb}"]):
+            gaps.append(np.linalg.norm(local[a] * [-1, 1, 1] - local[b]) / size)
+    bent = 0.0
+    for side in ("left_leg", "right_leg"):
+        upper, lower, foot = (local[j] for j in chains[side][:3])
+        straight = float(np.linalg.norm(foot - upper))
+        along = float(np.linalg.norm(lower - upper) + np.linalg.norm(foot - lower))
+        bent += 1 - straight / max(along, 1e-9)
+    return float(np.mean(gaps)) + bent
+
+
+def _bind_posture(character: Character, rest: Posture, chains: Chains) -> Posture | None:
+    skeleton = character.skeleton
+    known = np.zeros(len(skeleton), bool)
+    for mesh in character.meshes:
+        if mesh.rigid_joint is None:
+            known[mesh.joint_list] = True
+    needed = [j for limb in ("left_leg", "right_leg", "left_arm", "right_arm") for j in chains[limb]]
+    if not known[needed].all():
+        return None
+    model = affine.invert(character.palette.inverse_bind[: len(skeleton)].astype(np.float64))
+    if not np.isfinite(model[known]).all():
+        return None
+    model[~known] = 0
+    turned = transform.decompose(model)[1]
+    rotation, place = np.array(rest.rotation), np.array(rest.place)
+    rotation[known], place[known] = turned[known], model[known][..., 3]
+    local = quaternion.normalize(np.asarray(skeleton.rest.rotation, np.float64))
+    scale = leg_length(place, chains) / max(leg_length(rest.place, chains), 1e-9)
+    for j, parent in enumerate(skeleton.parents.tolist()):
+        if parent >= 0 and known[parent] and not known[j]:
+            # A joint the mesh does not know is carried along by its parent.
+            rotation[j] = quaternion.multiply(rotation[parent], local[j])
+            offset = quaternion.rotate(
+                quaternion.conjugate(rest.rotation[parent]), rest.place[j] - rest.place[parent]
+            )
+            place[j] = place[parent] + scale * quaternion.rotate(rotation[parent], offset)
+            known[j] = True
+    frame = body_frame(place, chains)
+    return Posture(rotation, place, frame, _unease(place, frame, chains) < NEUTRAL, "bind pose")

@@ -1,0 +1,150 @@
+"""How good a motion's feet are, before and after it was taken to another character."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.animation.kinematics import to_model
+from marrow.animation.sampling import sample
+from marrow.math import quaternion
+from marrow.model import Clip
+from marrow.motion.contacts import LEG, FeetPoints, feet_points, planted_frames, speeds, windows
+from marrow.motion.frames import frame_times
+from marrow.motion.planting import source_points
+
+if TYPE_CHECKING:
+    from marrow.motion.retarget import Retargeter
+
+__all__ = ["FootQuality", "MotionQuality", "foot_quality", "motion_quality"]
+
+Array = NDArray[Any]
+TOUCHING, SLIDING = 0.03, 0.3
+"""A foot lower than this (metres, for a person's leg) counts as down; moving faster than this (m/s) it slides."""
+
+
+@dataclass(frozen=True, slots=True)
+class FootQuality:
+    """`skate`: share of the frames with a foot down in which it slides; `drift`: the furthest a planted foot moves from
+    where it stands, in metres; `sink`: how deep the feet go into the ground, in metres."""
+
+    skate: float
+    drift: float
+    sink: float
+
+
+@dataclass(frozen=True, slots=True)
+class MotionQuality:
+    """Feet of the source (at the target's size) and of the result; `stretch`: the most a leg was lengthened; `reach`: the
+    furthest a hand is from where it was in the source, relative to its shoulder, in arm lengths; `knees`: knees that bend
+    the wrong way, as the share of frames."""
+
+    clip: str
+    source: FootQuality
+    result: FootQuality
+    stretch: float
+    reach: float
+    knees: float
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def __str__(self) -> str:
+        def feet(q: FootQuality) -> str:
+            return f"skate {q.skate:.1%}, drift {q.drift * 1000:.1f} mm, sink {q.sink * 1000:.1f} mm"
+
+        return (
+            f"{self.clip}: feet {feet(self.result)} (source: {feet(self.source)}); legs lengthened {self.stretch - 1:.1%}, "
+            f"reach off by {self.reach:.1%}, knees wrong in {self.knees:.1%}"
+        )
+
+
+def down_frames(points: FeetPoints) -> tuple[Array, Array]:
+    """Which feet are on the ground `(T, 2)`, and which point of each is the lower one `(T, 2)`: while a foot rolls, only
+    that one is meant to stand."""
+    lowest = np.argmin(points.height, axis=-1)
+    height = np.take_along_axis(points.height, lowest[..., None], -1)[..., 0]
+    return height < TOUCHING * points.leg / LEG, lowest
+
+
+def foot_quality(
+    points: FeetPoints, times: Array, planted: Array | None = None, down: tuple[Array, Array] | None = None
+) -> FootQuality:
+    """What feet do on the ground. `planted` are the frames in which they should stand and `down` those in which they are on
+    the ground: the source's, where a result is compared with it; found where left out."""
+    planted = planted_frames(points, times) if planted is None else planted
+    on_ground, lowest = down_frames(points) if down is None else down
+    level = points.place * [1.0, 0.0, 1.0]
+    fast = (
+        np.take_along_axis(speeds(level, times), lowest[..., None], -1)[..., 0] > SLIDING * points.leg / LEG
+    )
+    skate = float((on_ground & fast).sum() / on_ground.sum()) if on_ground.any() else 0.0
+    drift = 0.0
+    for k in range(2):
+        carrier = np.where(planted[:, k, 1], 1, 0)
+        for point in (0, 1):
+            held = planted[:, k].any(axis=1) & (carrier == point)
+            for begin, end in windows(held):
+                at = level[begin:end, k, point]
+                drift = max(drift, float(np.linalg.norm(at - at.mean(axis=0), axis=-1).max()))
+    return FootQuality(skate, drift, float(np.maximum(-points.height, 0.0).max(initial=0.0)))
+
+
+def motion_quality(tool: Retargeter, clip: Clip, result: Clip) -> MotionQuality | None:
+    """How the result compares with its source; None for skeletons that are no bodies."""
+    if tool.exact or not tool.map.humanoid:
+        return None
+    times = frame_times(clip)
+    before, after = sample(clip, times), sample(result, times)
+    world = tool.world(before)
+    theirs = source_points(tool, before, world)
+    planted = planted_frames(theirs, times)
+    chains = tool.chains("target")
+    mine = feet_points(tool.target, after, chains, tool.feet_t)
+    at = to_model(tool.target, after)[..., 3].astype(np.float64)
+    was = quaternion.rotate(world, to_model(tool.source, before)[..., 3].astype(np.float64))
+    stretch, knees, reach = 1.0, 0.0, 0.0
+    rest = tool.rest_t.place
+    for side in ("left", "right"):
+        u, l, f = chains[f"{side}_leg"][:3]
+        full = np.linalg.norm(rest[l] - rest[u]) + np.linalg.norm(rest[f] - rest[l])
+        now = np.linalg.norm(at[:, l] - at[:, u], axis=-1) + np.linalg.norm(at[:, f] - at[:, l], axis=-1)
+        stretch = max(stretch, float(now.max() / full))
+        knees = max(knees, _wrong_knees(tool, after, at, side))
+        a, b = tool.map[f"{side}_arm"].source, tool.map[f"{side}_arm"].target
+        if min(len(a), len(b)) >= 3:
+            lengths = [np.linalg.norm(p[c[1]] - p[c[0]]) + np.linalg.norm(p[c[2]] - p[c[1]])
+                       for p, c in ((tool.rest_s.place, a), (rest, b))]  # fmt: skip
+            gap = (was[:, a[2]] - was[:, a[0]]) / lengths[0] - (at[:, b[2]] - at[:, b[0]]) / lengths[1]
+            reach = max(reach, float(np.linalg.norm(gap, axis=-1).max()))
+    down = down_frames(theirs)
+    feet = foot_quality(theirs, times, planted, down), foot_quality(mine, times, planted, down)
+    return MotionQuality(result.name, *feet, stretch, reach, knees)
+
+
+def _wrong_knees(tool: Retargeter, pose: Any, at: Array, side: str) -> float:
+    """The share of frames in which a knee bends backwards by more than ten degrees, seen from the pelvis and the foot."""
+    u, l, f = tool.chains("target")[f"{side}_leg"][:3]
+    thigh, shin = at[:, l] - at[:, u], at[:, f] - at[:, l]
+    angle = np.arccos(
+        np.clip(
+            (thigh * shin).sum(-1)
+            / np.maximum(np.linalg.norm(thigh, axis=-1) * np.linalg.norm(shin, axis=-1), 1e-12),
+            -1,
+            1,
+        )
+    )
+    model = to_model(tool.target, pose)[:, u, :, :3].astype(np.float64)
+    front = np.linalg.inv(tool.target.rest_model[u, :, :3].astype(np.float64)) @ tool.rest_t.frame[:, 2]
+    ahead = (
+        model
+        @ front
+        * (
+            thigh / np.linalg.norm(thigh, axis=-1, keepdims=True)
+            - shin / np.linalg.norm(shin, axis=-1, keepdims=True)
+        )
+    ).sum(-1)
+    return float(((angle > np.radians(10)) & (ahead < -0.05)).mean())

@@ -1,0 +1,86 @@
+"""How large bodies are: stature, units, ankles, and whether two bodies have the same proportions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.model import Skeleton
+from marrow.motion.mapping import BoneMap
+from marrow.motion.posture import Posture, leg_length
+
+__all__ = ["ankle_height", "metres", "same_proportions", "size_ratio", "stands_on_ground", "stature"]
+
+Array = NDArray[Any]
+PERSON = 1.75
+"""How tall a person is, in metres, where a figure's size cannot be meant."""
+
+
+def stature(skeleton: Skeleton, rest: Posture, chains: Mapping[str, tuple[int, ...]]) -> float:
+    """How tall a body is at rest along its own up, from the lowest joint to the highest."""
+    body = skeleton.descendants(chains["hips"][0])
+    return float(np.ptp(rest.place[body] @ rest.frame[:, 1]))
+
+
+def metres(height: float) -> float:
+    """Metres per unit of a figure that tall: 1 for anything a character may be, else what makes a person of it."""
+    if 0.3 <= height <= 6 or height <= 0:
+        return 1.0
+    for unit in (0.01, 0.0254, 0.3048, 0.001, 0.0254 / 0.45):
+        if 1.3 <= height * unit <= 2.2:
+            return unit
+    return PERSON / height
+
+
+def _foot_heights(
+    skeleton: Skeleton, rest: Posture, chains: Mapping[str, tuple[int, ...]]
+) -> tuple[float, float]:
+    """How high the lowest joint of both feet and the ankles rest."""
+    up = np.array([0.0, 1.0, 0.0]) if rest.frame[1, 1] > 0.5 else rest.frame[:, 1]
+    ankles = [chains[f"{s}_leg"][2] for s in ("left", "right")]
+    below = np.concatenate([skeleton.descendants(j) for j in ankles])
+    return float((rest.place[below] @ up).min()), float((rest.place[ankles] @ up).mean())
+
+
+def stands_on_ground(skeleton: Skeleton, rest: Posture, chains: Mapping[str, tuple[int, ...]]) -> bool:
+    """Whether the rest pose stands on the model's ground; that of a BVH hangs from its hips at zero."""
+    low, _ = _foot_heights(skeleton, rest, chains)
+    leg = leg_length(rest.place, chains)
+    return -0.04 * leg <= low <= 0.15 * leg
+
+
+def ankle_height(skeleton: Skeleton, rest: Posture, chains: Mapping[str, tuple[int, ...]]) -> float:
+    """How high the ankles are over the ground when the body stands."""
+    low, ankle = _foot_heights(skeleton, rest, chains)
+    if stands_on_ground(skeleton, rest, chains):
+        return ankle
+    return ankle - low + 0.03 * leg_length(rest.place, chains)
+
+
+def same_proportions(a: Array, b: Array, bones: BoneMap, ratio: float) -> bool:
+    """Whether the legs and hips of both bodies are the same but for their size."""
+    for side in ("left_leg", "right_leg"):
+        s, t = bones[side].source[:3], bones[side].target[:3]
+        for k in range(2):
+            mine, theirs = np.linalg.norm(a[s[k + 1]] - a[s[k]]), np.linalg.norm(b[t[k + 1]] - b[t[k]])
+            if abs(theirs - ratio * mine) > 2e-3 * ratio * mine:
+                return False
+    wide = [
+        float(np.linalg.norm(p[legs[0]] - p[legs[1]]))
+        for p, legs in (
+            (a, (bones["left_leg"].source[0], bones["right_leg"].source[0])),
+            (b, (bones["left_leg"].target[0], bones["right_leg"].target[0])),
+        )
+    ]
+    return bool(abs(wide[1] - ratio * wide[0]) < 5e-3 * ratio * max(wide[0], 1e-9))
+
+
+def size_ratio(bones: BoneMap, a: Array, b: Array) -> float:
+    """How much larger the target is, by how far its mapped joints are from their middle. Exactly 1 where about equal."""
+    s, t = [c.source[0] for c in bones], [c.target[0] for c in bones]
+    spread = [float(np.sqrt(((p - p.mean(0)) ** 2).sum(-1).mean())) for p in (a[s], b[t])]
+    ratio = spread[1] / spread[0] if spread[0] > 1e-9 and spread[1] > 1e-9 else 1.0
+    return 1.0 if abs(ratio - 1) < 0.02 else ratio

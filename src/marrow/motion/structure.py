@@ -1,0 +1,261 @@
+"""The body of a skeleton whose names say nothing, from the shape of its tree at rest.
+
+A body has a plane of symmetry, limbs that come in pairs left and right of it, and a trunk in between. The pair nearer to
+the root is the legs, the pair further along the trunk is the arms, and what goes on past the arms is neck and head.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.model import Skeleton
+from marrow.motion.names import labels
+from marrow.motion.rig import Rig, missing_parts
+from marrow.motion.tree import chain_lengths, is_above, path_down, path_to_root
+
+__all__ = ["rig_by_structure", "walks_on_four"]
+
+Array = NDArray[Any]
+SHARE_OF_BODY = 0.1
+"""A limb is at least this long, measured by the size of the body."""
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two limbs that mirror each other: the joint they hang from, their joints, how long they are, the line between."""
+
+    attach: int
+    a: tuple[int, ...]
+    b: tuple[int, ...]
+    length: float
+    normal: Array
+
+
+def walks_on_four(rig: Rig) -> bool:
+    """Whether the arms of a body are front legs: they reach as far down as the legs, below a spine that lies level."""
+    at = rig.skeleton.rest_model[..., 3].astype(np.float64)
+    hips = at[rig.joint("hips")]
+    feet = (at[rig.joint("left_leg", -1)] + at[rig.joint("right_leg", -1)]) / 2
+    hands = (at[rig.joint("left_arm", -1)] + at[rig.joint("right_arm", -1)]) / 2
+    shoulders = (at[rig.joint("left_arm")] + at[rig.joint("right_arm")]) / 2
+    spine = shoulders - hips
+    reach = float(np.linalg.norm(feet - hips))
+    if reach < 1e-9 or float(np.linalg.norm(spine)) < 1e-9:
+        return False
+
+    def level(down: Array, share: float) -> bool:
+        flat = -float(spine @ down) < 0.75 * float(np.linalg.norm(spine))
+        return flat and float((hands - hips) @ down) > share * float((feet - hips) @ down) > 0
+
+    # Down is where the legs go; for limbs that sprawl, where the model's ground is.
+    return level((feet - hips) / reach, 0.4) or level(np.array([0.0, -1.0, 0.0]), 0.7)
+
+
+def rig_by_structure(skeleton: Skeleton, named: Rig) -> Rig | None:
+    """The body found by shape; parts that the names were sure of stay. None where no body can be seen."""
+    at = skeleton.rest_model[..., 3].astype(np.float64)
+    if not np.isfinite(at).all() or len(skeleton) < 8:
+        return None
+    pairs = _limb_pairs(skeleton, at)
+    if len(pairs) < 2:
+        return None
+    chosen = _legs_and_arms(skeleton, pairs)
+    if chosen is None:
+        return None
+    legs, arms = chosen
+    up = -_mean_direction(at, legs)
+    spine = at[arms.attach] - at[legs.attach]
+    if np.linalg.norm(spine) > 1e-9 and legs.attach != arms.attach:
+        flat = spine - legs.normal * (spine @ legs.normal)
+        up = flat if np.linalg.norm(flat) > 1e-9 else up
+    chains: dict[str, tuple[int, ...]] = {"hips": (legs.attach,)}
+    leg_is_left = _a_is_left(skeleton, at, legs, up, _forward(at, legs, up))
+    arm_is_left = _a_is_left(skeleton, at, arms, up, _forward(at, legs, up))
+    for name, pair, left in (("leg", legs, leg_is_left), ("arm", arms, arm_is_left)):
+        for side, limb in (("left", pair.a if left else pair.b), ("right", pair.b if left else pair.a)):
+            start = _longest_two(at, limb)
+            chains[f"{side}_{name}"] = limb[start : start + 3]
+            if name == "leg" and len(limb) > start + 3:
+                chains[f"{side}_toes"] = limb[start + 3 : start + 4]
+            if name == "arm" and start > 0:
+                chains[f"{side}_shoulder"] = limb[start - 1 : start]
+    chest = arms.attach
+    chains["spine"] = tuple(path_down(skeleton, legs.attach, chest))
+    chains["head"] = _head(skeleton, at, chest, up, arms)
+    if not chains["spine"] and chains["head"]:
+        chains["spine"], chains["head"] = chains["head"][:1], chains["head"][1:] or chains["head"][-1:]
+    chains = {name: chain for name, chain in chains.items() if chain}
+    above = path_to_root(skeleton, legs.attach)[1:]
+    if above:
+        chains["root"] = (above[-1],)
+    note = "its joint names say too little; parts were found by the shape of the skeleton"
+    rig = Rig(skeleton, "humanoid", chains, {}, missing_parts(chains), (note,), "structure")
+    if _contradicts(skeleton, chains):
+        return None
+    if rig.missing:
+        return rig if len(rig.missing) < len(named.missing) else None
+    if walks_on_four(rig):
+        return Rig(skeleton, "quadruped", chains, {}, (), (*rig.notes, "it walks on four legs"), "structure")
+    return rig
+
+
+def _contradicts(skeleton: Skeleton, chains: dict[str, tuple[int, ...]]) -> bool:
+    """Whether a name says clearly that a joint is another part than the shape made of it."""
+    told = labels(skeleton.names)
+    wanted = {"arm": ("upper", "lower", "hand"), "leg": ("upper", "lower", "foot")}
+    sure = {
+        "upper": "upper",
+        "lower": "lower",
+        "hand": "hand",
+        "foot": "foot",
+        "clavicle": "",
+        "toes": "",
+        "ankle": "foot",
+    }
+    for part, chain in chains.items():
+        limb = part.partition("_")[2]
+        for joint, place in zip(chain, wanted.get(limb, ())):
+            label = told[joint]
+            if label.end or (label.group and label.group != limb) or sure.get(label.part, place) != place:
+                return True
+    return False
+
+
+def _limb_pairs(skeleton: Skeleton, at: Array) -> list[_Pair]:
+    """All pairs of branches of one joint that mirror each other, in the plane most of the body agrees on."""
+    roots = _tree_of(skeleton)
+    sizes = np.bincount(roots, minlength=len(skeleton))
+    inside = roots == int(np.argmax(sizes))
+    size = float(np.ptp(at[inside], axis=0).max())
+    longest = _longest_paths(skeleton, at)
+    found: list[_Pair] = []
+    for joint in np.flatnonzero(inside).tolist():
+        children = [c for c in skeleton.children(joint) if len(longest[c]) >= 2]
+        for i, a in enumerate(children):
+            for b in children[i + 1 :]:
+                pa, pb = longest[a], longest[b]
+                count = min(len(pa), len(pb))  # one hand may have fingers that the other lacks
+                la = chain_lengths(at, [joint, *pa[:count]])[-1]
+                lb = chain_lengths(at, [joint, *pb[:count]])[-1]
+                if min(la, lb) < SHARE_OF_BODY * size or abs(la - lb) > 0.25 * max(la, lb):
+                    continue
+                gap = at[pa[0]] - at[pb[0]]
+                gap = gap if np.linalg.norm(gap) > 1e-3 * size else at[pa[-1]] - at[pb[-1]]
+                if np.linalg.norm(gap) < 1e-3 * size or not _mirrors(at, pa, pb, gap):
+                    continue
+                found.append(_Pair(joint, pa, pb, float(la + lb), gap / np.linalg.norm(gap)))
+    if not found:
+        return []
+    agreeing = [[p for p in found if abs(p.normal @ q.normal) > 0.95] for q in found]
+    plane = max(
+        zip(agreeing, found), key=lambda v: (len({p.attach for p in v[0]}), sum(p.length for p in v[0]))
+    )[1].normal
+    return [p for p in found if abs(p.normal @ plane) > 0.9]
+
+
+def _mirrors(at: Array, a: tuple[int, ...], b: tuple[int, ...], gap: Array) -> bool:
+    """Whether every joint of one limb lies across from one of the other, along `gap`."""
+    normal = gap / np.linalg.norm(gap)
+    count = min(len(a), len(b), 4)
+    between = at[list(a[:count])] - at[list(b[:count])]
+    aside = np.linalg.norm(between - (between @ normal)[:, None] * normal, axis=-1)
+    reach = chain_lengths(at, list(a))[-1] + np.linalg.norm(gap)
+    return bool((aside < 0.2 * reach).all())
+
+
+def _tree_of(skeleton: Skeleton) -> Array:
+    root = np.arange(len(skeleton))
+    for j, p in enumerate(skeleton.parents.tolist()):
+        if p >= 0:
+            root[j] = root[p]
+    return root
+
+
+def _longest_paths(skeleton: Skeleton, at: Array) -> list[tuple[int, ...]]:
+    """For each joint the longest way down from it to a leaf."""
+    paths: list[tuple[int, ...]] = [(j,) for j in range(len(skeleton))]
+    best = np.zeros(len(skeleton))
+    for j in range(len(skeleton) - 1, -1, -1):
+        parent = int(skeleton.parents[j])
+        if parent < 0:
+            continue
+        length = float(np.linalg.norm(at[j] - at[parent])) + best[j]
+        if length > best[parent] or len(paths[parent]) == 1:
+            best[parent] = length
+            paths[parent] = (parent, *paths[j])
+    return paths
+
+
+def _legs_and_arms(skeleton: Skeleton, pairs: list[_Pair]) -> tuple[_Pair, _Pair] | None:
+    """The two longest pairs, one hanging from a joint above the other's: legs first."""
+    ordered = sorted(pairs, key=lambda p: -p.length)
+    for i, first in enumerate(ordered):
+        for second in ordered[i + 1 :]:
+            if {*first.a, *first.b} & {*second.a, *second.b} or first.attach == second.attach:
+                continue
+            if is_above(skeleton, first.attach, second.attach):
+                return first, second
+            if is_above(skeleton, second.attach, first.attach):
+                return second, first
+    return None
+
+
+def _mean_direction(at: Array, pair: _Pair) -> Array:
+    d = (at[pair.a[-1]] - at[pair.a[0]]) + (at[pair.b[-1]] - at[pair.b[0]])
+    length = float(np.linalg.norm(d))
+    return d / length if length > 1e-9 else np.array([0.0, -1.0, 0.0])
+
+
+def _forward(at: Array, legs: _Pair, up: Array) -> Array:
+    """Where the feet point; the model's front where they say nothing."""
+    normal = legs.normal
+    out = np.zeros(3)
+    for limb in (legs.a, legs.b):
+        start = _longest_two(at, limb)
+        if len(limb) > start + 3:
+            out += at[limb[-1]] - at[limb[start + 2]]
+    unit = up / max(float(np.linalg.norm(up)), 1e-12)
+    out = out - normal * (out @ normal) - unit * (out @ unit)
+    size = float(np.linalg.norm(at[legs.a[-1]] - at[legs.a[0]]))
+    return out if np.linalg.norm(out) > 0.02 * size else np.array([0.0, 0.0, 1.0])
+
+
+def _a_is_left(skeleton: Skeleton, at: Array, pair: _Pair, up: Array, forward: Array) -> bool:
+    sides = labels(skeleton.names)
+    a = [sides[j].side for j in pair.a if sides[j].side]
+    b = [sides[j].side for j in pair.b if sides[j].side]
+    if a and b and {*a} != {*b} and len({*a}) == len({*b}) == 1:
+        return a[0] == "left"
+    gap = at[pair.a[0]] - at[pair.b[0]]
+    if np.linalg.norm(gap) < 1e-9:
+        gap = at[pair.a[-1]] - at[pair.b[-1]]
+    return float(np.cross(up, forward) @ gap) > 0
+
+
+def _longest_two(at: Array, limb: tuple[int, ...]) -> int:
+    """Where in a limb its two long bones begin."""
+    steps = np.linalg.norm(np.diff(at[list(limb)], axis=0), axis=-1)
+    if len(steps) < 2:
+        return 0
+    return int(np.argmax(np.minimum(steps[:-1], steps[1:]) + 0.25 * (steps[:-1] + steps[1:])))
+
+
+def _head(skeleton: Skeleton, at: Array, chest: int, up: Array, arms: _Pair) -> tuple[int, ...]:
+    longest = _longest_paths(skeleton, at)
+    taken = {arms.a[0], arms.b[0]}
+    best: tuple[float, tuple[int, ...]] = (0.0, ())
+    for child in skeleton.children(chest):
+        if child in taken:
+            continue
+        rise = float((at[longest[child][-1]] - at[chest]) @ up)
+        if rise > best[0]:
+            best = (rise, longest[child])
+    chain = best[1]
+    # What goes on past the head, to its top, an ear or the nose, is no part of the neck.
+    marks = labels([skeleton.names[j] for j in chain])
+    stop = next((k for k, mark in enumerate(marks) if k > 0 and (mark.end or mark.helper)), len(chain))
+    return chain[:stop]

@@ -1,0 +1,170 @@
+"""Motion through model space: from the local turns of one skeleton to those of another, all frames at once.
+
+With `R_target = G R_source C` (see `alignment.py`) a target joint's local turn is `C_parent^-1 V C`, where `V` is what the
+source turns between the two joints' drivers. Mostly that is one local turn of the source, and the whole is one 4 x 4 matrix
+per joint: no forward kinematics. Only joints between which the source has others, and shares of chains, need products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.math import affine, quaternion, transform
+from marrow.model import Pose, Skeleton
+from marrow.motion.alignment import Driver
+from marrow.motion.posture import Posture
+from marrow.motion.tree import is_above, path_down
+
+__all__ = ["LocalTracks", "model_of", "transfer_rotations", "twist_rotations"]
+
+Array = NDArray[Any]
+LocalTracks = dict[tuple[int, int], Array]
+"""Values `(T, C)` by joint and path (0 translation, 1 rotation, 2 scale); what is not in it rests."""
+
+
+def _left(q: Array) -> Array:
+    """The matrix of `p -> q p`."""
+    x, y, z, w = q
+    return np.array([[w, -z, y, x], [z, w, -x, y], [-y, x, w, z], [-x, -y, -z, w]])
+
+
+def _right(q: Array) -> Array:
+    """The matrix of `p -> p q`."""
+    x, y, z, w = q
+    return np.array([[w, z, -y, x], [-z, w, x, y], [y, -x, w, z], [-x, -y, -z, w]])
+
+
+class _Source:
+    """The source's turns over time: local ones, products of them, and in model space, each computed once."""
+
+    def __init__(self, skeleton: Skeleton, local: Array, rest: Posture) -> None:
+        self.skeleton, self.local, self.rest = skeleton, local, rest
+        self._model: dict[int, Array] = {}
+
+    def between(self, above: int, joint: int) -> Array:
+        """From the frame of `above` (-1: the world) to that of `joint` below it, `(T, 4)`."""
+        if above < 0:
+            return self.model(joint)
+        path = path_down(self.skeleton, above, joint)
+        out = self.local[:, path[0]]
+        for j in path[1:]:
+            out = quaternion.multiply(out, self.local[:, j])
+        return out
+
+    def model(self, joint: int) -> Array:
+        if joint not in self._model:
+            parent = int(self.skeleton.parents[joint])
+            own = self.local[:, joint]
+            self._model[joint] = own if parent < 0 else quaternion.multiply(self.model(parent), own)
+        return self._model[joint]
+
+    def value(self, driver: Driver) -> Array:
+        """`V` of a driver in model space."""
+        if driver.b < 0:
+            return self.model(driver.a)
+        a, b = (
+            quaternion.multiply(self.model(j), quaternion.conjugate(self.rest.rotation[j]).astype(np.float32))
+            for j in (driver.a, driver.b)
+        )
+        return quaternion.slerp(a, b, np.full(len(a), driver.w, np.float32))
+
+
+def transfer_rotations(
+    source: Skeleton,
+    local: Array,
+    rest: Posture,
+    target: Skeleton,
+    drivers: Mapping[int, Driver],
+    world: Array,
+) -> dict[int, Array]:
+    """The local turns `(T, 4)` of the joints of `target` that move, from those of `source`, `local (T, J, 4)` float32."""
+    turns = _Source(source, local, rest)
+    own = quaternion.normalize(np.asarray(target.rest.rotation, np.float64))
+    outside = Driver(-1, -1, 0.0, quaternion.identity(dtype=np.float64))
+    of: list[Driver] = []
+    singles: list[tuple[int, int, Array]] = []  # joint, source joint, matrix
+    joints: list[int] = []
+    values: dict[int, Array] = {}
+    for j, parent in enumerate(target.parents.tolist()):
+        above = of[parent] if parent >= 0 else outside
+        mine = drivers.get(j)
+        if mine is None:
+            of.append(Driver(above.a, above.b, above.w, quaternion.multiply(above.turn, own[j])))
+            continue
+        of.append(mine)
+        joints.append(j)
+        # Out of the world: the parent stands still, and the world's turn comes in between.
+        before = quaternion.conjugate(above.turn)
+        if above.a < 0:
+            before = quaternion.multiply(before, world)
+        matrix = _left(before) @ _right(mine.turn)
+        plain = mine.b < 0 and above.b < 0
+        if plain and (above.a < 0 or (above.a != mine.a and is_above(source, above.a, mine.a))):
+            if int(source.parents[mine.a]) == above.a:
+                singles.append((j, mine.a, matrix))
+                continue
+            value = turns.between(above.a, mine.a)
+        elif above.a < 0:
+            value = turns.value(mine)
+        else:
+            value = quaternion.multiply(quaternion.conjugate(turns.value(above)), turns.value(mine))
+        values[j] = value @ matrix.T.astype(np.float32)
+    if singles:
+        picked = np.ascontiguousarray(local[:, [s for _, s, _ in singles]].transpose(1, 0, 2))
+        matrices = np.stack([m.T for _, _, m in singles]).astype(np.float32)
+        made = np.matmul(picked, matrices)
+        values |= {j: made[k] for k, (j, _, _) in enumerate(singles)}
+    return {j: values[j] for j in joints}
+
+
+def twist_rotations(
+    target: Skeleton,
+    chains: Mapping[str, tuple[int, ...]],
+    twists: Mapping[int, tuple[str, int]],
+    known: Mapping[int, Array],
+) -> dict[int, Array]:
+    """The turns of twist joints: each shares the turning of its bone about its own length, by where it sits on it."""
+    rest_t = np.asarray(target.rest.translation, np.float64)
+    rest_r = quaternion.normalize(np.asarray(target.rest.rotation, np.float64))
+    out: dict[int, Array] = {}
+    for j, (part, k) in twists.items():
+        chain = chains.get(part, ())
+        if len(chain) < 3:
+            continue
+        bone, following = chain[k], chain[k + 1]
+        if int(target.parents[j]) != bone or int(target.parents[following]) != bone or j in known:
+            continue
+        length = float(np.linalg.norm(rest_t[following]))
+        turning = following if k == 1 else bone
+        if length < 1e-9 or turning not in known:
+            continue
+        axis = rest_t[following] / length
+        share = float(np.clip(rest_t[j] @ axis / length, 0.0, 1.0))
+        if k == 1:
+            turned = quaternion.multiply(known[following], quaternion.conjugate(rest_r[following]))
+        else:
+            turned, share = quaternion.multiply(quaternion.conjugate(rest_r[bone]), known[bone]), share - 1.0
+        angle = 2 * np.arctan2(turned[:, :3] @ axis, turned[:, 3])
+        angle = (angle + np.pi) % (2 * np.pi) - np.pi
+        # Near half a turn the short way may change from frame to frame: follow it instead of jumping.
+        angle = np.unwrap(angle) * share
+        out[j] = quaternion.multiply(quaternion.from_axis_angle(axis, angle), rest_r[j]).astype(np.float32)
+    return out
+
+
+def model_of(skeleton: Skeleton, pose: Pose, joint: int) -> Array:
+    """Model-space matrices `(T, 3, 4)` or `(3, 4)` of one joint, float64: only the joints above it are looked at."""
+    out: Array | None = None
+    for j in (*reversed(skeleton.ancestors(joint)), joint):
+        own = transform.compose(
+            pose.translation[..., j, :].astype(np.float64),
+            pose.rotation[..., j, :].astype(np.float64),
+            pose.scale[..., j, :].astype(np.float64),
+        )
+        out = own if out is None else affine.multiply(out, own)
+    assert out is not None
+    return out

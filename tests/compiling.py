@@ -1,0 +1,100 @@
+"""Compiles kernels of tests, many in one go, and compares machine code with Python's own run of the same function."""
+
+from __future__ import annotations
+
+import ctypes
+import linecache
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from marrow.kernels.language.kernel import KERNELS, Frame, Kernel
+
+
+def make(function: Callable[..., Any], *, returns: int = 0, **kinds: Any) -> Kernel:
+    """A kernel that no registry knows."""
+    known = KERNELS.pop(function.__name__, None)
+    try:
+        return Kernel(function.__name__, function, kinds, returns)
+    finally:
+        KERNELS.pop(function.__name__, None)
+        if known is not None:
+            KERNELS[function.__name__] = known
+
+
+def from_source(text: str, name: str, **world: Any) -> Callable[..., Any]:
+    """A function from its source, which `inspect` finds again."""
+    file = f"<{name}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    space = {"__name__": "generated", **world}
+    exec(compile(text, file, "exec"), space)
+    return space[name]
+
+
+class MachineCode:
+    """Machine code of some kernels for the processor at hand."""
+
+    def __init__(self, kernels: Iterable[Kernel]) -> None:
+        from llvmlite import binding
+
+        from marrow.kernels.language.machine import LEVELS, optimised, target_machine, written
+
+        machine = target_machine(LEVELS["host"], jit=True)
+        self.engine = binding.create_mcjit_compiler(optimised(written(kernels, machine), machine), machine)
+        self.engine.finalize_object()
+
+    def run(self, frame: Frame) -> None:
+        entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.engine.get_function_address(frame.kernel.name))
+        entry(ctypes.addressof((ctypes.c_char * len(frame.bytes)).from_buffer(frame.bytes)))
+
+
+def both(code: MachineCode, kernel: Kernel, **arguments: Any) -> list[dict[str, Any]]:
+    """What machine code and Python make of the same arguments: written arrays, and `returns`."""
+    results = []
+    for run in (code.run, kernel.run_plainly):
+        frame = Frame(kernel)
+        frame.put(**{k: v.copy() if isinstance(v, np.ndarray) else v for k, v in arguments.items()})
+        run(frame)
+        results.append({**frame.kept, "returns": list(frame.words[kernel.results : kernel.size])})
+    return results
+
+
+def run_twice(frame: Frame) -> Any:
+    """In place of `Frame.run`: runs a frame, then its copy as Python does, and compares all that was written."""
+    kernel = frame.kernel
+    arrays = {name: frame.lent.get(name, frame.kept.get(name)) for name in kernel.flat}
+    twin = Frame(kernel)
+    twin.bytes[:] = frame.bytes
+    twin.kept = {name: np.copy(array) for name, array in arrays.items()}
+    for name, array in twin.kept.items():
+        if kernel.flat[name]:
+            twin.kept[name] = array.reshape(-1)
+    result = RUN(frame)
+    kernel.run_plainly(twin)
+    for name, array in arrays.items():
+        mine, theirs = array.reshape(-1), twin.kept[name].reshape(-1)
+        for field in array.dtype.names or (...,):
+            assert bits(mine[field]) == bits(theirs[field]), f"{kernel.name}: {name} {field}"
+    assert frame.words[kernel.results : kernel.size] == twin.words[kernel.results : kernel.size]
+    return result
+
+
+RUN = Frame.run
+
+
+def bits(array: Any) -> Any:
+    """The bits of an array, with one kind of NaN."""
+    array = np.array(array)
+    if array.dtype.kind == "f":
+        array[np.isnan(array)] = np.nan
+    return array.tobytes()
+
+
+def assert_same(code: MachineCode, kernel: Kernel, **arguments: Any) -> dict[str, Any]:
+    machine, python = both(code, kernel, **arguments)
+    for name in machine:
+        assert bits(machine[name]) == bits(python[name]), (
+            f"{kernel.name}: {name}: {machine[name]} {python[name]}"
+        )
+    return machine

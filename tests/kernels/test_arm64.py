@@ -1,0 +1,29 @@
+"""Kernels for aarch64, under emulation, against those of this machine: the same bits. Collected where the tools are."""
+
+import replay
+from arm64 import Recorder, build, emulated
+from compiling import bits
+
+from marrow.kernels import catalogue
+from marrow.kernels.language.kernel import Frame
+
+
+def test_kernels_for_arm_give_the_same_bits(corpus, tmp_path, monkeypatch):
+    recorder = Recorder(each=3)
+    monkeypatch.setattr(Frame, "run", lambda frame: recorder(frame))
+    replay.few(corpus)
+    replay.sampled(corpus)
+    monkeypatch.undo()
+    used = {call.kernel.name for call in recorder.calls}
+    assert {"run_programs", "update_graph", "sample_tracks", "to_model", "dual_quaternions"} < used
+    program = build([k for k in catalogue.kernels() if k.name in used], tmp_path)
+    for call in recorder.calls:
+        arrays, returned = emulated(program, call, tmp_path)
+        assert returned == call.returned, call.kernel.name
+        for name, array in arrays.items():
+            assert bits_of(array) == bits_of(call.after[name]), (call.kernel.name, name)
+
+
+def bits_of(array):
+    """Of records, those of their fields: what lies between these is nobody's."""
+    return [bits(array[name]) for name in array.dtype.names] if array.dtype.names else bits(array)

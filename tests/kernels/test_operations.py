@@ -1,0 +1,279 @@
+"""The instruction set: every operation is whole, programs that break a rule are refused, the page about it is current."""
+
+import ast
+import inspect
+import runpy
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+import test_programs as programs
+
+from marrow.animation import ClipBank
+from marrow.errors import MarrowError
+from marrow.graph.program import PoseEvaluator, Procedurals, Program
+from marrow.kernels import program as kernel
+from marrow.kernels.language.kernel import Frame
+from marrow.kernels.memory import readonly
+from marrow.kernels.operations import OPERATION, OPERATIONS, ReferenceWorld, codes, run_reference
+from marrow.kernels.operations.record import Argument
+
+DOCS = Path(__file__).parents[2] / "docs"
+NAMES = [o.name for o in OPERATIONS]
+
+
+# -- records ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=NAMES)
+def test_every_operation_is_whole(operation):
+    o = operation
+    assert o.name.isupper() and getattr(codes, o.name) == o.code and OPERATIONS[o.code] is o
+    assert len(o.meaning) > 8 and o.meaning[-1] != "."
+    assert o.argument in Argument.__args__
+    assert o.pushes == 1 and o.pops >= 0
+    assert list(inspect.signature(o.run).parameters)[:3] == ["work", "n", "top"]
+    assert len(inspect.signature(o.run).parameters) == 6
+    assert list(inspect.signature(o.reference).parameters) == ["stack", "world", "argument", "time", "weight"]
+    used = {
+        n.id
+        for n in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(o.run))))
+        if isinstance(n, ast.Name)
+    }
+    assert o.time or "time" not in used, "it uses its time, which the record does not explain"
+    assert o.weight or "weight" not in used, "it uses its weight, which the record does not explain"
+
+
+def test_names_and_codes_are_different():
+    assert len(set(NAMES)) == len(OPERATIONS) == kernel.OPERATION_COUNT
+    assert [o.run for o in OPERATIONS] == list(kernel.operate.functions)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=NAMES)
+def test_formulas_of_a_record_are_those_its_function_uses(operation):
+    """Blocks are called by name in `run` and in what it calls."""
+    from marrow.kernels.language.lanes import Block
+
+    found, seen = set(), set()
+
+    def look(function):
+        if function in seen:
+            return
+        seen.add(function)
+        for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))):
+            thing = function.__globals__.get(node.id) if isinstance(node, ast.Name) else None
+            if isinstance(thing, Block):
+                found.add(thing)
+            elif inspect.isfunction(thing) and thing.__module__.startswith("marrow.kernels"):
+                look(thing)
+
+    look(operation.run)
+    assert found == set(operation.formulas)
+
+
+class World:
+    """A character with a limb and a chain, memory, masks, and the same for the reference."""
+
+    def __init__(self, seed):
+        self.rng, self.character, self.masks = programs.world(seed)
+        bones = self.character.skeleton
+        self.bank = ClipBank.of(self.character)
+        deep = max(range(programs.J), key=lambda j: bones.depth[j])
+        mid, upper = bones.ancestors(deep)[:2]
+        chain = [upper, mid, deep]
+        self.vectors = self.rng.normal(size=(1, 6)).astype(np.float32)
+        self.ints = [upper, mid, deep, 0, 0, 3, 0, 8, *chain]
+        self.floats = [0.1, 2.8, 1.3, 1.0, 1.0, 0, 0, 1, 0, 0.6, 0.8, 1.2, 0.3, 0.5, 1.0]
+        self.memory = np.zeros((1, self.bank.layout.size + self.bank.layout.inertia_size), np.float32)
+        goal = self.vectors[0].astype(float)
+        self.limb = programs.Limb(upper, mid, deep, (0.1, 2.8), 1.3, True, goal[:3], goal[3:])
+        self.chain = programs.LookChain(chain, (0.3, 0.5, 1.0), np.array([0, 0.6, 0.8]), 1.2, goal[:3])
+
+    def evaluator(self, ints=None, floats=None):
+        procedurals = Procedurals(
+            readonly(np.array(self.ints if ints is None else ints, np.int32)),
+            readonly(np.array(self.floats if floats is None else floats, np.float32)),
+        )
+        return PoseEvaluator(self.bank, self.character.palette, self.masks, procedurals)
+
+    def run(self, operations, depth=8, **options):
+        ops = np.array(operations, OPERATION)
+        rows = np.full((1, self.bank.layout.size), np.nan, np.float32)
+        given = {"memory": self.memory, "vectors": self.vectors, **options.pop("given", {})}
+        self.evaluator(**options).run(Program(np.array([0, len(ops)]), ops, depth), pose=rows, **given)
+        return rows
+
+    def argument(self, operation):
+        """One that names something, at random."""
+        several = {"clip": (1, 4), "mask": (0, 4), "channel masks": (0, 2)}
+        if operation.argument in several:
+            return int(self.rng.integers(*several[operation.argument]))
+        return {"inertia memory": self.bank.layout.size, "chain": 5}.get(operation.argument, 0)
+
+    def reference(self):
+        def sample(clip, time):
+            p = self.bank.sampled[clip - 1].sample(time)
+            return p.translation, p.rotation, p.scale, p.morphs
+
+        return ReferenceWorld(
+            sample, self.masks, self.character.skeleton.parents, limbs={0: self.limb}, chains={5: self.chain}
+        )
+
+
+def random_program(world, length=18):
+    """A sound program in which any operation may come: what needs memory comes when there is some, and what adds to a sum
+    where one was begun (by `SAMPLE` or `SCALE`: other rotations have no particular length)."""
+    rng, out, kept = world.rng, [], set()
+    sums = []  # for each pose on the stack, whether it is a sum
+
+    def fits(o):
+        if o.pops > len(sums) or len(sums) - o.pops + o.pushes > 6:
+            return False
+        if o.name in ("ACCUMULATE", "MERGE"):
+            return sums[len(sums) - o.pops]
+        return o.name not in ("LOAD", "INERTIA") or o.name in kept
+
+    while len(out) < length or len(sums) != 1:
+        choices = [o for o in OPERATIONS if fits(o)] if len(out) < length else [OPERATIONS[codes.BLEND]]
+        o = choices[int(rng.integers(len(choices)))]
+        out.append((o.code, world.argument(o), float(rng.random()), float(0.5 + 0.45 * rng.random())))
+        del sums[len(sums) - o.pops :]
+        sums.append(o.name in ("SAMPLE", "SCALE", "ACCUMULATE", "MERGE"))
+        kept |= {"LOAD"} if o.name == "STORE" else {"INERTIA"} if o.name == "START_INERTIA" else set()
+    return out
+
+
+def test_random_programs_use_every_operation_and_follow_their_reference():
+    used = set()
+    for seed in range(40):
+        world = World(seed % 4)
+        world.rng = np.random.default_rng(seed)
+        operations = random_program(world)
+        used |= {code for code, *_ in operations}
+        rows = world.run(operations)
+        expected = run_reference(
+            [tuple(o) for o in np.array(operations, OPERATION).tolist()], world.reference()
+        )
+        t, q, s, m = (a[0] for a in world.bank.layout.unpack(rows))
+        q = q / np.linalg.norm(q, axis=-1, keepdims=True)
+        q = np.where((q * expected[1]).sum(-1, keepdims=True) < 0, -q, q)
+        for mine, theirs in zip((t, q, s, m), expected):
+            np.testing.assert_allclose(mine, theirs, atol=3e-3, rtol=3e-3)
+    assert used == set(range(len(OPERATIONS)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_programs_give_the_same_bits_on_the_numpy_backend(seed, monkeypatch):
+    world = World(seed % 4)
+    world.rng = np.random.default_rng(100 + seed)
+    operations = random_program(world)
+    before = world.memory.copy()
+    fast, kept = world.run(operations), world.memory.copy()
+    world.memory = before
+    monkeypatch.setattr(Frame, "run", lambda frame: (frame.kernel.run_plainly(frame), frame.lent.clear())[1])
+    np.testing.assert_array_equal(world.run(operations), fast)
+    np.testing.assert_array_equal(world.memory, kept)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=NAMES)
+def test_stack_effects_are_true(operation):
+    """The reference's stack grows by what the record says, and the kernel touches no pose below those it takes."""
+    world, o = World(1), operation
+    reference = world.reference()
+    below = [(codes.SAMPLE, 1, 0.2, 1.0), (codes.SAMPLE, 2, 0.3, 1.0)]
+    four = [(codes.SAMPLE, 1 + k % 3, 0.1 * k, 1.0) for k in range(o.pops)]
+    setup = [(codes.SAMPLE, 3, 0.4, 1.0), (codes.STORE, 0, 0.0, 0.0)]
+    start = [(codes.SAMPLE, 1, 0.1 * k, 1.0) for k in range(4)]
+    start += [(codes.START_INERTIA, world.bank.layout.size, 0.0, 0.1)]
+    mine = (o.code, world.argument(o), 0.3, 0.6)
+    stack = []
+    for code, argument, time, weight in [*setup, *start, *below, *four]:
+        OPERATIONS[code].reference(stack, reference, argument, time, weight)
+    height = len(stack)
+    o.reference(stack, reference, *mine[1:])
+    assert len(stack) - height == o.pushes - o.pops
+    # What lies below is still there: mixing it all into one shows it unchanged.
+    prepared = [*setup, *start, (codes.BLEND, 0, 0, 0.5)]
+    alone = [*prepared, *below, (codes.BLEND, 0, 0, 0.0), (codes.BLEND, 0, 0, 1.0)]
+    with_it = [
+        *prepared,
+        *below,
+        *four,
+        mine,
+        (codes.BLEND, 0, 0, 0.0),
+        (codes.BLEND, 0, 0, 0.0),
+        (codes.BLEND, 0, 0, 1.0),
+    ]
+    np.testing.assert_allclose(world.run(with_it, depth=12), world.run(alone, depth=12), atol=1e-5)
+
+
+# -- programs that break a rule -------------------------------------------------------------------------------------------
+
+ONE = (codes.SAMPLE, 1, 0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("operations", "options", "words"),
+    [
+        ([(99, 0, 0.0, 1.0)], {}, "operation 99"),
+        ([(-1, 0, 0.0, 1.0)], {}, "operation -1"),
+        ([(codes.SAMPLE, 77, 0.0, 1.0)], {}, "SAMPLE 77"),
+        ([(codes.SAMPLE, -1, 0.0, 1.0)], {}, "SAMPLE -1"),
+        ([(codes.BLEND, 0, 0.0, 1.0)], {}, "BLEND 0"),
+        ([ONE, (codes.BLEND, 0, 0.0, 1.0)], {}, "BLEND 0"),
+        ([ONE, ONE, (codes.LAYER, 4, 0.0, 1.0)], {}, "LAYER 4"),
+        ([ONE, ONE, (codes.LAYER_CHANNELS, 2, 0.0, 1.0)], {}, "LAYER_CHANNELS 2"),
+        ([ONE, ONE, (codes.LAYER_MODEL, 3, 0.0, 1.0)], {}, "LAYER_MODEL 3"),
+        ([ONE, (codes.STORE, 10**6, 0.0, 1.0)], {}, "STORE 1000000"),
+        ([(codes.LOAD, 10**6, 0.0, 1.0)], {}, "LOAD 1000000"),
+        ([ONE, (codes.INERTIA, 10**6, 0.0, 1.0)], {}, "INERTIA 1000000"),
+        ([ONE, (codes.STORE, 0, 0.0, 1.0)], {"given": {"memory": None}}, "STORE 0"),
+        ([ONE] * 3 + [(codes.START_INERTIA, 0, 0.0, 1.0)], {}, "START_INERTIA 0"),
+        ([ONE] * 9, {}, "SAMPLE 1"),
+        ([ONE, ONE], {}, "exactly one pose"),
+        ([], {}, "exactly one pose"),
+        ([ONE, (codes.REACH, 99, 0.0, 1.0)], {}, "REACH 99"),
+        ([ONE, (codes.REACH, 3, 0.0, 1.0)], {}, "REACH 3"),
+        ([ONE, (codes.REACH, 9, 0.0, 1.0)], {}, "REACH 9"),
+        ([ONE, (codes.LOOK, 8, 0.0, 1.0)], {}, "LOOK 8"),
+        ([ONE, (codes.REACH, 0, 0.0, 1.0)], {"given": {"vectors": None}}, "REACH 0"),
+        ([ONE, (codes.LOOK, 5, 0.0, 1.0)], {"given": {"vectors": None}}, "LOOK 5"),
+        ([ONE, (codes.REACH, 0, 0.0, 1.0)], {"ints": [1, 2, 99, 0, 0]}, "REACH 0"),
+        ([ONE, (codes.REACH, 0, 0.0, 1.0)], {"ints": [1, -2, 3, 0, 0]}, "REACH 0"),
+        ([ONE, (codes.REACH, 0, 0.0, 1.0)], {"ints": [1, 2, 3, 4, 0]}, "REACH 0"),
+        ([ONE, (codes.REACH, 0, 0.0, 1.0)], {"ints": [1, 2, 3, 0, 9]}, "REACH 0"),
+        ([ONE, (codes.LOOK, 0, 0.0, 1.0)], {"ints": [9, 0, 0, 1, 2]}, "LOOK 0"),
+        ([ONE, (codes.LOOK, 0, 0.0, 1.0)], {"ints": [0, 0, 0, 1, 2]}, "LOOK 0"),
+        ([ONE, (codes.LOOK, 0, 0.0, 1.0)], {"ints": [2, 0, 0, 1, 99]}, "LOOK 0"),
+    ],
+)
+def test_programs_that_break_a_rule_are_refused(operations, options, words):
+    with pytest.raises(MarrowError, match=f"instance 0.*{words}"):
+        World(0).run(operations, **options)
+
+
+@pytest.mark.parametrize("start", [[0, 5], [-3, 1], [0, -1], [1 << 40, (1 << 40) + 1]])
+def test_programs_beyond_their_operations_are_refused(start):
+    world = World(0)
+    rows = np.zeros((1, world.bank.layout.size), np.float32)
+    with pytest.raises(MarrowError, match="instance 0"):
+        world.evaluator().run(Program(np.array(start), np.array([ONE], OPERATION), 4), pose=rows)
+
+
+def test_the_message_names_the_instance():
+    world = World(0)
+    ops = np.array([ONE, ONE, (codes.SAMPLE, 50, 0.0, 1.0)], OPERATION)
+    rows = np.zeros((3, world.bank.layout.size), np.float32)
+    with pytest.raises(MarrowError, match="instance 2 is unsound: SAMPLE 50"):
+        world.evaluator().run(Program(np.arange(4), ops, 4), pose=rows)
+
+
+# -- the page -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_about_operations_is_current():
+    page = runpy.run_path(str(DOCS / "operations.py"))["page"]()
+    assert (DOCS / "operations.md").read_text(encoding="utf-8") == page, "run `python docs/operations.py`"
+    assert all(f"| `{name}` |" in page for name in NAMES)
+    assert all(f"| {argument} |" in page for argument in Argument.__args__)

@@ -1,0 +1,227 @@
+"""Bodies of other sizes, proportions and counts of bones, written here so that the right answer is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import rigs
+from families import FAMILIES
+
+import marrow as mw
+from marrow.math import quaternion
+from marrow.motion import Retargeter
+
+SAME = {n: n for n in rigs.PARTS}
+
+
+@pytest.fixture(scope="module")
+def hero() -> mw.Character:
+    return mw.samples.mannequin()
+
+
+def at(skeleton: mw.Skeleton, clip: mw.Clip, times: np.ndarray) -> np.ndarray:
+    return skeleton.to_model(clip.sample(times))[..., 3].astype(float)
+
+
+@pytest.mark.parametrize("size", [0.55, 1.0, 1.9])
+def test_another_size_is_the_same_motion_scaled(hero: mw.Character, size: float) -> None:
+    """Hips and head as high for the length of the legs, to a hundredth; travel as long."""
+    bones = rigs.body(FAMILIES["mixamo"], place=lambda _, p: p * size, axes=np.random.default_rng(1))
+    clip = hero.clips["walk"]
+    made = mw.retarget(clip, onto=bones)
+    times = np.linspace(0, clip.duration, 9)
+    a, b = at(hero.skeleton, clip, times), at(bones, made, times)
+    for ours, theirs in (
+        ("pelvis", "mixamorig:Hips"),
+        ("head", "mixamorig:Head"),
+        ("foot_l", "mixamorig:LeftFoot"),
+    ):
+        np.testing.assert_allclose(
+            b[:, bones.index(theirs)] / size, a[:, hero.skeleton.index(ours)], atol=2e-3
+        )
+
+
+def longer_legs(name: str, p: np.ndarray) -> np.ndarray:
+    """Legs a quarter longer, the rest lifted."""
+    hips = 0.925
+    return np.array([p[0], p[1] * 1.25 if p[1] < hips else p[1] + 0.25 * hips, p[2]])
+
+
+def short_shins(name: str, p: np.ndarray) -> np.ndarray:
+    """Knees lower, arms longer, shoulders wider."""
+    if name.startswith("calf"):
+        return p - [0, 0.06, 0]
+    if name.split("_")[0] in ("upperarm", "lowerarm", "hand", "thumb", "index", "middle", "ring", "pinky"):
+        return p * [1.15, 1, 1]
+    return p
+
+
+@pytest.mark.parametrize("place", [longer_legs, short_shins])
+@pytest.mark.parametrize("clip", ["walk", "run", "attack"])
+def test_feet_stay_planted_on_other_legs(hero: mw.Character, place, clip: str) -> None:
+    bones = rigs.body(SAME, place=place, axes=np.random.default_rng(2), root="root")
+    motion = hero.clips[clip]
+    tool = Retargeter(hero.skeleton, bones, clip=motion)
+    assert not tool.same_proportions
+    quality = tool.quality(motion, tool.retarget(motion))
+    assert quality is not None
+    assert quality.result.drift <= 0.005 and quality.result.sink <= 0.005
+    assert quality.result.skate <= quality.source.skate + 0.01
+    assert quality.stretch < 1.06 and quality.knees == 0
+
+
+def test_a_root_that_travels_travels_on(hero: mw.Character) -> None:
+    """Travel of the root stays on the root, scaled by the legs; the hips stay over it."""
+    bones = rigs.body(SAME, place=longer_legs, root="root")
+    made = mw.retarget(hero.clips["walk"], onto=bones)
+    times = np.linspace(0, 1, 5)
+    root = made.sample(times).translation[:, bones.index("root"), 2]
+    own = hero.clips["walk"].sample(times).translation[:, 0, 2]
+    np.testing.assert_allclose(root, own * 1.25, rtol=0.02, atol=1e-3)
+    without = rigs.body(SAME, place=longer_legs)
+    hips = mw.retarget(hero.clips["walk"], onto=without, contacts=False).sample(times).translation[:, 0, 2]
+    seen = at(hero.skeleton, hero.clips["walk"], times)[:, hero.skeleton.index("pelvis"), 2]
+    np.testing.assert_allclose(hips - hips[0], (seen - seen[0]) * 1.25, atol=5e-3)
+
+
+def test_missing_collar_bones_and_toes_do_not_matter(hero: mw.Character) -> None:
+    names = {n: n for n in rigs.PARTS if not n.startswith(("clavicle", "ball"))}
+    bones = rigs.body(names, axes=np.random.default_rng(3))
+    clip = hero.clips["wave"]
+    made = mw.retarget(clip, onto=bones)
+    times = np.linspace(0, clip.duration, 7)
+    a, b = at(hero.skeleton, clip, times), at(bones, made, times)
+    for side in "lr":
+        da, db = (
+            p[:, s.index(f"hand_{side}")] - p[:, s.index(f"upperarm_{side}")]
+            for p, s in ((a, hero.skeleton), (b, bones))
+        )
+        np.testing.assert_allclose(db, da, atol=2e-3)
+
+
+def test_more_spine_bones_bend_as_much_in_all(hero: mw.Character) -> None:
+    """Six spine bones and three neck bones: chest and head end up turned as those of three and one."""
+    names: dict = dict(SAME)
+    for k in (1, 2, 3):
+        names[f"spine_0{k}"] = (f"spine_0{2 * k - 1}", f"spine_0{2 * k}")
+    names["neck"] = ("neck_01", "neck_02", "neck_03")
+    bones = rigs.body(names)
+    clip = hero.clips["attack"]
+    made = mw.retarget(clip, onto=bones)
+    times = np.linspace(0, clip.duration, 9)
+    mine, theirs = hero.skeleton.to_model(clip.sample(times)), bones.to_model(made.sample(times))
+    for ours, other in (("head", "head"), ("hand_l", "hand_l"), ("upperarm_r", "upperarm_r")):
+        i, j = hero.skeleton.index(ours), bones.index(other)
+        rest = quaternion.from_matrix(hero.skeleton.rest_model[i, :, :3].astype(float))
+        turned = quaternion.multiply(
+            quaternion.from_matrix(mine[:, i, :, :3].astype(float)), quaternion.conjugate(rest)
+        )
+        found = quaternion.from_matrix(theirs[:, j, :, :3].astype(float))  # its axes rest along the model's
+        assert np.degrees(quaternion.angle(found, turned)).max() < 0.1
+    bent = made.sample(times).rotation[:, [bones.index(f"spine_0{k}") for k in range(1, 7)]]
+    assert (np.degrees(quaternion.angle(bent, quaternion.identity())).max(axis=0) > 0.5).all(), (
+        "every bone takes its share"
+    )
+
+
+def test_hands_that_meet_still_meet(hero: mw.Character) -> None:
+    """Hands held together in front, on a body with longer arms."""
+    bones = rigs.body(SAME, place=short_shins, root="root")
+    skeleton = hero.skeleton
+    pose = skeleton.rest.broadcast_to((30,)).copy()
+    model = skeleton.rest_model.astype(float)
+    goal = np.array([0.0, 1.15, 0.32])
+    for side, sign in (("l", 1), ("r", -1)):
+        upper = skeleton.index(f"upperarm_{side}")
+        hand = skeleton.index(f"hand_{side}")
+        turn = quaternion.between(
+            model[hand, :, 3] - model[upper, :, 3], goal + np.array([0.05 * sign, 0, 0]) - model[upper, :, 3]
+        )
+        above = quaternion.from_matrix(model[skeleton.parents[upper], :, :3])
+        own = quaternion.multiply(turn, quaternion.from_matrix(model[upper, :, :3]))
+        pose.rotation[:, upper] = quaternion.multiply(quaternion.conjugate(above), own)
+    clip = mw.Clip.from_poses("clap", skeleton, pose, 30)
+
+    def gap(who: mw.Skeleton, motion: mw.Clip) -> float:
+        p = at(who, motion, np.array([0.5]))[0]
+        return float(np.linalg.norm(p[who.index("hand_l")] - p[who.index("hand_r")]))
+
+    wanted = gap(skeleton, clip)
+    loose, kept = (gap(bones, mw.retarget(clip, onto=bones, hands=h)) for h in (False, True))
+    assert abs(kept - wanted) < 0.02 < abs(loose - wanted)
+
+
+def test_twist_joints_share_the_turning_of_their_bone() -> None:
+    """A hand turned by 80 degrees about its forearm: a twist joint halfway gets 40, and nothing else moves it."""
+    hero = mw.samples.mannequin().skeleton
+    clip_source = rigs.body(SAME)
+    hand = clip_source.index("hand_l")
+    lower = clip_source.index("lowerarm_l")
+    rest = clip_source.rest_model.astype(float)
+    axis = rest[hand, :, 3] - rest[lower, :, 3]
+    axis /= np.linalg.norm(axis)
+    pose = clip_source.rest.broadcast_to((2,)).copy()
+    pose.rotation[1, hand] = quaternion.from_axis_angle(axis, np.radians(80))
+    clip = mw.Clip.from_poses("twist", clip_source, pose, 30)
+    made = mw.retarget(clip, onto=hero, contacts=False)
+    j = hero.index("lowerarm_twist_01_l")
+    turned = made.sample([0.0, 1 / 30]).rotation[:, j]
+    share = np.linalg.norm(hero.rest.translation[j]) / np.linalg.norm(
+        hero.rest.translation[hero.index("hand_l")]
+    )
+    assert np.degrees(quaternion.angle(turned[0], turned[1])) == pytest.approx(80 * share, abs=0.5)
+
+
+def test_joints_that_stand_for_feet_and_hands_follow_them(hero: mw.Character) -> None:
+    """Unreal's ik_ joints: under joints of their own at the root, each goes where its limb ends."""
+    plain = rigs.body(SAME, place=longer_legs, root="root")
+    model = plain.rest_model.astype(float)
+    names, parents, spots = list(plain.names), plain.parents.tolist(), list(model)
+    for name, above, like in (
+        ("ik_foot_root", "root", None), ("ik_foot_l", "ik_foot_root", "foot_l"), ("ik_foot_r", "ik_foot_root", "foot_r"),
+        ("ik_hand_root", "root", None), ("ik_hand_gun", "ik_hand_root", "hand_r"), ("ik_hand_l", "ik_hand_gun", "hand_l"),
+        ("ik_hand_r", "ik_hand_gun", "hand_r"),
+    ):  # fmt: skip
+        names.append(name)
+        parents.append(names.index(above))
+        spots.append(model[plain.index(like)] if like else model[0])
+    bones = mw.Skeleton(tuple(names), parents, rigs.model_to_rest(np.array(parents), np.array(spots)))
+    made = mw.retarget(hero.clips["attack"], onto=bones)
+    found = bones.to_model(made.sample(np.linspace(0, 1, 7)))
+    for end in ("foot_l", "foot_r", "hand_l", "hand_r"):
+        np.testing.assert_allclose(found[:, bones.index(f"ik_{end}")], found[:, bones.index(end)], atol=1e-4)
+
+
+@pytest.mark.parametrize("frames", [1, 2, 3, 5])
+def test_very_short_clips_go_across(hero: mw.Character, frames: int) -> None:
+    bones = rigs.body(SAME, place=longer_legs, root="root")
+    clip = mw.Clip.from_poses("short", hero.skeleton, hero.clips["walk"].sample(np.arange(frames) / 30), 30)
+    made = mw.retarget(clip, onto=bones)
+    assert made.duration == pytest.approx(clip.duration)
+    assert np.isfinite(made.tracks.values).all()
+    for tool in (
+        made.looped,
+        made.mirrored,
+        made.reversed,
+        made.in_place,
+        made.smoothed,
+        made.filled,
+        made.with_contacts,
+        made.reduced,
+    ):
+        assert np.isfinite(tool().tracks.values).all()
+
+
+def test_a_mirrored_skeleton_is_refused(hero: mw.Character) -> None:
+    bones = rigs.body(SAME, root="root")
+    flipped = bones.rest.copy()
+    flipped.scale[0, 0] = -1
+    with pytest.raises(mw.MarrowError, match="negative scale"):
+        mw.retarget(hero.clips["walk"], onto=rigs.resting_in(bones, flipped))
+
+
+def test_a_clip_without_a_skeleton_is_refused(hero: mw.Character) -> None:
+    with pytest.raises(mw.MarrowError, match="no skeleton"):
+        mw.retarget(mw.Clip("nothing", mw.Skeleton((), [])), onto=hero)
+    with pytest.raises(mw.MarrowError, match="no skeleton"):
+        mw.retarget(hero.clips["walk"], onto=mw.Skeleton((), []))

@@ -1,0 +1,243 @@
+"""Wrong calls: whatever is passed for any argument of the public surface, the answer is a result or a MarrowError.
+
+Each case is a call that works. Every argument of it is then exchanged, one at a time, for everything that a tired user,
+a file or a network might put there.
+"""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import marrow as mw
+from builders import character, pose
+from marrow.errors import MarrowError
+from marrow.math import affine, quaternion
+
+HERO = character(0, morphs=2, dual_quaternion_weights=np.full(60, 0.5))
+BONES, BODY = HERO.skeleton, HERO.meshes[0]
+J = len(BONES)
+POSES = pose(np.random.default_rng(0), BONES, (2,))
+MODEL = BONES.to_model(POSES)
+CLIP = mw.Clip(
+    "turn",
+    BONES,
+    (mw.Track(1, "rotation", [0, 1], [[0, 0, 0, 1], [0, 1, 0, 0]]),),
+    events=(mw.Event(0.5, "hit"),),
+)
+SAMPLED = CLIP.resampled()
+WHOLE = HERO.replace(clips=[CLIP])
+
+HOSTILE = {
+    "None": None,
+    "True": True,
+    "nan": float("nan"),
+    "infinity": float("inf"),
+    "-1": -1,
+    "0": 0,
+    "3.7": 3.7,
+    "numpy integer": np.int64(1),
+    "numpy float": np.float32(0.5),
+    "a huge integer": 10**30,
+    "a complex number": 1j,
+    "an empty string": "",
+    "a word": "hips",
+    "bytes": b"hips",
+    "a list": [],
+    "a tuple": (),
+    "a dict": {},
+    "a dict of numbers": {"a": 1},
+    "words": ["a", "b"],
+    "ragged": [[1], [1, 2]],
+    "nones": [None, None],
+    "an object": object(),
+    "a function": lambda *_: None,
+    "a class": int,
+    "no numbers": np.zeros(0, np.float32),
+    "many axes": np.zeros((2, 1, 2, 1, 3)),
+    "NaN array": np.full((2, J, 3, 4), np.nan),
+    "an array of words": np.array(["a"]),
+    "an array of objects": np.array([None, {}]),
+    "a pose": BONES.rest,
+    "poses": POSES,
+    "a clip": CLIP,
+    "clips": WHOLE.clips,
+    "a character": WHOLE,
+    "a mesh": BODY,
+    "a slice": slice(None),
+    "an ellipsis": ...,
+    "a negative array": np.array([-5, -6]),
+    "a set": {1, 2},
+    "a generator": (i for i in ()),
+}
+
+MESH = {f: getattr(BODY, f) for f in BODY.__dataclass_fields__}
+TARGET = BODY.morph_targets[0]
+CALLS = {
+    mw.Skeleton: {"names": ("a", "b"), "parents": [-1, 0], "rest": None, "morph_names": (), "sockets": ()},
+    mw.Socket: {"name": "s", "joint": 0, "translation": [0] * 3, "rotation": [0, 0, 0, 1], "scale": [1] * 3},
+    mw.Pose: {"translation": [[0] * 3], "rotation": [[0, 0, 0, 1]], "scale": [[1] * 3], "morphs": [0.0]},
+    mw.Pose.identity: {"joints": 2, "morphs": 1, "shape": (2,)},
+    POSES.broadcast_to: {"shape": (3, 2)},
+    POSES.reshape: {"shape": (2, 1)},
+    POSES.__getitem__: {"index": 0},
+    POSES.copy: {},
+    POSES.replace: {"morphs": POSES.morphs},
+    mw.Mesh: MESH,
+    mw.Mesh.rigid: {"name": "r", "positions": np.zeros((3, 3)), "triangles": [[0, 1, 2]], "joint": 0},
+    BODY.replace: {"weights": BODY.weights},
+    BODY.reordered: {},
+    mw.Section: {"first": 0, "count": 1, "material": None, "name": ""},
+    mw.MorphTarget: {"name": "m", "channel": 0, "positions": np.zeros((3, 3)), "vertices": [0, 1, 2], "full_weight": 1},
+    TARGET.dense: {"vertex_count": 60, "field": "positions"},
+    mw.Material: {f: getattr(mw.Material(), f) for f in mw.Material.__dataclass_fields__},
+    mw.Texture: {f: getattr(mw.Texture(0), f) for f in mw.Texture.__dataclass_fields__},
+    mw.Image: {"name": "i", "media_type": "image/png", "data": b""},
+    mw.Event: {"time": 0.0, "name": "e"},
+    mw.Track: {"target": 0, "path": "scale", "times": [0.0], "values": [[1] * 3], "interpolation": "linear"},
+    mw.Clip: {f: getattr(CLIP, f) for f in CLIP.__dataclass_fields__},
+    mw.Tracks.pack: {"tracks": tuple(CLIP.tracks)},
+    mw.Tracks: {"table": CLIP.tracks.table, "times": CLIP.tracks.times, "values": CLIP.tracks.values},
+    CLIP.tracks.__getitem__: {"index": 0},
+    CLIP.sample: {"time": 0.5, "loop": True},
+    CLIP.resampled: {"rate": 30.0},
+    CLIP.replace: {"duration": 2.0},
+    SAMPLED.sample: {"time": 0.5, "loop": True},
+    mw.Clips: {"clips": [CLIP]},
+    WHOLE.clips.__getitem__: {"key": 0},
+    WHOLE.clips.__contains__: {"key": "turn"},
+    WHOLE.clips.get: {"key": "turn"},
+    mw.Character: {f: getattr(WHOLE, f) for f in WHOLE.__dataclass_fields__},
+    WHOLE.mesh: {"name": "random"},
+    WHOLE.replace: {"meshes": WHOLE.meshes},
+    WHOLE.converted: {
+        "world": "unreal", "up": None, "forward": None, "handedness": None, "units": None, "back": False,
+    },
+    BONES.index: {"joint": 0},
+    BONES.__contains__: {"joint": "joint_0"},
+    BONES.morph_index: {"morph": 0},
+    BONES.children: {"joint": 0},
+    BONES.descendants: {"joint": 0},
+    BONES.ancestors: {"joint": 0},
+    BONES.mask: {"joint": [0, 1], "depth_falloff": 1.0, "weight": 0.5},
+    mw.Skeleton(("a",), [-1], sockets=(mw.Socket("grip", 0),)).socket: {"name": "grip"},
+    BONES.to_model: {"pose": POSES, "from_joint": 1, "out": MODEL.copy()},
+    BONES.from_model: {"model": MODEL},
+    mw.additive: {"clip": CLIP, "reference": 0.5, "name": "n", "rate": 30.0},
+    mw.limit_influences: {"mesh": BODY, "influences": 2},
+    mw.normalize_weights: {"weights": BODY.weights},
+    mw.pack_weights: {"weights": BODY.weights, "bits": 8},
+    mw.unpack_weights: {"packed": mw.pack_weights(BODY.weights)},
+    mw.skinning_matrices: {"character": WHOLE, "model": MODEL, "out": np.empty((2, J, 3, 4), np.float32)},
+    mw.skin: {
+        "thing": WHOLE, "pose": POSES, "method": "blended", "influences": 3, "normals": True, "tangents": True,
+        "morphs": [0.5, 0.5], "skeleton": None, "threads": 1, "out": mw.skin(WHOLE, POSES),
+    },
+    mw.bounds: {
+        "thing": WHOLE, "pose": POSES, "exact": False, "method": "blended", "morphs": [0.5, 0.5], "skeleton": None,
+        "threads": 1,
+    },
+    mw.blend: {"poses": [BONES.rest, BONES.rest], "weights": [0.5, 0.5]},
+    mw.sample_clips: {"clips": [CLIP], "which": [0, 0], "time": [0.0, 0.5], "loop": True},
+    mw.retarget: {"clip": CLIP, "onto": WHOLE, "source": None, "map": None, "hands": False, "scale": 1.0, "units": 1.0},
+    mw.samples.load: {"name": "mannequin"},
+    mw.samples.mannequin: {"influences": 8},
+    mw.samples.lizard: {"influences": 8},
+    mw.Report: {"lines": ()},
+    mw.ReportLine: {"kind": "info", "place": "", "message": "x"},
+    mw.Report((mw.ReportLine("info", "", "x"),)).__getitem__: {"index": 0},
+    quaternion.from_euler: {"angles": [0.0, 0.0, 0.0], "order": "xyz"},
+    quaternion.to_euler: {"q": [0.0, 0.0, 0.0, 1.0], "order": "xyz"},
+    affine.identity: {"shape": (2,)},
+}  # fmt: skip
+# Arrays of numbers go straight to NumPy there: only the options are marrow's own.
+NUMPY = {quaternion.from_euler: "angles", quaternion.to_euler: "q", affine.identity: "shape"}
+
+
+def called(function, arguments):
+    """Calls with keywords where there are some, else by position (`__getitem__` of NumPy-like things)."""
+    kinds = {p.kind for p in inspect.signature(function).parameters.values()}
+    return (
+        function(*arguments.values()) if inspect.Parameter.VAR_POSITIONAL in kinds else function(**arguments)
+    )
+
+
+def named(function):
+    return getattr(function, "__qualname__", str(function))
+
+
+@pytest.mark.parametrize("function", CALLS, ids=named)
+def test_any_wrong_argument_is_a_marrow_error(function):
+    good = CALLS[function]
+    called(function, good)
+    for argument in good:
+        if NUMPY.get(function) == argument:
+            continue
+        for what, value in HOSTILE.items():
+            try:
+                result = called(function, good | {argument: value})
+                repr(result)
+            except MarrowError as error:
+                if not str(error).strip():
+                    pytest.fail(f"{argument}={what}: an error without words")
+            except Exception as error:
+                raise AssertionError(f"{named(function)}({argument}={what}): {error!r}") from error
+
+
+def test_the_whole_surface_is_called():
+    """A new public name needs a case above. Graphs, motion, files and the studio have such tests of their own."""
+    elsewhere = {
+        "Animator",
+        "Graph",
+        "Events",
+        "RootMotionDelta",
+        "Snapshot",
+        "View",
+        "load",
+        "load_graph",
+        "save",
+    }
+    elsewhere |= {"motion", "BoneMap", "Retargeter"}
+    elsewhere |= {"save_graph", "view", "graph", "errors", "samples", "__version__", "MarrowError"}
+    returned = {"Bounds", "InfluenceLimit", "Palette", "ResamplingError", "SampledClip", "Surface"}
+    missing = {n for n in mw.__all__ if getattr(mw, n) not in CALLS} - elsewhere - returned
+    assert not missing
+    for noun in (mw.Skeleton, mw.Pose, mw.Mesh, mw.Clip, mw.Character, mw.MorphTarget, mw.SampledClip):
+        for name, method in vars(noun).items():
+            if inspect.isfunction(method) and not name.startswith("_"):
+                assert any(f"{noun.__name__}.{name}" == named(f) for f in CALLS), f"{noun.__name__}.{name}"
+
+
+class TestWords:
+    """Mistakes that are easily made get words that say what to do."""
+
+    @pytest.mark.parametrize(
+        ("mistake", "words"),
+        [
+            (lambda: mw.Event("foot_l", 0.2), r"the time comes first: Event\(0.2, 'foot_l'\)"),
+            (lambda: mw.Track("hips", "scale", [0], [[1] * 3]), r"use skeleton.index\('hips'\)"),
+            (lambda: mw.Track("smile", "morph", [0], [[1]]), r"use skeleton.morph_index\('smile'\)"),
+            (lambda: mw.Character(BONES, clips={"turn": CLIP}), r"of a dict pass its values\(\)"),
+            (lambda: mw.Character(BONES, clips=CLIP), r"Character.clips: expected a sequence of Clip, got a Clip"),
+            (lambda: mw.Character(BONES, meshes=BODY), "Character.meshes: expected a sequence of Mesh, got a Mesh"),
+            (lambda: WHOLE.clips[3], r"clip 3 does not exist: expected 0\.\.0"),
+            (lambda: WHOLE.clips[1.0], "use the name of a clip or its number"),
+            (lambda: mw.Socket("grip", "hand"), r"Socket\('grip'\).joint: expected a whole number, got 'hand'"),
+            (lambda: mw.Mesh.rigid("prop", [[0, 0, 0]], [[0, 0, 0]], "hand"), r"use skeleton.index\(name\)"),
+            (lambda: CLIP.sample("now"), "expected a time in seconds"),
+            (lambda: CLIP.resampled(rate=0), "rate: expected more than 0"),
+            (lambda: POSES[5], r"batch shape \(2,\) cannot be indexed with 5"),
+            (lambda: CLIP.replace(events=[mw.Event(1.5, "hit")]), r"'hit' at 1.5 s is outside the clip's 0\.\.1 s"),
+            (lambda: mw.Event(float("nan"), "hit"), "Event.time: expected a finite number"),
+            (lambda: mw.skin(WHOLE, MODEL, morphs=[1]), r"morphs: expected 2 morph weights \(..., 2\), got shape \(1,\)"),
+            (lambda: quaternion.from_euler([0, 0, 0], "xyw"), "order must name axes x, y or z"),
+        ],
+    )  # fmt: skip
+    def test_says_what_to_do(self, mistake, words):
+        with pytest.raises(MarrowError, match=words):
+            mistake()
+
+    def test_numpy_integers_index_clips_tracks_and_joints(self):
+        one = np.int64(0)
+        assert WHOLE.clips[one] is CLIP and CLIP.tracks[one] == CLIP.tracks[0] and BONES.index(one) == 0
+        assert WHOLE.clips[np.uint8(0)] is WHOLE.clips[-1]
