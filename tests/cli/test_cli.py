@@ -313,7 +313,6 @@ def test_bake_goes_on_after_a_bad_file(hero_file, capsys, tmp_path):
 def test_bake_refuses_what_it_should(hero_file, capsys, tmp_path):
     target = tmp_path / "x.npz"
     for arguments, says in (
-        ((hero_file, hero_file, "-o", target), "one character"),
         ((hero_file, "-o", target, "--times", "soon"), "--times takes seconds"),
         ((hero_file, "-o", target, "--times", "0", "--fps", 2), "exclude"),
         ((hero_file, "-o", target, "--fps", 0), "--fps must be"),

@@ -59,7 +59,8 @@ _COMMANDS = {
     "bake": (
         "Write vertices, joint positions or skinning matrices over time, for other tools and learning.\n\n"
         "OUT.npz holds arrays called CLIP/vertices, CLIP/times and so on, with the triangles, parents and "
-        "joint_names; those of several files lie below FILE/. Any other OUT is a folder that gets one safetensors file per clip of every "
+        "joint_names; those of several files lie below FILE/. Any other OUT is a folder "
+        "that gets one safetensors file per clip of every "
         "file, and an index.json that lists them.",
         "marrow bake hero.fbx -o hero.npz --clip Run --fps 30\n"
         "marrow bake clips/*.fbx -o dataset/ --what joints",
