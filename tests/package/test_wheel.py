@@ -21,7 +21,7 @@ import numpy as np
 import marrow as mw
 from marrow.kernels.backend import backend
 figure = mw.load(sys.argv[1])
-walk = next(iter(figure.clips.values())) if hasattr(figure.clips, "values") else figure.clips[0]
+walk = figure.clips[0]
 surface = mw.skin(figure, walk.sample(np.linspace(0, 1, 5)), method="dual_quaternion")
 assert np.isfinite(surface.positions).all() and np.ptp(surface.positions, axis=0).max() > 0
 solo = mw.Animator(figure)
