@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -269,11 +270,15 @@ class _Group:
         frames.give(frame)
 
     def _split(self, frame: Frame, matrices: Array) -> int:
-        """Matrices as dual quaternions and stretches, which the frame keeps; returns how they stretch."""
+        """Matrices as dual quaternions and stretches, which the frame keeps; returns how they stretch at most."""
         F, P = matrices.shape[:2]
         if "dual" not in frame.kept or frame.kept["dual"].shape[0] != F:
             frame.sizes.clear()
-            frame.put(dual=np.empty((F, P, 8), np.float32), stretch=np.empty((F, P, 12), np.float32))
+            frame.put(
+                dual=np.empty((F, P, 8), np.float32),
+                stretch=np.empty((F, P, 12), np.float32),
+                kinds=np.empty(F, np.int32),
+            )
         frame.lend("matrices", matrices)
         frame.run()
         kind: int = frame.words[frame.kernel.results]
@@ -283,11 +288,15 @@ class _Group:
         """Writes this group's rows of the outputs."""
         layout, inputs, method = self.layout, {"work.matrices": motion.matrices}, self.method
         F = len(motion.matrices)
-        split = None
+        split, spans = None, [(0, F, method)]
         if self.dual:
             split = self._splits.take()
             kind = self._split(split, motion.matrices)
-            method = "blended" if method == "blended" else ("rigid", "uniform", "stretch")[kind]
+            if method != "blended":
+                # Each pose by its own kind: what else is in the batch must not change a bit of it.
+                kinds = split.kept["kinds"] if kind and F > 1 else np.full(F, kind)
+                edges = [0, *(np.flatnonzero(np.diff(kinds)) + 1).tolist(), F] if F > 1 else [0, F]
+                spans = [(a, b, _STRETCHES[int(kinds[a])]) for a, b in pairwise(edges) if b > a]
             inputs["work.dual"], inputs["work.stretch"] = split.kept["dual"], split.kept["stretch"]
         if self.targets and motion.morphs is not None:
             values = layout.target_weights(motion.morphs)
@@ -299,7 +308,6 @@ class _Group:
             for unwritten, missing in ((n, vectors < 1), (t, vectors < 2)):
                 if unwritten is not None and missing:
                     unwritten.reshape(-1, *unwritten.shape[-2:])[:, self.rows] = 0
-        frames = self._frames(method, vectors, "work.morph_weights" in inputs)
         inputs["work.out_p"] = p
         if vectors > 0:
             inputs["work.out_n"] = n  # type: ignore[assignment]
@@ -307,6 +315,12 @@ class _Group:
             inputs["work.out_t"] = t  # type: ignore[assignment]
 
         def run(f0: int, f1: int, b0: int, b1: int) -> None:
+            for first, last, used in spans:
+                if max(f0, first) < min(f1, last):
+                    run_span(used, max(f0, first), min(f1, last), b0, b1)
+
+        def run_span(used: str, f0: int, f1: int, b0: int, b1: int) -> None:
+            frames = self._frames(used, vectors, "work.morph_weights" in inputs)
             frame = frames.take()
             lend = frame.lend
             for name, array in inputs.items():
@@ -327,5 +341,6 @@ class _Group:
             self._splits.give(split)
 
 
+_STRETCHES = ("rigid", "uniform", "stretch")
 _OUTPUTS = ("work.out_p", "work.out_n", "work.out_t")
 _RANGE = skin_kernel("linear", 0).offsets["f0"]
