@@ -65,8 +65,8 @@ def _travel(bank: ClipBank, joint: int, axes: Sequence[str]) -> tuple[Array, Arr
 
 
 def root_tracks(bank: ClipBank, joint: int, axes: Sequence[str]) -> tuple[Array, Array]:
-    """The character's own motion `(T, 7)` (translation, rotation) in all frames of a bank, as `joint` has it along `axes`; and
-    where each clip's frames begin `(C,)`, -1 for clips that stay."""
+    """The character's own motion `(T, 7)` (translation, rotation) in all frames of a bank, as `joint` has it along `axes`;
+    and where each clip's frames begin `(C,)`, -1 for clips that stay."""
     out = np.concatenate(_travel(bank, joint, axes), axis=1)
     size = bank.layout.size
     begin = (bank.start // size).astype(np.int64)
