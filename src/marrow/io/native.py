@@ -91,6 +91,7 @@ class _Clip(msgspec.Struct):
     rate: float | None
     additive: bool
     windows: list[tuple[int, float, str]] = []
+    start: float = 0.0
 
 
 class _Socket(msgspec.Struct):
@@ -239,7 +240,7 @@ def _clip_out(clip: Clip, place: str, store: _Store) -> _Clip:
     }
     events = [(e.time, e.name) for e in clip.events]
     windows = [(k, e.duration, e.payload) for k, e in enumerate(clip.events) if e.duration or e.payload]
-    return _Clip(clip.name, arrays, clip.duration, events, clip.rate, clip.additive, windows)
+    return _Clip(clip.name, arrays, clip.duration, events, clip.rate, clip.additive, windows, clip.start)
 
 
 # -------------------- reading
@@ -303,7 +304,7 @@ def _character_in(document: _Document, container: Container) -> Character:
         tracks = Tracks(_table_in(keys["table"]), keys["times"], keys["values"])
         lasting = {k: (seconds, payload) for k, seconds, payload in c.windows}
         events = tuple(Event(*e, *lasting.get(k, ())) for k, e in enumerate(c.events))
-        clips.append(Clip(c.name, skeleton, tracks, c.duration, events, c.rate, c.additive))
+        clips.append(Clip(c.name, skeleton, tracks, c.duration, events, c.rate, c.additive, c.start))
     return Character(
         skeleton,
         tuple(meshes),

@@ -74,6 +74,7 @@ def read_clips(ctx: Context, tree: Tree, channels: Channels, skeleton: Skeleton)
             duration=_positive(noted.duration),  # type: ignore[arg-type]
             rate=_positive(noted.rate) or None,
             additive=noted.additive,
+            start=noted.start,
         )
         clips.append(clip.replace(events=_events_inside(clip, noted, ctx)))
     return clips

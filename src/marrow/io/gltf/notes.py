@@ -93,6 +93,7 @@ class ClipNotes(Struct, gc=False, omit_defaults=True):
     duration: float | None = None
     morphs: list[int] | None = None
     still: bool = False
+    start: float = 0.0
 
 
 T = TypeVar("T", bound=Struct)

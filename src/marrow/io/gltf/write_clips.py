@@ -74,6 +74,7 @@ def write_clip(builder: Builder, clip: Clip, morph_nodes: Sequence[MorphNode]) -
         duration=None if clip.duration == last else clip.duration,
         morphs=None if written <= set(morphs) else sorted(morphs),
         still=still,
+        start=clip.start,
     )
     extras = to_extras(noted)
     if extras:
