@@ -14,6 +14,7 @@ import pytest
 
 import marrow as mw
 from marrow.cli.app import run
+from marrow.math import quaternion
 
 COMMANDS = ("info", "check", "convert", "bake", "samples", "cache", "cache info", "cache clear")
 
@@ -312,7 +313,6 @@ def test_bake_goes_on_after_a_bad_file(hero_file, capsys, tmp_path):
 def test_bake_refuses_what_it_should(hero_file, capsys, tmp_path):
     target = tmp_path / "x.npz"
     for arguments, says in (
-        ((hero_file, hero_file, "-o", target), "one character"),
         ((hero_file, "-o", target, "--times", "soon"), "--times takes seconds"),
         ((hero_file, "-o", target, "--times", "0", "--fps", 2), "exclude"),
         ((hero_file, "-o", target, "--fps", 0), "--fps must be"),
@@ -453,3 +453,43 @@ def test_failures_appear_in_json(capsys, tmp_path, command):
     assert bad["file"].endswith("bad.glb")
     assert "cut off" in bad["error"]
     assert "error" not in good
+
+
+def test_bake_many_files_into_one_npz_with_rotations(capsys, tmp_path):
+    mw.save(mw.samples.mannequin(), tmp_path / "hero.marrow")
+    (tmp_path / "bad.glb").write_bytes(b"glTF")
+    code, out, err = call(
+        capsys,
+        "bake",
+        str(tmp_path / "hero.marrow"),
+        str(tmp_path / "bad.glb"),
+        "mannequin",
+        "-o",
+        str(tmp_path / "a.npz"),
+        "--what",
+        "rotations",
+        "--what",
+        "6d",
+        "--clip",
+        "walk",
+        "--fps",
+        "5",
+        "--json",
+    )
+    assert code == 1
+    told = json.loads(out)
+    assert [t.get("prefix") for t in told] == ["hero/", "mannequin/", None]
+    assert "bad.glb" in told[-1]["source"]
+    assert "error" in told[-1]
+    assert "bad.glb" in err
+    hero = mw.samples.mannequin()
+    with np.load(tmp_path / "a.npz") as found:
+        assert found["hero/joint_names"].tolist() == list(hero.skeleton.names)
+        times, turns, two = (found[f"hero/walk/{n}"] for n in ("times", "rotations", "6d"))
+        np.testing.assert_array_equal(found["mannequin/walk/6d"], two)
+    pose = hero.clips["walk"].sample(times)
+    np.testing.assert_allclose(turns, pose.rotation, atol=1e-6)
+    assert two.shape == (*turns.shape[:-1], 6)
+    # What a rotation does to the X and Y axes is its first two columns.
+    for k, axis in enumerate(np.eye(3)[:2]):
+        np.testing.assert_allclose(two[..., 3 * k : 3 * k + 3], quaternion.rotate(turns, axis), atol=1e-5)

@@ -20,6 +20,7 @@ from marrow.cli._errors import UsageError
 from marrow.cli._files import chosen_clips
 from marrow.errors import FormatError
 from marrow.io.atomic import replacing
+from marrow.math import quaternion
 from marrow.model import Character, Clip, Pose
 
 __all__ = ["Motion", "NpzWriter", "ShardWriter", "motions_of"]
@@ -27,6 +28,9 @@ __all__ = ["Motion", "NpzWriter", "ShardWriter", "motions_of"]
 Array = NDArray[Any]
 Advance = Callable[[int], None]
 _BLOCK_BYTES = 16 << 20
+# Numbers for each joint: its position in the model, its rotation against its parent as a quaternion (xyzw) or as two
+# columns of a matrix.
+_PER_JOINT = {"joints": 3, "rotations": 4, "6d": 6}
 MAX_BYTES = 1 << 40
 
 
@@ -52,8 +56,8 @@ class Motion:
         count = self.frame_count
         if field == "vertices":
             return count, self.character.vertex_count, 3
-        if field == "joints":
-            return count, len(self.character.skeleton), 3
+        if field in _PER_JOINT:
+            return count, len(self.character.skeleton), _PER_JOINT[field]
         return count, len(self.character.palette), 3, 4
 
     def blocks(self, field: str) -> Iterator[Array]:
@@ -74,6 +78,15 @@ class Motion:
         if field == "vertices":
             surface = skin(self.character, pose, normals=False, tangents=False, threads=None)
             values = surface.positions
+        elif field == "rotations":
+            values = pose.rotation
+        elif field == "6d":
+            # The first two columns of the rotation matrix, end to end (Zhou et al. 2019).
+            values = (
+                quaternion.to_matrix(pose.rotation)[..., :2]
+                .swapaxes(-1, -2)
+                .reshape(*pose.rotation.shape[:-1], 6)
+            )
         else:
             model = self.character.skeleton.to_model(pose)
             values = model[..., 3] if field == "joints" else skinning_matrices(self.character, model)
@@ -121,13 +134,16 @@ def _constants(character: Character, fields: Sequence[str]) -> dict[str, Array]:
 
 
 class NpzWriter:
-    """One character into one .npz: `CLIP/vertices`, `CLIP/times`, and what they refer to."""
+    """Characters into one .npz: `CLIP/vertices`, `CLIP/times`, `joint_names`, `parents` and what else the arrays
+    refer to; below `FILE/` where there are several files.
+    """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, *, several: bool = False) -> None:
+        self.path, self._several = path, several
         self._stack = contextlib.ExitStack()
-        self._constants_written = False
-        self._clips = 0
+        self._taken: set[str] = set()
+        self._prefix, self._begun = "", False
+        self.written: list[dict[str, Any]] = []
 
     def __enter__(self) -> NpzWriter:
         file = self._stack.enter_context(replacing(self.path))
@@ -138,11 +154,18 @@ class NpzWriter:
         self._stack.__exit__(*error)
 
     def begin(self, file: str, character: Character) -> None:
-        self._character = character
+        self._file, self._character, self._begun = file, character, False
+        if self._several:
+            stem = unique = Path(file).stem
+            n = 2
+            while unique in self._taken:
+                unique, n = f"{stem}_{n}", n + 1
+            self._taken.add(unique)
+            self._prefix = f"{unique}/"
 
     def write(self, motion: Motion, advance: Advance) -> None:
-        if not self._constants_written:
-            self._constants_written = True
+        if not self._begun:
+            self._begun = True
             skeleton = self._character.skeleton
             self._array("joint_names", np.array(skeleton.names or ("",), np.str_)[: len(skeleton)])
             for name, values in _constants(self._character, motion.fields).items():
@@ -155,17 +178,23 @@ class NpzWriter:
                 for block in motion.blocks(field):
                     member.write(block.tobytes())
                     advance(len(block))
-        self._clips += 1
+        entry = {
+            "prefix": self._prefix,
+            "source": self._file,
+            "clip": motion.name,
+            "frames": motion.frame_count,
+        }
+        self.written.append(entry | {field: list(motion.shape(field)) for field in motion.fields})
 
     def summary(self) -> str:
-        return f"{self._clips} clip{'s' if self._clips != 1 else ''}"
+        return f"{len(self.written)} clip{'s' if len(self.written) != 1 else ''}"
 
     def _array(self, name: str, values: Array) -> None:
         with self._member(name) as member:
             np.lib.format.write_array(member, values, allow_pickle=False)
 
     def _member(self, name: str) -> IO[bytes]:
-        return self._zip.open(f"{name}.npy", "w", force_zip64=True)
+        return self._zip.open(f"{self._prefix}{name}.npy", "w", force_zip64=True)
 
 
 class ShardWriter:
@@ -228,6 +257,11 @@ class ShardWriter:
             {"file": name, "source": self._file, "clip": motion.name, "frames": motion.frame_count}
             | {field: list(motion.shape(field)) for field in motion.fields}
         )
+
+    @property
+    def written(self) -> list[dict[str, Any]]:
+        """What went where, as in index.json."""
+        return self._shards
 
     def summary(self) -> str:
         frames = sum(shard["frames"] for shard in self._shards)

@@ -44,7 +44,7 @@ _COMMANDS = {
         "marrow check hero.fbx\nmarrow check characters/*.glb --strict",
     ),
     "convert": (
-        "Convert a character to .glb, .gltf, .bvh or .marrow.",
+        "Convert a character to .glb, .gltf, .usda, .usdc, .bvh, .obj, .ply or .marrow.",
         "marrow convert hero.fbx hero.glb --clips-from walk.fbx run.fbx\n"
         "marrow convert hero.glb walk.bvh --clip Walk --fps 30",
     ),
@@ -58,8 +58,9 @@ _COMMANDS = {
     ),
     "bake": (
         "Write vertices, joint positions or skinning matrices over time, for other tools and learning.\n\n"
-        "OUT.npz takes one file: arrays called CLIP/vertices, CLIP/times and so on, with the triangles "
-        "and joint names. Any other OUT is a folder that gets one safetensors file per clip of every "
+        "OUT.npz holds arrays called CLIP/vertices, CLIP/times and so on, with the triangles, parents and "
+        "joint_names; those of several files lie below FILE/. Any other OUT is a folder "
+        "that gets one safetensors file per clip of every "
         "file, and an index.json that lists them.",
         "marrow bake hero.fbx -o hero.npz --clip Run --fps 30\n"
         "marrow bake clips/*.fbx -o dataset/ --what joints",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bake"]
 
-What = Literal["vertices", "joints", "matrices"]
+What = Literal["vertices", "joints", "matrices", "rotations", "6d"]
 
 
 def bake(
@@ -34,6 +34,7 @@ def bake(
     axes: str | None = None,
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
+    json: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
     """Write vertices, joint positions or skinning matrices over time, for other tools and for learning.
 
@@ -42,10 +43,11 @@ def bake(
     files
         Files to bake, or names of samples.
     out
-        An .npz file, or a folder.
+        An .npz file (several files go below FILE/ in it), or a folder.
     what
-        What to write: vertices (T, V, 3), joints (T, J, 3) or matrices (T, P, 3, 4); may be given several
-        times.
+        What to write: vertices (T, V, 3), joints (T, J, 3): positions in the model, matrices (T, P, 3, 4) for
+        skinning, rotations (T, J, 4): quaternions xyzw against the parent, 6d (T, J, 6): the first two columns of
+        those rotations' matrices; may be given several times. joint_names and parents say which joint is which.
     clip
         Bake only the clip of this name; may be given several times.
     fps
@@ -60,23 +62,23 @@ def bake(
         Let a file refer to others outside its own folder.
     force
         Replace what is there.
+    json
+        Print what was written as JSON: a list with the source, clip, frames and shapes of each, and the files that
+        failed.
     """
     from marrow.cli._baking import NpzWriter, ShardWriter, motions_of
     from marrow.cli._files import in_world, open_character, writable
+    from marrow.cli._output import print_json
     from marrow.errors import MarrowError, UnknownNameError
 
     moments = _moments(times, fps)
     single = out.suffix.lower() == ".npz"
-    if single and len(files) > 1:
-        raise UsageError(
-            f"{out}: an .npz file takes one character, {len(files)} were given; name a folder instead"
-        )
     if not single and out.suffix and not out.is_dir():
         raise UsageError(f"{out}: writes .npz files, or a folder (a name without a suffix)")
     writable(out, force=force, folder=not single)
     fields = list(dict.fromkeys(what or ["vertices"]))
-    writer = NpzWriter(out) if single else ShardWriter(out)
-    code = FINE
+    writer = NpzWriter(out, several=len(files) > 1) if single else ShardWriter(out)
+    code, failed = FINE, []
     with writer, _progress() as progress:
         for file in files:
             try:
@@ -85,16 +87,20 @@ def bake(
                     character = in_world(character, axes)
                 motions = motions_of(character, clip, fps, moments, fields)
             except MarrowError as error:
-                if single or len(files) == 1:
+                if len(files) == 1:
                     raise
                 # One bad file does not cost the others their work.
                 show_error(error if not isinstance(error, UnknownNameError) else f"{file}: {error}")
                 code = max(code, BAD_CALL if isinstance(error, (UsageError, UnknownNameError)) else BAD_FILE)
+                failed.append({"source": file, "error": str(error)})
                 continue
             writer.begin(file, character)
             for motion in motions:
                 _write(writer, motion, progress, f"{Path(file).name}: {motion.name}")
-    print(f"{out}: {writer.summary()}")
+    if json:
+        print_json([*writer.written, *failed])
+    else:
+        print(f"{out}: {writer.summary()}")
     return code
 
 

@@ -28,10 +28,11 @@ def convert(
     fps: float | None = None,
     scale: float | None = None,
     axes: str | None = None,
+    compress: Annotated[bool, Parameter(negative=())] = False,
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
 ) -> None:
-    """Convert a character to .glb, .gltf, .bvh or .marrow.
+    """Convert a character to .glb, .gltf, .usda, .usdc, .bvh, .obj, .ply or .marrow.
 
     Parameters
     ----------
@@ -53,6 +54,8 @@ def convert(
         Multiply all lengths, for files whose unit is wrong.
     axes
         Write in the axes and units of another program: unreal, unity, blender, d3d, maya, 3dsmax.
+    compress
+        Pack a .glb or .gltf by meshopt, without loss; programs that do not know it cannot read the file.
     allow_outside
         Let a file refer to others outside its own folder.
     force
@@ -82,6 +85,10 @@ def convert(
     if clip:
         character = character.replace(clips=tuple(kept))
     options: dict[str, Any] = {"fps": fps, "joints": joints} if form.name == "BVH" else {}
+    if compress and form.name != "glTF":
+        raise UsageError("--compress is for .glb and .gltf files")
+    if compress:
+        options["compress"] = True
     if joints and form.name != "BVH":
         raise UsageError("--joints chooses what goes into a .bvh file")
     with warnings.catch_warnings(record=True) as caught:

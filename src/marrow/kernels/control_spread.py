@@ -170,6 +170,8 @@ def spread_plane(graph, room, node, i, x, y):
         show(room, graph.links[node["child"]], i, 1.0)
         return
     if along < 1.0 - TINY:
-        show_more(room, point_input(graph, node, space, graph.links[space["edges"] + 2 * edge]), i, 1.0 - along)
+        show_more(
+            room, point_input(graph, node, space, graph.links[space["edges"] + 2 * edge]), i, 1.0 - along
+        )
     if along > TINY:
         show_more(room, point_input(graph, node, space, graph.links[space["edges"] + 2 * edge + 1]), i, along)

@@ -9,6 +9,7 @@ import pytest
 from maker import Maker
 from numpy.testing import assert_allclose
 
+import marrow as mw
 from marrow.errors import FormatError, MissingExtraError
 from marrow.io.gltf import draco, meshopt
 from surroundings import needed
@@ -245,3 +246,34 @@ def test_draco_with_unpacked_fallback_is_read_without_the_package(monkeypatch):
     maker.add("meshes", {"primitives": [primitive]})
     monkeypatch.setattr(draco, "installed", lambda: False)
     assert maker.load().vertex_count == 3
+
+
+@pytest.mark.parametrize("suffix", [".glb", ".gltf"])
+def test_compressed_files_come_back_whole_and_smaller(suffix, tmp_path):
+    needed("meshoptimizer")
+    hero = mw.samples.mannequin()
+    plain, packed = tmp_path / f"plain{suffix}", tmp_path / f"packed{suffix}"
+    mw.save(hero, plain)
+    mw.save(hero, packed, compress=True)
+    a, b = mw.load(plain, cache=False), mw.load(packed, cache=False)
+    for one, two in zip(a.meshes, b.meshes, strict=True):
+        for field in ("positions", "normals", "tangents", "joints", "weights", "inverse_bind"):
+            np.testing.assert_array_equal(getattr(one, field), getattr(two, field))
+        # A triangle may begin at another of its corners.
+        first = one.triangles.argmin(axis=1), two.triangles.argmin(axis=1)
+        turned = [
+            np.take_along_axis(m.triangles, (f[:, None] + np.arange(3)) % 3, axis=1)
+            for m, f in zip((one, two), first)
+        ]
+        np.testing.assert_array_equal(*turned)
+    for name, clip in a.clips.items():
+        np.testing.assert_array_equal(clip.tracks.values, b.clips[name].tracks.values)
+        np.testing.assert_array_equal(clip.tracks.times, b.clips[name].tracks.times)
+    size = [sum(f.stat().st_size for f in tmp_path.glob(f"{stem}.*")) for stem in ("plain", "packed")]
+    assert size[1] < 0.8 * size[0]
+
+
+def test_the_validator_takes_compressed_files(tmp_path, errors_of):
+    needed("meshoptimizer")
+    mw.save(mw.samples.mannequin(), tmp_path / "packed.glb", compress=True)
+    assert errors_of(tmp_path / "packed.glb") == []

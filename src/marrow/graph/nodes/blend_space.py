@@ -160,7 +160,11 @@ class BlendSpace2D(Node, frozen=True):
         low_x, span_x = _turn(self.wrap_x, places[:, 0], f"{at.path}.wrap_x")
         low_y, span_y = _turn(self.wrap_y, places[:, 1], f"{at.path}.wrap_y")
         # The same points a round before and after: what lies between the last and the first is then between two.
-        shifts = [(i * span_x, j * span_y) for i in (0, -1, 1)[: 3 if span_x else 1] for j in (0, -1, 1)[: 3 if span_y else 1]]
+        shifts = [
+            (i * span_x, j * span_y)
+            for i in (0, -1, 1)[: 3 if span_x else 1]
+            for j in (0, -1, 1)[: 3 if span_y else 1]
+        ]
         places = np.concatenate([places + shift for shift in shifts])
         joined = triangulate(places)
         cells = [number for cell in joined.cells for number in (b.link(cell), len(cell))]

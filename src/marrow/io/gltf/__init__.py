@@ -10,9 +10,11 @@ from marrow.model import Character
 __all__ = ["read", "write"]
 
 
-def write(character: Character, path: Path) -> None:
-    """Writes the character; a path that ends in `.gltf` gets its arrays in a `.bin` file beside it."""
+def write(character: Character, path: Path, *, compress: bool = False) -> None:
+    """Writes the character; a path that ends in `.gltf` gets its arrays in a `.bin` file beside it. `compress` packs
+    them by meshopt (`pip install 'marrow-engine[meshopt]'`).
+    """
     # Reading is common and saving rare: the writer is imported when it is first needed.
     from marrow.io.gltf.writer import write as save
 
-    save(character, path)
+    save(character, path, compress=compress)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from marrow.errors import FormatError, MissingExtraError
 from marrow.io.gltf.schema import Meshopt
 
-__all__ = ["EXTENSIONS", "installed", "unpack"]
+__all__ = ["EXTENSIONS", "installed", "pack_attributes", "pack_triangles", "unpack"]
 
 EXTENSIONS = ("KHR_meshopt_compression", "EXT_meshopt_compression")
 
@@ -49,6 +49,14 @@ def _library() -> ctypes.CDLL:
     for name in _DECODERS.values():
         getattr(own, name).argtypes = [pointer, size, size, pointer, size]
         getattr(own, name).restype = ctypes.c_int
+    for name in ("meshopt_encodeVertexBuffer", "meshopt_encodeIndexBuffer"):
+        getattr(own, name).restype = getattr(own, f"{name}Bound").restype = size
+        getattr(own, f"{name}Bound").argtypes = [size, size]
+    own.meshopt_encodeVertexBuffer.argtypes = [pointer, size, pointer, size, size]
+    own.meshopt_encodeIndexBuffer.argtypes = [pointer, size, pointer, size]
+    # The versions of the codecs that the extension prescribes.
+    own.meshopt_encodeVertexVersion(0)
+    own.meshopt_encodeIndexVersion(1)
     for name, _ in _FILTERS.values():
         if name:
             getattr(own, name).argtypes = [pointer, size, size]
@@ -86,6 +94,24 @@ def unpack(data: memoryview, view: Meshopt, path: object, place: str) -> NDArray
     if view.filter != "NONE":
         _apply_filter(library, out, view, refuse)
     return out
+
+
+def pack_attributes(data: bytes, stride: int) -> bytes:
+    """Elements of `stride` bytes (a multiple of four), packed without loss."""
+    library, count = _library(), len(data) // stride
+    out = np.empty(library.meshopt_encodeVertexBufferBound(count, stride), np.uint8)
+    raw = np.frombuffer(data, np.uint8)
+    size = library.meshopt_encodeVertexBuffer(out.ctypes.data, len(out), raw.ctypes.data, count, stride)
+    return out[:size].tobytes()
+
+
+def pack_triangles(indices: NDArray[np.uint32]) -> bytes:
+    """Triangles packed; their order stays, a triangle may begin at another of its corners."""
+    library = _library()
+    flat = np.ascontiguousarray(indices, np.uint32).ravel()
+    out = np.empty(library.meshopt_encodeIndexBufferBound(len(flat), int(flat.max(initial=0)) + 1), np.uint8)
+    size = library.meshopt_encodeIndexBuffer(out.ctypes.data, len(out), flat.ctypes.data, len(flat))
+    return out[:size].tobytes()
 
 
 def _apply_filter(library: ctypes.CDLL, out: NDArray[np.uint8], view: Meshopt, refuse: Any) -> None:

@@ -34,11 +34,15 @@ __all__ = ["write"]
 MAX_GLB_BYTES = (1 << 32) - 1
 
 
-def write(character: Character, path: Path) -> None:
-    """Writes the character; a path that ends in `.gltf` gets its arrays in a `.bin` file beside it."""
+def write(character: Character, path: Path, *, compress: bool = False) -> None:
+    """Writes the character; a path that ends in `.gltf` gets its arrays in a `.bin` file beside it.
+
+    `compress` packs them by meshopt, without loss; programs that do not know `EXT_meshopt_compression` cannot read
+    the file then.
+    """
     path = Path(path)
     builder = Builder(path)
-    document = _document(builder, character)
+    document = _document(builder, character, compress)
     if path.suffix.lower() == ".gltf":
         _save_gltf(builder, document, path)
     else:
@@ -47,7 +51,7 @@ def write(character: Character, path: Path) -> None:
 
 def _save_glb(builder: Builder, document: dict[str, Any], path: Path) -> None:
     if builder.size:
-        document["buffers"] = [{"byteLength": builder.size}]
+        document.setdefault("buffers", [{"byteLength": builder.size}])
     text = _encode(document, path)
     text += b" " * (-len(text) % 4)
     total = 12 + 8 + len(text) + (8 + builder.size if builder.size else 0)
@@ -67,7 +71,8 @@ def _save_gltf(builder: Builder, document: dict[str, Any], path: Path) -> None:
             file.write(msgspec.json.format(_encode(document, path), indent=1))
         return
     binary = path.with_suffix(".bin")
-    document["buffers"] = [{"byteLength": builder.size, "uri": quote(binary.name)}]
+    document.setdefault("buffers", [{"byteLength": builder.size}])
+    document["buffers"][0]["uri"] = quote(binary.name)
     text = msgspec.json.format(_encode(document, path), indent=1)
     # Both are complete before either takes its place.
     with replacing(path) as file, replacing(binary) as data:
@@ -92,7 +97,7 @@ def _encode(document: dict[str, Any], path: Path) -> bytes:
         raise FormatError(f"a name cannot be written as text: {error}", path=path) from None
 
 
-def _document(builder: Builder, character: Character) -> dict[str, Any]:
+def _document(builder: Builder, character: Character, compress: bool) -> dict[str, Any]:
     if not len(character.skeleton):
         raise builder.refuse("has no joints, and a glTF scene needs a node", "skeleton")
     images = write_images(builder, character.images)
@@ -101,6 +106,10 @@ def _document(builder: Builder, character: Character) -> dict[str, Any]:
     for clip in character.clips.values():
         write_clip(builder, clip, scene.morph_nodes)
     document: dict[str, Any] = {"asset": {"version": "2.0", "generator": f"marrow {__version__}"}}
+    if compress:
+        from marrow.io.gltf.compression import compress as packed
+
+        document["buffers"] = packed(builder)
     if builder.extensions_used:
         document["extensionsUsed"] = sorted(builder.extensions_used)
     if builder.extensions_required:
