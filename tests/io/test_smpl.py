@@ -100,7 +100,7 @@ def test_motion_goes_onto_a_body_of_the_same_joints(tmp_path: Path) -> None:
     table = joints(24)
     places = np.zeros((24, 3))
     for j, (_, parent, offset) in enumerate(table):
-        places[j] = offset + (places[parent] if parent >= 0 else 0)
+        places[j] = np.array(offset) + (places[parent] if parent >= 0 else 0)
     # A vertex at every joint, so that the regressor finds them there.
     tree = np.array([[p % 2**32 for _, p, _ in table], range(24)], np.uint32)
     template = np.concatenate([places, np.zeros((36, 3))])
