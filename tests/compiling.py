@@ -60,27 +60,39 @@ def both(code: MachineCode, kernel: Kernel, **arguments: Any) -> list[dict[str, 
     return results
 
 
-def run_twice(frame: Frame) -> Any:
-    """In place of `Frame.run`: runs a frame, then its copy as Python does, and compares all that was written."""
-    kernel = frame.kernel
-    arrays = {name: frame.lent.get(name, frame.kept.get(name)) for name in kernel.flat}
-    twin = Frame(kernel)
-    twin.bytes[:] = frame.bytes
-    twin.kept = {name: np.copy(array) for name, array in arrays.items()}
-    for name, array in twin.kept.items():
-        if kernel.flat[name]:
-            twin.kept[name] = array.reshape(-1)
-    result = RUN(frame)
+def arrays_of(frame: Frame) -> dict[str, Any]:
+    """What a frame holds just before it runs."""
+    return {name: frame.lent.get(name, frame.kept.get(name)) for name in frame.kernel.flat}
+
+
+def watch(patch: Any, around: Callable[[Frame, Callable[[], None]], None]) -> None:
+    """Every frame made from now on calls `around(frame, run)` instead of running; `patch` is pytest's monkeypatch."""
+    ready = Frame._ready
+
+    def watched(frame: Frame) -> None:
+        ready(frame)
+        entry = frame.entry
+        frame.entry = lambda argument: around(frame, lambda: entry(argument))
+
+    patch.setattr(Frame, "_ready", watched)
+    for kernel in KERNELS.values():
+        patch.setattr(kernel._frames, "_free", [])
+
+
+def run_twice(frame: Frame, run: Callable[[], None]) -> None:
+    """Runs a frame, and its copy as Python does, and compares all that was written."""
+    kernel, arrays = frame.kernel, arrays_of(frame)
+    twin = object.__new__(Frame)
+    twin.kernel, twin.bytes, twin.lent = kernel, bytearray(frame.bytes), {}
+    twin.words, twin.numbers = memoryview(twin.bytes).cast("q"), memoryview(twin.bytes).cast("d")
+    twin.kept = {n: np.copy(a).reshape(-1) if kernel.flat[n] else np.copy(a) for n, a in arrays.items()}
+    run()
     kernel.run_plainly(twin)
     for name, array in arrays.items():
         mine, theirs = array.reshape(-1), twin.kept[name].reshape(-1)
         for field in array.dtype.names or (...,):
             assert bits(mine[field]) == bits(theirs[field]), f"{kernel.name}: {name} {field}"
     assert frame.words[kernel.results : kernel.size] == twin.words[kernel.results : kernel.size]
-    return result
-
-
-RUN = Frame.run
 
 
 def bits(array: Any) -> Any:

@@ -338,9 +338,9 @@ def test_a_plane_can_go_round_one_axis():
     at = np.column_stack([rng.uniform(-180, 180, 50), rng.uniform(0.5, 3.5, 50)])
     w = ring(at, points, wrap_x=(-180, 180))
     np.testing.assert_allclose(w.sum(axis=1), 1, atol=1e-6)
-    np.testing.assert_allclose(ring(at + [360, 0], points, wrap_x=(-180, 180)), w, atol=1e-5)
+    np.testing.assert_allclose(ring(at + np.array([360, 0]), points, wrap_x=(-180, 180)), w, atol=1e-5)
     # Turned by one point, everything is turned by one point.
-    turned = ring((at + [45 + 180, 0]) % 360 - [180, 0], points, wrap_x=(-180, 180))
+    turned = ring((at + np.array([45 + 180, 0])) % 360 - np.array([180, 0]), points, wrap_x=(-180, 180))
     order = [points.index((((d + 45 + 180) % 360) - 180, s)) for d, s in points]
     np.testing.assert_allclose(turned[:, order], w, atol=1e-5)
     with pytest.raises(MarrowError, match="wrap_x"):

@@ -11,6 +11,7 @@ from marrow.graph import (
     Blend,
     Function,
     Graph,
+    JointOverride,
     LayerBlend,
     Node,
     Parameter,
@@ -24,8 +25,10 @@ from marrow.graph import (
 )
 from marrow.graph.compiler import check_alone
 from marrow.graph.show import to_svg, to_text
+from marrow.math import quaternion
 
 STICK = character(still("zero"), still("ten", 10.0), still("two", 2.0), ramp("up", 0, 1), ramp("down", 1, 0))
+FIVE = character(still("five", 0.5, 25.0))
 P = {"x": Parameter(), "go": Parameter("bool", False)}
 
 
@@ -236,3 +239,66 @@ def test_functions_are_given_by_name():
     check_alone(graph)
     with pytest.raises(mw.MarrowError, match="parameter"):
         mw.Animator(STICK, Graph(Function("up", "f", ("y",)), P), functions={"f": shift})
+
+
+# -- joints that code places ------------------------------------------------------------------------------------------
+
+
+def turned(degrees):
+    return quaternion.from_axis_angle(np.array([0.0, 0, 1]), np.radians(degrees))
+
+
+@pytest.mark.parametrize("mode", ["set", "offset"])
+@pytest.mark.parametrize("space", ["local", "model"])
+def test_joints_are_placed_by_code(mode, space):
+    node = JointOverride("five", ("spine", "hand"), mode, space, name="aim")
+    base = mw.Animator(FIVE, Graph("five", P), count=2)
+    crowd = mw.Animator(FIVE, Graph(node, P), count=2)
+    base.update(0.1)
+    crowd.update(0.1)
+    np.testing.assert_allclose(crowd.model_matrices, base.model_matrices, atol=1e-6)
+    turns = np.stack([[turned(20), turned(-30)], [turned(5), turned(70)]])
+    places = np.array([[[0.1, 0.2, 0.3], [1, 2, 3]], [[0, 1, 0], [0, 0, 0]]], float)
+    crowd.override("aim", rotation=turns, translation=places)
+    crowd.update(0.1)
+    base.update(0.1)
+    J = [STICK.skeleton.index("spine"), STICK.skeleton.index("hand")]
+    if space == "local":
+        old_turns, old_places = base.pose.rotation[:, J], base.pose.translation[:, J]
+        now_turns, now_places = crowd.pose.rotation[:, J], crowd.pose.translation[:, J]
+        expected = quaternion.multiply(old_turns.astype(float), turns) if mode == "offset" else turns
+        np.testing.assert_allclose(np.abs((now_turns * expected).sum(-1)), 1, atol=1e-5)
+        np.testing.assert_allclose(now_places, old_places + places if mode == "offset" else places, atol=1e-5)
+        return
+    # The first in the chain, so that what is above it is as it was.
+    old, now = base.model_matrices[:, J[0]], crowd.model_matrices[:, J[0]]
+    matrix = quaternion.to_matrix(turns[:, 0])
+    expected = matrix @ old[:, :, :3] if mode == "offset" else matrix
+    np.testing.assert_allclose(now[:, :, :3], expected, atol=1e-5)
+    np.testing.assert_allclose(now[:, :, 3], old[:, :, 3] + places[:, 0] if mode == "offset" else places[:, 0], atol=1e-5)
+
+
+def test_overrides_have_weights_come_and_go_and_are_checked():
+    crowd = mw.Animator(STICK, Graph(JointOverride("zero", ("arm",), name="arm"), P), count=2)
+    crowd.override("arm", translation=[4.0, 0, 0], weight=[0.0, 0.5])
+    crowd.update(0.1)
+    np.testing.assert_allclose(place(crowd, 4), [0, 2], atol=1e-6)
+    crowd.add(1)
+    crowd.update(0.1)
+    np.testing.assert_allclose(place(crowd, 4), [0, 2, 0], atol=1e-6)
+    crowd.remove(instances=[0])
+    crowd.update(0.1)
+    np.testing.assert_allclose(place(crowd, 4), [2, 0], atol=1e-6)
+    for options, text in (
+        ({"rotation": np.zeros(4)}, "unit quaternions"),
+        ({"translation": np.zeros((5, 3))}, "shape"),
+        ({"weight": 2.0}, "from 0 to 1"),
+        ({"translation": [np.nan, 0, 0]}, "finite"),
+    ):
+        with pytest.raises(ValidationError, match=text):
+            crowd.override("arm", **options)
+    with pytest.raises(mw.MarrowError, match="joint override"):
+        crowd.override("leg")
+    for node in (JointOverride("zero", ("arm",)), JointOverride("zero", (), name="x"), JointOverride("zero", ("am",), name="x")):
+        with pytest.raises(mw.MarrowError):
+            mw.Animator(STICK, Graph(node, P))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from worlds import character, gait, ramp, still
 
 import marrow as mw
-from compiling import run_twice
+from compiling import run_twice, watch
 from marrow.graph import (
     Additive,
     Blend,
@@ -31,7 +31,6 @@ from marrow.graph import (
     TwoBoneIK,
 )
 from marrow.graph.program import PoseEvaluator
-from marrow.kernels.language.kernel import Frame
 from marrow.kernels.operations import OPERATIONS, ReferenceWorld, run_reference
 
 STICK = character(
@@ -130,7 +129,7 @@ def test_programs_of_any_tree_mean_the_same_to_machine_code_numpy_and_the_refere
     """Every kernel that runs is run by Python as well, bit for bit; programs are interpreted by the specification."""
     rng, N = np.random.default_rng(0), 2
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Frame, "run", run_twice)
+        watch(patch, run_twice)
         crowd = mw.Animator(STICK, Graph(RootMotion(Slot("s", tree)), P), count=N)
         specified = [Specified(crowd) for _ in range(N)]
         run = PoseEvaluator.run

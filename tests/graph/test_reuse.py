@@ -103,7 +103,7 @@ def test_graphs_in_files_beside_each_other(tmp_path):
     assert load_graph(tmp_path / "whole.json") == graph
     text["root"]["file"] = "nowhere.json"
     (tmp_path / "body.json").write_text(json.dumps(text))
-    with pytest.raises(FormatError, match="nowhere.json"):
+    with pytest.raises(FormatError, match=r"nowhere.json"):
         load_graph(tmp_path / "body.json")
     text["root"]["file"] = "body.json"
     (tmp_path / "body.json").write_text(json.dumps(text))

@@ -268,3 +268,27 @@ def test_speed_node_and_animator_speed_agree():
     animator.speed = 2.0
     animator.update(0.2)
     assert place(fast) == pytest.approx(float(place(animator)))
+
+
+# -- events that last -------------------------------------------------------------------------------------------------
+
+
+def test_events_that_last_begin_end_and_tell_how_far(tmp_path):
+    cut = mw.Event(0.2, "cut", 0.5, "blade")
+    swing = ramp("swing", 0, 1).replace(events=(cut, mw.Event(0.9, "done")))
+    stick = character(swing, still("rest"))
+    m = mw.Animator(stick, Graph(ClipNode("swing")))
+    told, inside = [], []
+    for _ in range(10):
+        m.update(0.1)
+        told += list(zip(m.events.all.kinds, m.events.all.names, m.events.all.time.round(6).tolist()))
+        inside += [(w.name, round(w.progress, 4), w.payload) for w in m.events.windows]
+    assert told == [("event", "cut", 0.2), ("event_ended", "cut", 0.7), ("event", "done", 0.9)]
+    assert [p for _, p, _ in inside] == pytest.approx([0.0, 0.2, 0.4, 0.6, 0.8], abs=1e-3) and inside[0][
+        2
+    ] == "blade"
+    assert m.events.where("cut", kind="event_ended").tolist() == []
+    mw.save(stick, tmp_path / "s.glb")
+    assert mw.load(tmp_path / "s.glb", cache=False).clips["swing"].events == swing.events
+    with pytest.raises(mw.MarrowError, match="past the clip"):
+        swing.replace(events=(mw.Event(0.8, "cut", 0.5),))

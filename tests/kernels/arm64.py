@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import struct
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from compiling import arrays_of
 from marrow.kernels.language.kernel import Frame, Kernel
 
 COMPILER, EMULATOR = "aarch64-linux-gnu-gcc", "qemu-aarch64"
@@ -90,22 +92,21 @@ class Call:
 
 
 class Recorder:
-    """Keeps the first few runs of every kernel while it is in place of `Frame.run`."""
+    """Keeps the first few runs of every kernel (see `compiling.watch`)."""
 
     def __init__(self, each: int) -> None:
-        self.each, self.calls, self._run = each, list[Call](), Frame.run
+        self.each, self.calls = each, list[Call]()
 
-    def __call__(self, frame: Frame) -> Any:
-        kernel = frame.kernel
-        wanted = sum(c.kernel is kernel for c in self.calls) < self.each
-        arrays = {n: frame.lent.get(n, frame.kept.get(n)) for n in kernel.flat}
-        before = {n: np.copy(a) for n, a in arrays.items()} if wanted else {}
-        result = self._run(frame)
-        if wanted:
-            returned = list(frame.words[kernel.results : kernel.size])
-            after = {n: np.copy(arrays[n]) for n in arrays}
-            self.calls.append(Call(kernel, bytes(frame.bytes), before, after, returned))
-        return result
+    def __call__(self, frame: Frame, run: Callable[[], None]) -> None:
+        kernel, arrays = frame.kernel, arrays_of(frame)
+        if sum(c.kernel is kernel for c in self.calls) >= self.each:
+            run()
+            return
+        words, before = bytes(frame.bytes), {n: np.copy(a) for n, a in arrays.items()}
+        run()
+        after = {n: np.copy(a) for n, a in arrays.items()}
+        returned = list(frame.words[kernel.results : kernel.size])
+        self.calls.append(Call(kernel, words, before, after, returned))
 
 
 def emulated(program: Path, call: Call, folder: Path) -> tuple[dict[str, Any], list[int]]:

@@ -2,15 +2,14 @@
 
 import replay
 from arm64 import Recorder, build, emulated
-from compiling import bits
 
+from compiling import bits, watch
 from marrow.kernels import catalogue
-from marrow.kernels.language.kernel import Frame
 
 
 def test_kernels_for_arm_give_the_same_bits(corpus, tmp_path, monkeypatch):
     recorder = Recorder(each=3)
-    monkeypatch.setattr(Frame, "run", lambda frame: recorder(frame))
+    watch(monkeypatch, recorder)
     replay.few(corpus)
     replay.sampled(corpus)
     monkeypatch.undo()

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import test_programs as programs
 
+from compiling import watch
 from marrow.animation import ClipBank
 from marrow.errors import MarrowError
 from marrow.graph.program import PoseEvaluator, Procedurals, Program
 from marrow.kernels import program as kernel
-from marrow.kernels.language.kernel import Frame
 from marrow.kernels.memory import readonly
 from marrow.kernels.operations import OPERATION, OPERATIONS, ReferenceWorld, codes, run_reference
 from marrow.kernels.operations.record import Argument
@@ -171,7 +171,7 @@ def test_random_programs_give_the_same_bits_on_the_numpy_backend(seed, monkeypat
     before = world.memory.copy()
     fast, kept = world.run(operations), world.memory.copy()
     world.memory = before
-    monkeypatch.setattr(Frame, "run", lambda frame: (frame.kernel.run_plainly(frame), frame.lent.clear())[1])
+    watch(monkeypatch, lambda frame, run: frame.kernel.run_plainly(frame))
     np.testing.assert_array_equal(world.run(operations), fast)
     np.testing.assert_array_equal(world.memory, kept)
 

@@ -65,6 +65,15 @@ def test_pieces_of_a_take_are_found_by_its_own_times() -> None:
         half.cut({"odd": 3})  # type: ignore[dict-item]
 
 
+@pytest.mark.parametrize("suffix", ["glb", "marrow"])
+def test_files_remember_where_a_piece_began(hero: mw.Character, suffix: str, tmp_path) -> None:
+    piece = hero.clips["walk"].trimmed(0.25, 0.5)
+    mw.save(hero.replace(clips=[piece]), tmp_path / f"x.{suffix}")
+    again = mw.load(tmp_path / f"x.{suffix}", cache=False).clips["walk"]
+    assert again.start == pytest.approx(0.25)
+    assert again.cut({"later": (0.3, 0.4)})["later"].start == pytest.approx(0.3)
+
+
 def test_splitting_at_times_events_and_silence() -> None:
     clip = mixed()
     assert [p.duration for p in clip.split([0.5, 1.0])] == pytest.approx([0.5, 0.5, 1.0])

@@ -172,6 +172,42 @@ def test_twist_joints_share_the_turning_of_their_bone() -> None:
     assert np.degrees(quaternion.angle(turned[0], turned[1])) == pytest.approx(80 * share, abs=0.5)
 
 
+def test_segments_inside_a_bone_share_its_turning_and_leave_the_rest_alone(hero: mw.Character) -> None:
+    """Rigify's arm of two segments a bone: hands and elbows are where they would be, the skin between turns gradually."""
+    whole = {n: n for n in rigs.PARTS}
+    cut = dict(whole)
+    for side in "lr":
+        for part in ("upperarm", "lowerarm", "thigh", "calf"):
+            cut[f"{part}_{side}"] = (f"{part}_{side}", f"{part}_{side}.001")
+    one, two = rigs.body(whole, root="root"), rigs.body(cut, root="root")
+    clip = mw.retarget(hero.clips["attack"], onto=one)  # of a body that has no twist joints
+    times = np.arange(
+        0, clip.duration, 6 / clip.key_rate
+    )  # at frames: between them each joint turns its own way
+    a, b = one.to_model(clip.sample(times)), two.to_model(mw.retarget(clip, onto=two).sample(times))
+    for part in ("hand", "foot", "lowerarm", "calf"):
+        for side in "lr":
+            i, j = one.index(f"{part}_{side}"), two.index(f"{part}_{side}")
+            np.testing.assert_allclose(b[:, j, :, 3], a[:, i, :, 3], atol=2e-4)
+    for part in ("hand", "foot"):
+        i, j = one.index(f"{part}_l"), two.index(f"{part}_l")
+        np.testing.assert_allclose(b[:, j, :, :3], a[:, i, :, :3], atol=2e-4)
+    # Seen along the forearm: the second segment lies halfway between the first and the hand.
+    q = [
+        quaternion.from_matrix(b[:, two.index(n), :, :3].astype(float))
+        for n in ("lowerarm_r", "lowerarm_r.001", "hand_r")
+    ]
+    axis = two.rest.translation[two.index("hand_r")] / np.linalg.norm(
+        two.rest.translation[two.index("hand_r")]
+    )
+
+    def about(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        d = quaternion.multiply(quaternion.conjugate(x), y)
+        return np.unwrap(2 * np.arctan2(d[:, :3] @ axis, d[:, 3]))
+
+    np.testing.assert_allclose(about(q[0], q[1]), about(q[0], q[2]) / 2, atol=0.02)
+
+
 def test_joints_that_stand_for_feet_and_hands_follow_them(hero: mw.Character) -> None:
     """Unreal's ik_ joints: under joints of their own at the root, each goes where its limb ends."""
     plain = rigs.body(SAME, place=longer_legs, root="root")

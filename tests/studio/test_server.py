@@ -280,9 +280,9 @@ def test_a_page_that_reads_nothing_delays_nobody(site):
 
 
 def test_a_page_that_talks_too_much_is_slowed_not_served_first(site):
-    with site.page() as good, site.page() as loud:
+    with site.page() as good, site.page() as flooding:
         for k in range(300):
-            loud.send("select", joint=k % 5)
+            flooding.send("select", joint=k % 5)
         good.frame()
         good.send("clip", name="bend")
         good.wait("state", clip="bend")

@@ -39,7 +39,7 @@ def open_character(name: str | Path, **options: Any) -> Character:
     except (FormatError, MissingExtraError):
         raise
     except (ValidationError, UnknownNameError) as error:
-        if str(error).startswith("load:"):
+        if str(error).startswith(("load:", "load.")):
             raise UsageError(str(error)) from None
         # What is in the file does not make a character.
         raise FormatError(str(error), path=path) from None

@@ -16,13 +16,16 @@ from marrow.graph.nodes import (
     Function,
     FunctionCall,
     Input,
+    JointOverride,
     LayerBlend,
     LookAt,
     Node,
     Point1D,
     Point2D,
     PoseNode,
+    RandomPlayer,
     RootMotion,
+    SequencePlayer,
     Slot,
     Speed,
     State,
@@ -34,7 +37,7 @@ from marrow.graph.nodes import (
     known_nodes,
 )
 from marrow.graph.program import Program
-from marrow.graph.results import Events, RootMotionDelta
+from marrow.graph.results import Events, RootMotionDelta, Window
 
 __all__ = [
     "Additive",
@@ -51,6 +54,7 @@ __all__ = [
     "Graph",
     "GraphMoment",
     "Input",
+    "JointOverride",
     "LayerBlend",
     "LookAt",
     "Node",
@@ -58,9 +62,11 @@ __all__ = [
     "Point1D",
     "Point2D",
     "PoseNode",
+    "RandomPlayer",
     "Program",
     "RootMotion",
     "RootMotionDelta",
+    "SequencePlayer",
     "Slot",
     "Snapshot",
     "Speed",
@@ -70,6 +76,7 @@ __all__ = [
     "Switch",
     "Transition",
     "TwoBoneIK",
+    "Window",
     "compile_graph",
     "known_nodes",
     "load_graph",

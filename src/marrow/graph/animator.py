@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.kinematics import output
 from marrow.animation.resampling import ResamplingError, unpack_rows
-from marrow.errors import ValidationError
+from marrow.errors import UnknownNameError, ValidationError
 from marrow.graph.buffers import Buffers
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.compiler import compile_graph
@@ -20,10 +20,12 @@ from marrow.graph.control import GraphControl, Snapshot
 from marrow.graph.description import Graph
 from marrow.graph.functions import PoseFunction, bound, call
 from marrow.graph.inspection import GraphMoment, inspect
+from marrow.graph.overrides import Override
 from marrow.graph.program import PoseEvaluator, Program
 from marrow.graph.results import Events, RootMotionDelta
 from marrow.graph.solo import SoloPlayback, solo_graph
 from marrow.graph.state import carry_over
+from marrow.math import affine, transform
 from marrow.model.character import Character
 from marrow.model.pose import Pose
 from marrow.skinning import Surface, skin
@@ -33,7 +35,7 @@ __all__ = ["Animator"]
 
 Array = NDArray[Any]
 _ATTRIBUTES = frozenset(
-    ("character", "speed", "_threads", "_batch", "_solo", "_functions", "_control", "_evaluator", "_buffers", "_outputs")
+    ("character", "speed", "_threads", "_batch", "_solo", "_functions", "_overrides", "_control", "_evaluator", "_buffers", "_outputs")
 )  # fmt: skip
 
 
@@ -81,7 +83,8 @@ class Animator(SoloPlayback):
             compiled = graph if isinstance(graph, CompiledGraph) else compile_graph(graph, character)
         if compiled.character is not character:
             raise ValidationError(f"Animator: the graph was compiled for {compiled.character!r}")
-        self._functions = bound(compiled, functions)
+        self._overrides: dict[str, Override] = {}
+        self._functions = bound(compiled, functions, self._overrides)
         self._control = GraphControl(compiled, count or 1, threads=self._threads)
         self._evaluator = PoseEvaluator(
             compiled.bank, character.palette, compiled.masks, compiled.procedurals
@@ -256,6 +259,22 @@ class Animator(SoloPlayback):
         found = [names[k] for k in self._running.playing(name)["clip"].tolist()]
         return found if self._batch else found[0]
 
+    def override(
+        self,
+        name: str,
+        *,
+        rotation: ArrayLike | None = None,
+        translation: ArrayLike | None = None,
+        weight: float | ArrayLike = 1.0,
+    ) -> None:
+        """Places the joints of the `JointOverride` called `name` from the next update on, until told otherwise: quaternions
+        `(N, k, 4)` and places `(N, k, 3)` of its k joints, or the same for all; `weight` from 0 to 1, or one each."""
+        nodes = {e.name: e.override for e in self._running.compiled.functions if e.override is not None}
+        if name not in nodes:
+            raise UnknownNameError("joint override", name, nodes)
+        count = len(nodes[name].joints)
+        self._overrides[name] = Override.of(self.count, count, rotation, translation, weight)
+
     @property
     def update_every(self) -> int | Array:
         """How often each instance is evaluated: every update (1), every second one (2)... In between, and `n - 1` updates
@@ -274,6 +293,22 @@ class Animator(SoloPlayback):
         if values.dtype.kind not in "iu" or values.min(initial=1) < 1:
             raise ValidationError(f"update_every: expected whole numbers from 1 on, got {every!r}")
         self._running.set_interval(values)
+
+    @property
+    def seeds(self) -> Array:
+        """What the choices of each instance are drawn from, `(N,)` whole numbers: 0, 1, 2... Set them before the first
+        update; the same seeds make the same choices."""
+        return self._running.state.instances["seed"].copy()
+
+    @seeds.setter
+    def seeds(self, seeds: ArrayLike) -> None:
+        values = np.asarray(seeds)
+        if values.dtype.kind not in "iu" or values.shape not in ((), (self.count,)):
+            raise ValidationError(f"seeds: expected whole numbers of shape ({self.count},), got {seeds!r}")
+        if (np.abs(values) > 2**31).any():
+            raise ValidationError("seeds: expected numbers up to 2 ** 31")
+        self._running.state.instances["seed"] = np.abs(values)
+        self._running.state.machines["draws"] = 0
 
     # -- instances ------------------------------------------------------------------------------------------------
     def _chosen(self, instances: ArrayLike | None) -> Array:
@@ -309,6 +344,7 @@ class Animator(SoloPlayback):
         self._prepare()
         self._settle()
         control.add(int(count))
+        self._overrides.update({name: o.extended(int(count)) for name, o in self._overrides.items()})
         self._batch = (control.count,)
         self._changed()
 
@@ -322,6 +358,7 @@ class Animator(SoloPlayback):
         self._prepare()
         self._settle()
         control.remove(gone)
+        self._overrides.update({name: o.taken(np.flatnonzero(~gone)) for name, o in self._overrides.items()})
         self._batch = (control.count,)
         self._changed()
 
@@ -356,7 +393,7 @@ class Animator(SoloPlayback):
         compiled = graph if isinstance(graph, CompiledGraph) else compile_graph(graph, self.character)
         if compiled.character is not self.character:
             raise ValidationError(f"replace_graph: the graph was compiled for {compiled.character!r}")
-        bound_functions = bound(compiled, functions)
+        bound_functions = bound(compiled, functions, self._overrides)
         self._prepare()
         control = GraphControl(compiled, self.count, threads=self._threads)
         carry_over(old.compiled, old.state, compiled, control.state)
@@ -453,6 +490,16 @@ class Animator(SoloPlayback):
     def model_matrices(self) -> Array:
         """Model-space matrices `(N, J, 3, 4)`."""
         return self._evaluate("model", (len(self.character.skeleton), 3, 4))
+
+    def socket(self, name: str) -> Array:
+        """Where a socket of the skeleton (or a joint) is, in model space: `(N, 3, 4)`."""
+        skeleton = self.character.skeleton
+        if name in skeleton and all(s.name != name for s in skeleton.sockets):
+            return self.model_matrices[..., skeleton.index(name), :, :].copy()
+        socket = skeleton.socket(name)
+        local = transform.compose(socket.translation, socket.rotation, socket.scale)
+        joints = self.model_matrices[..., socket.joint, :, :]
+        return affine.multiply(joints, local.astype(np.float32)).astype(np.float32)
 
     @property
     def matrices(self) -> Array:

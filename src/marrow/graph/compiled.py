@@ -57,6 +57,8 @@ class FunctionEntry:
     path: str
     name: str
     parameters: tuple[str, ...]
+    override: Any = None
+    """The `JointOverride` it stands for, whose function is marrow's own."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

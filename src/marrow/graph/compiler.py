@@ -251,10 +251,11 @@ class Compiler:
         clips = np.zeros(len(bank), ct.CLIP_ROW)
         clips["duration"], clips["rate"], clips["frames"] = bank.duration, bank.rate, bank.frames
         clips["root"] = -1
-        events: list[tuple[float, int]] = []
+        events: list[tuple[float, float, int]] = []
         for k, sampled in enumerate(bank.sampled, 1):
             clips[k]["first_event"], clips[k]["events"] = len(events), len(sampled.events)
-            events += [(e.time, names.index(e.name)) for e in sampled.events]
+            clips[k]["windows"] = sum(e.duration > 0 for e in sampled.events)
+            events += [(e.time, e.end, names.index(e.name)) for e in sampled.events]
         roots = np.zeros((0, 7))
         if self.root_mode in ("extract", "keep"):
             roots, clips["root"] = root_tracks(ClipBank.of(self.character), self.root_joint)

@@ -379,7 +379,9 @@ class GraphControl:
     def add(self, count: int) -> None:
         """New instances, as at the beginning, behind the others."""
         before = self.count
-        self.state = joined(self.state, new_state(self.compiled, count))
+        more = new_state(self.compiled, count)
+        more.instances["seed"] += self.state.instances["seed"].max(initial=-1) + 1
+        self.state = joined(self.state, more)
         self.memory = np.concatenate([self.memory, np.zeros((count, self._memory_columns), np.float32)])
         self.travel = np.concatenate([self.travel, _still(count)])
         self.vectors = np.concatenate([self.vectors, np.zeros((count, self.vectors.shape[1]), np.float32)])
@@ -398,8 +400,10 @@ class GraphControl:
     def reset(self, instances: Array) -> None:
         """Starts instances over, with parameters at their defaults."""
         every = self.state.instances["interval"][instances]
+        seeds = self.state.instances["seed"][instances]
         assign(self.state, instances, new_state(self.compiled, len(instances)))
         self.state.instances["interval"][instances] = every
+        self.state.instances["seed"][instances] = seeds
         self.memory[instances] = 0
         self.travel[instances] = _still(len(instances))
         self.events = self.events[~np.isin(self.events["instance"], instances)].copy()

@@ -7,6 +7,7 @@ one another and come back to where they began with no time passing, the graph is
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
@@ -124,6 +125,9 @@ def holds(rule: Rule, values: Mapping[str, float], *, elapsed: float = 0.0) -> b
             stack.append(elapsed if code == ct.ELAPSED else 0.0)
         elif code == ct.REMAINING:
             stack.append(1e6)
+        elif code == ct.RANDOM:
+            # Drawn anew each time: what depends on it does not go on for ever.
+            stack.append(math.nan)
         elif code == ct.NOT:
             stack.append(float(stack.pop() == 0))
         elif code == ct.NEGATIVE:

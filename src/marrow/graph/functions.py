@@ -14,6 +14,7 @@ from marrow.errors import ValidationError
 from marrow.graph.compiled import CompiledGraph, FunctionEntry
 from marrow.graph.control import GraphControl
 from marrow.graph.nodes.function import FunctionCall
+from marrow.graph.overrides import Override, overriding
 from marrow.model.pose import Pose
 
 __all__ = ["PoseFunction", "bound", "call"]
@@ -22,11 +23,16 @@ Array = NDArray[Any]
 PoseFunction = Callable[[Pose, FunctionCall], Pose]
 
 
-def bound(compiled: CompiledGraph, functions: Mapping[str, PoseFunction] | None) -> tuple[PoseFunction, ...]:
-    """A function for every `Function` node."""
+def bound(
+    compiled: CompiledGraph, functions: Mapping[str, PoseFunction] | None, overrides: dict[str, Override]
+) -> tuple[PoseFunction, ...]:
+    """A function for every `Function` node, and for every `JointOverride` one that takes what `overrides` hold."""
     given = dict(functions or {})
-    found = []
+    found: list[PoseFunction] = []
     for entry in compiled.functions:
+        if entry.override is not None:
+            found.append(overriding(entry, compiled.character.skeleton, overrides))
+            continue
         if entry.name not in given:
             raise ValidationError(
                 f"{entry.path}: the graph calls a function {entry.name!r}: "
@@ -37,7 +43,8 @@ def bound(compiled: CompiledGraph, functions: Mapping[str, PoseFunction] | None)
                 f"functions: {entry.name!r} is a {type(given[entry.name]).__name__}, no function"
             )
         found.append(given[entry.name])
-    unused = sorted(given.keys() - {entry.name for entry in compiled.functions})
+    called = {entry.name for entry in compiled.functions if entry.override is None}
+    unused = sorted(given.keys() - called)
     if unused:
         raise ValidationError(f"functions: no node of the graph calls {unused[0]!r}")
     return tuple(found)

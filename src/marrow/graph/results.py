@@ -14,17 +14,33 @@ from marrow.errors import UnknownNameError
 if TYPE_CHECKING:
     from marrow.graph.compiled import CompiledGraph
 
-__all__ = ["Events", "RootMotionDelta"]
+__all__ = ["Events", "RootMotionDelta", "Window"]
 
 Array = NDArray[Any]
-Kind = Literal["event", "state_entered", "state_left", "transition_started", "transition_ended", "slot_ended"]
+Kind = Literal[
+    "event", "state_entered", "state_left", "transition_started", "transition_ended", "slot_ended", "event_ended"
+]  # fmt: skip
 KINDS: tuple[Kind, ...] = (
-    "event", "state_entered", "state_left", "transition_started", "transition_ended", "slot_ended",
+    "event", "state_entered", "state_left", "transition_started", "transition_ended", "slot_ended", "event_ended",
 )  # fmt: skip
+INSIDE = len(KINDS)
+_OF_CLIPS = (KINDS.index("event"), KINDS.index("event_ended"))
+
+
+@dataclass(frozen=True)
+class Window:
+    """An event that lasts and that an instance is in the middle of: how far, from 0 to 1, and how much of it is seen."""
+
+    instance: int
+    name: str
+    progress: float
+    weight: float
+    clip: str
+    payload: str
 
 
 class Events:
-    """What happened in an update, E things, instance by instance and in the order of time.
+    """What happened in an update, E things, instance by instance.
 
     `names`: the event of a clip; the state a machine entered, left, or is on its way to; the clip that ended in a slot.
     `kinds`: which of these it is. `sources`: the clip, the path of the machine, or the name of the slot. `instance (E,)`;
@@ -36,7 +52,7 @@ class Events:
     def __init__(self, happened: Array, compiled: CompiledGraph, *, everything: bool = False) -> None:
         self._compiled = compiled
         self._happened = happened
-        self._rows = happened if everything else happened[happened["kind"] == 0]
+        self._rows = happened[happened["kind"] < INSIDE] if everything else happened[happened["kind"] == 0]
 
     @cached_property
     def all(self) -> Events:
@@ -66,7 +82,7 @@ class Events:
         rows = zip(self._rows["kind"].tolist(), self._rows["event"].tolist(), self._rows["source"].tolist())
         return [
             self._compiled.event_names[event]
-            if kind == 0
+            if kind in _OF_CLIPS
             else clips[event]
             if KINDS[kind] == "slot_ended"
             else machines[source][event]
@@ -82,9 +98,51 @@ class Events:
         )
         rows = zip(self._rows["kind"].tolist(), self._rows["source"].tolist())
         return [
-            clips[source] if kind == 0 else slots[source] if KINDS[kind] == "slot_ended" else paths[source]
+            clips[source]
+            if kind in _OF_CLIPS
+            else slots[source]
+            if KINDS[kind] == "slot_ended"
+            else paths[source]
             for kind, source in rows
         ]
+
+    @cached_property
+    def payloads(self) -> list[str]:
+        """The texts that events of clips carry; empty for the rest."""
+        bank = self._compiled.bank
+        of = {
+            (clip + 1, e.name): e.payload
+            for clip, s in enumerate(bank.sampled)
+            for e in s.events
+            if e.payload
+        }
+        return [
+            of.get((source, name), "") if kind in _OF_CLIPS else ""
+            for kind, source, name in zip(
+                self._rows["kind"].tolist(), self._rows["source"].tolist(), self.names
+            )
+        ]
+
+    @cached_property
+    def windows(self) -> list[Window]:
+        """Events that last and that instances are in the middle of now."""
+        bank = self._compiled.bank
+        clips, found = ("", *bank.index), []
+        for row in self._happened[self._happened["kind"] == INSIDE]:
+            name = self._compiled.event_names[row["event"]]
+            events = bank.sampled[row["source"] - 1].events
+            payload = next((e.payload for e in events if e.name == name and e.duration), "")
+            found.append(
+                Window(
+                    int(row["instance"]),
+                    name,
+                    float(row["time"]),
+                    float(row["weight"]),
+                    clips[row["source"]],
+                    payload,
+                )
+            )
+        return found
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -97,8 +155,8 @@ class Events:
             raise UnknownNameError("kind of event", kind, KINDS)
         compiled, rows = self._compiled, self._happened
         of_kind = rows["kind"] == KINDS.index(kind)
-        if kind in ("event", "slot_ended"):
-            numbers = compiled.event_names if kind == "event" else ("", *compiled.bank.index)
+        if kind in ("event", "event_ended", "slot_ended"):
+            numbers = ("", *compiled.bank.index) if kind == "slot_ended" else compiled.event_names
             chosen = of_kind & (rows["event"] == (numbers.index(name) if name in numbers else -1))
         else:
             chosen = np.zeros(len(rows), bool)

@@ -4,7 +4,8 @@
     elapsed >= hold + 0.2               (speed - target) * 2 < 1 and progress >= 0.5
 
 Names are parameters; `elapsed` is the seconds in this state, `remaining` those until its main clip ends, `progress` the
-share of that clip that has been played. Bools and triggers are truths, the others numbers.
+share of that clip that has been played; `random` is a number from 0 to 1, drawn anew for each instance when a state is
+entered. Bools and triggers are truths, the others numbers.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ __all__ = ["Rule", "parse_rule"]
 _COMPARISONS = {
     ">": ct.ABOVE, "<": ct.BELOW, ">=": ct.AT_LEAST, "<=": ct.AT_MOST, "==": ct.EQUAL, "!=": ct.UNEQUAL,
 }  # fmt: skip
+_DRAWN = "random"
 _TIMES = {"elapsed": ct.ELAPSED, "remaining": ct.REMAINING, "progress": ct.PROGRESS}
 _TOKEN = re.compile(
     r"\s*(?:(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|(<=|>=|==|!=|[<>()+\-*/])|([^\s<>=!()+\-*/]+))"
@@ -73,7 +75,7 @@ def parse_rule(conditions: tuple[str, ...], parameters: Mapping[str, Parameter],
             rule.operations.append((ct.AND, None, 0.0))
     height = highest = 0
     for code, _, _ in rule.operations:
-        height += 1 if code <= ct.PROGRESS else 0 if code in (ct.NOT, ct.NEGATIVE) else -1
+        height += 1 if code <= ct.RANDOM else 0 if code in (ct.NOT, ct.NEGATIVE) else -1
         highest = max(highest, height)
     if highest > ct.MAX_RULE or rule.comparisons > ct.MAX_RULE:
         raise ValidationError(f"{where}.when: a rule may compare {ct.MAX_RULE} times at most")
@@ -234,6 +236,9 @@ class _Parser:
             return self.parameter(token)
         if token in ("true", "false"):
             self.emit(ct.NUMBER, None, float(token == "true"))
+            return _Part(False, said=token)
+        if token == _DRAWN:
+            self.emit(ct.RANDOM)
             return _Part(False, said=token)
         if token in _TIMES:
             self.emit(_TIMES[token])

@@ -37,6 +37,7 @@ def new_state(compiled: CompiledGraph, count: int) -> CrowdState:
         functions=np.zeros((count, len(tables.functions)), ct.FUNCTION_STATE),
     )
     state.instances["new"] = state.instances["interval"] = 1
+    state.instances["seed"] = np.arange(count)
     state.travel[:, 6] = 1
     state.leaves["time"], state.leaves["new"] = tables.leaves["start"], 1
     state.slots["leader"], state.slots["stop"] = -1, -1.0

@@ -11,7 +11,7 @@ from typing import IO, Any
 from marrow.errors import FormatError, MissingExtraError, ResourceLimitError, ValidationError
 from marrow.io import registry
 from marrow.io.source import LoadOptions, Source
-from marrow.model import Character, limit_influences
+from marrow.model import Character, _validate, limit_influences
 from marrow.report import ReportBuilder
 
 __all__ = ["load", "save"]
@@ -47,14 +47,14 @@ def load(
     What was repaired or left out is in `character.report`; a file that cannot be read raises `FormatError`.
     """
     options = LoadOptions(scale, influences, fps, allow_outside)
-    character = _load_one(path, options, cache)
-    extra = [clips] if isinstance(clips, (str, os.PathLike)) else list(clips)
+    extra = _paths("load: clips", [clips] if isinstance(clips, (str, os.PathLike)) else clips)
+    character = _load_one(path, options, _validate.flag("load", "cache", cache))
     if extra:
         from marrow.io.clips import with_clips_of
 
         motion = LoadOptions(scale, None, fps, allow_outside)
         for name in extra:
-            character = with_clips_of(character, _load_one(Path(name), motion, cache), Path(name))
+            character = with_clips_of(character, _load_one(name, motion, cache), name)
     return character
 
 
@@ -65,8 +65,20 @@ def save(character: Character, path: PathLike, **options: Any) -> None:
     The file takes its place when it is whole; on an error nothing is left behind. `options` are the writer's
     own.
     """
-    target = Path(path)
+    _validate.instance("save", "character", character, Character)
+    (target,) = _paths("save: path", [path])
     registry.for_writing(target).load_module().write(character, target, **options)
+
+
+def _paths(what: str, given: Any) -> list[Path]:
+    if not isinstance(given, Iterable):
+        raise ValidationError(f"{what}: expected a path or several, got {_validate.shown(given)}")
+    out = []
+    for path in given:
+        if not isinstance(path, (str, os.PathLike)):
+            raise ValidationError(f"{what}: expected a path, got {_validate.shown(path)}")
+        out.append(Path(path))
+    return out
 
 
 def _load_one(what: Loadable, options: LoadOptions, cache: bool) -> Character:

@@ -90,6 +90,8 @@ class _Clip(msgspec.Struct):
     events: list[tuple[float, str]]
     rate: float | None
     additive: bool
+    windows: list[tuple[int, float, str]] = []
+    start: float = 0.0
 
 
 class _Socket(msgspec.Struct):
@@ -237,7 +239,8 @@ def _clip_out(clip: Clip, place: str, store: _Store) -> _Clip:
         "values": store.put(f"{place}.values", clip.tracks.values),
     }
     events = [(e.time, e.name) for e in clip.events]
-    return _Clip(clip.name, arrays, clip.duration, events, clip.rate, clip.additive)
+    windows = [(k, e.duration, e.payload) for k, e in enumerate(clip.events) if e.duration or e.payload]
+    return _Clip(clip.name, arrays, clip.duration, events, clip.rate, clip.additive, windows, clip.start)
 
 
 # -------------------- reading
@@ -299,8 +302,9 @@ def _character_in(document: _Document, container: Container) -> Character:
     for c in document.clips:
         keys = pick(c.arrays, ("table", "times", "values"))
         tracks = Tracks(_table_in(keys["table"]), keys["times"], keys["values"])
-        events = tuple(Event(*e) for e in c.events)
-        clips.append(Clip(c.name, skeleton, tracks, c.duration, events, c.rate, c.additive))
+        lasting = {k: (seconds, payload) for k, seconds, payload in c.windows}
+        events = tuple(Event(*e, *lasting.get(k, ())) for k, e in enumerate(c.events))
+        clips.append(Clip(c.name, skeleton, tracks, c.duration, events, c.rate, c.additive, c.start))
     return Character(
         skeleton,
         tuple(meshes),

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
-from marrow.errors import FormatError, ResourceLimitError, ValidationError
+from marrow.errors import FormatError, ResourceLimitError
+from marrow.model import _validate
 
 __all__ = ["LoadOptions", "Source", "read_bytes"]
 
@@ -31,10 +32,12 @@ class LoadOptions:
     def __post_init__(self) -> None:
         for name in ("scale", "fps"):
             value = getattr(self, name)
-            if value is not None and not 0 < value < float("inf"):
-                raise ValidationError(f"load: {name} must be a positive number, got {value}")
-        if self.influences is not None and self.influences < 1:
-            raise ValidationError(f"load: influences must be at least 1, got {self.influences}")
+            if value is not None:
+                _validate.set_fields(self, **{name: _validate.number("load", name, value, low=0, above=True)})
+        if self.influences is not None:
+            count = _validate.integer("load", "influences", self.influences, low=1)
+            _validate.set_fields(self, influences=count)
+        _validate.flag("load", "allow_outside", self.allow_outside)
 
 
 @dataclass(slots=True)

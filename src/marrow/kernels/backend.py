@@ -147,6 +147,8 @@ def backend() -> Backend:
             continue
         except ImportError as error:
             problems.append(str(error))
+            if "needs a processor" not in problems[-1] and not wanted:
+                _advise(f"the kernels for {level} cannot be loaded ({error}): reinstall marrow-engine")
             continue
         if module.sources == sources_digest():
             return Built(module)

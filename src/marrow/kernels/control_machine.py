@@ -84,6 +84,24 @@ def find_transition(graph, state, room, n, smoothing):
     return -1, -1, -1, soonest, fading
 
 
+def draw(state, n, m):
+    """The next number of a machine's own sequence (Park and Miller's), which begins with the seed of the instance."""
+    me = state.machines[n, m]
+    at, rounds = me["draws"], 1
+    if at <= 0.0:
+        at = 1.0 + remainder(7919.0 * state.instances[n]["seed"] + 104729.0 * m + 1.0, 2147483645.0)
+        rounds = 3
+    for _ in range(rounds):
+        at = remainder(16807.0 * at, 2147483647.0)
+    me["draws"] = at
+    me["chance"] = at / 2147483647.0
+
+
+def remainder(a, b):
+    """Exact for whole numbers below 2 ** 53."""
+    return a - np.floor(a / b) * b
+
+
 def begin_transition(graph, state, room, n, m, to, seconds, ease, cut, clock):
     """Starts the way to a state; with `cut` the state is there at once, as inertia wants it."""
     machine, me = graph.machines[m], state.machines[n, m]
@@ -107,6 +125,7 @@ def begin_transition(graph, state, room, n, m, to, seconds, ease, cut, clock):
     me["left"] = max(seconds, 0.0)
     me["ease"] = ease
     me["remaining"] = NEVER
+    draw(state, n, m)
     if cut:
         me["inertia_time"], me["inertia_seconds"] = 0.0, seconds
     if seconds <= 0.0 and machine["switch"] == 0:
@@ -127,6 +146,7 @@ def wake_machine(graph, state, room, n, m, clock):
             "inertia_seconds"
         ] = 0.0
         me["remaining"] = NEVER
+        draw(state, n, m)
         if machine["switch"] == 0:
             happened(room, n, STATE_ENTERED, current, m, 1.0, clock)
     me["run"] = RUNNING

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from marrow.kernels.control_spread import value_of
-from marrow.kernels.control_tables import CLIP_EVENT, RUNNING, STOPPED
+from marrow.kernels.control_tables import CLIP_EVENT, EVENT_ENDED, EVENT_INSIDE, RUNNING, STOPPED
 
 
 def rotated(x, y, z, w, a, b, c):
@@ -131,6 +131,12 @@ def fire(graph, room, n, clip, before, after, loop, new, speed, weight, clock):
                 happened(
                     room, n, CLIP_EVENT, graph.events[k]["name"], clip, weight, clock + (at - before) / speed
                 )
+            end = graph.events[k]["end"] + shift
+            if end > at:
+                passed = end > before and end <= after if after > before else end < before and end >= after
+                if passed:
+                    moment = clock + (end - before) / speed
+                    happened(room, n, EVENT_ENDED, graph.events[k]["name"], clip, weight, moment)
         lap += 1.0
 
 
@@ -268,3 +274,15 @@ def advance_group(graph, state, room, n, g, d, clock):
     if d > 0.0:
         me["new"] = 0
     me["phase"] = inside
+
+
+def note_windows(graph, room, n, clip, time, weight):
+    """Notes the events that last and that a clip is in the middle of, and how far."""
+    row = graph.clips[clip]
+    if row["windows"] == 0:
+        return
+    for k in range(row["first_event"], row["first_event"] + row["events"]):
+        event = graph.events[k]
+        if event["end"] > event["time"] and event["time"] <= time and time < event["end"]:
+            progress = (time - event["time"]) / (event["end"] - event["time"])
+            happened(room, n, EVENT_INSIDE, event["name"], clip, weight, progress)

@@ -7,6 +7,7 @@ gives a pose, to the function or at the end.
 
 from __future__ import annotations
 
+from marrow.kernels.control_motion import note_windows
 from marrow.kernels.control_spread import TINY, value_of
 from marrow.kernels.control_tables import (
     ADDITIVE,
@@ -60,7 +61,7 @@ def join(room, program, region, share):
         put(room, program, MERGE, 0, 0.0, share)
 
 
-def write_leaf(graph, state, room, n, node, i, program, back):
+def write_leaf(graph, state, room, n, node, i, program, back, section):
     """A clip or a pose, `back` seconds ago, as a part of its sum."""
     leaf = graph.leaves[node["data"]]
     share = room.work[i]["share"]
@@ -80,9 +81,11 @@ def write_leaf(graph, state, room, n, node, i, program, back):
             put(room, program, code, leaf["clip"], time, 2.0 * share)
             code, time, share = ACCUMULATE, time + step, -share
     put(room, program, code, leaf["clip"], time, share)
+    if node["kind"] == CLIP and back <= 0.0 and section < 0:
+        note_windows(graph, room, n, leaf["clip"], time, room.work[i]["weight"])
 
 
-def write_voices(graph, state, room, n, node, program):
+def write_voices(graph, state, room, n, node, program, section):
     """What plays in a slot, over the pose below it."""
     slot, me = graph.slots[node["data"]], state.slots[n, node["data"]]
     total = me["held"]
@@ -101,6 +104,8 @@ def write_voices(graph, state, room, n, node, program):
             code = ACCUMULATE if begun else SAMPLE
             put(room, program, code, voice["clip"], voice["time"], voice["weight"] / total)
             begun = True
+            if section < 0:
+                note_windows(graph, room, n, voice["clip"], voice["time"], voice["weight"])
     if slot["covers"] == 0 or me["weight"] < 1.0:
         put(room, program, slot["code"], slot["mask"], 0.0, min(total, 1.0))
 
@@ -145,7 +150,7 @@ def write_nodes(graph, state, room, n, first, last, back, own, section):
             if program == own:
                 program = section
         if kind <= POSE:
-            write_leaf(graph, state, room, n, node, i, program, back)
+            write_leaf(graph, state, room, n, node, i, program, back, section)
             continue
         if kind == LAYER or kind == ADDITIVE:  # noqa: SIM109 (the compiler knows no tuples of choices)
             layer = graph.layers[node["data"]]
@@ -155,7 +160,7 @@ def write_nodes(graph, state, room, n, first, last, back, own, section):
                     weight = min(max(weight, 0.0), 1.0)
                 put(room, program, layer["code"], layer["mask"], 0.0, weight)
         elif kind == SLOT:
-            write_voices(graph, state, room, n, node, program)
+            write_voices(graph, state, room, n, node, program, section)
         elif kind == MACHINE:
             machine = graph.machines[node["data"]]
             if machine["memory"] < 0:

@@ -23,6 +23,7 @@ from marrow.kernels.control_tables import (
     PARAMETER_VALUE,
     PLUS,
     PROGRESS,
+    RANDOM,
     REMAINING,
     TIMES,
     TRIGGERED,
@@ -87,6 +88,9 @@ def rule_holds(graph, state, room, n, m, transition, ahead):
             top += 1
         elif code == PROGRESS:
             stack[top] = me["progress"] + ahead * me["progress_speed"]
+            top += 1
+        elif code == RANDOM:
+            stack[top] = me["chance"]
             top += 1
         elif code == NOT:
             stack[top - 1] = 1.0 if stack[top - 1] == 0.0 else 0.0

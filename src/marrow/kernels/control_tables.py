@@ -32,14 +32,23 @@ STOPPED, RUNNING, ASLEEP = range(3)
 
 # -- operations of rules, in postfix order --------------------------------------------------------------------------
 (
-    NUMBER, PARAMETER_VALUE, TRIGGERED, ELAPSED, REMAINING, PROGRESS, ABOVE, BELOW, AT_LEAST, AT_MOST, EQUAL, UNEQUAL,
+    NUMBER, PARAMETER_VALUE, TRIGGERED, ELAPSED, REMAINING, PROGRESS, RANDOM, ABOVE, BELOW, AT_LEAST, AT_MOST, EQUAL, UNEQUAL,
     AND, OR, NOT, PLUS, MINUS, TIMES, OVER, NEGATIVE,
-) = range(20)  # fmt: skip
+) = range(21)  # fmt: skip
 MAX_RULE = 32
 """Values on the stack of a rule at most."""
 
 # -- what happened --------------------------------------------------------------------------------------------------
-CLIP_EVENT, STATE_ENTERED, STATE_LEFT, TRANSITION_STARTED, TRANSITION_ENDED, SLOT_ENDED = range(6)
+(
+    CLIP_EVENT,
+    STATE_ENTERED,
+    STATE_LEFT,
+    TRANSITION_STARTED,
+    TRANSITION_ENDED,
+    SLOT_ENDED,
+    EVENT_ENDED,
+    EVENT_INSIDE,
+) = range(8)
 
 # -- how a one-shot ends --------------------------------------------------------------------------------------------
 ONCE, LOOPS, HOLDS = range(3)
@@ -121,8 +130,8 @@ SPACE = _record(
 )
 PROCEDURAL_ROW = _record(code=i8, index=i8, refs=i8, count=i8, vector=i8)
 FUNCTION_ROW = _record(node=i8, program=i8, memory=i8)
-CLIP_ROW = _record(duration=f8, rate=f8, first_event=i8, events=i8, root=i8, frames=i8)
-EVENT = _record(time=f8, name=i8)
+CLIP_ROW = _record(duration=f8, rate=f8, first_event=i8, events=i8, windows=i8, root=i8, frames=i8)
+EVENT = _record(time=f8, end=f8, name=i8)
 PARAMETER = _record(kind=i8, column=i8, wraps=i8, smoothing=f8, low=f8, high=f8)
 
 
@@ -155,6 +164,7 @@ class GraphTables(NamedTuple):
 
 INSTANCE_STATE = _record(
     clock=f8,  # seconds since it began
+    seed=i8,  # of what it does at random
     new=i8,  # 1 until its first update
     interval=i8,  # updated every so many updates
     waited=i8,  # updates since
@@ -172,6 +182,8 @@ MACHINE_STATE = _record(
     interrupt=i8,
     priority=i8,
     elapsed=f8,  # seconds in the current state
+    chance=f8,  # a number from 0 to 1, drawn when a state is entered
+    draws=f8,  # where the sequence of those numbers is
     faded=f8,  # seconds of the fade that have passed
     seconds=f8,  # of the fade; 0: none runs
     left=f8,  # seconds until the last transition has ended, faded or inertialised

@@ -7,7 +7,7 @@ tracks is then six arrays, which load, map and compile as six arrays do; `clip.t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -47,16 +47,27 @@ TRACK_DTYPE = np.dtype(
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happens at a moment of a clip, such as a foot touching the ground."""
+    """Something that happens at a moment of a clip, such as a foot touching the ground; or for `duration` seconds from then
+    on, such as a blade that cuts. `payload` is a text for whoever waits for it."""
 
     time: float
     name: str
+    duration: float = 0.0
+    payload: str = ""
 
     def __post_init__(self) -> None:
         if isinstance(self.time, str) and not isinstance(self.name, str):
             raise ValidationError(f"Event: the time comes first: Event({self.name!r}, {self.time!r})")
         _validate.name("Event", "name", self.name)
-        _validate.set_fields(self, time=_validate.number("Event", "time", self.time))
+        if not isinstance(self.payload, str):
+            raise ValidationError(f"Event.payload: expected a text, got {type(self.payload).__name__}")
+        duration = _validate.number("Event", "duration", self.duration, low=0.0)
+        _validate.set_fields(self, time=_validate.number("Event", "time", self.time), duration=duration)
+
+    @property
+    def end(self) -> float:
+        """When it is over."""
+        return self.time + self.duration
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -268,9 +279,14 @@ def _checked_events(who: str, given: Any, duration: float) -> tuple[Event, ...]:
     """The events in order of time. Key times are float32: an event that only rounding put past the end is at the end."""
     events = _validate.items(who, "events", given, Event)
     for i, event in enumerate(events):
-        if not 0 <= event.time <= duration + 1e-6 * (1 + duration):
+        last = duration + 1e-6 * (1 + duration)
+        if event.duration and event.end > last:
+            raise ValidationError(
+                f"{who}.events[{i}]: {event.name!r} lasts until {event.end:g} s, past the clip's {duration:g} s"
+            )
+        if not 0 <= event.time <= last:
             raise ValidationError(
                 f"{who}.events[{i}]: {event.name!r} at {event.time:g} s is outside the clip's 0..{duration:g} s"
             )
-    inside = (e if e.time <= duration else Event(duration, e.name) for e in events)
+    inside = (e if e.time <= duration else replace(e, time=duration, duration=0.0) for e in events)
     return tuple(sorted(inside, key=lambda e: e.time))

@@ -37,7 +37,8 @@ _RIGHT = {
 # What tools write in front of every name, and what says no more than "this is a joint".
 _NOISE = {
     "joint", "jnt", "jt", "bone", "bn", "bip", "mixamorig", "j", "b", "c", "cc", "def", "org", "mch", "rig", "skel",
-    "sk", "bind", "skeleton", "armature", "valvebiped", "smpl", "smplx", "character", "bend", "ctr", "center", "centre",
+    "sk", "bind", "skeleton", "armature", "valvebiped", "smpl", "smplx", "character", "bend", "ctr", "valve",
+    "biped", "stretch", "x", "m", "center", "centre",
 }  # fmt: skip
 _HELPERS = {
     "ik", "fk", "ctrl", "control", "controller", "pole", "target", "helper", "socket", "attach", "weapon", "prop",
@@ -52,17 +53,20 @@ _TWISTS = {"twist", "roll"}
 ARM_WORDS = {
     "clavicle": "clavicle", "collar": "clavicle", "collarbone": "clavicle", "scapula": "clavicle", "clav": "clavicle",
     "shoulder": "shoulder", "shldr": "shoulder",
-    "upperarm": "upper", "uparm": "upper", "upparm": "upper", "humerus": "upper",
+    "upperarm": "upper", "uparm": "upper", "armupper": "upper", "armup": "upper", "upparm": "upper", "humerus": "upper",
     "arm": "arm", "bras": "arm", "brazo": "arm", "braco": "arm",
-    "forearm": "lower", "lowerarm": "lower", "loarm": "lower", "lowarm": "lower", "elbow": "lower", "avantbras": "lower",
+    "forearm": "lower", "lowerarm": "lower", "armlower": "lower", "armlow": "lower", "radius": "lower",
+    "loarm": "lower", "lowarm": "lower", "elbow": "lower", "avantbras": "lower",
     "antebrazo": "lower", "antebraco": "lower",
     "hand": "hand", "wrist": "hand", "main": "hand", "mano": "hand", "mao": "hand",
 }  # fmt: skip
 LEG_WORDS = {
-    "upleg": "upper", "upperleg": "upper", "thigh": "upper", "femur": "upper", "cuisse": "upper", "muslo": "upper",
+    "upleg": "upper", "upperleg": "upper", "legupper": "upper", "legup": "upper", "thigh": "upper", "femur": "upper",
+    "cuisse": "upper", "muslo": "upper",
     "coxa": "upper", "hip": "hip",
     "leg": "leg", "jambe": "leg", "pierna": "leg", "perna": "leg",
-    "calf": "lower", "shin": "lower", "lowerleg": "lower", "loleg": "lower", "lowleg": "lower", "knee": "lower",
+    "calf": "lower", "shin": "lower", "leglower": "lower", "leglow": "lower", "tibia": "lower", "lowerleg": "lower",
+    "loleg": "lower", "lowleg": "lower", "knee": "lower",
     "genou": "lower", "rodilla": "lower", "joelho": "lower",
     "foot": "foot", "pied": "foot", "pie": "foot", "pe": "foot", "ankle": "ankle", "cheville": "ankle",
     "toe": "toes", "toes": "toes", "toebase": "toes", "ball": "toes", "footthumb": "toes",
@@ -71,7 +75,7 @@ _TORSO = (
     (re.compile(r"(hips?|pelvis|bassin|cog|cadera|quadril|lowerbody)"), "hips"),
     (re.compile(r"(spine|abdomen|chest|upperchest|lowerchest|torso|lowerback|upperback|back|waist|thorax|ribs?|"
                 r"ribcage|torse|upperbody|columna|coluna|midback)(lower|upper|mid)?"), "spine"),
-    (re.compile(r"(neck|cou|cuello|pescoco)(lower|upper)?(base)?"), "neck"),
+    (re.compile(r"(lower|upper)?(neck|cou|cuello|pescoco)(lower|upper)?(base)?"), "neck"),
     (re.compile(r"(head|tete|cabeza|cabeca)(base)?"), "head"),
     (re.compile(r"(root|reference|origin|master|trajectory|global|main|world)(base)?"), "root"),
 )  # fmt: skip
@@ -112,6 +116,9 @@ def words(name: str) -> list[str]:
                 found.append(side)
                 low = low[len(side) :]
                 break
+        if low[:1] in ("l", "r") and (low[1:] in ARM_WORDS or low[1:] in LEG_WORDS):  # `lfemur`, `rhand`
+            found.append(low[0])
+            low = low[1:]
         found.append(low)
     return found
 

@@ -35,7 +35,8 @@ from marrow.motion.posture import Posture, leg_length, model_rotations, posture,
 from marrow.motion.quality import MotionQuality, motion_quality
 from marrow.motion.rig import find_rig
 from marrow.motion.sizes import metres, same_proportions, size_ratio, stands_on_ground, stature
-from marrow.motion.transfer import LocalTracks, model_of, transfer_rotations, twist_rotations
+from marrow.motion.transfer import LocalTracks, model_of, transfer_rotations
+from marrow.motion.twisting import twist_rotations
 from marrow.report import Kind, Report, ReportBuilder
 
 __all__ = ["Retargeter", "retarget"]
@@ -298,6 +299,15 @@ class Retargeter:
 
     def _transfer(self, clip: Clip, pose: Pose, world: Array) -> LocalTracks:
         moved = _moved(clip)
+        grown = (np.abs(pose.scale - self.source.rest.scale).max(axis=(0, 2)) > 1e-3).nonzero()[0]
+        if len(grown):
+            told = [self.source.names[j] for j in grown]
+            shown = ", ".join(told[:8]) + (", ..." if len(told) > 8 else "")
+            self._lines.add(
+                "dropped",
+                f"clip {clip.name!r}",
+                f"{len(told)} joints change their scale, which stays behind: {shown}",
+            )
         found = self._drivers(world, moved)
         rotations = transfer_rotations(self.source, pose.rotation, self._from, self.target, found, world)
         tracks: LocalTracks = {(j, 1): v for j, v in rotations.items()}

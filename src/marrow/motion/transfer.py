@@ -19,7 +19,7 @@ from marrow.motion.alignment import Driver
 from marrow.motion.posture import Posture
 from marrow.motion.tree import is_above, path_down
 
-__all__ = ["LocalTracks", "model_of", "transfer_rotations", "twist_rotations"]
+__all__ = ["LocalTracks", "model_of", "transfer_rotations"]
 
 Array = NDArray[Any]
 LocalTracks = dict[tuple[int, int], Array]
@@ -119,41 +119,6 @@ def transfer_rotations(
         made = np.matmul(picked, matrices)
         values |= {j: made[k] for k, (j, _, _) in enumerate(singles)}
     return {j: values[j] for j in joints}
-
-
-def twist_rotations(
-    target: Skeleton,
-    chains: Mapping[str, tuple[int, ...]],
-    twists: Mapping[int, tuple[str, int]],
-    known: Mapping[int, Array],
-) -> dict[int, Array]:
-    """The turns of twist joints: each shares the turning of its bone about its own length, by where it sits on it."""
-    rest_t = np.asarray(target.rest.translation, np.float64)
-    rest_r = quaternion.normalize(np.asarray(target.rest.rotation, np.float64))
-    out: dict[int, Array] = {}
-    for j, (part, k) in twists.items():
-        chain = chains.get(part, ())
-        if len(chain) < 3:
-            continue
-        bone, following = chain[k], chain[k + 1]
-        if int(target.parents[j]) != bone or int(target.parents[following]) != bone or j in known:
-            continue
-        length = float(np.linalg.norm(rest_t[following]))
-        turning = following if k == 1 else bone
-        if length < 1e-9 or turning not in known:
-            continue
-        axis = rest_t[following] / length
-        share = float(np.clip(rest_t[j] @ axis / length, 0.0, 1.0))
-        if k == 1:
-            turned = quaternion.multiply(known[following], quaternion.conjugate(rest_r[following]))
-        else:
-            turned, share = quaternion.multiply(quaternion.conjugate(rest_r[bone]), known[bone]), share - 1.0
-        angle = 2 * np.arctan2(turned[:, :3] @ axis, turned[:, 3])
-        angle = (angle + np.pi) % (2 * np.pi) - np.pi
-        # Near half a turn the short way may change from frame to frame: follow it instead of jumping.
-        angle = np.unwrap(angle) * share
-        out[j] = quaternion.multiply(quaternion.from_axis_angle(axis, angle), rest_r[j]).astype(np.float32)
-    return out
 
 
 def model_of(skeleton: Skeleton, pose: Pose, joint: int) -> Array:

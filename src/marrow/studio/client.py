@@ -65,7 +65,7 @@ class Client:
             self.unacknowledged.popleft()
         self.something.set()
 
-    def patience(self) -> float:
+    def seconds_to_wait(self) -> float:
         """Seconds to wait before its next message is read: none, unless it talks too fast."""
         now = time.monotonic()
         self._allowance = min(BURST, self._allowance + (now - self._counted) * MESSAGES_PER_SECOND) - 1

@@ -76,7 +76,7 @@ class Guard:
             await self.app(scope, receive, send)
             return
 
-        async def dressed(message: Message) -> None:
+        async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 out = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
@@ -87,7 +87,7 @@ class Guard:
                     )
             await send(message)
 
-        await self.app(scope, receive, dressed)
+        await self.app(scope, receive, with_headers)
 
     def _stranger(self, headers: Headers) -> str | None:
         """Why the Host or the Origin is not ours; None when they are."""

@@ -93,7 +93,7 @@ class Hub:
             if event["type"] == "websocket.disconnect":
                 return
             self._take(client, event)
-            wait = client.patience()
+            wait = client.seconds_to_wait()
             if wait:
                 await asyncio.sleep(wait)
 

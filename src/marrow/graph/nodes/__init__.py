@@ -8,8 +8,10 @@ from marrow.graph.nodes.blend import Blend
 from marrow.graph.nodes.blend_space import BlendSpace1D, BlendSpace2D, Point1D, Point2D
 from marrow.graph.nodes.clip import ClipNode
 from marrow.graph.nodes.function import Function, FunctionCall
+from marrow.graph.nodes.joint_override import JointOverride
 from marrow.graph.nodes.layer import Channel, LayerBlend
 from marrow.graph.nodes.look_at import LookAt
+from marrow.graph.nodes.players import RandomPlayer, SequencePlayer
 from marrow.graph.nodes.pose import PoseNode
 from marrow.graph.nodes.root_motion import RootMotion
 from marrow.graph.nodes.slot import Slot
@@ -31,13 +33,16 @@ __all__ = [
     "Function",
     "FunctionCall",
     "Input",
+    "JointOverride",
     "LayerBlend",
     "LookAt",
     "Node",
     "Point1D",
     "Point2D",
     "PoseNode",
+    "RandomPlayer",
     "RootMotion",
+    "SequencePlayer",
     "Slot",
     "Speed",
     "State",

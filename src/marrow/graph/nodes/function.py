@@ -60,14 +60,19 @@ class Function(Node, frozen=True):
         for name in self.parameters:
             if name not in c.builder.parameters:
                 raise unknown("parameter", name, c.builder.parameters, at.path)
-        (source,) = c.children(at, [(self.source, ".source", Scope(c.region(), at.scope.sync))])
-        # Inner functions come first: what is below this one and not below another goes to this one's program.
-        index = len(c.functions)
-        for row in c.nodes[at.number + 1 :]:
-            if row["program"] < 0:
-                row["program"], row["function"] = 2 * index + 1, index
-        c.functions.append(FunctionEntry(at.path, self.function, self.parameters))
-        c.builder.add("functions", at.number, 2 * index + 1, c.keep(c.pose_size))
-        c.row(at, kind=ct.FUNCTION, data=index)
-        c.deepest = max(c.deepest, source.depth + 1)
-        return Part(at.number, 1, source.length + 4, True)
+        return compile_function(c, at, self.source, FunctionEntry(at.path, self.function, self.parameters))
+
+
+def compile_function(c: Compiler, at: Place, source_node: AnyNode, entry: FunctionEntry) -> Part:
+    """A node whose poses a Python function makes of those of `source_node`."""
+    (source,) = c.children(at, [(source_node, ".source", Scope(c.region(), at.scope.sync))])
+    # Inner functions come first: what is below this one and not below another goes to this one's program.
+    index = len(c.functions)
+    for row in c.nodes[at.number + 1 :]:
+        if row["program"] < 0:
+            row["program"], row["function"] = 2 * index + 1, index
+    c.functions.append(entry)
+    c.builder.add("functions", at.number, 2 * index + 1, c.keep(c.pose_size))
+    c.row(at, kind=ct.FUNCTION, data=index)
+    c.deepest = max(c.deepest, source.depth + 1)
+    return Part(at.number, 1, source.length + 4, True)

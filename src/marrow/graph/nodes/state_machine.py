@@ -38,7 +38,8 @@ class Transition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
 
     Each condition is a rule: comparisons of parameters and numbers (`"speed > 0.5"`, `"gear + 1 == wanted"`), bools and
     triggers by name, joined by `and`, `or`, `not` and brackets. `elapsed` is the seconds in this state, `remaining` those
-    until its main clip ends, `progress` the share of that clip (0 to 1). Times are met exactly, whatever the frame rate.
+    until its main clip ends, `progress` the share of that clip (0 to 1), `random` a number from 0 to 1 that is drawn anew
+    for each instance when a state is entered. Times are met exactly, whatever the frame rate.
     Where several transitions could start, the highest `priority` wins, then the first.
 
     `blend="fade"` mixes the two for `seconds` along `ease`; `"inertia"` switches at once and lets the difference die out

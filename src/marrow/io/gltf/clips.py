@@ -74,22 +74,29 @@ def read_clips(ctx: Context, tree: Tree, channels: Channels, skeleton: Skeleton)
             duration=_positive(noted.duration),  # type: ignore[arg-type]
             rate=_positive(noted.rate) or None,
             additive=noted.additive,
+            start=noted.start,
         )
-        clips.append(clip.replace(events=_events_inside(clip, noted.events, ctx)))
+        clips.append(clip.replace(events=_events_inside(clip, noted, ctx)))
     return clips
 
 
-def _events_inside(clip: Clip, noted: list[tuple[float, str]], ctx: Context) -> tuple[Event, ...]:
+def _events_inside(clip: Clip, noted: ClipNotes, ctx: Context) -> tuple[Event, ...]:
     """The events that lie in the clip; key times are float32, and may end a hair before the last event."""
     last = clip.duration + 1e-6 * (1 + clip.duration)
-    for time, event in noted:
+    for time, event in noted.events:
         if not 0 <= time <= last:
             ctx.report.add(
                 "dropped",
                 clip.name,
                 f"the event {event!r} at {time:g} s is outside the clip's {clip.duration:g} s",
             )
-    return tuple(Event(time, event) for time, event in noted if 0 <= time <= last)
+    lasting = {k: (max(seconds, 0.0), payload) for k, seconds, payload in noted.windows}
+    found = []
+    for k, (time, name) in enumerate(noted.events):
+        if 0 <= time <= last:
+            seconds, payload = lasting.get(k, (0.0, ""))
+            found.append(Event(time, name, max(min(seconds, clip.duration - time), 0.0), payload))
+    return tuple(found)
 
 
 def _positive(value: float | None) -> float | None:

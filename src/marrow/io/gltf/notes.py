@@ -84,14 +84,16 @@ class SceneNotes(Struct, gc=False, omit_defaults=True):
 
 
 class ClipNotes(Struct, gc=False, omit_defaults=True):
-    """`morphs`: the only morph channels that really have tracks. `still`: the clip has no tracks at all."""
+    """`windows`: the number of an event, how long it lasts, its payload. `morphs`: the only morph channels that really have tracks. `still`: the clip has no tracks at all."""
 
     events: list[tuple[float, str]] = []
+    windows: list[tuple[int, float, str]] = []
     rate: float | None = None
     additive: bool = False
     duration: float | None = None
     morphs: list[int] | None = None
     still: bool = False
+    start: float = 0.0
 
 
 T = TypeVar("T", bound=Struct)

@@ -68,11 +68,13 @@ def write_clip(builder: Builder, clip: Clip, morph_nodes: Sequence[MorphNode]) -
     last = float(clip.tracks.times.max(initial=0.0))
     noted = ClipNotes(
         events=[(float(e.time), e.name) for e in clip.events],
+        windows=[(k, e.duration, e.payload) for k, e in enumerate(clip.events) if e.duration or e.payload],
         rate=clip.rate,
         additive=clip.additive,
         duration=None if clip.duration == last else clip.duration,
         morphs=None if written <= set(morphs) else sorted(morphs),
         still=still,
+        start=clip.start,
     )
     extras = to_extras(noted)
     if extras:
