@@ -275,7 +275,9 @@ def test_joints_are_placed_by_code(mode, space):
     matrix = quaternion.to_matrix(turns[:, 0])
     expected = matrix @ old[:, :, :3] if mode == "offset" else matrix
     np.testing.assert_allclose(now[:, :, :3], expected, atol=1e-5)
-    np.testing.assert_allclose(now[:, :, 3], old[:, :, 3] + places[:, 0] if mode == "offset" else places[:, 0], atol=1e-5)
+    np.testing.assert_allclose(
+        now[:, :, 3], old[:, :, 3] + places[:, 0] if mode == "offset" else places[:, 0], atol=1e-5
+    )
 
 
 def test_overrides_have_weights_come_and_go_and_are_checked():
@@ -299,6 +301,10 @@ def test_overrides_have_weights_come_and_go_and_are_checked():
             crowd.override("arm", **options)
     with pytest.raises(mw.MarrowError, match="joint override"):
         crowd.override("leg")
-    for node in (JointOverride("zero", ("arm",)), JointOverride("zero", (), name="x"), JointOverride("zero", ("am",), name="x")):
+    for node in (
+        JointOverride("zero", ("arm",)),
+        JointOverride("zero", (), name="x"),
+        JointOverride("zero", ("am",), name="x"),
+    ):
         with pytest.raises(mw.MarrowError):
             mw.Animator(STICK, Graph(node, P))

@@ -30,7 +30,12 @@ class Override:
 
     @classmethod
     def of(
-        cls, count: int, joints: int, rotation: ArrayLike | None, translation: ArrayLike | None, weight: ArrayLike
+        cls,
+        count: int,
+        joints: int,
+        rotation: ArrayLike | None,
+        translation: ArrayLike | None,
+        weight: ArrayLike,
     ) -> Override:
         """From what a caller gives: for each instance, or one for all."""
 
@@ -59,7 +64,9 @@ class Override:
         try:
             weights = np.broadcast_to(np.asarray(weight, np.float64), (count,)).copy()
         except (TypeError, ValueError):
-            raise ValidationError(f"override: weight must be a number or ({count},), got {weight!r}") from None
+            raise ValidationError(
+                f"override: weight must be a number or ({count},), got {weight!r}"
+            ) from None
         if not ((weights >= 0) & (weights <= 1)).all():
             raise ValidationError(f"override: weight must be from 0 to 1, got {weight!r}")
         return cls(turn, shaped("translation", translation, 3), weights)
@@ -103,9 +110,7 @@ def overriding(
             if here.translation is not None:
                 place = _moved(translation[:, j], here.translation[:, k], node.mode, parent)
                 translation[:, j] += weight * (place - translation[:, j])
-        return pose.replace(
-            translation=translation.astype(np.float32), rotation=rotation.astype(np.float32)
-        )
+        return pose.replace(translation=translation.astype(np.float32), rotation=rotation.astype(np.float32))
 
     return apply
 

@@ -34,7 +34,9 @@ class JointOverride(Node, frozen=True):
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         if not self.name:
-            raise ValidationError(f"{at.path}.name: an override goes by its name: JointOverride(..., name='turret')")
+            raise ValidationError(
+                f"{at.path}.name: an override goes by its name: JointOverride(..., name='turret')"
+            )
         if not self.joints or len(set(self.joints)) != len(self.joints):
             raise ValidationError(f"{at.path}.joints: expected joints, each once, got {self.joints}")
         if at.scope.additive:
