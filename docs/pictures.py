@@ -155,7 +155,16 @@ def main():
     ]
     sheet([body], DOCS / "samples" / "body.png")
     groups = {
-        "locomotion": ("walk", "jog", "run", "walk_back", "strafe_left", "strafe_right", "turn_left", "turn_right"),
+        "locomotion": (
+            "walk",
+            "jog",
+            "run",
+            "walk_back",
+            "strafe_left",
+            "strafe_right",
+            "turn_left",
+            "turn_right",
+        ),
         "actions": ("idle", "jump", "wave", "attack", "crouch"),
     }
     for name, clips in groups.items():
