@@ -235,6 +235,8 @@ class GraphControl:
     def set(self, name: str, value: Any) -> None:
         """Sets a parameter for all (a number, or a vector of three) or each (`(N,)`, `(N, 3)`)."""
         entry = self._parameter(name)
+        if entry.type == "curve":
+            raise ValidationError(f"{name!r} is a curve: the clips say what it is")
         if entry.type == "trigger":
             raise ValidationError(f"{name!r} is a trigger: pull it with trigger({name!r})")
         try:
@@ -254,7 +256,7 @@ class GraphControl:
         entry = self._parameter(name)
         if entry.type == "trigger":
             return self.state.values[:, entry.column] != 0
-        source = self.state.values if smoothed else self.state.goals
+        source = self.state.values if smoothed or entry.type == "curve" else self.state.goals
         if entry.type == "vector":
             return source[:, entry.column : entry.column + 3].copy()
         values = source[:, entry.column]

@@ -88,6 +88,7 @@ class ClipNotes(Struct, gc=False, omit_defaults=True):
 
     events: list[tuple[float, str]] = []
     windows: list[tuple[int, float, str]] = []
+    curves: list[tuple[str, list[float], list[float]]] = []
     rate: float | None = None
     additive: bool = False
     duration: float | None = None
