@@ -9,10 +9,13 @@ from marrow.graph import Blend, Graph, LayerBlend, Parameter, Slot, State, State
 
 UP = mw.Curve("lift", np.array([0.0, 1.0]), np.array([0.0, 1.0]))
 HIGH = mw.Curve("lift", np.array([0.0]), np.array([4.0]))
+HEAT = mw.Curve("heat", np.array([0.0]), np.array([7.0]))
 STICK = character(
-    still("rise").replace(curves=(UP,)), still("high").replace(curves=(HIGH, mw.Curve("heat", np.array([0.0]), np.array([7.0])))),
-    still("plain"), still("ten", 10.0),
-)  # fmt: skip
+    still("rise").replace(curves=(UP,)),
+    still("high").replace(curves=(HIGH, HEAT)),
+    still("plain"),
+    still("ten", 10.0),
+)
 P = {"w": Parameter(), "lift": Parameter("curve", default=2.0)}
 
 

@@ -185,8 +185,8 @@ class GraphControl:
         )
         if self._frame is None or any(a is not b for a, b in zip(bound, self._bound)):
             room = Workspace(
-                self._counters, self._work, self._sums, self._members, *self._numbers, self.travel, self.vectors, self._events,
-                self.programs.heads, self.programs.starts, self.programs.operations,
+                self._counters, self._work, self._sums, self._members, *self._numbers, self.travel, self.vectors,
+                self._events, self.programs.heads, self.programs.starts, self.programs.operations,
             )  # fmt: skip
             self._bound = bound
             self._frame = control.update_graph.frame(

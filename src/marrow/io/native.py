@@ -23,9 +23,9 @@ from marrow.io.container import Container, is_container, write_container
 from marrow.io.scaling import scaled
 from marrow.io.source import LoadOptions, Source
 from marrow.model import (
-    Curve,
     Character,
     Clip,
+    Curve,
     Event,
     Image,
     Material,

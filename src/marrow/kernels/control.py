@@ -84,7 +84,7 @@ def advance_parameters(graph, state, n, d):
     for p in range(len(graph.parameters)):
         parameter = graph.parameters[p]
         column = parameter["column"]
-        if parameter["kind"] == TRIGGER or parameter["kind"] == CURVE:  # noqa: SIM109
+        if parameter["kind"] == TRIGGER or parameter["kind"] == CURVE:
             continue
         value, goal = state.values[n, column], state.goals[n, column]
         if value == goal:

@@ -19,8 +19,8 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Curve(Asset):
-    """A number that changes with a clip, such as how far a foot is off the ground: `values (T,)` at `times (T,)` in seconds,
-    straight in between and held outside. A graph blends curves with the poses (`Parameter("curve")`)."""
+    """A number that changes with a clip, such as how far a foot is off the ground: `values (T,)` at `times (T,)` in
+    seconds, straight in between and held outside. A graph blends curves with the poses (`Parameter("curve")`)."""
 
     name: str
     times: Array
@@ -40,7 +40,7 @@ class Curve(Asset):
 
     def sample(self, time: ArrayLike) -> Any:
         """The value at `time`, a number or an array of them."""
-        return np.interp(time, self.times, self.values)
+        return np.interp(np.asarray(time, np.float64), self.times, self.values)
 
     def __repr__(self) -> str:
         return f"Curve({self.name!r}, {len(self.times)} keys)"
