@@ -25,6 +25,7 @@ from marrow.io.source import LoadOptions, Source
 from marrow.model import (
     Character,
     Clip,
+    Curve,
     Event,
     Image,
     Material,
@@ -92,6 +93,7 @@ class _Clip(msgspec.Struct):
     additive: bool
     windows: list[tuple[int, float, str]] = []
     start: float = 0.0
+    curves: list[tuple[str, list[float], list[float]]] = []
 
 
 class _Socket(msgspec.Struct):
@@ -240,7 +242,10 @@ def _clip_out(clip: Clip, place: str, store: _Store) -> _Clip:
     }
     events = [(e.time, e.name) for e in clip.events]
     windows = [(k, e.duration, e.payload) for k, e in enumerate(clip.events) if e.duration or e.payload]
-    return _Clip(clip.name, arrays, clip.duration, events, clip.rate, clip.additive, windows, clip.start)
+    curves = [(c.name, c.times.tolist(), c.values.tolist()) for c in clip.curves]
+    return _Clip(
+        clip.name, arrays, clip.duration, events, clip.rate, clip.additive, windows, clip.start, curves
+    )
 
 
 # -------------------- reading
@@ -304,7 +309,8 @@ def _character_in(document: _Document, container: Container) -> Character:
         tracks = Tracks(_table_in(keys["table"]), keys["times"], keys["values"])
         lasting = {k: (seconds, payload) for k, seconds, payload in c.windows}
         events = tuple(Event(*e, *lasting.get(k, ())) for k, e in enumerate(c.events))
-        clips.append(Clip(c.name, skeleton, tracks, c.duration, events, c.rate, c.additive, c.start))
+        curves = tuple(Curve(name, np.array(times), np.array(values)) for name, times, values in c.curves)
+        clips.append(Clip(c.name, skeleton, tracks, c.duration, events, c.rate, c.additive, c.start, curves))
     return Character(
         skeleton,
         tuple(meshes),
