@@ -299,15 +299,7 @@ class Retargeter:
 
     def _transfer(self, clip: Clip, pose: Pose, world: Array) -> LocalTracks:
         moved = _moved(clip)
-        grown = (np.abs(pose.scale - self.source.rest.scale).max(axis=(0, 2)) > 1e-3).nonzero()[0]
-        if len(grown):
-            told = [self.source.names[j] for j in grown]
-            shown = ", ".join(told[:8]) + (", ..." if len(told) > 8 else "")
-            self._lines.add(
-                "dropped",
-                f"clip {clip.name!r}",
-                f"{len(told)} joints change their scale, which stays behind: {shown}",
-            )
+        self._note_scale(clip, pose)
         found = self._drivers(world, moved)
         rotations = transfer_rotations(self.source, pose.rotation, self._from, self.target, found, world)
         tracks: LocalTracks = {(j, 1): v for j, v in rotations.items()}
@@ -400,6 +392,16 @@ class Retargeter:
         slow = steps <= np.percentile(steps, 30)
         low = float(np.percentile(heights[1:][slow], 10))
         return float(low) if abs(low) < 0.12 * points.leg else 0.0
+
+    def _note_scale(self, clip: Clip, pose: Pose) -> None:
+        """Says so where joints change their scale, which has no place on another body."""
+        keyed = np.unique(clip.tracks.table["target"][clip.tracks.table["path"] == PATHS.index("scale")])
+        away = np.abs(pose.scale[:, keyed] - self.source.rest.scale[keyed])
+        told = [self.source.names[j] for j in keyed[away.max(axis=(0, 2), initial=0.0) > 1e-3]]
+        if told:
+            shown = ", ".join(told[:8]) + (", ..." if len(told) > 8 else "")
+            message = f"{len(told)} joints change their scale, which stays behind: {shown}"
+            self._lines.add("dropped", f"clip {clip.name!r}", message)
 
     def _note_lost(self, clip: Clip, names: list[str], what: str) -> None:
         if names:
