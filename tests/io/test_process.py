@@ -210,10 +210,12 @@ def is_gone(pid: int) -> bool:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
-@pytest.mark.parametrize("how", ["returns", "is killed while idle", "is killed at work"])
+@pytest.mark.parametrize(
+    "how", ["returns", "is killed while idle", "is killed at work", "is interrupted at work"]
+)
 def test_nothing_runs_on_when_the_caller_ends(readers: Readers, how: str) -> None:
     """Server and worker go, whether the caller leaves in order or is killed."""
-    sleeps = how == "is killed at work"
+    sleeps = how.endswith("at work")
     reader = readers(
         f"os.write(options['tell'], f'{{os.getppid()}} {{os.getpid()}}'.encode());"
         f"import time; {'time.sleep(10_000);' if sleeps else ''} return b''"
@@ -237,9 +239,13 @@ def test_nothing_runs_on_when_the_caller_ends(readers: Readers, how: str) -> Non
     if how == "is killed while idle":
         while not text.endswith(b"idle"):
             text += os.read(told, 100)
-    if how != "returns":
+    if how == "is interrupted at work":
+        caller.send_signal(signal.SIGINT)
+    elif how != "returns":
         caller.kill()
     caller.communicate()
+    if how == "is interrupted at work":
+        assert caller.returncode == -signal.SIGINT
     server, at_work = map(int, text.split()[:2])
     assert is_gone(server) and is_gone(at_work)
     os.close(told)

@@ -321,7 +321,8 @@ def _target_in(target: _Target, joined: dict[str, Array]) -> MorphTarget:
     for field, start in zip(_TARGET_ARRAYS, target.starts):
         if start is not None:
             whole = joined.get(field)
-            if whole is None or start < 0 or target.count < 0 or start + target.count > len(whole):
+            fits = whole is not None and whole.ndim > 0 and start >= 0 and target.count >= 0
+            if whole is None or not fits or start + target.count > len(whole):
                 raise ValidationError(f"MorphTarget({target.name!r}).{field} lies outside its array")
             arrays[field] = whole[start : start + target.count]
     if "positions" not in arrays:

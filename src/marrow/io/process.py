@@ -115,7 +115,8 @@ class _Server:
         clock.start()
         try:
             answer = self._exchange(message)
-        except BaseException:
+        except BaseException:  # Ctrl-C above all: nothing waits for the answer any more
+            self.kill()
             self.end()
             raise
         finally:

@@ -71,6 +71,14 @@ def _is_usd(head: bytes, data: bytes | memoryview) -> bool:
     )
 
 
+def _is_smpl(head: bytes, data: bytes | memoryview) -> bool:
+    if not head.startswith(b"PK\x03\x04"):
+        return False
+    from marrow.io.smpl import is_smpl
+
+    return is_smpl(data)
+
+
 def _is_never(head: bytes, data: bytes | memoryview) -> bool:
     """For formats that are only written: they hold no character."""
     return False
@@ -81,6 +89,7 @@ FORMATS = (
     Format("glTF", (".glb", ".gltf", ".vrm"), "marrow.io.gltf", (".glb", ".gltf"), _is_gltf),
     Format("FBX", (".fbx",), "marrow.io.fbx", (), _is_fbx),
     Format("BVH", (".bvh",), "marrow.io.bvh", (".bvh",), _is_bvh),
+    Format("SMPL", (".npz",), "marrow.io.smpl", (), _is_smpl),
     Format("OBJ", (), "marrow.io.surfaces", (".obj",), _is_never),
     Format("PLY", (), "marrow.io.surfaces", (".ply",), _is_never),
     Format("USD", (".usd", ".usda", ".usdc", ".usdz"), "marrow.io.usd", (".usda", ".usdc", ".usd"), _is_usd),
