@@ -183,6 +183,9 @@ def mirrored_clip(clip: Clip, pairs: Pairs | None = None, *, name: str | None = 
             changes[field] = tuple(
                 replace(e, name=swap.get(e.name, other_side(e.name))) for e in getattr(clip, field)
             )
+    if getattr(clip, "curves", None):
+        curves = clip.curves  # type: ignore[attr-defined,unused-ignore]
+        changes["curves"] = tuple(replace(c, name=swap.get(c.name, other_side(c.name))) for c in curves)
     return clip.replace(**changes)
 
 
