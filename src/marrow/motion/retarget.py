@@ -161,7 +161,8 @@ class Retargeter:
         self._from = posture(self.source, mine, self.source_character)
         self._to = posture(self.target, theirs, self.target_character)
         uneasy = not (self._from.stance and self._to.stance)
-        self.shared = uneasy and shares_frames(self.map, self._from, self._to)
+        roughly, exactly = shares_frames(self.map, self._from, self._to)
+        self.shared = exactly or (uneasy and roughly)
         for who, found in ((self.names[0], self._from), (self.names[1], self._to)):
             if found.of == "bind pose":
                 self._lines.add(
@@ -198,7 +199,7 @@ class Retargeter:
         self.feet_s = feet_shape(self.source, mine, self._from)
         self.feet_t = feet_shape(self.target, theirs, self._to)
         self.sure_of_ankles = (
-            self._from is self.rest_s
+            self._from.of == "rest pose"
             and self.rest_s.stance
             and stands_on_ground(self.source, self.rest_s, mine)
         )
@@ -210,9 +211,12 @@ class Retargeter:
         self._lines.add(
             "info", "body", f"{len(self.map)} parts of {self.names[0]} were fitted to a body {feet}; {size}"
         )
-        if not self.sure_of_ankles and self.same_proportions and same_feet(self.feet_s, self.feet_t, ratio):
-            # The same feet: what the target's rest pose says about its ankles holds for the source.
-            self.feet_s = feet_shape(self.source, mine, self._from, self.feet_t.ankle / ratio)
+        if self.same_proportions and same_feet(self.feet_s, self.feet_t, ratio):
+            # The same feet: what one rest pose says about its ankles holds for the other.
+            if self.sure_of_ankles and not self._to.stance:
+                self.feet_t = feet_shape(self.target, theirs, self._to, self.feet_s.ankle * ratio)
+            else:
+                self.feet_s = feet_shape(self.source, mine, self._from, self.feet_t.ankle / ratio)
             self.sure_of_ankles = True
         forward = self._from.frame[:, 2]
         toes = [self._from.place[c.source[0]] - self._from.place[self.map[c.name.replace("toes", "leg")].source[2]]
