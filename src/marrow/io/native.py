@@ -121,6 +121,7 @@ class _Document(msgspec.Struct):
     materials: list[Material]
     images: list[_Image]
     report: list[ReportLine]
+    extras: dict[str, Any] = {}
 
 
 _DOCUMENT = msgspec.json.Decoder(_Document)
@@ -168,6 +169,7 @@ def write_to(file: Any, character: Character, metadata: Mapping[str, str] | None
             for i, m in enumerate(character.images)
         ],
         list(character.report),
+        character.extras,
     )
     try:
         text = msgspec.json.encode(document)
@@ -313,6 +315,7 @@ def _character_in(document: _Document, container: Container) -> Character:
         tuple(Image(i.name, i.media_type, container.array(i.data).tobytes()) for i in document.images),
         document.name,
         Report(tuple(document.report)),
+        document.extras,
     )
 
 
