@@ -292,3 +292,47 @@ def test_events_that_last_begin_end_and_tell_how_far(tmp_path):
     assert mw.load(tmp_path / "s.glb", cache=False).clips["swing"].events == swing.events
     with pytest.raises(mw.MarrowError, match="past the clip"):
         swing.replace(events=(mw.Event(0.8, "cut", 0.5),))
+
+
+# -- root motion by axes ----------------------------------------------------------------------------------------------
+
+
+def hips_clip():
+    """Hips that walk along z, bob, sway, turn by 90 degrees and lean."""
+    times = np.linspace(0, 1, 31)
+    places = np.stack([0.1 * np.sin(9 * times), 1 + 0.05 * np.cos(12 * times), 2 * times], axis=1)
+    yaw = quaternion.from_axis_angle(np.array([0.0, 1, 0]), 0.5 * np.pi * times)
+    lean = quaternion.from_axis_angle(np.array([1.0, 0, 0]), 0.2 * np.sin(6 * times))
+    turns = quaternion.multiply(yaw, lean)
+    return mw.Clip(
+        "go", BONES, [mw.Track(1, "translation", times, places), mw.Track(1, "rotation", times, turns)]
+    )
+
+
+@pytest.mark.parametrize("axes", [("x", "z", "yaw"), ("x", "y", "z", "yaw", "tilt"), ("z",), ("x", "z")])
+def test_travel_and_what_stays_in_the_pose_make_up_the_motion(axes):
+    stick = character(hips_clip())
+    whole = mw.Animator(stick, Graph(ClipNode("go", loop=False)))
+    m = mw.Animator(stick, Graph(RootMotion(ClipNode("go", loop=False), joint="hips", axes=axes)))
+    facing = np.array([0, 0, 0, 1.0])
+    # Travel counts from where a clip begins.
+    position = (whole.model_matrices[1, :, 3] - m.model_matrices[1, :, 3]).astype(float)
+    heights = []
+    for _ in range(20):
+        m.update(1 / 30)
+        whole.update(1 / 30)
+        position = position + quaternion.rotate(facing, m.root_motion.translation)
+        facing = quaternion.multiply(facing, m.root_motion.rotation)
+        heights.append(m.model_matrices[1, 1, 3])
+        placed = quaternion.rotate(facing, m.model_matrices[1, :, 3].astype(float)) + position
+        np.testing.assert_allclose(placed, whole.model_matrices[1, :, 3], atol=2e-4)
+        turned = quaternion.to_matrix(facing) @ m.model_matrices[1, :, :3]
+        np.testing.assert_allclose(turned, whole.model_matrices[1, :, :3], atol=2e-3)
+    if "y" not in axes:
+        assert np.ptp(heights) > 0.05, "the bob is kept"
+    else:
+        np.testing.assert_allclose(heights, 1, atol=1e-4)
+    if set(axes) == {"x", "z", "yaw"}:
+        np.testing.assert_allclose(m.model_matrices[1, [0, 2], 3], 0, atol=1e-5)
+    with pytest.raises(mw.MarrowError, match="tilt comes with yaw"):
+        mw.Animator(stick, Graph(RootMotion("go", axes=("x", "tilt"))))

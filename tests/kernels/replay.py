@@ -52,7 +52,7 @@ class Hash:
 
 def posed(character: mw.Character, count: int) -> mw.Pose:
     """Poses of all its clips."""
-    clip = next(iter(character.clips.values())) if hasattr(character.clips, "values") else character.clips[0]
+    clip = character.clips[0]
     return clip.sample(np.linspace(0, clip.duration, count))
 
 
@@ -169,6 +169,9 @@ def few(corpus: Path) -> dict[str, str]:
     """Enough for backends that are slow, or that compile what they run."""
     character, hashed = mw.load(corpus / "RiggedFigure.glb"), Hash()
     poses = posed(character, 3)
+    clip = character.clips[0]
+    resampled = clip.resampled().sample(np.linspace(0, clip.duration, 5))
+    hashed.add(resampled.translation, resampled.rotation, resampled.scale)
     for pose in (poses, stretched(poses)):
         for method in METHODS:
             surface = mw.skin(character, pose, method=method)

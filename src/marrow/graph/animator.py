@@ -35,7 +35,8 @@ __all__ = ["Animator"]
 
 Array = NDArray[Any]
 _ATTRIBUTES = frozenset(
-    ("character", "speed", "_threads", "_batch", "_solo", "_functions", "_overrides", "_control", "_evaluator", "_buffers", "_outputs")
+    ("character", "speed", "_threads", "_batch", "_solo", "_functions", "_overrides", "_control", "_evaluator",
+     "_buffers", "_outputs")
 )  # fmt: skip
 
 

@@ -74,6 +74,7 @@ class Compiler:
         self.builder = Builder(self.skeleton, self.graph.parameters)
         self.bank = ClipBank.of(self.character)
         self.root_joint, self.root_mode = 0, "none"
+        self.root_axes: tuple[str, ...] = ()
         self.names: dict[str, str] = {}
         self._places: dict[int, str] = {}
         self._expanding: list[Node] = []
@@ -89,10 +90,11 @@ class Compiler:
             self.root_joint = (
                 self.skeleton.index(root.joint) if root.joint is not None else self.skeleton.roots[0]
             )
-            self.root_mode = root.mode
+            self.root_mode, self.root_axes = root.mode, root.axes
+            root.check(path)
             root, path = root.source, "root.source"
         if self.root_mode in ("extract", "drop"):
-            self.bank = in_place(self.character, self.root_joint)
+            self.bank = in_place(self.character, self.root_joint, self.root_axes)
         part = self.visit(root, path, Scope(self.region()))
         self._sync_groups()
         return self._finish(part)
@@ -258,7 +260,7 @@ class Compiler:
             events += [(e.time, e.end, names.index(e.name)) for e in sampled.events]
         roots = np.zeros((0, 7))
         if self.root_mode in ("extract", "keep"):
-            roots, clips["root"] = root_tracks(ClipBank.of(self.character), self.root_joint)
+            roots, clips["root"] = root_tracks(ClipBank.of(self.character), self.root_joint, self.root_axes)
         tables = ct.GraphTables(
             nodes=_records(self.nodes, ct.NODE),
             links=readonly(np.array(b.links, np.int64)),

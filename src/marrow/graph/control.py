@@ -68,6 +68,7 @@ class GraphControl:
         self._counters = np.zeros(1, ct.COUNTERS)
         self._work = np.zeros(len(compiled.tables.nodes), ct.WORK)
         self._sums = np.zeros(compiled.sums, np.int64)
+        self._members = np.zeros(len(compiled.tables.leaves), np.int64)
         self._numbers = (np.zeros(ct.MAX_RULE + 1), np.zeros(ct.MAX_RULE + 1), np.zeros(7))
         self._warned = False
 
@@ -184,7 +185,7 @@ class GraphControl:
         )
         if self._frame is None or any(a is not b for a, b in zip(bound, self._bound)):
             room = Workspace(
-                self._counters, self._work, self._sums, *self._numbers, self.travel, self.vectors, self._events,
+                self._counters, self._work, self._sums, self._members, *self._numbers, self.travel, self.vectors, self._events,
                 self.programs.heads, self.programs.starts, self.programs.operations,
             )  # fmt: skip
             self._bound = bound

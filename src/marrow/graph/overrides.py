@@ -127,7 +127,8 @@ def _parent(
         local = transform.compose(translation[:, j], rotation[:, j], scale[:, j])
         matrix = local if matrix is None else affine.multiply(matrix, local)
         turn = rotation[:, j] if turn is None else quaternion.multiply(turn, rotation[:, j])
-    assert matrix is not None and turn is not None
+    assert matrix is not None
+    assert turn is not None
     return matrix, turn
 
 

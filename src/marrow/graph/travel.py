@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.animation.bank import REST, ClipBank
+from marrow.animation.bank import ClipBank
 from marrow.kernels.memory import aligned_zeros
 from marrow.math import quaternion
 from marrow.model._derived import derived
@@ -26,17 +27,25 @@ def _rows(bank: ClipBank) -> Array:
     return bank.rows.reshape(-1, size)[:, : 10 * Jp].reshape(-1, 10, Jp)
 
 
-def root_tracks(bank: ClipBank, joint: int) -> tuple[Array, Array]:
-    """The character's own motion `(T, 7)` (translation, rotation) in all frames of a bank: how `joint` has moved from its
-    rest pose in model space; and where each clip's frames begin `(C,)`, -1 for clips that stay."""
+def _model(bank: ClipBank, joints: Sequence[int]) -> tuple[Array, Array]:
+    """Place `(T, 3)` and rotation `(T, 4)` in model space that a chain of joints leads to, in all frames."""
+    rows = _rows(bank)
+    place, turn = np.zeros((len(rows), 3)), quaternion.identity((len(rows),), np.float64)
+    for j in joints:
+        own = rows[:, :7, j].astype(np.float64)
+        place = place + quaternion.rotate(turn, own[:, 0:3])
+        turn = quaternion.multiply(turn, quaternion.normalize(own[:, 3:7]))
+    return place, turn
+
+
+def _travel(bank: ClipBank, joint: int, axes: Sequence[str]) -> tuple[Array, Array]:
+    """The character's own motion in all frames, translation `(T, 3)` and rotation `(T, 4)`: how `joint` has moved from its
+    rest pose in model space, as far as `axes` say."""
     skeleton = bank.skeleton
     chain = [*reversed(skeleton.ancestors(joint)), joint]
-    rows = _rows(bank).astype(np.float64)
-    place, turn = np.zeros((len(rows), 3)), quaternion.identity((len(rows),), np.float64)
+    place, turn = _model(bank, chain)
     rest_place, rest_turn = np.zeros(3), quaternion.identity(dtype=np.float64)
     for j in chain:
-        place = place + quaternion.rotate(turn, rows[:, 0:3, j])
-        turn = quaternion.multiply(turn, quaternion.normalize(rows[:, 3:7, j]))
         rest_place = rest_place + quaternion.rotate(
             rest_turn, skeleton.rest.translation[j].astype(np.float64)
         )
@@ -44,7 +53,21 @@ def root_tracks(bank: ClipBank, joint: int) -> tuple[Array, Array]:
             rest_turn, quaternion.normalize(skeleton.rest.rotation[j].astype(np.float64))
         )
     own = quaternion.multiply(turn, quaternion.conjugate(rest_turn))
-    out = np.concatenate([place - quaternion.rotate(own, rest_place), own], axis=1)
+    if "yaw" not in axes:
+        own = quaternion.identity((len(own),), np.float64)
+    elif "tilt" not in axes:
+        # The part of the turn that is about the axis that points up; none where it is turned upside down.
+        upright = own * np.array([0.0, 1.0, 0.0, 1.0])
+        size = np.linalg.norm(upright, axis=1, keepdims=True)
+        own = np.where(size > 1e-6, upright / np.maximum(size, 1e-6), quaternion.identity(dtype=np.float64))
+    kept = np.array([name in axes for name in "xyz"], np.float64)
+    return (place - quaternion.rotate(own, rest_place)) * kept, own
+
+
+def root_tracks(bank: ClipBank, joint: int, axes: Sequence[str]) -> tuple[Array, Array]:
+    """The character's own motion `(T, 7)` (translation, rotation) in all frames of a bank, as `joint` has it along `axes`;
+    and where each clip's frames begin `(C,)`, -1 for clips that stay."""
+    out = np.concatenate(_travel(bank, joint, axes), axis=1)
     size = bank.layout.size
     begin = (bank.start // size).astype(np.int64)
     first = np.full(len(bank), -1, np.int64)
@@ -60,24 +83,34 @@ def root_tracks(bank: ClipBank, joint: int) -> tuple[Array, Array]:
     return out, first
 
 
-def in_place(character: Character, joint: int) -> ClipBank:
-    """The character's bank with `joint` at rest in every frame, so that clips stay where they are."""
+def in_place(character: Character, joint: int, axes: Sequence[str]) -> ClipBank:
+    """The character's bank without the travel that `root_tracks` tells of, so that clips stay where they are."""
 
     def build() -> ClipBank:
         bank = ClipBank.of(character)
+        travel, facing = _travel(bank, joint, axes)
+        above = list(reversed(bank.skeleton.ancestors(joint)))
+        place, turn = _model(bank, [*above, joint])
+        parent_place, parent_turn = _model(bank, above)
+        # What is left of the joint's motion in model space, seen from what it hangs on.
+        back = quaternion.conjugate(facing)
+        place, turn = quaternion.rotate(back, place - travel), quaternion.multiply(back, turn)
+        up = quaternion.conjugate(parent_turn)
+        place, turn = quaternion.rotate(up, place - parent_place), quaternion.multiply(up, turn)
         rows = aligned_zeros(bank.rows.shape)
         rows[:] = bank.rows
         changed = replace(bank, rows=rows)
-        frames, rest = _rows(changed), bank.skeleton.rest
-        size = bank.layout.size
-        for clip in range(len(bank)):
-            if clip != REST and bank.sampled[clip - 1].source.additive:
+        frames, size = _rows(changed), bank.layout.size
+        for clip in range(1, len(bank)):
+            if bank.sampled[clip - 1].source.additive:
                 continue
             begin = int(bank.start[clip]) // size
-            part = frames[begin : begin + int(bank.frames[clip])]
-            part[:, 0:3, joint], part[:, 3:7, joint] = rest.translation[joint], rest.rotation[joint]
+            part = slice(begin, begin + int(bank.frames[clip]))
+            frames[part, 0:3, joint] = place[part]
+            side = np.where((frames[part, 3:7, joint] * turn[part]).sum(-1, keepdims=True) < 0, -1.0, 1.0)
+            frames[part, 3:7, joint] = side * turn[part]
         rows.flags.writeable = False
         return changed
 
-    result: ClipBank = derived(character, ("bank in place", joint), build)
+    result: ClipBank = derived(character, ("bank in place", joint, tuple(sorted(axes))), build)
     return result

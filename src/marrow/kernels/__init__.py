@@ -1,4 +1,4 @@
 """The numeric operations: `reference` is their specification in float64 NumPy, the rest are the fast CPU versions.
 
-Nothing here imports Numba until a fast kernel is first called.
+Who runs them is decided when the first one is called (`backend`).
 """

@@ -8,6 +8,11 @@ from marrow.kernels.control_spread import value_of
 from marrow.kernels.control_tables import CLIP_EVENT, EVENT_ENDED, EVENT_INSIDE, RUNNING, STOPPED
 
 
+LONG = 0.25
+"""Seconds of a step from which on whole rounds of a sync group are made at once."""
+MOST_INTERVALS = 100_000
+
+
 def rotated(x, y, z, w, a, b, c):
     """The vector `(a, b, c)` turned by a quaternion."""
     tx, ty, tz = 2 * (y * c - z * b), 2 * (z * a - x * c), 2 * (x * b - y * a)
@@ -184,41 +189,40 @@ def knot_time(graph, leaf, markers, phase):
     return a + (inside - k) * (b - a) + rounds * graph.clips[leaf["clip"]]["duration"]
 
 
-def group_speed(graph, state, room, n, group, interval, tick, total):
-    """Markers per second: what each member would do by itself, by weight."""
+def group_speed(graph, state, room, n, count, interval, total):
+    """Markers per second: what each member that is seen would do by itself, by weight."""
     speed = 0.0
-    for m in range(group["first"], group["first"] + group["count"]):
-        leaf = graph.leaves[graph.links[m]]
+    for m in range(count):
+        leaf = graph.leaves[room.members[m]]
         work = room.work[leaf["node"]]
-        if work["seen"] == tick:
-            length = graph.numbers[leaf["knots"] + interval + 1] - graph.numbers[leaf["knots"] + interval]
-            if length > 1e-9:
-                own = work["speed"] * value_of(graph, state, n, leaf["speed"])
-                speed += work["weight"] * own / length
+        length = graph.numbers[leaf["knots"] + interval + 1] - graph.numbers[leaf["knots"] + interval]
+        if length > 1e-9:
+            own = work["speed"] * value_of(graph, state, n, leaf["speed"])
+            speed += work["weight"] * own / length
     return speed / total
 
 
-def advance_phase(graph, state, room, n, group, tick, total, phase, d):
+def advance_phase(graph, state, room, n, count, markers, total, phase, d):
     """The phase of a group `d` seconds later: between two markers it moves evenly. Whole rounds are made at once."""
-    markers = group["markers"]
-    lap, forward, backward = 0.0, True, True
-    for k in range(markers):
-        now = group_speed(graph, state, room, n, group, k, tick, total)
-        forward, backward = forward and now > 0.0, backward and now < 0.0
-        lap += 1.0 / abs(now) if now != 0.0 else 0.0
     left = d
-    if (forward or backward) and left > 2.0 * lap:
-        rounds = np.floor(left / lap) - 1.0
-        phase += rounds * markers if forward else -rounds * markers
-        left -= rounds * lap
-    for _ in range(4 * markers + 4):
+    if d > LONG:
+        lap, forward, backward = 0.0, True, True
+        for k in range(markers):
+            now = group_speed(graph, state, room, n, count, k, total)
+            forward, backward = forward and now > 0.0, backward and now < 0.0
+            lap += 1.0 / abs(now) if now != 0.0 else 0.0
+        if (forward or backward) and left > 2.0 * lap:
+            rounds = np.floor(left / lap) - 1.0
+            phase += rounds * markers if forward else -rounds * markers
+            left -= rounds * lap
+    for _ in range(MOST_INTERVALS):
         inside = phase - np.floor(phase / markers) * markers
         interval = min(int(inside), markers - 1)
-        now = group_speed(graph, state, room, n, group, interval, tick, total)
+        now = group_speed(graph, state, room, n, count, interval, total)
         if now < 0.0 and inside == interval:
             # On a marker, going back: the interval before it counts.
             interval = interval - 1 if interval > 0 else markers - 1
-            now = min(group_speed(graph, state, room, n, group, interval, tick, total), 0.0)
+            now = min(group_speed(graph, state, room, n, count, interval, total), 0.0)
         if left <= 0.0 or now == 0.0:
             break
         edge = np.floor(phase) + 1.0 if now > 0.0 else np.ceil(phase) - 1.0
@@ -234,10 +238,12 @@ def advance_phase(graph, state, room, n, group, tick, total, phase, d):
 def advance_group(graph, state, room, n, g, d, clock):
     """Moves the clips of a sync group on together. The heaviest one leads: its events are the group's."""
     group, me, tick = graph.groups[g], state.groups[n, g], room.counters[0]["tick"]
-    total, heaviest, leader = 0.0, -1.0, -1
+    total, heaviest, leader, count = 0.0, -1.0, -1, 0
     for m in range(group["first"], group["first"] + group["count"]):
         work = room.work[graph.leaves[graph.links[m]]["node"]]
         if work["seen"] == tick:
+            room.members[count] = graph.links[m]
+            count += 1
             total += work["weight"]
             if work["weight"] > heaviest:
                 heaviest, leader = work["weight"], graph.links[m]
@@ -250,27 +256,26 @@ def advance_group(graph, state, room, n, g, d, clock):
     markers, phase = group["markers"], me["phase"]
     after = phase
     if d > 0.0:
-        after = advance_phase(graph, state, room, n, group, tick, total, phase, d)
+        after = advance_phase(graph, state, room, n, count, markers, total, phase, d)
     inside = after - np.floor(after / markers) * markers
     interval = min(int(inside), markers - 1)
-    now = group_speed(graph, state, room, n, group, interval, tick, total)
-    for m in range(group["first"], group["first"] + group["count"]):
-        leaf = graph.leaves[graph.links[m]]
+    now = group_speed(graph, state, room, n, count, interval, total)
+    for m in range(count):
+        member = room.members[m]
+        leaf = graph.leaves[member]
         work = room.work[leaf["node"]]
-        if work["seen"] != tick:
-            continue
         clip = leaf["clip"]
         t0, t1 = knot_time(graph, leaf, markers, phase), knot_time(graph, leaf, markers, after)
         length = graph.numbers[leaf["knots"] + interval + 1] - graph.numbers[leaf["knots"] + interval]
         work["clip_speed"] = now * length
-        if graph.links[m] == leader and t1 != t0:
+        if member == leader and t1 != t0:
             fire(graph, room, n, clip, t0, t1, True, me["new"] != 0, (t1 - t0) / d, work["weight"], clock)
         if work["travel"] > 0.0:
             if graph.clips[clip]["root"] >= 0 and t1 != t0:
                 add_travel(room, work["travel"], travelled(graph, clip, t0, t1, True))
             else:
                 stay(room, leaf["node"])
-        state.leaves[n, graph.links[m]]["time"] = wrapped(t1, graph.clips[clip]["duration"])
+        state.leaves[n, member]["time"] = wrapped(t1, graph.clips[clip]["duration"])
     if d > 0.0:
         me["new"] = 0
     me["phase"] = inside

@@ -144,6 +144,11 @@ def spread_plane(graph, room, node, i, x, y):
     x = wrapped_value(x, space["low_x"], space["span_x"])
     y = wrapped_value(y, space["low_y"], space["span_y"])
     for c in range(space["cell_count"]):
+        box = space["boxes"] + 4 * c
+        if x < graph.numbers[box] or x > graph.numbers[box + 1]:
+            continue
+        if y < graph.numbers[box + 2] or y > graph.numbers[box + 3]:
+            continue
         at = graph.links[space["cells"] + 2 * c]
         count = graph.links[space["cells"] + 2 * c + 1]
         inside = True

@@ -120,6 +120,7 @@ SPACE = _record(
     shift=i8,
     cells=i8,
     cell_count=i8,
+    boxes=i8,  # the boxes around them, four numbers each
     edges=i8,
     edge_count=i8,
     slack=f8,
@@ -262,13 +263,14 @@ HAPPENED = np.dtype(
 
 
 class Workspace(NamedTuple):
-    """`counters (1,)`; `work` per node; `sums` whether a sum has begun; `stack` and `gaps` of rules; `motion (7,)` of one
+    """`counters (1,)`; `work` per node; `sums` whether a sum has begun; `members` of a sync group that are seen; `stack` and `gaps` of rules; `motion (7,)` of one
     step; `travel (N, 7)` of the update; `vectors (N, ...)` for procedural nodes; `events`; the pose programs: of program r
     and instance n the `operations` from `starts[r, n]` to `starts[r, n + 1]`, written at `programs[r]`."""
 
     counters: Any
     work: Any
     sums: Any
+    members: Any
     stack: Any
     gaps: Any
     motion: Any
@@ -294,7 +296,7 @@ CrowdState.KINDS = {  # type: ignore[attr-defined]
     "queue": (QUEUE_STATE, "*N,?"), "functions": (FUNCTION_STATE, "*N,?"),
 }  # fmt: skip
 Workspace.KINDS = {  # type: ignore[attr-defined]
-    "counters": (COUNTERS, "*1"), "work": (WORK, "*?"), "sums": "*i8[?]", "stack": "*f8[?]", "gaps": "*f8[?]",
+    "counters": (COUNTERS, "*1"), "work": (WORK, "*?"), "sums": "*i8[?]", "members": "*i8[?]", "stack": "*f8[?]", "gaps": "*f8[?]",
     "motion": "*f8[7]", "travel": "*f8[N,7]", "vectors": "*f4[N,?]", "events": (HAPPENED, "*?"), "programs": (PROGRAM, "*R"),
     "starts": "*i8[R,?]", "operations": (OPERATION, "*?"),
 }  # fmt: skip

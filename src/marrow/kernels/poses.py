@@ -381,13 +381,14 @@ def symmetric_stretch(m, r):
 
 
 @kernel(
-    matrices="f4[F,P,12]", pivots="f8[P,3]", used="i4[?]", dual="*f4[F,P,8]", stretch="*f4[F,P,12]", scratch="*f8[?]", returns=1
+    matrices="f4[F,P,12]", pivots="f8[P,3]", used="i4[?]", dual="*f4[F,P,8]", stretch="*f4[F,P,12]", kinds="*i8[F]",
+    scratch="*f8[?]",
 )  # fmt: skip
-def dual_quaternions(matrices, pivots, used, dual, stretch, scratch):
-    """Splits matrices into unit dual quaternions and stretches about the pivots, after a scale that the `used` ones share. Returns
-    how they stretch: 0 not at all, 1 all ways alike, 2 in some other way. `scratch (32,)` is for its own use."""
-    kind = 0
+def dual_quaternions(matrices, pivots, used, dual, stretch, kinds, scratch):
+    """Splits matrices into unit dual quaternions and stretches about the pivots, after a scale that the `used` ones share. `kinds`
+    says how each pose stretches: 0 not at all, 1 all ways alike, 2 in some other way. `scratch (32,)` is for its own use."""
     for f in range(matrices.shape[0]):
+        kind = 0
         sigma = common_scale(matrices, used, f)
         for p in range(matrices.shape[1]):
             m = linear_part(matrices, f, p)
@@ -434,4 +435,4 @@ def dual_quaternions(matrices, pivots, used, dual, stretch, scratch):
             ty = matrices[f, p, 7] - (r[3] * ox + r[4] * oy + r[5] * oz)
             tz = matrices[f, p, 11] - (r[6] * ox + r[7] * oy + r[8] * oz)
             put_dual(dual, f, p, q, tx, ty, tz)
-    return kind
+        kinds[f] = kind

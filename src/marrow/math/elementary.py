@@ -19,7 +19,7 @@ PI, HALF_PI = 3.141592653589793, 1.5707963267948966
 PIO2_1, PIO2_2, PIO2_3 = 1.57079632673412561417, 6.07710050630396597660e-11, 2.02226624879595063154e-21
 
 
-def sin_part(x, y):  # type: ignore[no-untyped-def]
+def sin_part(x: Any, y: Any) -> Any:
     """Sine of `x + y`, at most a quarter of pi, `y` being the tail of `x`."""
     z = x * x
     v = z * x
@@ -27,7 +27,7 @@ def sin_part(x, y):  # type: ignore[no-untyped-def]
     return x - ((z * (0.5 * y - v * r) - y) - v * -1.66666666666666324348e-01)
 
 
-def cos_part(x, y):  # type: ignore[no-untyped-def]
+def cos_part(x: Any, y: Any) -> Any:
     """Cosine, likewise."""
     z = x * x
     r = z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03 + z * (2.48015872894767294178e-05 + z * (-2.75573143513906633035e-07 + z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11)))))  # fmt: skip # noqa: E501
@@ -36,7 +36,7 @@ def cos_part(x, y):  # type: ignore[no-untyped-def]
     return w + (((1.0 - w) - h) + (z * r - x * y))
 
 
-def reduced_angle(x, k):  # type: ignore[no-untyped-def]
+def reduced_angle(x: Any, k: Any) -> tuple[Any, Any]:
     """What is left of an angle without `k` quarter turns, in two parts."""
     r = x - k * PIO2_1
     w = k * PIO2_2
@@ -46,7 +46,7 @@ def reduced_angle(x, k):  # type: ignore[no-untyped-def]
     return high, (first - high) - tail
 
 
-def arctan_part(x, high, low):  # type: ignore[no-untyped-def]
+def arctan_part(x: Any, high: Any, low: Any) -> Any:
     """The arc tangent of a small `x`, and of what it was reduced by."""
     z = x * x
     w = z * z

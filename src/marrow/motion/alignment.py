@@ -242,6 +242,10 @@ def _finger(
             turn = aim(t[k], turn, target.place[b] - target.place[t[k]], source.place[a] - source.place[s[k]])
 
 
+def _apart(posture: Posture, a: int, b: int) -> bool:
+    return float(np.linalg.norm(posture.place[a] - posture.place[b])) > 1e-9
+
+
 def _foot(
     bones: BoneMap, source: Posture, target: Posture, side: str, s: int, t: int, turn: Array, seen: Any,
     out: dict[int, Array],
@@ -253,7 +257,7 @@ def _foot(
     b = bones[toes].target[0] if toes in bones else _tip(bones.target, target.place, t)
     joints = [t, *(bones[toes].target if toes in bones else ())]
     still = quaternion.identity(dtype=np.float64)
-    if a < 0 or b < 0:
+    if a < 0 or b < 0 or not _apart(source, a, s) or not _apart(target, b, t):
         for joint in joints:
             out[joint] = still if source.stance and target.stance else turn
         return

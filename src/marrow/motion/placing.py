@@ -137,7 +137,7 @@ def offset(tool: Retargeter, pose: Pose, s: int, t: int) -> Array:
     bodies = quaternion.from_matrix(tool.rest_t.frame @ tool.rest_s.frame.T)
     slid = quaternion.rotate(bodies, slid) * tool.scale
     if pt >= 0:
-        slid = slid @ np.linalg.inv(tool.target.rest_model[pt, :, :3].astype(np.float64)).T
+        slid = slid @ np.linalg.pinv(tool.target.rest_model[pt, :, :3].astype(np.float64)).T
     return np.asarray(tool.target.rest.translation[t], np.float64) + slid
 
 

@@ -138,7 +138,7 @@ def _wrong_knees(tool: Retargeter, pose: Any, at: Array, side: str) -> float:
         )
     )
     model = to_model(tool.target, pose)[:, u, :, :3].astype(np.float64)
-    front = np.linalg.inv(tool.target.rest_model[u, :, :3].astype(np.float64)) @ tool.rest_t.frame[:, 2]
+    front = np.linalg.pinv(tool.target.rest_model[u, :, :3].astype(np.float64)) @ tool.rest_t.frame[:, 2]
     ahead = (
         model
         @ front

@@ -145,7 +145,7 @@ def _limb_pairs(skeleton: Skeleton, at: Array) -> list[_Pair]:
                     continue
                 gap = at[pa[0]] - at[pb[0]]
                 gap = gap if np.linalg.norm(gap) > 1e-3 * size else at[pa[-1]] - at[pb[-1]]
-                if np.linalg.norm(gap) < 1e-3 * size or not _mirrors(at, pa, pb, gap):
+                if np.linalg.norm(gap) <= 1e-3 * size or not _mirrors(at, pa, pb, gap):
                     continue
                 found.append(_Pair(joint, pa, pb, float(la + lb), gap / np.linalg.norm(gap)))
     if not found:

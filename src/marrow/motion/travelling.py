@@ -249,7 +249,7 @@ def _following(clip: Clip, other: Clip, b: Pose, overlap: float) -> Pose:
     start = model_of(skeleton, other.sample(0.0), carrier)
 
     def heading(m: Array) -> float:
-        turned = m[:, :3] @ np.linalg.inv(skeleton.rest_model[carrier, :, :3].astype(np.float64))
+        turned = m[:, :3] @ np.linalg.pinv(skeleton.rest_model[carrier, :, :3].astype(np.float64))
         return float(np.arctan2(turned[0, 2], turned[2, 2]))
 
     turn = quaternion.from_axis_angle([0.0, 1.0, 0.0], heading(end) - heading(start))

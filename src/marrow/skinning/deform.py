@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any, NamedTuple
 
@@ -268,26 +269,33 @@ class _Group:
         frame.run()
         frames.give(frame)
 
-    def _split(self, frame: Frame, matrices: Array) -> int:
-        """Matrices as dual quaternions and stretches, which the frame keeps; returns how they stretch."""
+    def _split(self, frame: Frame, matrices: Array) -> list[tuple[int, int, str]]:
+        """Matrices as dual quaternions and stretches, which the frame keeps. Returns the method for each run of poses: what
+        a pose's vertices are must not depend on how other poses of the batch stretch."""
         F, P = matrices.shape[:2]
         if "dual" not in frame.kept or frame.kept["dual"].shape[0] != F:
             frame.sizes.clear()
-            frame.put(dual=np.empty((F, P, 8), np.float32), stretch=np.empty((F, P, 12), np.float32))
+            frame.put(
+                dual=np.empty((F, P, 8), np.float32),
+                stretch=np.empty((F, P, 12), np.float32),
+                kinds=np.empty(F, np.int64),
+            )
         frame.lend("matrices", matrices)
         frame.run()
-        kind: int = frame.words[frame.kernel.results]
-        return kind
+        if self.method == "blended":
+            return [(0, F, self.method)]
+        kinds = frame.kept["kinds"]
+        edges = [0, *(np.flatnonzero(np.diff(kinds)) + 1).tolist(), F] if F > 1 else [0, F]
+        return [(a, b, ("rigid", "uniform", "stretch")[kinds[a]]) for a, b in itertools.pairwise(edges)]
 
     def run(self, motion: Motion, p: Array, n: Array | None, t: Array | None, threads: int) -> None:
         """Writes this group's rows of the outputs."""
-        layout, inputs, method = self.layout, {"work.matrices": motion.matrices}, self.method
+        layout, inputs = self.layout, {"work.matrices": motion.matrices}
         F = len(motion.matrices)
-        split = None
+        split, parts = None, [(0, F, self.method)]
         if self.dual:
             split = self._splits.take()
-            kind = self._split(split, motion.matrices)
-            method = "blended" if method == "blended" else ("rigid", "uniform", "stretch")[kind]
+            parts = self._split(split, motion.matrices)
             inputs["work.dual"], inputs["work.stretch"] = split.kept["dual"], split.kept["stretch"]
         if self.targets and motion.morphs is not None:
             values = layout.target_weights(motion.morphs)
@@ -299,12 +307,22 @@ class _Group:
             for unwritten, missing in ((n, vectors < 1), (t, vectors < 2)):
                 if unwritten is not None and missing:
                     unwritten.reshape(-1, *unwritten.shape[-2:])[:, self.rows] = 0
-        frames = self._frames(method, vectors, "work.morph_weights" in inputs)
         inputs["work.out_p"] = p
         if vectors > 0:
             inputs["work.out_n"] = n  # type: ignore[assignment]
         if vectors > 1:
             inputs["work.out_t"] = t  # type: ignore[assignment]
+
+        for first, last, method in parts:
+            frames = self._frames(method, vectors, "work.morph_weights" in inputs)
+            self._run_part(frames, inputs, first, last, vectors, threads)
+        if split is not None and F == 1:
+            self._splits.give(split)
+
+    def _run_part(
+        self, frames: FramePool, inputs: dict[str, Array], first: int, last: int, vectors: int, threads: int
+    ) -> None:
+        """Poses `first..last`, which one kernel skins, on as many threads as they are worth."""
 
         def run(f0: int, f1: int, b0: int, b1: int) -> None:
             frame = frames.take()
@@ -316,15 +334,14 @@ class _Group:
             frame.run()
             frames.give(frame)
 
-        seconds = F * self.blocks * SECONDS_PER_BLOCK * (1 + vectors)
+        count = last - first
+        seconds = count * self.blocks * SECONDS_PER_BLOCK * (1 + vectors)
         if threads == 1 or seconds < 2 * WORTH_SECONDS:
-            run(0, F, 0, self.blocks)
-        elif F > 1:
-            run_split(lambda a, b: run(a, b, 0, self.blocks), F, seconds, threads)
+            run(first, last, 0, self.blocks)
+        elif count > 1:
+            run_split(lambda a, b: run(first + a, first + b, 0, self.blocks), count, seconds, threads)
         else:
-            run_split(lambda a, b: run(0, 1, a, b), self.blocks, seconds, threads)
-        if split is not None and F == 1:
-            self._splits.give(split)
+            run_split(lambda a, b: run(first, last, a, b), self.blocks, seconds, threads)
 
 
 _OUTPUTS = ("work.out_p", "work.out_n", "work.out_t")

@@ -113,7 +113,7 @@ class BlendSpace1D(Node, frozen=True):
             places = [places[-1] - span, *places, places[0] + span]
         first = c.builder.number(places)
         space = c.builder.add(
-            "spaces", first, len(places), int(span > 0), 0, 0, 0, 0, 0.0, low, span, 0.0, 0.0
+            "spaces", first, len(places), int(span > 0), 0, 0, 0, 0, 0, 0.0, low, span, 0.0, 0.0
         )
         c.row(at, kind=ct.SPACE1, data=space, ref=c.builder.value(self.x, f"{at.path}.x"))
         return c.summed(at, parts)
@@ -168,9 +168,15 @@ class BlendSpace2D(Node, frozen=True):
         places = np.concatenate([places + shift for shift in shifts])
         joined = triangulate(places)
         cells = [number for cell in joined.cells for number in (b.link(cell), len(cell))]
+        slack = 1e-12 * float(np.abs(places).max() ** 2)
+        boxes: list[float] = []
+        for cell in joined.cells:
+            (x0, y0), (x1, y1) = places[list(cell)].min(axis=0), places[list(cell)].max(axis=0)
+            edge = 1e-9 * (1.0 + abs(x1 - x0) + abs(y1 - y0))
+            boxes += [x0 - edge, x1 + edge, y0 - edge, y1 + edge]
         space = b.add(
-            "spaces", b.number(places.ravel().tolist()), len(places), 0, b.link(cells), len(joined.cells),
-            b.link(joined.edges.ravel().tolist()), len(joined.edges), 1e-12 * float(np.abs(places).max() ** 2),
+            "spaces", b.number(places.ravel().tolist()), len(places), 0, b.link(cells), len(joined.cells), b.number(boxes),
+            b.link(joined.edges.ravel().tolist()), len(joined.edges), slack,
             low_x, span_x, low_y, span_y,
         )  # fmt: skip
         c.row(
