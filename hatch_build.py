@@ -1,4 +1,4 @@
-"""Compiles the kernels and bundles the studio's page when the package is built or installed, editable installs included.
+"""Compiles the kernels, builds the samples and bundles the studio's page when the package is built or installed.
 
 Kernels become extension modules for several processor levels (`src/marrow/kernels/build.py`), with the machine's own linker
 or, where there is none, that of the PyPI package `ziglang`. One wheel serves every Python, by its stable ABI.
@@ -46,6 +46,7 @@ class Build(BuildHookInterface):
             return
         root = Path(self.root)
         build_kernels(root)
+        build_samples(root)
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["pure_python"], build_data["tag"] = False, f"cp311-abi3-{platform}"
         if not _skipped():
@@ -58,6 +59,15 @@ def build_kernels(root: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     if done.returncode:
         raise SystemExit(f"marrow: the kernels were not compiled:\n{done.stderr}")
+
+
+def build_samples(root: Path) -> None:
+    """Builds the sample characters, in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(root / "src"), "MARROW_CACHE": "off"}
+    command = [sys.executable, "-m", "marrow.samples.store"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
+    if done.returncode:
+        raise SystemExit(f"marrow: the samples were not built:\n{done.stderr}")
 
 
 def build(web: Path, static: Path) -> None:
@@ -121,5 +131,6 @@ def _text(file: Path) -> str | None:
 if __name__ == "__main__":
     here = Path(__file__).resolve().parent
     build_kernels(here)
+    build_samples(here)
     build(here / "web", here / "src" / "marrow" / "studio" / "static")
     print("the kernels and the studio's page are built", file=sys.stderr)

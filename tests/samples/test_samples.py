@@ -19,6 +19,7 @@ from marrow.samples import store
 @pytest.fixture
 def own_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("MARROW_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(store, "BUILT", tmp_path / "built")
     return tmp_path / "cache"
 
 
@@ -57,8 +58,22 @@ def test_built_once_then_taken_from_the_cache(own_cache, lizard):
     assert measures.digest(second) == measures.digest(lizard)
 
 
-def test_works_without_a_cache(monkeypatch, lizard):
+def test_what_came_with_the_package_is_taken_while_its_sources_are_the_same(monkeypatch, tmp_path, lizard):
+    monkeypatch.setattr(store, "BUILT", tmp_path)
     monkeypatch.setenv("MARROW_CACHE", "off")
+    mw.save(lizard, tmp_path / "lizard.marrow")
+    (tmp_path / "sources").write_text(store.digest())
+    kept = store.stored("lizard", lambda: pytest.fail("it was there"))
+    assert measures.digest(kept) == measures.digest(lizard)
+    (tmp_path / "sources").write_text("of other sources")
+    built = []
+    store.stored("lizard", lambda: built.append(1) or lizard)
+    assert built == [1]
+
+
+def test_works_without_a_cache(monkeypatch, tmp_path, lizard):
+    monkeypatch.setenv("MARROW_CACHE", "off")
+    monkeypatch.setattr(store, "BUILT", tmp_path)
     assert store.stored("lizard", lambda: lizard) is lizard
 
 

@@ -1,11 +1,11 @@
-"""Built-in characters, made by code: nothing is downloaded, nothing is shipped as a file.
+"""Built-in characters, made by code when the package is built: nothing is downloaded.
 
     mw.samples.mannequin()   a humanoid with a walk, a run, aim poses and all a demo needs
     mw.samples.lizard()      a quadruped, to prove that nothing assumes a human
     mw.samples.load("mannequin"), mw.samples.NAMES, mw.samples.describe()
     mw.samples.mannequin_graph()   all it can do as an animation graph; locomotion_graph, aim_offset_graph, upper_body_graph
 
-Each is built on first use, in a few seconds, and kept in the cache.
+The package carries them. Where their sources were changed, each is built on first use, in a few seconds, and kept in the cache.
 """
 
 from __future__ import annotations
