@@ -261,3 +261,13 @@ def test_a_clip_without_a_skeleton_is_refused(hero: mw.Character) -> None:
         mw.retarget(mw.Clip("nothing", mw.Skeleton((), [])), onto=hero)
     with pytest.raises(mw.MarrowError, match="no skeleton"):
         mw.retarget(hero.clips["walk"], onto=mw.Skeleton((), []))
+
+
+def test_the_benchmark_measures_what_it_says(hero: mw.Character) -> None:
+    """Its stranger is a body of other proportions, fully mapped, and every contestant runs."""
+    from marrow.bench.motion import contests, stranger
+
+    tool = Retargeter(hero, stranger(hero.skeleton))
+    assert not tool.same_proportions and len(tool.map["left_thumb"].target) == 3
+    for contest in contests():
+        assert all(r.runs >= 1 for r in contest.run(0.0, rounds=1))

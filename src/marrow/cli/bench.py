@@ -20,7 +20,7 @@ ONE_THREAD = dict.fromkeys(
 
 
 def bench(
-    what: Literal["core", "io", "graph", "studio"] = "core",
+    what: Literal["core", "io", "graph", "motion", "studio"] = "core",
     *,
     seconds: float = 1.0,
     growth: bool = True,
@@ -32,7 +32,8 @@ def bench(
     Parameters
     ----------
     what
-        core: skinning and poses. io: loading files. graph: animation graphs. studio: its server.
+        core: skinning and poses. io: loading files. graph: animation graphs. motion: retargeting.
+        studio: its server.
     seconds
         How long each comparison runs.
     growth

@@ -123,6 +123,7 @@ class _Document(msgspec.Struct):
     materials: list[Material]
     images: list[_Image]
     report: list[ReportLine]
+    extras: dict[str, Any] = {}
 
 
 _DOCUMENT = msgspec.json.Decoder(_Document)
@@ -170,6 +171,7 @@ def write_to(file: Any, character: Character, metadata: Mapping[str, str] | None
             for i, m in enumerate(character.images)
         ],
         list(character.report),
+        character.extras,
     )
     try:
         text = msgspec.json.encode(document)
@@ -319,6 +321,7 @@ def _character_in(document: _Document, container: Container) -> Character:
         tuple(Image(i.name, i.media_type, container.array(i.data).tobytes()) for i in document.images),
         document.name,
         Report(tuple(document.report)),
+        document.extras,
     )
 
 

@@ -50,7 +50,8 @@ def world_turn(source: Posture, target: Posture, motion_up: Array | None = None)
     axis = _snap(up)
     lying = abs(axis[1]) < 0.5 and motion_up is not None and float(unit(motion_up) @ axis) > 0.8
     if not lying:
-        if up[1] < 0.5 or target.frame[1, 1] < 0.5:
+        # A rest pose that is no stance says where a body faces only if it is upright all the same.
+        if min(_upright(source), _upright(target)) < 0.5:
             return quaternion.identity(dtype=np.float64)
         return _yaw(_snap_level(target.frame[:, 2]), _snap_level(forward))
     across = _snap(forward - axis * (forward @ axis))
@@ -58,6 +59,12 @@ def world_turn(source: Posture, target: Posture, motion_up: Array | None = None)
     front = _snap_level(target.frame[:, 2]) if target.frame[1, 1] > 0.5 else np.array([0.0, 0.0, 1.0])
     theirs = np.stack([np.cross([0.0, 1.0, 0.0], front), [0.0, 1.0, 0.0], front], axis=1)
     return quaternion.from_matrix(theirs @ own.T)
+
+
+def _upright(posture: Posture) -> float:
+    """How far a posture stands upright, 0 to 1; one that is no stance must do so clearly."""
+    rise = float(posture.frame[1, 1])
+    return rise if posture.stance or rise > 0.9 else 0.0
 
 
 def _snap(v: Array) -> Array:
@@ -275,9 +282,9 @@ def _foot(
         out[joint] = turn
 
 
-def shares_frames(bones: BoneMap, source: Posture, target: Posture) -> bool:
-    """Whether the joints of both skeletons have the same axes: every bone runs the same way in its joint's own frame. Then
-    turns can be copied, whatever the rest poses look like."""
+def shares_frames(bones: BoneMap, source: Posture, target: Posture) -> tuple[bool, bool]:
+    """Whether the joints of both skeletons have the same axes, roughly and exactly: every bone runs the same way in its
+    joint's own frame. Then turns can be copied, whatever the rest poses look like."""
     angles = []
     mapped = {s: t for c in bones if len(c.source) == len(c.target) for s, t in zip(c.source, c.target)}
     for s, t in mapped.items():
@@ -293,4 +300,7 @@ def shares_frames(bones: BoneMap, source: Posture, target: Posture) -> bool:
         )
         if min(np.linalg.norm(mine), np.linalg.norm(theirs)) > 1e-6:
             angles.append(np.degrees(np.arccos(np.clip(unit(mine) @ unit(theirs), -1, 1))))
-    return len(angles) >= 10 and float(np.median(angles)) < 4 and float(np.percentile(angles, 90)) < 15
+    if len(angles) < 10:
+        return False, False
+    median, most = float(np.median(angles)), float(np.percentile(angles, 90))
+    return median < 4 and most < 15, float(np.percentile(angles, 97)) < 0.5

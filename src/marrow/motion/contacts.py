@@ -186,8 +186,7 @@ def contact_events(
             + (f" (missing: {', '.join(rig.missing)})" if rig.missing else "")
         )
     times = frame_times(clip)
-    points, found = clip_contacts(clip, times, height=height, speed=speed)
-    del points
+    _, found = clip_contacts(clip, times, height=height, speed=speed)
     words = {"left": "foot_l", "right": "foot_r"} | given
     events: list[Event] = []
     for k, side in enumerate(("left", "right")):

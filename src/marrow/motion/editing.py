@@ -56,7 +56,7 @@ def trimmed(clip: Clip, start: float = 0.0, end: float | None = None, *, name: s
 
 
 def _timed(clip: Clip, to: Any, duration: float) -> dict[str, Any]:
-    """Events (and markers) at other times, without those that fall outside."""
+    """Events, markers and curves at other times, without what falls outside."""
     out: dict[str, Any] = {}
     for field in ("events", "markers"):
         items = getattr(clip, field, None)
@@ -67,7 +67,21 @@ def _timed(clip: Clip, to: Any, duration: float) -> dict[str, Any]:
                 for e in moved
                 if -1e-6 <= e.time <= duration + 1e-6
             )
+    if getattr(clip, "curves", None):
+        out["curves"] = tuple(_timed_curve(c, to, duration) for c in clip.curves)  # type: ignore[attr-defined,unused-ignore]
     return out
+
+
+def _timed_curve(curve: Any, to: Any, duration: float) -> Any:
+    """A named number at other times: cut where the clip is."""
+    times = np.asarray(to(np.asarray(curve.times, np.float64)), np.float64)
+    values = np.asarray(curve.values, np.float64)
+    if len(times) > 1 and times[0] > times[-1]:
+        times, values = times[::-1], values[::-1]
+    inside = (times > 0) & (times < duration)
+    edges = np.array([0.0, duration]) if duration > 0 else np.zeros(1)
+    stamps = np.concatenate([edges[:1], times[inside], edges[1:]])
+    return replace(curve, times=stamps, values=np.interp(stamps, times, values))
 
 
 def cut_track(track: Track, begin: float, end: float) -> Track:

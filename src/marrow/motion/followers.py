@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from marrow.animation.kinematics import to_model
 from marrow.math import affine, transform
 from marrow.model import Skeleton
+from marrow.model._derived import derived
 from marrow.motion.names import words
 from marrow.motion.planting import dense
 from marrow.motion.transfer import LocalTracks, model_of
@@ -42,6 +43,9 @@ def follow_limbs(
     skeleton: Skeleton, chains: Mapping[str, tuple[int, ...]], tracks: LocalTracks, count: int
 ) -> None:
     """Adds tracks of the followers that have none."""
+    named = derived(skeleton, "ik joints", lambda: tuple(n for n in skeleton.names if "ik" in words(n)))
+    if not named:
+        return
     found = {j: limb for j, limb in followers(skeleton, chains).items() if (j, 1) not in tracks}
     if not found:
         return

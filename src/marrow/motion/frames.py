@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -82,8 +81,6 @@ def clip_from_poses(
     *,
     times: Any = None,
     events: tuple[Event, ...] = (),
-    duration: float | None = None,
-    like: Mapping[str, Any] | None = None,
 ) -> Clip:
     """See `Clip.from_poses`."""
     _validate.instance("Clip.from_poses", "skeleton", skeleton, Skeleton)
@@ -121,8 +118,4 @@ def clip_from_poses(
     if poses.morph_count:
         moves = np.abs(poses.morphs - rest.morphs).max(axis=0) > STILL
         tracks += [(int(m), PATHS.index("morph"), poses.morphs[:, m, None]) for m in np.flatnonzero(moves)]
-    fields = dict(like or {})
-    if duration is None:
-        duration = float(stamps[-1])
-    fields.setdefault("rate", rate)
-    return Clip(name, skeleton, pack_uniform(stamps, tracks), duration, events, **fields)
+    return Clip(name, skeleton, pack_uniform(stamps, tracks), float(stamps[-1]), events, rate)

@@ -22,6 +22,7 @@ from marrow.motion.arguments import name_or, names_of
 from marrow.motion.names import other_side
 from marrow.motion.posture import body_frame, model_rotations
 from marrow.motion.rig import find_rig
+from marrow.motion.transfer import left_matrix, right_matrix
 
 __all__ = ["MirrorMap", "mirror_map", "mirrored_clip", "mirrored_pose"]
 
@@ -47,6 +48,8 @@ class MirrorMap:
     after: Array
     linear: Array
     scales: Array
+    turn: Array
+    """The same as one matrix per joint, `(J, 4, 4)`: a mirrored turn is `turn[j] @ L[partner[j]]`."""
 
 
 def mirror_map(skeleton: Skeleton, pairs: Pairs | None = None) -> MirrorMap:
@@ -101,9 +104,11 @@ def _build(skeleton: Skeleton, table: dict[str, str]) -> MirrorMap:
         other = table.get(name, other_side(name))
         if other in skeleton.morph_names:
             morphs[m] = skeleton.morph_index(other)
-    return MirrorMap(
-        skeleton, partner, morphs, flip, before, after, linear, np.argmax(own, axis=-1).astype(np.int32)
-    )
+    axes = np.argmax(own, axis=-1).astype(np.int32)
+    turn = np.zeros((J, 4, 4))
+    for j in range(J):
+        turn[j] = right_matrix(after[j]) @ left_matrix(before[j]) @ np.diag(flip)
+    return MirrorMap(skeleton, partner, morphs, flip, before, after, linear, axes, turn)
 
 
 def _normal(skeleton: Skeleton) -> int:
@@ -124,8 +129,7 @@ def mirrored_pose(pose: Pose, mirror: MirrorMap) -> Pose:
     """Poses `(..., J)` as in a mirror."""
     rest, p = mirror.skeleton.rest, mirror.partner
     kind = pose.rotation.dtype
-    every = np.arange(len(p))
-    rotation = _turned(mirror, every, np.asarray(pose.rotation, np.float64)[..., p, :])
+    rotation = np.einsum("jab,...jb->...ja", mirror.turn.astype(kind), pose.rotation[..., p, :])
     away = np.asarray(pose.translation, np.float64)[..., p, :] - rest.translation[p]
     translation = rest.translation + np.einsum("jab,...jb->...ja", mirror.linear, away)
     ratio = _ratio(pose.scale[..., p, :], rest.scale[p])
@@ -179,6 +183,9 @@ def mirrored_clip(clip: Clip, pairs: Pairs | None = None, *, name: str | None = 
             changes[field] = tuple(
                 replace(e, name=swap.get(e.name, other_side(e.name))) for e in getattr(clip, field)
             )
+    if getattr(clip, "curves", None):
+        curves = clip.curves  # type: ignore[attr-defined,unused-ignore]
+        changes["curves"] = tuple(replace(c, name=swap.get(c.name, other_side(c.name))) for c in curves)
     return clip.replace(**changes)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.math import affine, quaternion
+from marrow.math import affine, quaternion, transform
 from marrow.model import Clip, Pose
 from marrow.motion.alignment import Driver
 from marrow.motion.mapping import PARTS
@@ -119,12 +119,13 @@ def local_place(
     rest = tool.target.rest
     if not any(j in above for j in chain):
         return affine.apply(affine.invert(tool.target.rest_model[parent].astype(np.float64)), place)
-    one = rest.broadcast_to((len(place),)).copy()
-    for j, (way, turn) in above.items():
-        one.rotation[:, j] = turn
-        if way is not None:
-            one.translation[:, j] = way
-    inverse = affine.invert(model_of(tool.target, one, parent))
+    model = affine.identity(dtype=np.float64)
+    for j in chain:
+        way, turn = above.get(j, (None, rest.rotation[j]))
+        way = rest.translation[j] if way is None else way
+        own = transform.compose(*(np.asarray(a, np.float64) for a in (way, turn, rest.scale[j])))
+        model = affine.multiply(model, own)
+    inverse = affine.invert(model)
     return np.einsum("tij,tj->ti", inverse[..., :3], place) + inverse[..., 3]
 
 

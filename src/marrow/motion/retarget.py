@@ -161,7 +161,8 @@ class Retargeter:
         self._from = posture(self.source, mine, self.source_character)
         self._to = posture(self.target, theirs, self.target_character)
         uneasy = not (self._from.stance and self._to.stance)
-        self.shared = uneasy and shares_frames(self.map, self._from, self._to)
+        roughly, exactly = shares_frames(self.map, self._from, self._to)
+        self.shared = exactly or (uneasy and roughly)
         for who, found in ((self.names[0], self._from), (self.names[1], self._to)):
             if found.of == "bind pose":
                 self._lines.add(
@@ -198,7 +199,7 @@ class Retargeter:
         self.feet_s = feet_shape(self.source, mine, self._from)
         self.feet_t = feet_shape(self.target, theirs, self._to)
         self.sure_of_ankles = (
-            self._from is self.rest_s
+            self._from.of == "rest pose"
             and self.rest_s.stance
             and stands_on_ground(self.source, self.rest_s, mine)
         )
@@ -210,9 +211,12 @@ class Retargeter:
         self._lines.add(
             "info", "body", f"{len(self.map)} parts of {self.names[0]} were fitted to a body {feet}; {size}"
         )
-        if not self.sure_of_ankles and self.same_proportions and same_feet(self.feet_s, self.feet_t, ratio):
-            # The same feet: what the target's rest pose says about its ankles holds for the source.
-            self.feet_s = feet_shape(self.source, mine, self._from, self.feet_t.ankle / ratio)
+        if self.same_proportions and same_feet(self.feet_s, self.feet_t, ratio):
+            # The same feet: what one rest pose says about its ankles holds for the other.
+            if self.sure_of_ankles and not self._to.stance:
+                self.feet_t = feet_shape(self.target, theirs, self._to, self.feet_s.ankle * ratio)
+            else:
+                self.feet_s = feet_shape(self.source, mine, self._from, self.feet_t.ankle / ratio)
             self.sure_of_ankles = True
         forward = self._from.frame[:, 2]
         toes = [self._from.place[c.source[0]] - self._from.place[self.map[c.name.replace("toes", "leg")].source[2]]
@@ -299,15 +303,7 @@ class Retargeter:
 
     def _transfer(self, clip: Clip, pose: Pose, world: Array) -> LocalTracks:
         moved = _moved(clip)
-        grown = (np.abs(pose.scale - self.source.rest.scale).max(axis=(0, 2)) > 1e-3).nonzero()[0]
-        if len(grown):
-            told = [self.source.names[j] for j in grown]
-            shown = ", ".join(told[:8]) + (", ..." if len(told) > 8 else "")
-            self._lines.add(
-                "dropped",
-                f"clip {clip.name!r}",
-                f"{len(told)} joints change their scale, which stays behind: {shown}",
-            )
+        self._note_scale(clip, pose)
         found = self._drivers(world, moved)
         rotations = transfer_rotations(self.source, pose.rotation, self._from, self.target, found, world)
         tracks: LocalTracks = {(j, 1): v for j, v in rotations.items()}
@@ -400,6 +396,16 @@ class Retargeter:
         slow = steps <= np.percentile(steps, 30)
         low = float(np.percentile(heights[1:][slow], 10))
         return float(low) if abs(low) < 0.12 * points.leg else 0.0
+
+    def _note_scale(self, clip: Clip, pose: Pose) -> None:
+        """Says so where joints change their scale, which has no place on another body."""
+        keyed = np.unique(clip.tracks.table["target"][clip.tracks.table["path"] == PATHS.index("scale")])
+        away = np.abs(pose.scale[:, keyed] - self.source.rest.scale[keyed])
+        told = [self.source.names[j] for j in keyed[away.max(axis=(0, 2), initial=0.0) > 1e-3]]
+        if told:
+            shown = ", ".join(told[:8]) + (", ..." if len(told) > 8 else "")
+            message = f"{len(told)} joints change their scale, which stays behind: {shown}"
+            self._lines.add("dropped", f"clip {clip.name!r}", message)
 
     def _note_lost(self, clip: Clip, names: list[str], what: str) -> None:
         if names:

@@ -8,10 +8,7 @@ little, the shape of the tree answers (`structure.py`).
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Literal
 
 from marrow.model import Skeleton
 from marrow.model._derived import derived
@@ -20,7 +17,6 @@ from marrow.motion.tree import common_ancestor, is_above, path_down, path_to_roo
 
 __all__ = ["FINGERS", "REQUIRED", "Rig", "find_rig"]
 
-Array = NDArray[Any]
 Kind = Literal["humanoid", "quadruped", "other"]
 FINGERS = ("thumb", "index", "middle", "ring", "little")
 SIDES = ("left", "right")
@@ -271,8 +267,3 @@ def _twists(
                     if j not in taken:
                         out[j] = (f"{side}_{limb}", bone)
     return out
-
-
-def places(skeleton: Skeleton) -> Array:
-    """Where the joints rest in model space, `(J, 3)` float64."""
-    return skeleton.rest_model[..., 3].astype(np.float64)

@@ -19,20 +19,20 @@ from marrow.motion.alignment import Driver
 from marrow.motion.posture import Posture
 from marrow.motion.tree import is_above, path_down
 
-__all__ = ["LocalTracks", "model_of", "transfer_rotations"]
+__all__ = ["LocalTracks", "left_matrix", "model_of", "right_matrix", "transfer_rotations"]
 
 Array = NDArray[Any]
 LocalTracks = dict[tuple[int, int], Array]
 """Values `(T, C)` by joint and path (0 translation, 1 rotation, 2 scale); what is not in it rests."""
 
 
-def _left(q: Array) -> Array:
+def left_matrix(q: Array) -> Array:
     """The matrix of `p -> q p`."""
     x, y, z, w = q
     return np.array([[w, -z, y, x], [z, w, -x, y], [-y, x, w, z], [-x, -y, -z, w]])
 
 
-def _right(q: Array) -> Array:
+def right_matrix(q: Array) -> Array:
     """The matrix of `p -> p q`."""
     x, y, z, w = q
     return np.array([[w, z, -y, x], [-z, w, x, y], [y, -x, w, z], [-x, -y, -z, w]])
@@ -101,7 +101,7 @@ def transfer_rotations(
         before = quaternion.conjugate(above.turn)
         if above.a < 0:
             before = quaternion.multiply(before, world)
-        matrix = _left(before) @ _right(mine.turn)
+        matrix = left_matrix(before) @ right_matrix(mine.turn)
         plain = mine.b < 0 and above.b < 0
         if plain and (above.a < 0 or (above.a != mine.a and is_above(source, above.a, mine.a))):
             if int(source.parents[mine.a]) == above.a:

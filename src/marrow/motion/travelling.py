@@ -238,7 +238,19 @@ def joined(
     mixed = Pose(mix(a.translation, b.translation), turned, mix(a.scale, b.scale), mix(a.morphs, b.morphs))
     events = (*clip.events, *shifted_events(other, clip.duration - overlap))
     made = clip_from_poses(name, clip.skeleton, mixed, times=times)
-    return clip.replace(name=name, tracks=made.tracks, duration=total, events=events, rate=found)
+    more = _joined_curves(clip, other, times, late, w[:, 0])
+    return clip.replace(name=name, tracks=made.tracks, duration=total, events=events, rate=found, **more)
+
+
+def _joined_curves(clip: Clip, other: Clip, times: Array, late: Array, w: Array) -> dict[str, Any]:
+    """The named numbers of both clips, faded as the poses are; one that a clip lacks is zero there."""
+    first, second = ({c.name: c for c in getattr(k, "curves", ())} for k in (clip, other))
+    made = []
+    for name, curve in {**second, **first}.items():
+        a = first[name].sample(np.minimum(times, clip.duration)) if name in first else np.zeros(len(times))
+        b = second[name].sample(late) if name in second else np.zeros(len(times))
+        made.append(type(curve)(name, times, a + (b - a) * w))
+    return {"curves": tuple(made)} if made else {}
 
 
 def _following(clip: Clip, other: Clip, b: Pose, overlap: float) -> Pose:
