@@ -292,3 +292,66 @@ def test_a_circle_that_was_not_found_before_is_stopped_and_said(caplog):
     m.update(1.0)
     assert m.state() in ("a", "b") and np.isfinite(place(m))
     assert "root goes round for ever" in caplog.text
+
+
+def test_conduits_groups_of_states_and_states_that_lead_to_themselves():
+    description = StateMachine(
+        {"a": State("zero"), "b": State("ten"), "c": State(ClipNode("up", loop=False))},
+        (
+            Transition(("a", "b"), "landed", ("armed",), priority=1),
+            Transition("landed", "c", ("speed > 2",), seconds=0),
+            Transition("landed", "b", ("speed <= 2", "elapsed >= 0.1"), seconds=0),
+            Transition("c", "c", ("jump",), seconds=0),
+        ),
+        conduits=("landed",),
+    )
+    m = mw.Animator(STICK, Graph(description, P))
+    m.update(0.2)
+    assert m.state() == "a"
+    m["armed"] = True
+    m.update(0.1)
+    assert m.state() == "b", "b leads to the conduit too, but only after a tenth of a second"
+    m["speed"] = 3
+    m.update(0.05)
+    assert m.state() == "c"
+    m.update(0.5)
+    assert place(m) == pytest.approx(0.55, abs=1e-6)
+    m.trigger("jump")
+    m.update(0.25)
+    assert m.state() == "c" and place(m) == pytest.approx(0.25, abs=1e-6), "it starts over"
+    round_and_round = StateMachine(
+        {"a": State("zero")}, (Transition("a", "x"), Transition("x", "y"), Transition("y", "x")), conduits=("x", "y")
+    )
+    with pytest.raises(mw.MarrowError, match="leads back"):
+        mw.Animator(STICK, Graph(round_and_round))
+
+
+def test_a_state_that_leads_to_itself_with_inertia_does_not_pop():
+    m = machine({"a": "away"}, Transition("a", "a", ("elapsed >= 0.7",), seconds=0.3))
+    last = None
+    for _ in range(300):
+        m.update(1 / 120)
+        now = float(place(m))
+        # Back by 1.4 m in 0.3 s, at 15/8 of the mean speed at most.
+        assert last is None or abs(now - last) < 1.4 * 15 / 8 / 0.3 / 120 + 0.02
+        last = now
+
+
+def test_rules_compare_parameters_and_calculate():
+    for rule, values, expected in (
+        ("speed > 1 and armed", {"speed": 2, "armed": True}, "b"),
+        ("speed > 1 and armed", {"speed": 2}, "a"),
+        ("speed > 1 or armed", {"armed": True}, "b"),
+        ("not (speed > 1 or armed)", {}, "b"),
+        ("speed * 2 - 1 >= -speed + 5", {"speed": 2}, "b"),
+        ("speed / 0 == 0", {"speed": 2}, "b"),
+        ("armed == true", {"armed": True}, "b"),
+        ("speed != 3", {"speed": 3}, "a"),
+        ("-speed < -2", {"speed": 3}, "b"),
+        ("(speed > 0 and speed < 2) or (speed > 4 and not armed)", {"speed": 5}, "b"),
+    ):
+        m = machine({"a": "zero", "b": "ten"}, Transition("a", "b", (rule,), seconds=0))
+        for name, value in values.items():
+            m[name] = value
+        m.update(0.1)
+        assert m.state() == expected, (rule, values)

@@ -210,7 +210,8 @@ def add_motion(room, n):
 
 
 def advance(graph, state, room, n, d, changing):
-    """One step of `d` seconds. Leaves what is seen in its middle where weights are changing."""
+    """One step of `d` seconds. Leaves what is seen in its middle where weights are changing. Returns whether smoothed
+    parameters are still on their way."""
     if changing:
         advance_fades(graph, state, n, 0.5 * d)
         advance_slot_fades(graph, state, n, 0.5 * d)
@@ -220,14 +221,15 @@ def advance(graph, state, room, n, d, changing):
     if changing:
         advance_fades(graph, state, n, 0.5 * d)
         advance_slot_fades(graph, state, n, 0.5 * d)
-        advance_parameters(graph, state, n, 0.5 * d)
+        _, moving = advance_parameters(graph, state, n, 0.5 * d)
     else:
-        advance_parameters(graph, state, n, d)
+        _, moving = advance_parameters(graph, state, n, d)
     age_triggers(graph, state, n, d)
     for f in range(len(graph.functions)):
         state.functions[n, f]["elapsed"] += d
     state.instances[n]["clock"] += d
     advance_machines(graph, state, room, n, d, state.instances[n]["clock"])
+    return moving
 
 
 def start(graph, state, room, n, m, t, to, current):
@@ -305,16 +307,14 @@ def step(graph, state, room, n, dt):
         d = min(left, soonest)
         if changing and d > FINE:
             d /= np.ceil(d / FINE - 1e-6)
-        due = d >= soonest - SHORTEST or changing
-        advance(graph, state, room, n, d, changing)
+        due = d >= soonest - SHORTEST
+        moving = advance(graph, state, room, n, d, changing)
         current, fired = not changing, 0
         left -= d
         if left <= SHORTEST:
             left = 0.0
             if not due:
                 break
-        if moving:
-            _, moving = advance_parameters(graph, state, n, 0.0)
     if not current:
         move(graph, state, room, n, 0.0)
     settle_triggers(graph, state, n)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -100,11 +100,26 @@ def _machine(machine: n.StateMachine, path: str) -> d.MachineInfo:
         nodes=[f"{path}.states.{name}.source" for name in states],
         initial=machine.initial or states[0],
         transitions=[
-            d.TransitionInfo(source, t.to, list(t.when), t.seconds, t.blend)
+            d.TransitionInfo(source, to, when, seconds, blend)
             for t in machine.transitions
             for source in t.sources
+            if source not in machine.conduits
+            for to, when, seconds, blend in _through(machine, t, [])
         ],
     )
+
+
+def _through(
+    machine: n.StateMachine, transition: n.Transition, before: list[str]
+) -> Iterator[tuple[str, list[str], float, Literal["fade", "inertia"]]]:
+    """Where a transition leads, and on what conditions: conduits on the way are passed."""
+    when = [*before, *transition.when]
+    if transition.to not in machine.conduits:
+        yield transition.to, when, transition.seconds, transition.blend
+        return
+    for following in machine.transitions:
+        if transition.to in following.sources:
+            yield from _through(machine, following, when)
 
 
 def _space(space: n.BlendSpace1D | n.BlendSpace2D, path: str) -> d.BlendSpaceInfo:
