@@ -221,8 +221,8 @@ def test_repeated_names_are_reported():
         (ARM.replace("Frames: 2", "Frames: -2"), "Frames is -2"),
         (ARM.replace("Frames: 2", "Frames: 3"), "cut short"),
         (ARM.replace("Frames: 2", "Frames: 9999999"), "cut short"),
-        (ARM.replace("0.5", "0"), "pass fps="),
-        (ARM.replace("0.5", "-1"), "pass fps="),
+        (ARM.replace("0.5", "0"), "pass rate="),
+        (ARM.replace("0.5", "-1"), "pass rate="),
         (ARM.replace("0.5", "soon"), "not a number"),
         (ARM.replace("4 5 6", "4 x 6"), "frame 1: expected a number, found 'x'"),
         (ARM.replace("4 5 6", "4 nan 6"), "frame 1"),
@@ -237,9 +237,9 @@ def test_damage_is_named(text, says):
 
 
 def test_frame_time_of_zero_can_be_set_by_the_caller():
-    character = read(ARM.replace("0.5", "0"), fps=4)
+    character = read(ARM.replace("0.5", "0"), rate=4)
     assert character.clips[0].duration == 0.25
-    assert "fps=4" in str(character.report)
+    assert "rate=4" in str(character.report)
 
 
 def test_bombs_are_refused():
@@ -343,7 +343,7 @@ def bent(scale=(1.0, 1.0, 1.0), seed: int = 3) -> mw.Character:
 @pytest.mark.parametrize("scale", [(1.0, 1.0, 1.0), (0.01, 0.01, 0.01), (1.0, 2.0, 0.5)])
 def test_joint_positions_survive_rest_rotations_sliding_and_scale(scale, tmp_path):
     character = bent(scale)
-    again = round_trip(character, tmp_path, clip="wave", fps=10)
+    again = round_trip(character, tmp_path, clip="wave", rate=10)
     before = character.clips["wave"]
     for time in np.arange(7) / 10:
         model = character.skeleton.to_model(before.sample(time))[:, :, 3]
@@ -419,7 +419,7 @@ def test_three_js_reads_what_is_written(corpus, tmp_path, node_tools):
             file = tmp_path / f"{source.stem}.bvh"
             with warnings.catch_warnings(record=True) as slid:
                 warnings.simplefilter("always")
-                mw.save(character, file, clip=clip.name, fps=10)
+                mw.save(character, file, clip=clip.name, rate=10)
             again = mw.load(file, cache=False)
             frame = len(again.clips[0].tracks[0].times) // 2 if len(again.clips[0].tracks) else 0
             files.append((str(file), frame))
@@ -453,8 +453,8 @@ def test_several_clips_ask_for_a_choice(tmp_path):
         bvh.write(bent(), tmp_path / "out.bvh")
     with pytest.raises(UnknownNameError, match="wvae"):
         bvh.write(bent(), tmp_path / "out.bvh", clip="wvae")
-    with pytest.raises(ValidationError, match="fps"):
-        bvh.write(bent(), tmp_path / "out.bvh", clip="wave", fps=0)
+    with pytest.raises(ValidationError, match="rate"):
+        bvh.write(bent(), tmp_path / "out.bvh", clip="wave", rate=0)
     assert not list(tmp_path.iterdir())
 
 

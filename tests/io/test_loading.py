@@ -89,7 +89,7 @@ def test_a_nameless_character_is_called_after_its_file(tmp_path: Path) -> None:
 
 def test_bad_options_are_refused(tmp_path: Path) -> None:
     path = saved(tmp_path / "a.marrow", chain("hips"))
-    for options in ({"scale": 0}, {"scale": float("nan")}, {"fps": -1}, {"influences": 0}):
+    for options in ({"scale": 0}, {"scale": float("nan")}, {"rate": -1}, {"influences": 0}):
         with pytest.raises(ValidationError):
             mw.load(path, **options)
 

@@ -35,7 +35,7 @@ def test_another_library_reads_the_skinned_surface(hero: mw.Character, tmp_path:
 
 def test_a_sequence_is_a_file_for_each_frame(hero: mw.Character, tmp_path: Path) -> None:
     clip = hero.clips["walk"]
-    mw.save(hero, tmp_path / "walk.ply", clip="walk", fps=5)
+    mw.save(hero, tmp_path / "walk.ply", clip="walk", rate=5)
     files = sorted(tmp_path.iterdir())
     assert [f.name for f in files[:2]] == ["walk.0000.ply", "walk.0001.ply"]
     assert len(files) == int(clip.duration * 5 + 1e-3) + 1
@@ -54,7 +54,7 @@ def test_texture_coordinates_and_materials_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"time": 1.0}, {"fps": 3.0}, {"clip": "runn"}, {"clip": "run", "fps": -1.0}]
+    "options", [{"time": 1.0}, {"rate": 3.0}, {"clip": "runn"}, {"clip": "run", "rate": -1.0}]
 )
 def test_calls_that_make_no_sense_are_refused(hero: mw.Character, tmp_path: Path, options: dict) -> None:
     with pytest.raises(MarrowError):

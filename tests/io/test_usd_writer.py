@@ -29,7 +29,7 @@ def by_mesh(character: mw.Character, pose: mw.Pose) -> dict[str, np.ndarray]:
 def test_the_mannequin_moves_as_it_did(tmp_path: Path, suffix: str) -> None:
     hero = mw.samples.mannequin()
     hero = hero.replace(clips=tuple(hero.clips[n] for n in ("run", "wave")))
-    found = again(hero, tmp_path, suffix, fps=30)
+    found = again(hero, tmp_path, suffix, rate=30)
     assert set(found.clips) == {"run", "wave"}
     for name in ("run", "wave"):
         for frame in (0, 7, 13):
@@ -71,7 +71,7 @@ def test_materials_and_textures_come_back(tmp_path: Path, corpus: Path) -> None:
 
 
 def test_wrong_calls_leave_nothing_behind(tmp_path: Path) -> None:
-    for path, options in ((tmp_path / "a.usda", {"fps": -1}), (tmp_path / "no" / "a.usda", {})):
+    for path, options in ((tmp_path / "a.usda", {"rate": -1}), (tmp_path / "no" / "a.usda", {})):
         with pytest.raises(MarrowError):
             mw.save(mw.samples.mannequin().replace(clips=()), path, **options)
     with pytest.raises(MarrowError, match="usdz"):

@@ -176,7 +176,30 @@ def few(corpus: Path) -> dict[str, str]:
         for method in METHODS:
             surface = mw.skin(character, pose, method=method)
             hashed.add(surface.positions, surface.normals, surface.tangents)
-    return {"a few skins": str(hashed), "a few updates": crowd(6, 2)}
+    return {"a few skins": str(hashed), "a few updates": foxes(corpus)}
+
+
+def foxes(corpus: Path) -> str:
+    """Three foxes that change between their clips, by fades and by inertia, and look about."""
+    states = {name: mw.graph.State(name) for name in ("Survey", "Walk", "Run")}
+    ways = (
+        mw.graph.Transition("Survey", "Walk", ("speed > 0.5",), seconds=0.2),
+        mw.graph.Transition("Walk", "Run", ("speed > 1.5",), seconds=0.2, blend="inertia"),
+        mw.graph.Transition("*", "Survey", ("elapsed >= 0.3",), seconds=0.1),
+    )
+    machine = mw.graph.StateMachine(states, ways)
+    look = mw.graph.LookAt(machine, {"b_Neck_04": 0.5, "b_Head_05": 1.0}, "place")
+    parameters = {
+        "speed": mw.graph.Parameter(smoothing=0.1),
+        "place": mw.graph.Parameter("vector", (0.5, 1.0, 2.0)),
+    }
+    animator = mw.Animator(mw.load(corpus / "Fox.glb"), mw.graph.Graph(look, parameters), count=3)
+    hashed = Hash()
+    for k in range(20):
+        animator["speed"] = np.arange(3) * 0.2 * k
+        animator.update(1 / 30)
+        hashed.add(animator.matrices, animator.events.all.time)
+    return str(hashed)
 
 
 PARTS = {"skin": skinned, "sample": sampled, "graph": graph, "few": few}

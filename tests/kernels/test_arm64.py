@@ -11,6 +11,7 @@ def test_kernels_for_arm_give_the_same_bits(corpus, tmp_path, monkeypatch):
     recorder = Recorder(each=3)
     watch(monkeypatch, recorder)
     replay.few(corpus)
+    replay.crowd(6, 2)
     replay.sampled(corpus)
     monkeypatch.undo()
     used = {call.kernel.name for call in recorder.calls}

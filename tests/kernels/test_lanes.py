@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 pytest.importorskip("llvmlite")
 
 from compiling import MachineCode, assert_same, bits, from_source, make
-
 from marrow.kernels import program, skinning
 from marrow.kernels.language.lanes import Block, block
 from marrow.kernels.language.numpy_lanes import fused

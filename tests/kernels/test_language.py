@@ -10,7 +10,6 @@ import pytest
 pytest.importorskip("llvmlite")
 
 from compiling import MachineCode, assert_same, from_source, make
-
 from marrow.errors import ValidationError
 from marrow.kernels.language.kernel import kernel
 from marrow.kernels.language.values import TranslationError

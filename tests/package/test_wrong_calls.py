@@ -167,7 +167,7 @@ def test_any_wrong_argument_for_files_is_a_marrow_error(function, tmp_path):
     mw.save(WHOLE, tmp_path / "hero.glb")
     if function is mw.load:
         good = {"path": tmp_path / "hero.glb", "scale": None, "clips": (), "influences": None}
-        good |= {"fps": None, "allow_outside": False, "cache": False}
+        good |= {"rate": None, "allow_outside": False, "cache": False}
     else:
         good = {"character": WHOLE, "path": tmp_path / "other.glb"}
     exchange(function, good)

@@ -75,7 +75,7 @@ def convert(
         source,
         clips=clips_from or (),
         influences=influences,
-        fps=fps,
+        rate=fps,
         scale=scale,
         allow_outside=allow_outside,
     )
@@ -84,7 +84,7 @@ def convert(
     kept = chosen_clips(character, clip)
     if clip:
         character = character.replace(clips=tuple(kept))
-    options: dict[str, Any] = {"fps": fps, "joints": joints} if form.name == "BVH" else {}
+    options: dict[str, Any] = {"rate": fps, "joints": joints} if form.name == "BVH" else {}
     if compress and form.name != "glTF":
         raise UsageError("--compress is for .glb and .gltf files")
     if compress:

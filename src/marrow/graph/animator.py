@@ -429,6 +429,13 @@ class Animator(SoloPlayback):
         return self._outputs["events"]
 
     @property
+    def curves(self) -> dict[str, float | Array]:
+        """The curves of the clips that are seen, blended as they are: by name, `(N,)` for a crowd."""
+        values = self._control.state.values
+        found = {name: values[:, column] for name, column in self._control.compiled.curves.items()}
+        return {name: v.copy() if self._batch else float(v[0]) for name, v in found.items()}
+
+    @property
     def root_motion(self) -> RootMotionDelta:
         """How far the character went in the last update, where the graph's root is a `RootMotion`."""
         motion = self._control.travel if self._batch else self._control.travel[0]

@@ -85,6 +85,7 @@ class CompiledGraph:
     paths: tuple[str, ...]
     names: dict[str, str]
     event_names: tuple[str, ...]
+    curves: dict[str, int]
     sums: int
     depth: int
     longest: int

@@ -76,6 +76,7 @@ class Compiler:
         self.root_joint, self.root_mode = 0, "none"
         self.root_axes: tuple[str, ...] = ()
         self.names: dict[str, str] = {}
+        self.curve_columns: dict[str, int] = {}
         self._places: dict[int, str] = {}
         self._expanding: list[Node] = []
 
@@ -258,6 +259,7 @@ class Compiler:
             clips[k]["first_event"], clips[k]["events"] = len(events), len(sampled.events)
             clips[k]["windows"] = sum(e.duration > 0 for e in sampled.events)
             events += [(e.time, e.end, names.index(e.name)) for e in sampled.events]
+        curves = self._curves(clips)
         roots = np.zeros((0, 7))
         if self.root_mode in ("extract", "keep"):
             roots, clips["root"] = root_tracks(ClipBank.of(self.character), self.root_joint, self.root_axes)
@@ -279,6 +281,7 @@ class Compiler:
             procedurals=b.array("procedurals", ct.PROCEDURAL_ROW),
             functions=b.array("functions", ct.FUNCTION_ROW),
             clips=readonly(clips),
+            curves=readonly(np.array(curves, ct.CURVE_ROW)),
             events=readonly(np.array(events, ct.EVENT)),
             roots=readonly(roots),
             parameters=b.array("parameters", ct.PARAMETER),
@@ -301,6 +304,7 @@ class Compiler:
             paths=tuple(self.paths),
             names=self.names,
             event_names=names,
+            curves=self.curve_columns,
             sums=self.regions,
             depth=max(self.deepest, part.depth) + 1,
             longest=part.length + 6,
@@ -308,6 +312,25 @@ class Compiler:
             memory=self.memory,
             vectors=self.vectors,
         )
+
+    def _curves(self, clips: Array) -> list[tuple[int, int, int, float]]:
+        """The curves of all clips, each with a column of the values; those that the graph declares have theirs."""
+        b = self.builder
+        found: list[tuple[int, int, int, float]] = []
+        for k, sampled in enumerate(self.bank.sampled, 1):
+            clips[k]["first_curve"], clips[k]["curves"] = len(found), len(sampled.source.curves)
+            for curve in sampled.source.curves:
+                if curve.name not in self.curve_columns:
+                    declared = b.parameters.get(curve.name)
+                    if declared is not None and declared.type == "curve":
+                        self.curve_columns[curve.name] = declared.column
+                    else:
+                        self.curve_columns[curve.name] = len(b.values)
+                        b.values.append(0.0)
+                column = self.curve_columns[curve.name]
+                keys = b.number([*curve.times.tolist(), *curve.values.tolist()])
+                found.append((column, keys, len(curve.times), b.values[column]))
+        return found
 
 
 def _records(rows: list[dict[str, Any]], dtype: np.dtype[Any]) -> Array:

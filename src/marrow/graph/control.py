@@ -185,8 +185,8 @@ class GraphControl:
         )
         if self._frame is None or any(a is not b for a, b in zip(bound, self._bound)):
             room = Workspace(
-                self._counters, self._work, self._sums, self._members, *self._numbers, self.travel, self.vectors, self._events,
-                self.programs.heads, self.programs.starts, self.programs.operations,
+                self._counters, self._work, self._sums, self._members, *self._numbers, self.travel, self.vectors,
+                self._events, self.programs.heads, self.programs.starts, self.programs.operations,
             )  # fmt: skip
             self._bound = bound
             self._frame = control.update_graph.frame(
@@ -235,6 +235,8 @@ class GraphControl:
     def set(self, name: str, value: Any) -> None:
         """Sets a parameter for all (a number, or a vector of three) or each (`(N,)`, `(N, 3)`)."""
         entry = self._parameter(name)
+        if entry.type == "curve":
+            raise ValidationError(f"{name!r} is a curve: the clips say what it is")
         if entry.type == "trigger":
             raise ValidationError(f"{name!r} is a trigger: pull it with trigger({name!r})")
         try:
@@ -254,7 +256,7 @@ class GraphControl:
         entry = self._parameter(name)
         if entry.type == "trigger":
             return self.state.values[:, entry.column] != 0
-        source = self.state.values if smoothed else self.state.goals
+        source = self.state.values if smoothed or entry.type == "curve" else self.state.goals
         if entry.type == "vector":
             return source[:, entry.column : entry.column + 3].copy()
         values = source[:, entry.column]

@@ -23,10 +23,11 @@ class Parameter(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
     `float`: kept inside `range`, or going round inside `wrap`, such as a direction in `(-180, 180)`; `smoothing` is the
     seconds in which it comes 95 % of the way to a new value, the short way round where it wraps. `bool`.
     `trigger`: set by `animator.trigger(name)`, taken by the first transition that needs it; it waits `hold` seconds for one
-    (0: this update only). `vector`: three floats, such as a place to look at.
+    (0: this update only). `vector`: three floats, such as a place to look at. `curve`: not set but
+    read: what the clips that are seen say the curve of that name is, blended as they are; `default` where none has it.
     """
 
-    type: Literal["float", "bool", "trigger", "vector"] = "float"
+    type: Literal["float", "bool", "trigger", "vector", "curve"] = "float"
     default: float | bool | tuple[float, float, float] = 0.0
     range: tuple[float, float] | None = None
     smoothing: float = 0.0

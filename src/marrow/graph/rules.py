@@ -258,4 +258,4 @@ class _Parser:
             self.rule.triggers += (name,)
         else:
             self.emit(ct.PARAMETER_VALUE, name)
-        return _Part(kind != "float", said=name)
+        return _Part(kind not in ("float", "curve"), said=name)

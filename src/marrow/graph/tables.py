@@ -125,9 +125,13 @@ class Builder:
         column = len(self.values)
         self.values += values
         self.goals += values
-        kind = {"float": ct.FLOAT, "bool": ct.BOOL, "trigger": ct.TRIGGER, "vector": ct.VECTOR}[
-            parameter.type
-        ]
+        kind = {
+            "float": ct.FLOAT,
+            "bool": ct.BOOL,
+            "trigger": ct.TRIGGER,
+            "vector": ct.VECTOR,
+            "curve": ct.CURVE,
+        }[parameter.type]
         index = len(self.rows["parameters"])
         for k in range(len(values)):
             self.rows["parameters"].append(
@@ -141,7 +145,7 @@ class Builder:
             if value not in self.parameters:
                 raise unknown("parameter", value, self.parameters, path)
             entry = self.parameters[value]
-            if entry.type not in ("float", "bool"):
+            if entry.type not in ("float", "bool", "curve"):
                 raise ValidationError(
                     f"{path}: {value!r} is a {entry.type}; expected a float or bool parameter"
                 )

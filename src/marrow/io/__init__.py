@@ -28,7 +28,7 @@ def load(
     scale: float | None = None,
     clips: PathLike | Iterable[PathLike] = (),
     influences: int | None = None,
-    fps: float | None = None,
+    rate: float | None = None,
     allow_outside: bool = False,
     cache: bool = True,
 ) -> Character:
@@ -40,19 +40,19 @@ def load(
     - `scale` multiplies all lengths, for files whose units are wrong (`scale=0.01`)
     - `clips`: more files, whose clips are fitted to this character (see `mw.retarget`)
     - `influences` keeps only the strongest influences of every vertex
-    - `fps`: the rate for formats whose motion is baked (None: the file's own, at least 30)
+    - `rate`: frames a second, for formats whose motion is baked (None: the file's own, at least 30)
     - `allow_outside` lets the file refer to others outside its own folder
     - `cache=False` neither looks into the cache nor writes to it
 
     What was repaired or left out is in `character.report`; a file that cannot be read raises `FormatError`.
     """
-    options = LoadOptions(scale, influences, fps, allow_outside)
+    options = LoadOptions(scale, influences, rate, allow_outside)
     extra = _paths("load: clips", [clips] if isinstance(clips, (str, os.PathLike)) else clips)
     character = _load_one(path, options, _validate.flag("load", "cache", cache))
     if extra:
         from marrow.io.clips import with_clips_of
 
-        motion = LoadOptions(scale, None, fps, allow_outside)
+        motion = LoadOptions(scale, None, rate, allow_outside)
         for name in extra:
             character = with_clips_of(character, _load_one(name, motion, cache), name)
     return character

@@ -25,6 +25,7 @@ from marrow.io.source import LoadOptions, Source
 from marrow.model import (
     Character,
     Clip,
+    Curve,
     Event,
     Image,
     Material,
@@ -92,6 +93,7 @@ class _Clip(msgspec.Struct):
     additive: bool
     windows: list[tuple[int, float, str]] = []
     start: float = 0.0
+    curves: list[tuple[str, list[float], list[float]]] = []
 
 
 class _Socket(msgspec.Struct):
@@ -121,6 +123,7 @@ class _Document(msgspec.Struct):
     materials: list[Material]
     images: list[_Image]
     report: list[ReportLine]
+    extras: dict[str, Any] = {}
 
 
 _DOCUMENT = msgspec.json.Decoder(_Document)
@@ -168,6 +171,7 @@ def write_to(file: Any, character: Character, metadata: Mapping[str, str] | None
             for i, m in enumerate(character.images)
         ],
         list(character.report),
+        character.extras,
     )
     try:
         text = msgspec.json.encode(document)
@@ -240,7 +244,10 @@ def _clip_out(clip: Clip, place: str, store: _Store) -> _Clip:
     }
     events = [(e.time, e.name) for e in clip.events]
     windows = [(k, e.duration, e.payload) for k, e in enumerate(clip.events) if e.duration or e.payload]
-    return _Clip(clip.name, arrays, clip.duration, events, clip.rate, clip.additive, windows, clip.start)
+    curves = [(c.name, c.times.tolist(), c.values.tolist()) for c in clip.curves]
+    return _Clip(
+        clip.name, arrays, clip.duration, events, clip.rate, clip.additive, windows, clip.start, curves
+    )
 
 
 # -------------------- reading
@@ -304,7 +311,8 @@ def _character_in(document: _Document, container: Container) -> Character:
         tracks = Tracks(_table_in(keys["table"]), keys["times"], keys["values"])
         lasting = {k: (seconds, payload) for k, seconds, payload in c.windows}
         events = tuple(Event(*e, *lasting.get(k, ())) for k, e in enumerate(c.events))
-        clips.append(Clip(c.name, skeleton, tracks, c.duration, events, c.rate, c.additive, c.start))
+        curves = tuple(Curve(name, np.array(times), np.array(values)) for name, times, values in c.curves)
+        clips.append(Clip(c.name, skeleton, tracks, c.duration, events, c.rate, c.additive, c.start, curves))
     return Character(
         skeleton,
         tuple(meshes),
@@ -313,6 +321,7 @@ def _character_in(document: _Document, container: Container) -> Character:
         tuple(Image(i.name, i.media_type, container.array(i.data).tobytes()) for i in document.images),
         document.name,
         Report(tuple(document.report)),
+        document.extras,
     )
 
 

@@ -20,17 +20,17 @@ class LoadOptions:
     """The options of `mw.load` that change what a reader makes of a file (so they are part of the cache key).
 
     `scale` multiplies all lengths on top of the format's own units. `influences` limits influences per
-    vertex. `fps` is the rate for formats that are baked (None: the file's own, at least 30). `allow_outside`
-    lets a file refer to others outside its own folder.
+    vertex. `rate` is that of formats that are baked, in frames a second (None: the file's own, at least 30).
+    `allow_outside` lets a file refer to others outside its own folder.
     """
 
     scale: float | None = None
     influences: int | None = None
-    fps: float | None = None
+    rate: float | None = None
     allow_outside: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("scale", "fps"):
+        for name in ("scale", "rate"):
             value = getattr(self, name)
             if value is not None:
                 _validate.set_fields(self, **{name: _validate.number("load", name, value, low=0, above=True)})

@@ -31,40 +31,40 @@ def write(
     *,
     clip: str | None = None,
     time: float | None = None,
-    fps: float | None = None,
+    rate: float | None = None,
 ) -> None:
     """Writes the surface in one pose: that of `clip` at `time` seconds (default 0), or at rest without a clip.
 
-    With `fps`, the whole clip is written, one file a frame: `walk.obj` becomes `walk.0000.obj`, `walk.0001.obj`, ...
+    With `rate`, the whole clip is written, one file a frame: `walk.obj` becomes `walk.0000.obj`, `walk.0001.obj`, ...
     """
     target = Path(path)
     if not any(len(m.triangles) for m in character.meshes):
         raise ValidationError(f"save: {target.suffix} holds triangles, and the character has none")
     put = _obj if target.suffix.lower() == ".obj" else _ply
-    for file, pose in _frames(character, target, clip, time, fps):
+    for file, pose in _frames(character, target, clip, time, rate):
         _write_one(character, pose, file, put)
 
 
 def _frames(
-    character: Character, path: Path, clip: str | None, time: float | None, fps: float | None
+    character: Character, path: Path, clip: str | None, time: float | None, rate: float | None
 ) -> Iterator[tuple[Path, Pose]]:
     if clip is None:
-        if time is not None or fps is not None:
-            raise ValidationError("save: time= and fps= need a clip=")
+        if time is not None or rate is not None:
+            raise ValidationError("save: time= and rate= need a clip=")
         yield path, character.skeleton.rest
         return
     chosen = character.clips[clip]
-    if fps is None:
+    if rate is None:
         yield path, chosen.sample(time or 0.0)
         return
-    if time is not None or not 0 < fps < 1e6:
-        raise ValidationError(f"save: expected time= or a positive fps=, got time={time}, fps={fps}")
-    count = math.floor(chosen.duration * fps + 1e-3) + 1
+    if time is not None or not 0 < rate < 1e6:
+        raise ValidationError(f"save: expected time= or a positive rate=, got time={time}, rate={rate}")
+    count = math.floor(chosen.duration * rate + 1e-3) + 1
     if count > MAX_FRAMES:
-        raise ValidationError(f"save: {count} frames are more files than a folder should hold; lower fps")
+        raise ValidationError(f"save: {count} frames are more files than a folder should hold; lower rate")
     digits = max(4, len(str(count - 1)))
     for i in range(count):
-        yield path.with_name(f"{path.stem}.{i:0{digits}d}{path.suffix}"), chosen.sample(i / fps)
+        yield path.with_name(f"{path.stem}.{i:0{digits}d}{path.suffix}"), chosen.sample(i / rate)
 
 
 def _write_one(

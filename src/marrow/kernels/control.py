@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from marrow.kernels.control_curves import write_curves
 from marrow.kernels.control_machine import (
     advance_fades,
     advance_machines,
@@ -46,6 +47,7 @@ from marrow.kernels.control_tables import (
     ADDITIVE,
     BLEND,
     CLIP,
+    CURVE,
     LAYER,
     LERP,
     MACHINE,
@@ -82,7 +84,7 @@ def advance_parameters(graph, state, n, d):
     for p in range(len(graph.parameters)):
         parameter = graph.parameters[p]
         column = parameter["column"]
-        if parameter["kind"] == TRIGGER:
+        if parameter["kind"] == TRIGGER or parameter["kind"] == CURVE:
             continue
         value, goal = state.values[n, column], state.goals[n, column]
         if value == goal:
@@ -275,6 +277,8 @@ def step(graph, state, room, n, dt):
     current = new or changed
     if current:
         move(graph, state, room, n, 0.0)
+        if new:
+            write_curves(graph, state, room, n)
         instance["new"] = 0
     left, fired = dt, 0
     while True:

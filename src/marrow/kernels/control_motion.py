@@ -7,7 +7,6 @@ import numpy as np
 from marrow.kernels.control_spread import value_of
 from marrow.kernels.control_tables import CLIP_EVENT, EVENT_ENDED, EVENT_INSIDE, RUNNING, STOPPED
 
-
 LONG = 0.25
 """Seconds of a step from which on whole rounds of a sync group are made at once."""
 MOST_INTERVALS = 100_000

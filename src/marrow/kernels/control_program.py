@@ -7,6 +7,7 @@ gives a pose, to the function or at the end.
 
 from __future__ import annotations
 
+from marrow.kernels.control_curves import write_curves
 from marrow.kernels.control_motion import note_windows
 from marrow.kernels.control_spread import TINY, value_of
 from marrow.kernels.control_tables import (
@@ -223,6 +224,7 @@ def write_program(graph, state, room, n):
     for r in range(len(room.sums)):
         room.sums[r] = 0
     write_nodes(graph, state, room, n, 0, len(graph.order), 0.0, -1, -1)
+    write_curves(graph, state, room, n)
     tick = room.counters[0]["tick"]
     for f in range(len(graph.functions)):
         seen = room.work[graph.functions[f]["node"]]["seen"] == tick

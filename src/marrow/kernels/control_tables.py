@@ -21,7 +21,7 @@ CLIP, POSE, BLEND, LERP, SPACE1, SPACE2, SPEED, MACHINE, LAYER, ADDITIVE, SLOT, 
 )
 
 # -- kinds of parameters --------------------------------------------------------------------------------------------
-FLOAT, BOOL, TRIGGER, VECTOR = range(4)
+FLOAT, BOOL, TRIGGER, VECTOR, CURVE = range(5)
 
 # -- what may interrupt a transition --------------------------------------------------------------------------------
 BY_ANY, BY_HIGHER, BY_NONE = range(3)
@@ -131,7 +131,10 @@ SPACE = _record(
 )
 PROCEDURAL_ROW = _record(code=i8, index=i8, refs=i8, count=i8, vector=i8)
 FUNCTION_ROW = _record(node=i8, program=i8, memory=i8)
-CLIP_ROW = _record(duration=f8, rate=f8, first_event=i8, events=i8, windows=i8, root=i8, frames=i8)
+CLIP_ROW = _record(
+    duration=f8, rate=f8, first_event=i8, events=i8, windows=i8, first_curve=i8, curves=i8, root=i8, frames=i8
+)
+CURVE_ROW = _record(column=i8, keys=i8, count=i8, default=f8)
 EVENT = _record(time=f8, end=f8, name=i8)
 PARAMETER = _record(kind=i8, column=i8, wraps=i8, smoothing=f8, low=f8, high=f8)
 
@@ -156,6 +159,7 @@ class GraphTables(NamedTuple):
     procedurals: Any
     functions: Any
     clips: Any
+    curves: Any
     events: Any
     roots: Any
     parameters: Any
@@ -286,7 +290,7 @@ GraphTables.KINDS = {  # type: ignore[attr-defined]
     "nodes": (NODE, "?"), "links": "i8[?]", "numbers": "f8[?]", "constants": "f8[?]", "order": "i8[?]", "leaves": (LEAF, "?"),
     "groups": (GROUP, "?"), "machines": (MACHINE_ROW, "?"), "states": (STATE, "?"), "transitions": (TRANSITION, "?"),
     "rules": (RULE, "?"), "layers": (LAYER_ROW, "?"), "slots": (SLOT_ROW, "?"), "spaces": (SPACE, "?"),
-    "procedurals": (PROCEDURAL_ROW, "?"), "functions": (FUNCTION_ROW, "?"), "clips": (CLIP_ROW, "?"), "events": (EVENT, "?"),
+    "procedurals": (PROCEDURAL_ROW, "?"), "functions": (FUNCTION_ROW, "?"), "clips": (CLIP_ROW, "?"), "curves": (CURVE_ROW, "?"), "events": (EVENT, "?"),
     "roots": "f8[?,7]", "parameters": (PARAMETER, "?"),
 }  # fmt: skip
 CrowdState.KINDS = {  # type: ignore[attr-defined]

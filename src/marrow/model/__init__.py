@@ -2,6 +2,7 @@
 
 from marrow.model.character import Character, Clips, Palette
 from marrow.model.clip import Clip, Event, Track, Tracks
+from marrow.model.curve import Curve
 from marrow.model.material import Image, Material, Texture
 from marrow.model.mesh import Mesh, Section
 from marrow.model.morph import MorphTarget
@@ -19,6 +20,7 @@ __all__ = [
     "Character",
     "Clip",
     "Clips",
+    "Curve",
     "Event",
     "Image",
     "InfluenceLimit",

@@ -82,9 +82,26 @@ class Palette(Asset):
         return len(self.joints)
 
 
+def _plain(place: str, value: Any) -> Any:
+    """A copy of JSON-like data; anything else is refused."""
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            raise ValidationError(f"Character.{place}: keys must be text")
+        return {key: _plain(f"{place}.{key}", inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(place, inner) for inner in value]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise ValidationError(f"Character.{place}: expected JSON-like data, got {type(value).__name__}")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Character(Asset):
-    """A skeleton with its meshes, clips, materials and images, and the importer's `report`."""
+    """A skeleton with its meshes, clips, materials and images, and the importer's `report`.
+
+    `extras` is what authors and other programs noted in the file, as plain JSON-like data; marrow keeps it and does not
+    look at it.
+    """
 
     skeleton: Skeleton
     meshes: tuple[Mesh, ...] = ()
@@ -93,6 +110,7 @@ class Character(Asset):
     images: tuple[Image, ...] = ()
     name: str = ""
     report: Report = field(default_factory=Report)
+    extras: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _validate.instance("Character", "skeleton", self.skeleton, Skeleton)
@@ -137,6 +155,7 @@ class Character(Asset):
             images=images,
             name=_validate.name("Character", "name", self.name),
             report=_validate.instance("Character", "report", self.report, Report),
+            extras=_plain("extras", self.extras),
         )
 
     @cached_property

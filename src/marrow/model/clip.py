@@ -18,6 +18,7 @@ from marrow.errors import ValidationError
 from marrow.model import _late, _validate
 from marrow.model._asset import Asset, freeze, same
 from marrow.model._clip_tools import ClipTools
+from marrow.model.curve import Curve
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
 
@@ -199,7 +200,8 @@ def value_sizes(table: Array) -> Array:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Clip(Asset, ClipTools):
-    """One animation of a skeleton: `tracks`, `duration` in seconds (the last key when left out), `events` by time.
+    """One animation of a skeleton: `tracks`, `duration` in seconds (the last key when left out), `events` by time,
+    `curves`: numbers by name.
 
     Joints and morphs without a track keep the skeleton's rest value. `rate` is the frame rate the file says it was made
     at, where it says so. `start` is when it began in the take it was cut from, in seconds.
@@ -213,6 +215,7 @@ class Clip(Asset, ClipTools):
     rate: float | None = None
     additive: bool = False
     start: float = 0.0
+    curves: tuple[Curve, ...] = ()
 
     def __post_init__(self) -> None:
         who = f"Clip({_validate.name('Clip', 'name', self.name)!r})"
@@ -243,9 +246,14 @@ class Clip(Asset, ClipTools):
         events = _checked_events(who, self.events, duration)
         additive = _validate.flag(who, "additive", self.additive)
         start = _validate.number(who, "start", self.start)
+        curves = _validate.items(who, "curves", self.curves, Curve)
+        names = [curve.name for curve in curves]
+        if len(set(names)) != len(names):
+            raise ValidationError(f"{who}.curves: two have the same name")
         _validate.set_fields(
-            self, tracks=tracks, duration=duration, events=events, rate=rate, additive=additive, start=start
-        )
+            self, tracks=tracks, duration=duration, events=events, rate=rate, additive=additive, start=start,
+            curves=curves,
+        )  # fmt: skip
 
     def sample(self, time: ArrayLike, *, loop: bool = False) -> Pose:
         """The pose at `time`, in seconds: a scalar gives one pose, an array `(...)` a batch of poses.

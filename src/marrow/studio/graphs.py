@@ -31,6 +31,7 @@ def describe_graph(graph: Graph, skeleton: Skeleton) -> d.GraphInfo:
         parameters=[
             d.ParameterInfo(name, p.type, p.default, _range(name, p, walked), p.smoothing)
             for name, p in graph.parameters.items()
+            if p.type != "curve"
         ],
         nodes=[_node(graph, *place) for place in walked],
         machines=[_machine(node, path) for node, path, *_ in walked if isinstance(node, n.StateMachine)],
@@ -71,7 +72,9 @@ def _node(graph: Graph, node: Any, path: str, parent: str | None, role: str) -> 
         role=role,
         clip=clip,
         details=_details(node),
-        parameters=[p for p in _parameters_of(node) if p in graph.parameters],
+        parameters=[
+            p for p in _parameters_of(node) if p in graph.parameters and graph.parameters[p].type != "curve"
+        ],
     )
 
 

@@ -76,8 +76,8 @@ def test_scale_multiplies_what_the_units_say(load) -> None:  # type: ignore[no-u
     )
 
 
-def test_fps_bakes_at_that_rate(load) -> None:  # type: ignore[no-untyped-def]
-    track = load(flag(), fps=10.0).clips[0].tracks[0]
+def test_rate_bakes_at_that_rate(load) -> None:  # type: ignore[no-untyped-def]
+    track = load(flag(), rate=10.0).clips[0].tracks[0]
     np.testing.assert_allclose(track.times, np.arange(11) / 10, atol=1e-6)
 
 

@@ -97,9 +97,9 @@ export function graphPanel(app: App): HTMLElement {
         { class: `node ${mask ? "masked" : ""}`, transform: `translate(${at.x},${at.y})`, "data-path": node.path, ...(mask ? { tabindex: 0, role: "button", "aria-label": `Show the mask of ${node.title} on the skeleton`, onclick: () => showMask(masked === node.path ? null : node.path) } : {}) },
         s("rect", { width: BOX.width, height: at.height, rx: 6 }),
         s("rect", { class: "level", x: 0, y: at.height - 2.5, width: 0, height: 2.5, rx: 1.2 }),
-        s("text", { x: 9, y: leaf ? 14 : subtitle ? 15 : 22, class: "node-title" }, clip(node.title === node.kind ? kindName(node.kind) : node.title, 17)),
+        s("text", { x: 9, y: leaf ? 14 : subtitle ? 15 : 22, class: "node-title" }, clip(node.title === node.kind ? kindName(node.kind) : node.title, mask || machine ? 13 : 17)),
         subtitle && !leaf ? s("text", { x: 9, y: 28, class: "node-role" }, clip(subtitle, 23)) : null,
-        mask || machine ? s("text", { x: BOX.width - 8, y: 15, class: "node-badge", "text-anchor": "end" }, mask ? "mask" : "states") : null,
+        mask || machine ? s("text", { x: BOX.width - 8, y: 15, class: "node-badge", "text-anchor": "end" }, mask ? "mask" : "▸") : null,
         s("title", {}, [`${node.kind} ${node.title}`, ...Object.entries(node.details).map(([k, v]) => `${k}: ${v}`), ...(mask ? ["Click to show its mask on the skeleton"] : [])].join("\n")),
       );
       boxes.set(node.path, group);

@@ -6,6 +6,8 @@ import { enterGraph, words } from "./steer";
 
 const SIZE = 240;
 const MARGIN = 26;
+const LETTER = 5.6;
+const LINE = 12;
 
 export interface Pad {
   element: HTMLElement;
@@ -32,19 +34,32 @@ export function blendPad(app: App, graph: GraphInfo, space: BlendSpaceInfo): Pad
   const triangles = space.triangles.map((corners) =>
     s("polygon", { class: "pad-triangle", points: corners.map((i) => `${toX(space.points[i].x)},${toY(space.points[i].y)}`).join(" ") }),
   );
-  const points = space.points.map((point) => s("circle", { class: "pad-point", cx: toX(point.x), cy: toY(point.y), r: 4 }));
-  const names = space.points.map((point) => {
+  const points = space.points.map((point) =>
+    s("circle", { class: "pad-point", cx: toX(point.x), cy: toY(point.y), r: 4 }, s("title", {}, point.label)),
+  );
+  const labels = space.points.map((point) => {
     const px = toX(point.x);
     const anchor = px < 50 ? "start" : px > SIZE - 50 ? "end" : "middle";
-    return s("text", { class: "pad-name", x: anchor === "middle" ? px : anchor === "start" ? Math.max(4, px - 6) : Math.min(SIZE - 4, px + 6), y: toY(point.y) - 9, "text-anchor": anchor }, point.label);
+    const at = anchor === "middle" ? px : anchor === "start" ? Math.max(4, px - 6) : Math.min(SIZE - 4, px + 6);
+    const width = LETTER * point.label.length;
+    const left = anchor === "middle" ? at - width / 2 : anchor === "start" ? at : at - width;
+    return { text: s("text", { class: "pad-name", x: at, y: toY(point.y) - 9, "text-anchor": anchor }, point.label), left, right: left + width, y: toY(point.y) };
   });
+  const names = labels.map((label) => label.text);
+  // Where points lie close together only names that have room are written; the heaviest point is named below.
+  const kept: typeof labels = [];
+  for (const label of [...labels].sort((a, b) => a.right - a.left - (b.right - b.left))) {
+    if (kept.some((other) => Math.abs(other.y - label.y) < LINE && label.left < other.right + 4 && other.left < label.right + 4)) label.text.remove();
+    else kept.push(label);
+  }
+  const crowded = kept.length < labels.length;
   const dot = s("circle", { class: "pad-dot", r: 8 });
   const drawing = s(
     "svg",
     { viewBox: `0 0 ${SIZE} ${SIZE}`, class: "pad", tabindex: 0, role: "slider", "aria-label": `Blend space of ${words(x)} and ${words(y)}`, "aria-valuemin": x0, "aria-valuemax": x1 },
-    ...triangles, ...points, ...names, dot,
+    ...triangles, ...points, ...kept.map((label) => label.text), dot,
   );
-  const readout = h("div", { class: "pad-axes" }, h("span", {}), h("span", {}));
+  const readout = h("div", { class: "pad-axes" }, h("span", {}), h("span", { class: "pad-heaviest" }), h("span", {}));
 
   function place(): void {
     dot.setAttribute("cx", String(toX(clamp(now.x, x0, x1))));
@@ -52,7 +67,7 @@ export function blendPad(app: App, graph: GraphInfo, space: BlendSpaceInfo): Pad
     drawing.setAttribute("aria-valuenow", now.x.toFixed(3));
     drawing.setAttribute("aria-valuetext", `${words(x)} ${now.x.toFixed(2)}, ${words(y)} ${now.y.toFixed(2)}`);
     readout.children[0].textContent = `${words(x)} → ${now.x.toFixed(2)}`;
-    readout.children[1].textContent = `${words(y)} ↑ ${now.y.toFixed(2)}`;
+    readout.children[2].textContent = `${words(y)} ↑ ${now.y.toFixed(2)}`;
   }
 
   function move(nx: number, ny: number): void {
@@ -104,6 +119,10 @@ export function blendPad(app: App, graph: GraphInfo, space: BlendSpaceInfo): Pad
         points[i].classList.toggle("on", weight > 0.01);
         names[i].classList.toggle("on", weight > 0.01);
       });
+      if (!crowded) return;
+      const heaviest = shown.indexOf(Math.max(...shown));
+      const name = shown[heaviest] > 0.01 ? space.points[heaviest].label : "";
+      if (readout.children[1].textContent !== name) readout.children[1].textContent = name;
     },
   };
 }

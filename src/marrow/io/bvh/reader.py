@@ -46,7 +46,7 @@ def read(source: Source, options: LoadOptions) -> Character:
     if motion is None:
         report.add("warning", "MOTION", "the file has no motion, only a skeleton")
     else:
-        clip = _clip(data, motion.end(), joints, skeleton, scale, options.fps, source.path, report)
+        clip = _clip(data, motion.end(), joints, skeleton, scale, options.rate, source.path, report)
         if clip is not None:
             clips.append(clip)
     return Character(skeleton, clips=clips, name=source.path.stem, report=report.build())  # type: ignore[arg-type]
@@ -115,7 +115,7 @@ def _frame_time(word: bytes, frames: int, fps: float | None, path: Path, report:
     if 0 < frame_time < 1e6 and frame_time * frames < 1e9:
         return frame_time
     if fps is not None:
-        report.add("repaired", "MOTION", f"Frame Time is {frame_time:g}; fps={fps:g} was used")
+        report.add("repaired", "MOTION", f"Frame Time is {frame_time:g}; rate={fps:g} was used")
         return 1 / fps
     if frames == 1:
         report.add(
@@ -126,7 +126,7 @@ def _frame_time(word: bytes, frames: int, fps: float | None, path: Path, report:
         f"Frame Time is {frame_time:g} for {frames} frames",
         path=path,
         place="MOTION",
-        remedy="pass fps= to set the rate",
+        remedy="pass rate= to set it",
     )
 
 

@@ -26,7 +26,7 @@ from marrow.errors import ResourceLimitError, ValidationError
 from marrow.io.atomic import replacing
 from marrow.io.bvh.selection import selected_joints
 from marrow.math import affine, quaternion, transform
-from marrow.model import Character, Clip, Pose
+from marrow.model import Character, Clip, Pose, _validate
 
 __all__ = ["write"]
 
@@ -56,20 +56,20 @@ def write(
     path: Path | str,
     *,
     clip: str | None = None,
-    fps: float | None = None,
+    rate: float | None = None,
     scale: float = 1.0,
     joints: Iterable[str] | None = None,
 ) -> None:
     """Writes a clip of a character: `clip` by name (it may be left out when there is just one; without any
-    clip the rest pose is one frame), at `fps` frames a second (default: the clip's own rate, 30 where it has
+    clip the rest pose is one frame), at `rate` frames a second (default: the clip's own rate, 30 where it has
     none).
 
     `scale` multiplies all lengths: `scale=100` writes the centimetres that most BVH tools expect. `joints` are the
     names (or patterns, such as `mixamorig:*`) of those to write; by default all that are bones: what moves a
     skin, and what hangs on that, without the nodes of meshes.
     """
-    if fps is not None and not 0 < fps < 1e6:
-        raise ValidationError(f"save: fps must be a positive number, got {fps}")
+    if rate is not None:
+        rate = _validate.number("save", "rate", rate, low=0, above=True, high=1e6)
     if not 0 < scale < math.inf:
         raise ValidationError(f"save: scale must be a positive number, got {scale}")
     skeleton = character.skeleton
@@ -77,13 +77,13 @@ def write(
         raise ValidationError("save: a BVH file needs at least one joint, the character has none")
     chosen = _chosen(character, clip)
     kept = selected_joints(character, chosen, joints)
-    rate = fps or (_own_rate(chosen) if chosen else None) or 30.0
+    rate = rate or (_own_rate(chosen) if chosen else None) or 30.0
     frames = math.ceil(chosen.duration * rate - 1e-3) + 1 if chosen else 1
     if frames * len(skeleton) * 6 > MAX_VALUES:
         raise ResourceLimitError(
             f"{frames} frames of {len(skeleton)} joints are more than a BVH file should hold",
             path=path,
-            remedy="lower fps",
+            remedy="lower rate",
         )
     pose = chosen.sample(np.arange(frames) / rate) if chosen else skeleton.rest.reshape(1)
     tree = _tree(character, kept, chosen)

@@ -25,7 +25,7 @@ def read(source: Source, options: LoadOptions) -> Character:
     from marrow.io.process import Reader, ask
 
     reader = Reader("FBX", "marrow.io.fbx.child", "ufbx", "")
-    asked = {"scale": options.scale, "fps": options.fps}
+    asked = {"scale": options.scale, "fps": options.rate}
     answer = ask(reader, source.data, asked, size=len(source.data), path=source.path)
     try:
         container = Container(answer)

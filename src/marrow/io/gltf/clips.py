@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.errors import ValidationError
 from marrow.io.gltf import notes
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.geometry import Channels
@@ -17,7 +18,7 @@ from marrow.io.gltf.scene import UNIT_TOLERANCE, Tree
 from marrow.io.gltf.schema import Animation, Sampler
 from marrow.math import quaternion
 from marrow.math.elementary import dot
-from marrow.model import Clip, Event, Skeleton, Tracks
+from marrow.model import Clip, Curve, Event, Skeleton, Tracks
 from marrow.model._validate import owned
 from marrow.model.clip import INTERPOLATIONS, PATHS, TRACK_DTYPE, value_sizes
 
@@ -76,7 +77,8 @@ def read_clips(ctx: Context, tree: Tree, channels: Channels, skeleton: Skeleton)
             additive=noted.additive,
             start=noted.start,
         )
-        clips.append(clip.replace(events=_events_inside(clip, noted, ctx)))
+        events, curves = _events_inside(clip, noted, ctx), _curves(clip, noted, ctx)
+        clips.append(clip.replace(events=events, curves=curves))
     return clips
 
 
@@ -97,6 +99,17 @@ def _events_inside(clip: Clip, noted: ClipNotes, ctx: Context) -> tuple[Event, .
             seconds, payload = lasting.get(k, (0.0, ""))
             found.append(Event(time, name, max(min(seconds, clip.duration - time), 0.0), payload))
     return tuple(found)
+
+
+def _curves(clip: Clip, noted: ClipNotes, ctx: Context) -> tuple[Curve, ...]:
+    """The curves of a clip; what is no curve is dropped and said."""
+    found: dict[str, Curve] = {}
+    for name, times, values in noted.curves:
+        try:
+            found.setdefault(name, Curve(name, np.array(times), np.array(values)))
+        except ValidationError as error:
+            ctx.report.add("dropped", clip.name, f"a curve: {error}")
+    return tuple(found.values())
 
 
 def _positive(value: float | None) -> float | None:

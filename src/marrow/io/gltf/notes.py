@@ -84,10 +84,12 @@ class SceneNotes(Struct, gc=False, omit_defaults=True):
 
 
 class ClipNotes(Struct, gc=False, omit_defaults=True):
-    """`windows`: the number of an event, how long it lasts, its payload. `morphs`: the only morph channels that really have tracks. `still`: the clip has no tracks at all."""
+    """`windows`: the number of an event, how long it lasts, its payload. `curves`: name, times, values. `morphs`: the
+    only morph channels that really have tracks. `still`: the clip has no tracks at all."""
 
     events: list[tuple[float, str]] = []
     windows: list[tuple[int, float, str]] = []
+    curves: list[tuple[str, list[float], list[float]]] = []
     rate: float | None = None
     additive: bool = False
     duration: float | None = None

@@ -11,6 +11,7 @@ from marrow.io.gltf.clips import read_clips
 from marrow.io.gltf.container import parse
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.extensions import rewrite
+from marrow.io.gltf.extras import read_extras
 from marrow.io.gltf.geometry import read_channels, read_meshes
 from marrow.io.gltf.materials import read_images, read_materials
 from marrow.io.gltf.scene import read_sockets, read_tree, rest_transforms
@@ -77,5 +78,6 @@ def _read(source: Source, options: LoadOptions) -> Character:
         read_materials(ctx, images),
         images,
         name=source.path.stem if noted_name is None else noted_name,
+        extras=read_extras(ctx, tree),
         report=report.build(),
     )

@@ -51,6 +51,8 @@ NOTHING = Raw()
 class Asset(Struct, gc=False):
     version: str = "2.0"
     minVersion: str | None = None
+    copyright: str | None = None
+    extras: Raw = NOTHING
 
 
 class Buffer(Struct, gc=False):
@@ -236,6 +238,7 @@ class MaterialDef(Struct, gc=False):
     alphaCutoff: float = 0.5
     doubleSided: bool = False
     extensions: Extensions | None = None
+    extras: Raw = NOTHING
 
 
 class TextureDef(Struct, gc=False):

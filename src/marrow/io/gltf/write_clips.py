@@ -68,6 +68,7 @@ def write_clip(builder: Builder, clip: Clip, morph_nodes: Sequence[MorphNode]) -
     last = float(clip.tracks.times.max(initial=0.0))
     noted = ClipNotes(
         events=[(float(e.time), e.name) for e in clip.events],
+        curves=[(c.name, c.times.tolist(), c.values.tolist()) for c in clip.curves],
         windows=[(k, e.duration, e.payload) for k, e in enumerate(clip.events) if e.duration or e.payload],
         rate=clip.rate,
         additive=clip.additive,

@@ -21,6 +21,7 @@ from marrow.errors import FormatError
 from marrow.io.atomic import replacing
 from marrow.io.gltf.builder import Builder, short_floats
 from marrow.io.gltf.container import BIN_CHUNK, JSON_CHUNK, MAGIC
+from marrow.io.gltf.extras import with_extras
 from marrow.io.gltf.naming import Names, target_names
 from marrow.io.gltf.notes import NodeNotes, SceneNotes, SocketNote, to_extras
 from marrow.io.gltf.write_clips import MorphNode, target_rest, write_clip
@@ -105,7 +106,10 @@ def _document(builder: Builder, character: Character, compress: bool) -> dict[st
     scene = _Scene(builder, character)
     for clip in character.clips.values():
         write_clip(builder, clip, scene.morph_nodes)
-    document: dict[str, Any] = {"asset": {"version": "2.0", "generator": f"marrow {__version__}"}}
+    _put_extras(builder, character)
+    document: dict[str, Any] = {
+        "asset": {"version": "2.0", "generator": f"marrow {__version__}"} | _asset(character)
+    }
     if compress:
         from marrow.io.gltf.compression import compress as packed
 
@@ -116,6 +120,29 @@ def _document(builder: Builder, character: Character, compress: bool) -> dict[st
         document["extensionsRequired"] = sorted(builder.extensions_required)
     document |= {"scene": 0, "scenes": [scene.definition]}
     return document | builder.objects
+
+
+def _asset(character: Character) -> dict[str, Any]:
+    kept = character.extras.get("asset")
+    kept = kept if isinstance(kept, dict) else {}
+    found = {"copyright": kept["copyright"]} if isinstance(kept.get("copyright"), str) else {}
+    return found | ({"extras": kept["extras"]} if kept.get("extras") is not None else {})
+
+
+def _put_extras(builder: Builder, character: Character) -> None:
+    """What other programs had put on things of these names."""
+    if not character.extras:
+        return
+    names = character.skeleton.names
+    for kind, group in (
+        ("joints", "nodes"),
+        ("meshes", "meshes"),
+        ("materials", "materials"),
+        ("clips", "animations"),
+    ):
+        for i, item in enumerate(builder.objects.get(group, [])):
+            if kind != "joints" or i < len(names):
+                with_extras(item, character.extras, kind, item.get("name", ""))
 
 
 class _Scene:

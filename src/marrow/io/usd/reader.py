@@ -80,7 +80,7 @@ def _character(
         if mesh is not None:
             meshes.append(mesh)
     skeleton = nodes.skeleton(reader.morph_names)
-    clips = _clips(stage, nodes, list(rigs.values()), skeleton, facts_of(stage), options.fps, report)
+    clips = _clips(stage, nodes, list(rigs.values()), skeleton, facts_of(stage), options.rate, report)
     character = Character(
         skeleton,
         tuple(meshes),

@@ -2,7 +2,7 @@
 
 All joints are one Skeleton below a SkelRoot. The first clip is bound to it; the others lie beside as
 SkelAnimations, since a stage has one timeline. USD interpolates straight between samples, so clips are sampled at
-one rate (`fps`, by default their own).
+one rate (`rate`, by default their own).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from marrow.errors import FormatError, MissingExtraError, ValidationError
 from marrow.io.usd.write_materials import write_materials
 from marrow.math import affine
-from marrow.model import Character, Clip, Mesh
+from marrow.model import Character, Clip, Mesh, _validate
 
 __all__ = ["write"]
 
@@ -27,14 +27,14 @@ Array = NDArray[Any]
 MAX_VALUES = 200_000_000
 
 
-def write(character: Character, path: Path | str, *, fps: float | None = None) -> None:
+def write(character: Character, path: Path | str, *, rate: float | None = None) -> None:
     """Writes the stage (`.usda`, `.usdc` or `.usd`), its textures in a folder beside it."""
     try:
         from pxr import Tf, Usd, UsdGeom, UsdSkel
     except ImportError:
         raise MissingExtraError("usd-core", "usd", "writing USD files") from None
-    if fps is not None and not 0 < fps < 1e6:
-        raise ValidationError(f"save: fps must be a positive number, got {fps}")
+    if rate is not None:
+        rate = _validate.number("save", "rate", rate, low=0, above=True, high=1e6)
     if not len(character.skeleton):
         raise ValidationError("save: a USD stage needs at least one joint, the character has none")
     target = Path(path)
@@ -58,7 +58,7 @@ def write(character: Character, path: Path | str, *, fps: float | None = None) -
     for mesh in character.meshes:
         _write_mesh(stage, top, character, mesh, skeleton, binds, channels, materials, names)
     rates = [c.rate or c.key_rate for c in character.clips.values()]
-    rate = float(fps or next((r for r in rates if r), 30.0))
+    rate = float(rate or next((r for r in rates if r), 30.0))
     stage.SetTimeCodesPerSecond(rate)
     stage.SetFramesPerSecond(rate)
     for i, clip in enumerate(character.clips.values()):
@@ -266,7 +266,7 @@ def _write_clip(
     frames = math.ceil(clip.duration * rate - 1e-3) + 1
     if frames * len(tokens) * 10 > MAX_VALUES:
         raise ValidationError(
-            f"save: clip {clip.name!r} has {frames} frames of {len(tokens)} joints; lower fps"
+            f"save: clip {clip.name!r} has {frames} frames of {len(tokens)} joints; lower rate"
         )
     made = UsdSkel.Animation.Define(stage, f"{top}/{names.of(clip.name, top)}")
     made.CreateJointsAttr(tokens)
