@@ -92,6 +92,38 @@ def test_a_rest_pose_caught_in_motion_does_not_matter_where_joints_have_the_same
     assert np.degrees(angles).max() < 0.1
 
 
+@pytest.mark.parametrize("amount", [0.2, 1.0, 3.0])
+@pytest.mark.parametrize("side", ["onto a character", "onto a skeleton", "from a skeleton"])
+def test_rest_rotations_at_random_change_nothing(hero: mw.Character, amount: float, side: str) -> None:
+    """Every joint below the hips rests turned by up to `amount` radians: the surface is the same all the same."""
+    rng = np.random.default_rng(int(10 * amount))
+    old = hero.skeleton
+    axes = rng.normal(size=(len(old), 3))
+    turns = quaternion.from_axis_angle(
+        axes / np.linalg.norm(axes, axis=1, keepdims=True), rng.uniform(-amount, amount, len(old))
+    )
+    turns[:2] = [0, 0, 0, 1]
+    rest = old.rest.replace(rotation=quaternion.multiply(old.rest.rotation, turns))
+    bones = mw.Skeleton(old.names, old.parents, rest, old.morph_names)
+    clip = hero.clips["attack"]
+    if side == "from a skeleton":
+        every = mw.Clip.from_poses(
+            "attack",
+            bones,
+            clip.sample(np.linspace(0, clip.duration, 30)),
+            times=np.linspace(0, clip.duration, 30),
+        )
+        made, who = mw.retarget(every, onto=hero.replace(clips=())), hero
+    else:
+        who = hero.replace(skeleton=bones, clips=())
+        made = mw.retarget(clip, onto=who if side == "onto a character" else bones)
+    times = clip.duration / 29 * np.array([3, 12, 20])
+    poses = [
+        c.sample(times).replace(morphs=np.zeros((3, len(old.morph_names)), np.float32)) for c in (made, clip)
+    ]
+    np.testing.assert_allclose(mw.skin(who, poses[0]).positions, mw.skin(hero, poses[1]).positions, atol=5e-4)
+
+
 @pytest.mark.parametrize("degrees", [90, 180, 270])
 def test_who_rests_facing_another_way_moves_facing_that_way(hero: mw.Character, degrees: float) -> None:
     turn = quaternion.from_axis_angle([0.0, 1.0, 0.0], np.radians(degrees))

@@ -76,7 +76,7 @@ def plant_feet(tool: Retargeter, pose: Pose, world: Array, tracks: LocalTracks, 
         depth = (mine.place[:, k, :, 1] + shift[:, None, 1] - mine.rest[k]).min(axis=1)
         shift[:, 1] += np.maximum(-depth, 0.0)
         if np.abs(shift).max(initial=0.0) > 1e-5 * mine.leg:
-            move_end(tool.target, chains[f"{side}_leg"], shift, body, model, tracks)
+            move_end(tool.target, chains[f"{side}_leg"], shift, body, model, tracks, tool.rest_t.frame[:, 2])
 
 
 def _leg(model: Array, chain: tuple[int, ...]) -> Array:
@@ -172,16 +172,23 @@ def _ease(u: Array) -> Array:
 
 
 def move_end(
-    skeleton: Skeleton, chain: tuple[int, ...], shift: Array, body: Pose, model: Array, tracks: LocalTracks
+    skeleton: Skeleton,
+    chain: tuple[int, ...],
+    shift: Array,
+    body: Pose,
+    model: Array,
+    tracks: LocalTracks,
+    bends: Array,
 ) -> Array:
     """Moves the end of a limb (foot, hand) by `shift (T, 3)` in model space, keeping how it is turned. `model` are the
-    matrices of `body`, before other limbs were moved or after. Returns how far the end stays off `(T,)`."""
+    matrices of `body`, before other limbs were moved or after; `bends (3,)` is where such a limb bends at rest. Returns how
+    far the end stays off `(T,)`."""
     upper, lower, end = chain[:3]
     at = model[..., 3][:, [upper, lower, end]].astype(np.float64)
     moves = np.abs(shift).max(axis=1) > 1e-7
     parents = [int(skeleton.parents[j]) for j in chain[:3]]
     own = {j: _model_rotation(skeleton, body, j) for j in {upper, lower, end, *parents} if j >= 0}
-    hint = quaternion.rotate(own[upper], _bend_at_rest(skeleton, chain))
+    hint = quaternion.rotate(own[upper], _bend_at_rest(skeleton, chain, bends))
     found = reach(at[:, 0], at[:, 1], at[:, 2], at[:, 2] + shift, most=MOST, hint=hint)
     still = quaternion.identity(dtype=np.float64)
     turn_upper = np.where(moves[:, None], found.upper, still)
@@ -198,7 +205,7 @@ def move_end(
     for j, values in made.items():
         tracks[j, 1] = values.astype(np.float32)
         body.rotation[:, j] = tracks[j, 1]
-    if (stretch > 1 + 1e-6).any():
+    if (np.abs(stretch - 1) > 1e-6).any():
         # A longer bone is a joint further from the one above it.
         for above, j in ((upper, lower), (lower, end)):
             for k in _path(skeleton, above, j):
@@ -226,12 +233,12 @@ def _model_rotation(skeleton: Skeleton, body: Pose, joint: int) -> Array:
     return out
 
 
-def _bend_at_rest(skeleton: Skeleton, chain: tuple[int, ...]) -> Array:
-    """Where a straight limb bends, in the frame of its first joint: as it does at rest, else forward, as a knee does."""
+def _bend_at_rest(skeleton: Skeleton, chain: tuple[int, ...], usual: Array) -> Array:
+    """Where a straight limb bends, in the frame of its first joint: as it clearly does at rest, else as such limbs do."""
     rest = skeleton.rest_model[..., 3][list(chain[:3])].astype(np.float64)
     line = rest[2] - rest[0]
     bent = rest[1] - rest[0] - line * ((rest[1] - rest[0]) @ line / max(float(line @ line), 1e-12))
-    hint = bent if np.linalg.norm(bent) > 3e-3 * np.linalg.norm(line) else np.array([0.0, 0.0, 1.0])
+    hint = bent if np.linalg.norm(bent) > 0.03 * np.linalg.norm(line) else usual
     turned = quaternion.identity(dtype=np.float64)
     for j in (*reversed(skeleton.ancestors(chain[0])), chain[0]):
         turned = quaternion.multiply(turned, np.asarray(skeleton.rest.rotation[j], np.float64))
@@ -265,4 +272,6 @@ def keep_hands(tool: Retargeter, pose: Pose, world: Array, tracks: LocalTracks, 
     shift[..., 1] += (place[..., 1] - mine[..., 1] - shift[..., 1]) * low
     for k, side in enumerate(("left", "right")):
         if np.abs(shift[:, k]).max(initial=0.0) > 1e-5:
-            move_end(tool.target, chains[f"{side}_arm"], shift[:, k], body, model, tracks)
+            move_end(
+                tool.target, chains[f"{side}_arm"], shift[:, k], body, model, tracks, -tool.rest_t.frame[:, 2]
+            )

@@ -14,6 +14,8 @@ __all__ = ["Reach", "reach"]
 Array = NDArray[Any]
 REACH = 0.9998
 """A limb is never made quite straight: there the bend has no direction."""
+OVERSTRETCHED, FOLDING = np.radians(25.0), np.radians([8.0, 20.0])
+"""A limb bent the wrong way by less than the first is overstretched; it changes sides while it bends from and to these."""
 
 
 class Reach:
@@ -56,12 +58,21 @@ def reach(
     def corner(x: Array, y: Array, opposite: Array) -> Array:
         return np.arccos(np.clip((x * x + y * y - opposite * opposite) / np.maximum(2 * x * y, 1e-12), -1, 1))
 
-    here = corner(la, np.maximum(now, 1e-9), lb)
-    there = corner(la2, far, lb2)
-    bend_here, bend_there = corner(la, lb, now), corner(la2, lb2, far)
-    # Opening the corner at the start turns the first bone against the normal, the second follows by the corner between.
-    first = quaternion.from_axis_angle(normal, here - there)
-    turn = quaternion.from_axis_angle(normal, (here - there) - (bend_there - bend_here))
+    # How far the second bone is turned against the first, and the first against the line from start to end.
+    bend_here, bend = np.pi - corner(la, lb, now), np.pi - corner(la2, lb2, far)
+    lean_here = corner(la, np.maximum(now, 1e-9), lb)
+    if hint is not None:
+        # A limb that is a little overstretched must not fold the wrong way: it goes through straight, slightly shortened.
+        wrong = (np.einsum("ti,ti->t", normal, np.cross(hint, span)) < 0) & (bend_here < OVERSTRETCHED)
+        u = np.clip((bend - FOLDING[0]) / (FOLDING[1] - FOLDING[0]), 0.0, 1.0)
+        bend = np.where(wrong, bend * (2 * u * u * (3 - 2 * u) - 1), bend)
+        normal = np.where(wrong[:, None], -normal, normal)
+        bend_here, lean_here = np.where(wrong, -bend_here, bend_here), np.where(wrong, -lean_here, lean_here)
+        chord = np.sqrt(la2 * la2 + lb2 * lb2 + 2 * la2 * lb2 * np.cos(bend))
+        stretch = np.where(wrong, stretch * far / np.maximum(chord, 1e-12), stretch)
+    lean = np.arctan2(lb2 * np.sin(bend), la2 + lb2 * np.cos(bend))
+    first = quaternion.from_axis_angle(normal, lean_here - lean)
+    turn = quaternion.from_axis_angle(normal, (lean_here - lean) + (bend - bend_here))
     straight = quaternion.rotate(first, a) * stretch[:, None] + quaternion.rotate(turn, b) * stretch[:, None]
     swing = quaternion.between(straight, goal - start)
     upper, lower = quaternion.multiply(swing, first), quaternion.multiply(swing, turn)
