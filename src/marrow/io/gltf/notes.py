@@ -84,7 +84,8 @@ class SceneNotes(Struct, gc=False, omit_defaults=True):
 
 
 class ClipNotes(Struct, gc=False, omit_defaults=True):
-    """`windows`: the number of an event, how long it lasts, its payload. `morphs`: the only morph channels that really have tracks. `still`: the clip has no tracks at all."""
+    """`windows`: the number of an event, how long it lasts, its payload. `morphs`: the only morph channels that
+    really have tracks. `still`: the clip has no tracks at all."""
 
     events: list[tuple[float, str]] = []
     windows: list[tuple[int, float, str]] = []
