@@ -1,4 +1,4 @@
-"""The page for newcomers: its code runs, and the shader's formula on its arrays is what marrow skins."""
+"""The page of names and spaces: its code runs, and the shader's formula on its arrays is what marrow skins."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import marrow as mw
 from marrow.io.axes import WORLDS
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "coming-from.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "spaces.md"
 
 
 def test_the_recipe_skins_as_marrow_does() -> None:
