@@ -320,7 +320,9 @@ def test_conduits_groups_of_states_and_states_that_lead_to_themselves():
     m.update(0.25)
     assert m.state() == "c" and place(m) == pytest.approx(0.25, abs=1e-6), "it starts over"
     round_and_round = StateMachine(
-        {"a": State("zero")}, (Transition("a", "x"), Transition("x", "y"), Transition("y", "x")), conduits=("x", "y")
+        {"a": State("zero")},
+        (Transition("a", "x"), Transition("x", "y"), Transition("y", "x")),
+        conduits=("x", "y"),
     )
     with pytest.raises(mw.MarrowError, match="leads back"):
         mw.Animator(STICK, Graph(round_and_round))

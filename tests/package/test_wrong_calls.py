@@ -94,6 +94,7 @@ CALLS = {
     mw.Texture: {f: getattr(mw.Texture(0), f) for f in mw.Texture.__dataclass_fields__},
     mw.Image: {"name": "i", "media_type": "image/png", "data": b""},
     mw.Event: {"time": 0.0, "name": "e"},
+    mw.Curve: {"name": "c", "times": [0.0, 1.0], "values": [0.0, 1.0]},
     mw.Track: {"target": 0, "path": "scale", "times": [0.0], "values": [[1] * 3], "interpolation": "linear"},
     mw.Clip: {f: getattr(CLIP, f) for f in CLIP.__dataclass_fields__},
     mw.Tracks.pack: {"tracks": tuple(CLIP.tracks)},
