@@ -5,7 +5,8 @@
     mw.samples.load("mannequin"), mw.samples.NAMES, mw.samples.describe()
     mw.samples.mannequin_graph()   all it can do as an animation graph; locomotion_graph, aim_offset_graph, upper_body_graph
 
-The package carries them. Where their sources were changed, each is built on first use, in a few seconds, and kept in the cache.
+The package carries them. Where their sources were changed, each is built on first use, in a few seconds, and kept in
+the cache.
 """
 
 from __future__ import annotations

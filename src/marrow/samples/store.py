@@ -1,5 +1,5 @@
-"""Samples are built with the package, which carries them; where their sources were changed since, they are built anew and kept in
-the cache, as files are that took long to import.
+"""Samples are built with the package, which carries them; where their sources were changed since, they are built anew and
+kept in the cache, as files are that took long to import.
 
 Both are named after the source code they are made by, so that they never outlive it.
 """
