@@ -235,9 +235,9 @@ class Character(Asset):
         handedness="left", units="cm")`. `back=True` brings it from there to marrow's own.
         """
         words = {"world": world, "up": up, "forward": forward, "handedness": handedness}
-        for field, word in words.items():
+        for what, word in words.items():
             if word is not None:
-                _validate.name("converted", field, word)
+                _validate.name("converted", what, word)
         if units is not None and not isinstance(units, str):
             units = _validate.number("converted", "units", units, low=0, above=True)
         back = _validate.flag("converted", "back", back)
