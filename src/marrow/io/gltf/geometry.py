@@ -202,7 +202,7 @@ def _read_parts(ctx: Context, index: int, node_name: str | None) -> list[_Part]:
         p.attributes == mesh.primitives[0].attributes and p.targets == mesh.primitives[0].targets
         for p in mesh.primitives
     )
-    blocks: list[tuple[Vertices, Array, Section]] = []
+    blocks: list[tuple[Vertices, Array, tuple[int | None, str]]] = []
     for i, primitive in enumerate(mesh.primitives):
         where = f"{place}.primitives[{i}]"
         if primitive.material is not None:
@@ -219,7 +219,7 @@ def _read_parts(ctx: Context, index: int, node_name: str | None) -> list[_Part]:
             ctx.budget.charge(len(vertices.positions) * 12 + len(triangles) * 120, where)
             vertices.normals = smooth_normals(vertices.positions, triangles)
         title = notes.read(primitive.extras, PrimitiveNotes, ctx.report, where).name
-        blocks.append((vertices, triangles, Section(0, len(triangles), primitive.material, title)))
+        blocks.append((vertices, triangles, (primitive.material, title)))
     if shared:
         runs = [blocks] if blocks else []
     else:
@@ -232,7 +232,7 @@ def _read_parts(ctx: Context, index: int, node_name: str | None) -> list[_Part]:
 
 def _gather(
     ctx: Context,
-    run: list[tuple[Vertices, Array, Section]],
+    run: list[tuple[Vertices, Array, tuple[int | None, str]]],
     name: str,
     noted: MeshNotes,
     shared: bool,
@@ -248,9 +248,9 @@ def _gather(
     vertices.uvs = [finite(ctx, uv, name, "texture coordinates") for uv in vertices.uvs]
     starts = np.cumsum([0] + [0 if shared else len(v.positions) for v, _, _ in run]).tolist()
     pieces, sections, first = [], [], 0
-    for start, (_, triangles, section) in zip(starts, run):
+    for start, (_, triangles, (material, title)) in zip(starts, run):
         pieces.append(triangles + np.uint32(start) if start else triangles)
-        sections.append(Section(first, len(triangles), section.material, section.name))
+        sections.append(Section(first, len(triangles), material, title))
         first += len(triangles)
     ctx.budget.charge(first * 12, place)
     joined = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
