@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,6 +25,7 @@ from marrow.graph.results import Events, RootMotionDelta
 from marrow.graph.solo import SoloPlayback, solo_graph
 from marrow.graph.state import carry_over
 from marrow.math import affine, transform
+from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.model.pose import Pose
 from marrow.skinning import Surface, skin
@@ -34,6 +34,8 @@ from marrow.skinning.threads import thread_count
 __all__ = ["Animator"]
 
 Array = NDArray[Any]
+LONGEST_STEP = 86_400.0
+"""Seconds an update may move on: a day. What clips pass in it is told event by event."""
 _ATTRIBUTES = frozenset(
     ("character", "speed", "_threads", "_batch", "_solo", "_functions", "_overrides", "_control", "_evaluator",
      "_buffers", "_outputs")
@@ -157,7 +159,7 @@ class Animator(SoloPlayback):
         """The seconds that pass for each instance `(N,)`, or for all."""
         if isinstance(dt, float) and isinstance(self.speed, float):  # by far the most usual
             seconds = dt * self.speed
-            if math.isfinite(seconds):
+            if abs(seconds) <= LONGEST_STEP:
                 return seconds
         try:
             step = np.asarray(dt, np.float64) * np.asarray(self.speed, np.float64)
@@ -167,8 +169,10 @@ class Animator(SoloPlayback):
                 f"update: dt and speed must be numbers or have shape ({self.count},), got "
                 f"{np.shape(dt)} and {np.shape(self.speed)}"
             ) from None
-        if not np.isfinite(step).all():
-            raise ValidationError(f"update: dt must be finite, got {dt!r}")
+        if not (np.abs(step) <= LONGEST_STEP).all():
+            raise ValidationError(
+                f"update: dt times speed must be a number up to {LONGEST_STEP:,.0f} seconds, got {dt!r} times {self.speed!r}"
+            )
         return step
 
     def _prepare(self) -> None:
@@ -339,8 +343,7 @@ class Animator(SoloPlayback):
 
     def add(self, count: int = 1) -> None:
         """New instances behind the others, at the beginning of the graph."""
-        if count < 0:
-            raise ValidationError(f"add: expected zero or more, got {count}")
+        count = _validate.integer("add", "count", count, low=0)
         control = self._crowd("add")
         self._prepare()
         self._settle()

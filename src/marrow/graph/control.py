@@ -27,6 +27,8 @@ log = logging.getLogger("marrow")
 
 Array = NDArray[Any]
 _MOVING, _FIRST = control.update_graph.offsets["moving"], control.update_graph.offsets["first"]
+FASTEST = 1000.0
+"""How many times as fast as it was made a slot may play a clip."""
 SECONDS_PER_NODE = 25e-9
 """About what a node of a graph costs per instance; enough to tell whether a thread is worth it."""
 LONG_STEP = 0.25
@@ -326,6 +328,8 @@ class GraphControl:
             )
         n, duration = len(instances), float(compiled.bank.duration[index])
         speeds = _each("speed", speed, n)
+        if (np.abs(speeds) > FASTEST).any():
+            raise ValidationError(f"speed must be {FASTEST:g} at most, got {speed!r}")
         begins = np.where(speeds < 0, duration, 0.0) if start is None else _each("start", start, n, least=0.0)
         ins, outs = _each("fade_in", fade_in, n, least=0.0), _each("fade_out", fade_out, n, least=0.0)
         how = ct.LOOPS if loop else ct.HOLDS if hold else ct.ONCE

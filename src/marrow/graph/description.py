@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 from pathlib import Path
 from typing import Any, Literal
 
@@ -113,8 +114,15 @@ def normalized(graph: Graph) -> Graph:
         raise ValidationError(f"{place.strip('.') or 'root'}: {message}") from None
 
 
+def _path(who: str, path: object) -> Path:
+    if not isinstance(path, (str, os.PathLike)):
+        raise ValidationError(f"{who}: expected a path, got {type(path).__name__}")
+    return Path(path)
+
+
 def load_graph(path: str | Path) -> Graph:
     """Reads a graph file."""
+    _path("load_graph", path)
     try:
         data = Path(path).read_bytes()
     except OSError as error:
@@ -124,7 +132,9 @@ def load_graph(path: str | Path) -> Graph:
 
 def save_graph(graph: Graph, path: str | Path) -> None:
     """Writes a graph file: indented JSON that compares well."""
-    target = Path(path)
+    if not isinstance(graph, Graph):
+        raise ValidationError(f"save_graph: expected a Graph, got {type(graph).__name__}")
+    target = _path("save_graph", path)
     part = target.with_name(f".{target.name}.part")
     try:
         part.write_text(to_json(graph), encoding="utf-8")

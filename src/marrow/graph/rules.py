@@ -68,7 +68,12 @@ def parse_rule(conditions: tuple[str, ...], parameters: Mapping[str, Parameter],
     """All of the conditions together."""
     rule = Rule([])
     for k, text in enumerate(conditions):
-        _Parser(text, parameters, f"{where}.when[{k}]", rule).read()
+        try:
+            _Parser(text, parameters, f"{where}.when[{k}]", rule).read()
+        except RecursionError:
+            raise ValidationError(
+                f"{where}.when[{k}]: a rule of {len(text)} letters is nested too deep"
+            ) from None
         if text.strip() in rule.triggers:
             rule.needs = text.strip()
         if k:

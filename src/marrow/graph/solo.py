@@ -17,6 +17,7 @@ from marrow.graph.control import GraphControl
 from marrow.graph.description import Graph
 from marrow.graph.nodes import PoseNode, RootMotion, Slot
 from marrow.kernels import control_tables as ct
+from marrow.model import _validate
 from marrow.model._derived import derived
 from marrow.model.character import Character
 
@@ -85,8 +86,7 @@ class SoloPlayback:
         name = clip if isinstance(clip, str) else self._clip_name(0 if clip is None else clip)
         if name not in self.character.clips:
             raise UnknownNameError("clip", name, self.character.clips)
-        if not (np.ndim(seconds) == 0 and np.isfinite(seconds) and seconds >= 0):
-            raise ValidationError(f"cross_fade: seconds must be zero or more, got {seconds}")
+        seconds = _validate.number("cross_fade", "seconds", seconds, low=0)
         here, other = (ADDITION, BODY) if self.character.clips[name].additive else (BODY, ADDITION)
         control.play_slot(
             here, name, fade_in=float(seconds), fade_out=0.0, speed=speed, loop=bool(loop), hold=True, start=start,

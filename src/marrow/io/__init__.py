@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
-from marrow.errors import FormatError, MissingExtraError, ResourceLimitError, ValidationError
+from marrow.errors import (
+    FormatError,
+    MissingExtraError,
+    ResourceLimitError,
+    UnknownNameError,
+    ValidationError,
+)
 from marrow.io import registry
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character, _validate, limit_influences
@@ -67,7 +74,12 @@ def save(character: Character, path: PathLike, **options: Any) -> None:
     """
     _validate.instance("save", "character", character, Character)
     (target,) = _paths("save: path", [path])
-    registry.for_writing(target).load_module().write(character, target, **options)
+    write = registry.for_writing(target).load_module().write
+    known = [name for name, p in inspect.signature(write).parameters.items() if p.kind is p.KEYWORD_ONLY]
+    for name in options:
+        if name not in known:
+            raise UnknownNameError(f"option of a {target.suffix} file", name, known)
+    write(character, target, **options)
 
 
 def _paths(what: str, given: Any) -> list[Path]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
 from marrow.math import quaternion
-from marrow.model import Clip, Pose, Skeleton, Track
+from marrow.model import Clip, Pose, Skeleton, Track, _validate
 from marrow.model._derived import derived
 from marrow.motion.arguments import name_or, names_of
 from marrow.motion.names import other_side
@@ -55,6 +55,7 @@ class MirrorMap:
 def mirror_map(skeleton: Skeleton, pairs: Pairs | None = None) -> MirrorMap:
     """The mirror of a skeleton: partners by name (`hand_l` and `hand_r`, `LeftArm` and `RightArm`, ...), `pairs`
     overruling."""
+    _validate.instance("mirror_map", "skeleton", skeleton, Skeleton)
     if pairs is None:
         found: MirrorMap = derived(skeleton, "mirror", lambda: _build(skeleton, {}))
         return found
@@ -127,6 +128,8 @@ def _turned(mirror: MirrorMap, j: Any, values: Array) -> Array:
 
 def mirrored_pose(pose: Pose, mirror: MirrorMap) -> Pose:
     """Poses `(..., J)` as in a mirror."""
+    _validate.instance("mirrored_pose", "pose", pose, Pose)
+    _validate.instance("mirrored_pose", "mirror", mirror, MirrorMap)
     rest, p = mirror.skeleton.rest, mirror.partner
     kind = pose.rotation.dtype
     rotation = np.einsum("jab,...jb->...ja", mirror.turn.astype(kind), pose.rotation[..., p, :])

@@ -204,7 +204,7 @@ def bounds_far_away(character: Character) -> Iterator[Finding]:
         wide = float(np.linalg.norm(at - at[:, :1], axis=-1).max(initial=0.0))
         far = float(np.abs(at[:, 0]).max(initial=0.0))
         low = float(at[..., 1].min(initial=0.0))
-        if wide > 1.6 * max(spread, 1e-6):
+        if spread > 1e-6 and wide > 1.6 * spread:
             words = f"joints are {wide / spread:.1f} times as far from the hips as at rest"
         elif far > 60 * size:
             words = f"the hips are {far:.4g} m from the origin"
