@@ -171,7 +171,8 @@ class Animator(SoloPlayback):
             ) from None
         if not (np.abs(step) <= LONGEST_STEP).all():
             raise ValidationError(
-                f"update: dt times speed must be a number up to {LONGEST_STEP:,.0f} seconds, got {dt!r} times {self.speed!r}"
+                f"update: dt times speed must be a number up to {LONGEST_STEP:,.0f} seconds, "
+                f"got {dt!r} times {self.speed!r}"
             )
         return step
 
