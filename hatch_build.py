@@ -63,7 +63,9 @@ def build_kernels(root: Path) -> None:
 
 def build_samples(root: Path) -> None:
     """Builds the sample characters, in a process of its own."""
-    environment = {**os.environ, "PYTHONPATH": str(root / "src"), "MARROW_CACHE": "off"}
+    # What is there already leads to the packages of the build.
+    path = os.pathsep.join(filter(None, [str(root / "src"), os.environ.get("PYTHONPATH", "")]))
+    environment = {**os.environ, "PYTHONPATH": path, "MARROW_CACHE": "off"}
     command = [sys.executable, "-m", "marrow.samples.store"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
     if done.returncode:
