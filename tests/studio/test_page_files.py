@@ -101,7 +101,7 @@ def test_a_gltf_is_chosen_together_with_what_it_needs(small: Any, tmp_path: Path
     _, tab = small()
     tab.until("s?.hello")
     choose(tab, folder / "figure.gltf")
-    assert "did not come with it" in problem(tab)
+    assert "no such file" in problem(tab)
     choose(tab, folder / "figure.gltf", *(folder / "data").iterdir())
     until_named(tab, "figure")
 

@@ -202,7 +202,7 @@ def test_what_is_missing_is_said(site, gltf):
     binary = next(name for name in gltf if name.endswith(".bin"))
     data = gltf.pop(binary)
     answer = send_parcel(site, gltf)
-    assert answer.status == 422 and binary in answer.json["error"] and "did not come" in answer.json["error"]
+    assert answer.status == 422 and binary in answer.json["error"] and "no such file" in answer.json["error"]
     del gltf["textures/skin one.png"]
     assert send_parcel(site, {**gltf, binary: data}).status == 200
     report = site.request("/api/character/0").json["report"]

@@ -75,9 +75,11 @@ def save(character: Character, path: PathLike, **options: Any) -> None:
     _validate.instance("save", "character", character, Character)
     (target,) = _paths("save: path", [path])
     write = registry.for_writing(target).load_module().write
-    known = [name for name, p in inspect.signature(write).parameters.items() if p.kind is p.KEYWORD_ONLY]
+    parameters = inspect.signature(write).parameters
+    known = list(parameters)[2:]
+    handed_on = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
     for name in options:
-        if name not in known:
+        if name not in known and not handed_on:
             raise UnknownNameError(f"option of a {target.suffix} file", name, known)
     write(character, target, **options)
 
