@@ -63,10 +63,9 @@ def build_kernels(root: Path) -> None:
 
 def build_samples(root: Path) -> None:
     """Builds the sample characters, in a process of its own."""
-    # What is there already leads to the packages of the build.
-    path = os.pathsep.join(filter(None, [str(root / "src"), os.environ.get("PYTHONPATH", "")]))
-    environment = {**os.environ, "PYTHONPATH": path, "MARROW_CACHE": "off"}
-    command = [sys.executable, "-m", "marrow.samples.store"]
+    # Not by PYTHONPATH: that is how pip leads to the packages of the build.
+    code = f"import sys; sys.path.insert(0, {str(root / 'src')!r}); from marrow.samples.store import build_all; build_all()"
+    command, environment = [sys.executable, "-c", code], {**os.environ, "MARROW_CACHE": "off"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
     if done.returncode:
         raise SystemExit(f"marrow: the samples were not built:\n{done.stderr}")
