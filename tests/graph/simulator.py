@@ -14,6 +14,7 @@ import numpy as np
 from marrow.graph import Blend, ClipNode, StateMachine
 
 SLACK = 1e-9
+REST = 1 / 60
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(12)
 EASES = {
     "linear": lambda s: s,
@@ -24,6 +25,14 @@ EASES = {
 }
 
 
+@dataclass
+class World:
+    """The bool parameter; and a number that is the same for all that happens in no time."""
+
+    go: bool = False
+    moment: int = 0
+
+
 class ClipRun:
     def __init__(self, node, clips):
         node = ClipNode(node) if isinstance(node, str) else node
@@ -32,17 +41,32 @@ class ClipRun:
             self.clip.sample(self.clip.duration).translation[0] - self.clip.sample(0.0).translation[0]
         )
         self.velocity = self.velocity.astype(float) * self.speed / self.clip.duration
-        self.begun = 0.0
+        self.begun, self.held = 0.0, 0.0
 
     def restart(self, now):
-        self.begun = now
+        self.begun, self.held = now, None
+
+    def forget(self):
+        """When it is next seen it begins."""
+        self.held = 0.0
+
+    def pause(self, now):
+        """Out of sight it stands still."""
+        if self.held is None:
+            self.held = self.played(now) / self.speed
+            if not self.loop:
+                self.held = min(self.held, self.clip.duration / self.speed)
+
+    def resume(self, now):
+        if self.held is not None:
+            self.begun, self.held = now - self.held, None
 
     def played(self, now):
         return self.speed * (now - self.begun)
 
     def remaining(self, now):
         left = self.clip.duration - self.played(now)
-        if self.loop:
+        if self.loop and self.played(now) > SLACK:
             left = left % self.clip.duration
             return 0.0 if left > self.clip.duration - SLACK else left / self.speed
         return max(left, 0.0) / self.speed
@@ -74,13 +98,25 @@ class ClipRun:
 
 
 class BlendRun:
-    def __init__(self, node, clips, go):
+    def __init__(self, node, clips, world):
         total = sum(node.weights)
-        self.parts = [(w / total, run_of(n, clips, go)) for w, n in zip(node.weights, node.inputs)]
+        self.parts = [(w / total, run_of(n, clips, world)) for w, n in zip(node.weights, node.inputs)]
 
     def restart(self, now):
         for _, part in self.parts:
             part.restart(now)
+
+    def forget(self):
+        for _, part in self.parts:
+            part.forget()
+
+    def pause(self, now):
+        for _, part in self.parts:
+            part.pause(now)
+
+    def resume(self, now):
+        for _, part in self.parts:
+            part.resume(now)
 
     def leaves(self, weight):
         for share, part in self.parts:
@@ -95,19 +131,43 @@ class BlendRun:
 class MachineRun:
     node: StateMachine
     clips: object
-    go: object
+    world: World
     states: dict = field(init=False)
 
     def __post_init__(self):
-        self.states = {name: run_of(s.source, self.clips, self.go) for name, s in self.node.states.items()}
+        self.states = {name: run_of(s.source, self.clips, self.world) for name, s in self.node.states.items()}
         self.log = []
+        self.paused, self.begun = None, False
+
+    def forget(self):
+        self.begun = False
+
+    def pause(self, now):
+        if self.begun and self.paused is None:
+            self.paused = now
+            for state in self.states.values():
+                state.pause(now)
+
+    def resume(self, now):
+        if not self.begun:
+            self.restart(now)
+        if self.paused is not None:
+            slept, self.paused = now - self.paused, None
+            self.since += slept
+            self.held_until += slept
+            self.rest_until += slept
 
     def restart(self, now):
+        self.paused, self.begun = None, True
+        self.rest_until = now
+        for state in self.states.values():
+            state.forget()
         self.current = self.node.initial or next(iter(self.states))
         self.since, self.fade = now, None
         self.held_until, self.policy = now, ("any", 0)
         self.start = {name: float(name == self.current) for name in self.states}
         self.states[self.current].restart(now)
+        self.entered = {self.current: self.world.moment}
         self.log.append((now, self.current))
 
     def weight(self, name, t):
@@ -137,6 +197,8 @@ class MachineRun:
         self.shown = self.visible(now) if self.fade is None else [
             n for n in self.states if n == self.current or self.start[n] > 0
         ]  # fmt: skip
+        for name, state in self.states.items():
+            state.resume(now) if name in self.shown else state.pause(now)
         for name in self.shown:
             for machine in self.states[name].machines() if isinstance(self.states[name], BlendRun) else ():
                 machine.settle(now)
@@ -148,7 +210,7 @@ class MachineRun:
         wait = 0.0
         for rule in transition.when:
             if rule in ("go", "not go"):
-                if self.go(now) != (rule == "go"):
+                if self.world.go != (rule == "go"):
                     return None
             elif rule.startswith("elapsed >= "):
                 wait = max(wait, self.since + float(rule[11:]) - now)
@@ -157,7 +219,7 @@ class MachineRun:
         how, priority = self.policy
         if how == "none" or (how == "higher" and transition.priority <= priority):
             wait = max(wait, self.held_until - now)
-        return wait
+        return max(wait, self.rest_until - now)
 
     def ways(self):
         found = [
@@ -168,35 +230,39 @@ class MachineRun:
         return sorted(found, key=lambda t: -t.priority)
 
     def begin(self, transition, now):
+        if self.entered.get(transition.to) == self.world.moment:
+            # Round in no time: it rests.
+            self.rest_until = now + REST
+            return
         weights = {name: self.weight(name, now) for name in self.states}
         shown = weights[transition.to] > 0
-        cut = (transition.blend == "inertia" and not shown) or transition.seconds == 0
+        cut = transition.seconds == 0 or (transition.reset if shown else transition.blend == "inertia")
         self.policy = (transition.interrupt, transition.priority)
         self.held_until = now + transition.seconds
-        if not (cut and transition.seconds) and self.fade is None and transition.seconds == 0:
-            self.held_until = now
         self.start, self.current, self.since = weights, transition.to, now
         self.fade = None if cut else (transition.seconds, transition.ease)
-        if not shown:
+        self.entered[self.current] = self.world.moment
+        if transition.reset:
             self.states[self.current].restart(now)
         self.log.append((now, self.current))
 
 
-def run_of(node, clips, go):
+def run_of(node, clips, world):
     if isinstance(node, StateMachine):
-        return MachineRun(node, clips, go)
+        return MachineRun(node, clips, world)
     if isinstance(node, Blend):
-        return BlendRun(node, clips, go)
+        return BlendRun(node, clips, world)
     return ClipRun(node, clips)
 
 
-def simulate(root, clips, go, switches, until):
+def simulate(root, clips, switches, until):
     """What happens until a moment: states entered and events, each with its time and name, in order; and the way travelled.
-    `go(t)` is the bool parameter, which changes at `switches`."""
-    run = run_of(root, clips, go)
+    The bool parameter is false and changes at `switches`; what is due in such a moment happens before."""
+    world = World()
+    run = run_of(root, clips, world)
     run.restart(0.0)
     now, happened, way = 0.0, [], np.zeros(3)
-    moments = [*sorted(switches), until]
+    switches = sorted(switches)
     known = []
     while True:
         run.settle(now)
@@ -208,17 +274,21 @@ def simulate(root, clips, go, switches, until):
         if due is not None:
             due[0].begin(due[1], now)
             continue
-        following = [now + wait for _, _, wait in waits if wait is not None]
-        following += [m.since + m.fade[0] for m in run.machines() if m.fade is not None]
-        following += [moment for moment in moments if moment > now + SLACK]
-        later = min(following, default=until)
+        if switches and switches[0] <= now + SLACK:
+            switches = switches[1:]
+            world.go = not world.go
+            world.moment += 1
+            continue
         if now >= until - SLACK:
             break
-        later = min(later, until)
+        following = [now + wait for _, _, wait in waits if wait is not None]
+        following += [m.since + m.fade[0] for m in run.machines() if m.fade is not None]
+        later = min([*following, *switches[:1], until])
         for leaf, weight in run.leaves(lambda t: 1.0):
             happened += list(leaf.events(now, later))
             way += leaf.travel(now, later, weight)
         now = later
+        world.moment += 1
     for machine in known:
         happened += [(t, name) for t, name in machine.log]
     return sorted(happened), way

@@ -39,16 +39,32 @@ def machine(rng, depth):
     states = {f"s{k}": State(tree(rng, depth - 1)) for k in range(count)}
     transitions = []
     for k, (name, state) in enumerate(states.items()):
-        when = [f"elapsed >= {rng.uniform(0.05, 0.9):.3f}"]
+        # Some are due exactly when the parameter changes.
+        when = [f"elapsed >= {rng.choice([rng.uniform(0.05, 0.9), 0.25, 0.5]):.3f}"]
         if isinstance(state.source, ClipNode) and rng.random() < 0.5:
-            when = [f"remaining <= {rng.uniform(0.01, 0.2):.3f}", f"elapsed >= {rng.uniform(0.02, 0.1):.3f}"]
+            when = [f"remaining <= {rng.uniform(0.01, 0.3):.3f}"]
+            if rng.random() < 0.5:
+                when.append(f"elapsed >= {rng.uniform(0.02, 0.1):.3f}")
         if rng.random() < 0.3:
             when.append(str(rng.choice(["go", "not go"])))
         transitions.append(how(rng, name, f"s{(k + 1) % count}", when))
     if rng.random() < 0.5:
-        wait = f"elapsed >= {rng.uniform(0.02, 0.2):.3f}"
-        transitions.append(how(rng, "*", "s0", [str(rng.choice(["go", "not go"])), wait]))
+        wait = [f"elapsed >= {rng.uniform(0.02, 0.2):.3f}"] if rng.random() < 0.7 else []
+        transitions.append(
+            how(rng, str(rng.choice(["*", "s1", "s0"])), "s0", [str(rng.choice(["go", "not go"])), *wait])
+        )
     return StateMachine(states, tuple(transitions))
+
+
+def sound(rng):
+    """A machine that the check lets pass: none that goes round in no time, as far as can be seen before."""
+    while True:
+        root = machine(rng, 3)
+        try:
+            mw.Animator(STICK, Graph(RootMotion(root), {"go": Parameter("bool", False)}))
+        except mw.errors.ValidationError:
+            continue
+        return root
 
 
 def how(rng, source, to, when):
@@ -61,6 +77,7 @@ def how(rng, source, to, when):
         blend=str(rng.choice(["fade", "inertia", "inertia"])),
         priority=int(rng.integers(0, 2)),
         interrupt=str(rng.choice(["any", "any", "higher", "none"])),
+        reset=bool(rng.random() < 0.8),
     )
 
 
@@ -92,20 +109,28 @@ def run(root, dts):
     return sorted(happened), way
 
 
+def together(happened):
+    """In order, what falls together by name; nothing of the last moment, which may be told in the next update."""
+    found, now = [], -1.0
+    for time, name in sorted(happened):
+        if time < SECONDS - 1.7e-3:
+            now = now if time - now < 1e-5 else time
+            found.append((now, name, time))
+    return sorted(found)
+
+
 def same(ours, theirs):
     """The same names in the same order at the same times; what falls together may change places."""
-    key = lambda h: (round(h[0], 4), h[1])  # noqa: E731
-    ours = [h for h in ours if h[0] < SECONDS - 1e-3]
-    theirs = [h for h in theirs if h[0] < SECONDS - 1e-3]
-    assert [n for _, n in sorted(ours, key=key)] == [n for _, n in sorted(theirs, key=key)]
-    np.testing.assert_allclose([t for t, _ in ours], [t for t, _ in theirs], atol=2e-6)
+    ours, theirs = together(ours), together(theirs)
+    assert [n for _, n, _ in ours] == [n for _, n, _ in theirs]
+    np.testing.assert_allclose([t for *_, t in ours], [t for *_, t in theirs], atol=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(24))
 def test_random_machines_do_what_the_simulator_says(seed):
     rng = np.random.default_rng(seed)
-    root = machine(rng, 3)
-    expected, far = simulate(root, STICK.clips, go, SWITCHES, SECONDS)
+    root = sound(rng)
+    expected, far = simulate(root, STICK.clips, SWITCHES, SECONDS)
     for rate in (24, 60, 144, 240, None)[seed % 2 :: 2]:
         happened, way = run(root, steps(rng, rate))
         same(happened, expected)

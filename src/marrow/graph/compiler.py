@@ -241,7 +241,8 @@ class Compiler:
             found = knots(clips)
             for member, times in zip(members, found):
                 self.leaves[member].update(group=len(b.rows["groups"]), knots=b.number(times))
-            b.add("groups", b.link(members), len(members), len(found[0]) - 1)
+            nodes = [self.leaves[m]["node"] for m in members]
+            b.add("groups", b.link(members), len(members), len(found[0]) - 1, min(nodes), max(nodes))
 
     def _finish(self, part: Part) -> CompiledGraph:
         b, bank = self.builder, self.bank

@@ -220,7 +220,8 @@ class GraphControl:
             self._warned = True
             machine = int(self.compiled.tables.machines["node"][counters["endless_machine"]])
             log.warning(
-                "the state machine at %s goes round for ever at one moment (%d instances); it was stopped there",
+                "the state machine at %s goes round in a circle that takes no time (%d instances); it goes on 60 times a "
+                "second: let one of its transitions wait, as with 'elapsed >= 0.1'",
                 self.compiled.paths[machine],
                 counters["endless"],
             )

@@ -82,7 +82,8 @@ NODE = _record(
     ref2=i8,
 )
 LEAF = _record(clip=i8, loop=i8, speed=i8, group=i8, knots=i8, node=i8, start=f8)
-GROUP = _record(first=i8, count=i8, markers=i8)
+GROUP = _record(first=i8, count=i8, markers=i8, low=i8, high=i8)
+"""Its leaves, in links; `low` and `high`: the first and the last node of theirs."""
 MACHINE_ROW = _record(
     node=i8,
     first=i8,  # its states
@@ -109,6 +110,7 @@ TRANSITION = _record(
     timed=i8,
     smoothed=i8,
     trigger=i8,  # the column of a trigger without which it cannot start, -1 for none
+    reset=i8,  # 1: the state it leads to starts over
     seconds=f8,
 )
 RULE = _record(code=i8, ref=i8, value=f8)
@@ -171,6 +173,7 @@ INSTANCE_STATE = _record(
     clock=f8,  # seconds since it began
     seed=i8,  # of what it does at random
     new=i8,  # 1 until its first update
+    moment=i8,  # goes up with every step and every update: what has the same number happened in no time
     interval=i8,  # updated every so many updates
     waited=i8,  # updates since
     pending=f8,  # seconds since
@@ -191,6 +194,7 @@ MACHINE_STATE = _record(
     draws=f8,  # where the sequence of those numbers is
     faded=f8,  # seconds of the fade that have passed
     seconds=f8,  # of the fade; 0: none runs
+    rest=f8,  # seconds in which it stays where it is, because it came round in a circle in no time
     left=f8,  # seconds until the last transition has ended, faded or inertialised
     inertia_time=f8,
     inertia_seconds=f8,
@@ -198,8 +202,8 @@ MACHINE_STATE = _record(
     progress=f8,  # share of that clip
     progress_speed=f8,  # of which per second
 )
-SHARE_STATE = _record(weight=f8, start=f8)
-"""Per state of a machine: how much of it is seen, and how much was when the fade began."""
+SHARE_STATE = _record(weight=f8, start=f8, entered=i8)
+"""Per state of a machine: how much of it is seen, how much was when the fade began, and the moment it was entered last."""
 SLOT_STATE = _record(
     run=i8,
     leader=i8,  # the voice that fades in, -1: what plays fades out
@@ -251,6 +255,7 @@ COUNTERS = _record(
     kept=i8,
     endless=i8,
     endless_machine=i8,
+    endless_instance=i8,
 )
 PROGRAM = _record(cursor=i8, limit=i8, reserve=i8, poses=i8)
 HAPPENED = np.dtype(

@@ -26,8 +26,8 @@ MOST_WAYS = 10_000
 
 
 class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a machine shows in one state: any node. It starts over when the state is entered, unless it is still fading
-    out from the last time: then it goes on."""
+    """What a machine shows in one state: any node. It starts over when the state is entered, also where it is still fading
+    out from the last time (`Transition.reset`)."""
 
     source: AnyNode
 
@@ -45,6 +45,9 @@ class Transition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
     `blend="fade"` mixes the two for `seconds` along `ease`; `"inertia"` switches at once and lets the difference die out
     in `seconds`, smooth in place and speed, at the cost of one pose. `interrupt` says what may start while it runs: any
     transition, only those of higher priority, or none. Nothing pops when it does.
+
+    `reset=False` lets the state it leads to go on where it was left, instead of from its beginning. Where a state that is
+    still fading out starts over, what was seen of it dies out by inertia.
     """
 
     source: str | tuple[str, ...]
@@ -55,6 +58,7 @@ class Transition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
     blend: Literal["fade", "inertia"] = "fade"
     priority: int = 0
     interrupt: Literal["any", "higher", "none"] = "any"
+    reset: bool = True
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -100,8 +104,7 @@ class StateMachine(Node, frozen=True):
         ways = {name: self._ways(name, rules, path) for name in names}
         _check_reachable(ways, initial, path)
         check_endless(ways, c.graph.parameters, path)
-        inertial = any(t.blend == "inertia" or name == t.to for name in names for t, _ in ways[name])
-        machine = MachineLayout(c, at, len(names), names.index(initial), inertial)
+        machine = MachineLayout(c, at, len(names), names.index(initial), _needs_inertia(ways))
         c.machines[path] = MachineEntry(machine.index, names)
         parts = machine.children([(s.source, f".states.{n}.source") for n, s in self.states.items()])
         for k, name in enumerate(names):
@@ -180,8 +183,18 @@ def _transition(c: Compiler, transition: Transition, names: tuple[str, ...], rul
         "transitions", names.index(transition.to), EASES.index(transition.ease), int(transition.blend == "inertia"),
         transition.priority, INTERRUPTS.index(transition.interrupt), begin, len(rule.operations), rule.comparisons,
         int(rule.timed), int(smoothed), -1 if rule.needs is None else b.parameters[rule.needs].column,
-        transition.seconds,
+        int(transition.reset), transition.seconds,
     )  # fmt: skip
+
+
+def _needs_inertia(ways: dict[str, list[tuple[Transition, Rule]]]) -> bool:
+    """Whether a machine has to keep what inertia starts from: where a transition asks for it, or where a state can start over
+    while it is still seen."""
+    every = [(name, t) for name, found in ways.items() for t, _ in found if t.seconds > 0]
+    fading_out = {name for name, t in every if t.blend == "fade"}
+    return any(
+        t.blend == "inertia" or (t.reset and (t.to == name or t.to in fading_out)) for name, t in every
+    )
 
 
 def _check_reachable(ways: dict[str, list[tuple[Transition, Rule]]], initial: str, path: str) -> None:
