@@ -31,6 +31,30 @@ class World:
 
     go: bool = False
     moment: int = 0
+    passed: set = field(default_factory=set)
+    leaves: list = field(default_factory=list)
+
+    def window(self, name, now):
+        """Whether a clip is inside an event that lasts."""
+        return any(leaf.inside(name, now) for leaf, _ in self.leaves)
+
+    def curve(self, name, now):
+        """The curve of the clips that are seen, by weight; 0 where none has it."""
+        return sum(weight(now) * leaf.curve(name, now) for leaf, weight in self.leaves)
+
+    def crossing(self, name, level, now):
+        """Seconds until the curve is above a level, or until it has to be looked at again."""
+        if self.curve(name, now) > level:
+            return 0.0
+        low = 0.0
+        for high in np.linspace(0.001, 0.01, 10):
+            if self.curve(name, now + high) > level:
+                for _ in range(40):
+                    middle = (low + high) / 2
+                    low, high = (low, middle) if self.curve(name, now + middle) > level else (middle, high)
+                return max(high, 2 * SLACK)
+            low = high
+        return 0.01
 
 
 class ClipRun:
@@ -70,6 +94,26 @@ class ClipRun:
             left = left % self.clip.duration
             return 0.0 if left > self.clip.duration - SLACK else left / self.speed
         return max(left, 0.0) / self.speed
+
+    def time(self, now):
+        played = self.played(now)
+        return played % self.clip.duration if self.loop else min(played, self.clip.duration)
+
+    def inside(self, name, now):
+        at = self.time(now)
+        return any(e.name == name and e.time <= at + SLACK and at + SLACK < e.end for e in self.clip.events)
+
+    def curve(self, name, now):
+        found = [np.interp(self.time(now), c.times, c.values) for c in self.clip.curves if c.name == name]
+        return float(found[0]) if found else 0.0
+
+    def edges(self, now):
+        """Seconds until something of the clip begins or ends: events, keys of curves, the clip itself."""
+        times = [t for e in self.clip.events for t in (e.time, e.end)] + [self.clip.duration]
+        times += [float(t) for c in self.clip.curves for t in c.times]
+        at = self.time(now)
+        gaps = [t - at for t in times] + ([t + self.clip.duration - at for t in times] if self.loop else [])
+        return [gap / self.speed for gap in gaps if gap > 10 * SLACK]
 
     def events(self, a, b):
         """Between two moments, the first excluded unless the clip begins there."""
@@ -168,6 +212,7 @@ class MachineRun:
         self.start = {name: float(name == self.current) for name in self.states}
         self.states[self.current].restart(now)
         self.entered = {self.current: self.world.moment}
+        self.heard = self.world.moment
         self.log.append((now, self.current))
 
     def weight(self, name, t):
@@ -212,6 +257,14 @@ class MachineRun:
             if rule in ("go", "not go"):
                 if self.world.go != (rule == "go"):
                     return None
+            elif rule.startswith("event"):
+                if rule[7:-2] not in self.world.passed or self.heard == self.world.moment:
+                    return None
+            elif "window" in rule:
+                if self.world.window(rule.split('"')[1], now) == rule.startswith("not"):
+                    return None
+            elif rule.startswith("lift"):
+                wait = max(wait, self.world.crossing("lift", float(rule[7:]), now))
             elif rule.startswith("elapsed >= "):
                 wait = max(wait, self.since + float(rule[11:]) - now)
             else:
@@ -242,6 +295,8 @@ class MachineRun:
         self.start, self.current, self.since = weights, transition.to, now
         self.fade = None if cut else (transition.seconds, transition.ease)
         self.entered[self.current] = self.world.moment
+        if any(rule.startswith("event") for rule in transition.when):
+            self.heard = self.world.moment
         if transition.reset:
             self.states[self.current].restart(now)
         self.log.append((now, self.current))
@@ -266,6 +321,7 @@ def simulate(root, clips, switches, until):
     known = []
     while True:
         run.settle(now)
+        world.leaves = list(run.leaves(lambda t: 1.0))
         for machine in run.machines():
             if machine not in known:
                 known.append(machine)
@@ -278,14 +334,19 @@ def simulate(root, clips, switches, until):
             switches = switches[1:]
             world.go = not world.go
             world.moment += 1
+            world.passed = set()
             continue
         if now >= until - SLACK:
             break
         following = [now + wait for _, _, wait in waits if wait is not None]
         following += [m.since + m.fade[0] for m in run.machines() if m.fade is not None]
+        following += [now + gap for leaf, _ in world.leaves for gap in leaf.edges(now)]
         later = min([*following, *switches[:1], until])
-        for leaf, weight in run.leaves(lambda t: 1.0):
-            happened += list(leaf.events(now, later))
+        world.passed = set()
+        for leaf, weight in world.leaves:
+            events = list(leaf.events(now, later))
+            happened += events
+            world.passed |= {name for _, name in events}
             way += leaf.travel(now, later, weight)
         now = later
         world.moment += 1

@@ -1,5 +1,6 @@
 """Random nested graphs against an independent simulator: the same states, events and travel at any frame rate."""
 
+import msgspec
 import numpy as np
 import pytest
 from simulator import simulate
@@ -8,11 +9,20 @@ from worlds import BONES, character, gait, ramp, still
 import marrow as mw
 from marrow.graph import Blend, ClipNode, Graph, Parameter, RootMotion, State, StateMachine, Transition
 
+
+def lifted(clip, times, values):
+    """The clip with a curve and an event that lasts."""
+    events = (*clip.events, mw.Event(0.2 * clip.duration, "open", duration=0.37 * clip.duration))
+    return clip.replace(curves=(mw.Curve("lift", np.array(times) * clip.duration, values),), events=events)
+
+
 STICK = character(
-    gait("walk", 1.0, 0.13, 0.57, 1.0), gait("run", 0.61, 0.11, 0.43, 2.0), gait("limp", 1.47, 0.31, 1.29, 0.7),
-    ramp("up", 0, 1, 0.83, ((0.291, "a"), (0.77, "b"))), ramp("down", 3, 1, 0.37, ((0.05, "c"),)), still("zero"),
+    lifted(gait("walk", 1.0, 0.13, 0.57, 1.0), [0, 0.31, 0.8], [0, 0.9, 0.2]), gait("run", 0.61, 0.11, 0.43, 2.0), gait("limp", 1.47, 0.31, 1.29, 0.7),
+    lifted(ramp("up", 0, 1, 0.83, ((0.291, "a"), (0.77, "b"))), [0.1, 0.9], [0.3, 1.1]),
+    ramp("down", 3, 1, 0.37, ((0.05, "c"),)), still("zero"),
 )  # fmt: skip
 SECONDS = 6.0
+PARAMETERS = {"go": Parameter("bool", False), "lift": Parameter("curve")}
 SWITCHES = [0.5, 1.5, 2.0, 3.5, 5.0]
 
 
@@ -56,15 +66,41 @@ def machine(rng, depth):
     return StateMachine(states, tuple(transitions))
 
 
-def sound(rng):
+def sound(rng, listens=False):
     """A machine that the check lets pass: none that goes round in no time, as far as can be seen before."""
     while True:
         root = machine(rng, 3)
+        if listens:
+            root = listening(rng, root)
         try:
-            mw.Animator(STICK, Graph(RootMotion(root), {"go": Parameter("bool", False)}))
+            mw.Animator(STICK, Graph(RootMotion(root), PARAMETERS))
         except mw.errors.ValidationError:
             continue
         return root
+
+
+def listening(rng, node):
+    """The same with rules that ask what clips do."""
+    if isinstance(node, Blend):
+        return Blend(tuple(listening(rng, n) for n in node.inputs), node.weights)
+    if not isinstance(node, StateMachine):
+        return node
+    states = {name: State(listening(rng, state.source)) for name, state in node.states.items()}
+    asked = [
+        'event("left")',
+        'event("a")',
+        'event("c")',
+        'window("open")',
+        'not window("open")',
+        "lift > 0.5",
+    ]
+    ways = []
+    for t in node.transitions:
+        when = (str(rng.choice(asked)), *t.when[1:]) if rng.random() < 0.4 else t.when
+        if rng.random() < 0.2:
+            when = (*t.when, str(rng.choice(asked)))
+        ways.append(msgspec.structs.replace(t, when=when))
+    return StateMachine(states, tuple(ways))
 
 
 def how(rng, source, to, when):
@@ -90,7 +126,7 @@ def steps(rng, rate):
 
 def run(root, dts):
     """What marrow says happened, and how far it went; positions and scales on the way."""
-    m = mw.Animator(STICK, Graph(RootMotion(root), {"go": Parameter("bool", False)}))
+    m = mw.Animator(STICK, Graph(RootMotion(root), PARAMETERS))
     happened, way, now = [], np.zeros(3), 0.0
     for dt in dts:
         m["go"] = go(now)
@@ -129,7 +165,7 @@ def same(ours, theirs):
 @pytest.mark.parametrize("seed", range(24))
 def test_random_machines_do_what_the_simulator_says(seed):
     rng = np.random.default_rng(seed)
-    root = sound(rng)
+    root = sound(rng, seed % 2 == 1)
     expected, far = simulate(root, STICK.clips, SWITCHES, SECONDS)
     for rate in (24, 60, 144, 240, None)[seed % 2 :: 2]:
         happened, way = run(root, steps(rng, rate))
@@ -159,7 +195,7 @@ def test_random_interrupts_do_not_pop(seed):
     # A clip that loops without a jump.
     wave = mw.Track(1, "translation", [0, 1, 2], [[0, 0, 0], [1, 0, 0], [0, 0, 0]])
     stick = character(mw.Clip("slow", BONES, [wave]), still("still", 3.0), still("other", -2.0, 70.0))
-    m = mw.Animator(stick, Graph(calm(3), {"go": Parameter("bool", False)}))
+    m = mw.Animator(stick, Graph(calm(3), PARAMETERS))
     m.update(0)
     last = m.pose.translation[1, 0].item()
     for step in range(600):

@@ -105,6 +105,11 @@ class CompiledGraph:
         return digest.hexdigest()
 
     @cached_property
+    def listens(self) -> bool:
+        """Whether rules depend on what clips do: events or curves."""
+        return bool((self.tables.transitions["heeds"] | self.tables.transitions["curved"]).any())
+
+    @cached_property
     def machine_paths(self) -> tuple[str, ...]:
         """The name of every machine, or its path where it has none, by number."""
         called = {path: name for name, path in self.names.items()}

@@ -73,6 +73,7 @@ class Compiler:
         self.skeleton = self.character.skeleton
         self.builder = Builder(self.skeleton, self.graph.parameters)
         self.bank = ClipBank.of(self.character)
+        self.event_names = tuple(sorted({e.name for s in self.bank.sampled for e in s.events}))
         self.root_joint, self.root_mode = 0, "none"
         self.root_axes: tuple[str, ...] = ()
         self.names: dict[str, str] = {}
@@ -251,7 +252,7 @@ class Compiler:
         for row in self.nodes:
             if row["program"] < 0:
                 row["program"] = main
-        names = tuple(sorted({e.name for s in bank.sampled for e in s.events}))
+        names = self.event_names
         clips = np.zeros(len(bank), ct.CLIP_ROW)
         clips["duration"], clips["rate"], clips["frames"] = bank.duration, bank.rate, bank.frames
         clips["root"] = -1

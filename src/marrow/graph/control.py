@@ -68,6 +68,8 @@ class GraphControl:
         """What happened in the last update."""
         self._events = np.zeros(4 * control.MOST_EVENTS, ct.HAPPENED)
         self._counters = np.zeros(1, ct.COUNTERS)
+        # Numbers of steps begin at one.
+        self._passed = np.zeros(len(compiled.event_names) + 1 if compiled.listens else 0, ct.PASSED_EVENT)
         self._work = np.zeros(len(compiled.tables.nodes), ct.WORK)
         self._sums = np.zeros(compiled.sums, np.int64)
         self._members = np.zeros(len(compiled.tables.leaves), np.int64)
@@ -187,8 +189,8 @@ class GraphControl:
         )
         if self._frame is None or any(a is not b for a, b in zip(bound, self._bound)):
             room = Workspace(
-                self._counters, self._work, self._sums, self._members, *self._numbers, self.travel, self.vectors,
-                self._events, self.programs.heads, self.programs.starts, self.programs.operations,
+                self._counters, self._passed, self._work, self._sums, self._members, *self._numbers, self.travel,
+                self.vectors, self._events, self.programs.heads, self.programs.starts, self.programs.operations,
             )  # fmt: skip
             self._bound = bound
             self._frame = control.update_graph.frame(

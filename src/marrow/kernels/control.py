@@ -216,6 +216,7 @@ def advance(graph, state, room, n, d, changing):
         average_fades(graph, state, n, d)
         average_slot_fades(graph, state, n, d)
         advance_parameters(graph, state, n, 0.5 * d)
+    room.counters[0]["step"] += 1
     move(graph, state, room, n, d)
     add_motion(room, n)
     if changing:
@@ -243,7 +244,7 @@ def start(graph, state, room, n, m, t, to, current):
     reset = True
     if t >= 0:
         transition = graph.transitions[t]
-        take_triggers(graph, state, n, transition)
+        take_triggers(graph, state, n, m, transition)
         seconds, ease, inertia = transition["seconds"], transition["ease"], transition["inertia"] != 0
         me["interrupt"], me["priority"] = transition["interrupt"], transition["priority"]
         reset = transition["reset"] != 0
@@ -277,10 +278,12 @@ def step(graph, state, room, n, dt):
     for k in range(7):
         way[k] = 1.0 if k == 6 else 0.0
     instance["moment"] += 1
+    room.counters[0]["step"] += 1
     # The first update takes parameters as they are set, however smooth.
     new = instance["new"] != 0
     changed, moving = advance_parameters(graph, state, n, NEVER if new else 0.0)
-    current = new or changed
+    # Where rules ask what clips do, it must be known what is seen.
+    current = new or changed or len(room.passed) > 0
     if current:
         move(graph, state, room, n, 0.0)
         if new:
@@ -308,7 +311,7 @@ def step(graph, state, room, n, dt):
         due = d >= soonest - SHORTEST
         moving, ended = advance(graph, state, room, n, d, changing)
         current = not changing
-        if ended:
+        if ended or (changing and len(room.passed) > 0):
             move(graph, state, room, n, 0.0)
             current = True
         left -= d

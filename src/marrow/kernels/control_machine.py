@@ -48,7 +48,11 @@ def restart(graph, state, n, node):
             leaf["time"] = graph.leaves[data]["start"]
             leaf["new"] = 1
             group = graph.leaves[data]["group"]
-            if group >= 0 and graph.groups[group]["low"] >= node and graph.groups[group]["high"] < graph.nodes[node]["end"]:
+            if (
+                group >= 0
+                and graph.groups[group]["low"] >= node
+                and graph.groups[group]["high"] < graph.nodes[node]["end"]
+            ):
                 # A group that is also elsewhere goes on.
                 state.groups[n, group]["run"] = STOPPED
         elif kind == MACHINE:
@@ -177,6 +181,9 @@ def wake_machine(graph, state, room, n, m, clock):
         draw(state, n, m)
         if machine["switch"] == 0:
             happened(room, n, STATE_ENTERED, current, m, 1.0, clock)
+    if me["run"] != RUNNING:
+        # What was before it came into sight it has not heard.
+        me["heard"] = state.instances[n]["moment"]
     me["run"] = RUNNING
 
 

@@ -32,9 +32,9 @@ STOPPED, RUNNING, ASLEEP = range(3)
 
 # -- operations of rules, in postfix order --------------------------------------------------------------------------
 (
-    NUMBER, PARAMETER_VALUE, TRIGGERED, ELAPSED, REMAINING, PROGRESS, RANDOM, ABOVE, BELOW, AT_LEAST, AT_MOST, EQUAL, UNEQUAL,
-    AND, OR, NOT, PLUS, MINUS, TIMES, OVER, NEGATIVE,
-) = range(21)  # fmt: skip
+    NUMBER, PARAMETER_VALUE, CURVE_VALUE, TRIGGERED, ELAPSED, REMAINING, PROGRESS, RANDOM, PASSED, WINDOW,
+    ABOVE, BELOW, AT_LEAST, AT_MOST, EQUAL, UNEQUAL, AND, OR, NOT, PLUS, MINUS, TIMES, OVER, NEGATIVE,
+) = range(24)  # fmt: skip
 MAX_RULE = 32
 """Values on the stack of a rule at most."""
 
@@ -109,6 +109,8 @@ TRANSITION = _record(
     comparisons=i8,
     timed=i8,
     smoothed=i8,
+    heeds=i8,  # 1: it depends on events of clips
+    curved=i8,  # 1: it depends on curves
     trigger=i8,  # the column of a trigger without which it cannot start, -1 for none
     reset=i8,  # 1: the state it leads to starts over
     seconds=f8,
@@ -192,6 +194,7 @@ MACHINE_STATE = _record(
     elapsed=f8,  # seconds in the current state
     chance=f8,  # a number from 0 to 1, drawn when a state is entered
     draws=f8,  # where the sequence of those numbers is
+    heard=i8,  # the moment in which it took an event
     faded=f8,  # seconds of the fade that have passed
     seconds=f8,  # of the fade; 0: none runs
     rest=f8,  # seconds in which it stays where it is, because it came round in a circle in no time
@@ -249,6 +252,7 @@ WORK = _record(weight=f8, share=f8, speed=f8, travel=f8, clip_speed=f8, seen=i8)
 root's travel it gives, and for clips how fast they play. `seen` is the pass that saw it last."""
 COUNTERS = _record(
     tick=i8,
+    step=i8,  # goes up with every step of an instance, so that what was passed in it is known
     events=i8,
     missed_events=i8,
     missed_operations=i8,
@@ -271,12 +275,17 @@ HAPPENED = np.dtype(
 )
 
 
+PASSED_EVENT = _record(step=i8, time=f8)
+"""The step in which an event was passed last, and when that was."""
+
+
 class Workspace(NamedTuple):
-    """`counters (1,)`; `work` per node; `sums` whether a sum has begun; `members` of a sync group that are seen; `stack` and `gaps` of rules; `motion (7,)` of one
+    """`counters (1,)`; `passed` per event, empty where no rule asks what clips do; `work` per node; `sums` whether a sum has begun; `members` of a sync group that are seen; `stack` and `gaps` of rules; `motion (7,)` of one
     step; `travel (N, 7)` of the update; `vectors (N, ...)` for procedural nodes; `events`; the pose programs: of program r
     and instance n the `operations` from `starts[r, n]` to `starts[r, n + 1]`, written at `programs[r]`."""
 
     counters: Any
+    passed: Any
     work: Any
     sums: Any
     members: Any
@@ -305,7 +314,7 @@ CrowdState.KINDS = {  # type: ignore[attr-defined]
     "queue": (QUEUE_STATE, "*N,?"), "functions": (FUNCTION_STATE, "*N,?"),
 }  # fmt: skip
 Workspace.KINDS = {  # type: ignore[attr-defined]
-    "counters": (COUNTERS, "*1"), "work": (WORK, "*?"), "sums": "*i8[?]", "members": "*i8[?]", "stack": "*f8[?]", "gaps": "*f8[?]",
+    "counters": (COUNTERS, "*1"), "passed": (PASSED_EVENT, "*?"), "work": (WORK, "*?"), "sums": "*i8[?]", "members": "*i8[?]", "stack": "*f8[?]", "gaps": "*f8[?]",
     "motion": "*f8[7]", "travel": "*f8[N,7]", "vectors": "*f4[N,?]", "events": (HAPPENED, "*?"), "programs": (PROGRAM, "*R"),
     "starts": "*i8[R,?]", "operations": (OPERATION, "*?"),
 }  # fmt: skip
