@@ -67,6 +67,6 @@ class LookAt(Node, frozen=True):
             axis = axis / np.sqrt(dot(axis, axis))
         target = c.builder.vector(self.target, f"{path}.target")
         index = len(c.ints)
-        c.ints += [len(joints), c.vectors, len(c.floats), *joints]
-        c.floats += [*(float(v) for v in axis), limit, *shares]
+        c.ints += [len(joints), c.vectors, len(c.floats), -1, -1, 0, *joints]
+        c.floats += [*(float(v) for v in axis), limit, 0.0, *shares]
         return compile_procedural(c, at, self.source, self.weight, code=kernel.LOOK, index=index, refs=target)
