@@ -39,8 +39,8 @@ What an argument names:
 | model additive | where a mask and a pose to compare with are named |
 | profile | where a difference in memory and a mask are named |
 
-Operations that keep something from one update to the next (`LOOK`, `LEGS`) keep it beside what they kept the update before, and
-always begin with the latter: a program may run several times in one update and gives the same each time.
+Operations that keep something from one update to the next (`LOOK`, `LEGS`) keep it beside what they kept the update before,
+and always begin with the latter: a program may run several times in one update and gives the same each time.
 """
 
 

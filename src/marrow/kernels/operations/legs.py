@@ -139,6 +139,10 @@ def hold(kept, old, new, floats, f, leg, vectors, header, down, p, q):
             yaw += twist(multiplied(multiplied(turn, before), conjugated(q)))
             if math.sqrt(x * x + z * z) > floats[f + RADIUS] or abs(yaw) > floats[f + MOST_TURN]:
                 held = 2.0
+                far = math.sqrt(x * x + z * z)
+                if far > floats[f + RADIUS]:
+                    x, z = x * floats[f + RADIUS] / far, z * floats[f + RADIUS] / far
+                yaw = min(max(yaw, -floats[f + MOST_TURN]), floats[f + MOST_TURN])
         elif touches and held == 0.0:
             held = 1.0
         else:
@@ -164,7 +168,10 @@ def settle(kept, old, new, floats, f, vectors, header, v):
         left = left_after(max(vectors[header + 1], 0.0), floats[f + SETTLE])
         turn = (vectors[header + 5], vectors[header + 6], vectors[header + 7], vectors[header + 8])
         was = turned(turn, vector_at(kept, old + NORMAL))
-        height += left * (kept[old + HEIGHT] + vectors[header + 3] - height)
+        before = min(
+            max(kept[old + HEIGHT] + vectors[header + 3], -floats[f + MOST_STEP]), floats[f + MOST_STEP]
+        )
+        height += left * (before - height)
         normal = unit_or(
             (
                 normal[0] + left * (was[0] - normal[0]),

@@ -84,6 +84,8 @@ def _hold(s: LegSet, leg: Leg, p: Array, q: Array) -> None:
             yaw += _twist(back)
             if np.linalg.norm(stray) > s.radius or abs(yaw) > s.most_turn:
                 held = 2
+                stray = stray * min(1.0, s.radius / max(float(np.linalg.norm(stray)), 1e-300))
+                yaw = float(np.clip(yaw, -s.most_turn, s.most_turn))
         elif touches and held == 0:
             held = 1
         else:
@@ -103,7 +105,8 @@ def _settle(s: LegSet, leg: Leg) -> None:
         normal = quaternion.rotate(quaternion.slerp(ONE, full, s.most_tilt / angle), UP)
     if leg.before and s.settle > 0:
         left = _left(s.dt, s.settle)
-        height += left * (leg.before["height"] + s.move[1] - height)
+        was = np.clip(leg.before["height"] + s.move[1], -s.most_step, s.most_step)
+        height += left * (float(was) - height)
         normal = unit(normal + left * (quaternion.rotate(s.turn, leg.before["normal"]) - normal))
     leg.now |= {"height": height, "normal": normal}
 
@@ -152,9 +155,9 @@ def reference_legs(
         linear = np.eye(3) if above < 0 else model_frames(rows, parents)[2][above]
         rows[0][s.pelvis] += np.linalg.solve(linear, UP * rise)
     for leg, goal, turn in zip(s.legs, goals, rotations):
-        tip = leg.joints[2]
+        upper, mid, tip = leg.joints
         q, above = model_frames(rows, parents)[1][tip], int(parents[tip])
-        reach(rows, parents, Limb(*leg.joints, (0.0, np.pi), s.stretch, True, goal, None), 1.0)
+        reach(rows, parents, Limb(upper, mid, tip, (0.0, np.pi), s.stretch, True, goal, None), 1.0)
         now = model_frames(rows, parents)[1]
         over = ONE if above < 0 else now[above]
         local = quaternion.multiply(quaternion.conjugate(over), quaternion.multiply(turn, q))
