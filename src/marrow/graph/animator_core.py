@@ -57,6 +57,7 @@ class AnimatorCore:
         if "prepared" in self._outputs:
             return
         self._outputs["prepared"] = True
+        self._control.refresh()
         programs = self._control.programs
         for r in range(len(programs.heads) - 1):
             if programs.is_empty(r):
@@ -70,7 +71,7 @@ class AnimatorCore:
         if self._outputs.get("ran") or not self._control.programs.kept:
             return
         self._prepare()
-        if self._control.interpolates:
+        if self._control.interpolates or self._control.compiled.keeps:
             self._run()
 
     def _take_up(self, instances: Array) -> None:
@@ -122,3 +123,12 @@ class AnimatorCore:
         self._prepare()
         self._evaluate_program(self._control.program, **outputs)
         self._outputs["ran"] = True
+
+    def _evaluate(self, name: str, shape: tuple[int, ...]) -> Array:
+        outputs = self._outputs
+        if name not in outputs:
+            self._prepare()
+            out = self._buffers.take((*self._batch, *shape))
+            self._evaluate_program(self._control.program, **{name: out})
+            outputs[name], outputs["ran"] = out, True
+        return outputs[name]

@@ -38,15 +38,6 @@ class PoseOutputs(AnimatorCore):
             output(f"evaluate: {name}", (*self._batch, wanted[name][1], 3, 4), out)
         self._run(**outputs)
 
-    def _evaluate(self, name: str, shape: tuple[int, ...]) -> Array:
-        outputs = self._outputs
-        if name not in outputs:
-            self._prepare()
-            out = self._buffers.take((*self._batch, *shape))
-            self._evaluate_program(self._control.program, **{name: out})
-            outputs[name], outputs["ran"] = out, True
-        return outputs[name]
-
     @property
     def pose(self) -> Pose:
         """Local transforms and morph weights of this moment."""

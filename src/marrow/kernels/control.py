@@ -39,11 +39,13 @@ from marrow.kernels.control_slots import (
 from marrow.kernels.control_spread import (
     show,
     show_alone,
+    show_shared,
     spread_blend,
     spread_line,
     spread_pair,
     spread_plane,
     value_of,
+    warp_travel,
 )
 from marrow.kernels.control_tables import (
     ADDITIVE,
@@ -53,12 +55,14 @@ from marrow.kernels.control_tables import (
     LAYER,
     LERP,
     MACHINE,
-    POSE,
+    PROCEDURAL,
+    SAVED,
     SLOT,
     SPACE1,
     SPACE2,
     SPEED,
     TRIGGER,
+    USE,
     CrowdState,
     GraphTables,
     Workspace,
@@ -67,6 +71,7 @@ from marrow.kernels.language.elementary import arccos, cos, sin
 from marrow.kernels.language.kernel import kernel
 from marrow.kernels.operations.codes import BLEND as BLEND_POSES
 from marrow.kernels.operations.codes import LOAD, STORE
+from marrow.kernels.operations.limbs import ROUND
 
 __all__ = ["update_graph"]
 
@@ -105,6 +110,8 @@ def advance_parameters(graph, state, n, d):
 
 def age_triggers(graph, state, n, d):
     """A trigger that waits for a transition goes when its time is up; one that does not wait stays for the update."""
+    if state.instances[n]["pulled"] == 0:
+        return
     for p in range(len(graph.parameters)):
         column = graph.parameters[p]["column"]
         if graph.parameters[p]["kind"] == TRIGGER and state.goals[n, column] > 0.0:
@@ -115,10 +122,17 @@ def age_triggers(graph, state, n, d):
 
 def settle_triggers(graph, state, n):
     """At the end of an update: triggers that no transition took and whose time is up are gone."""
+    if state.instances[n]["pulled"] == 0:
+        return
+    waiting = 0
     for p in range(len(graph.parameters)):
         column = graph.parameters[p]["column"]
-        if graph.parameters[p]["kind"] == TRIGGER and not state.goals[n, column] > 0.0:
-            state.values[n, column] = 0.0
+        if graph.parameters[p]["kind"] == TRIGGER:
+            if state.goals[n, column] > 0.0:
+                waiting = 1
+            else:
+                state.values[n, column] = 0.0
+    state.instances[n]["pulled"] = waiting
 
 
 def visit(graph, state, room, n, i, d, clock):
@@ -128,7 +142,10 @@ def visit(graph, state, room, n, i, d, clock):
     if kind == CLIP:
         if graph.leaves[data]["group"] < 0:
             advance_leaf(graph, state, room, n, data, d, clock)
-    elif kind == POSE:
+        else:
+            room.grouped[room.counters[0]["grouped"]] = data
+            room.counters[0]["grouped"] += 1
+    elif kind <= SAVED:
         stay(room, i)
     elif kind == BLEND:
         spread_blend(graph, state, room, n, node, i)
@@ -167,8 +184,12 @@ def visit(graph, state, room, n, i, d, clock):
         seen = advance_slot(graph, state, room, n, data, i, d, clock)
         if seen < 1.0 or graph.slots[data]["covers"] == 0:
             show_alone(room, i + 1, i, 1.0, 1.0 - seen * graph.slots[data]["root"])
+    elif kind == USE:
+        show_shared(room, data, i)
     else:
         show_alone(room, i + 1, i, 1.0, 1.0)
+        if kind == PROCEDURAL:
+            warp_travel(graph, state, room, n, node, i)
 
 
 def move(graph, state, room, n, d):
@@ -178,16 +199,21 @@ def move(graph, state, room, n, d):
     counters["tick"] += 1
     root = room.work[0]
     root["weight"] = root["share"] = root["speed"] = root["travel"] = 1.0
+    root["flip"], root["stride"], root["yaw"] = 0, 1.0, 0.0
     root["seen"] = counters["tick"]
     for k in range(7):
         room.motion[k] = 0.0
-    i = 0
+    i, visited = 0, 0
+    counters["grouped"] = 0
     while i < len(graph.nodes):
         if room.work[i]["seen"] == counters["tick"]:
+            room.visited[visited] = i
+            visited += 1
             visit(graph, state, room, n, i, d, clock)
             i += 1
         else:
             i = graph.nodes[i]["end"]
+    counters["visited"] = visited
     for g in range(len(graph.groups)):
         advance_group(graph, state, room, n, g, d, clock)
     stop_hidden_slots(graph, state, room, n, clock)
@@ -236,8 +262,12 @@ def advance(graph, state, room, n, d, changing):
 
 def start(graph, state, room, n, m, t, to, current):
     """Starts a transition of a machine; afterwards what is seen is known for this moment. `current` says whether it is
-    before."""
+    before. A machine that turns out to have gone out of sight in this moment stays as it is."""
     machine = graph.machines[m]
+    if not current:
+        move(graph, state, room, n, 0.0)
+        if room.work[machine["node"]]["seen"] != room.counters[0]["tick"]:
+            return
     seconds, ease, inertia = machine["seconds"], machine["ease"], machine["inertia"] != 0
     me = state.machines[n, m]
     clock = state.instances[n]["clock"]
@@ -252,8 +282,6 @@ def start(graph, state, room, n, m, t, to, current):
     # A state cannot fade out as it was and fade in from its beginning: what was seen of it dies out by inertia.
     cut = seconds > 0.0 and machine["memory"] >= 0 and (reset if shown else inertia)
     if cut:
-        if not current:
-            move(graph, state, room, n, 0.0)
         write_side(graph, state, room, n, m)
     begin_transition(graph, state, room, n, m, to, seconds, ease, cut, reset, clock)
     move(graph, state, room, n, 0.0)
@@ -361,6 +389,8 @@ def update_instance(graph, state, room, n, dt, memory, row, main):
         share_travel(room, state, n, interval)
         return
     step(graph, state, room, n, instance["pending"])
+    instance["since"] = instance["pending"]
+    instance["stamp"] = instance["stamp"] + 1 if instance["stamp"] < ROUND - 1 else 0
     instance["pending"], instance["waited"] = 0.0, 0
     write_program(graph, state, room, n)
     if interval <= 1:
@@ -383,6 +413,20 @@ def update_instance(graph, state, room, n, dt, memory, row, main):
     share_travel(room, state, n, interval)
 
 
+def move_place(state, room, n):
+    """Where an instance is in the world, after what its root has travelled."""
+    place, way = state.place[n], room.travel[n]
+    moved = composed(
+        (place[0], place[1], place[2], place[3], place[4], place[5], place[6]),
+        (way[0], way[1], way[2], way[3], way[4], way[5], way[6]),
+    )
+    size = np.sqrt(moved[3] * moved[3] + moved[4] * moved[4] + moved[5] * moved[5] + moved[6] * moved[6])
+    for k in range(3):
+        place[k] = moved[k]
+    for k in range(3, 7):
+        place[k] = moved[k] / size
+
+
 def show_instance(graph, state, room, n, memory, row, main):
     """Writes the program of an instance as it is, without moving it."""
     instance = state.instances[n]
@@ -403,11 +447,12 @@ def is_room(room):
 
 
 @kernel(
-    graph=GraphTables, state=CrowdState, room=Workspace, dt="f8[N]", memory="i8", row="i8", moving="i8", first="i8", returns=5
+    graph=GraphTables, state=CrowdState, room=Workspace, dt="f8[N]", memory="i8", row="i8", moving="i8", travels="i8", first="i8", returns=5
 )  # fmt: skip
-def update_graph(graph, state, room, dt, memory, row, moving, first):
+def update_graph(graph, state, room, dt, memory, row, moving, travels, first):
     """Updates the instances from `first` on by `dt (N,)` seconds; with `moving` 0 it only writes the programs that show
-    them. `memory` is where the last two poses of rarely updated instances lie, each `row` floats long. Returns how far it
+    them. `memory` is where the last two poses of rarely updated instances lie, each `row` floats long. With `travels` 1 they
+    go where their root goes. Returns how far it
     came before there was no more room, how many programs keep something for later, how many events there are, how much
     was missed for want of room, and how many instances go round for ever."""
     programs, counters = len(room.programs), room.counters[0]
@@ -424,6 +469,8 @@ def update_graph(graph, state, room, dt, memory, row, moving, first):
             room.programs[r]["poses"] = 0
         if moving != 0:
             update_instance(graph, state, room, n, dt[n], memory, row, programs - 1)
+            if travels != 0:
+                move_place(state, room, n)
         else:
             show_instance(graph, state, room, n, memory, row, programs - 1)
     for r in range(programs):

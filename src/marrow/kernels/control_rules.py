@@ -89,7 +89,11 @@ def rule_holds(graph, state, room, n, m, transition, ahead):
             # An event is there at one moment only, for who was in the state by then, and starts one transition of a machine.
             event, instance = room.passed[operation["ref"]], state.instances[n]
             passed = ahead == 0.0 and event["step"] == room.counters[0]["step"]
-            passed = passed and me["heard"] != instance["moment"] and instance["clock"] - event["time"] <= me["elapsed"]
+            passed = (
+                passed
+                and me["heard"] != instance["moment"]
+                and instance["clock"] - event["time"] <= me["elapsed"]
+            )
             stack[top] = 1.0 if passed else 0.0
             top += 1
         elif code == WINDOW:
@@ -184,15 +188,15 @@ def smooth_crossing(graph, state, room, n, m, transition):
 
 
 def curve_wait(graph, state, room, n, m, transition):
-    """Seconds until a rule over curves holds, or until it has to be looked at again. While weights change, curves are only
-    nearly straight: steps are short."""
+    """Seconds until a rule over curves holds, or until it has to be looked at again: where weights change every
+    millisecond."""
     span = max(key_wait(graph, state, room, n), HAIR)
     for k in range(len(graph.machines)):
         if state.machines[n, k]["seconds"] > 0.0:
-            span = min(span, 0.25 * FINE)
+            span = min(span, FINE / 16.0)
     for k in range(len(graph.slots)):
         if state.slots[n, k]["seconds"] > 0.0:
-            span = min(span, 0.25 * FINE)
+            span = min(span, FINE / 16.0)
     if span >= NEVER:
         return NEVER
     return max(min(first_crossing(graph, state, room, n, m, transition, span, HAIR), span), HAIR)

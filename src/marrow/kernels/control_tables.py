@@ -16,9 +16,9 @@ from marrow.kernels.operations.record import OPERATION
 __all__ = ["CrowdState", "GraphTables", "Workspace"]
 
 # -- kinds of nodes -------------------------------------------------------------------------------------------------
-CLIP, POSE, BLEND, LERP, SPACE1, SPACE2, SPEED, MACHINE, LAYER, ADDITIVE, SLOT, PROCEDURAL, FUNCTION = range(
-    13
-)
+(
+    CLIP, POSE, SAVED, BLEND, LERP, SPACE1, SPACE2, SPEED, MACHINE, LAYER, ADDITIVE, SLOT, PROCEDURAL, FUNCTION, USE,
+) = range(15)  # fmt: skip
 
 # -- kinds of parameters --------------------------------------------------------------------------------------------
 FLOAT, BOOL, TRIGGER, VECTOR, CURVE = range(5)
@@ -50,6 +50,9 @@ MAX_RULE = 32
     EVENT_INSIDE,
 ) = range(8)
 
+# -- what a procedural node does to the root's travel ----------------------------------------------------------------
+TRAVEL_KEPT, TRAVEL_MIRRORED, TRAVEL_SCALED, TRAVEL_TURNED = range(4)
+
 # -- how a one-shot ends --------------------------------------------------------------------------------------------
 ONCE, LOOPS, HOLDS = range(3)
 
@@ -70,8 +73,7 @@ def _record(**fields: Any) -> np.dtype[Any]:
 NODE = _record(
     kind=i8,
     end=i8,  # one past the last node below it; nodes are stored parents first
-    post=i8,  # its place in the order children first
-    post_begin=i8,  # where the nodes below it begin in that order
+    store=i8,  # where its pose is kept for the places that use it, -1 for none
     region=i8,  # the sum of poses it is a part of
     program=i8,  # the program its operations go to
     function=i8,  # the innermost Function it is below, -1 for none
@@ -81,7 +83,17 @@ NODE = _record(
     ref=i8,  # its value: a column of the values, or -1 - k for constant k
     ref2=i8,
 )
-LEAF = _record(clip=i8, loop=i8, speed=i8, group=i8, knots=i8, node=i8, start=f8)
+LEAF = _record(
+    clip=i8,
+    loop=i8,
+    speed=i8,  # its speed; where it is played by distance, that
+    group=i8,
+    knots=i8,
+    node=i8,
+    match=i8,  # played by distance: a sign, then `matches` distances, then their times
+    matches=i8,
+    start=f8,
+)
 GROUP = _record(first=i8, count=i8, markers=i8, low=i8, high=i8)
 """Its leaves, in links; `low` and `high`: the first and the last node of theirs."""
 MACHINE_ROW = _record(
@@ -133,13 +145,26 @@ SPACE = _record(
     low_y=f8,
     span_y=f8,
 )
-PROCEDURAL_ROW = _record(code=i8, index=i8, refs=i8, count=i8, vector=i8)
+PROCEDURAL_ROW = _record(
+    code=i8,
+    index=i8,
+    refs=i8,
+    count=i8,
+    vector=i8,
+    travel=i8,  # what it does to the root's travel
+    travel_ref=i8,  # by what
+    limit=f8,
+    factor=f8,
+)
 FUNCTION_ROW = _record(node=i8, program=i8, memory=i8)
 CLIP_ROW = _record(
-    duration=f8, rate=f8, first_event=i8, events=i8, windows=i8, first_curve=i8, curves=i8, root=i8, frames=i8
-)
+    duration=f8, rate=f8, first_event=i8, events=i8, windows=i8, first_curve=i8, curves=i8, root=i8, frames=i8,
+    clip=i8,  # the clip of the bank that this is
+    twin=i8,  # the row of what it is in a mirror
+)  # fmt: skip
 CURVE_ROW = _record(column=i8, keys=i8, count=i8, default=f8)
 EVENT = _record(time=f8, end=f8, name=i8)
+SECTION = _record(begin=f8, end=f8)
 PARAMETER = _record(kind=i8, column=i8, wraps=i8, smoothing=f8, low=f8, high=f8)
 
 
@@ -150,7 +175,7 @@ class GraphTables(NamedTuple):
     links: Any
     numbers: Any
     constants: Any
-    order: Any
+    shared: Any
     leaves: Any
     groups: Any
     machines: Any
@@ -166,6 +191,7 @@ class GraphTables(NamedTuple):
     curves: Any
     events: Any
     roots: Any
+    sections: Any
     parameters: Any
 
 
@@ -175,12 +201,15 @@ INSTANCE_STATE = _record(
     clock=f8,  # seconds since it began
     seed=i8,  # of what it does at random
     new=i8,  # 1 until its first update
+    pulled=i8,  # 1: a trigger may be waiting
     moment=i8,  # goes up with every step and every update: what has the same number happened in no time
     interval=i8,  # updated every so many updates
     waited=i8,  # updates since
     pending=f8,  # seconds since
     stored=i8,  # 1: its last two poses are in memory
     side=i8,  # which of the two is the older one
+    stamp=i8,  # counts its updates, round and round
+    since=f8,  # the seconds of its last one
 )
 LEAF_STATE = _record(time=f8, new=i8)
 GROUP_STATE = _record(phase=f8, run=i8, new=i8)
@@ -220,8 +249,11 @@ SLOT_STATE = _record(
     held=f8,  # how much of the pose is seen that older voices became
     held_start=f8,
 )
-VOICE_STATE = _record(clip=i8, loop=i8, new=i8, time=f8, speed=f8, weight=f8, start=f8, fade_out=f8)
-QUEUE_STATE = _record(clip=i8, loop=i8, speed=f8, fade_in=f8, fade_out=f8, start=f8)
+VOICE_STATE = _record(
+    clip=i8, loop=i8, new=i8, montage=i8, section=i8, time=f8, speed=f8, weight=f8, start=f8, fade_out=f8
+)
+QUEUE_STATE = _record(clip=i8, loop=i8, montage=i8, section=i8, speed=f8, fade_in=f8, fade_out=f8, start=f8)
+"""`montage`: the one that plays, -1 for a mere clip; `section`: the row of the section it is in, -1 for none."""
 FUNCTION_STATE = _record(ran=i8, elapsed=f8)
 """1: its memory holds the result of the last update; and the seconds since it ran."""
 
@@ -229,12 +261,15 @@ FUNCTION_STATE = _record(ran=i8, elapsed=f8)
 class CrowdState(NamedTuple):
     """What changes of N instances: `instances (N,)`, everything else `(N, count)`. `values` are the columns nodes refer to,
     `goals` what they were set to (for a trigger: the seconds it still waits), `travel (N, 7)` the motion of the root that is
-    told in parts while updates are rare."""
+    told in parts while updates are rare, `place (N, 7)` where each is in the world and `placed` where it was when poses were
+    last made, `following` for every section of a montage the one that comes next, -1 for the end."""
 
     instances: Any
     values: Any
     goals: Any
     travel: Any
+    place: Any
+    placed: Any
     leaves: Any
     groups: Any
     machines: Any
@@ -242,14 +277,16 @@ class CrowdState(NamedTuple):
     slots: Any
     voices: Any
     queue: Any
+    following: Any
     functions: Any
 
 
 # -- room to work in ------------------------------------------------------------------------------------------------
 
-WORK = _record(weight=f8, share=f8, speed=f8, travel=f8, clip_speed=f8, seen=i8)
+WORK = _record(weight=f8, share=f8, speed=f8, travel=f8, clip_speed=f8, seen=i8, flip=i8, stride=f8, yaw=f8)
 """Per node, of the instance at hand: how much of it is seen, its share of its sum, how fast time passes, how much of the
-root's travel it gives, and for clips how fast they play. `seen` is the pass that saw it last."""
+root's travel it gives, and for clips how fast they play. `seen` is the pass that saw it last. Travel is mirrored (`flip`), made
+longer (`stride`) and turned (`yaw`)."""
 COUNTERS = _record(
     tick=i8,
     step=i8,  # goes up with every step of an instance, so that what was passed in it is known
@@ -259,6 +296,8 @@ COUNTERS = _record(
     kept=i8,
     endless=i8,
     endless_machine=i8,
+    visited=i8,  # nodes that are seen
+    grouped=i8,  # leaves of sync groups that are seen
     endless_instance=i8,
 )
 PROGRAM = _record(cursor=i8, limit=i8, reserve=i8, poses=i8)
@@ -280,13 +319,17 @@ PASSED_EVENT = _record(step=i8, time=f8)
 
 
 class Workspace(NamedTuple):
-    """`counters (1,)`; `passed` per event, empty where no rule asks what clips do; `work` per node; `sums` whether a sum has begun; `members` of a sync group that are seen; `stack` and `gaps` of rules; `motion (7,)` of one
+    """`counters (1,)`; `passed` per event, empty where no rule asks what clips do; `work` per node; `visited` the nodes that are seen, in order, `open` those whose children are being written, `grouped` the leaves of sync groups that are
+    seen, `members` those of the group at hand; `sums` whether a sum has begun; `stack` and `gaps` of rules; `motion (7,)` of one
     step; `travel (N, 7)` of the update; `vectors (N, ...)` for procedural nodes; `events`; the pose programs: of program r
     and instance n the `operations` from `starts[r, n]` to `starts[r, n + 1]`, written at `programs[r]`."""
 
     counters: Any
     passed: Any
     work: Any
+    visited: Any
+    open: Any
+    grouped: Any
     sums: Any
     members: Any
     stack: Any
@@ -301,20 +344,20 @@ class Workspace(NamedTuple):
 
 
 GraphTables.KINDS = {  # type: ignore[attr-defined]
-    "nodes": (NODE, "?"), "links": "i8[?]", "numbers": "f8[?]", "constants": "f8[?]", "order": "i8[?]", "leaves": (LEAF, "?"),
+    "nodes": (NODE, "?"), "links": "i8[?]", "numbers": "f8[?]", "constants": "f8[?]", "shared": "i8[?]", "leaves": (LEAF, "?"),
     "groups": (GROUP, "?"), "machines": (MACHINE_ROW, "?"), "states": (STATE, "?"), "transitions": (TRANSITION, "?"),
     "rules": (RULE, "?"), "layers": (LAYER_ROW, "?"), "slots": (SLOT_ROW, "?"), "spaces": (SPACE, "?"),
     "procedurals": (PROCEDURAL_ROW, "?"), "functions": (FUNCTION_ROW, "?"), "clips": (CLIP_ROW, "?"), "curves": (CURVE_ROW, "?"), "events": (EVENT, "?"),
-    "roots": "f8[?,7]", "parameters": (PARAMETER, "?"),
+    "roots": "f8[?,7]", "sections": (SECTION, "?"), "parameters": (PARAMETER, "?"),
 }  # fmt: skip
 CrowdState.KINDS = {  # type: ignore[attr-defined]
     "instances": (INSTANCE_STATE, "*N"), "values": "*f8[N,?]", "goals": "*f8[N,?]", "travel": "*f8[N,7]",
-    "leaves": (LEAF_STATE, "*N,?"), "groups": (GROUP_STATE, "*N,?"), "machines": (MACHINE_STATE, "*N,?"),
+    "place": "*f8[N,7]", "placed": "*f8[N,7]", "leaves": (LEAF_STATE, "*N,?"), "groups": (GROUP_STATE, "*N,?"), "machines": (MACHINE_STATE, "*N,?"),
     "shares": (SHARE_STATE, "*N,?"), "slots": (SLOT_STATE, "*N,?"), "voices": (VOICE_STATE, "*N,?"),
-    "queue": (QUEUE_STATE, "*N,?"), "functions": (FUNCTION_STATE, "*N,?"),
+    "queue": (QUEUE_STATE, "*N,?"), "following": "*i8[N,?]", "functions": (FUNCTION_STATE, "*N,?"),
 }  # fmt: skip
 Workspace.KINDS = {  # type: ignore[attr-defined]
-    "counters": (COUNTERS, "*1"), "passed": (PASSED_EVENT, "*?"), "work": (WORK, "*?"), "sums": "*i8[?]", "members": "*i8[?]", "stack": "*f8[?]", "gaps": "*f8[?]",
+    "counters": (COUNTERS, "*1"), "passed": (PASSED_EVENT, "*?"), "work": (WORK, "*?"), "visited": "*i8[?]", "open": "*i8[?]", "grouped": "*i8[?]", "sums": "*i8[?]", "members": "*i8[?]", "stack": "*f8[?]", "gaps": "*f8[?]",
     "motion": "*f8[7]", "travel": "*f8[N,7]", "vectors": "*f4[N,?]", "events": (HAPPENED, "*?"), "programs": (PROGRAM, "*R"),
     "starts": "*i8[R,?]", "operations": (OPERATION, "*?"),
 }  # fmt: skip
