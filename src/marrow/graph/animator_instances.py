@@ -101,6 +101,9 @@ class CrowdInstances(AnimatorCore):
         self._prepare()
         control = GraphControl(compiled, self.count, threads=self._threads)
         carry_over(old.compiled, old.state, compiled, control.state)
+        for name in compiled.saved.keys() & old.compiled.saved.keys():
+            here, there, size = compiled.saved[name], old.compiled.saved[name], control.pose_size
+            control.memory[:, here : here + size] = old.memory[:, there : there + size]
         control.set_interval(old.state.instances["interval"])
         self._functions, self._control = bound_functions, control
         self._evaluator = PoseEvaluator(

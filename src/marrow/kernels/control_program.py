@@ -174,7 +174,7 @@ def write_pose(graph, state, room, n, i, program, back, section):
             put(room, function["program"], STORE, function["memory"], 0.0, 0.0)
             end_section(room, function["program"])
         put(room, program, LOAD, function["memory"], 0.0, 0.0)
-    elif (kind == SAVED or kind == USE) and work["share"] > 0.0:
+    elif (kind == SAVED and work["share"] > 0.0) or (kind == USE and work["share"] > 0.0):
         put(room, program, LOAD, node["ref"], 0.0, 0.0)
     else:
         return
