@@ -7,8 +7,20 @@ from worlds import character, gait, place, ramp, still
 import marrow as mw
 from marrow.errors import MarrowError
 from marrow.graph import (
-    Blend, ClipNode, Function, Graph, JointOverride, LayerBlend, Parameter, RootMotion, State, StateMachine, Transition, Use,
-    load_graph, save_graph,
+    Blend,
+    ClipNode,
+    Function,
+    Graph,
+    JointOverride,
+    LayerBlend,
+    Parameter,
+    RootMotion,
+    State,
+    StateMachine,
+    Transition,
+    Use,
+    load_graph,
+    save_graph,
 )  # fmt: skip
 from marrow.kernels.operations import codes as op
 

@@ -345,7 +345,7 @@ def step(graph, state, room, n, dt):
         left -= d
         if left <= SHORTEST:
             left = 0.0
-            if not due:
+            if not due and len(room.passed) == 0:
                 break
     if not current:
         move(graph, state, room, n, 0.0)

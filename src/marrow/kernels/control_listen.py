@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from marrow.kernels.control_motion import gather, group_speed, knot_time, shown_clip
+from marrow.kernels.control_motion import HAIR, gather, group_speed, knot_time, shown_clip
 from marrow.kernels.control_spread import value_of
 from marrow.kernels.control_tables import CLIP, LOOPS, RUNNING, VOICES
 
 NEVER = 1e300
-HAIR = 2e-9
-"""Seconds by which a step goes beyond an event, so that it is passed whatever is rounded."""
+SHORT = 2e-9
+"""Seconds of the shortest step: that in which a clip passes an event at its very beginning."""
 
 
 def event_gap(graph, clip, time, forward, loop, new, name, window):
@@ -27,11 +27,11 @@ def event_gap(graph, clip, time, forward, loop, new, name, window):
             at = event["time"] if side == 0 else event["end"]
             gap = at - time if forward else time - at
             if loop and duration > 0.0:
-                gap -= np.floor(gap / duration) * duration
-                if gap <= 0.0 and not new:
-                    gap = duration
-            if gap > 0.0 or (gap == 0.0 and new):
-                best = min(best, gap)
+                gap -= np.floor((gap + HAIR) / duration) * duration
+                if gap <= HAIR and not new:
+                    gap += duration
+            if gap > HAIR or (gap >= -HAIR and new):
+                best = min(best, max(gap, 0.0))
     return best
 
 
@@ -114,14 +114,14 @@ def event_wait(graph, state, room, n, name, window):
                 )  # fmt: skip
                 if gap < NEVER:
                     best = min(best, gap / abs(speed))
-    return best + HAIR if best < NEVER else NEVER
+    return max(best, SHORT)
 
 
 def in_window(graph, clip, time, name):
     row = graph.clips[clip]
     for k in range(row["first_event"], row["first_event"] + row["events"]):
         event = graph.events[k]
-        if event["name"] == name and event["time"] <= time and time < event["end"]:
+        if event["name"] == name and event["time"] <= time + HAIR and time + HAIR < event["end"]:
             return True
     return False
 

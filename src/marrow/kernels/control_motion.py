@@ -11,6 +11,8 @@ from marrow.kernels.language.elementary import cos, sin
 LONG = 0.25
 """Seconds of a step from which on whole rounds of a sync group are made at once."""
 MOST_INTERVALS = 100_000
+HAIR = 1e-9
+"""Seconds of a clip that make no difference."""
 
 
 def rotated(x, y, z, w, a, b, c):
@@ -127,6 +129,14 @@ def happened(room, n, kind, event, source, weight, time):
     counters["events"] += 1
 
 
+def is_passed(at, before, after):
+    """Whether a clip that moves from one time to another passes a third; what is a hair away counts as reached, so that it
+    does not depend on how a step was rounded."""
+    if after > before:
+        return at > before + HAIR and at <= after + HAIR
+    return at < before - HAIR and at >= after - HAIR
+
+
 def fire(graph, room, n, clip, before, after, loop, new, speed, weight, clock):
     """Notes the events between two unwrapped times of a clip: after the first (from it on where the clip is `new`), up to
     the second. `clock` is the moment of `before`."""
@@ -136,7 +146,10 @@ def fire(graph, room, n, clip, before, after, loop, new, speed, weight, clock):
     duration = row["duration"]
     first, last = 0.0, 0.0
     if loop and duration > 0.0:
-        first, last = np.floor(min(before, after) / duration), np.floor(max(before, after) / duration)
+        low, high = before + HAIR, after + HAIR
+        if after < before:
+            low, high = after - HAIR, before - HAIR
+        first, last = np.floor(low / duration), np.floor(high / duration)
     lap = first
     while lap <= last:
         # Backwards, the last one comes first.
@@ -144,15 +157,14 @@ def fire(graph, room, n, clip, before, after, loop, new, speed, weight, clock):
         for e in range(row["events"]):
             k = row["first_event"] + (e if after > before else row["events"] - 1 - e)
             at = graph.events[k]["time"] + shift
-            passed = at > before and at <= after if after > before else at < before and at >= after
-            if passed or (new and at == before):
+            passed = is_passed(at, before, after)
+            if passed or (new and abs(at - before) <= HAIR):
                 happened(
                     room, n, CLIP_EVENT, graph.events[k]["name"], row["clip"], weight, clock + (at - before) / speed
                 )  # fmt: skip
             end = graph.events[k]["end"] + shift
             if end > at:
-                passed = end > before and end <= after if after > before else end < before and end >= after
-                if passed:
+                if is_passed(end, before, after):
                     moment = clock + (end - before) / speed
                     happened(room, n, EVENT_ENDED, graph.events[k]["name"], row["clip"], weight, moment)
         lap += 1.0
