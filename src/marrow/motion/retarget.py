@@ -27,10 +27,11 @@ from marrow.motion.contacts import feet_points, feet_shape, same_feet
 from marrow.motion.copying import copied, lost, same_rig
 from marrow.motion.followers import follow_limbs
 from marrow.motion.frames import clip_from_poses, frame_times, pack_uniform
+from marrow.motion.hands import keep_hands
 from marrow.motion.mapping import BODY, BoneMap, RetargetError, as_map, map_bones
 from marrow.motion.names import bare
 from marrow.motion.placing import places
-from marrow.motion.planting import keep_hands, plant_feet
+from marrow.motion.planting import plant_feet
 from marrow.motion.posture import Posture, leg_length, model_rotations, posture, rest_posture
 from marrow.motion.quality import MotionQuality, motion_quality
 from marrow.motion.rig import find_rig
