@@ -1,8 +1,8 @@
 """How a foot must be moved so that it stands, and slides no more, than it did in the source.
 
-A foot is a heel and a ball. From frame to frame one of them carries: one that is planted, else the slower of those that are
-down. While it is planted it does not move at all; while it is down and slow it moves as the source's does. In between, where
-the foot is in the air or slides anyhow, the correction that this takes changes smoothly from one plant's to the next's.
+A foot is a heel and a ball. From frame to frame one of them carries: one that is planted, else the slower of those that
+are down. While it is planted it does not move at all; while it is down and slow it moves as the source's does. In between,
+where the foot is in the air or slides anyhow, the correction that this takes changes smoothly from plant to plant.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from marrow.motion.contacts import LOW, SLIDING, windows
 from marrow.motion.limbs import ease
 
-__all__ = ["FootPath", "hold"]
+__all__ = ["FootPath", "clear", "hold"]
 
 Array = NDArray[Any]
 FADE = 0.3
@@ -27,18 +27,21 @@ CATCH, CREEP = 0.6, 0.25
 speed."""
 HIGH = 0.15
 """From this height on (metres, for a person's leg) a foot is as high as its own leg makes it."""
+SOON = 0.05
+"""Seconds before and after in which a foot is raised so that it does not sink."""
 ROUNDS = 50
 
 
 @dataclass(frozen=True, eq=False)
 class FootPath:
-    """One foot over time: `place (T, 2, 3)` of heel and ball before the correction and `rest (2,)`, how high they rest;
-    `path (T, 2, 3)` and `height (T, 2)` over the ground of the source's, at the target's size; `stands (T - 1,)` which of
-    them stands from a frame to the next (-1: neither). `size` is the leg's length by that of a person."""
+    """One foot over time: `place (T, 2, 3)` of heel and ball before the correction, and `own (T,)`, how high the lower of
+    them is over the ground; `path (T, 2, 3)` and `height (T, 2)` over the ground of the source's, at the target's size;
+    `stands (T - 1,)`, which of them stands from a frame to the next (-1: neither). `size` is the leg's length by that of a
+    person."""
 
     times: Array
     place: Array
-    rest: Array
+    own: Array
     path: Array
     height: Array
     stands: Array
@@ -49,7 +52,8 @@ class FootPath:
         """How far a clip that repeats takes this foot and the source's, `(3,)` each; None for one that does not."""
         ways = [p[-1] - p[0] for p in (self.place, self.path)]
         if len(self.times) < 4 or any(
-            np.abs(w - w.mean(axis=0)).max() > 0.01 * self.size or np.abs(w[:, 1]).max() > 0.01 * self.size for w in ways
+            np.abs(w - w.mean(axis=0)).max() > 0.01 * self.size or np.abs(w[:, 1]).max() > 0.01 * self.size
+            for w in ways
         ):
             return None
         return ways[0].mean(axis=0), ways[1].mean(axis=0)
@@ -60,10 +64,12 @@ class FootPath:
 
         def three(values: Array, step: Array | float = 0.0) -> Array:
             before, after = values[:-1], values[1:]
-            return np.concatenate([before - step, values, after + step] if np.any(step) else [before, values, after])
+            return np.concatenate(
+                [before - step, values, after + step] if np.any(step) else [before, values, after]
+            )
 
         return FootPath(
-            three(self.times, length), three(self.place, stride[0]), self.rest, three(self.path, stride[1]),
+            three(self.times, length), three(self.place, stride[0]), three(self.own), three(self.path, stride[1]),
             three(self.height), np.tile(self.stands, 3), self.size,
         )  # fmt: skip
 
@@ -117,8 +123,8 @@ def _air(free: Array, times: Array) -> tuple[Array, Array]:
 
 
 def _joined(change: Array, room: Array, anchors: list[tuple[int, int]]) -> Array:
-    """The correction `(T, 2)` that changes by `change (T - 1, 2)` from frame to frame, and between `anchors` (runs of steps)
-    by up to `room (T - 1,)` more, so that it is as little as can be in each of them."""
+    """The correction `(T, 2)` that changes by `change (T - 1, 2)` from frame to frame, and between `anchors` (runs of
+    steps) by up to `room (T - 1,)` more, so that it is as little as can be in each of them."""
     way = np.concatenate([np.zeros((1, 2)), np.cumsum(change, axis=0)])
     if not anchors:
         return way - way.mean(axis=0)
@@ -137,7 +143,7 @@ def _joined(change: Array, room: Array, anchors: list[tuple[int, int]]) -> Array
 
 
 def _within(wants: Array, weight: Array, limit: Array) -> None:
-    """Brings neighbours in `wants (A, 2)` together until no two are further apart than `limit (A - 1,)`; light ones move."""
+    """Brings neighbours in `wants (A, 2)` together until none is further from the next than `limit (A - 1,)`."""
     for _ in range(ROUNDS):
         far = np.linalg.norm(np.diff(wants, axis=0), axis=-1)
         if (far <= limit + 1e-6).all():
@@ -150,20 +156,32 @@ def _within(wants: Array, weight: Array, limit: Array) -> None:
             wants[k] += excess * share
             wants[k + 1] -= excess * (1 - share)
     # What is left goes to the end: no step may be longer than there is room for.
-    for k, most in enumerate(limit.tolist()):
-        gap = wants[k + 1] - wants[k]
+    for n, most in enumerate(limit.tolist()):
+        gap = wants[n + 1] - wants[n]
         length = float(np.linalg.norm(gap))
         if length > most:
-            wants[k + 1 :] -= gap * (1 - most / length)
+            wants[n + 1 :] -= gap * (1 - most / length)
 
 
 def _raise(foot: FootPath) -> Array:
     """The part upwards `(T,)`: near the ground the lower of heel and ball is as high as in the source, and never below."""
-    lowest, own = foot.height.min(axis=1), (foot.place[..., 1] - foot.rest).min(axis=1)
+    lowest = foot.height.min(axis=1)
     near = ease((HIGH * foot.size - lowest) / ((HIGH - LOW) * foot.size))
     # A foot that leaves quickly keeps what it had for a while.
     near = np.maximum(near, ease(1 - _away(lowest < LOW * foot.size, foot.times) / FADE))
-    return near * (np.maximum(lowest, 0.0) - own)
+    return near * (np.maximum(lowest, 0.0) - foot.own)
+
+
+def clear(depth: Array, times: Array) -> Array:
+    """How far a foot must be raised `(T,)` so that nothing of it is `depth (T,)` or more under the ground; a little before
+    and after too, so that it does not jump."""
+    need = np.maximum(depth, 0.0)
+    radius = round(SOON * (len(times) - 1) / max(float(times[-1] - times[0]), 1e-9)) if len(times) > 1 else 0
+    if radius < 1 or not need.any():
+        return need
+    around = np.lib.stride_tricks.sliding_window_view
+    most = around(np.pad(need, 2 * radius), 2 * radius + 1).max(axis=-1)
+    return np.asarray(around(most, 2 * radius + 1).mean(axis=-1))
 
 
 def _away(mask: Array, times: Array) -> Array:

@@ -15,14 +15,15 @@ from marrow.animation.kinematics import to_model
 from marrow.math import quaternion
 from marrow.model import Pose
 from marrow.motion.contacts import LEG, FeetPoints, carriers, feet_points, planted_frames
-from marrow.motion.holding import FootPath, hold
+from marrow.motion.holding import FootPath, clear, hold
 from marrow.motion.limbs import dense, move_end
+from marrow.motion.soles import Soles
 from marrow.motion.transfer import LocalTracks
 
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter
 
-__all__ = ["plant_feet", "source_points"]
+__all__ = ["lowest_parts", "plant_feet", "source_points"]
 
 Array = NDArray[Any]
 
@@ -49,19 +50,24 @@ def plant_feet(tool: Retargeter, pose: Pose, world: Array, tracks: LocalTracks, 
     body = dense(tool.target, tracks, len(times))
     model = to_model(tool.target, body)
     mine = feet_points(tool.target, model, chains, tool.feet_t)
+    lowest = lowest_parts(mine, tool.soles_t, model)
     for k, side in enumerate(("left", "right")):
         there = quaternion.rotate(world, _leg(source, tool.map[f"{side}_leg"].source)) * tool.scale
         shift = there - _leg(model, chains[f"{side}_leg"])
-        place = mine.place[:, k] + shift[:, None]
-        shift += hold(
-            FootPath(
-                times, place, mine.rest[k], theirs.place[:, k], theirs.height[:, k], stands[:, k], mine.leg / LEG
-            )
-        )
-        depth = (mine.place[:, k, :, 1] + shift[:, None, 1] - mine.rest[k]).min(axis=1)
-        shift[:, 1] += np.maximum(-depth, 0.0)
+        foot = FootPath(
+            times, mine.place[:, k] + shift[:, None], mine.height[:, k].min(axis=1) + shift[:, 1],
+            theirs.place[:, k], theirs.height[:, k], stands[:, k], mine.leg / LEG,
+        )  # fmt: skip
+        shift += hold(foot)
+        shift[:, 1] += clear(-(lowest[:, k] + shift[:, 1]), times)
         if np.abs(shift).max(initial=0.0) > 1e-5 * mine.leg:
             move_end(tool.target, chains[f"{side}_leg"], shift, body, model, tracks, tool.rest_t.frame[:, 2])
+
+
+def lowest_parts(points: FeetPoints, soles: Soles | None, model: Array) -> Array:
+    """How high the lowest part of each foot is over the ground, `(T, 2)`: heel, ball, and the sole of a mesh."""
+    joints = points.height.min(axis=-1)
+    return joints if soles is None else np.minimum(joints, soles.heights(model))
 
 
 def _leg(model: Array, chain: tuple[int, ...]) -> Array:

@@ -24,7 +24,7 @@ from marrow.motion.contacts import (
     windows,
 )
 from marrow.motion.frames import frame_times
-from marrow.motion.planting import source_points
+from marrow.motion.planting import lowest_parts, source_points
 
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter
@@ -76,11 +76,16 @@ def down_points(points: FeetPoints) -> Array:
 
 
 def foot_quality(
-    points: FeetPoints, times: Array, stands: Array | None = None, down: Array | None = None
+    points: FeetPoints,
+    times: Array,
+    stands: Array | None = None,
+    down: Array | None = None,
+    lowest: Array | None = None,
 ) -> FootQuality:
     """What feet do on the ground. `stands` says which point should stand when (see `carriers`) and `down` which are on the
     ground: the source's, where a result is compared with it; found where left out. A foot slides when no point of it that
-    is down stands: one that rolls or turns about its ball does not."""
+    is down stands: one that rolls or turns about its ball does not. `lowest (T, 2)` is how high the lowest part of each is,
+    where more is known of it than its heel and ball."""
     stands = carriers(points, planted_frames(points, times), times) if stands is None else stands
     down = down_points(points) if down is None else down
     level = points.place * [1.0, 0.0, 1.0]
@@ -96,7 +101,8 @@ def foot_quality(
         for begin, end in windows(standing):
             way = np.concatenate([np.zeros((1, 3)), np.cumsum(steps[begin:end], axis=0)])
             drift = max(drift, float(np.linalg.norm(way - way.mean(axis=0), axis=-1).max()))
-    return FootQuality(skate, drift, float(np.maximum(-points.height, 0.0).max(initial=0.0)))
+    lowest = points.height if lowest is None else lowest
+    return FootQuality(skate, drift, float(np.maximum(-lowest, 0.0).max(initial=0.0)))
 
 
 def motion_quality(tool: Retargeter, clip: Clip, result: Clip) -> MotionQuality | None:
@@ -110,8 +116,8 @@ def motion_quality(tool: Retargeter, clip: Clip, result: Clip) -> MotionQuality 
     stands = carriers(theirs, planted_frames(theirs, times), times)
     chains = tool.chains("target")
     mine = feet_points(tool.target, after, chains, tool.feet_t)
-    at = to_model(tool.target, after)[..., 3].astype(np.float64)
-    was = quaternion.rotate(world, to_model(tool.source, before)[..., 3].astype(np.float64))
+    here, there = to_model(tool.target, after), to_model(tool.source, before)
+    at, was = here[..., 3].astype(np.float64), quaternion.rotate(world, there[..., 3].astype(np.float64))
     stretch, knees, reach = 1.0, 0.0, 0.0
     rest = tool.rest_t.place
     for side in ("left", "right"):
@@ -127,7 +133,15 @@ def motion_quality(tool: Retargeter, clip: Clip, result: Clip) -> MotionQuality 
             gap = (was[:, a[2]] - was[:, a[0]]) / lengths[0] - (at[:, b[2]] - at[:, b[0]]) / lengths[1]
             reach = max(reach, float(np.linalg.norm(gap, axis=-1).max()))
     down = down_points(theirs)
-    feet = foot_quality(theirs, times, stands, down), foot_quality(mine, times, stands, down)
+    lowest = theirs.height.min(axis=-1)
+    if tool.soles_s is not None:
+        up = quaternion.rotate(quaternion.conjugate(world), np.array([0.0, 1.0, 0.0]))
+        soles = tool.soles_s.heights(there, up) - tool.ground(before, world)
+        lowest = np.minimum(lowest, soles * tool.scale)
+    feet = (
+        foot_quality(theirs, times, stands, down, lowest),
+        foot_quality(mine, times, stands, down, lowest_parts(mine, tool.soles_t, here)),
+    )
     return MotionQuality(result.name, *feet, stretch, reach, knees)
 
 

@@ -36,6 +36,7 @@ from marrow.motion.posture import Posture, leg_length, model_rotations, posture,
 from marrow.motion.quality import MotionQuality, motion_quality
 from marrow.motion.rig import find_rig
 from marrow.motion.sizes import metres, same_proportions, size_ratio, stands_on_ground, stature
+from marrow.motion.soles import find_soles
 from marrow.motion.transfer import LocalTracks, model_of, transfer_rotations
 from marrow.motion.twisting import twist_rotations
 from marrow.report import Kind, Report, ReportBuilder
@@ -219,6 +220,8 @@ class Retargeter:
             else:
                 self.feet_s = feet_shape(self.source, mine, self._from, self.feet_t.ankle / ratio)
             self.sure_of_ankles = True
+        self.soles_s = find_soles(self.source_character, mine, self._from, self.feet_s.ankle)
+        self.soles_t = find_soles(self.target_character, theirs, self._to, self.feet_t.ankle)
         forward = self._from.frame[:, 2]
         toes = [self._from.place[c.source[0]] - self._from.place[self.map[c.name.replace("toes", "leg")].source[2]]
                 for c in self.map if c.name.endswith("_toes")]  # fmt: skip
