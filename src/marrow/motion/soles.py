@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from marrow.math import affine
 from marrow.model import Character, Mesh
 from marrow.motion.posture import Posture, leg_length
+from marrow.motion.rig import find_rig
 
 __all__ = ["Soles", "find_soles"]
 
@@ -53,7 +54,9 @@ def find_soles(
     rest = skeleton.rest_model.astype(np.float64)
     parts: list[tuple[int, Array, int, Array]] = []
     for k, side in enumerate(("left", "right")):
-        foot, toes = chains[f"{side}_leg"][2], chains.get(f"{side}_toes", ())
+        foot = chains[f"{side}_leg"][2]
+        # Its own toes, whether or not they are mapped.
+        toes = chains.get(f"{side}_toes", ()) or find_rig(skeleton).chains.get(f"{side}_toes", ())
         below = [set(skeleton.descendants(j).tolist()) for j in (foot, *toes[:1])]
         for carrier, mine in zip((foot, *toes[:1]), (below[0] - (below[1] if toes else set()), *below[1:])):
             points = [_points(mesh, mine, below[0], stance, rest) for mesh in character.meshes]
