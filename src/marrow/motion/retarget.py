@@ -25,6 +25,7 @@ from marrow.motion.alignment import Driver, drivers, shares_frames, world_turn
 from marrow.motion.arguments import flag, optional
 from marrow.motion.contacts import feet_points, feet_shape, same_feet
 from marrow.motion.copying import copied, lost, same_rig
+from marrow.motion.expressions import with_expressions
 from marrow.motion.followers import follow_limbs
 from marrow.motion.frames import clip_from_poses, frame_times, pack_uniform
 from marrow.motion.mapping import BODY, BoneMap, RetargetError, as_map, map_bones
@@ -260,7 +261,8 @@ class Retargeter:
         if self.exact:
             for names, what in zip(lost(clip, self.target), ("joints", "morphs")):
                 self._note_lost(clip, names, what)
-            return copied(clip, self.target)
+            made = copied(clip, self.target)
+            return made if self.target_character is None else with_expressions(made, self.target_character)
         if clip.additive:
             return self._additive(clip, rate)
         times = frame_times(clip, rate)
@@ -276,7 +278,8 @@ class Retargeter:
             follow_limbs(self.target, self.chains("target"), tracks, len(times))
         found = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
         packed = pack_uniform(times, [(j, path, v) for (j, path), v in tracks.items()], self._morphs(clip))
-        return clip.replace(skeleton=self.target, tracks=packed, rate=found)
+        made = clip.replace(skeleton=self.target, tracks=packed, rate=found)
+        return made if self.target_character is None else with_expressions(made, self.target_character)
 
     def _additive(self, clip: Clip, rate: float | None) -> Clip:
         """A difference, taken across as the difference it makes to the rest pose."""
