@@ -36,20 +36,24 @@ def switches(curve: Curve) -> tuple[Array, Array]:
 
 
 def visible_meshes(character: Character, clip: Clip, time: ArrayLike) -> Array:
-    """Whether each mesh is shown at `time (...)` of `clip`, `(..., meshes)` bool."""
+    """Whether each mesh is shown at `time (...)` of `clip`, `(..., meshes)` bool. Where a clip says it of a mesh's joint,
+    or of one above it, that counts instead of `mesh.visible`."""
     when = np.asarray(time, np.float64)
     skeleton = character.skeleton
     shown = np.ones((*when.shape, len(skeleton)), bool)
+    said = np.zeros(len(skeleton), bool)
     for curve in clip.curves:
         name = curve.name.removeprefix(VISIBILITY)
         if curve.name.startswith(VISIBILITY) and name in skeleton:
             times, on = switches(curve)
             at = np.maximum(np.searchsorted(times.astype(np.float64), when, side="right") - 1, 0)
             shown[..., skeleton.index(name)] = on[at]
+            said[skeleton.index(name)] = True
     for j, parent in enumerate(skeleton.parents.tolist()):
         if parent >= 0:
             shown[..., j] &= shown[..., parent]
+            said[j] |= said[parent]
     out = np.empty((*when.shape, len(character.meshes)), bool)
     for m, mesh in enumerate(character.meshes):
-        out[..., m] = mesh.visible & (shown[..., mesh.node] if mesh.node >= 0 else True)
+        out[..., m] = shown[..., mesh.node] if mesh.node >= 0 and said[mesh.node] else mesh.visible
     return out
