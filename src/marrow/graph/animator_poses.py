@@ -99,8 +99,8 @@ class PoseOutputs(AnimatorCore):
             crowd.levels = 2                                       # all, or one number each (N,)
 
         An instance is evaluated for the joints its level has, and none that is not seen; events, states and travel go on in
-        any case. `skin` and `level_groups` give each what its level has. In `pose`, `model_matrices`, `matrices` and `socket`,
-        which have all joints, those that a level lacks are at rest.
+        any case. `skin` and `level_groups` give each what its level has. In `pose`, `model_matrices`, `matrices` and
+        `socket`, which have all joints, those that a level lacks are at rest.
         """
         if self._levels is None:
             return None
@@ -134,8 +134,8 @@ class PoseOutputs(AnimatorCore):
             self._levels.forget(control.memory, np.flatnonzero(fewer), control.compiled.memory)
 
     def level_groups(self) -> tuple[LevelGroup, ...]:
-        """The instances that are seen, by level: for each level that some are at, their numbers, skinning matrices and morph
-        weights, for the joints the level has and no others. What a renderer draws level by level."""
+        """The instances that are seen, by level: for each level that some are at, their numbers, skinning matrices and
+        morph weights, for the joints the level has and no others. What a renderer draws level by level."""
         if "groups" not in self._outputs:
             if self._levels is None:
                 self.levels = 0

@@ -1,8 +1,8 @@
 """Levels of detail of a crowd: which instance is shown at which level, and the poses of each for the joints its level has.
 
-A level has the first joints of the character, so its poses are what the pose kernel finds for those, bit for bit. Programs that
-keep something for later (where inertia starts from, what slots hold, what functions get) are run for all joints: a level may
-change at any time.
+A level has the first joints of the character, so its poses are what the pose kernel finds for those, bit for bit.
+Programs that keep something for later (where inertia starts from, what slots hold, what functions get) are run for all
+joints: a level may change at any time.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ HIDDEN = -1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LevelGroup:
-    """The n instances of a crowd that are shown at one level: their numbers `instances (n,)`, skinning matrices `(n, P, 3, 4)` for
-    the palette of the level's own `character`, weights of the morph channels `morphs (n, M)`."""
+    """The n instances of a crowd that are shown at one level: their numbers `instances (n,)`, skinning matrices `(n, P,
+    3, 4)` for the palette of the level's own `character`, weights of the morph channels `morphs (n, M)`."""
 
     level: int
     character: Character
@@ -110,8 +110,8 @@ class CrowdLevels:
 
     # -- poses ----------------------------------------------------------------------------------------------------
     def run(self, animator: Any, outputs: dict[str, Array]) -> None:
-        """Evaluates the programs of this moment into arrays for all N instances and J joints. Joints that an instance's level
-        lacks are at rest; so is everything of those that are not seen."""
+        """Evaluates the programs of this moment into arrays for all N instances and J joints. Joints that an instance's
+        level lacks are at rest; so is everything of those that are not seen."""
         if not animator._batch:
             outputs = {name: out[None] for name, out in outputs.items()}
         for level, instances in self._groups:
@@ -173,7 +173,8 @@ class CrowdLevels:
             out[instances] = values[name]
 
     def _keep(self, animator: Any, instances: Array) -> None:
-        """Those who are no longer seen, and still are updated rarely, keep their poses until they are updated every time."""
+        """Those who are no longer seen, and still are updated rarely, keep their poses until they are updated every
+        time."""
         late = instances[animator._control.state.instances["interval"][instances] > 1]
         if len(late):
             self._evaluate(animator, len(self._evaluators) - 1, late, {})

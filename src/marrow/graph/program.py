@@ -87,7 +87,8 @@ class ProgramBuilder:
 
 @dataclass(frozen=True, eq=False)
 class Procedurals:
-    """The constants of the limbs and chains a graph solves (see `kernels.operations.limbs`). They name joints below `joints`."""
+    """The constants of the limbs and chains a graph solves (see `kernels.operations.limbs`). They name joints below
+    `joints`."""
 
     ints: Array = field(default_factory=lambda: readonly(np.zeros(0, np.int32)))
     floats: Array = field(default_factory=lambda: readonly(np.zeros(0, np.float32)))
@@ -164,8 +165,9 @@ class PoseEvaluator:
         threads: int = 1,
     ) -> None:
         """Evaluates all instances, or some (int64 numbers), into the outputs given: pose rows `(N, layout.size)`, model
-        matrices `(N, joints, 3, 4)`, skinning matrices `(N, P, 3, 4)`, behind one another. `memory (N, ...)` and `vectors (N, ...)` are what programs keep from one update to
-        the next and the places they reach and look for; None where they do neither."""
+        matrices `(N, joints, 3, 4)`, skinning matrices `(N, P, 3, 4)`, behind one another. `memory (N, ...)` and
+        `vectors (N, ...)` are what programs keep from one update to the next and the places they reach and look for;
+        None where they do neither."""
         memory = self._nothing if memory is None else memory
         vectors = self._nothing if vectors is None else vectors
         wanted = (
