@@ -128,3 +128,17 @@ class AnimatorCore:
         else:
             self._levels.run(self, outputs)
         self._outputs["ran"] = True
+
+    def _show_at(self, values: Array) -> None:
+        """Shows instances at these levels `(N,)`."""
+        control = self._control
+        if self._levels is None:
+            self._levels = CrowdLevels(control.compiled, self._evaluator)
+            before = None
+        else:
+            before = self._levels.lanes(self._levels.values)
+        self._levels.put(values)
+        if control.interpolates:
+            lanes = self._levels.lanes(values)
+            fewer = lanes < (self._evaluator.layout.joints if before is None else before)
+            self._levels.forget(control.memory, np.flatnonzero(fewer), control.compiled.memory)

@@ -173,6 +173,7 @@ INSTANCE_STATE = _record(
     new=i8,  # 1 until its first update
     interval=i8,  # updated every so many updates
     wanted=i8,  # the interval it goes to when it is updated next
+    round=i8,  # the updates from its last one to its next
     waited=i8,  # updates since
     pending=f8,  # seconds since
     stored=i8,  # 1: its last two poses are in memory

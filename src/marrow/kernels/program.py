@@ -15,10 +15,10 @@ from marrow.kernels.operations import OPERATIONS, PoseWork
 from marrow.kernels.operations.limbs import sound_chain, sound_limb
 from marrow.kernels.operations.record import copy_lanes, copy_pose, row_size
 
-__all__ = ["MODEL", "PALETTE", "POSE", "product", "run_programs"]
+__all__ = ["MODEL", "MORPHS", "PALETTE", "POSE", "product", "run_programs"]
 
-POSE, MODEL, PALETTE = 1, 2, 4
-"""What `run_programs` writes: pose rows, model-space matrices, skinning matrices; sums of these."""
+POSE, MODEL, PALETTE, MORPHS = 1, 2, 4, 8
+"""What `run_programs` writes: pose rows, model-space matrices, skinning matrices, morph weights; sums of these."""
 OPERATION_COUNT = len(OPERATIONS)
 
 
@@ -120,6 +120,8 @@ def write_outputs(work, n):
     J, P, size = len(work.parents), len(work.palette_joints), row_size(work)
     if work.wanted & 1:
         copy_pose(work, work.stack, 0, work.out_pose, n * size)
+    if work.wanted & 8:
+        copy_lanes.each(0, work.Mp, 16, work.stack, 10 * work.Jp, work.out_morphs, n * work.Mp)
     if work.wanted & 6:
         local_matrices.each(0, work.lanes, 16, work.Jp, work.stack, 0, work.local)
         for j in range(J):

@@ -58,7 +58,7 @@ def error_thresholds(character: Character, reduced: Sequence[Lod]) -> Array:
             "them with mw.lod.build"
         )
     errors = np.array([lod.error for lod in reduced], np.float64)
-    return np.maximum.accumulate(errors) if len(errors) else errors
+    return np.ascontiguousarray(np.minimum.accumulate(errors[::-1])[::-1])
 
 
 def with_screen_sizes(character: Character, sizes: Sequence[float] | None) -> Character:

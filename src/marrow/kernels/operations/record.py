@@ -57,6 +57,7 @@ class PoseWork(NamedTuple):
     out_pose: Any
     out_model: Any
     out_palette: Any
+    out_morphs: Any
     instances: Any
     Jp: Any
     Mp: Any
@@ -69,7 +70,7 @@ PoseWork.KINDS = {  # type: ignore[attr-defined]
     "start": "i8[?]", "ops": (OPERATION, "?"), "rules": "i8[?]", "bank": "f4[?]", "clip_start": "i8[C]", "clip_frames": "i8[C]",
     "clip_rate": "f4[C]", "masks": "f4[?]", "parents": "i4[J]", "palette_joints": "i4[P]", "inverse_bind": "f4[?]",
     "memory": "*f4[?,?]", "vectors": "f4[?,?]", "ints": "i4[?]", "floats": "f4[?]", "stack": "*f4[?]", "local": "*f4[?]",
-    "model": "*f4[?]", "out_pose": "*f4[?]", "out_model": "*f4[?]", "out_palette": "*f4[?]", "instances": "i8[?]",
+    "model": "*f4[?]", "out_pose": "*f4[?]", "out_model": "*f4[?]", "out_palette": "*f4[?]", "out_morphs": "*f4[?]", "instances": "i8[?]",
     "Jp": "i8", "Mp": "i8", "lanes": "i8", "depth": "i8", "wanted": "i8",
 }  # fmt: skip
 
