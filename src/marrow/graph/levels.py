@@ -200,7 +200,7 @@ class CrowdLevels:
         found = []
         M, Mp = len(self.character.skeleton.morph_names), self._whole.layout.morphs
         characters = [self.character.levels[max(level, 0)] for level, _ in self._groups]
-        # All matrices in one piece, of a size that does not change whenever somebody's level does: its memory is used again.
+        # All matrices in one piece, of a size that seldom changes when somebody's level does: its memory is used again.
         sizes = [
             12 * len(c.palette) * len(who) * (level != HIDDEN)
             for c, (level, who) in zip(characters, self._groups)
