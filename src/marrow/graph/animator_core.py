@@ -59,6 +59,7 @@ class AnimatorCore:
         if "prepared" in self._outputs:
             return
         self._outputs["prepared"] = True
+        self._control.refresh()
         programs = self._control.programs
         for r in range(len(programs.heads) - 1):
             if programs.is_empty(r):
@@ -72,7 +73,7 @@ class AnimatorCore:
         if self._outputs.get("ran") or not self._control.programs.kept:
             return
         self._prepare()
-        if self._control.interpolates:
+        if self._control.interpolates or self._control.compiled.keeps:
             self._run()
 
     def _take_up(self, instances: Array) -> None:

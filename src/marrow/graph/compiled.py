@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from marrow.animation.bank import ClipBank
+from marrow.graph.ground import GroundEntry
+from marrow.graph.placing import WorldVector
 from marrow.graph.program import Procedurals
 from marrow.kernels.control_tables import GraphTables
 from marrow.model.character import Character
@@ -59,6 +61,8 @@ class FunctionEntry:
     parameters: tuple[str, ...]
     override: Any = None
     """The `JointOverride` it stands for, whose function is marrow's own."""
+    ground: GroundEntry | None = None
+    """What it asks for instead of calling a function."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,8 +72,10 @@ class CompiledGraph:
     in order, `names` the paths of those that have a name.
 
     `depth` poses lie on the stack of a program at most; `longest` operations has one that gives a pose, `section` one that
-    starts inertia; `memory` floats are kept per instance from one update to the next.
-    """
+    starts inertia; `memory` floats are kept per instance from one update to the next. `header` is the column of the
+    vectors where programs find how model space moved (-1: none asks), `world_vectors` are targets given in the world;
+    with `travels` instances go where their root goes; `keeps` says whether programs keep something, so that each must
+    run."""
 
     graph: Graph
     character: Character
@@ -92,6 +98,16 @@ class CompiledGraph:
     section: int
     memory: int
     vectors: int
+    header: int
+    world_vectors: tuple[WorldVector, ...]
+    travels: bool
+    keeps: bool
+
+    @property
+    def placed(self) -> bool:
+        """Whether its poses depend on where an instance is in the world."""
+        grounded = any(entry.ground is not None for entry in self.functions)
+        return self.header >= 0 or bool(self.world_vectors) or grounded
 
     @cached_property
     def identity(self) -> str:

@@ -42,6 +42,7 @@ from marrow.kernels.control_spread import (
     spread_pair,
     spread_plane,
     value_of,
+    warp_travel,
 )
 from marrow.kernels.control_tables import (
     ADDITIVE,
@@ -52,6 +53,7 @@ from marrow.kernels.control_tables import (
     LERP,
     MACHINE,
     POSE,
+    PROCEDURAL,
     SLOT,
     SPACE1,
     SPACE2,
@@ -65,6 +67,7 @@ from marrow.kernels.language.elementary import arccos, cos, sin
 from marrow.kernels.language.kernel import kernel
 from marrow.kernels.operations.codes import BLEND as BLEND_POSES
 from marrow.kernels.operations.codes import LOAD, STORE
+from marrow.kernels.operations.limbs import ROUND
 
 __all__ = ["update_graph"]
 
@@ -169,6 +172,8 @@ def visit(graph, state, room, n, i, d, clock):
             show_alone(room, i + 1, i, 1.0, 1.0 - seen * graph.slots[data]["root"])
     else:
         show_alone(room, i + 1, i, 1.0, 1.0)
+        if kind == PROCEDURAL:
+            warp_travel(graph, state, room, n, node, i)
 
 
 def move(graph, state, room, n, d):
@@ -178,6 +183,7 @@ def move(graph, state, room, n, d):
     counters["tick"] += 1
     root = room.work[0]
     root["weight"] = root["share"] = root["speed"] = root["travel"] = 1.0
+    root["flip"], root["stride"], root["yaw"] = 0, 1.0, 0.0
     root["seen"] = counters["tick"]
     for k in range(7):
         room.motion[k] = 0.0
@@ -357,6 +363,8 @@ def update_instance(graph, state, room, n, dt, memory, row, main):
         share_travel(room, state, n)
         return
     step(graph, state, room, n, instance["pending"])
+    instance["since"] = instance["pending"]
+    instance["stamp"] = instance["stamp"] + 1 if instance["stamp"] < ROUND - 1 else 0
     instance["pending"], instance["waited"] = 0.0, 0
     # What it is behind is caught up by half at a time, so that neither its pose nor its place jumps.
     interval = max(instance["wanted"], (interval + 1) >> 1)
@@ -384,6 +392,20 @@ def update_instance(graph, state, room, n, dt, memory, row, main):
     share_travel(room, state, n)
 
 
+def move_place(state, room, n):
+    """Where an instance is in the world, after what its root has travelled."""
+    place, way = state.place[n], room.travel[n]
+    moved = composed(
+        (place[0], place[1], place[2], place[3], place[4], place[5], place[6]),
+        (way[0], way[1], way[2], way[3], way[4], way[5], way[6]),
+    )
+    size = np.sqrt(moved[3] * moved[3] + moved[4] * moved[4] + moved[5] * moved[5] + moved[6] * moved[6])
+    for k in range(3):
+        place[k] = moved[k]
+    for k in range(3, 7):
+        place[k] = moved[k] / size
+
+
 def show_instance(graph, state, room, n, memory, row, main):
     """Writes the program of an instance as it is, without moving it."""
     instance = state.instances[n]
@@ -404,11 +426,12 @@ def is_room(room):
 
 
 @kernel(
-    graph=GraphTables, state=CrowdState, room=Workspace, dt="f8[N]", memory="i8", row="i8", moving="i8", first="i8", returns=5
+    graph=GraphTables, state=CrowdState, room=Workspace, dt="f8[N]", memory="i8", row="i8", moving="i8", travels="i8", first="i8", returns=5
 )  # fmt: skip
-def update_graph(graph, state, room, dt, memory, row, moving, first):
+def update_graph(graph, state, room, dt, memory, row, moving, travels, first):
     """Updates the instances from `first` on by `dt (N,)` seconds; with `moving` 0 it only writes the programs that show
-    them. `memory` is where the last two poses of rarely updated instances lie, each `row` floats long. Returns how far it
+    them. `memory` is where the last two poses of rarely updated instances lie, each `row` floats long. With `travels` 1 they
+    go where their root goes. Returns how far it
     came before there was no more room, how many programs keep something for later, how many events there are, how much
     was missed for want of room, and how many instances go round for ever."""
     programs, counters = len(room.programs), room.counters[0]
@@ -425,6 +448,8 @@ def update_graph(graph, state, room, dt, memory, row, moving, first):
             room.programs[r]["poses"] = 0
         if moving != 0:
             update_instance(graph, state, room, n, dt[n], memory, row, programs - 1)
+            if travels != 0:
+                move_place(state, room, n)
         else:
             show_instance(graph, state, room, n, memory, row, programs - 1)
     for r in range(programs):

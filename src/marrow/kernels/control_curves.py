@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from marrow.kernels.control_motion import shown_clip
 from marrow.kernels.control_tables import CLIP, VOICES
 
 
@@ -44,16 +45,15 @@ def write_curves(graph, state, room, n):
             time = leaf["start"]
             if graph.nodes[leaf["node"]]["kind"] == CLIP:
                 time = state.leaves[n, i]["time"]
-            add_curves(graph, state, n, leaf["clip"], time, work["weight"])
+            add_curves(graph, state, n, shown_clip(graph, work, leaf["clip"]), time, work["weight"])
     for k in range(len(graph.slots)):
         work = room.work[graph.slots[k]["node"]]
         if work["seen"] == tick:
             for v in range(VOICES):
                 voice = state.voices[n, VOICES * k + v]
                 if voice["weight"] > 0.0:
-                    add_curves(
-                        graph, state, n, voice["clip"], voice["time"], work["weight"] * voice["weight"]
-                    )
+                    clip = shown_clip(graph, work, voice["clip"])
+                    add_curves(graph, state, n, clip, voice["time"], work["weight"] * voice["weight"])
     for k in range(len(graph.curves)):
         column = graph.curves[k]["column"]
         total = state.goals[n, column]

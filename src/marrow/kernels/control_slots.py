@@ -6,7 +6,7 @@ with the rest, so that nothing jumps however many there are.
 
 from __future__ import annotations
 
-from marrow.kernels.control_motion import add_travel, fire, happened, travelled, wrapped
+from marrow.kernels.control_motion import add_travel, fire, happened, shown_clip, travelled, wrapped
 from marrow.kernels.control_program import hold_voice
 from marrow.kernels.control_rules import NEVER, SLACK
 from marrow.kernels.control_tables import LOOPS, QUEUE, RUNNING, SLOT_ENDED, STOPPED, VOICES
@@ -149,7 +149,7 @@ def advance_slot(graph, state, room, n, k, i, d, clock):
         voice = state.voices[n, VOICES * k + v]
         if voice["weight"] <= 0.0 and v != me["leader"]:
             continue
-        clip = voice["clip"]
+        clip = shown_clip(graph, work, voice["clip"])
         duration = graph.clips[clip]["duration"]
         speed = work["speed"] * voice["speed"]
         before = voice["time"]
@@ -164,7 +164,7 @@ def advance_slot(graph, state, room, n, k, i, d, clock):
         moved = work["travel"] * slot["root"] * voice["weight"]
         if moved > 0.0:
             if graph.clips[clip]["root"] >= 0 and after != before:
-                add_travel(room, moved, travelled(graph, clip, before, after, loop))
+                add_travel(room, work, moved, travelled(graph, clip, before, after, loop))
             else:
                 room.motion[6] += moved
         voice["time"] = wrapped(after, duration) if loop else after

@@ -50,6 +50,9 @@ MAX_RULE = 32
     EVENT_INSIDE,
 ) = range(8)
 
+# -- what a procedural node does to the root's travel ----------------------------------------------------------------
+TRAVEL_KEPT, TRAVEL_MIRRORED, TRAVEL_SCALED, TRAVEL_TURNED = range(4)
+
 # -- how a one-shot ends --------------------------------------------------------------------------------------------
 ONCE, LOOPS, HOLDS = range(3)
 
@@ -81,7 +84,17 @@ NODE = _record(
     ref=i8,  # its value: a column of the values, or -1 - k for constant k
     ref2=i8,
 )
-LEAF = _record(clip=i8, loop=i8, speed=i8, group=i8, knots=i8, node=i8, start=f8)
+LEAF = _record(
+    clip=i8,
+    loop=i8,
+    speed=i8,  # its speed; where it is played by distance, that
+    group=i8,
+    knots=i8,
+    node=i8,
+    match=i8,  # played by distance: a sign, then `matches` distances, then their times
+    matches=i8,
+    start=f8,
+)
 GROUP = _record(first=i8, count=i8, markers=i8)
 MACHINE_ROW = _record(
     node=i8,
@@ -129,11 +142,23 @@ SPACE = _record(
     low_y=f8,
     span_y=f8,
 )
-PROCEDURAL_ROW = _record(code=i8, index=i8, refs=i8, count=i8, vector=i8)
+PROCEDURAL_ROW = _record(
+    code=i8,
+    index=i8,
+    refs=i8,
+    count=i8,
+    vector=i8,
+    travel=i8,  # what it does to the root's travel
+    travel_ref=i8,  # by what
+    limit=f8,
+    factor=f8,
+)
 FUNCTION_ROW = _record(node=i8, program=i8, memory=i8)
 CLIP_ROW = _record(
-    duration=f8, rate=f8, first_event=i8, events=i8, windows=i8, first_curve=i8, curves=i8, root=i8, frames=i8
-)
+    duration=f8, rate=f8, first_event=i8, events=i8, windows=i8, first_curve=i8, curves=i8, root=i8, frames=i8,
+    clip=i8,  # the clip of the bank that this is
+    twin=i8,  # the row of what it is in a mirror
+)  # fmt: skip
 CURVE_ROW = _record(column=i8, keys=i8, count=i8, default=f8)
 EVENT = _record(time=f8, end=f8, name=i8)
 PARAMETER = _record(kind=i8, column=i8, wraps=i8, smoothing=f8, low=f8, high=f8)
@@ -178,6 +203,8 @@ INSTANCE_STATE = _record(
     pending=f8,  # seconds since
     stored=i8,  # 1: its last two poses are in memory
     side=i8,  # which of the two is the older one
+    stamp=i8,  # counts its updates, round and round
+    since=f8,  # the seconds of its last one
 )
 LEAF_STATE = _record(time=f8, new=i8)
 GROUP_STATE = _record(phase=f8, run=i8, new=i8)
@@ -224,12 +251,15 @@ FUNCTION_STATE = _record(ran=i8, elapsed=f8)
 class CrowdState(NamedTuple):
     """What changes of N instances: `instances (N,)`, everything else `(N, count)`. `values` are the columns nodes refer to,
     `goals` what they were set to (for a trigger: the seconds it still waits), `travel (N, 7)` the motion of the root that is
-    told in parts while updates are rare."""
+    told in parts while updates are rare, `place (N, 7)` where each is in the world and `placed` where it was when poses were
+    last made."""
 
     instances: Any
     values: Any
     goals: Any
     travel: Any
+    place: Any
+    placed: Any
     leaves: Any
     groups: Any
     machines: Any
@@ -242,9 +272,10 @@ class CrowdState(NamedTuple):
 
 # -- room to work in ------------------------------------------------------------------------------------------------
 
-WORK = _record(weight=f8, share=f8, speed=f8, travel=f8, clip_speed=f8, seen=i8)
+WORK = _record(weight=f8, share=f8, speed=f8, travel=f8, clip_speed=f8, seen=i8, flip=i8, stride=f8, yaw=f8)
 """Per node, of the instance at hand: how much of it is seen, its share of its sum, how fast time passes, how much of the
-root's travel it gives, and for clips how fast they play. `seen` is the pass that saw it last."""
+root's travel it gives, and for clips how fast they play. `seen` is the pass that saw it last. Travel is mirrored (`flip`), made
+longer (`stride`) and turned (`yaw`)."""
 COUNTERS = _record(
     tick=i8,
     events=i8,
@@ -297,7 +328,7 @@ GraphTables.KINDS = {  # type: ignore[attr-defined]
 }  # fmt: skip
 CrowdState.KINDS = {  # type: ignore[attr-defined]
     "instances": (INSTANCE_STATE, "*N"), "values": "*f8[N,?]", "goals": "*f8[N,?]", "travel": "*f8[N,7]",
-    "leaves": (LEAF_STATE, "*N,?"), "groups": (GROUP_STATE, "*N,?"), "machines": (MACHINE_STATE, "*N,?"),
+    "place": "*f8[N,7]", "placed": "*f8[N,7]", "leaves": (LEAF_STATE, "*N,?"), "groups": (GROUP_STATE, "*N,?"), "machines": (MACHINE_STATE, "*N,?"),
     "shares": (SHARE_STATE, "*N,?"), "slots": (SLOT_STATE, "*N,?"), "voices": (VOICE_STATE, "*N,?"),
     "queue": (QUEUE_STATE, "*N,?"), "functions": (FUNCTION_STATE, "*N,?"),
 }  # fmt: skip
