@@ -17,12 +17,12 @@ from marrow.kernels.operations.legs import sound_legs
 from marrow.kernels.operations.limbs import sound_chain, sound_limb
 from marrow.kernels.operations.mirroring import sound_mirror
 from marrow.kernels.operations.model_additive import sound_model_additive
-from marrow.kernels.operations.record import copy_lanes, row_size
+from marrow.kernels.operations.record import copy_lanes, copy_pose, row_size
 
-__all__ = ["MODEL", "PALETTE", "POSE", "product", "run_programs"]
+__all__ = ["MODEL", "MORPHS", "PALETTE", "POSE", "product", "run_programs"]
 
-POSE, MODEL, PALETTE = 1, 2, 4
-"""What `run_programs` writes: pose rows, model-space matrices, skinning matrices; sums of these."""
+POSE, MODEL, PALETTE, MORPHS = 1, 2, 4, 8
+"""What `run_programs` writes: pose rows, model-space matrices, skinning matrices, morph weights; sums of these."""
 OPERATION_COUNT = len(OPERATIONS)
 
 
@@ -133,12 +133,14 @@ def interpret(work, n, first, last):
 
 
 def write_outputs(work, n):
-    """Pose row, model matrices and palette of the pose at the bottom of the stack, as far as they are wanted."""
+    """Pose row, model matrices and palette of the pose at the bottom of the stack, as far as they are wanted, as the n-th."""
     J, P, size = len(work.parents), len(work.palette_joints), row_size(work)
     if work.wanted & 1:
-        copy_lanes.each(0, size, 16, work.stack, 0, work.out_pose, n * size)
+        copy_pose(work, work.stack, 0, work.out_pose, n * size)
+    if work.wanted & 8:
+        copy_lanes.each(0, work.Mp, 16, work.stack, 10 * work.Jp, work.out_morphs, n * work.Mp)
     if work.wanted & 6:
-        local_matrices.each(0, work.Jp, 16, work.Jp, work.stack, 0, work.local)
+        local_matrices.each(0, work.lanes, 16, work.Jp, work.stack, 0, work.local)
         for j in range(J):
             p = work.parents[j]
             if p < 0:
@@ -158,11 +160,14 @@ def write_outputs(work, n):
 
 @kernel(work=PoseWork, n0="i8", n1="i8", returns=2)
 def run_programs(work, n0, n1):
-    """Evaluates instances `n0..n1`. Returns the first instance whose program is unsound and the operation that makes it so, or
-    twice -1."""
-    for n in range(n0, n1):
+    """Evaluates instances `n0..n1`, or those of `work.instances`. Returns the first instance whose program is unsound and the
+    operation that makes it so, or twice -1."""
+    for k in range(n0, n1):
+        n = work.instances[k] if len(work.instances) > 0 else k
+        if n < 0 or n + 1 >= len(work.start):
+            return n, 0
         wrong = interpret(work, n, work.start[n], work.start[n + 1])
         if wrong >= 0:
             return n, wrong
-        write_outputs(work, n)
+        write_outputs(work, k)
     return -1, -1
