@@ -19,7 +19,12 @@ _LATE = {
     "Device": "device",
     "Later": "buffers",
     "Pages": "buffers",
+    "Skinner": "skinner",
     "adapters": "device",
+    "pack_octahedral": "vertices",
+    "pack_tangents": "vertices",
+    "unpack_octahedral": "vertices",
+    "unpack_tangents": "vertices",
 }
 
 __all__ = ["Adapter", "Buffer", "Device", "Later", "Pages", "adapters"]
