@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from marrow.gpu.buffers import Buffer, Later, Pages
+    from marrow.gpu.clock import Clock
     from marrow.gpu.device import Adapter, Device, adapters
+    from marrow.gpu.skinner import Skinner
+    from marrow.gpu.vertices import pack_octahedral, pack_tangents, unpack_octahedral, unpack_tangents
 
 _LATE = {
     "Adapter": "device",
+    "Clock": "clock",
     "Buffer": "buffers",
     "Device": "device",
     "Later": "buffers",
@@ -27,7 +31,20 @@ _LATE = {
     "unpack_tangents": "vertices",
 }
 
-__all__ = ["Adapter", "Buffer", "Device", "Later", "Pages", "adapters"]
+__all__ = [
+    "Adapter",
+    "Buffer",
+    "Clock",
+    "Device",
+    "Later",
+    "Pages",
+    "Skinner",
+    "adapters",
+    "pack_octahedral",
+    "pack_tangents",
+    "unpack_octahedral",
+    "unpack_tangents",
+]
 
 
 def __getattr__(name: str) -> Any:

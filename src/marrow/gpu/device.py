@@ -24,7 +24,8 @@ _WANTED_FEATURES = ("timestamp-query",)
 _NO_ADAPTER = (
     "no GPU was found, not even one in software. On Linux install a Vulkan driver: the one of the GPU's maker, or "
     "for computing without a GPU Mesa's (Debian, Ubuntu: apt-get install libvulkan1 mesa-vulkan-drivers). In containers "
-    "with an NVIDIA GPU, libvulkan1 and the driver capability 'graphics' are needed. On Windows and macOS update the graphics driver"
+    "with an NVIDIA GPU, libvulkan1 and the driver capability 'graphics' are needed. On Windows and macOS update the "
+    "graphics driver"
 )
 
 

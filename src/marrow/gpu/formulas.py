@@ -1,7 +1,7 @@
 """Lane formulas as WGSL: one invocation is one lane, every number a `f32`.
 
-`WgslFormulas` is an emitter as `kernels/language/lanes.py` describes them, for straight-line arithmetic: a formula that is run with
-it leaves `let` statements in `lines`. What the CPU computes for 16 vertices at a time, a shader then computes for one.
+`WgslFormulas` is an emitter as `kernels/language/lanes.py` describes them, for straight-line arithmetic: a formula that is
+run with it leaves `let` statements in `lines`. What the CPU computes for 16 vertices, a shader then computes for one.
 """
 
 from __future__ import annotations

@@ -15,11 +15,11 @@ Array = NDArray[Any]
 SPLIT_WORKGROUP = 64
 
 MORPH_WEIGHTS = """\
-// How far each morph target is on: its channel's weight along the straight lines through zero and every target's full weight.
+// How far each morph target is on: its channel's weight along the lines through zero and every target's full weight.
 struct Sizes { rows: u32, channels: u32, targets: u32, first: u32 }
 struct Target {
   channel: u32,  // of the pose
-  kind: u32,     // bit 0: one of several on its channel; bit 1: no stop before this one; bit 2: none behind; 8, 16: next to them
+  kind: u32,     // 1: one of several on its channel; 2: no stop before this one; 4: none behind; 8, 16: next to such
   before: f32, own: f32, behind: f32,
 }
 @group(0) @binding(0) var<uniform> sizes: Sizes;
@@ -49,7 +49,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
 
 
 def target_table(character: Character) -> Array:
-    """The table `MORPH_WEIGHTS` reads, `(targets, 5)` words, over all meshes in order. In-betweens are those of one mesh."""
+    """The table `MORPH_WEIGHTS` reads, `(targets, 5)` words, over all meshes. In-betweens are those of one mesh."""
     rows = []
     for mesh in character.meshes:
         stops: dict[int, list[tuple[float, int]]] = {}

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import GpuMemoryError
+from marrow.gpu.bindings import Bindings
 from marrow.gpu.bounds_source import BOUNDS
 from marrow.gpu.buffers import Buffer, Pages, chunks, usage
 from marrow.gpu.device import Device
@@ -69,14 +70,15 @@ class SkinLevel:
         self.tangents = pages[2] if vectors > 1 else None
         self._outputs = pages
         self._entries = Buffer(device, 16, label="instances")
+        self._places = Buffer(device, 8, label="places of boxes")
         self._kept_entries: Array | None = None
-        self._uniforms: dict[Any, list[Any]] = {}
-        self._groups: dict[Any, tuple[Any, Any]] = {}
+        self._bindings = Bindings(device)
 
     def resize(self, members: Array) -> bool:
         """Makes room for the instances of this level. Returns whether what was there is lost."""
         self.instances = members
-        return any([pages.resize(len(members)) for pages in self._outputs])
+        changed = [pages.resize(len(members)) for pages in self._outputs]
+        return any(changed)
 
     # -- skinning ---------------------------------------------------------------------------------------------------
     def encode(self, encoder: Any, rows: PoseRows, instances: Array, row_of: Array, timer: Any) -> None:
@@ -156,47 +158,25 @@ class SkinLevel:
         inputs = [buffers[name] for name in v.inputs]
         outputs = [p.buffers[pages[1]] for p in self._outputs]
         key = (part.first, a, start, pages)
-        uniform = self._uniform(key, words)
-        raw = [
-            uniform,
-            *(x.raw for x in inputs if x is not None),
-            self._entries.raw,
-            *(x.raw for x in outputs),
-        ]
-        kept = self._groups.get(key)
-        if kept is None or kept[0] != raw:
-            kept = self._groups[key] = (raw, self.device.bind(pipeline, raw))
-        step.set_bind_group(0, kept[1])
+        raw = [x.raw for x in (*inputs, self._entries, *outputs) if x is not None]
+        step.set_bind_group(0, self._bindings.group(key, pipeline, words, raw))
         step.dispatch_workgroups(-(-(b - a) // WORKGROUP), -(-count // batch))
-
-    def _uniform(self, key: Any, words: Array) -> Any:
-        kept = self._uniforms.get(key)
-        if kept is None:
-            kept = self._uniforms[key] = [self.device.create_buffer(words.nbytes, usage("uniform")), b""]
-        data = words.tobytes()
-        if kept[1] != data:
-            self.device.write(kept[0], words)
-            kept[1] = data
-        return kept[0]
 
     # -- bounds -----------------------------------------------------------------------------------------------------
     def encode_bounds(self, encoder: Any, instances: Array, row_of: Array, out: Buffer) -> None:
         """Boxes around instances, to their places of `out`."""
-        if not len(instances):
+        if not len(instances) or not self.vertices.count:
             return
         pipeline = self.device.compute_pipeline(BOUNDS, label="bounds")
         rows = row_of[instances]
-        places = Buffer.of(
-            self.device, np.stack([rows % self.positions.per_page, instances], 1).astype(np.uint32)
-        )
+        self._places.write(np.stack([rows % self.positions.per_page, instances], 1).astype(np.uint32))
         step = encoder.begin_compute_pass()
         step.set_pipeline(pipeline)
         for page, start, stop in runs(rows // self.positions.per_page):
             for a, b in chunks(stop - start, self.device.max_workgroups):
                 sizes = np.array([self.vertices.count, start + a, 0, 0], np.uint32)
-                uniform = self._uniform(("bounds", page, a), sizes)
-                source = self.positions.buffers[page].raw
-                step.set_bind_group(0, self.device.bind(pipeline, [uniform, source, places.raw, out.raw]))
+                raw = [self.positions.buffers[page].raw, self._places.raw, out.raw]
+                step.set_bind_group(0, self._bindings.group(("bounds", page, a), pipeline, sizes, raw))
                 step.dispatch_workgroups(b - a)
         step.end()
 

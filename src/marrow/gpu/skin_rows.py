@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from marrow.animation.kinematics import check_pose, skinning_matrices, to_model
 from marrow.errors import ValidationError
-from marrow.gpu.buffers import Buffer, Pages, chunks, usage
+from marrow.gpu.bindings import Bindings
+from marrow.gpu.buffers import Buffer, Pages, chunks
 from marrow.gpu.device import Device
 from marrow.gpu.passes import MORPH_WEIGHTS, SPLIT, target_table
 from marrow.model import _validate
@@ -44,7 +45,6 @@ class PoseRows:
             self._channels = Pages(device, 4 * self.channels, label="morph channels", per_page=rows)
             self.weights = Pages(device, 4 * self.targets, label="morph weights", per_page=rows)
             self._table = Buffer.of(device, target_table(character), label="morph targets")
-        self._morphs_stale = True
         self._given_channels: Pages | None = None
         if needs_duals:
             pivots = np.zeros((self.palette, 4), np.float32)
@@ -62,7 +62,7 @@ class PoseRows:
             self._first_used = int(used[0]) if len(used) else 0
             self._pivots = Buffer.of(device, pivots, label="pivots")
             self._which = Buffer(device, 8, label="rows to split")
-        self._uniforms: dict[Any, Any] = {}
+        self._bindings = Bindings(device)
 
     # -- taking -----------------------------------------------------------------------------------------------------
     def take(self, poses: Any, morphs: Any, changed: Any) -> Array:
@@ -202,9 +202,8 @@ class PoseRows:
                 source = channels.buffers[0]
             for a, b in chunks(last - first, self.device.max_workgroups):
                 sizes = np.array([b - a, self.channels, self.targets, a], np.uint32)
-                uniform = self._uniform(("weights", page, a), sizes)
-                group = self.device.bind(pipeline, [uniform, self._table.raw, source.raw, out.raw])
-                step.set_bind_group(0, group)
+                raw = [self._table.raw, source.raw, out.raw]
+                step.set_bind_group(0, self._bindings.group(("weights", page, a), pipeline, sizes, raw))
                 step.dispatch_workgroups(-(-self.targets // 64), b - a)
         step.end()
 
@@ -221,24 +220,10 @@ class PoseRows:
             out = self.duals.buffers[number & 0xFFFFFFFF]
             for a, b in chunks(stop - start, self.device.max_workgroups):
                 sizes = np.array([b - a, self.palette, self._first_used, start + a, 0, 0, 0, 0], np.uint32)
-                uniform = self._uniform(("duals", number, a), sizes)
-                group = self.device.bind(
-                    pipeline, [uniform, source.raw, self._pivots.raw, self._which.raw, out.raw]
-                )
-                step.set_bind_group(0, group)
+                raw = [source.raw, self._pivots.raw, self._which.raw, out.raw]
+                step.set_bind_group(0, self._bindings.group(("duals", number, a), pipeline, sizes, raw))
                 step.dispatch_workgroups(b - a)
         step.end()
-
-    def _uniform(self, key: Any, words: Array) -> Any:
-        """A small uniform buffer that holds these words."""
-        kept = self._uniforms.get(key)
-        if kept is None:
-            kept = self._uniforms[key] = [self.device.create_buffer(words.nbytes, usage("uniform")), b""]
-        data = words.tobytes()
-        if kept[1] != data:
-            self.device.write(kept[0], words)
-            kept[1] = data
-        return kept[0]
 
 
 def runs(values: Array) -> list[tuple[int, int, int]]:

@@ -1,11 +1,12 @@
 """The WGSL of skinning: one source, as a function that any vertex shader can include and as a compute pass.
 
-How a vertex is carried comes from the CPU's lane formulas (`kernels/skinning.py`); what is written here is how a GPU gets at the
-numbers: records of vertices, palettes, morph deltas, packed results.
+How a vertex is carried comes from the CPU's lane formulas (`kernels/skinning.py`); what is written here is how a GPU gets
+at the numbers: records of vertices, palettes, morph deltas, packed results.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -102,7 +103,8 @@ struct SkinDual { real: vec4f, dual: vec4f }
 """
 
 _OCTAHEDRAL = """\
-// Unit vectors as two 16-bit numbers (octahedral); 0x8000 twice is the zero vector. A tangent's handedness is the last bit of y.
+// Unit vectors as two 16-bit numbers (octahedral); 0x8000 twice is the zero vector.
+// The handedness of a tangent is the last bit of y.
 fn skin_pack(v: vec3f) -> u32 {
   let size = abs(v.x) + abs(v.y) + abs(v.z);
   if (size == 0.0) { return 0x80008000u; }
@@ -139,9 +141,10 @@ _WEIGHTS = {
 }
 
 
+@functools.cache
 def skin_source(variant: Variant, *, group: int = 0, first_binding: int = 0) -> str:
-    """The struct types, the bindings and `fn skin(vertex: u32, row: u32) -> Skinned`: vertex `vertex` of the part, moved by the
-    palette in row `row`. The uniform `part` has the first binding of the group, the inputs of the variant follow."""
+    """The struct types, the bindings and `fn skin(vertex: u32, row: u32) -> Skinned`: vertex `vertex` of the part, moved by
+    the palette in row `row`. The uniform `part` has the first binding of the group, the inputs of the variant follow."""
     bindings = [f"@group({group}) @binding({first_binding}) var<uniform> part: SkinPart;"]
     for i, name in enumerate(variant.inputs):
         bindings.append(
@@ -164,10 +167,11 @@ def skin_source(variant: Variant, *, group: int = 0, first_binding: int = 0) -> 
     return "\n".join(parts)
 
 
+@functools.cache
 def compute_source(variant: Variant) -> str:
     """`skin_source`, with a compute pass that writes positions, normals and tangents for many instances: an invocation
-    keeps its vertex and goes through `part.batch` of the `entries` (row of matrices, row of outputs, row of dual quaternions,
-    row of morph weights)."""
+    keeps its vertex and goes through `part.batch` of the `entries` (rows of matrices, of outputs, of dual quaternions and of
+    morph weights)."""
     v = variant
     inputs = 1 + len(v.inputs)
     vector = "u32" if v.octahedral else "f32"
@@ -282,7 +286,7 @@ fn skin_morphed(vertex: SkinVertex, row: u32) -> SkinVertex {{
 
 
 def _each_group(v: Variant, body: str) -> str:
-    """A body for all influences, four (`j`, `w`) at a time; those that are not used are at the end, with a weight of zero."""
+    """A body for all influences, four (`j`, `w`) at a time; unused ones are at the end, with a weight of zero."""
     if v.groups == 1:
         return f"  let j = v.joints;\n  let w = v.weights;\n{body}"
     inner = body.replace("\n", "\n  ").rstrip()

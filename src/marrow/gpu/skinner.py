@@ -26,9 +26,9 @@ VECTORS = ("float", "octahedral")
 
 
 class Skinner:
-    """Skins a character on the GPU: `update` takes poses, and `positions`, `normals` and `tangents` are vertex buffers that any
-    later pass can use. What is asked for is computed for all instances in a few dispatches; instances whose pose did not
-    change are left as they are.
+    """Skins a character on the GPU: `update` takes poses, and `positions`, `normals` and `tangents` are vertex buffers that
+    any later pass can use. All instances are computed in a few dispatches; those whose pose did not change are left as
+    they are.
 
     - `method`: `linear`, `dual_quaternion` or `blended`; None takes what each mesh's author asked for.
     - `influences` limits the influences per vertex to the strongest few.

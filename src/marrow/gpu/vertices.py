@@ -1,8 +1,8 @@
 """Vertices as the GPU reads them: records of words, influences packed to 8 or 16 bits, unit vectors to 2 x 16 bits.
 
-What packing costs: a weight is off by at most 1/255 (8 bits) or 1/65535 (16 bits), so a vertex moves by at most that part of the
-distance between the places its joints would carry it to, for each of its influences. An octahedral unit vector is off
-by at most `OCTAHEDRAL_ERROR` radians, a tangent, whose handedness takes a bit, by `TANGENT_ERROR`.
+What packing costs: a weight is off by at most 1/255 (8 bits) or 1/65535 (16 bits), so a vertex moves by at most that part
+of the distance between the places its joints would carry it to, for each of its influences. An octahedral unit vector is
+off by at most `OCTAHEDRAL_ERROR` radians, a tangent, whose handedness takes a bit, by `TANGENT_ERROR`.
 """
 
 from __future__ import annotations
