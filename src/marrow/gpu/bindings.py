@@ -1,4 +1,4 @@
-"""`Bindings`: uniform words and bind groups that are kept from update to update, since making them is what costs Python time."""
+"""`Bindings`: uniform words and bind groups that are kept from update to update: making them is what costs Python time."""
 
 from __future__ import annotations
 

@@ -170,8 +170,8 @@ def skin_source(variant: Variant, *, group: int = 0, first_binding: int = 0) -> 
 @functools.cache
 def compute_source(variant: Variant) -> str:
     """`skin_source`, with a compute pass that writes positions, normals and tangents for many instances: an invocation
-    keeps its vertex and goes through `part.batch` of the `entries` (rows of matrices, of outputs, of dual quaternions and of
-    morph weights)."""
+    keeps its vertex and goes through `part.batch` of the `entries` (rows of matrices, of outputs, of dual quaternions,
+    of morph weights)."""
     v = variant
     inputs = 1 + len(v.inputs)
     vector = "u32" if v.octahedral else "f32"

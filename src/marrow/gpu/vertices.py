@@ -218,7 +218,7 @@ def _morph_lists(mesh: Mesh, first_target: int, vectors: int) -> tuple[Array, Ar
 
 
 def pack_octahedral(vectors: Array) -> Array:
-    """Directions `(..., 3)` as uint32: the two 16-bit coordinates of the octahedral map; `ZERO` for what has no direction."""
+    """Directions `(..., 3)` as uint32: two 16-bit coordinates of the octahedral map; `ZERO` for what has no direction."""
     v = np.asarray(vectors, np.float64)
     size = np.abs(v).sum(axis=-1, keepdims=True)
     n = v / np.where(size == 0, 1, size)
