@@ -136,6 +136,8 @@ class Pages:
 
     def resize(self, count: int) -> bool:
         """Makes room for `count` records. Returns whether any buffer is another one now."""
+        more = int(count) * self.stride - sum(b.size for b in self.buffers)
+        self.device.check_room(more, self.label)
         changed, self.count = False, int(count)
         pages = [min(self.per_page, count - first) for first in range(0, count, self.per_page)]
         for i, records in enumerate(pages):

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import GpuMemoryError
+from marrow.errors import GpuMemoryError, ValidationError
 from marrow.gpu.bindings import Bindings
 from marrow.gpu.bounds_source import BOUNDS
 from marrow.gpu.buffers import Buffer, Pages, chunks, usage
 from marrow.gpu.device import Device
 from marrow.gpu.skin_rows import PoseRows, runs
-from marrow.gpu.skin_source import PART_WORDS, WORKGROUP, compute_source
+from marrow.gpu.skin_source import PART_WORDS, WORKGROUP, compute_source, skin_source
 from marrow.gpu.vertices import Part, Vertices, unpack_octahedral, unpack_tangents
 from marrow.model.character import Character
 from marrow.skinning.surface import Surface
 
-__all__ = ["SkinLevel"]
+__all__ = ["SkinLevel", "VertexPart"]
 
 Array = NDArray[Any]
 # An invocation keeps its vertex for this many instances, once there are invocations enough to fill a GPU.
 BATCH = 8
 FILL = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class VertexPart:
+    """Vertices `first..first + count` of a surface for a vertex shader: `source` is WGSL to put before it, with
+    `skin(vertex, row)` for vertices counted from 0, and `buffers` are the `wgpu.GPUBuffer`s of bindings 0, 1, ... of its
+    group, the first one uniform, the others read-only storage."""
+
+    first: int
+    count: int
+    source: str
+    buffers: tuple[Any, ...]
 
 
 class SkinLevel:
@@ -34,6 +48,8 @@ class SkinLevel:
         device: Device,
         character: Character,
         *,
+        slots: Sequence[Array],
+        first_target: int,
         method: str | None,
         influences: int | None,
         vectors: int,
@@ -43,6 +59,8 @@ class SkinLevel:
         self.device, self.character = device, character
         self.vertices = Vertices(
             character,
+            slots=slots,
+            first_target=first_target,
             method=method,
             influences=influences,
             vectors=vectors,
@@ -134,33 +152,52 @@ class SkinLevel:
         count = stop - start
         batch = BATCH if count * (b - a) > BATCH * FILL else max(1, count * (b - a) // FILL)
         batch = max(batch, -(-count // self.device.max_workgroups))
+        words = self._words(part, rows, block)
+        words[8:11] = start, count, batch
+        outputs = [p.buffers[pages[1]] for p in self._outputs]
+        key = (part.first, a, start, pages)
+        raw = [x.raw for x in (*self._inputs(part, rows, pages), self._entries, *outputs)]
+        step.set_bind_group(0, self._bindings.group(key, pipeline, words, raw))
+        step.dispatch_workgroups(-(-(b - a) // WORKGROUP), -(-count // batch))
+
+    def _words(self, part: Part, rows: PoseRows, block: tuple[int, int]) -> Array:
+        """The uniform struct `SkinPart` for some vertices of a part, without entries."""
+        a, b = block
         words = np.zeros(PART_WORDS, np.uint32)
-        v = part.variant
-        words[:11] = (
+        words[:8] = (
             part.first + a,
             b - a,
             self.vertices.count,
             rows.palette,
             rows.targets,
-            part.records + a * v.words,
+            part.records + a * part.variant.words,
             part.morphs + a,
             part.table,
-            start,
-            count,
-            batch,
         )
-        buffers = {
-            "skin_mesh": self.mesh,
-            "skin_matrices": rows.matrices.buffers[pages[0]],
-            "skin_duals": rows.duals.buffers[pages[2]] if rows.duals is not None else None,
-            "skin_morphs": rows.weights.buffers[pages[3]] if rows.weights is not None else None,
-        }
-        inputs = [buffers[name] for name in v.inputs]
-        outputs = [p.buffers[pages[1]] for p in self._outputs]
-        key = (part.first, a, start, pages)
-        raw = [x.raw for x in (*inputs, self._entries, *outputs) if x is not None]
-        step.set_bind_group(0, self._bindings.group(key, pipeline, words, raw))
-        step.dispatch_workgroups(-(-(b - a) // WORKGROUP), -(-count // batch))
+        return words
+
+    def _inputs(self, part: Part, rows: PoseRows, pages: tuple[int, ...]) -> list[Buffer]:
+        """What the function `skin` reads."""
+        found = {"skin_mesh": self.mesh, "skin_matrices": rows.matrices.buffers[pages[0]]}
+        if rows.duals is not None:
+            found["skin_duals"] = rows.duals.buffers[pages[2]]
+        if rows.weights is not None:
+            found["skin_morphs"] = rows.weights.buffers[pages[3]]
+        return [found[name] for name in part.variant.inputs]
+
+    def vertex_parts(self, rows: PoseRows, group: int) -> list[VertexPart]:
+        """What a vertex shader needs to skin this level by itself."""
+        for pages in (rows.matrices, rows.duals, rows.weights):
+            if pages is not None and rows.count:
+                _ = pages.raw  # an error where one buffer does not hold all rows
+        if not rows.count:
+            raise ValidationError("Skinner.vertex_parts: there are no instances yet: call update first")
+        found = []
+        for part in self.vertices.parts:
+            words = Buffer.of(self.device, self._words(part, rows, (0, part.count)), flags=usage("uniform"))
+            buffers = (words.raw, *(b.raw for b in self._inputs(part, rows, (0, 0, 0, 0))))
+            found.append(VertexPart(part.first, part.count, skin_source(part.variant, group=group), buffers))
+        return found
 
     # -- bounds -----------------------------------------------------------------------------------------------------
     def encode_bounds(self, encoder: Any, instances: Array, row_of: Array, out: Buffer) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,14 +29,17 @@ Array = NDArray[Any]
 class PoseRows:
     """Takes poses as callers have them. `matrices`, `duals` and `weights` are `Pages`, a record for every instance."""
 
-    def __init__(self, device: Device, character: Character, *, needs_duals: bool) -> None:
+    def __init__(
+        self, device: Device, character: Character, levels: Sequence[Character], *, needs_duals: bool
+    ) -> None:
         self.device, self.character, self.needs_duals = device, character, needs_duals
         self.count = 0
         self.palette = len(character.palette)
         self.channels = len(character.skeleton.morph_names)
         self._own = Pages(device, 48 * self.palette, label="matrices")
         self.matrices: Pages = self._own
-        self.targets = sum(len(m.morph_targets) for m in character.meshes)
+        # Every level has targets of its own: one row has those of all levels.
+        self.targets = sum(len(m.morph_targets) for level in levels for m in level.meshes)
         self.duals = Pages(device, 16 * (1 + 5 * self.palette), label="duals") if needs_duals else None
         self._kept: Array | None = None
         self._kept_morphs: Array | None = None
@@ -44,7 +49,9 @@ class PoseRows:
             rows = max(1, device.max_binding // (4 * max(self.targets, self.channels)))
             self._channels = Pages(device, 4 * self.channels, label="morph channels", per_page=rows)
             self.weights = Pages(device, 4 * self.targets, label="morph weights", per_page=rows)
-            self._table = Buffer.of(device, target_table(character), label="morph targets")
+            self._table = Buffer.of(
+                device, np.concatenate([target_table(x) for x in levels]), label="morph targets"
+            )
         self._given_channels: Pages | None = None
         if needs_duals:
             pivots = np.zeros((self.palette, 4), np.float32)
@@ -231,7 +238,7 @@ def runs(values: Array) -> list[tuple[int, int, int]]:
     if not len(values):
         return []
     edges = [0, *(np.flatnonzero(np.diff(values)) + 1).tolist(), len(values)]
-    return [(int(values[a]), a, b) for a, b in zip(edges, edges[1:])]
+    return [(int(values[a]), a, b) for a, b in pairwise(edges)]
 
 
 def _timed(timer: Any, name: str) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from marrow.gpu.formulas import Number, WgslFormulas, components
+from marrow.kernels.language.wgsl_lanes import Lane, WgslEmitter
+from marrow.kernels.language.wgsl_text import WgslArray
 from marrow.kernels.skinning import carried, carrier
 
 __all__ = ["PART_WORDS", "WORKGROUP", "Variant", "compute_source", "skin_source"]
@@ -342,15 +343,20 @@ fn skin_blend_duals(v: SkinVertex, rows: vec4u) -> SkinDual {{
 class _Given:
     """Blends that were made already, as the formulas ask for them."""
 
-    def __init__(self, e: WgslFormulas) -> None:
+    def __init__(self, e: WgslEmitter) -> None:
         self.e = e
 
-    def sum(self, table: str, base: Any, width: int, columns: Iterable[int]) -> list[Number]:
-        rows = [n for row in "xyz" for n in components(self.e, f"{table}.{row}", 4)]
+    def sum(self, table: str, base: Any, width: int, columns: Iterable[int]) -> list[Lane]:
+        rows = [n for row in "xyz" for n in _components(self.e, f"{table}.{row}", 4)]
         return [rows[i] for i in columns]
 
-    def sum_dual_quaternions(self, dual: Any, base: Any) -> list[Number]:
-        return components(self.e, "d.real", 4) + components(self.e, "d.dual", 4)
+    def sum_dual_quaternions(self, dual: Any, base: Any) -> list[Lane]:
+        return _components(self.e, "d.real", 4) + _components(self.e, "d.dual", 4)
+
+
+def _components(e: WgslEmitter, name: str, width: int) -> list[Lane]:
+    """The first components of a vector variable."""
+    return [e.lane(f"{name}.{c}") for c in "xyzw"[:width]]
 
 
 _CARRIERS = {"linear": ("linear",), "dual_quaternion": ("rigid", "stretch"), "blended": ("blended",)}
@@ -364,18 +370,25 @@ _ARGUMENTS = {
 
 def _carry(method: str, vectors: int) -> str:
     """`skin_METHOD`: a vertex under what was blended for it, by the formulas of the CPU's kernels."""
-    e = WgslFormulas()
-    work = SimpleNamespace(matrices="m", stretch="s", dual="d", shares=Number(e, "v.share"))
-    carry = carrier(method)(e, method, _Given(e), work, None, None)
-    normal = components(e, "v.normal", 3) if vectors else []
-    tangent = components(e, "v.tangent", 3) if vectors > 1 else []
-    p, n, t = carried(e, carry, components(e, "v.position", 3), normal, tangent)
+    e = WgslEmitter("x")
+    shares = WgslArray("share", lambda _: "v.share")
+    work = SimpleNamespace(matrices="m", stretch="s", dual="d", shares=shares)
+    carry = carrier(method)(e, method, _Given(e), work, "0", "0")
+    normal = _components(e, "v.normal", 3) if vectors else []
+    tangent = _components(e, "v.tangent", 3) if vectors > 1 else []
+    results = carried(e, carry, _components(e, "v.position", 3), normal, tangent)
+    for vector, place in zip(results, ("r.position", "r.normal", "r.tangent")):
+        for value, axis in zip(vector, "xyz"):
+            e.store(WgslArray(place, functools.partial(_always, f"{place}.{axis}")), 0, value)
+    lines = ["  var r: Skinned;", *e.text(), "  r.tangent.w = v.tangent.w;"]
+    return _function(
+        f"skin_{method}(v: SkinVertex, {_ARGUMENTS[method]}) -> Skinned",
+        [*(line.strip() for line in lines), "return r;"],
+    )
 
-    def vector(parts: list[Number]) -> str:
-        return f"vec3f({', '.join(x.text for x in parts)})" if parts else "vec3f(0.0)"
 
-    result = f"return Skinned({vector(p)}, {vector(n)}, vec4f({vector(t)}, v.tangent.w));"
-    return _function(f"skin_{method}(v: SkinVertex, {_ARGUMENTS[method]}) -> Skinned", [*e.lines, result])
+def _always(text: str, offset: str) -> str:
+    return text
 
 
 def _skin(v: Variant) -> str:

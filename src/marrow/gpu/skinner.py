@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from marrow.errors import ValidationError
 from marrow.gpu.buffers import Buffer, Pages, usage
 from marrow.gpu.device import Device
-from marrow.gpu.skin_level import SkinLevel
+from marrow.gpu.skin_level import SkinLevel, VertexPart
 from marrow.gpu.skin_rows import PoseRows
 from marrow.model import _validate
 from marrow.model.character import Character
@@ -35,7 +36,8 @@ class Skinner:
     - `normals`, `tangents`: whether they are computed, where the character has them.
     - `weights`: bits of a skin weight: 32 (exact), 16 or 8. `vectors`: `float`, or `octahedral` for normals and tangents in
       four bytes each (`gpu.unpack_octahedral`, `gpu.unpack_tangents`).
-    - `levels`: whether the character's levels of detail are kept ready, to be chosen by `update(..., levels=)`.
+    - `levels`: whether the character's levels of detail are kept ready, to be chosen by `update(..., levels=)`; or the
+      characters to take as levels.
     """
 
     def __init__(
@@ -49,7 +51,7 @@ class Skinner:
         tangents: bool = True,
         weights: int = 32,
         vectors: str = "float",
-        levels: bool = True,
+        levels: bool | Sequence[Character] = True,
     ) -> None:
         who = "Skinner"
         if not isinstance(character, Character):
@@ -72,23 +74,29 @@ class Skinner:
                 m.tangents is not None for m in character.meshes
             ):
                 carried = 2
-        all_levels = getattr(character, "levels", ()) or (character,)
-        self.levels = [
-            SkinLevel(
-                self.device,
-                level,
-                method=method,
-                influences=influences,
-                vectors=carried,
-                weight_bits=weights,
-                octahedral=vectors == "octahedral",
+        characters = _levels(character, levels)
+        self.levels, targets = [], 0
+        for level in characters:
+            self.levels.append(
+                SkinLevel(
+                    self.device,
+                    level,
+                    slots=_slots(character, level),
+                    first_target=targets,
+                    method=method,
+                    influences=influences,
+                    vectors=carried,
+                    weight_bits=weights,
+                    octahedral=vectors == "octahedral",
+                )
             )
-            for level in (all_levels if _validate.flag(who, "levels", levels) else all_levels[:1])
-        ]
+            targets += sum(len(m.morph_targets) for m in level.meshes)
         self.count = 0
         self.level_of: Array = np.zeros(0, np.int64)
         self.row_of: Array = np.zeros(0, np.int64)
-        self._rows = PoseRows(self.device, character, needs_duals=any(v.has_duals for v in self.levels))
+        self._rows = PoseRows(
+            self.device, character, characters, needs_duals=any(v.has_duals for v in self.levels)
+        )
         self._placed = False
 
     # -- poses in ---------------------------------------------------------------------------------------------------
@@ -99,20 +107,22 @@ class Skinner:
         morphs: Any = None,
         levels: Any = None,
         changed: Any = None,
+        vertices: bool = True,
         timer: Any = None,
     ) -> Skinner:
         """Skins the instances of a `gpu.Crowd`, a `mw.Animator`, a `Pose` or skinning matrices `(N, P, 3, 4)` (or one,
         `(P, 3, 4)`), with morph weights `morphs (N, M)`.
 
         `levels (N,)` chooses the level of detail of each instance, -1 none. `changed (N,)` says whose pose changed;
-        without it, poses from the CPU are compared with those of the last update.
+        without it, poses from the CPU are compared with those of the last update. `vertices=False` brings the poses to
+        the GPU and leaves the skinning to vertex shaders (`vertex_parts`). `timer` is a `gpu.Clock`.
         """
         dirty = self._rows.take(poses, morphs, changed)
         self._place(self._rows.count, levels if levels is not None else getattr(poses, "levels", None), dirty)
         with self.device.guard("skinning"):
             encoder = self.device.raw.create_command_encoder()
             self._rows.encode(encoder, dirty, timer)
-            for number, level in enumerate(self.levels):
+            for number, level in enumerate(self.levels if vertices else ()):
                 chosen = dirty & (self.level_of == number)
                 level.encode(encoder, self._rows, np.flatnonzero(chosen), self.row_of, timer)
             if timer is not None:
@@ -163,6 +173,14 @@ class Skinner:
         """`(N, V, 4)` float32, or `(N, V)` octahedral codes; None where none are computed."""
         return self.levels[0].tangents
 
+    def vertex_parts(self, level: int = 0, *, group: int = 1) -> list[VertexPart]:
+        """What vertex shaders need to skin a level by themselves: its vertices in a few parts, each with the WGSL of
+        `fn skin(vertex: u32, row: u32) -> Skinned` and the buffers to bind. A row is an instance's number.
+        """
+        return self.levels[_validate.position("level", level, len(self.levels))].vertex_parts(
+            self._rows, group
+        )
+
     def surface(self, level: int = 0) -> Surface:
         """The vertices of a level's instances as arrays `(N, V, 3)`; waits for the GPU."""
         return self.levels[_validate.position("level", level, len(self.levels))].surface()
@@ -192,3 +210,38 @@ class Skinner:
     def __repr__(self) -> str:
         words = f", {len(self.levels)} levels" if len(self.levels) > 1 else ""
         return f"Skinner({self.character.name!r}, {self.count} instances{words}, {self.device.adapter.name})"
+
+
+def _levels(character: Character, levels: Any) -> tuple[Character, ...]:
+    """The characters to skin, finest first."""
+    if isinstance(levels, (bool, np.bool_)):
+        return tuple(getattr(character, "levels", ()) or (character,)) if levels else (character,)
+    chosen = _validate.items("Skinner", "levels", levels, Character)
+    if not chosen:
+        raise ValidationError("Skinner: levels: expected at least one character")
+    return chosen
+
+
+def _slots(character: Character, level: Character) -> list[Array]:
+    """Where each mesh of a level finds its joints in the palette of the character."""
+    if level is character:
+        return list(character.palette.mesh_slots)
+    palette = character.palette
+    entries = {
+        (j, b.tobytes()): p for p, (j, b) in enumerate(zip(palette.joints.tolist(), palette.inverse_bind))
+    }
+    out = []
+    for mesh in level.meshes:
+        rows = np.zeros(len(mesh.joint_list), np.uint32)
+        used = np.unique(mesh.joints[mesh.weights > 0])
+        for b in used.tolist():
+            joint = int(mesh.joint_list[b])
+            entry = entries.get((joint, mesh.inverse_bind[b].tobytes()))
+            if entry is None:
+                raise ValidationError(
+                    f"Skinner: levels: mesh {mesh.name!r} binds joint {joint} in another way than {character.name!r} "
+                    "does: a level must use the character's own joints and inverse bind matrices"
+                )
+            rows[b] = entry
+        out.append(rows)
+    return out

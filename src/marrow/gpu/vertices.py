@@ -7,12 +7,15 @@ off by at most `OCTAHEDRAL_ERROR` radians, a tangent, whose handedness takes a b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.errors import ValidationError
 from marrow.gpu.skin_source import Variant
 from marrow.model.character import Character
 from marrow.model.mesh import Mesh
@@ -31,8 +34,8 @@ __all__ = [
 ]
 
 Array = NDArray[Any]
-OCTAHEDRAL_ERROR = 6.5e-5
-TANGENT_ERROR = 1.3e-4
+OCTAHEDRAL_ERROR = 7e-5
+TANGENT_ERROR = 1.5e-4
 ZERO = 0x80008000
 _HAND = 0x10000
 
@@ -51,12 +54,18 @@ class Part:
 
 
 class Vertices:
-    """All vertices of a character, in file order, as `words` and the `parts` they fall into."""
+    """All vertices of a character, in file order, as `words` and the `parts` they fall into.
+
+    `slots` says for each mesh where in a palette the joints of its list are; `first_target` is the number of its first
+    morph target.
+    """
 
     def __init__(
         self,
         character: Character,
         *,
+        slots: Sequence[Array],
+        first_target: int,
         method: str | None,
         influences: int | None,
         vectors: int,
@@ -69,11 +78,14 @@ class Vertices:
         self._size = 0
         self.parts: list[Part] = []
         self.used: Array = np.zeros(0, np.int64)
-        targets = 0
-        slots = character.palette.mesh_slots
+        targets = first_target
         for mesh, first, slot in zip(character.meshes, character.vertex_offsets, slots):
             if mesh.vertex_count:
                 chosen = method or mesh.skinning
+                if chosen == "blended" and mesh.dual_quaternion_weights is None:
+                    raise ValidationError(
+                        f"Skinner: {mesh!r} has no dual_quaternion_weights, which blended skinning needs"
+                    )
                 limited = mesh if influences is None else limit_influences(mesh, influences).mesh
                 self._add_mesh(limited, first, slot, chosen, targets)
             targets += len(mesh.morph_targets)
@@ -184,10 +196,10 @@ def _runs(mesh: Mesh, joints: Array) -> list[tuple[int, int]]:
             corners = mesh.triangles[s.first : s.first + s.count]
             edges.append((int(corners.min()), int(corners.max()) + 1))
     edges.sort()
-    if not edges or any(a[1] > b[0] for a, b in zip(edges, edges[1:])):
+    if not edges or any(a[1] > b[0] for a, b in pairwise(edges)):
         return whole
     cuts = [0, *(a for a, _ in edges[1:]), mesh.vertex_count]
-    return list(zip(cuts, cuts[1:]))
+    return list(pairwise(cuts))
 
 
 def _morph_lists(mesh: Mesh, first_target: int, vectors: int) -> tuple[Array, Array]:
