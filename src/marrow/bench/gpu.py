@@ -33,12 +33,8 @@ def contests() -> list[Contest]:
         who = plain(samples.mannequin(4))
         matrices = walking(who, 8)
         contest = Contest(f"{device.adapter}: one mannequin, {title}", "mannequin", 1)
-        skinner = Skinner(who, device, normals=vectors)
-        contest.entries["marrow"] = turning(matrices, lambda m, s=skinner: (s.update(m), device.wait()))
-        out = skin(who, matrices[0], normals=vectors)
-        contest.entries["marrow, CPU kernel"] = turning(
-            matrices, lambda m, w=who, v=vectors, o=out: skin(w, m, normals=v, out=o)
-        )
+        contest.entries["marrow"] = turning(matrices, _on_the_gpu(Skinner(who, device, normals=vectors)))
+        contest.entries["marrow, CPU kernel"] = turning(matrices, _on_the_cpu(who, matrices[0], vectors))
         if device.adapter.is_software:
             contest.goals["marrow, CPU kernel"] = SOFTWARE_RATIO
         found.append(contest)
@@ -103,6 +99,19 @@ def turning(values: Array, call: Callable[[Array], Any]) -> Callable[[], Any]:
         return call(values[at])
 
     return run
+
+
+def _on_the_gpu(skinner: Skinner) -> Callable[[Array], None]:
+    def run(matrices: Array) -> None:
+        skinner.update(matrices)
+        skinner.device.wait()
+
+    return run
+
+
+def _on_the_cpu(character: Character, matrices: Array, vectors: bool) -> Callable[[Array], Any]:
+    out = skin(character, matrices, normals=vectors)
+    return lambda m: skin(character, m, normals=vectors, out=out)
 
 
 def passes(device: Device, character: Character, count: int, **options: Any) -> float | str:

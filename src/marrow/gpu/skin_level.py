@@ -24,7 +24,7 @@ __all__ = ["SkinLevel", "VertexPart"]
 
 Array = NDArray[Any]
 # An invocation keeps its vertex for this many instances, once there are invocations enough to fill a GPU.
-BATCH = 8
+BATCH = 16
 FILL = 1 << 20
 
 
@@ -79,9 +79,16 @@ class SkinLevel:
         V = max(1, self.vertices.count)
         sizes = [12 * V, *([4 * V, 4 * V] if octahedral else [12 * V, 16 * V])[:vectors]]
         rows = max(1, device.max_binding // max(sizes))
+        kinds: list[tuple[str, Any, tuple[int, ...]]] = [
+            ("positions", np.float32, (self.vertices.count, 3)),
+            ("normals", np.float32, (self.vertices.count, 3)),
+            ("tangents", np.float32, (self.vertices.count, 4)),
+        ]
+        if octahedral:
+            kinds[1:] = [(label, np.uint32, (self.vertices.count,)) for label in ("normals", "tangents")]
         pages = [
-            Pages(device, size, label=label, flags=usage("vertex"), per_page=rows)
-            for size, label in zip(sizes, ("positions", "normals", "tangents"))
+            Pages(device, size, label=label, flags=usage("vertex"), per_page=rows, dtype=dtype, shape=shape)
+            for size, (label, dtype, shape) in zip(sizes, kinds)
         ]
         self.positions = pages[0]
         self.normals = pages[1] if vectors else None
@@ -220,18 +227,15 @@ class SkinLevel:
     # -- results ----------------------------------------------------------------------------------------------------
     def surface(self) -> Surface:
         """The vertices of this level's instances, in the order of `instances`."""
-        V = self.vertices.count
 
-        def arrays(pages: Pages | None, width: int, unpack: Any) -> Array | None:
-            if pages is None:
-                return None
-            if self.vertices.octahedral:
-                codes = pages.numpy(np.uint32, (V,))
-                return unpack(codes)
-            return pages.numpy(np.float32, (V, width))
+        def vectors(pages: Pages | None, unpack: Any) -> Array | None:
+            if pages is None or not self.vertices.octahedral:
+                return None if pages is None else pages.numpy()
+            unpacked: Array = unpack(pages.numpy())
+            return unpacked
 
         return Surface(
-            self.positions.numpy(np.float32, (V, 3)),
-            arrays(self.normals, 3, unpack_octahedral),
-            arrays(self.tangents, 4, unpack_tangents),
+            self.positions.numpy(),
+            vectors(self.normals, unpack_octahedral),
+            vectors(self.tangents, unpack_tangents),
         )

@@ -36,7 +36,9 @@ class PoseRows:
         self.count = 0
         self.palette = len(character.palette)
         self.channels = len(character.skeleton.morph_names)
-        self._own = Pages(device, 48 * self.palette, label="matrices")
+        self._own = Pages(
+            device, 48 * self.palette, label="matrices", dtype=np.float32, shape=(self.palette, 3, 4)
+        )
         self.matrices: Pages = self._own
         # Every level has targets of its own: one row has those of all levels.
         self.targets = sum(len(m.morph_targets) for level in levels for m in level.meshes)
