@@ -1,6 +1,8 @@
 """A crowd drawn by OpenGL (moderngl; the shaders serve Panda3D and others as they are): skinning matrices in a texture, one
 row an instance, and four influences a vertex in eight bytes. Writes crowd.png."""
 
+import sys
+
 import moderngl
 import numpy as np
 from PIL import Image
@@ -74,6 +76,12 @@ def view_projection(width: int, height: int) -> np.ndarray:
     return (projection @ view).T.astype("f4")
 
 
+def without_window() -> moderngl.Context:
+    """An OpenGL context for pictures only. Linux has these libraries under their versions, without development packages."""
+    names = {"libgl": "libGL.so.1", "libegl": "libEGL.so.1"} if sys.platform == "linux" else {}
+    return moderngl.create_context(standalone=True, backend="egl" if names else None, **names)
+
+
 def main() -> None:
     hero = mw.samples.mannequin()
     crowd = mw.Animator(hero, mw.samples.mannequin_graph(), count=5)
@@ -83,7 +91,7 @@ def main() -> None:
     matrices = crowd.matrices.copy()  # (N, P, 3, 4)
     matrices[:, :, 0, 3] += np.linspace(-2, 2, 5)[:, None]
 
-    context = moderngl.create_context(standalone=True, backend="egl")  # in a window: moderngl.get_context()
+    context = without_window()  # in a window: moderngl.get_context()
     context.enable(moderngl.DEPTH_TEST | moderngl.CULL_FACE)
     program = context.program(vertex_shader=VERTEX, fragment_shader=FRAGMENT)
     vertices, triangles = vertices_of(hero)
