@@ -62,6 +62,8 @@ class Compiler:
     slots: dict[str, SlotEntry] = field(default_factory=dict)
     functions: list[FunctionEntry] = field(default_factory=list)
     ints: list[int] = field(default_factory=list)
+    named_joints: int = 0
+    """One more than the highest joint that `ints` name."""
     floats: list[float] = field(default_factory=list)
     regions: int = 0
     memory: int = 0
@@ -197,6 +199,10 @@ class Compiler:
             raise unknown("joint", name, self.skeleton.names, path)
         return self.skeleton.index(name)
 
+    def name_joints(self, *joints: int) -> None:
+        """Joints that an operation reads or turns by number: every level of detail has to evaluate them."""
+        self.named_joints = max(self.named_joints, *(j + 1 for j in joints))
+
     def leaf(self, at: Place, kind: int, **fields: Any) -> Part:
         """A clip or a pose."""
         row = {"loop": 1, "speed": 0, "group": -1, "knots": 0, "node": at.number, "start": 0.0, **fields}
@@ -295,7 +301,9 @@ class Compiler:
             values=readonly(np.array(b.values, np.float64)),
             masks=np.array(b.masks, np.float32).reshape(len(b.masks), J + M),
             procedurals=Procedurals(
-                readonly(np.array(self.ints, np.int32)), readonly(np.array(self.floats, np.float32))
+                readonly(np.array(self.ints, np.int32)),
+                readonly(np.array(self.floats, np.float32)),
+                self.named_joints,
             ),
             parameters=b.parameters,
             machines=self.machines,

@@ -36,7 +36,7 @@ def new_state(compiled: CompiledGraph, count: int) -> CrowdState:
         queue=np.zeros((count, len(tables.slots) * ct.QUEUE), ct.QUEUE_STATE),
         functions=np.zeros((count, len(tables.functions)), ct.FUNCTION_STATE),
     )
-    state.instances["new"] = state.instances["interval"] = 1
+    state.instances["new"] = state.instances["interval"] = state.instances["wanted"] = 1
     state.instances["seed"] = np.arange(count)
     state.travel[:, 6] = 1
     state.leaves["time"], state.leaves["new"] = tables.leaves["start"], 1

@@ -358,6 +358,9 @@ def update_instance(graph, state, room, n, dt, memory, row, main):
         return
     step(graph, state, room, n, instance["pending"])
     instance["pending"], instance["waited"] = 0.0, 0
+    # What it is behind is caught up by half at a time, so that neither its pose nor its place jumps.
+    interval = max(instance["wanted"], (interval + 1) >> 1)
+    instance["interval"] = interval
     write_program(graph, state, room, n)
     if interval <= 1:
         instance["stored"] = 0

@@ -172,6 +172,7 @@ INSTANCE_STATE = _record(
     seed=i8,  # of what it does at random
     new=i8,  # 1 until its first update
     interval=i8,  # updated every so many updates
+    wanted=i8,  # the interval it goes to when it is updated next
     waited=i8,  # updates since
     pending=f8,  # seconds since
     stored=i8,  # 1: its last two poses are in memory

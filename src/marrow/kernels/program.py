@@ -13,7 +13,7 @@ from marrow.kernels.language.kernel import kernel
 from marrow.kernels.language.lanes import block
 from marrow.kernels.operations import OPERATIONS, PoseWork
 from marrow.kernels.operations.limbs import sound_chain, sound_limb
-from marrow.kernels.operations.record import copy_lanes, row_size
+from marrow.kernels.operations.record import copy_lanes, copy_pose, row_size
 
 __all__ = ["MODEL", "PALETTE", "POSE", "product", "run_programs"]
 
@@ -117,12 +117,12 @@ def interpret(work, n, first, last):
 
 
 def write_outputs(work, n):
-    """Pose row, model matrices and palette of the pose at the bottom of the stack, as far as they are wanted."""
+    """Pose row, model matrices and palette of the pose at the bottom of the stack, as far as they are wanted, as the n-th."""
     J, P, size = len(work.parents), len(work.palette_joints), row_size(work)
     if work.wanted & 1:
-        copy_lanes.each(0, size, 16, work.stack, 0, work.out_pose, n * size)
+        copy_pose(work, work.stack, 0, work.out_pose, n * size)
     if work.wanted & 6:
-        local_matrices.each(0, work.Jp, 16, work.Jp, work.stack, 0, work.local)
+        local_matrices.each(0, work.lanes, 16, work.Jp, work.stack, 0, work.local)
         for j in range(J):
             p = work.parents[j]
             if p < 0:
@@ -142,11 +142,14 @@ def write_outputs(work, n):
 
 @kernel(work=PoseWork, n0="i8", n1="i8", returns=2)
 def run_programs(work, n0, n1):
-    """Evaluates instances `n0..n1`. Returns the first instance whose program is unsound and the operation that makes it so, or
-    twice -1."""
-    for n in range(n0, n1):
+    """Evaluates instances `n0..n1`, or those of `work.instances`. Returns the first instance whose program is unsound and the
+    operation that makes it so, or twice -1."""
+    for k in range(n0, n1):
+        n = work.instances[k] if len(work.instances) > 0 else k
+        if n < 0 or n + 1 >= len(work.start):
+            return n, 0
         wrong = interpret(work, n, work.start[n], work.start[n + 1])
         if wrong >= 0:
             return n, wrong
-        write_outputs(work, n)
+        write_outputs(work, k)
     return -1, -1

@@ -67,6 +67,7 @@ class LookAt(Node, frozen=True):
             axis = axis / np.sqrt(dot(axis, axis))
         target = c.builder.vector(self.target, f"{path}.target")
         index = len(c.ints)
+        c.name_joints(*joints)
         c.ints += [len(joints), c.vectors, len(c.floats), *joints]
         c.floats += [*(float(v) for v in axis), limit, *shares]
         return compile_procedural(c, at, self.source, self.weight, code=kernel.LOOK, index=index, refs=target)

@@ -57,6 +57,7 @@ class TwoBoneIK(Node, frozen=True):
         target = c.builder.vector(self.target, f"{path}.target")
         pole = c.builder.vector(self.pole if self.pole is not None else (0.0, 0.0, 0.0), f"{path}.pole")
         index = len(c.ints)
+        c.name_joints(upper, mid, tip)
         c.ints += [upper, mid, tip, c.vectors, len(c.floats)]
         c.floats += [low, high, self.stretch, float(self.keep_rotation), float(self.pole is not None)]
         c.floats += bend_direction(c.skeleton, upper, mid, tip)

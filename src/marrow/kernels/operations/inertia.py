@@ -132,7 +132,7 @@ apply, apply_morphs = block(emit_inertia), block(emit_inertia_morphs)
 def run_start(work, n, top, argument, time, weight):
     size, half, kept = row_size(work), 9 * work.Jp + work.Mp, work.memory[n]
     a1, b0, b1 = top + size, top + 2 * size, top + 3 * size
-    start.each(0, work.Jp, 16, work.Jp, work.stack, top, a1, b0, b1, weight, kept, argument, half)
+    start.each(0, work.lanes, 16, work.Jp, work.stack, top, a1, b0, b1, weight, kept, argument, half)
     start_morphs.each(
         10 * work.Jp, size, 16, work.stack, top, a1, b0, b1, weight, kept, argument - work.Jp, half
     )  # fmt: skip
@@ -140,7 +140,7 @@ def run_start(work, n, top, argument, time, weight):
 
 def run_inertia(work, n, top, argument, time, weight):
     half, kept = 9 * work.Jp + work.Mp, work.memory[n]
-    apply.each(0, work.Jp, 16, work.Jp, work.stack, top, kept, argument, half, time, weight)
+    apply.each(0, work.lanes, 16, work.Jp, work.stack, top, kept, argument, half, time, weight)
     apply_morphs.each(
         10 * work.Jp, row_size(work), 16, work.stack, top, kept, argument - work.Jp, half, time, weight
     )

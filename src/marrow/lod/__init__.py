@@ -1,0 +1,30 @@
+"""Levels of detail: made from a character, measured over its clips, chosen for a crowd.
+
+hero = mw.lod.build(hero, triangles=(0.4, 0.1, 0.02))
+hero.levels[1].lod.error    # metres
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from marrow.lod.mapping import joint_map
+
+__all__ = ["joint_map"]
+
+# Each is imported when it is first asked for.
+_LATE = {"joint_map": "marrow.lod.mapping"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        raise AttributeError(f"module 'marrow.lod' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_LATE[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
