@@ -8,57 +8,56 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
+from marrow.gpu.pose_outputs import local_matrices, outputs_text
 from marrow.kernels import program as pose_kernel
 from marrow.kernels.language.kinds import INTEGER
-from marrow.kernels.language.lanes import block
 from marrow.kernels.language.wgsl import WgslTranslator
 from marrow.kernels.language.wgsl_values import WORLD, Value, WgslField, World
-from marrow.kernels.pose_layout import PoseLayout
+from marrow.kernels.pose_layout import PoseLayout, padded
 
-__all__ = ["HEADER", "PoseShader", "shader_text"]
+__all__ = ["BATCH", "OUTPUTS", "RECORD", "TABLES", "PoseShader", "shader_text"]
 
-HEADER = (
-    "count",
-    "operations",
-    "first_operation",
-    "vectors",
-    "memory_row",
-    "palette_row",
-    "morph_row",
-    "pose_row",
-    "model_row",
-)
-"""The whole numbers at the beginning of what is handed over for a batch of instances: how many there are, how many operations,
-where those and the vectors begin, and the row of the first instance in memory and in every output. Then, for each instance and one
-more, where its program begins; the operations; the vectors."""
-TABLES = ("rules", "parents", "levels", "level_joints", "palette_joints", "ints", "clip_start", "clip_frames", "clip_rate", "masks",
-          "floats", "inverse_bind")  # fmt: skip
+BATCH = (
+    "first_operation", "operations", "first_record", "first_vector", "count", "status_row", "palette_row", "morph_row", "pose_row",
+    "model_row", "spare_0", "spare_1",
+)  # fmt: skip
+"""What a dispatch is told, as whole numbers: where in `program` its operations (and how many those are), records and vectors begin;
+how many instances it has; the row of the first one in every output."""
+RECORD = ("first", "last", "memory_row")
+"""What it is told of each instance: which operations are its program, and its row in memory."""
+TABLES = (
+    "rules", "parents", "levels", "level_joints", "palette_joints", "ints", "clip_start", "clip_frames", "clip_rate", "masks",
+    "floats", "inverse_bind",
+)  # fmt: skip
 """What stays the same, in one buffer, one behind the other."""
 OUTPUTS = {
-    "palette": ("palettes", "vec4<f32>"),
-    "morphs": ("morphs", "f32"),
-    "pose": ("poses", "f32"),
+    "status": ("status", "i32"), "palette": ("palettes", "vec4<f32>"), "morphs": ("morphs", "f32"), "pose": ("poses", "f32"),
     "model": ("models", "vec4<f32>"),
-}
+}  # fmt: skip
+"""The buffers of results, and what is in them."""
+_COLUMNS = {"code": (0, "i"), "argument": (1, "i"), "time": (2, "f"), "weight": (3, "f")}
 
 
 @dataclass(frozen=True)
 class PoseShader:
     """What a shader is written for: the sizes of a character and its tables, and what is wanted.
 
-    `tables` are the sizes of `TABLES`, `depth` poses are stacked at most, `memory` and `vectors` floats are kept per instance;
-    `banks` buffers hold the clips, `bank_size` floats each. With `scratch` the stack lies in a buffer.
+    `joints` of the layout's are evaluated, on `levels` levels of the hierarchy. `tables` are the sizes of `TABLES`. At most
+    `depth` poses are stacked; `memory` and `vectors` floats are kept per instance. `banks` buffers of `bank_size` floats hold the
+    clips. With `scratch` the stack lies in a buffer.
     """
 
     layout: PoseLayout
+    joints: int
     palette: int
     tables: tuple[int, ...]
+    levels: int
     depth: int
     memory: int
     vectors: int
-    levels: int
     wanted: tuple[str, ...] = ("palette",)
     banks: int = 1
     bank_size: int = 0
@@ -74,206 +73,121 @@ class PoseShader:
     def bindings(self) -> list[str]:
         """The buffers it takes, in order."""
         banks = [f"bank_{k}" if k else "bank" for k in range(self.banks)]
-        outputs = [OUTPUTS[name][0] for name in self.wanted]
-        return ["program", *banks, "constants", "memory", "status", *outputs, *["scratch"] * self.scratch]
-
-
-def _emit_local(e: Any, i: Any, Jp: Any, stack: Any, model: Any) -> None:
-    """The local matrix of a joint, its twelve numbers a row of joints each."""
-    pose = [e.load(stack, e.row(i, r, Jp)) for r in range(10)]
-    rows = pose_kernel.local_rows(e, pose[:3], pose[3:7], pose[7:])
-    for k in range(12):
-        e.store(model, e.row(i, k, Jp), rows[k // 4][k % 4])
-
-
-local_matrix = block(_emit_local)
-
-
-def local_matrices(work):  # type: ignore[no-untyped-def]
-    local_matrix.each(0, work.Jp, 16, work.Jp, work.stack, work.model)
+        outputs = [OUTPUTS[name][0] for name in ("status", *self.wanted)]
+        return ["batch", "program", *banks, "constants", "memory", *outputs, *["scratch"] * self.scratch]
 
 
 def _world(shader: PoseShader) -> World:
-    def table(name: str, letter: str, *sizes: Any) -> WgslField:
-        begin, cast = name.upper(), "bitcast<f32>({})" if letter == "f" else "{}"
-        return WgslField(
-            letter, lambda i: cast.format(f"constants[{begin} + {i}]"), sizes or (f"{begin}_COUNT",)
-        )
+    """What the kernels' functions find in the shader under the names of `PoseWork`."""
 
-    def program(column: int, letter: str) -> tuple[str, Callable[[str], str]]:
-        cast = "bitcast<f32>({})" if letter == "f" else "{}"
-        return letter, lambda i: cast.format(f"program[first_operation + 4 * ({i}) + {column}]")
+    def cast(letter: str, text: str) -> str:
+        return f"bitcast<f32>({text})" if letter == "f" else text
 
-    stack = "scratch[room + {}]" if shader.scratch else "stack[{}]"
-    model = "scratch[room + MODEL + {}]" if shader.scratch else "stack[MODEL + {}]"
+    def table(name: str, letter: str) -> WgslField:
+        begin = name.upper()
+        return WgslField(letter, lambda i: cast(letter, f"constants[{begin} + {i}]"), (f"{begin}_COUNT",))
+
+    def column(number: int, letter: str) -> tuple[str, Callable[[str], str]]:
+        return letter, lambda i: cast(letter, f"program[batch.first_operation + 4 * {i} + {number}]")
+
+    places = ("scratch[room + {}]", "scratch[room + MODEL + {}]", "stack[{}]", "stack[MODEL + {}]")
+    stack, model = places[:2] if shader.scratch else places[2:]
     bank = "bank[{}]" if shader.banks == 1 else "clip_number({})"
+    integers = ("rules", "parents", "palette_joints", "ints", "clip_start", "clip_frames")
     arrays = {
-        "ops": WgslField(sizes=("operations",), columns={"code": program(0, "i"), "argument": program(1, "i"), "time": program(2, "f"), "weight": program(3, "f")}),
+        "ops": WgslField(sizes=("batch.operations",), columns={n: column(*c) for n, c in _COLUMNS.items()}),
         "bank": WgslField("f", bank.format),
         "stack": WgslField("f", stack.format),
         "model": WgslField("f", model.format),
-        "memory": WgslField("f", lambda i: f"memory[memory_row + {i}]", ("count", "MEMORY")),
-        "vectors": WgslField("f", lambda i: f"bitcast<f32>(program[vectors + {i}])", ("count", "VECTORS")),
-        **{name: table(name, "i") for name in ("rules", "parents", "palette_joints", "ints", "clip_start", "clip_frames")},
+        "memory": WgslField("f", lambda i: f"memory[memory_row + {i}]", ("batch.count", "MEMORY")),
+        "vectors": WgslField(
+            "f", lambda i: f"bitcast<f32>(program[batch.first_vector + {i}])", ("batch.count", "VECTORS")
+        ),
+        **{name: table(name, "i") for name in integers},
         **{name: table(name, "f") for name in ("clip_rate", "masks", "floats", "inverse_bind")},
-    }  # fmt: skip
-    constants = {"Jp": "JP", "Mp": "MP", "depth": "DEPTH", "wanted": "WANTED"}
+    }
+    constants = {"Jp": "JP", "Mp": "MP", "lanes": "JOINT_LANES", "depth": "DEPTH", "wanted": "WANTED"}
     levels = ("LEVEL_COUNT", lambda i: f"constants[LEVELS + {i}]", lambda i: f"constants[LEVEL_JOINTS + {i}]")
-    return World(arrays, constants, levels)
+    reserved = {"lane", "room", "stack", "memory_row", *shader.bindings}
+    return World(arrays, constants, levels, frozenset(reserved))
 
 
 def _constants(shader: PoseShader) -> list[str]:
-    layout, lines, at = shader.layout, [], 0
+    layout, at = shader.layout, 0
     sizes = {
-        "LANES": shader.lanes, "JP": layout.joints, "MP": layout.morphs, "MORPHS": layout.M, "JOINTS": layout.J, "PALETTE": shader.palette,
-        "DEPTH": shader.depth, "MEMORY": shader.memory, "VECTORS": shader.vectors, "LEVEL_COUNT": shader.levels,
-        "WANTED": len(shader.wanted), "MODEL": shader.depth * layout.size, "ROOM": shader.room, "BANK_SIZE": shader.bank_size,
+        "LANES": shader.lanes, "JP": layout.joints, "MP": layout.morphs, "JOINT_LANES": padded(shader.joints),
+        "JOINTS": shader.joints, "MORPHS": layout.M, "PALETTE": shader.palette, "DEPTH": shader.depth, "MEMORY": shader.memory,
+        "VECTORS": shader.vectors, "LEVEL_COUNT": shader.levels, "WANTED": len(shader.wanted), "MODEL": shader.depth * layout.size,
+        "ROOM": shader.room,
     }  # fmt: skip
     for name, size in zip(TABLES, shader.tables):
         sizes[name.upper()], sizes[f"{name.upper()}_COUNT"] = at, size
         at += size
-    lines += [f"const {name}: i32 = {size};" for name, size in sizes.items()]
-    return lines
+    return [f"const {name}: i32 = {size};" for name, size in sizes.items()]
 
 
 def _bindings(shader: PoseShader) -> list[str]:
-    kinds = {"program": ("read", "i32"), "constants": ("read", "i32"), "memory": ("read_write", "f32"), "status": ("read_write", "i32"),
-             "scratch": ("read_write", "f32")}  # fmt: skip
+    kinds = {"program": ("read", "i32"), "constants": ("read", "i32"), "memory": ("read_write", "f32"), "scratch": ("read_write", "f32")}
     kinds |= {name: ("read_write", kind) for name, kind in OUTPUTS.values()}
-    lines = []
+    lines = [f"struct Batch {{ {', '.join(f'{name}: i32' for name in BATCH)} }}"]
     for number, name in enumerate(shader.bindings):
         access, kind = kinds.get(name, ("read", "f32"))
-        lines.append(f"@group(0) @binding({number}) var<storage, {access}> {name}: array<{kind}>;")
-    if not shader.scratch:
-        lines.append("var<workgroup> stack: array<f32, ROOM>;")
-    names = ["lane", "room", *HEADER]
-    return [*lines, *(f"var<private> {name}: i32;" for name in names)]
+        what = "uniform> batch: Batch" if name == "batch" else f"storage, {access}> {name}: array<{kind}>"
+        lines.append(f"@group(0) @binding({number}) var<{what};")
+    lines += [] if shader.scratch else ["var<workgroup> stack: array<f32, ROOM>;"]
+    return [*lines, *(f"var<private> {name}: i32;" for name in ("lane", "room", "memory_row"))]
 
 
 def _bank(shader: PoseShader) -> list[str]:
     """Clips that lie in several buffers."""
     if shader.banks == 1:
         return []
-    lines = ["fn clip_number(i: i32) -> f32 {", "  switch i / BANK_SIZE {"]
-    lines += [f"    case {k}: {{ return bank_{k}[i - {k} * BANK_SIZE]; }}" for k in range(1, shader.banks)]
+    size = shader.bank_size
+    lines = ["fn clip_number(i: i32) -> f32 {", f"  switch i / {size} {{"]
+    lines += [f"    case {k}: {{ return bank_{k}[i - {k * size}]; }}" for k in range(1, shader.banks)]
     return [*lines, "    default: { return bank[i]; }", "  }", "}"]
 
 
-_MATRICES = """fn chained(r: i32, j: i32) -> vec4<f32> {
-  let at = 4 * r * JP + j;
-  return vec4<f32>({0}, {1}, {2}, {3});
-}
-// Row `r` of the product of two matrices, from that row of the left one.
-fn row_of_product(a: vec4<f32>, x: vec4<f32>, y: vec4<f32>, z: vec4<f32>) -> vec4<f32> {
-  return fma(vec4<f32>(a.z), z, fma(vec4<f32>(a.y), y, fma(vec4<f32>(a.x), x, vec4<f32>(0.0, 0.0, 0.0, a.w))));
-}
-fn model_matrices() {
-  local_matrices();
-  barrier();
-  for (var level = 1; level < LEVEL_COUNT; level++) {
-    for (var k = constants[LEVELS + level] + lane; k < constants[LEVELS + level + 1]; k += LANES) {
-      let j = constants[LEVEL_JOINTS + k];
-      let p = constants[PARENTS + j];
-      let x = chained(0, j);
-      let y = chained(1, j);
-      let z = chained(2, j);
-      for (var r = 0; r < 3; r++) {
-        let row = row_of_product(chained(r, p), x, y, z);
-        let at = 4 * r * JP + j;
-        {0} = row.x;
-        {1} = row.y;
-        {2} = row.z;
-        {3} = row.w;
-      }
-    }
-    barrier();
-  }
-}"""
-_WRITE = {
-    "palette": """fn inverse_bind_row(i: i32) -> vec4<f32> {
-  let at = INVERSE_BIND + 4 * i;
-  return bitcast<vec4<f32>>(vec4<i32>(constants[at], constants[at + 1], constants[at + 2], constants[at + 3]));
-}
-fn write_palette(n: i32) {
-  for (var k = lane; k < 3 * PALETTE; k += LANES) {
-    let p = k / 3;
-    let left = chained(k - 3 * p, constants[PALETTE_JOINTS + p]);
-    let right = 3 * p;
-    palettes[(palette_row + n) * 3 * PALETTE + k] =
-      row_of_product(left, inverse_bind_row(right), inverse_bind_row(right + 1), inverse_bind_row(right + 2));
-  }
-}""",
-    "model": """fn write_model(n: i32) {
-  for (var k = lane; k < 3 * JOINTS; k += LANES) {
-    models[(model_row + n) * 3 * JOINTS + k] = chained(k % 3, k / 3);
-  }
-}""",
-    "morphs": """fn write_morphs(n: i32) {
-  for (var k = lane; k < MORPHS; k += LANES) { morphs[(morph_row + n) * MORPHS + k] = {stack}; }
-}""",
-    "pose": """fn write_pose(n: i32) {
-  for (var k = lane; k < 10 * JP + MP; k += LANES) { poses[(pose_row + n) * (10 * JP + MP) + k] = {stack}; }
-}""",
-}
 _MAIN = """@compute @workgroup_size(LANES)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
   let n = i32(group.x);
   lane = i32(index);
-{header}
-  let first = program[{start} + n];
-  let wrong = interpret(n, first, program[{start} + n + 1]);
-  if (lane == 0) { status[n] = select(0, wrong - first + 1, wrong >= 0); }
+  room = n * ROOM;
+  let record = batch.first_record + 3 * n;
+  let first = program[record];
+  memory_row = (program[record + 2] - n) * MEMORY;
+  let wrong = interpret(n, first, program[record + 1]);
+  if (lane == 0) { status[batch.status_row + n] = select(0, wrong - first + 1, wrong >= 0); }
   if (wrong >= 0) { return; }
 {write}}"""
 
 
-def _outputs(shader: PoseShader, world: World) -> list[str]:
-    texts = []
-    if {"palette", "model"} & set(shader.wanted):
-        place = world.arrays["model"].place
-        assert place is not None
-        text = _MATRICES
-        for k in range(4):
-            text = text.replace(f"{{{k}}}", place(f"at + {k} * JP" if k else "at"))
-        texts.append(text)
-    stack = world.arrays["stack"].place
-    assert stack is not None
-    for name in shader.wanted:
-        place = {"morphs": "10 * JP + k", "pose": "k"}.get(name, "")
-        texts.append(_WRITE[name].replace("{stack}", stack(place)))
-    return texts
-
-
 def _main(shader: PoseShader) -> str:
-    header = [f"  {name} = program[{k}];" for k, name in enumerate(HEADER)]
-    header += ["  memory_row = memory_row * MEMORY;"]
-    header += ["  room = i32(group.x) * ROOM;"] * shader.scratch
-    calls = {
-        "palette": "write_palette(n);",
-        "model": "write_model(n);",
-        "morphs": "write_morphs(n);",
-        "pose": "write_pose(n);",
-    }
-    # Pose and morphs first: matrices need the stack no more.
-    write = [f"  {calls[name]}" for name in shader.wanted if name in ("pose", "morphs")]
-    matrices = [f"  {calls[name]}" for name in shader.wanted if name in ("palette", "model")]
-    write += ["  model_matrices();", *matrices] if matrices else []
-    text = _MAIN.replace("{header}", "\n".join(header)).replace("{start}", str(len(HEADER)))
-    return text.replace("{write}", "".join(f"{line}\n" for line in write))
+    # The matrices come last: they need the pose, and others may need what lies above it.
+    rows = [f"  write_{name}(n);" for name in shader.wanted if name in ("pose", "morphs")]
+    matrices = [f"  write_{name}(n);" for name in shader.wanted if name in ("palette", "model")]
+    write = [*rows, *(["  model_matrices();", *matrices] if matrices else [])]
+    return _MAIN.replace("{write}", "".join(f"{line}\n" for line in write))
 
 
+@lru_cache(maxsize=32)
 def shader_text(shader: PoseShader) -> str:
     """The shader as WGSL."""
     world = _world(shader)
     translator = WgslTranslator(world)
-    work = Value(WORLD)
+    work: Any = Value(WORLD)
     translator.function(
         pose_kernel.interpret, [work, *(Value(INTEGER, name) for name in ("n", "first", "last"))]
     )
     if {"palette", "model"} & set(shader.wanted):
         translator.function(local_matrices, [work])
     parts = [
-        "// Pose programs, written by marrow.gpu.pose_shader from marrow.kernels.operations.",
-        *_constants(shader), *_bindings(shader), *_bank(shader), translator.text().rstrip(), *_outputs(shader, world), _main(shader),
-    ]  # fmt: skip
+        "// Pose programs: written by marrow.gpu.pose_shader from the records in marrow.kernels.operations.",
+        *_constants(shader),
+        *_bindings(shader),
+        *_bank(shader),
+        translator.text().rstrip(),
+        *outputs_text(shader.wanted, world),
+        _main(shader),
+    ]
     return "\n".join(parts) + "\n"

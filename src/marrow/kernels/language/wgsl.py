@@ -140,7 +140,7 @@ class WgslTranslator:
             names = list(inspect.signature(formula).parameters)[1:]
             emitter = WgslEmitter()
             lowered, parameters = [], ["i: i32"]
-            for label, value in zip(map(named, names[1:]), arguments):
+            for label, value in zip(map(self.world.named, names[1:]), arguments):
                 if value.fixed:
                     lowered.append(value.text)
                 elif isinstance(value.kind, Part):
@@ -159,6 +159,7 @@ class WgslTranslator:
     def dispatch(self, caller: Any, choice: Dispatch, arguments: list[Value]) -> Value:
         """One of several functions: those without lanes are run by one invocation."""
         number, *rest = arguments
+        rest = [caller.kept(value) for value in rest]
         caller.say(f"switch {number.text} {{")
         for k, function in enumerate(choice.functions):
             text = self.call(caller, function, rest).text
@@ -202,7 +203,7 @@ class _Function(WgslExpressions):
             self._parameter(node.arg, value)
 
     def _parameter(self, name: str, value: Value) -> None:
-        label = named(name)
+        label = self.translator.world.named(name)
         if value.fixed or value.kind == WORLD:
             self.names[name] = value
         elif isinstance(value.kind, Part):
@@ -293,11 +294,17 @@ class _Function(WgslExpressions):
             self.say(f"let {whole.text} = {value.text};")
             items = [item(whole, k) for k in range(len(target.elts))]
         elif len(items) > 1 and _overlaps(target, node.value):
-            items = [self._kept(i) for i in items]
+            items = [self._copied(i) for i in items]
         for one, part in zip(target.elts, items):
             self._assign(one, part)
 
-    def _kept(self, value: Value) -> Value:
+    def kept(self, value: Value) -> Value:
+        """A value under a name of its own, unless it has one."""
+        if value.fixed or value.known is not None or value.kind == WORLD or isinstance(value.kind, Part):
+            return value
+        return value if value.text.isidentifier() else self._copied(value)
+
+    def _copied(self, value: Value) -> Value:
         if value.known is not None or value.fixed or isinstance(value.kind, Part):
             return value
         name = self.fresh()
@@ -311,7 +318,7 @@ class _Function(WgslExpressions):
             return
         if not isinstance(target, ast.Name):
             raise self.fail(f"cannot assign to {ast.unparse(target)}")
-        name, label = target.id, named(target.id)
+        name, label = target.id, self.translator.world.named(target.id)
         stores, inside = self._uses[name]
         if not isinstance(value.kind, TupleKind) and (
             isinstance(value.kind, Part) or value.fixed or value.text == ""
@@ -382,7 +389,7 @@ class _Function(WgslExpressions):
     def do_For(self, node: ast.For, path: tuple[int, ...]) -> None:
         assert isinstance(node.target, ast.Name)
         assert isinstance(node.iter, ast.Call)
-        name, label = node.target.id, named(node.target.id)
+        name, label = node.target.id, self.translator.world.named(node.target.id)
         if self.outside(node.iter.func) is parents_first:
             self._levels(node, name, label, path)
             return

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from marrow.kernels.language.kinds import BOOL, FLOAT, INTEGER, TupleKind
-from marrow.kernels.language.wgsl_text import ATOM, UNARY, WgslArray, number, whole, wrapped
+from marrow.kernels.language.wgsl_text import ATOM, UNARY, WgslArray, named, number, whole, wrapped
 
 __all__ = [
     "WORLD",
@@ -89,6 +89,12 @@ class World:
     arrays: Mapping[str, WgslField]
     constants: Mapping[str, str]
     levels: tuple[str, Callable[[str], str], Callable[[str], str]] = ("", str, str)
+    reserved: frozenset[str] = frozenset()
+    """Names of the shader that no variable may hide."""
+
+    def named(self, name: str) -> str:
+        """What a variable is called in the shader."""
+        return f"{name}_" if name in self.reserved else named(name)
 
     def value(self, name: str) -> Value | None:
         """A field of the struct."""

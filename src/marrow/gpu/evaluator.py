@@ -1,0 +1,352 @@
+"""`GpuEvaluator`: runs pose programs on a GPU, as `PoseEvaluator` does on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.animation.bank import ClipBank
+from marrow.errors import GpuMemoryError, MarrowError
+from marrow.gpu.buffers import Buffer, Pages, chunks, usage
+from marrow.gpu.device import Device
+from marrow.gpu.memory import GpuMemory
+from marrow.gpu.pose_shader import BATCH, OUTPUTS, RECORD, TABLES, PoseShader, shader_text
+from marrow.graph.program import PoseEvaluator, Procedurals, Program, unsound
+from marrow.model.character import Palette
+
+__all__ = ["GpuEvaluator", "Job"]
+
+Array = NDArray[Any]
+SCRATCH = 1 << 26
+"""Bytes of a buffer for stacks that a workgroup's own memory has no room for; more instances than fit take turns."""
+_ROWS = {"status": "status_row", "palette": "palette_row", "morphs": "morph_row", "pose": "pose_row", "model": "model_row"}  # fmt: skip
+
+
+@dataclass
+class Job:
+    """Some instances (numbers in order; None: all) and where an evaluator puts their results, behind one another."""
+
+    evaluator: GpuEvaluator
+    instances: Array | None
+    outputs: dict[str, Pages] = field(default_factory=dict)
+
+
+class _Shared:
+    """What evaluators of one crowd share: clips, and the buffers for what is handed over at every update."""
+
+    def __init__(self, device: Device, bank: ClipBank) -> None:
+        self.device, self.clips = device, bank
+        most = device.max_binding // 4
+        self.banks = [
+            Buffer.of(device, bank.rows[first:last], label="clips")
+            for first, last in chunks(max(1, len(bank.rows)), most)
+        ]
+        self.bank_size = most
+        self.program = Buffer(device, 4, label="pose programs")
+        self.batches = Buffer(device, 256, label="batches", flags=usage("uniform"))
+        self.scratch = Buffer(device, 4, label="stacks of poses")
+        self.nothing = Buffer(device, 4, label="nothing")
+
+
+class GpuEvaluator(PoseEvaluator):
+    """Holds what does not change of one character (or of a level of it) in GPU memory. `run` takes and fills arrays, as that of
+    a `PoseEvaluator`; `submit` leaves results in GPU memory."""
+
+    def __init__(
+        self,
+        device: Device,
+        bank: ClipBank,
+        palette: Palette,
+        masks: Array | None = None,
+        procedurals: Procedurals | None = None,
+        *,
+        joints: int | None = None,
+        shared: _Shared | None = None,
+    ) -> None:
+        super().__init__(bank, palette, masks, procedurals, joints=joints)
+        self.device = device
+        self.shared = shared if shared is not None and shared.clips is bank else _Shared(device, bank)
+        self._tables: dict[int, tuple[tuple[int, ...], Buffer]] = {}
+        self._bound: dict[Any, Any] = {}
+        self.status = Pages(device, 4, label="status")
+        self._order, self._levels = _levels(self._parents)
+
+    def again(
+        self,
+        bank: ClipBank,
+        palette: Palette,
+        masks: Array | None = None,
+        procedurals: Procedurals | None = None,
+        *,
+        joints: int | None = None,
+    ) -> GpuEvaluator:
+        return GpuEvaluator(self.device, bank, palette, masks, procedurals, joints=joints, shared=self.shared)
+
+    # -- programs ---------------------------------------------------------------------------------------------------
+    def _constants(self, memory: int) -> tuple[tuple[int, ...], Buffer]:
+        """The tables in one buffer, with their sizes; what operations may name depends on how much memory there is."""
+        if memory not in self._tables:
+            bank, given = self.bank, self._procedurals
+            floats = (self._masks.reshape(-1), given.floats, self.palette.inverse_bind.reshape(-1))
+            masks, numbers, inverse_bind = (np.ascontiguousarray(a, np.float32).view(np.int32) for a in floats)
+            parts = {
+                "rules": np.minimum(self._rules(memory), 2**31 - 1), "parents": self._parents, "levels": self._levels,
+                "level_joints": self._order, "palette_joints": self.palette.joints, "ints": given.ints, "clip_start": bank.start,
+                "clip_frames": bank.frames, "clip_rate": bank.rate.view(np.int32), "masks": masks, "floats": numbers,
+                "inverse_bind": inverse_bind,
+            }  # fmt: skip
+            words = [np.asarray(parts[name]).astype(np.int32) for name in TABLES]
+            sizes = tuple(len(w) for w in words)
+            self._tables[memory] = (sizes, Buffer.of(self.device, np.concatenate(words), label="tables"))
+        return self._tables[memory]
+
+    def shader(self, depth: int, memory: int, vectors: int, wanted: Sequence[str]) -> PoseShader:
+        """The shader for programs that stack up so many poses and give what is wanted."""
+        shared, limits = self.shared, self.device.limits
+        fields: dict[str, Any] = {
+            "layout": self.layout, "joints": self.joints, "palette": len(self.palette.joints), "tables": self._constants(memory)[0],
+            "levels": len(self._levels) - 1, "depth": depth, "memory": memory, "vectors": vectors, "wanted": tuple(wanted),
+            "banks": len(shared.banks), "bank_size": shared.bank_size, "lanes": 32 if self.joints <= 32 else 64,
+        }  # fmt: skip
+        made = PoseShader(**fields)
+        if 4 * made.room > limits["max-compute-workgroup-storage-size"]:
+            made = PoseShader(**fields, scratch=True)
+        most = limits["max-storage-buffers-per-shader-stage"]
+        if len(made.bindings) - 1 > most:
+            raise GpuMemoryError(
+                f"the clips take {self.bank.rows.nbytes:,} bytes: on {self.device.adapter.name}, where a shader sees {most} "
+                f"buffers of {self.device.max_binding:,} bytes, that is too much; resample them at a lower rate or drop some"
+            )
+        return made
+
+    def pipeline(self, shader: PoseShader) -> Any:
+        """The compiled shader."""
+        return self.device.compute_pipeline(shader_text(shader), label="pose programs")
+
+    # -- running ----------------------------------------------------------------------------------------------------
+    def run(
+        self,
+        program: Program,
+        *,
+        memory: Any = None,
+        vectors: Array | None = None,
+        pose: Array | None = None,
+        model: Array | None = None,
+        palette: Array | None = None,
+        instances: Array | None = None,
+        threads: int = 1,
+    ) -> None:
+        """See `PoseEvaluator.run`. `memory` may be an array, which is then carried to the GPU and back."""
+        count = len(program) if instances is None else len(instances)
+        if not count:
+            return
+        given = {"pose": pose, "model": model, "palette": palette}
+        outputs = {name: Pages(self.device, _stride(self, name), label=name) for name, a in given.items() if a is not None}
+        kept = memory if isinstance(memory, GpuMemory) or memory is None else GpuMemory.of(self.device, memory)
+        self.submit([Job(self, instances, outputs)], program, kept, vectors)
+        self.check(program, instances, count)
+        for name, pages in outputs.items():
+            into = given[name]
+            assert into is not None
+            into[...] = pages.numpy(np.float32, (self._width(name),))[:count].reshape(into.shape)
+        if kept is not memory:
+            memory[...] = kept.copy()
+
+    def _width(self, name: str) -> int:
+        return _stride(self, name) // 4
+
+    def check(self, program: Program, instances: Array | None, count: int) -> None:
+        """Raises the error of the first program that names what is not there. Waits for the GPU."""
+        status = self.status.numpy(np.int32, ())[:count]
+        wrong = np.flatnonzero(status)
+        if len(wrong):
+            n = int(wrong[0] if instances is None else instances[wrong[0]])
+            raise unsound(program, n, int(program.start[n]) + int(status[wrong[0]]) - 1)
+
+    def submit(
+        self, jobs: Sequence[Job], program: Program, memory: GpuMemory | None, vectors: Array | None
+    ) -> None:
+        """Runs the programs of the jobs' instances, without waiting for the results."""
+        columns = 0 if memory is None else memory.shape[1]
+        if memory is not None and len(memory) < len(program) and memory.size:
+            raise MarrowError(f"memory: expected {len(program)} rows, got {len(memory)}")
+        for job in jobs:
+            count = len(program) if job.instances is None else len(job.instances)
+            for pages in (job.evaluator.status, *job.outputs.values()):
+                pages.resize(count)
+        most = max(1, self.device.max_binding // 16 // 2)
+        for first, last in _parcels(program.start, most):
+            self._parcel(jobs, program, memory, columns, vectors, first, last)
+
+    def _parcel(
+        self, jobs: Sequence[Job], program: Program, memory: Any, columns: int, vectors: Array | None, first: int, last: int
+    ) -> None:  # fmt: skip
+        """The instances `first..last`, whose operations are handed over at once."""
+        start, shared = program.start, self.shared
+        operations = program.ops[max(0, int(start[first])) : max(0, int(start[last]))]
+        words: list[Array] = []
+        at, headers, dispatches = 4 * len(operations), [], []
+        base = int(start[first])
+        wide = 0 if vectors is None else vectors.shape[1]
+        for job in jobs:
+            shader = job.evaluator.shader(program.depth, columns, wide, tuple(job.outputs))
+            for batch in _batches(job, memory, columns, first, last, job.evaluator.turns(shader)):
+                records = np.empty((len(batch.instances), len(RECORD)), np.int32)
+                records[:, 0] = start[batch.instances] - base
+                records[:, 1] = start[batch.instances + 1] - base
+                records[:, 2] = batch.instances - batch.memory_row
+                told = np.zeros(len(BATCH), np.int32)
+                rows = {_ROWS[name]: row for name, row in batch.rows.items()}
+                own: dict[str, int] = {"operations": len(operations), "first_record": at, "count": len(records), **rows}
+                words.append(records.reshape(-1))
+                at += records.size
+                own["first_vector"] = at
+                if vectors is not None and vectors.size:
+                    words.append(np.ascontiguousarray(vectors[batch.chosen], np.float32).view(np.int32).reshape(-1))
+                    at += words[-1].size
+                for name, value in own.items():
+                    told[BATCH.index(name)] = value
+                headers.append(told)
+                dispatches.append((job.evaluator, shader, batch))
+        if not dispatches:
+            return
+        shared.program.reserve(4 * at)
+        self.device.write(shared.program.raw, operations.view(np.int32))
+        self.device.write(shared.program.raw, np.concatenate(words), 16 * len(operations))
+        told = np.zeros((len(headers), 64), np.int32)
+        told[:, : len(BATCH)] = headers
+        shared.batches.write(told)
+        with self.device.guard("posing"):
+            encoder = self.device.raw.create_command_encoder()
+            work = encoder.begin_compute_pass(**self._timed())
+            for k, (evaluator, shader, batch) in enumerate(dispatches):
+                evaluator._dispatch(work, k, shader, batch)
+            work.end()
+            self.device.raw.queue.submit([encoder.finish()])
+
+    def _timed(self) -> dict[str, Any]:
+        return {}
+
+    def _dispatch(self, work: Any, k: int, shader: PoseShader, batch: _Batch) -> None:
+        shared, pipeline = self.shared, self.pipeline(shader)
+        if shader.scratch:
+            shared.scratch.reserve(4 * shader.room * min(len(batch.instances), self.turns(shader)))
+        buffers = {
+            "program": shared.program, "constants": self._constants(shader.memory)[1],
+            "memory": shared.nothing if batch.memory is None else batch.memory, "scratch": shared.scratch,
+            **{OUTPUTS[name][0]: page for name, page in batch.pages.items()},
+            **{f"bank_{n}" if n else "bank": bank for n, bank in enumerate(shared.banks)},
+        }  # fmt: skip
+        key = (shader, k, shared.batches.version, *((id(b), b.version) for b in buffers.values()))
+        if key not in self._bound:
+            if len(self._bound) > 64:
+                self._bound.clear()
+            raws = [
+                (shared.batches.raw, 256 * k, 4 * len(BATCH)) if name == "batch" else _visible(self.device, buffers[name])
+                for name in shader.bindings
+            ]
+            self._bound[key] = (self.device.bind(pipeline, raws), list(buffers.values()))
+        work.set_pipeline(pipeline)
+        work.set_bind_group(0, self._bound[key][0])
+        work.dispatch_workgroups(len(batch.instances))
+
+    def turns(self, shader: PoseShader) -> int:
+        """How many instances may run at once."""
+        most = self.device.max_workgroups
+        if shader.scratch:
+            room = 4 * shader.room
+            if room > self.device.max_binding:
+                raise GpuMemoryError(
+                    f"the poses of one instance take {room:,} bytes, more than the {self.device.max_binding:,} that "
+                    f"{self.device.adapter.name} lets a shader see"
+                )
+            most = min(most, max(1, min(SCRATCH, self.device.max_binding) // room))
+        return most
+
+
+def _visible(device: Device, buffer: Buffer) -> Any:
+    """As much of a buffer as a shader may see."""
+    return (buffer.raw, 0, min(buffer.size, device.max_binding))
+
+
+def _stride(evaluator: GpuEvaluator, name: str) -> int:
+    """Bytes of one result."""
+    layout = evaluator.layout
+    sizes = {
+        "palette": 48 * len(evaluator.palette.joints), "model": 48 * evaluator.joints, "pose": 4 * layout.size, "morphs": 4 * layout.M,
+    }  # fmt: skip
+    return max(4, sizes[name])
+
+
+def _levels(parents: Array) -> tuple[Array, Array]:
+    """The joints by depth, and where each depth begins among them, and the end."""
+    depth = np.zeros(len(parents), np.int64)
+    for j, p in enumerate(parents.tolist()):
+        if p >= 0:
+            depth[j] = depth[p] + 1
+    order = np.argsort(depth, kind="stable")
+    return order.astype(np.int32), np.searchsorted(depth[order], np.arange(depth.max(initial=-1) + 2)).astype(np.int32)
+
+
+def _parcels(start: Array, most: int) -> Any:
+    """Runs of instances with at most so many operations together."""
+    first, count = 0, len(start) - 1
+    while first < count:
+        last = int(np.searchsorted(start, start[first] + most, side="right")) - 1
+        last = min(max(last, first + 1), count)
+        yield first, last
+        first = last
+
+
+@dataclass
+class _Batch:
+    """Instances of one dispatch: their numbers, which of the crowd's rows they are, and the page and row of every result."""
+
+    instances: Array
+    chosen: Any
+    memory: Buffer | None
+    memory_row: int
+    pages: dict[str, Buffer]
+    rows: dict[str, int]
+
+
+def _batches(
+    job: Job, memory: GpuMemory | None, columns: int, first: int, last: int, most: int
+) -> Any:
+    """The job's instances among `first..last`, in runs within one page of every buffer."""
+    evaluator = job.evaluator
+    chosen = np.arange(first, last) if job.instances is None else job.instances
+    begin, end = (0, len(chosen)) if job.instances is None else np.searchsorted(chosen, (first, last)).tolist()
+    slot = first if job.instances is None else 0  # the result of the first of `chosen`
+    outputs = {"status": evaluator.status, **job.outputs}
+    cuts = {begin, end}
+    for pages in outputs.values():
+        cuts |= {k - slot for k in range(0, slot + end + 1, pages.per_page)}
+    if memory is not None and columns:
+        cuts |= set(np.searchsorted(chosen, np.arange(0, len(memory), memory.pages.per_page)).tolist())
+    edges = sorted(k for k in cuts if begin <= k <= end)
+    return (
+        _batch(job, memory, columns, outputs, chosen, slot, a, b)
+        for low, high in zip(edges, edges[1:])
+        for a, b in ((low + x, low + y) for x, y in chunks(high - low, most))
+    )
+
+
+def _batch(
+    job: Job, memory: GpuMemory | None, columns: int, outputs: dict[str, Pages], chosen: Array, slot: int, a: int, b: int
+) -> _Batch:  # fmt: skip
+    instances = chosen[a:b]
+    page, row = None, 0
+    if memory is not None and columns:
+        number = int(instances[0]) // memory.pages.per_page
+        page, row = memory.pages.buffers[number], number * memory.pages.per_page
+    pages, rows = {}, {}
+    for name, results in outputs.items():
+        number, inside = divmod(slot + a, results.per_page)
+        pages[name], rows[name] = results.buffers[number], inside
+    together = slice(int(instances[0]), int(instances[-1]) + 1) if job.instances is None else instances
+    return _Batch(instances, together, page, row, pages, rows)
