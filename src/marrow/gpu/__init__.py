@@ -11,18 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from marrow.gpu.buffers import Buffer, Later, Pages
+    from marrow.gpu.crowd import Crowd
     from marrow.gpu.device import Adapter, Device, adapters
 
 _LATE = {
     "Adapter": "device",
     "Buffer": "buffers",
+    "Crowd": "crowd",
     "Device": "device",
     "Later": "buffers",
     "Pages": "buffers",
     "adapters": "device",
 }
 
-__all__ = ["Adapter", "Buffer", "Device", "Later", "Pages", "adapters"]
+__all__ = ["Adapter", "Buffer", "Crowd", "Device", "Later", "Pages", "adapters"]
 
 
 def __getattr__(name: str) -> Any:

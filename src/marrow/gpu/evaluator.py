@@ -14,16 +14,19 @@ from marrow.errors import GpuMemoryError, MarrowError
 from marrow.gpu.buffers import Buffer, Pages, chunks, usage
 from marrow.gpu.device import Device
 from marrow.gpu.memory import GpuMemory
-from marrow.gpu.pose_shader import BATCH, OUTPUTS, RECORD, TABLES, PoseShader, shader_text
+from marrow.gpu.pose_shader import BATCH, OUTPUTS, RECORD, TABLES, WANTED, PoseShader, shader_text
 from marrow.graph.program import PoseEvaluator, Procedurals, Program, unsound
+from marrow.kernels.pose_layout import padded
 from marrow.model.character import Palette
 
 __all__ = ["GpuEvaluator", "Job"]
 
 Array = NDArray[Any]
+ROOMS = tuple(1024 * k for k in (4, 8, 12, 16, 24, 32, 48))
+"""Bytes of a workgroup's memory that shaders are written for."""
 SCRATCH = 1 << 26
 """Bytes of a buffer for stacks that a workgroup's own memory has no room for; more instances than fit take turns."""
-_ROWS = {"status": "status_row", "palette": "palette_row", "morphs": "morph_row", "pose": "pose_row", "model": "model_row"}  # fmt: skip
+_ROWS = {"status": "status_row", "palette": "palette_row", "morphs": "morphs_row", "pose": "pose_row", "model": "model_row"}  # fmt: skip
 
 
 @dataclass
@@ -36,20 +39,28 @@ class Job:
 
 
 class _Shared:
-    """What evaluators of one crowd share: clips, and the buffers for what is handed over at every update."""
+    """What evaluators of one crowd share: clips, and the buffers for what is handed over at every update. What stays the same
+    lies at the beginning of `program`, up to `fixed` (a word of four bytes each)."""
 
     def __init__(self, device: Device, bank: ClipBank) -> None:
         self.device, self.clips = device, bank
-        most = device.max_binding // 4
+        self.bank_size = device.max_binding // 4
         self.banks = [
             Buffer.of(device, bank.rows[first:last], label="clips")
-            for first, last in chunks(max(1, len(bank.rows)), most)
+            for first, last in chunks(max(1, len(bank.rows)), self.bank_size)
         ]
-        self.bank_size = most
         self.program = Buffer(device, 4, label="pose programs")
+        self.fixed = 0
         self.batches = Buffer(device, 256, label="batches", flags=usage("uniform"))
         self.scratch = Buffer(device, 4, label="stacks of poses")
-        self.nothing = Buffer(device, 4, label="nothing")
+        self.nothing = Buffer(device, 16, label="nothing")
+
+    def keep(self, words: Array) -> int:
+        """Puts tables behind those that are there; where they begin."""
+        at = self.fixed
+        self.program.write(words, 4 * at)
+        self.fixed = at + len(words)
+        return at
 
 
 class GpuEvaluator(PoseEvaluator):
@@ -70,9 +81,9 @@ class GpuEvaluator(PoseEvaluator):
         super().__init__(bank, palette, masks, procedurals, joints=joints)
         self.device = device
         self.shared = shared if shared is not None and shared.clips is bank else _Shared(device, bank)
-        self._tables: dict[int, tuple[tuple[int, ...], Buffer]] = {}
-        self._bound: dict[Any, Any] = {}
         self.status = Pages(device, 4, label="status")
+        self._tables: dict[int, dict[str, int]] = {}
+        self._bound: dict[Any, Any] = {}
         self._order, self._levels = _levels(self._parents)
 
     def again(
@@ -87,34 +98,43 @@ class GpuEvaluator(PoseEvaluator):
         return GpuEvaluator(self.device, bank, palette, masks, procedurals, joints=joints, shared=self.shared)
 
     # -- programs ---------------------------------------------------------------------------------------------------
-    def _constants(self, memory: int) -> tuple[tuple[int, ...], Buffer]:
-        """The tables in one buffer, with their sizes; what operations may name depends on how much memory there is."""
+    def _sizes(self, memory: int) -> dict[str, int]:
+        """Sizes of the character, and where its tables begin; what operations may name depends on how much memory there is."""
         if memory not in self._tables:
-            bank, given = self.bank, self._procedurals
-            floats = (self._masks.reshape(-1), given.floats, self.palette.inverse_bind.reshape(-1))
-            masks, numbers, inverse_bind = (np.ascontiguousarray(a, np.float32).view(np.int32) for a in floats)
+            bank, given, layout = self.bank, self._procedurals, self.layout
+            floats = (self._masks.reshape(-1), given.floats, self.palette.inverse_bind.reshape(-1), bank.rate)
+            masks, numbers, inverse_bind, rate = (
+                np.ascontiguousarray(a, np.float32).view(np.int32) for a in floats
+            )
             parts = {
                 "rules": np.minimum(self._rules(memory), 2**31 - 1), "parents": self._parents, "levels": self._levels,
                 "level_joints": self._order, "palette_joints": self.palette.joints, "ints": given.ints, "clip_start": bank.start,
-                "clip_frames": bank.frames, "clip_rate": bank.rate.view(np.int32), "masks": masks, "floats": numbers,
-                "inverse_bind": inverse_bind,
+                "clip_frames": bank.frames, "clip_rate": rate, "masks": masks, "floats": numbers, "inverse_bind": inverse_bind,
             }  # fmt: skip
             words = [np.asarray(parts[name]).astype(np.int32) for name in TABLES]
-            sizes = tuple(len(w) for w in words)
-            self._tables[memory] = (sizes, Buffer.of(self.device, np.concatenate(words), label="tables"))
+            begins = self.shared.keep(np.concatenate(words)) + np.cumsum([0, *(len(w) for w in words[:-1])])
+            self._tables[memory] = {
+                "row": layout.joints, "morph_lanes": layout.morphs, "lanes": padded(self.joints), "joints": self.joints,
+                "morphs": layout.M, "palette": len(self.palette.joints), "memory": memory, "level_count": len(self._levels) - 1,
+                "ints_count": len(given.ints), "floats_count": len(given.floats), **dict(zip(TABLES, begins.tolist())),
+            }  # fmt: skip
         return self._tables[memory]
 
-    def shader(self, depth: int, memory: int, vectors: int, wanted: Sequence[str]) -> PoseShader:
-        """The shader for programs that stack up so many poses and give what is wanted."""
-        shared, limits = self.shared, self.device.limits
-        fields: dict[str, Any] = {
-            "layout": self.layout, "joints": self.joints, "palette": len(self.palette.joints), "tables": self._constants(memory)[0],
-            "levels": len(self._levels) - 1, "depth": depth, "memory": memory, "vectors": vectors, "wanted": tuple(wanted),
-            "banks": len(shared.banks), "bank_size": shared.bank_size, "lanes": 32 if self.joints <= 32 else 64,
-        }  # fmt: skip
-        made = PoseShader(**fields)
-        if 4 * made.room > limits["max-compute-workgroup-storage-size"]:
-            made = PoseShader(**fields, scratch=True)
+    def room(self, depth: int) -> int:
+        """Floats that an instance needs while its program runs: so many poses, and matrices."""
+        return depth * self.layout.size + 16 * self.layout.joints
+
+    def shader(self, depth: int) -> PoseShader:
+        """The shader for programs that stack up so many poses."""
+        shared, limits, software = self.shared, self.device.limits, self.device.adapter.is_software
+        most, needed = limits["max-compute-workgroup-storage-size"], 4 * self.room(depth)
+        sizes = [size for size in ROOMS if needed <= size <= most]
+        # A little memory lets more workgroups run at once; in software that does not matter, and compiling takes long.
+        room = 0 if not sizes else sizes[-1] if software else sizes[0]
+        lanes = 32 if self.joints <= 32 and not software else 64
+        made = PoseShader(
+            room // 4, lanes, len(shared.banks), shared.bank_size if len(shared.banks) > 1 else 0
+        )
         most = limits["max-storage-buffers-per-shader-stage"]
         if len(made.bindings) - 1 > most:
             raise GpuMemoryError(
@@ -123,9 +143,9 @@ class GpuEvaluator(PoseEvaluator):
             )
         return made
 
-    def pipeline(self, shader: PoseShader) -> Any:
-        """The compiled shader."""
-        return self.device.compute_pipeline(shader_text(shader), label="pose programs")
+    def pipeline(self, depth: int) -> Any:
+        """The compiled shader for programs that stack up so many poses."""
+        return self.device.compute_pipeline(shader_text(self.shader(depth)), label="pose programs")
 
     # -- running ----------------------------------------------------------------------------------------------------
     def run(
@@ -145,9 +165,19 @@ class GpuEvaluator(PoseEvaluator):
         if not count:
             return
         given = {"pose": pose, "model": model, "palette": palette}
-        outputs = {name: Pages(self.device, _stride(self, name), label=name) for name, a in given.items() if a is not None}
-        kept = memory if isinstance(memory, GpuMemory) or memory is None else GpuMemory.of(self.device, memory)
-        self.submit([Job(self, instances, outputs)], program, kept, vectors)
+        outputs = {n: Pages(self.device, stride(self, n), label=n) for n, a in given.items() if a is not None}
+        kept = (
+            memory if isinstance(memory, GpuMemory) or memory is None else GpuMemory.of(self.device, memory)
+        )
+        # Poses and model-space matrices come one after the other, since they share a buffer of the shader.
+        together = {name: pages for name, pages in outputs.items() if name != "model" or pose is None}
+        before = kept.copy() if kept is not None and len(together) < len(outputs) else None
+        self.submit([Job(self, instances, together)], program, kept, vectors)
+        if len(together) < len(outputs):
+            again = None if before is None else GpuMemory.of(self.device, before)
+            self.submit([Job(self, instances, {"model": outputs["model"]})], program, again, vectors)
+        if not outputs and kept is memory:
+            return
         self.check(program, instances, count)
         for name, pages in outputs.items():
             into = given[name]
@@ -157,7 +187,7 @@ class GpuEvaluator(PoseEvaluator):
             memory[...] = kept.copy()
 
     def _width(self, name: str) -> int:
-        return _stride(self, name) // 4
+        return stride(self, name) // 4
 
     def check(self, program: Program, instances: Array | None, count: int) -> None:
         """Raises the error of the first program that names what is not there. Waits for the GPU."""
@@ -187,66 +217,85 @@ class GpuEvaluator(PoseEvaluator):
     ) -> None:  # fmt: skip
         """The instances `first..last`, whose operations are handed over at once."""
         start, shared = program.start, self.shared
-        operations = program.ops[max(0, int(start[first])) : max(0, int(start[last]))]
-        words: list[Array] = []
-        at, headers, dispatches = 4 * len(operations), [], []
         base = int(start[first])
+        operations = program.ops[max(0, base) : max(0, int(start[last]))]
+        words: list[Array] = []
+        for job in jobs:
+            job.evaluator._sizes(columns)
+        begin = shared.fixed
+        at, headers, dispatches = begin + 4 * len(operations), [], []
         wide = 0 if vectors is None else vectors.shape[1]
         for job in jobs:
-            shader = job.evaluator.shader(program.depth, columns, wide, tuple(job.outputs))
-            for batch in _batches(job, memory, columns, first, last, job.evaluator.turns(shader)):
+            evaluator = job.evaluator
+            depth, wanted = program.depth, sum(WANTED[name] for name in job.outputs)
+            sizes = {
+                **evaluator._sizes(columns), "vectors": wide, "depth": depth, "matrices": depth * self.layout.size,
+                "room": evaluator.room(depth), "wanted": wanted,
+            }  # fmt: skip
+            for batch in _batches(job, memory, columns, first, last, evaluator.turns(depth)):
                 records = np.empty((len(batch.instances), len(RECORD)), np.int32)
                 records[:, 0] = start[batch.instances] - base
                 records[:, 1] = start[batch.instances + 1] - base
                 records[:, 2] = batch.instances - batch.memory_row
                 told = np.zeros(len(BATCH), np.int32)
                 rows = {_ROWS[name]: row for name, row in batch.rows.items()}
-                own: dict[str, int] = {"operations": len(operations), "first_record": at, "count": len(records), **rows}
+                own = {
+                    **sizes,
+                    "first_operation": begin,
+                    "operations": len(operations),
+                    "first_record": at,
+                    "count": len(records),
+                    **rows,
+                }
                 words.append(records.reshape(-1))
                 at += records.size
                 own["first_vector"] = at
                 if vectors is not None and vectors.size:
-                    words.append(np.ascontiguousarray(vectors[batch.chosen], np.float32).view(np.int32).reshape(-1))
+                    words.append(
+                        np.ascontiguousarray(vectors[batch.chosen], np.float32).view(np.int32).reshape(-1)
+                    )
                     at += words[-1].size
                 for name, value in own.items():
                     told[BATCH.index(name)] = value
                 headers.append(told)
-                dispatches.append((job.evaluator, shader, batch))
+                dispatches.append((evaluator, batch))
         if not dispatches:
             return
-        shared.program.reserve(4 * at)
-        self.device.write(shared.program.raw, operations.view(np.int32))
-        self.device.write(shared.program.raw, np.concatenate(words), 16 * len(operations))
+        shared.program.reserve(4 * at, keep=True)
+        self.device.write(shared.program.raw, operations.view(np.int32), 4 * begin)
+        self.device.write(shared.program.raw, np.concatenate(words), 4 * begin + 16 * len(operations))
         told = np.zeros((len(headers), 64), np.int32)
         told[:, : len(BATCH)] = headers
         shared.batches.write(told)
         with self.device.guard("posing"):
             encoder = self.device.raw.create_command_encoder()
             work = encoder.begin_compute_pass(**self._timed())
-            for k, (evaluator, shader, batch) in enumerate(dispatches):
-                evaluator._dispatch(work, k, shader, batch)
+            for k, (evaluator, batch) in enumerate(dispatches):
+                evaluator._dispatch(work, k, program.depth, batch)
             work.end()
             self.device.raw.queue.submit([encoder.finish()])
 
     def _timed(self) -> dict[str, Any]:
         return {}
 
-    def _dispatch(self, work: Any, k: int, shader: PoseShader, batch: _Batch) -> None:
-        shared, pipeline = self.shared, self.pipeline(shader)
-        if shader.scratch:
-            shared.scratch.reserve(4 * shader.room * min(len(batch.instances), self.turns(shader)))
-        buffers = {
-            "program": shared.program, "constants": self._constants(shader.memory)[1],
-            "memory": shared.nothing if batch.memory is None else batch.memory, "scratch": shared.scratch,
-            **{OUTPUTS[name][0]: page for name, page in batch.pages.items()},
-            **{f"bank_{n}" if n else "bank": bank for n, bank in enumerate(shared.banks)},
-        }  # fmt: skip
+    def _dispatch(self, work: Any, k: int, depth: int, batch: _Batch) -> None:
+        shared, shader, pipeline = self.shared, self.shader(depth), self.pipeline(depth)
+        if not shader.room:
+            shared.scratch.reserve(4 * self.room(depth) * min(len(batch.instances), self.turns(depth)))
+        buffers = dict.fromkeys(("memory", "palettes", "morphs", "results"), shared.nothing)
+        buffers |= {"program": shared.program, "scratch": shared.scratch}
+        buffers |= {f"bank_{n}" if n else "bank": bank for n, bank in enumerate(shared.banks)}
+        buffers |= {OUTPUTS[name][0]: page for name, page in batch.pages.items()}
+        if batch.memory is not None:
+            buffers["memory"] = batch.memory
         key = (shader, k, shared.batches.version, *((id(b), b.version) for b in buffers.values()))
         if key not in self._bound:
             if len(self._bound) > 64:
                 self._bound.clear()
             raws = [
-                (shared.batches.raw, 256 * k, 4 * len(BATCH)) if name == "batch" else _visible(self.device, buffers[name])
+                (shared.batches.raw, 256 * k, 256)
+                if name == "batch"
+                else _visible(self.device, buffers[name])
                 for name in shader.bindings
             ]
             self._bound[key] = (self.device.bind(pipeline, raws), list(buffers.values()))
@@ -254,11 +303,11 @@ class GpuEvaluator(PoseEvaluator):
         work.set_bind_group(0, self._bound[key][0])
         work.dispatch_workgroups(len(batch.instances))
 
-    def turns(self, shader: PoseShader) -> int:
+    def turns(self, depth: int) -> int:
         """How many instances may run at once."""
         most = self.device.max_workgroups
-        if shader.scratch:
-            room = 4 * shader.room
+        if not self.shader(depth).room:
+            room = 4 * self.room(depth)
             if room > self.device.max_binding:
                 raise GpuMemoryError(
                     f"the poses of one instance take {room:,} bytes, more than the {self.device.max_binding:,} that "
@@ -273,7 +322,7 @@ def _visible(device: Device, buffer: Buffer) -> Any:
     return (buffer.raw, 0, min(buffer.size, device.max_binding))
 
 
-def _stride(evaluator: GpuEvaluator, name: str) -> int:
+def stride(evaluator: GpuEvaluator, name: str) -> int:
     """Bytes of one result."""
     layout = evaluator.layout
     sizes = {
@@ -289,7 +338,9 @@ def _levels(parents: Array) -> tuple[Array, Array]:
         if p >= 0:
             depth[j] = depth[p] + 1
     order = np.argsort(depth, kind="stable")
-    return order.astype(np.int32), np.searchsorted(depth[order], np.arange(depth.max(initial=-1) + 2)).astype(np.int32)
+    return order.astype(np.int32), np.searchsorted(depth[order], np.arange(depth.max(initial=-1) + 2)).astype(
+        np.int32
+    )
 
 
 def _parcels(start: Array, most: int) -> Any:
@@ -314,13 +365,13 @@ class _Batch:
     rows: dict[str, int]
 
 
-def _batches(
-    job: Job, memory: GpuMemory | None, columns: int, first: int, last: int, most: int
-) -> Any:
+def _batches(job: Job, memory: GpuMemory | None, columns: int, first: int, last: int, most: int) -> Any:
     """The job's instances among `first..last`, in runs within one page of every buffer."""
     evaluator = job.evaluator
     chosen = np.arange(first, last) if job.instances is None else job.instances
-    begin, end = (0, len(chosen)) if job.instances is None else np.searchsorted(chosen, (first, last)).tolist()
+    begin, end = (
+        (0, len(chosen)) if job.instances is None else np.searchsorted(chosen, (first, last)).tolist()
+    )
     slot = first if job.instances is None else 0  # the result of the first of `chosen`
     outputs = {"status": evaluator.status, **job.outputs}
     cuts = {begin, end}

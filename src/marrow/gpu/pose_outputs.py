@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from marrow.kernels.language.lanes import block
@@ -28,8 +27,8 @@ def local_matrices(work):  # type: ignore[no-untyped-def]
 
 
 # Invocations write rows of matrices, neighbours next to each other: that is how memory likes it.
-_MATRICES = """fn matrix_row(r: i32, j: i32) -> vec4<f32> {
-  let at = 4 * r * JP + j;
+_OUTPUTS = """fn matrix_row(r: i32, j: i32) -> vec4<f32> {
+  let at = 4 * r * batch.row + j;
   return vec4<f32>({0}, {1}, {2}, {3});
 }
 fn row_of_product(a: vec4<f32>, x: vec4<f32>, y: vec4<f32>, z: vec4<f32>) -> vec4<f32> {
@@ -38,16 +37,16 @@ fn row_of_product(a: vec4<f32>, x: vec4<f32>, y: vec4<f32>, z: vec4<f32>) -> vec
 fn model_matrices() {
   local_matrices();
   barrier();
-  for (var level = 1; level < LEVEL_COUNT; level++) {
-    for (var k = constants[LEVELS + level] + lane; k < constants[LEVELS + level + 1]; k += LANES) {
-      let j = constants[LEVEL_JOINTS + k];
-      let p = constants[PARENTS + j];
+  for (var level = 1; level < batch.level_count; level++) {
+    for (var k = program[batch.levels + level] + lane; k < program[batch.levels + level + 1]; k += LANES) {
+      let j = program[batch.level_joints + k];
+      let p = program[batch.parents + j];
       let x = matrix_row(0, j);
       let y = matrix_row(1, j);
       let z = matrix_row(2, j);
       for (var r = 0; r < 3; r++) {
         let row = row_of_product(matrix_row(r, p), x, y, z);
-        let at = 4 * r * JP + j;
+        let at = 4 * r * batch.row + j;
         {0} = row.x;
         {1} = row.y;
         {2} = row.z;
@@ -56,48 +55,48 @@ fn model_matrices() {
     }
     barrier();
   }
+}
+fn inverse_bind_row(i: i32) -> vec4<f32> {
+  let at = batch.inverse_bind + 4 * i;
+  return bitcast<vec4<f32>>(vec4<i32>(program[at], program[at + 1], program[at + 2], program[at + 3]));
+}
+fn write_outputs(n: i32) {
+  if ((batch.wanted & 1) != 0) {
+    let size = 10 * batch.row + batch.morph_lanes;
+    for (var k = lane; k < size; k += LANES) { results[(batch.pose_row + n) * size + k] = {k}; }
+  }
+  if ((batch.wanted & 8) != 0) {
+    for (var k = lane; k < batch.morphs; k += LANES) {
+      morphs[(batch.morphs_row + n) * batch.morphs + k] = {10 * batch.row + k};
+    }
+  }
+  if ((batch.wanted & 6) != 0) { model_matrices(); }
+  if ((batch.wanted & 2) != 0) {
+    for (var k = lane; k < 12 * batch.joints; k += LANES) {
+      let c = k % 12;
+      let at = c * batch.row + k / 12;
+      results[(batch.model_row + n) * 12 * batch.joints + k] = {0};
+    }
+  }
+  if ((batch.wanted & 4) != 0) {
+    for (var k = lane; k < 3 * batch.palette; k += LANES) {
+      let p = k / 3;
+      let left = matrix_row(k - 3 * p, program[batch.palette_joints + p]);
+      palettes[(batch.palette_row + n) * 3 * batch.palette + k] =
+        row_of_product(left, inverse_bind_row(3 * p), inverse_bind_row(3 * p + 1), inverse_bind_row(3 * p + 2));
+    }
+  }
 }"""
-_WRITE = {
-    "palette": """fn inverse_bind_row(i: i32) -> vec4<f32> {
-  let at = INVERSE_BIND + 4 * i;
-  return bitcast<vec4<f32>>(vec4<i32>(constants[at], constants[at + 1], constants[at + 2], constants[at + 3]));
-}
-fn write_palette(n: i32) {
-  for (var k = lane; k < 3 * PALETTE; k += LANES) {
-    let p = k / 3;
-    let left = matrix_row(k - 3 * p, constants[PALETTE_JOINTS + p]);
-    palettes[(batch.palette_row + n) * 3 * PALETTE + k] =
-      row_of_product(left, inverse_bind_row(3 * p), inverse_bind_row(3 * p + 1), inverse_bind_row(3 * p + 2));
-  }
-}""",
-    "model": """fn write_model(n: i32) {
-  for (var k = lane; k < 3 * JOINTS; k += LANES) {
-    models[(batch.model_row + n) * 3 * JOINTS + k] = matrix_row(k % 3, k / 3);
-  }
-}""",
-    "morphs": """fn write_morphs(n: i32) {
-  for (var k = lane; k < MORPHS; k += LANES) { morphs[(batch.morph_row + n) * MORPHS + k] = {10 * JP + k}; }
-}""",
-    "pose": """fn write_pose(n: i32) {
-  for (var k = lane; k < 10 * JP + MP; k += LANES) { poses[(batch.pose_row + n) * (10 * JP + MP) + k] = {k}; }
-}""",
-}
 
 
-def outputs_text(wanted: Sequence[str], world: World) -> list[str]:
-    """The functions that write what is wanted."""
+def outputs_text(world: World) -> str:
+    """The functions that write what is wanted: bits of `batch.wanted` as the pose kernel has them, and 8 for morph weights."""
     stack, model = world.arrays["stack"].place, world.arrays["model"].place
     assert stack is not None
     assert model is not None
-    texts = []
-    if {"palette", "model"} & set(wanted):
-        text = _MATRICES
-        for k in range(4):
-            text = text.replace(f"{{{k}}}", model(f"at + {k} * JP" if k else "at"))
-        texts.append(text)
-    for name in wanted:
-        text = _WRITE[name]
-        for place in ("10 * JP + k", "k"):
-            text = text.replace(f"{{{place}}}", stack(place))
-        texts.append(text)
-    return texts
+    text = _OUTPUTS
+    for k in range(4):
+        text = text.replace(f"{{{k}}}", model(f"at + {k} * batch.row" if k else "at"))
+    for place in ("10 * batch.row + k", "k"):
+        text = text.replace(f"{{{place}}}", stack(place))
+    return text
