@@ -11,20 +11,43 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from marrow.gpu.buffers import Buffer, Later, Pages
+    from marrow.gpu.clock import Clock
     from marrow.gpu.crowd import Crowd
     from marrow.gpu.device import Adapter, Device, adapters
+    from marrow.gpu.skinner import Skinner
+    from marrow.gpu.vertices import pack_octahedral, pack_tangents, unpack_octahedral, unpack_tangents
 
 _LATE = {
     "Adapter": "device",
+    "Clock": "clock",
     "Buffer": "buffers",
     "Crowd": "crowd",
     "Device": "device",
     "Later": "buffers",
     "Pages": "buffers",
+    "Skinner": "skinner",
     "adapters": "device",
+    "pack_octahedral": "vertices",
+    "pack_tangents": "vertices",
+    "unpack_octahedral": "vertices",
+    "unpack_tangents": "vertices",
 }
 
-__all__ = ["Adapter", "Buffer", "Crowd", "Device", "Later", "Pages", "adapters"]
+__all__ = [
+    "Adapter",
+    "Buffer",
+    "Clock",
+    "Crowd",
+    "Device",
+    "Later",
+    "Pages",
+    "Skinner",
+    "adapters",
+    "pack_octahedral",
+    "pack_tangents",
+    "unpack_octahedral",
+    "unpack_tangents",
+]
 
 
 def __getattr__(name: str) -> Any:

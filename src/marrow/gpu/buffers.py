@@ -112,8 +112,17 @@ class Pages:
     """`count` records of `stride` bytes over as few buffers as the device allows: each page can be bound as a whole and
     holds `per_page` records, the last one fewer. Growing forgets what was there."""
 
-    def __init__(self, device: Device, stride: int, *, label: str = "", flags: int | None = None) -> None:
+    def __init__(
+        self,
+        device: Device,
+        stride: int,
+        *,
+        label: str = "",
+        flags: int | None = None,
+        per_page: int | None = None,
+    ) -> None:
         self.device, self.stride, self.label = device, int(stride), label
+        self.per_page = max(1, device.max_binding // max(1, self.stride)) if per_page is None else per_page
         self.flags = usage() if flags is None else flags
         self.count, self.version = 0, 0
         self.buffers: list[Buffer] = []
@@ -125,12 +134,10 @@ class Pages:
                 f"{device.adapter.name} lets a shader see"
             )
 
-    @property
-    def per_page(self) -> int:
-        return max(1, self.device.max_binding // max(1, self.stride))
-
     def resize(self, count: int) -> bool:
         """Makes room for `count` records. Returns whether any buffer is another one now."""
+        more = int(count) * self.stride - sum(b.size for b in self.buffers)
+        self.device.check_room(more, self.label)
         changed, self.count = False, int(count)
         pages = [min(self.per_page, count - first) for first in range(0, count, self.per_page)]
         for i, records in enumerate(pages):

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import GpuError, ValidationError
 from marrow.gpu.buffers import Pages
+from marrow.gpu.clock import Clock
 from marrow.gpu.device import Device
 from marrow.gpu.evaluator import GpuEvaluator, Job, stride
 from marrow.gpu.memory import GpuMemory
@@ -86,14 +87,15 @@ class Crowd:
         return self.animator.count
 
     # -- time -------------------------------------------------------------------------------------------------------
-    def update(self, dt: float | ArrayLike) -> None:
-        """Moves time on by `dt` seconds, a number or one per instance, and poses everybody."""
+    def update(self, dt: float | ArrayLike, *, timer: Clock | None = None) -> None:
+        """Moves time on by `dt` seconds, a number or one per instance, and poses everybody, without waiting for the GPU.
+        `timer` tells afterwards how long the GPU took."""
         self._attached()
         self.animator.update(dt)
-        self.evaluate()
+        self.evaluate(timer=timer)
 
-    def evaluate(self) -> None:
-        """Poses everybody as they are at this moment, without waiting for the GPU."""
+    def evaluate(self, *, timer: Clock | None = None) -> None:
+        """Poses everybody as they are at this moment."""
         animator, evaluator = self.animator, self._attached()
         animator._prepare()
         control, jobs, groups = animator._control, [], []
@@ -116,7 +118,7 @@ class Crowd:
                     outputs.get("morphs"),
                 )
             )
-        evaluator.submit(jobs, control.program, control.memory, control.vectors)  # type: ignore[arg-type]
+        evaluator.submit(jobs, control.program, control.memory, control.vectors, timer)  # type: ignore[arg-type]
         animator._outputs["ran"] = True
         self._groups = groups
 

@@ -24,7 +24,8 @@ _WANTED_FEATURES = ("timestamp-query",)
 _NO_ADAPTER = (
     "no GPU was found, not even one in software. On Linux install a Vulkan driver: the one of the GPU's maker, or "
     "for computing without a GPU Mesa's (Debian, Ubuntu: apt-get install libvulkan1 mesa-vulkan-drivers). In containers "
-    "with an NVIDIA GPU, libvulkan1 and the driver capability 'graphics' are needed. On Windows and macOS update the graphics driver"
+    "with an NVIDIA GPU, libvulkan1 and the driver capability 'graphics' are needed. On Windows and macOS update the "
+    "graphics driver"
 )
 
 
@@ -180,14 +181,19 @@ class Device:
             raise GpuMemoryError(
                 f"{label or 'a buffer'} of {size:,} bytes: {self.adapter.name} allows at most {self.max_buffer:,} for one"
             )
+        self.check_room(size, label)
+        with self.guard(f"making {label or 'a buffer'} of {size:,} bytes"):
+            return self.raw.create_buffer(label=label, size=size, usage=usage)
+
+    def check_room(self, size: int, label: str = "") -> None:
+        """An error where the machine's own memory, in which software adapters compute, has no room for so many bytes:
+        taking more would end the process, not the call."""
         free = _free_memory() if self.adapter.is_software and size > 1 << 26 else None
         if free is not None and size > free:
             raise GpuMemoryError(
                 f"{label or 'a buffer'} of {size:,} bytes: {self.adapter.name} computes in the machine's memory, of which "
                 f"{free:,} bytes are free"
             )
-        with self.guard(f"making {label or 'a buffer'} of {size:,} bytes"):
-            return self.raw.create_buffer(label=label, size=size, usage=usage)
 
     def write(self, buffer: Any, data: Any, offset: int = 0) -> None:
         """Copies an array into a wgpu buffer. `offset` in bytes, a multiple of four; so is what is written."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from marrow.animation.bank import ClipBank
 from marrow.errors import GpuMemoryError, MarrowError
 from marrow.gpu.buffers import Buffer, Pages, chunks, usage
+from marrow.gpu.clock import Clock
 from marrow.gpu.device import Device
 from marrow.gpu.memory import GpuMemory
 from marrow.gpu.pose_shader import BATCH, OUTPUTS, RECORD, TABLES, WANTED, PoseShader, shader_text
@@ -198,7 +199,12 @@ class GpuEvaluator(PoseEvaluator):
             raise unsound(program, n, int(program.start[n]) + int(status[wrong[0]]) - 1)
 
     def submit(
-        self, jobs: Sequence[Job], program: Program, memory: GpuMemory | None, vectors: Array | None
+        self,
+        jobs: Sequence[Job],
+        program: Program,
+        memory: GpuMemory | None,
+        vectors: Array | None,
+        timer: Clock | None = None,
     ) -> None:
         """Runs the programs of the jobs' instances, without waiting for the results."""
         columns = 0 if memory is None else memory.shape[1]
@@ -210,10 +216,11 @@ class GpuEvaluator(PoseEvaluator):
                 pages.resize(count)
         most = max(1, self.device.max_binding // 16 // 2)
         for first, last in _parcels(program.start, most):
-            self._parcel(jobs, program, memory, columns, vectors, first, last)
+            self._parcel(jobs, program, memory, columns, vectors, first, last, timer)
 
     def _parcel(
-        self, jobs: Sequence[Job], program: Program, memory: Any, columns: int, vectors: Array | None, first: int, last: int
+        self, jobs: Sequence[Job], program: Program, memory: Any, columns: int, vectors: Array | None, first: int, last: int,
+        timer: Clock | None,
     ) -> None:  # fmt: skip
         """The instances `first..last`, whose operations are handed over at once."""
         start, shared = program.start, self.shared
@@ -269,14 +276,13 @@ class GpuEvaluator(PoseEvaluator):
         shared.batches.write(told)
         with self.device.guard("posing"):
             encoder = self.device.raw.create_command_encoder()
-            work = encoder.begin_compute_pass(**self._timed())
+            work = encoder.begin_compute_pass(**({} if timer is None else timer.writes("poses")))
             for k, (evaluator, batch) in enumerate(dispatches):
                 evaluator._dispatch(work, k, program.depth, batch)
             work.end()
+            if timer is not None:
+                timer.finish(encoder)
             self.device.raw.queue.submit([encoder.finish()])
-
-    def _timed(self) -> dict[str, Any]:
-        return {}
 
     def _dispatch(self, work: Any, k: int, depth: int, batch: _Batch) -> None:
         shared, shader, pipeline = self.shared, self.shader(depth), self.pipeline(depth)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from marrow.kernels.language.kernel import Kernel
 from marrow.kernels.language.lanes import block
 
-__all__ = ["METHODS", "SkinWork", "skin_kernel"]
+__all__ = ["METHODS", "SkinWork", "carried", "carrier", "skin_kernel"]
 
 METHODS = ("linear", "rigid", "uniform", "stretch", "blended")
 """`linear` blends matrices; `rigid` dual quaternions; `uniform` and `stretch` dual quaternions of joints that also scale, all
@@ -82,9 +82,7 @@ def emit_block(method: str, vectors: int, influences: int, e: Any, b: Any, work:
     count = e.minus(e.index(work.joint_start, e.at(b, 1)), first)
     blend = _Blend(e, work.joints, work.weights, first, count, influences)
     pose = e.product(f, work.P)
-    carry = (_DualCarrier if method in ("rigid", "uniform") else _MatrixCarrier)(
-        e, method, blend, work, pose, b
-    )
+    carry = carrier(method)(e, method, blend, work, pose, b)
 
     at3, at4 = e.times(b, 48), e.times(b, 64)
     position = [e.load(work.positions, e.at(at3, 16 * c)) for c in range(3)]
@@ -95,15 +93,12 @@ def emit_block(method: str, vectors: int, influences: int, e: Any, b: Any, work:
 
     vertex = e.product(f, work.V)
     base3, base4 = e.times(vertex, 3), e.times(vertex, 4)
-    outputs = [(work.out_p, carry.point(position), base3)]
+    p, n, t = carried(e, carry, position, normal, tangent)
+    outputs = [(work.out_p, p, base3)]
     if vectors:
-        n = e.unit(carry.normal(normal))
         outputs.append((work.out_n, n, base3))
     if vectors > 1:
-        along = carry.direction(tangent)
-        lifted = e.dot(n, along)
-        unit = e.unit([e.fnma(y, lifted, x) for x, y in zip(along, n)])
-        outputs.append((work.out_t, [*unit, e.load(work.tangents, e.at(at4, 48))], base4))
+        outputs.append((work.out_t, [*t, e.load(work.tangents, e.at(at4, 48))], base4))
 
     run = e.index(work.runs, b)
 
@@ -116,6 +111,25 @@ def emit_block(method: str, vectors: int, influences: int, e: Any, b: Any, work:
             e.scatter(out, work.rows, e.times(b, 16), parts, base)
 
     e.branch(run, in_a_row, scattered)
+
+
+def carrier(method: str) -> Any:
+    """What moves vertices under a method."""
+    return _DualCarrier if method in ("rigid", "uniform") else _MatrixCarrier
+
+
+def carried(
+    e: Any, carry: Any, position: list[Any], normal: list[Any], tangent: list[Any]
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """A position, a unit normal and a unit tangent at a right angle to it, moved; no vectors where none are given."""
+    p, n, t = carry.point(position), [], []
+    if normal:
+        n = e.unit(carry.normal(normal))
+    if tangent:
+        along = carry.direction(tangent)
+        lifted = e.dot(n, along)
+        t = e.unit([e.fnma(y, lifted, x) for x, y in zip(along, n)])
+    return p, n, t
 
 
 class _MatrixCarrier:

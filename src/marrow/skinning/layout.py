@@ -21,7 +21,7 @@ from marrow.model.mesh import Mesh
 from marrow.model.morph import MorphTarget, target_weights
 from marrow.model.weights import limit_influences
 
-__all__ = ["Layout", "layout_of", "reordered"]
+__all__ = ["Layout", "canonical", "layout_of", "reordered"]
 
 Array = NDArray[Any]
 LANES = 16
@@ -162,7 +162,7 @@ def _lanes(values: Array, order: Array) -> Array:
     return aligned(np.ascontiguousarray(blocks.transpose(0, 2, 1)).ravel())
 
 
-def _canonical(joints: Array, weights: Array, lead_first: bool) -> tuple[Array, Array, Array]:
+def canonical(joints: Array, weights: Array, lead_first: bool) -> tuple[Array, Array, Array]:
     """Each vertex's joints in one order (ascending, or the heaviest first and the rest ascending), doubles merged,
     unused ones -1 at the end. Returns joints, weights and how many are used."""
     joints = np.where(weights > 0, joints, np.iinfo(np.int32).max)
@@ -199,7 +199,7 @@ def _bucket(joints: Array, weights: Array, lead_first: bool) -> tuple[Array, Arr
             np.zeros(0, np.float32),
             np.zeros(0, np.int64),
         )
-    joints, weights, used = _canonical(joints, weights, lead_first)
+    joints, weights, used = canonical(joints, weights, lead_first)
     order = np.lexsort((*joints.T[::-1], used))
     joints, weights, used = joints[order], weights[order], used[order]
     change = np.flatnonzero((joints[1:] != joints[:-1]).any(axis=1)) + 1
