@@ -100,7 +100,7 @@ class CrowdInstances(AnimatorCore):
         carry_over(old.compiled, old.state, compiled, control.state)
         control.set_interval(old.state.instances["wanted"])
         self._functions, self._control = bound_functions, control
-        self._evaluator = PoseEvaluator(
+        self._evaluator = self._evaluator.again(
             compiled.bank, self.character.palette, compiled.masks, compiled.procedurals
         )
         control.show()

@@ -383,6 +383,7 @@ class Compiler:
             curves=self.curve_columns,
             sums=self.regions,
             depth=max(self.deepest, part.depth) + 1,
+            pose_depth=max(part.depth, 2) + 1,
             longest=part.length + 6,
             section=self.section,
             memory=self.memory,

@@ -71,7 +71,7 @@ class CrowdLevels:
         self._evaluators = [
             whole
             if k == 0
-            else PoseEvaluator(
+            else whole.again(
                 compiled.bank,
                 level.palette,
                 compiled.masks,

@@ -18,7 +18,7 @@ from marrow.kernels.pose_layout import padded
 from marrow.model.character import Palette
 from marrow.skinning.threads import run_split
 
-__all__ = ["PoseEvaluator", "Procedurals", "Program", "ProgramBuilder"]
+__all__ = ["PoseEvaluator", "Procedurals", "Program", "ProgramBuilder", "unsound"]
 
 Array = NDArray[Any]
 SECONDS_PER_JOINT = 12e-9
@@ -128,6 +128,18 @@ class PoseEvaluator:
         self._nothing = np.zeros((0, 0), np.float32)
         self._frames = FramePool(self._make_frame)
 
+    def again(
+        self,
+        bank: ClipBank,
+        palette: Palette,
+        masks: Array | None = None,
+        procedurals: Procedurals | None = None,
+        *,
+        joints: int | None = None,
+    ) -> PoseEvaluator:
+        """An evaluator of the same kind for other programs, or for a level of detail."""
+        return PoseEvaluator(bank, palette, masks, procedurals, joints=joints)
+
     def _make_frame(self) -> Frame:
         """A frame with all that does not change, and scratch memory of its own."""
         bank, layout, empty = self.bank, self.layout, self._empty
@@ -222,7 +234,7 @@ class PoseEvaluator:
         wrong, operation = words[_RESULT], words[_RESULT + 1]
         self._frames.give(frame)
         if wrong >= 0:
-            raise _unsound(program, wrong, operation)
+            raise unsound(program, wrong, operation)
 
     def _bind(self, frame: Frame, program: Program, memory: Array, vectors: Array) -> None:
         """Puts in what changes now and then; arrays that are there already stay."""
@@ -256,7 +268,7 @@ _WANTED, _DEPTH, _FIRST, _LAST = (
 _RESULT = kernel.run_programs.results
 
 
-def _unsound(program: Program, instance: int, operation: int) -> MarrowError:
+def unsound(program: Program, instance: int, operation: int) -> MarrowError:
     """The error of a program that names what is not there or takes more poses than there are."""
     if not 0 <= instance < len(program):
         return MarrowError(f"there is no instance {instance}: there are {len(program)}")

@@ -26,26 +26,27 @@ POSE, MODEL, PALETTE, MORPHS = 1, 2, 4, 8
 OPERATION_COUNT = len(OPERATIONS)
 
 
-def _emit_local(e: Any, i: Any, Jp: Any, stack: Any, top: Any, local: Any) -> None:
-    """The local matrices of 16 joints, each 16 floats of `local`: three rows of four and four to spare."""
-
-    def load(r: int) -> Any:
-        return e.load(stack, e.plus(top, e.row(i, r, Jp)))
-
-    t = [load(r) for r in range(3)]
-    x, y, z, w = q = [load(3 + c) for c in range(4)]
-    sx, sy, sz = (load(7 + c) for c in range(3))
+def local_rows(e: Any, t: list[Any], q: list[Any], scale: list[Any]) -> list[list[Any]]:
+    """The three rows of a joint's local matrix."""
+    x, y, z, w = q
+    sx, sy, sz = scale
     squared = e.dot(q, q)
     # A rotation of no length at all is the identity.
     s = e.select(squared.compare("==", 0.0), e.splat(0.0), 2.0 / squared)
     x2, y2, z2 = s * x, s * y, s * z
     xx, yy, zz, xy, xz, yz = x * x2, y * y2, z * z2, x * y2, x * z2, y * z2
     wx, wy, wz = w * x2, w * y2, w * z2
-    rows = [
+    return [
         [(1.0 - (yy + zz)) * sx, (xy - wz) * sy, (xz + wy) * sz, t[0]],
         [(xy + wz) * sx, (1.0 - (xx + zz)) * sy, (yz - wx) * sz, t[1]],
         [(xz - wy) * sx, (yz + wx) * sy, (1.0 - (xx + yy)) * sz, t[2]],
     ]
+
+
+def _emit_local(e: Any, i: Any, Jp: Any, stack: Any, top: Any, local: Any) -> None:
+    """The local matrices of 16 joints, each 16 floats of `local`: three rows of four and four to spare."""
+    pose = [e.load(stack, e.plus(top, e.row(i, r, Jp))) for r in range(10)]
+    rows = local_rows(e, pose[:3], pose[3:7], pose[7:])
     base = e.times(i, 16)
     quads = [e.quads(*row) for row in rows]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from marrow.kernels.language.hierarchy import parents_first
 from marrow.kernels.language.lanes import block
 from marrow.kernels.operations.record import Array, Operation, ReferenceWorld, Rows, row_size
 from marrow.kernels.operations.spatial import local_rotation, multiplied
@@ -120,7 +121,7 @@ def run_layer_model(work, n, top, argument, time, weight):
     rows, Jp, masks, scratch = work.stack, work.Jp, work.masks, work.model
     other, size = top + row_size(work), work.Jp + work.Mp
     mask = argument * size
-    for j in range(len(work.parents)):
+    for j in parents_first(work.parents):
         p = work.parents[j]
         mine, theirs = local_rotation(rows, top, Jp, j), local_rotation(rows, other, Jp, j)
         base, over, out, parent = mine, theirs, mine, (0.0, 0.0, 0.0, 1.0)
