@@ -1,0 +1,1 @@
+from marrow.torch.skinning import skin

@@ -1,0 +1,145 @@
+"""Linear blend skinning and its gradients on CUDA, in Triton.
+
+Vertices are visited sorted by the joints they follow, so that the threads of a warp read the same matrices, and each program keeps
+its vertices in registers over several poses. Sums over vertices (gradients of matrices) and over poses (gradients of shared points
+and of weights) are made in pieces that are added in a fixed order: no atomics, the same bits every time.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from marrow.torch.plans import Plan
+
+__all__ = ["available", "gradients", "skin"]
+
+BLOCK, POSES, WARPS = 128, 4, 4
+SUM_POSES = 32
+"""How many poses one program adds up: the pieces that remain take 1/32 of the output."""
+CHUNK = 512
+"""How many influences of a joint one program adds up."""
+
+
+@functools.cache
+def available() -> bool:
+    """Whether Triton can be imported."""
+    return importlib.util.find_spec("triton") is not None
+
+
+class _Sorted:
+    """A plan on a device: vertices in the order of their joint sets, and each joint's influences in chunks."""
+
+    def __init__(self, plan: Plan, joints: Tensor) -> None:
+        device = joints.device
+        V, K = joints.shape
+        _, first = np.unique(plan.rows, return_index=True)
+        order = plan.rows[np.sort(first)].astype(np.int64)
+        self.order = torch.from_numpy(order.astype(np.int32)).to(device)
+        table = joints.cpu().numpy().astype(np.int64)
+        counted = plan.counted
+        self.joints = torch.from_numpy(np.ascontiguousarray(table[order].T.astype(np.int32))).to(device)
+        # Influences by joint, each joint's in the order of the vertices.
+        vertex, k = np.nonzero(counted[order])
+        slot = order[vertex] * K + k
+        joint = table.reshape(-1)[slot]
+        by_joint = np.argsort(joint, kind="stable")
+        self.slots = torch.from_numpy(slot[by_joint].astype(np.int32)).to(device)
+        ends = np.searchsorted(joint[by_joint], np.arange(plan.most + 2))
+        chunks = [
+            (start, min(start + CHUNK, last))
+            for first, last in zip(ends[:-1].tolist(), ends[1:].tolist())
+            for start in range(first, last, CHUNK)
+        ]
+        counts = [-(-(b - a) // CHUNK) for a, b in zip(ends[:-1].tolist(), ends[1:].tolist())]
+        self.chunks = torch.tensor(chunks or [(0, 0)], dtype=torch.int32, device=device)
+        self.chunk_count, self.most_chunks = len(chunks), max(counts, default=0)
+        self.first_chunk = torch.tensor(np.concatenate([[0], np.cumsum(counts)]), dtype=torch.int32, device=device)
+
+
+def _sorted(plan: Plan, joints: Tensor) -> _Sorted:
+    kept = plan.__dict__.setdefault("_sorted", {})
+    if joints.device not in kept:
+        kept[joints.device] = _Sorted(plan, joints)
+    return kept[joints.device]
+
+
+def skin(plan: Plan, joints: Tensor, points: Tensor, weights: Tensor, matrices: Tensor) -> Tensor:
+    """Points `(1 or B, V, 3)` under `matrices (B, J, 3, 4)`: `(B, V, 3)`."""
+    B, J, V = len(matrices), matrices.shape[1], plan.vertices
+    out = torch.empty((B, V, 3), dtype=torch.float32, device=points.device)
+    if B and V:
+        by = _sorted(plan, joints)
+        _kernels().forward[(_cdiv(V, BLOCK), _cdiv(B, POSES))](
+            by.order, by.joints, weights, matrices, points, out, V, J, B, points.stride(0) if len(points) > 1 else 0,
+            K=plan.influences, BLOCK=BLOCK, POSES=POSES, num_warps=WARPS,
+        )  # fmt: skip
+    return out
+
+
+def gradients(
+    plan: Plan,
+    joints: Tensor,
+    g: Tensor,
+    points: Tensor,
+    weights: Tensor,
+    matrices: Tensor,
+    wanted: tuple[bool, bool, bool],
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    """Gradients of points, weights and matrices, those that are `wanted`."""
+    B, J, V, K = len(matrices), matrices.shape[1], plan.vertices, plan.influences
+    device, by = points.device, _sorted(plan, joints)
+    kernels = _kernels()
+    shared = len(points) == 1
+    stride = 0 if shared else points.stride(0)
+    to_points = to_weights = to_matrices = None
+    empty = not (B and V)
+    if wanted[0]:
+        poses = SUM_POSES if shared else POSES
+        groups = _cdiv(B, poses)
+        found = torch.zeros((groups if shared else B, V, 3), device=device)
+        if not empty:
+            kernels.to_points[(_cdiv(V, BLOCK), groups)](
+                by.order, by.joints, weights, matrices, g, found, V, J, B,
+                K=K, SUM=shared, BLOCK=BLOCK, POSES=poses, num_warps=WARPS,
+            )  # fmt: skip
+        to_points = found.sum(0, keepdim=True) if shared else found
+    if wanted[1]:
+        groups = _cdiv(B, SUM_POSES)
+        found = torch.zeros((groups, V, K), device=device)
+        if not empty:
+            kernels.to_weights[(_cdiv(V, BLOCK), groups, K)](
+                by.order, by.joints, matrices, points, g, found, V, J, B, stride,
+                K=K, BLOCK=BLOCK, POSES=SUM_POSES, num_warps=WARPS,
+            )  # fmt: skip
+        to_weights = found.sum(0)
+    if wanted[2]:
+        to_matrices = torch.zeros((B, J, 3, 4), device=device)
+        if not empty and by.chunk_count:
+            poses = 8
+            pieces = torch.empty((B, by.chunk_count, 16), device=device)
+            kernels.to_matrices[(by.chunk_count, _cdiv(B, poses))](
+                by.slots, by.chunks, weights, points, g, pieces, by.chunk_count, V, B, stride,
+                K=K, CHUNK=CHUNK, POSES=poses, num_warps=WARPS,
+            )  # fmt: skip
+            kernels.add_chunks[(plan.most + 1, _cdiv(B, 64))](
+                by.first_chunk, pieces, to_matrices, by.chunk_count, J, B, MOST=by.most_chunks, POSES=64,
+                num_warps=WARPS,
+            )
+    return to_points, to_weights, to_matrices
+
+
+def _cdiv(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+@functools.cache
+def _kernels() -> Any:
+    from marrow.torch import triton_kernels
+
+    return triton_kernels
