@@ -14,6 +14,7 @@ from marrow.kernels.gradients import (
     skin_gradient_points,
     skin_gradient_weights,
 )
+from marrow.kernels.language.kernel import FramePool
 from marrow.kernels.skinning import SkinWork, skin_kernel
 from marrow.skinning.threads import run_split
 from marrow.torch.plans import Plan
@@ -21,6 +22,7 @@ from marrow.torch.plans import Plan
 __all__ = ["gradients", "skin"]
 
 SECONDS_PER_BLOCK = 30e-9
+_KERNEL = skin_kernel("linear", 0)
 
 
 def skin(plan: Plan, points: Tensor, weights: Tensor, matrices: Tensor) -> Tensor:
@@ -30,29 +32,44 @@ def skin(plan: Plan, points: Tensor, weights: Tensor, matrices: Tensor) -> Tenso
     if not B or not V:
         return out
     blocks = plan.block_points(points).numpy()
-    none = np.zeros(0, np.float32)
-    work = SkinWork(
-        ranges=plan.ranges, joint_start=plan.joint_start, joints=plan.joints, rows=plan.rows, runs=plan.runs,
-        weights=plan.block_weights(weights).numpy(), positions=blocks[0], normals=none, tangents=none, shares=none,
-        morph_start=np.zeros(plan.blocks + 1, np.int32), morph_target=np.zeros(0, np.int32), morph_deltas=none,
-        matrices=matrices.reshape(-1).numpy(), stretch=none, dual=none, morph_weights=none,
-        out_p=out.reshape(-1).numpy(), out_n=none, out_t=none, P=matrices.shape[1], V=V, targets=0,
-    )  # fmt: skip
-    kernel = skin_kernel("linear", 0)
+    inputs = {
+        "work.weights": plan.block_weights(weights).numpy(),
+        "work.matrices": matrices.numpy(),
+        "work.out_p": out.numpy(),
+    }
+    frames = _frames(plan, matrices.shape[1])
+    at = _KERNEL.offsets["f0"]
 
     def run(f0: int, f1: int) -> None:
-        frame = kernel.frame(work=work, f0=f0, f1=f1, b0=0, b1=plan.blocks)
-        if len(blocks) == 1:
+        frame = frames.take()
+        # Points of their own for every pose: one pose at a time.
+        step = 1 if len(blocks) > 1 else f1 - f0
+        for f in range(f0, f1, step):
+            for name, array in inputs.items():
+                frame.lend(name, array)
+            frame.lend("work.positions", blocks[f if len(blocks) > 1 else 0])
+            frame.words[at], frame.words[at + 1] = f, f + step
             frame.run()
-            return
-        at = kernel.offsets["f0"]
-        for f in range(f0, f1):
-            frame.lend("work.positions", blocks[f])
-            frame.words[at], frame.words[at + 1] = f, f + 1
-            frame.run()
+        frames.give(frame)
 
     run_split(run, B, B * plan.blocks * SECONDS_PER_BLOCK, torch.get_num_threads())
     return out
+
+
+def _frames(plan: Plan, joints: int) -> FramePool:
+    """Frames of the skinning kernel with a plan's blocks in them."""
+    pools: dict[int, FramePool] = plan.__dict__.setdefault("_frames", {})
+    if joints not in pools:
+        none, no_index = np.zeros(0, np.float32), np.zeros(0, np.int32)
+        work = SkinWork(
+            ranges=plan.ranges, joint_start=plan.joint_start, joints=plan.joints, rows=plan.rows, runs=plan.runs,
+            weights=none, positions=none, normals=none, tangents=none, shares=none,
+            morph_start=np.zeros(plan.blocks + 1, np.int32), morph_target=no_index, morph_deltas=none,
+            matrices=none, stretch=none, dual=none, morph_weights=none, out_p=none, out_n=none, out_t=none,
+            P=joints, V=plan.vertices, targets=0,
+        )  # fmt: skip
+        pools[joints] = FramePool(lambda: _KERNEL.frame(work=work, f0=0, f1=0, b0=0, b1=plan.blocks))
+    return pools[joints]
 
 
 def gradients(

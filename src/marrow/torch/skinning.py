@@ -42,10 +42,10 @@ def skin(
     out_type = torch.promote_types(points.dtype, matrices.dtype)
     # Half precision is a way to store; sums are made in float32.
     work_type = torch.promote_types(torch.promote_types(out_type, weights.dtype), torch.float32)
-    points, weights, matrices = (t.to(work_type) for t in (points, weights, matrices))
+    points, weights, matrices = points.to(work_type), weights.to(work_type), matrices.to(work_type)
+    if method == "linear" and normals is None and joints is not None and usable(points, joints, weights, matrices):
+        return fast_linear(points, joints, weights, matrices).to(out_type)
     with torch.autocast(points.device.type, enabled=False):
-        if method == "linear" and normals is None and joints is not None and usable(points, joints, weights, matrices):
-            return fast_linear(points, joints, weights, matrices).to(out_type)
         if method == "dual_quaternion":
             joints, weights = _sparse(joints, weights)
             where = matrices.new_zeros(matrices.shape[-3], 3) if pivots is None else pivots.to(work_type)
@@ -66,10 +66,8 @@ def rotations(joints: Tensor | None, weights: Tensor, matrices: Tensor) -> Tenso
 
     The rotations of the joints are blended as dual-quaternion skinning blends them, whatever else `matrices` do.
     """
-    J = matrices.shape[-3] if isinstance(matrices, Tensor) and matrices.ndim >= 3 else 0
-    stand_in = weights.new_zeros(weights.shape[0] if isinstance(weights, Tensor) and weights.ndim else 0, 3)
-    _, joints, weights, matrices = _checked(stand_in, joints, weights, matrices)
-    del J
+    check_tensor("rotations", "weights", weights, (None, None), "(V, K), or (V, J) when joints is None")
+    _, joints, weights, matrices = _checked(weights.new_zeros(len(weights), 3), joints, weights, matrices)
     out_type = matrices.dtype
     work_type = torch.promote_types(torch.promote_types(out_type, weights.dtype), torch.float32)
     with torch.autocast(matrices.device.type, enabled=False):
@@ -109,9 +107,11 @@ def _checked(
         if joints.shape[1] == 0:
             raise shape_error("skin", "joints", joints, "(V, K) with K at least 1")
         joints = joints if joints.dtype in (torch.int64, torch.int32) else joints.long()
-    devices = {t.device for t in (points, weights, matrices, *((joints,) if joints is not None else ()))}
-    if len(devices) > 1:
-        raise ValidationError(f"skin: all tensors must be on one device, got {', '.join(sorted(map(str, devices)))}")
+    if not points.device == weights.device == matrices.device == (points if joints is None else joints).device:
+        devices = {str(t.device) for t in (points, weights, matrices, points if joints is None else joints)}
+        raise ValidationError(f"skin: all tensors must be on one device, got {', '.join(sorted(devices))}")
+    if points.ndim == 2:
+        return points, joints, weights, matrices
     try:
         torch.broadcast_shapes(points.shape[:-2], matrices.shape[:-3])
     except RuntimeError:

@@ -12,28 +12,71 @@ __all__ = ["add_chunks", "forward", "kinematics", "kinematics_gradient", "to_mat
 
 
 @triton.jit
+def _four(tile, BLOCK: tl.constexpr):
+    """The columns of a `(BLOCK, 4)` tile."""
+    even, odd = tl.split(tl.reshape(tile, [BLOCK, 2, 2]))
+    x, z = tl.split(even)
+    y, w = tl.split(odd)
+    return x, y, z, w
+
+
+@triton.jit
+def _influences(joints, weights, at, row, there, group: tl.constexpr, V, K: tl.constexpr, BLOCK: tl.constexpr):
+    """Four joints, as offsets of their matrices, and four weights of each vertex; a weight beyond K is zero."""
+    c = tl.arange(0, 4)
+    k = group * 4 + c
+    j = tl.load(joints + ((group * V).to(tl.int64) + at)[:, None] * 4 + c[None, :], mask=there[:, None], other=0)
+    w = tl.load(weights + row[:, None] * K + k[None, :], mask=there[:, None] & (k < K)[None, :], other=0.0)
+    return _four(j * 12, BLOCK), _four(w, BLOCK)
+
+
+@triton.jit
+def _row(base, js, ws, c, total, COUNT: tl.constexpr):
+    """`total` plus a row of up to four weighted matrices, `(BLOCK, 4)`."""
+    total += ws[0][:, None] * tl.load(base + js[0][:, None] + c[None, :])
+    if COUNT > 1:
+        total += ws[1][:, None] * tl.load(base + js[1][:, None] + c[None, :])
+    if COUNT > 2:
+        total += ws[2][:, None] * tl.load(base + js[2][:, None] + c[None, :])
+    if COUNT > 3:
+        total += ws[3][:, None] * tl.load(base + js[3][:, None] + c[None, :])
+    return total
+
+
+@triton.jit
+def _blended(base, js, ws, joints, weights, at, row, there, V, K: tl.constexpr, BLOCK: tl.constexpr):
+    """The three rows of every vertex's matrix. The first four influences are in registers, further ones are loaded."""
+    c = tl.arange(0, 4)
+    zero = tl.zeros([BLOCK, 4], tl.float32)
+    r0 = _row(base, js, ws, c, zero, K)
+    r1 = _row(base + 4, js, ws, c, zero, K)
+    r2 = _row(base + 8, js, ws, c, zero, K)
+    for group in tl.static_range(1, (K + 3) // 4):
+        more_js, more_ws = _influences(joints, weights, at, row, there, group, V, K, BLOCK)
+        r0 = _row(base, more_js, more_ws, c, r0, K - 4 * group)
+        r1 = _row(base + 4, more_js, more_ws, c, r1, K - 4 * group)
+        r2 = _row(base + 8, more_js, more_ws, c, r2, K - 4 * group)
+    return r0, r1, r2
+
+
+@triton.jit
 def forward(order, joints, weights, matrices, points, out, V, J, B, point_stride,
-            K: tl.constexpr, BLOCK: tl.constexpr, POSES: tl.constexpr):  # fmt: skip
+            K: tl.constexpr, SHARED: tl.constexpr, BLOCK: tl.constexpr, POSES: tl.constexpr):  # fmt: skip
     """`out[b, v] = sum_k w[v, k] (A[b, j] p + t)`: a block of vertices over a few poses."""
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     there = at < V
     row = tl.load(order + at, mask=there, other=0).to(tl.int64)
     c = tl.arange(0, 4)
+    inside = there[:, None] & (c < 3)[None, :]
+    js, ws = _influences(joints, weights, at, row, there, 0, V, K, BLOCK)
+    first = (tl.program_id(1) * POSES).to(tl.int64)
+    p = tl.load(points + row[:, None] * 3 + c[None, :], mask=inside, other=1.0)
     for i in range(POSES):
-        b = (tl.program_id(1) * POSES + i).to(tl.int64)
+        b = first + i
         if b < B:
-            p = tl.load(points + b * point_stride + row[:, None] * 3 + c[None, :], mask=there[:, None] & (c < 3)[None, :], other=1.0)
-            r0 = tl.zeros([BLOCK, 4], tl.float32)
-            r1 = tl.zeros([BLOCK, 4], tl.float32)
-            r2 = tl.zeros([BLOCK, 4], tl.float32)
-            for k in tl.static_range(K):
-                w = tl.load(weights + row * K + k, mask=there, other=0.0)[:, None]
-                j = tl.load(joints + k * V + at, mask=there, other=0)
-                m = matrices + b * J * 12 + (j * 12)[:, None] + c[None, :]
-                used = (w != 0) & (c >= 0)[None, :]
-                r0 += w * tl.load(m, mask=used, other=0.0)
-                r1 += w * tl.load(m + 4, mask=used, other=0.0)
-                r2 += w * tl.load(m + 8, mask=used, other=0.0)
+            if not SHARED:
+                p = tl.load(points + b * point_stride + row[:, None] * 3 + c[None, :], mask=inside, other=1.0)
+            r0, r1, r2 = _blended(matrices + b * J * 12, js, ws, joints, weights, at, row, there, V, K, BLOCK)
             to = out + (b * V + row) * 3
             tl.store(to, tl.sum(r0 * p, 1), mask=there)
             tl.store(to + 1, tl.sum(r1 * p, 1), mask=there)
@@ -49,21 +92,13 @@ def to_points(order, joints, weights, matrices, g, out, V, J, B,
     row = tl.load(order + at, mask=there, other=0).to(tl.int64)
     c = tl.arange(0, 4)
     inside = there[:, None] & (c < 3)[None, :]
+    js, ws = _influences(joints, weights, at, row, there, 0, V, K, BLOCK)
+    first = (tl.program_id(1) * POSES).to(tl.int64)
     total = tl.zeros([BLOCK, 4], tl.float32)
     for i in range(POSES):
-        b = (tl.program_id(1) * POSES + i).to(tl.int64)
+        b = first + i
         if b < B:
-            r0 = tl.zeros([BLOCK, 4], tl.float32)
-            r1 = tl.zeros([BLOCK, 4], tl.float32)
-            r2 = tl.zeros([BLOCK, 4], tl.float32)
-            for k in tl.static_range(K):
-                w = tl.load(weights + row * K + k, mask=there, other=0.0)[:, None]
-                j = tl.load(joints + k * V + at, mask=there, other=0)
-                m = matrices + b * J * 12 + (j * 12)[:, None] + c[None, :]
-                used = (w != 0) & (c >= 0)[None, :]
-                r0 += w * tl.load(m, mask=used, other=0.0)
-                r1 += w * tl.load(m + 4, mask=used, other=0.0)
-                r2 += w * tl.load(m + 8, mask=used, other=0.0)
+            r0, r1, r2 = _blended(matrices + b * J * 12, js, ws, joints, weights, at, row, there, V, K, BLOCK)
             of = g + (b * V + row) * 3
             gx = tl.load(of, mask=there, other=0.0)[:, None]
             gy = tl.load(of + 1, mask=there, other=0.0)[:, None]
@@ -86,7 +121,7 @@ def to_weights(order, joints, matrices, points, g, out, V, J, B, point_stride,
     k = tl.program_id(2)
     there = at < V
     row = tl.load(order + at, mask=there, other=0).to(tl.int64)
-    j = tl.load(joints + k * V + at, mask=there, other=0)
+    j = tl.load(joints + ((k // 4 * V).to(tl.int64) + at) * 4 + k % 4, mask=there, other=0)
     c = tl.arange(0, 4)
     total = tl.zeros([BLOCK], tl.float32)
     for i in range(POSES):
@@ -145,15 +180,6 @@ def add_chunks(first_chunk, pieces, out, chunk_count, J, B, MOST: tl.constexpr, 
         piece = pieces + (b * chunk_count + first + i)[:, None] * 16 + c[None, :]
         total += tl.load(piece, mask=inside & (first + i < last), other=0.0)
     tl.store(out + (b * J + j)[:, None] * 12 + c[None, :], total, mask=inside)
-
-
-@triton.jit
-def _four(tile, BLOCK: tl.constexpr):
-    """The columns of a `(BLOCK, 4)` tile."""
-    even, odd = tl.split(tl.reshape(tile, [BLOCK, 2, 2]))
-    x, z = tl.split(even)
-    y, w = tl.split(odd)
-    return x, y, z, w
 
 
 @triton.jit

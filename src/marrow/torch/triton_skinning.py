@@ -43,7 +43,13 @@ class _Sorted:
         self.order = torch.from_numpy(order.astype(np.int32)).to(device)
         table = joints.cpu().numpy().astype(np.int64)
         counted = plan.counted
-        self.joints = torch.from_numpy(np.ascontiguousarray(table[order].T.astype(np.int32))).to(device)
+        # What does not count reads a matrix that does: its weight of zero must not meet a NaN of another joint.
+        lead = np.take_along_axis(table, counted.argmax(1)[:, None], 1) if V else table[:, :1]
+        padded = np.repeat(lead, -(-K // 4) * 4, axis=1)
+        padded[:, :K] = np.where(counted, table, lead)
+        groups = padded[order].reshape(V, -1, 4).transpose(1, 0, 2)
+        self.joints = torch.from_numpy(np.ascontiguousarray(groups, np.int32)).to(device)
+        """`(ceil(K / 4), V, 4)`"""
         # Influences by joint, each joint's in the order of the vertices.
         vertex, k = np.nonzero(counted[order])
         slot = order[vertex] * K + k
@@ -77,7 +83,7 @@ def skin(plan: Plan, joints: Tensor, points: Tensor, weights: Tensor, matrices: 
         by = _sorted(plan, joints)
         _kernels().forward[(_cdiv(V, BLOCK), _cdiv(B, POSES))](
             by.order, by.joints, weights, matrices, points, out, V, J, B, points.stride(0) if len(points) > 1 else 0,
-            K=plan.influences, BLOCK=BLOCK, POSES=POSES, num_warps=WARPS,
+            K=plan.influences, SHARED=len(points) == 1, BLOCK=BLOCK, POSES=POSES, num_warps=WARPS,
         )  # fmt: skip
     return out
 
