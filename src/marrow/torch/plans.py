@@ -32,7 +32,7 @@ class Plan:
 
     def __init__(self, joints: Array, counted: Array) -> None:
         V, K = joints.shape
-        self.vertices, self.influences, self.counted = V, K, counted
+        self.vertices, self.influences, self.counted, self._table = V, K, counted, joints
         self.most = int(joints.max(initial=0))
         self.ranges, self.joint_start, self.joints, _, order = bucket(joints, counted.astype(np.float32), False)
         self.rows = order.astype(np.int32)
@@ -62,6 +62,12 @@ class Plan:
         self.weights_from = self.weights_from.reshape(-1)
         self.doubles = tuple(np.concatenate(part) for part in zip(*doubles)) if doubles else None
         """Joints that a vertex lists twice: their slot, and the further weight that is added there."""
+
+    @cached_property
+    def set_count(self) -> int:
+        """How many different sets of joints there are."""
+        table = np.sort(np.where(self.counted, self._table, -1), axis=1)
+        return len(np.unique(table, axis=0))
 
     @cached_property
     def runs(self) -> Array:

@@ -167,15 +167,16 @@ def to_matrices(slots, chunks, weights, points, g, out, chunk_count, V, B, point
 
 
 @triton.jit
-def add_chunks(first_chunk, pieces, out, chunk_count, J, B, MOST: tl.constexpr, POSES: tl.constexpr):
-    """Adds a joint's chunks, in order."""
+def add_chunks(first_chunk, pieces, out, last_joint, chunk_count, J, B, MOST: tl.constexpr, POSES: tl.constexpr):
+    """Adds a joint's chunks, in order. Joints beyond the last that counts get zero."""
     j = tl.program_id(0)
     b = (tl.program_id(1) * POSES + tl.arange(0, POSES)).to(tl.int64)
     c = tl.arange(0, 16)
     inside = (b < B)[:, None] & (c < 12)[None, :]
     total = tl.zeros([POSES, 16], tl.float32)
-    first = tl.load(first_chunk + j)
-    last = tl.load(first_chunk + j + 1)
+    known = j <= last_joint
+    first = tl.load(first_chunk + j, mask=known, other=0)
+    last = tl.load(first_chunk + j + 1, mask=known, other=0)
     for i in range(MOST):
         piece = pieces + (b * chunk_count + first + i)[:, None] * 16 + c[None, :]
         total += tl.load(piece, mask=inside & (first + i < last), other=0.0)

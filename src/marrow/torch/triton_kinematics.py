@@ -10,6 +10,7 @@ from torch import Tensor
 
 from marrow.torch import triton_skinning
 from marrow.torch.kinematics import by_levels, depths
+from marrow.torch.triton_skinning import launch
 
 __all__ = ["forward_kinematics", "usable"]
 
@@ -46,16 +47,12 @@ def forward_kinematics(local: Tensor, parents: tuple[int, ...]) -> Tensor:
 
 @torch.library.custom_op("marrow::forward_kinematics", mutates_args=())
 def _forward(local: Tensor, parents: list[int]) -> Tensor:
-    from marrow.torch import triton_kernels
-
     local = local.detach().contiguous()
     B, J = local.shape[:2]
     out = torch.empty_like(local)
     if B:
         chains, _, _, depth = _tables(tuple(parents), local.device)
-        triton_kernels.kinematics[(-(-B * J // BLOCK),)](
-            chains, local, out, J, B * J, DEPTH=depth, BLOCK=BLOCK, num_warps=4
-        )
+        launch("kinematics", (-(-B * J // BLOCK),), (chains, local, out), (J, B * J), DEPTH=depth, BLOCK=BLOCK)
     return out
 
 
@@ -66,16 +63,14 @@ def _(local: Tensor, parents: list[int]) -> Tensor:
 
 @torch.library.custom_op("marrow::forward_kinematics_gradient", mutates_args=())
 def _gradient(g: Tensor, local: Tensor, model: Tensor, parents: list[int]) -> Tensor:
-    from marrow.torch import triton_kernels
-
     total = g.detach().clone(memory_format=torch.contiguous_format)
     local, model = local.detach().contiguous(), model.detach().contiguous()
     B, J = local.shape[:2]
     out = torch.empty_like(local)
     if B:
         _, order, up, _ = _tables(tuple(parents), local.device)
-        triton_kernels.kinematics_gradient[(-(-B // 32),)](
-            order, up, local, model, total, out, B, J=J, BLOCK=32, num_warps=1
+        launch(
+            "kinematics_gradient", (-(-B // 32),), (order, up, local, model, total, out), (B,), J=J, BLOCK=32, warps=1
         )
     return out
 

@@ -39,7 +39,8 @@ class _Sorted:
         device = joints.device
         V, K = joints.shape
         _, first = np.unique(plan.rows, return_index=True)
-        order = plan.rows[np.sort(first)].astype(np.int64)
+        # Few joint sets: threads side by side share matrices. As many as vertices: nothing to share, rows in order are better.
+        order = plan.rows[np.sort(first)].astype(np.int64) if plan.set_count * 8 <= V else np.arange(V)
         self.order = torch.from_numpy(order.astype(np.int32)).to(device)
         table = joints.cpu().numpy().astype(np.int64)
         counted = plan.counted
@@ -75,15 +76,39 @@ def _sorted(plan: Plan, joints: Tensor) -> _Sorted:
     return kept[joints.device]
 
 
+def launch(name: str, grid: tuple[int, ...], tensors: tuple[Tensor, ...], numbers: tuple[int, ...], **constants: int) -> None:
+    """Runs a kernel. What Triton finds out about a call of known sizes is kept: asking again costs as much as a small kernel."""
+    device = tensors[0].device
+    if device.index != torch.cuda.current_device() and device.type == "cuda":
+        with torch.cuda.device(device):
+            launch(name, grid, tensors, numbers, **constants)
+        return
+    kernel = getattr(_kernels(), name)
+    warps = constants.pop("warps", WARPS)
+    fixed = tuple(constants.values())
+    aligned = not any(t.data_ptr() % 16 for t in tensors)
+    key = (name, device.index, numbers, fixed, warps)
+    known = _compiled.get(key) if aligned else None
+    if known is not None:
+        known[(*grid, 1, 1)[:3]](*tensors, *numbers, *fixed)
+        return
+    compiled = kernel[grid](*tensors, *numbers, **constants, num_warps=warps)
+    if aligned and hasattr(compiled, "__getitem__"):
+        _compiled[key] = compiled
+
+
+_compiled: dict[tuple[Any, ...], Any] = {}
+
+
 def skin(plan: Plan, joints: Tensor, points: Tensor, weights: Tensor, matrices: Tensor) -> Tensor:
     """Points `(1 or B, V, 3)` under `matrices (B, J, 3, 4)`: `(B, V, 3)`."""
     B, J, V = len(matrices), matrices.shape[1], plan.vertices
     out = torch.empty((B, V, 3), dtype=torch.float32, device=points.device)
     if B and V:
-        by = _sorted(plan, joints)
-        _kernels().forward[(_cdiv(V, BLOCK), _cdiv(B, POSES))](
-            by.order, by.joints, weights, matrices, points, out, V, J, B, points.stride(0) if len(points) > 1 else 0,
-            K=plan.influences, SHARED=len(points) == 1, BLOCK=BLOCK, POSES=POSES, num_warps=WARPS,
+        by, shared = _sorted(plan, joints), len(points) == 1
+        launch(
+            "forward", (_cdiv(V, BLOCK), _cdiv(B, POSES)), (by.order, by.joints, weights, matrices, points, out),
+            (V, J, B, 0 if shared else V * 3), K=plan.influences, SHARED=shared, BLOCK=BLOCK, POSES=POSES,
         )  # fmt: skip
     return out
 
@@ -99,44 +124,42 @@ def gradients(
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
     """Gradients of points, weights and matrices, those that are `wanted`."""
     B, J, V, K = len(matrices), matrices.shape[1], plan.vertices, plan.influences
-    device, by = points.device, _sorted(plan, joints)
-    kernels = _kernels()
-    shared = len(points) == 1
-    stride = 0 if shared else points.stride(0)
+    if not (B and V):
+        found = (torch.zeros_like(t) for t in (points, weights, matrices))
+        return tuple(f if want else None for f, want in zip(found, wanted))  # type: ignore[return-value]
+    device, by, shared = points.device, _sorted(plan, joints), len(points) == 1
+    stride = 0 if shared else V * 3
+    blocks = _cdiv(V, BLOCK)
     to_points = to_weights = to_matrices = None
-    empty = not (B and V)
     if wanted[0]:
         poses = SUM_POSES if shared else POSES
-        groups = _cdiv(B, poses)
-        found = torch.zeros((groups if shared else B, V, 3), device=device)
-        if not empty:
-            kernels.to_points[(_cdiv(V, BLOCK), groups)](
-                by.order, by.joints, weights, matrices, g, found, V, J, B,
-                K=K, SUM=shared, BLOCK=BLOCK, POSES=poses, num_warps=WARPS,
-            )  # fmt: skip
-        to_points = found.sum(0, keepdim=True) if shared else found
+        to_points = torch.empty((_cdiv(B, poses) if shared else B, V, 3), device=device)
+        launch(
+            "to_points", (blocks, _cdiv(B, poses)), (by.order, by.joints, weights, matrices, g, to_points),
+            (V, J, B), K=K, SUM=shared, BLOCK=BLOCK, POSES=poses,
+        )  # fmt: skip
+        if shared:
+            to_points = to_points.sum(0, keepdim=True)
     if wanted[1]:
         groups = _cdiv(B, SUM_POSES)
-        found = torch.zeros((groups, V, K), device=device)
-        if not empty:
-            kernels.to_weights[(_cdiv(V, BLOCK), groups, K)](
-                by.order, by.joints, matrices, points, g, found, V, J, B, stride,
-                K=K, BLOCK=BLOCK, POSES=SUM_POSES, num_warps=WARPS,
-            )  # fmt: skip
-        to_weights = found.sum(0)
+        pieces = torch.empty((groups, V, K), device=device)
+        launch(
+            "to_weights", (blocks, groups, K), (by.order, by.joints, matrices, points, g, pieces),
+            (V, J, B, stride), K=K, BLOCK=BLOCK, POSES=SUM_POSES,
+        )  # fmt: skip
+        to_weights = pieces.sum(0)
     if wanted[2]:
-        to_matrices = torch.zeros((B, J, 3, 4), device=device)
-        if not empty and by.chunk_count:
-            poses = 8
-            pieces = torch.empty((B, by.chunk_count, 16), device=device)
-            kernels.to_matrices[(by.chunk_count, _cdiv(B, poses))](
-                by.slots, by.chunks, weights, points, g, pieces, by.chunk_count, V, B, stride,
-                K=K, CHUNK=CHUNK, POSES=poses, num_warps=WARPS,
+        to_matrices = torch.empty((B, J, 3, 4), device=device)
+        pieces = torch.empty((B, max(by.chunk_count, 1), 16), device=device)
+        if by.chunk_count:
+            launch(
+                "to_matrices", (by.chunk_count, _cdiv(B, 8)), (by.slots, by.chunks, weights, points, g, pieces),
+                (by.chunk_count, V, B, stride), K=K, CHUNK=CHUNK, POSES=8,
             )  # fmt: skip
-            kernels.add_chunks[(plan.most + 1, _cdiv(B, 64))](
-                by.first_chunk, pieces, to_matrices, by.chunk_count, J, B, MOST=by.most_chunks, POSES=64,
-                num_warps=WARPS,
-            )
+        launch(
+            "add_chunks", (J, _cdiv(B, 64)), (by.first_chunk, pieces, to_matrices),
+            (plan.most, max(by.chunk_count, 1), J, B), MOST=by.most_chunks, POSES=64,
+        )  # fmt: skip
     return to_points, to_weights, to_matrices
 
 
