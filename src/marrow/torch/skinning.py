@@ -10,7 +10,7 @@ from marrow.torch import definitions
 from marrow.torch.checking import check_tensor, shape_error
 from marrow.torch.operators import fast_linear, usable
 
-__all__ = ["rotations", "skin"]
+__all__ = ["point_rotations", "skin"]
 
 METHODS = ("linear", "dual_quaternion")
 
@@ -61,12 +61,12 @@ def skin(
         return moved, definitions.carry_normals(blended, normals.to(work_type)).to(out_type)
 
 
-def rotations(joints: Tensor | None, weights: Tensor, matrices: Tensor) -> Tensor:
+def point_rotations(joints: Tensor | None, weights: Tensor, matrices: Tensor) -> Tensor:
     """How each point turns, as unit quaternions `(..., V, 4)`: multiply a splat's own rotation by it from the left.
 
     The rotations of the joints are blended as dual-quaternion skinning blends them, whatever else `matrices` do.
     """
-    check_tensor("rotations", "weights", weights, (None, None), "(V, K), or (V, J) when joints is None")
+    check_tensor("point_rotations", "weights", weights, (None, None), "(V, K), or (V, J) when joints is None")
     _, joints, weights, matrices = _checked(weights.new_zeros(len(weights), 3), joints, weights, matrices)
     out_type = matrices.dtype
     work_type = torch.promote_types(torch.promote_types(out_type, weights.dtype), torch.float32)

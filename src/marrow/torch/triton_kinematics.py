@@ -42,10 +42,13 @@ def _tables(parents: tuple[int, ...], device: torch.device) -> tuple[Tensor, Ten
 def forward_kinematics(local: Tensor, parents: tuple[int, ...]) -> Tensor:
     """Model-space matrices of `local (..., J, 3, 4)`."""
     flat = local.reshape(-1, *local.shape[-3:])
-    return torch.ops.marrow.forward_kinematics(flat, list(parents)).reshape(local.shape)
+    if torch.compiler.is_compiling():
+        return torch.ops.marrow.forward_kinematics(flat, list(parents)).reshape(local.shape)
+    if torch._C._are_functorch_transforms_active():
+        return by_levels(local, parents)
+    return _Eager.apply(flat, list(parents)).reshape(local.shape)
 
 
-@torch.library.custom_op("marrow::forward_kinematics", mutates_args=())
 def _forward(local: Tensor, parents: list[int]) -> Tensor:
     local = local.detach().contiguous()
     B, J = local.shape[:2]
@@ -56,12 +59,6 @@ def _forward(local: Tensor, parents: list[int]) -> Tensor:
     return out
 
 
-@_forward.register_fake
-def _(local: Tensor, parents: list[int]) -> Tensor:
-    return torch.empty_like(local)
-
-
-@torch.library.custom_op("marrow::forward_kinematics_gradient", mutates_args=())
 def _gradient(g: Tensor, local: Tensor, model: Tensor, parents: list[int]) -> Tensor:
     total = g.detach().clone(memory_format=torch.contiguous_format)
     local, model = local.detach().contiguous(), model.detach().contiguous()
@@ -75,11 +72,6 @@ def _gradient(g: Tensor, local: Tensor, model: Tensor, parents: list[int]) -> Te
     return out
 
 
-@_gradient.register_fake
-def _(g: Tensor, local: Tensor, model: Tensor, parents: list[int]) -> Tensor:
-    return torch.empty_like(local)
-
-
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     ctx.save_for_backward(inputs[0], output)
     ctx.parents = inputs[1]
@@ -91,7 +83,33 @@ def _backward(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
         # Somebody wants to differentiate again: through the definition.
         again = by_levels(local, tuple(ctx.parents))
         return torch.autograd.grad(again, local, g, create_graph=True)[0], None
-    return torch.ops.marrow.forward_kinematics_gradient(g, local, model, ctx.parents), None
+    run = torch.ops.marrow.forward_kinematics_gradient if torch.compiler.is_compiling() else _gradient
+    return run(g, local, model, ctx.parents), None
 
 
-_forward.register_autograd(_backward, setup_context=_keep)
+class _Eager(torch.autograd.Function):
+    """The operation as eager code calls it."""
+
+    @staticmethod
+    def forward(ctx: Any, local: Tensor, parents: list[int]) -> Tensor:
+        out = _forward(local, parents)
+        _keep(ctx, (local, parents), out)
+        return out
+
+    backward = staticmethod(_backward)
+
+
+# As operators, for torch.compile, which must not look inside.
+_operator = torch.library.custom_op("marrow::forward_kinematics", _forward, mutates_args=())
+_operator.register_autograd(_backward, setup_context=_keep)
+_gradient_operator = torch.library.custom_op("marrow::forward_kinematics_gradient", _gradient, mutates_args=())
+
+
+@_operator.register_fake
+def _(local: Tensor, parents: list[int]) -> Tensor:
+    return torch.empty_like(local)
+
+
+@_gradient_operator.register_fake
+def _(g: Tensor, local: Tensor, model: Tensor, parents: list[int]) -> Tensor:
+    return torch.empty_like(local)
