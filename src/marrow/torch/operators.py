@@ -54,6 +54,8 @@ def _gradients(
     plan = plan_of(joints, weights, learned)
     g, points, weights, matrices = (t.detach().contiguous() for t in (g, points, weights, matrices))
     asked = (wanted[0], wanted[1], wanted[2])
+    if not g.numel():
+        return [torch.zeros_like(t) for t, want in zip((points, weights, matrices), asked) if want]
     if points.device.type == "cuda":
         found = triton_skinning.gradients(plan, joints, g, points, weights, matrices, asked)
     else:

@@ -98,7 +98,7 @@ class Plan:
 
     def block_points(self, points: Tensor) -> Tensor:
         """Points `(B, V, 3)` as the blocks have them, `(B, blocks * 48)`."""
-        return points.reshape(len(points), -1).index_select(1, self.tensors["points_at"])
+        return points.flatten(1).index_select(1, self.tensors["points_at"])
 
     def vertex_points(self, blocks: Tensor) -> Tensor:
         """The way back, `(B, V, 3)`."""

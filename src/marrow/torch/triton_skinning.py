@@ -124,9 +124,6 @@ def gradients(
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
     """Gradients of points, weights and matrices, those that are `wanted`."""
     B, J, V, K = len(matrices), matrices.shape[1], plan.vertices, plan.influences
-    if not (B and V):
-        found = (torch.zeros_like(t) for t in (points, weights, matrices))
-        return tuple(f if want else None for f, want in zip(found, wanted))  # type: ignore[return-value]
     device, by, shared = points.device, _sorted(plan, joints), len(points) == 1
     stride = 0 if shared else V * 3
     blocks = _cdiv(V, BLOCK)
