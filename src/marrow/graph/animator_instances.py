@@ -15,7 +15,6 @@ from marrow.graph.compiler import compile_graph
 from marrow.graph.control import GraphControl, Snapshot
 from marrow.graph.description import Graph
 from marrow.graph.functions import PoseFunction, bound
-from marrow.graph.program import PoseEvaluator
 from marrow.graph.state import carry_over
 from marrow.model import _validate
 
@@ -41,6 +40,8 @@ class CrowdInstances(AnimatorCore):
         control.add(int(count))
         self._overrides.update({name: o.extended(int(count)) for name, o in self._overrides.items()})
         self._batch = (control.count,)
+        if self._levels is not None:
+            self._show_at(np.concatenate([self._levels.values, np.zeros(int(count), np.int64)]))
         self._changed()
 
     def remove(self, *, instances: ArrayLike) -> None:
@@ -55,6 +56,8 @@ class CrowdInstances(AnimatorCore):
         control.remove(gone)
         self._overrides.update({name: o.taken(np.flatnonzero(~gone)) for name, o in self._overrides.items()})
         self._batch = (control.count,)
+        if self._levels is not None:
+            self._levels.put(self._levels.values[~gone])
         self._changed()
 
     def reset(self, *, instances: ArrayLike | None = None) -> None:
@@ -77,6 +80,8 @@ class CrowdInstances(AnimatorCore):
         control.restore(snapshot)
         if self._batch:
             self._batch = (control.count,)
+        if self._levels is not None and len(self._levels.values) != control.count:
+            self._show_at(np.zeros(control.count, np.int64))
         self._changed()
 
     def save_pose(self, name: str, *, instances: ArrayLike | None = None) -> None:
@@ -104,10 +109,13 @@ class CrowdInstances(AnimatorCore):
         for name in compiled.saved.keys() & old.compiled.saved.keys():
             here, there, size = compiled.saved[name], old.compiled.saved[name], control.pose_size
             control.memory[:, here : here + size] = old.memory[:, there : there + size]
-        control.set_interval(old.state.instances["interval"])
+        control.set_interval(old.state.instances["wanted"])
         self._functions, self._control = bound_functions, control
-        self._evaluator = PoseEvaluator(
+        self._evaluator = self._evaluator.again(
             compiled.bank, self.character.palette, compiled.masks, compiled.procedurals
         )
         control.show()
+        if self._levels is not None:
+            values, self._levels = self._levels.values, None
+            self._show_at(values)
         self._changed()

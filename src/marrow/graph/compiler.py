@@ -68,6 +68,8 @@ class Compiler:
     slots: dict[str, SlotEntry] = field(default_factory=dict)
     functions: list[FunctionEntry] = field(default_factory=list)
     ints: list[int] = field(default_factory=list)
+    named_joints: int = 0
+    """One more than the highest joint that `ints` name."""
     floats: list[float] = field(default_factory=list)
     regions: int = 0
     memory: int = 0
@@ -249,6 +251,10 @@ class Compiler:
             raise unknown("joint", name, self.skeleton.names, path)
         return self.skeleton.index(name)
 
+    def name_joints(self, *joints: int) -> None:
+        """Joints that an operation reads or turns by number: every level of detail has to evaluate them."""
+        self.named_joints = max(self.named_joints, *(j + 1 for j in joints))
+
     def leaf(self, at: Place, kind: int, **fields: Any) -> Part:
         """A clip or a pose."""
         row = {
@@ -322,11 +328,10 @@ class Compiler:
         for row in self.nodes:
             if row["program"] < 0:
                 row["program"] = main
-        if self._pairs is not None:
-            self.event_names += sorted(
-                {self._other_name(n) for n in self.event_names} - set(self.event_names)
-            )
+        # Those of the mirror come last: rules have the numbers of the others.
         names = tuple(self.event_names)
+        if self._pairs is not None:
+            names += tuple(sorted({self._other_name(name) for name in names} - set(names)))
         clips = np.zeros(len(bank), ct.CLIP_ROW)
         clips["duration"], clips["rate"], clips["frames"] = bank.duration, bank.rate, bank.frames
         clips["root"] = -1
@@ -375,7 +380,9 @@ class Compiler:
             values=readonly(np.array(b.values, np.float64)),
             masks=np.array(b.masks, np.float32).reshape(len(b.masks), J + M),
             procedurals=Procedurals(
-                readonly(np.array(self.ints, np.int32)), readonly(np.array(self.floats, np.float32))
+                readonly(np.array(self.ints, np.int32)),
+                readonly(np.array(self.floats, np.float32)),
+                self.named_joints,
             ),
             parameters=b.parameters,
             machines=self.machines,
@@ -390,6 +397,7 @@ class Compiler:
             curves=self.curve_columns,
             sums=self.regions,
             depth=max(self.deepest, part.depth) + 1,
+            pose_depth=max(part.depth, 2) + 1,
             longest=part.length + 6,
             section=self.section,
             memory=self.memory,

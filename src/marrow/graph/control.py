@@ -62,7 +62,7 @@ class GraphControl(SlotControl):
         self.state = new_state(compiled, count)
         self.interpolates = False
         """Whether any instance is updated less than every time."""
-        self.memory = self._new_memory(count)
+        self.memory = self._empty_memory(count)
         self.programs = Programs(compiled, count)
         self.travel = _still(count)
         self.vectors = np.zeros((count, max(compiled.vectors, 1)), np.float32)
@@ -91,19 +91,6 @@ class GraphControl(SlotControl):
     def pose_size(self) -> int:
         """Floats of a pose in memory."""
         return self.compiled.bank.layout.size
-
-    @property
-    def _memory_columns(self) -> int:
-        return self.compiled.memory + (2 * self.pose_size if self.interpolates else 0)
-
-    def _new_memory(self, count: int) -> Array:
-        """What is kept of new instances: nothing, and the rest pose where a pose may be saved."""
-        memory = np.zeros((count, self._memory_columns), np.float32)
-        if self.compiled.saved:
-            rest = pack_rows(self.compiled.character.skeleton.rest[None])
-            for at in self.compiled.saved.values():
-                memory[:, at : at + self.pose_size] = rest
-        return memory
 
     def save_pose(self, name: str, rows: Array, instances: Array) -> None:
         """Keeps pose rows `(n, pose_size)` of instances for the nodes that show the saved pose of that name."""
@@ -150,9 +137,10 @@ class GraphControl(SlotControl):
         """Takes up what was asked of instances at once, as an update of no time would; others stay as they are."""
         part = GraphControl(self.compiled, len(instances))
         part.state = taken(self.state, instances)
-        part.state.instances["interval"] = 1
+        part.state.instances["interval"] = part.state.instances["wanted"] = 1
         part.update(np.zeros(len(instances)))
-        part.state.instances["interval"] = self.state.instances["interval"][instances]
+        for name in ("interval", "wanted"):
+            part.state.instances[name] = self.state.instances[name][instances]
         assign(self.state, instances, part.state)
         self.vectors[instances] = part.vectors
         self.programs = self.programs.replaced(instances, part.programs)
@@ -334,13 +322,29 @@ class GraphControl(SlotControl):
 
     # -- rarely updated instances ---------------------------------------------------------------------------------
     def set_interval(self, every: Array) -> None:
-        """Updates instance n only every `every[n]` updates."""
-        self.state.instances["interval"] = every
-        if not self.interpolates and (every > 1).any():
+        """Updates instance n only every `every[n]` updates, from when it is updated next."""
+        instances = self.state.instances
+        instances["wanted"] = every
+        at_once = instances["stored"] == 0
+        instances["interval"][at_once] = instances["wanted"][at_once]
+        if not self.interpolates and (instances["wanted"] > 1).any():
             self.interpolates = True
-            grown = np.zeros((self.count, self._memory_columns), np.float32)
-            grown[:, : self.memory.shape[1]] = self.memory
-            self.memory = grown
+            self.memory = np.concatenate(
+                [self.memory[:, : self.compiled.memory], self._at_rest(self.count)], axis=1
+            )
+
+    def _at_rest(self, count: int) -> Array:
+        """What is kept of instances that are updated rarely, before there is anything: two poses at rest."""
+        rest = pack_rows(self.compiled.character.skeleton.rest.broadcast_to((1,)))
+        return np.tile(rest, (count, 2))
+
+    def _empty_memory(self, count: int) -> Array:
+        """The memory of instances at the beginning."""
+        empty = np.zeros((count, self.compiled.memory), np.float32)
+        for at in self.compiled.saved.values():
+            # Poses that nobody has saved yet are at rest.
+            empty[:, at : at + self.pose_size] = self._at_rest(1)[:, : self.pose_size]
+        return np.concatenate([empty, self._at_rest(count)], axis=1) if self.interpolates else empty
 
     # -- instances ------------------------------------------------------------------------------------------------
     def add(self, count: int) -> None:
@@ -349,7 +353,7 @@ class GraphControl(SlotControl):
         more = new_state(self.compiled, count)
         more.instances["seed"] += self.state.instances["seed"].max(initial=-1) + 1
         self.state = joined(self.state, more)
-        self.memory = np.concatenate([self.memory, self._new_memory(count)])
+        self.memory = np.concatenate([self.memory, self._empty_memory(count)])
         self.travel = np.concatenate([self.travel, _still(count)])
         self.vectors = np.concatenate([self.vectors, np.zeros((count, self.vectors.shape[1]), np.float32)])
         self.programs = self.programs.extended(count)
@@ -366,12 +370,13 @@ class GraphControl(SlotControl):
 
     def reset(self, instances: Array) -> None:
         """Starts instances over, with parameters at their defaults."""
-        every = self.state.instances["interval"][instances]
+        every = self.state.instances["wanted"][instances]
         seeds = self.state.instances["seed"][instances]
         assign(self.state, instances, new_state(self.compiled, len(instances)))
         self.state.instances["interval"][instances] = every
+        self.state.instances["wanted"][instances] = every
         self.state.instances["seed"][instances] = seeds
-        self.memory[instances] = self._new_memory(len(instances))
+        self.memory[instances] = self._empty_memory(len(instances))
         self.travel[instances] = _still(len(instances))
         self.events = self.events[~np.isin(self.events["instance"], instances)].copy()
         self.show(instances)

@@ -39,7 +39,8 @@ def new_state(compiled: CompiledGraph, count: int) -> CrowdState:
         following=np.repeat(compiled.following[None], count, axis=0),
         functions=np.zeros((count, len(tables.functions)), ct.FUNCTION_STATE),
     )
-    state.instances["new"] = state.instances["interval"] = 1
+    for name in ("new", "interval", "wanted", "round"):
+        state.instances[name] = 1
     state.instances["seed"] = np.arange(count)
     state.travel[:, 6] = state.place[:, 6] = state.placed[:, 6] = 1
     state.leaves["time"], state.leaves["new"] = tables.leaves["start"], 1
@@ -87,6 +88,9 @@ def check_state(state: CrowdState, compiled: CompiledGraph) -> None:
         values = getattr(state, table)[field]
         if ((values < 0) | (values >= limit)).any():
             raise ValidationError(f"state.{table}: {field} is out of range")
+    for name in ("interval", "wanted", "round"):
+        if (state.instances[name] < 1).any():
+            raise ValidationError(f"state.instances: {name} is out of range")
     sections, montages = len(tables.sections), len(compiled.montages)
     signed = (
         ("slots: leader", state.slots["leader"], ct.VOICES), ("following", state.following, sections),

@@ -352,9 +352,9 @@ def step(graph, state, room, n, dt):
     settle_triggers(graph, state, n)
 
 
-def share_travel(room, state, n, interval):
+def share_travel(room, state, n):
     """When updates are rare, each tells its part of the way."""
-    s = 1.0 / interval
+    s = 1.0 / state.instances[n]["round"]
     whole, part = state.travel[n], room.travel[n]
     for k in range(3):
         part[k] = s * whole[k]
@@ -372,7 +372,7 @@ def write_between(state, room, n, main, memory, row):
     instance = state.instances[n]
     older = memory + instance["side"] * row
     newer = memory + (1 - instance["side"]) * row
-    weight = (instance["waited"] + 1.0) / instance["interval"]
+    weight = (instance["waited"] + 1.0) / instance["round"]
     put(room, main, LOAD, newer, 0.0, 0.0)
     put(room, main, LOAD, older, 0.0, 0.0)
     put(room, main, BLEND_POSES, 0, 0.0, 1.0 - weight)
@@ -384,14 +384,17 @@ def update_instance(graph, state, room, n, dt, memory, row, main):
     interval = instance["interval"]
     instance["pending"] += dt
     instance["waited"] += 1
-    if interval > 1 and instance["waited"] < interval and instance["stored"] != 0:
+    if interval > 1 and instance["waited"] < instance["round"] and instance["stored"] != 0:
         write_between(state, room, n, main, memory, row)
-        share_travel(room, state, n, interval)
+        share_travel(room, state, n)
         return
     step(graph, state, room, n, instance["pending"])
     instance["since"] = instance["pending"]
     instance["stamp"] = instance["stamp"] + 1 if instance["stamp"] < ROUND - 1 else 0
     instance["pending"], instance["waited"] = 0.0, 0
+    # What it is behind is caught up by half at a time, so that neither its pose nor its place jumps.
+    interval = max(instance["wanted"], (interval + 1) >> 1)
+    instance["interval"] = interval
     write_program(graph, state, room, n)
     if interval <= 1:
         instance["stored"] = 0
@@ -399,6 +402,8 @@ def update_instance(graph, state, room, n, dt, memory, row, main):
     room.counters[0]["kept"] += 1
     # The newer pose becomes the older one.
     first = instance["stored"] == 0
+    # The first round of some is shorter, so that not all are updated at once.
+    instance["round"] = interval - instance["seed"] % interval if first else interval
     instance["side"] = 1 - instance["side"]
     newer = memory + (1 - instance["side"]) * row
     put(room, main, STORE, newer, 0.0, 0.0)
@@ -406,11 +411,11 @@ def update_instance(graph, state, room, n, dt, memory, row, main):
         put(room, main, STORE, memory + instance["side"] * row, 0.0, 0.0)
     else:
         put(room, main, LOAD, memory + instance["side"] * row, 0.0, 0.0)
-        put(room, main, BLEND_POSES, 0, 0.0, 1.0 - 1.0 / interval)
+        put(room, main, BLEND_POSES, 0, 0.0, 1.0 - 1.0 / instance["round"])
     instance["stored"] = 1
     for k in range(7):
         state.travel[n, k] = room.travel[n, k]
-    share_travel(room, state, n, interval)
+    share_travel(room, state, n)
 
 
 def move_place(state, room, n):

@@ -163,10 +163,9 @@ def fire(graph, room, n, clip, before, after, loop, new, speed, weight, clock):
                     room, n, CLIP_EVENT, graph.events[k]["name"], row["clip"], weight, clock + (at - before) / speed
                 )  # fmt: skip
             end = graph.events[k]["end"] + shift
-            if end > at:
-                if is_passed(end, before, after):
-                    moment = clock + (end - before) / speed
-                    happened(room, n, EVENT_ENDED, graph.events[k]["name"], row["clip"], weight, moment)
+            if end > at and is_passed(end, before, after):
+                moment = clock + (end - before) / speed
+                happened(room, n, EVENT_ENDED, graph.events[k]["name"], row["clip"], weight, moment)
         lap += 1.0
 
 
