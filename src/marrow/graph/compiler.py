@@ -325,9 +325,11 @@ class Compiler:
         b, bank = self.builder, self.bank
         # The last program of all gives the pose of the graph.
         main = 2 * len(self.functions) + 1
-        for row in self.nodes:
+        for number, row in enumerate(self.nodes):
             if row["program"] < 0:
                 row["program"] = main
+            if row["kind"] in (ct.SPACE1, ct.SPACE2):
+                row["flat"] = int(all(r["kind"] == ct.CLIP for r in self.nodes[number + 1 : row["end"]]))
         # Those of the mirror come last: rules have the numbers of the others.
         names = tuple(self.event_names)
         if self._pairs is not None:

@@ -75,7 +75,7 @@ class GraphControl(SlotControl):
         self._work = np.zeros(len(compiled.tables.nodes), ct.WORK)
         self._sums = np.zeros(compiled.sums, np.int64)
         leaves, nodes = len(compiled.tables.leaves), len(compiled.tables.nodes)
-        self._visited, self._open = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
+        self._visited, self._open, self._shown = np.zeros((3, nodes), np.int64)
         self._grouped, self._members = np.zeros(leaves, np.int64), np.zeros(leaves, np.int64)
         self._numbers = (np.zeros(ct.MAX_RULE + 1), np.zeros(ct.MAX_RULE + 1), np.zeros(7))
         self._warned = False
@@ -206,7 +206,7 @@ class GraphControl(SlotControl):
         )
         if self._frame is None or any(a is not b for a, b in zip(bound, self._bound)):
             room = Workspace(
-                self._counters, self._passed, self._work, self._visited, self._open, self._grouped, self._sums,
+                self._counters, self._passed, self._work, self._visited, self._open, self._shown, self._grouped, self._sums,
                 self._members, *self._numbers, self.travel, self.vectors, self._events, self.programs.heads,
                 self.programs.starts, self.programs.operations,
             )  # fmt: skip

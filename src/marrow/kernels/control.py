@@ -84,8 +84,8 @@ MOST_EVENTS = 1024
 
 def advance_parameters(graph, state, n, d):
     """Brings parameters towards what they were set to; what is not a number is not taken. Returns whether one without
-    smoothing changed, and whether one with smoothing is on its way."""
-    changed, moving = False, False
+    smoothing changed, whether one with smoothing is on its way, and whether all have arrived."""
+    changed, moving, settled = False, False, True
     for p in range(len(graph.parameters)):
         parameter = graph.parameters[p]
         column = parameter["column"]
@@ -102,10 +102,12 @@ def advance_parameters(graph, state, n, d):
                 moving = True
             elif gap < 1e-9:
                 new = end
+            if new != end:
+                settled = False
         elif new != value:
             changed = True
         state.values[n, column] = new
-    return changed, moving
+    return changed, moving, settled
 
 
 def age_triggers(graph, state, n, d):
@@ -135,16 +137,21 @@ def settle_triggers(graph, state, n):
     state.instances[n]["pulled"] = waiting
 
 
+def visit_clip(graph, state, room, n, leaf, d, clock):
+    """Moves a clip on, or notes it where it keeps in step with others."""
+    if graph.leaves[leaf]["group"] < 0:
+        advance_leaf(graph, state, room, n, leaf, d, clock)
+    else:
+        room.grouped[room.counters[0]["grouped"]] = leaf
+        room.counters[0]["grouped"] += 1
+
+
 def visit(graph, state, room, n, i, d, clock):
     """Moves what one node holds on by `d` seconds, and hands down what is seen of it."""
     node = graph.nodes[i]
     kind, data = node["kind"], node["data"]
     if kind == CLIP:
-        if graph.leaves[data]["group"] < 0:
-            advance_leaf(graph, state, room, n, data, d, clock)
-        else:
-            room.grouped[room.counters[0]["grouped"]] = data
-            room.counters[0]["grouped"] += 1
+        visit_clip(graph, state, room, n, data, d, clock)
     elif kind <= SAVED:
         stay(room, i)
     elif kind == BLEND:
@@ -192,6 +199,21 @@ def visit(graph, state, room, n, i, d, clock):
             warp_travel(graph, state, room, n, node, i)
 
 
+def visit_inputs(graph, state, room, n, d, clock):
+    """Visits the inputs of a blend space that are seen, all of them clips, in their order."""
+    counters = room.counters[0]
+    for k in range(1, counters["shown"]):
+        here, j = room.shown[k], k
+        while j > 0 and room.shown[j - 1] > here:
+            room.shown[j] = room.shown[j - 1]
+            j -= 1
+        room.shown[j] = here
+    for k in range(counters["shown"]):
+        room.visited[counters["visited"]] = room.shown[k]
+        counters["visited"] += 1
+        visit_clip(graph, state, room, n, graph.nodes[room.shown[k]]["data"], d, clock)
+
+
 def move(graph, state, room, n, d):
     """Moves the clips of an instance on by `d` seconds and finds what is seen of every node."""
     clock = state.instances[n]["clock"]
@@ -203,17 +225,21 @@ def move(graph, state, room, n, d):
     root["seen"] = counters["tick"]
     for k in range(7):
         room.motion[k] = 0.0
-    i, visited = 0, 0
-    counters["grouped"] = 0
+    i = 0
+    counters["grouped"] = counters["visited"] = 0
     while i < len(graph.nodes):
         if room.work[i]["seen"] == counters["tick"]:
-            room.visited[visited] = i
-            visited += 1
+            room.visited[counters["visited"]] = i
+            counters["visited"] += 1
+            counters["shown"] = 0
             visit(graph, state, room, n, i, d, clock)
-            i += 1
+            if graph.nodes[i]["flat"] != 0:
+                visit_inputs(graph, state, room, n, d, clock)
+                i = graph.nodes[i]["end"]
+            else:
+                i += 1
         else:
             i = graph.nodes[i]["end"]
-    counters["visited"] = visited
     for g in range(len(graph.groups)):
         advance_group(graph, state, room, n, g, d, clock)
     stop_hidden_slots(graph, state, room, n, clock)
@@ -235,29 +261,31 @@ def add_motion(room, n):
         way[k] = moved[k]
 
 
-def advance(graph, state, room, n, d, changing):
-    """One step of `d` seconds. Leaves the mean of what is seen in it where weights are changing. Returns whether smoothed
-    parameters are still on their way, and whether a fade ended, so that something went out of sight."""
+def advance(graph, state, room, n, d, changing, settled):
+    """One step of `d` seconds. Leaves the mean of what is seen in it where weights are changing; `settled` says that no
+    parameter is on its way. Returns whether smoothed parameters still are, whether none is, and whether a fade ended, so
+    that something went out of sight."""
+    moving = False
     if changing:
         average_fades(graph, state, n, d)
         average_slot_fades(graph, state, n, d)
-        advance_parameters(graph, state, n, 0.5 * d)
+        if not settled:
+            advance_parameters(graph, state, n, 0.5 * d)
     room.counters[0]["step"] += 1
     move(graph, state, room, n, d)
     add_motion(room, n)
     if changing:
         advance_fades(graph, state, n, d)
         advance_slot_fades(graph, state, n, d)
-        _, moving = advance_parameters(graph, state, n, 0.5 * d)
-    else:
-        _, moving = advance_parameters(graph, state, n, d)
+    if not settled:
+        _, moving, settled = advance_parameters(graph, state, n, 0.5 * d if changing else d)
     age_triggers(graph, state, n, d)
     for f in range(len(graph.functions)):
         state.functions[n, f]["elapsed"] += d
     state.instances[n]["clock"] += d
     state.instances[n]["moment"] += 1
     ended = advance_machines(graph, state, room, n, d, state.instances[n]["clock"])
-    return moving, ended
+    return moving, settled, ended
 
 
 def start(graph, state, room, n, m, t, to, current):
@@ -309,7 +337,7 @@ def step(graph, state, room, n, dt):
     room.counters[0]["step"] += 1
     # The first update takes parameters as they are set, however smooth.
     new = instance["new"] != 0
-    changed, moving = advance_parameters(graph, state, n, NEVER if new else 0.0)
+    changed, moving, settled = advance_parameters(graph, state, n, NEVER if new else 0.0)
     # Where rules ask what clips do, it must be known what is seen.
     current = new or changed or len(room.passed) > 0
     if current:
@@ -337,7 +365,7 @@ def step(graph, state, room, n, dt):
         if changing and d > fine:
             d /= np.ceil(d / fine - 1e-6)
         due = d >= soonest - SHORTEST
-        moving, ended = advance(graph, state, room, n, d, changing)
+        moving, settled, ended = advance(graph, state, room, n, d, changing, settled)
         current = not changing
         if ended or (changing and len(room.passed) > 0):
             move(graph, state, room, n, 0.0)

@@ -48,6 +48,17 @@ def root_at(graph, clip, time):
     t = u - f
     a = graph.roots[row["root"] + f]
     b = graph.roots[row["root"] + min(f + 1, row["frames"] - 1)]
+    if a[3] == b[3] and a[4] == b[4] and a[5] == b[5] and a[6] == b[6]:
+        # Most clips go straight on.
+        return (
+            a[0] + t * (b[0] - a[0]),
+            a[1] + t * (b[1] - a[1]),
+            a[2] + t * (b[2] - a[2]),
+            a[3],
+            a[4],
+            a[5],
+            a[6],
+        )
     x, y = a[3] + t * (b[3] - a[3]), a[4] + t * (b[4] - a[4])
     z, w = a[5] + t * (b[5] - a[5]), a[6] + t * (b[6] - a[6])
     n = 1.0 / np.sqrt(x * x + y * y + z * z + w * w)

@@ -92,6 +92,8 @@ def write_leaf(graph, state, room, n, node, i, program, back, section):
 def write_voices(graph, state, room, n, node, work, program, section):
     """What plays in a slot, over the pose below it."""
     slot, me = graph.slots[node["data"]], state.slots[n, node["data"]]
+    if me["leader"] < 0 and me["weight"] <= 0.0:
+        return
     total = me["held"]
     for v in range(VOICES):
         total += state.voices[n, VOICES * node["data"] + v]["weight"]

@@ -196,6 +196,8 @@ def advance_slot(graph, state, room, n, k, i, d, clock):
     """Moves the voices of a slot on; returns how much of the slot is seen."""
     slot, me, work = graph.slots[k], state.slots[n, k], room.work[i]
     me["speed"] = work["speed"]
+    if me["leader"] < 0 and me["weight"] <= 0.0:
+        return 0.0
     for v in range(VOICES):
         voice = state.voices[n, VOICES * k + v]
         if voice["weight"] <= 0.0 and v != me["leader"]:

@@ -72,6 +72,8 @@ def show_more(room, i, parent, share):
     up, row = room.work[parent], room.work[i]
     if row["seen"] != up["seen"]:
         show(room, i, parent, share)
+        room.shown[room.counters[0]["shown"]] = i
+        room.counters[0]["shown"] += 1
         return
     row["weight"] += up["weight"] * share
     row["share"] += up["share"] * share
@@ -123,7 +125,7 @@ def spread_line(graph, room, node, i, value):
     space = graph.spaces[node["data"]]
     first, count = space["numbers"], space["points"]
     if count == 1:
-        show(room, graph.links[node["child"]], i, 1.0)
+        show_more(room, graph.links[node["child"]], i, 1.0)
         return
     value = wrapped_value(value, space["low_x"], space["span_x"])
     k = 0
@@ -204,7 +206,7 @@ def spread_plane(graph, room, node, i, x, y):
         if gap < nearest:
             nearest, edge, along = gap, e, s
     if edge < 0:
-        show(room, graph.links[node["child"]], i, 1.0)
+        show_more(room, graph.links[node["child"]], i, 1.0)
         return
     if along < 1.0 - TINY:
         show_more(

@@ -73,6 +73,7 @@ def _record(**fields: Any) -> np.dtype[Any]:
 NODE = _record(
     kind=i8,
     end=i8,  # one past the last node below it; nodes are stored parents first
+    flat=i8,  # 1: a blend space whose inputs are clips and nothing else
     store=i8,  # where its pose is kept for the places that use it, -1 for none
     region=i8,  # the sum of poses it is a part of
     program=i8,  # the program its operations go to
@@ -300,6 +301,7 @@ COUNTERS = _record(
     endless_machine=i8,
     visited=i8,  # nodes that are seen
     grouped=i8,  # leaves of sync groups that are seen
+    shown=i8,  # inputs of the blend space at hand that are seen
     endless_instance=i8,
 )
 PROGRAM = _record(cursor=i8, limit=i8, reserve=i8, poses=i8)
@@ -321,7 +323,7 @@ PASSED_EVENT = _record(step=i8, time=f8)
 
 
 class Workspace(NamedTuple):
-    """`counters (1,)`; `passed` per event, empty where no rule asks what clips do; `work` per node; `visited` the nodes that are seen, in order, `open` those whose children are being written, `grouped` the leaves of sync groups that are
+    """`counters (1,)`; `passed` per event, empty where no rule asks what clips do; `work` per node; `visited` the nodes that are seen, in order, `open` those whose children are being written, `shown` inputs of a blend space that are seen, `grouped` the leaves of sync groups that are
     seen, `members` those of the group at hand; `sums` whether a sum has begun; `stack` and `gaps` of rules; `motion (7,)` of one
     step; `travel (N, 7)` of the update; `vectors (N, ...)` for procedural nodes; `events`; the pose programs: of program r
     and instance n the `operations` from `starts[r, n]` to `starts[r, n + 1]`, written at `programs[r]`."""
@@ -331,6 +333,7 @@ class Workspace(NamedTuple):
     work: Any
     visited: Any
     open: Any
+    shown: Any
     grouped: Any
     sums: Any
     members: Any
@@ -359,7 +362,7 @@ CrowdState.KINDS = {  # type: ignore[attr-defined]
     "queue": (QUEUE_STATE, "*N,?"), "following": "*i8[N,?]", "functions": (FUNCTION_STATE, "*N,?"),
 }  # fmt: skip
 Workspace.KINDS = {  # type: ignore[attr-defined]
-    "counters": (COUNTERS, "*1"), "passed": (PASSED_EVENT, "*?"), "work": (WORK, "*?"), "visited": "*i8[?]", "open": "*i8[?]", "grouped": "*i8[?]", "sums": "*i8[?]", "members": "*i8[?]", "stack": "*f8[?]", "gaps": "*f8[?]",
+    "counters": (COUNTERS, "*1"), "passed": (PASSED_EVENT, "*?"), "work": (WORK, "*?"), "visited": "*i8[?]", "open": "*i8[?]", "shown": "*i8[?]", "grouped": "*i8[?]", "sums": "*i8[?]", "members": "*i8[?]", "stack": "*f8[?]", "gaps": "*f8[?]",
     "motion": "*f8[7]", "travel": "*f8[N,7]", "vectors": "*f4[N,?]", "events": (HAPPENED, "*?"), "programs": (PROGRAM, "*R"),
     "starts": "*i8[R,?]", "operations": (OPERATION, "*?"),
 }  # fmt: skip
