@@ -75,7 +75,7 @@ class CompiledGraph:
     starts inertia; `memory` floats are kept per instance from one update to the next. `header` is the column of the
     vectors where programs find how model space moved (-1: none asks), `world_vectors` are targets given in the world;
     with `travels` instances go where their root goes; `keeps` says whether programs keep something, so that each must
-    run. """
+    run."""
 
     graph: Graph
     character: Character

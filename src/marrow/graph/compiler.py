@@ -310,10 +310,10 @@ class Compiler:
         for row in self.nodes:
             if row["program"] < 0:
                 row["program"] = main
-        names = {e.name for s in bank.sampled for e in s.events}
+        called = {e.name for s in bank.sampled for e in s.events}
         if self._pairs is not None:
-            names |= {self._other_name(name) for name in names}
-        names = tuple(sorted(names))
+            called |= {self._other_name(name) for name in called}
+        names = tuple(sorted(called))
         clips = np.zeros(len(bank), ct.CLIP_ROW)
         clips["duration"], clips["rate"], clips["frames"] = bank.duration, bank.rate, bank.frames
         clips["root"] = -1

@@ -2,7 +2,7 @@
 
 A *place* is a translation and a rotation. It goes where the root goes (`RootMotion`), unless it is set. Programs work
 in model space: targets given in the world are brought there, and feet that hold still are told how model space has
-moved. """
+moved."""
 
 from __future__ import annotations
 

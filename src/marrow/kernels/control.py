@@ -243,6 +243,7 @@ def start(graph, state, room, n, m, t, to, current):
     before."""
     machine = graph.machines[m]
     seconds, ease, inertia = machine["seconds"], machine["ease"], machine["inertia"] != 0
+    profile = machine["profile"]
     me = state.machines[n, m]
     clock = state.instances[n]["clock"]
     if t >= 0:
@@ -250,6 +251,7 @@ def start(graph, state, room, n, m, t, to, current):
         take_triggers(graph, state, n, transition)
         seconds, ease, inertia = transition["seconds"], transition["ease"], transition["inertia"] != 0
         me["interrupt"], me["priority"] = transition["interrupt"], transition["priority"]
+        profile = transition["profile"]
     shown = state.shares[n, machine["first"] + to]["weight"] > 0.0
     again = to == me["current"]
     cut = seconds > 0.0 and machine["memory"] >= 0 and (again or (inertia and not shown))
@@ -260,6 +262,7 @@ def start(graph, state, room, n, m, t, to, current):
     begin_transition(graph, state, room, n, m, to, seconds, ease, cut or again, clock)
     move(graph, state, room, n, 0.0)
     if cut:
+        me["profile"] = profile
         write_side_after(graph, state, room, n, m)
         room.counters[0]["kept"] += 1
 

@@ -107,6 +107,7 @@ MACHINE_ROW = _record(
     ref=i8,  # that value
     ease=i8,
     inertia=i8,
+    profile=i8,  # where the constants of its blend profile are, -1 for none
     seconds=f8,
 )
 STATE = _record(node=i8, first=i8, count=i8, clip_times=i8)
@@ -122,6 +123,7 @@ TRANSITION = _record(
     timed=i8,
     smoothed=i8,
     trigger=i8,  # the column of a trigger without which it cannot start, -1 for none
+    profile=i8,  # where the constants of its blend profile are, -1 for none
     seconds=f8,
 )
 RULE = _record(code=i8, ref=i8, value=f8)
@@ -219,6 +221,7 @@ MACHINE_STATE = _record(
     faded=f8,  # seconds of the fade that have passed
     seconds=f8,  # of the fade; 0: none runs
     left=f8,  # seconds until the last transition has ended, faded or inertialised
+    profile=i8,  # of the inertia that runs, -1 for none
     inertia_time=f8,
     inertia_seconds=f8,
     remaining=f8,  # seconds until the main clip of the state ends
