@@ -35,7 +35,7 @@ LONGEST_STEP = 86_400.0
 """Seconds an update may move on: a day. What clips pass in it is told event by event."""
 _ATTRIBUTES = frozenset(
     ("character", "speed", "_threads", "_batch", "_solo", "_functions", "_overrides", "_control", "_evaluator",
-     "_buffers", "_outputs")
+     "_buffers", "_outputs", "_levels")
 )  # fmt: skip
 
 
@@ -93,6 +93,7 @@ class Animator(
         )
         self._buffers = Buffers()
         self._outputs: dict[str, Any] = {}
+        self._levels = None
         self._control.show()
         self._changed()
 

@@ -11,6 +11,7 @@ from marrow.errors import ValidationError
 from marrow.graph.buffers import Buffers
 from marrow.graph.control import GraphControl
 from marrow.graph.functions import PoseFunction, call
+from marrow.graph.levels import CrowdLevels
 from marrow.graph.overrides import Override
 from marrow.graph.program import PoseEvaluator, Program
 from marrow.model.character import Character
@@ -34,6 +35,7 @@ class AnimatorCore:
     _evaluator: PoseEvaluator
     _buffers: Buffers
     _outputs: dict[str, Any]
+    _levels: CrowdLevels | None
 
     @property
     def count(self) -> int:
@@ -120,6 +122,24 @@ class AnimatorCore:
         )
 
     def _run(self, **outputs: Array) -> None:
+        """Evaluates the poses of this moment, each instance at its level of detail."""
         self._prepare()
-        self._evaluate_program(self._control.program, **outputs)
+        if self._levels is None:
+            self._evaluate_program(self._control.program, **outputs)
+        else:
+            self._levels.run(self, outputs)
         self._outputs["ran"] = True
+
+    def _show_at(self, values: Array) -> None:
+        """Shows instances at these levels `(N,)`."""
+        control = self._control
+        if self._levels is None:
+            self._levels = CrowdLevels(control.compiled, self._evaluator)
+            before = None
+        else:
+            before = self._levels.lanes(self._levels.values)
+        self._levels.put(values)
+        if control.interpolates:
+            lanes = self._levels.lanes(values)
+            fewer = lanes < (self._evaluator.layout.joints if before is None else before)
+            self._levels.forget(control.memory, np.flatnonzero(fewer), control.compiled.memory)

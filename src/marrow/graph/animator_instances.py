@@ -41,6 +41,8 @@ class CrowdInstances(AnimatorCore):
         control.add(int(count))
         self._overrides.update({name: o.extended(int(count)) for name, o in self._overrides.items()})
         self._batch = (control.count,)
+        if self._levels is not None:
+            self._show_at(np.concatenate([self._levels.values, np.zeros(int(count), np.int64)]))
         self._changed()
 
     def remove(self, *, instances: ArrayLike) -> None:
@@ -55,6 +57,8 @@ class CrowdInstances(AnimatorCore):
         control.remove(gone)
         self._overrides.update({name: o.taken(np.flatnonzero(~gone)) for name, o in self._overrides.items()})
         self._batch = (control.count,)
+        if self._levels is not None:
+            self._levels.put(self._levels.values[~gone])
         self._changed()
 
     def reset(self, *, instances: ArrayLike | None = None) -> None:
@@ -77,6 +81,8 @@ class CrowdInstances(AnimatorCore):
         control.restore(snapshot)
         if self._batch:
             self._batch = (control.count,)
+        if self._levels is not None and len(self._levels.values) != control.count:
+            self._show_at(np.zeros(control.count, np.int64))
         self._changed()
 
     def replace_graph(
@@ -92,10 +98,13 @@ class CrowdInstances(AnimatorCore):
         self._prepare()
         control = GraphControl(compiled, self.count, threads=self._threads)
         carry_over(old.compiled, old.state, compiled, control.state)
-        control.set_interval(old.state.instances["interval"])
+        control.set_interval(old.state.instances["wanted"])
         self._functions, self._control = bound_functions, control
-        self._evaluator = PoseEvaluator(
+        self._evaluator = self._evaluator.again(
             compiled.bank, self.character.palette, compiled.masks, compiled.procedurals
         )
         control.show()
+        if self._levels is not None:
+            values, self._levels = self._levels.values, None
+            self._show_at(values)
         self._changed()

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.kinematics import output
 from marrow.animation.resampling import unpack_rows
 from marrow.graph.animator_core import AnimatorCore
+from marrow.graph.level_surfaces import skin_levels
+from marrow.graph.levels import LevelGroup, checked_levels
 from marrow.graph.program import Program
 from marrow.math import affine, transform
 from marrow.model.pose import Pose
-from marrow.skinning import Surface, skin
+from marrow.skinning import skin
 
 __all__ = ["PoseOutputs"]
 
@@ -41,10 +43,9 @@ class PoseOutputs(AnimatorCore):
     def _evaluate(self, name: str, shape: tuple[int, ...]) -> Array:
         outputs = self._outputs
         if name not in outputs:
-            self._prepare()
             out = self._buffers.take((*self._batch, *shape))
-            self._evaluate_program(self._control.program, **{name: out})
-            outputs[name], outputs["ran"] = out, True
+            self._run(**{name: out})
+            outputs[name] = out
         return outputs[name]
 
     @property
@@ -78,23 +79,67 @@ class PoseOutputs(AnimatorCore):
         characters whose meshes disagree about a joint's bind pose)."""
         return self._evaluate("palette", (len(self.character.palette), 3, 4))
 
-    def skin(self, **options: Any) -> Surface:
-        """The deformed character: `mw.skin` of this moment, with its options."""
+    def skin(self, **options: Any) -> Any:
+        """The deformed character, a `Surface`: `mw.skin` of this moment, with its options. Where `levels` are set it is
+        `LevelSurfaces`: each instance has the vertices of its level."""
+        if self._levels is not None:
+            return skin_levels(self.level_groups(), self.count, options)
         if not self.character.skeleton.morph_names or "morphs" in options:
             return skin(self.character, self.matrices, **options)
         matrices, morphs = self.matrices_and_morphs()
         return skin(self.character, matrices, morphs=morphs, **options)
 
+    # -- levels of detail -----------------------------------------------------------------------------------------
+    @property
+    def levels(self) -> Array | int | None:
+        """The level of detail each instance is shown at: its number in `character.levels`, or -1 for one that nobody sees.
+        None, as long as it was not set: all are shown as they are, and evaluated whole.
+
+            crowd.levels = selector.select(camera, transforms)     # also sets how often each is updated
+            crowd.levels = 2                                       # all, or one number each (N,)
+
+        An instance is evaluated for the joints its level has, and none that is not seen; events, states and travel go on in
+        any case. `skin` and `level_groups` give each what its level has. In `pose`, `model_matrices`, `matrices` and
+        `socket`, which have all joints, those that a level lacks are at rest.
+        """
+        if self._levels is None:
+            return None
+        return self._levels.values.copy() if self._batch else int(self._levels.values[0])
+
+    @levels.setter
+    def levels(self, levels: ArrayLike | None) -> None:
+        if levels is None:
+            self._levels = None
+        else:
+            every = getattr(levels, "every", None)
+            values = checked_levels(levels, self.count, len(self.character.levels))
+            if every is not None and (not self._solo or np.max(every) > 1):
+                self._running.set_interval(np.broadcast_to(every, (self.count,)))
+            self._show_at(values)
+        kept = ("prepared", "ran", "events")  # of this update, whatever it looks like
+        self._outputs = {name: self._outputs[name] for name in kept if name in self._outputs}
+
+    def level_groups(self) -> tuple[LevelGroup, ...]:
+        """The instances that are seen, by level: for each level that some are at, their numbers, skinning matrices and
+        morph weights, for the joints the level has and no others. What a renderer draws level by level."""
+        if "groups" not in self._outputs:
+            if self._levels is None:
+                self.levels = 0
+            assert self._levels is not None
+            self._prepare()
+            self._outputs["groups"] = self._levels.groups(self, self._buffers)
+            self._outputs["ran"] = True
+        return self._outputs["groups"]
+
     def matrices_and_morphs(self) -> tuple[Array, Array]:
         """Skinning matrices `(N, J, 3, 4)` and weights of the morph channels `(N, M)` of this moment, in one pass."""
         P, M = len(self.character.palette), len(self.character.skeleton.morph_names)
-        layout, outputs = self._evaluator.layout, self._outputs
+        outputs = self._outputs
         if M == 0:
             return self.matrices, np.zeros((*self._batch, 0), np.float32)
-        if "palette" not in outputs or "pose" not in outputs:
+        if "palette" not in outputs or "morphs" not in outputs:
             palette = self._buffers.take((*self._batch, P, 3, 4))
-            pose = self._buffers.take((*self._batch, layout.size))
-            self._run(palette=palette, pose=pose)
-            outputs["palette"], outputs["pose"] = palette, pose
-        first = 10 * layout.joints
-        return outputs["palette"], outputs["pose"][..., first : first + M]
+            morphs = self._buffers.take((*self._batch, self._evaluator.layout.morphs))
+            self._run(palette=palette, morphs=morphs)
+            outputs["palette"], outputs["morphs"] = palette, morphs
+        return outputs["palette"], outputs["morphs"][..., :M]

@@ -71,8 +71,8 @@ class CompiledGraph:
     where to find parameters, machines (by path), slots (by name) and functions. `paths` are those of the nodes,
     in order, `names` the paths of those that have a name.
 
-    `depth` poses lie on the stack of a program at most; `longest` operations has one that gives a pose, `section` one that
-    starts inertia; `memory` floats are kept per instance from one update to the next. `header` is the column of the
+    `depth` poses lie on the stack of a program at most, `pose_depth` on that of the last one, which gives the pose;
+    `longest` operations has one that gives a pose, `section` one that starts inertia; `memory` floats are kept per instance from one update to the next. `header` is the column of the
     vectors where programs find how model space moved (-1: none asks), `world_vectors` are targets given in the world;
     with `travels` instances go where their root goes; `keeps` says whether programs keep something, so that each must
     run."""
@@ -94,6 +94,7 @@ class CompiledGraph:
     curves: dict[str, int]
     sums: int
     depth: int
+    pose_depth: int
     longest: int
     section: int
     memory: int
@@ -119,6 +120,11 @@ class CompiledGraph:
                 digest.update(table.tobytes())
         digest.update(repr((self.memory, list(self.bank.index), self.bank.duration.tolist())).encode())
         return digest.hexdigest()
+
+    @cached_property
+    def listens(self) -> bool:
+        """Whether rules depend on what clips do: events or curves."""
+        return bool((self.tables.transitions["heeds"] | self.tables.transitions["curved"]).any())
 
     @cached_property
     def machine_paths(self) -> tuple[str, ...]:

@@ -67,6 +67,8 @@ class Compiler:
     slots: dict[str, SlotEntry] = field(default_factory=dict)
     functions: list[FunctionEntry] = field(default_factory=list)
     ints: list[int] = field(default_factory=list)
+    named_joints: int = 0
+    """One more than the highest joint that `ints` name."""
     floats: list[float] = field(default_factory=list)
     regions: int = 0
     memory: int = 0
@@ -78,6 +80,7 @@ class Compiler:
         self.skeleton = self.character.skeleton
         self.builder = Builder(self.skeleton, self.graph.parameters)
         self.bank = ClipBank.of(self.character)
+        self.event_names = tuple(sorted({e.name for s in self.bank.sampled for e in s.events}))
         self.root_joint, self.root_mode = 0, "none"
         self.root_axes: tuple[str, ...] = ()
         self.names: dict[str, str] = {}
@@ -238,6 +241,10 @@ class Compiler:
             raise unknown("joint", name, self.skeleton.names, path)
         return self.skeleton.index(name)
 
+    def name_joints(self, *joints: int) -> None:
+        """Joints that an operation reads or turns by number: every level of detail has to evaluate them."""
+        self.named_joints = max(self.named_joints, *(j + 1 for j in joints))
+
     def leaf(self, at: Place, kind: int, **fields: Any) -> Part:
         """A clip or a pose."""
         row = {
@@ -285,7 +292,8 @@ class Compiler:
             found = knots(clips)
             for member, times in zip(members, found):
                 self.leaves[member].update(group=len(b.rows["groups"]), knots=b.number(times))
-            b.add("groups", b.link(members), len(members), len(found[0]) - 1)
+            nodes = [self.leaves[m]["node"] for m in members]
+            b.add("groups", b.link(members), len(members), len(found[0]) - 1, min(nodes), max(nodes))
 
     def _synced_clip(self, leaf: dict[str, Any]) -> Clip:
         """The clip of a leaf, with the events it has where it is shown."""
@@ -310,10 +318,10 @@ class Compiler:
         for row in self.nodes:
             if row["program"] < 0:
                 row["program"] = main
-        called = {e.name for s in bank.sampled for e in s.events}
+        # Those of the mirror come last: rules have the numbers of the others.
+        names = self.event_names
         if self._pairs is not None:
-            called |= {self._other_name(name) for name in called}
-        names = tuple(sorted(called))
+            names += tuple(sorted({self._other_name(name) for name in names} - set(names)))
         clips = np.zeros(len(bank), ct.CLIP_ROW)
         clips["duration"], clips["rate"], clips["frames"] = bank.duration, bank.rate, bank.frames
         clips["root"] = -1
@@ -361,7 +369,9 @@ class Compiler:
             values=readonly(np.array(b.values, np.float64)),
             masks=np.array(b.masks, np.float32).reshape(len(b.masks), J + M),
             procedurals=Procedurals(
-                readonly(np.array(self.ints, np.int32)), readonly(np.array(self.floats, np.float32))
+                readonly(np.array(self.ints, np.int32)),
+                readonly(np.array(self.floats, np.float32)),
+                self.named_joints,
             ),
             parameters=b.parameters,
             machines=self.machines,
@@ -373,6 +383,7 @@ class Compiler:
             curves=self.curve_columns,
             sums=self.regions,
             depth=max(self.deepest, part.depth) + 1,
+            pose_depth=max(part.depth, 2) + 1,
             longest=part.length + 6,
             section=self.section,
             memory=self.memory,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from marrow.animation.resampling import pack_rows
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.graph.compiled import CompiledGraph, MachineEntry, ParameterEntry, SlotEntry
 from marrow.graph.ground import Ground
@@ -62,7 +63,7 @@ class GraphControl:
         self.state = new_state(compiled, count)
         self.interpolates = False
         """Whether any instance is updated less than every time."""
-        self.memory = np.zeros((count, self._memory_columns), np.float32)
+        self.memory = self._empty_memory(count)
         self.programs = Programs(compiled, count)
         self.travel = _still(count)
         self.vectors = np.zeros((count, max(compiled.vectors, 1)), np.float32)
@@ -70,6 +71,8 @@ class GraphControl:
         """What happened in the last update."""
         self._events = np.zeros(4 * control.MOST_EVENTS, ct.HAPPENED)
         self._counters = np.zeros(1, ct.COUNTERS)
+        # Numbers of steps begin at one.
+        self._passed = np.zeros(len(compiled.event_names) + 1 if compiled.listens else 0, ct.PASSED_EVENT)
         self._work = np.zeros(len(compiled.tables.nodes), ct.WORK)
         self._sums = np.zeros(compiled.sums, np.int64)
         self._members = np.zeros(len(compiled.tables.leaves), np.int64)
@@ -87,10 +90,6 @@ class GraphControl:
     def pose_size(self) -> int:
         """Floats of a pose in memory."""
         return self.compiled.bank.layout.size
-
-    @property
-    def _memory_columns(self) -> int:
-        return self.compiled.memory + (2 * self.pose_size if self.interpolates else 0)
 
     @property
     def program(self) -> Program:
@@ -130,9 +129,10 @@ class GraphControl:
         """Takes up what was asked of instances at once, as an update of no time would; others stay as they are."""
         part = GraphControl(self.compiled, len(instances))
         part.state = taken(self.state, instances)
-        part.state.instances["interval"] = 1
+        part.state.instances["interval"] = part.state.instances["wanted"] = 1
         part.update(np.zeros(len(instances)))
-        part.state.instances["interval"] = self.state.instances["interval"][instances]
+        for name in ("interval", "wanted"):
+            part.state.instances[name] = self.state.instances[name][instances]
         assign(self.state, instances, part.state)
         self.vectors[instances] = part.vectors
         self.programs = self.programs.replaced(instances, part.programs)
@@ -198,8 +198,8 @@ class GraphControl:
         )
         if self._frame is None or any(a is not b for a, b in zip(bound, self._bound)):
             room = Workspace(
-                self._counters, self._work, self._sums, self._members, *self._numbers, self.travel, self.vectors,
-                self._events, self.programs.heads, self.programs.starts, self.programs.operations,
+                self._counters, self._passed, self._work, self._sums, self._members, *self._numbers, self.travel,
+                self.vectors, self._events, self.programs.heads, self.programs.starts, self.programs.operations,
             )  # fmt: skip
             self._bound = bound
             self._frame = control.update_graph.frame(
@@ -232,7 +232,8 @@ class GraphControl:
             self._warned = True
             machine = int(self.compiled.tables.machines["node"][counters["endless_machine"]])
             log.warning(
-                "the state machine at %s goes round for ever at one moment (%d instances); it was stopped there",
+                "the state machine at %s goes round in a circle that takes no time (%d instances); it goes on 60 times a "
+                "second: let one of its transitions wait, as with 'elapsed >= 0.1'",
                 self.compiled.paths[machine],
                 counters["endless"],
             )
@@ -386,13 +387,26 @@ class GraphControl:
 
     # -- rarely updated instances ---------------------------------------------------------------------------------
     def set_interval(self, every: Array) -> None:
-        """Updates instance n only every `every[n]` updates."""
-        self.state.instances["interval"] = every
-        if not self.interpolates and (every > 1).any():
+        """Updates instance n only every `every[n]` updates, from when it is updated next."""
+        instances = self.state.instances
+        instances["wanted"] = every
+        at_once = instances["stored"] == 0
+        instances["interval"][at_once] = instances["wanted"][at_once]
+        if not self.interpolates and (instances["wanted"] > 1).any():
             self.interpolates = True
-            grown = np.zeros((self.count, self._memory_columns), np.float32)
-            grown[:, : self.memory.shape[1]] = self.memory
-            self.memory = grown
+            self.memory = np.concatenate(
+                [self.memory[:, : self.compiled.memory], self._at_rest(self.count)], axis=1
+            )
+
+    def _at_rest(self, count: int) -> Array:
+        """What is kept of instances that are updated rarely, before there is anything: two poses at rest."""
+        rest = pack_rows(self.compiled.character.skeleton.rest.broadcast_to((1,)))
+        return np.tile(rest, (count, 2))
+
+    def _empty_memory(self, count: int) -> Array:
+        """The memory of instances at the beginning."""
+        empty = np.zeros((count, self.compiled.memory), np.float32)
+        return np.concatenate([empty, self._at_rest(count)], axis=1) if self.interpolates else empty
 
     # -- instances ------------------------------------------------------------------------------------------------
     def add(self, count: int) -> None:
@@ -401,7 +415,7 @@ class GraphControl:
         more = new_state(self.compiled, count)
         more.instances["seed"] += self.state.instances["seed"].max(initial=-1) + 1
         self.state = joined(self.state, more)
-        self.memory = np.concatenate([self.memory, np.zeros((count, self._memory_columns), np.float32)])
+        self.memory = np.concatenate([self.memory, self._empty_memory(count)])
         self.travel = np.concatenate([self.travel, _still(count)])
         self.vectors = np.concatenate([self.vectors, np.zeros((count, self.vectors.shape[1]), np.float32)])
         self.programs = self.programs.extended(count)
@@ -418,12 +432,13 @@ class GraphControl:
 
     def reset(self, instances: Array) -> None:
         """Starts instances over, with parameters at their defaults."""
-        every = self.state.instances["interval"][instances]
+        every = self.state.instances["wanted"][instances]
         seeds = self.state.instances["seed"][instances]
         assign(self.state, instances, new_state(self.compiled, len(instances)))
         self.state.instances["interval"][instances] = every
+        self.state.instances["wanted"][instances] = every
         self.state.instances["seed"][instances] = seeds
-        self.memory[instances] = 0
+        self.memory[instances] = self._empty_memory(len(instances))
         self.travel[instances] = _still(len(instances))
         self.events = self.events[~np.isin(self.events["instance"], instances)].copy()
         self.show(instances)

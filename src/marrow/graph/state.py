@@ -38,7 +38,8 @@ def new_state(compiled: CompiledGraph, count: int) -> CrowdState:
         queue=np.zeros((count, len(tables.slots) * ct.QUEUE), ct.QUEUE_STATE),
         functions=np.zeros((count, len(tables.functions)), ct.FUNCTION_STATE),
     )
-    state.instances["new"] = state.instances["interval"] = 1
+    for name in ("new", "interval", "wanted", "round"):
+        state.instances[name] = 1
     state.instances["seed"] = np.arange(count)
     state.travel[:, 6] = state.place[:, 6] = state.placed[:, 6] = 1
     state.leaves["time"], state.leaves["new"] = tables.leaves["start"], 1
@@ -84,6 +85,9 @@ def check_state(state: CrowdState, compiled: CompiledGraph) -> None:
         values = getattr(state, table)[field]
         if ((values < 0) | (values >= limit)).any():
             raise ValidationError(f"state.{table}: {field} is out of range")
+    for name in ("interval", "wanted", "round"):
+        if (state.instances[name] < 1).any():
+            raise ValidationError(f"state.instances: {name} is out of range")
     leaders = state.slots["leader"]
     if ((leaders < -1) | (leaders >= ct.VOICES)).any():
         raise ValidationError("state.slots: leader is out of range")

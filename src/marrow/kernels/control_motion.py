@@ -112,6 +112,8 @@ def add_travel(room, work, share, delta):
 def happened(room, n, kind, event, source, weight, time):
     """Notes that something happened."""
     counters = room.counters[0]
+    if kind == CLIP_EVENT and event < len(room.passed):
+        room.passed[event]["step"], room.passed[event]["time"] = counters["step"], time
     if counters["events"] >= len(room.events):
         counters["missed_events"] += 1
         return

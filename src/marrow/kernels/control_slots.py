@@ -108,6 +108,33 @@ def decide_slots(graph, state, room, n, clock):
     return soonest, fading, changed
 
 
+def smooth(s):
+    return s * s * (3.0 - 2.0 * s)
+
+
+def weigh_voices(state, n, k, share):
+    """The weights of what plays in a slot when its fade has come `share` of the way."""
+    me, total = state.slots[n, k], 0.0
+    for v in range(VOICES):
+        voice = state.voices[n, VOICES * k + v]
+        goal = 1.0 if v == me["leader"] else 0.0
+        voice["weight"] = voice["start"] + (goal - voice["start"]) * share
+        total += voice["weight"]
+    me["held"] = me["held_start"] * (1.0 - share)
+    me["weight"] = min(total + me["held"], 1.0)
+
+
+def average_slot_fades(graph, state, n, d):
+    """Sets the weights of voices to their means over the next `d` seconds: Simpson's rule, exact for this curve."""
+    for k in range(len(graph.slots)):
+        me = state.slots[n, k]
+        if me["run"] != RUNNING or me["seconds"] <= 0.0:
+            continue
+        first = min(me["faded"] / me["seconds"], 1.0)
+        last = min((me["faded"] + d) / me["seconds"], 1.0)
+        weigh_voices(state, n, k, (smooth(first) + smooth(last) + 4.0 * smooth(0.5 * (first + last))) / 6.0)
+
+
 def advance_slot_fades(graph, state, n, d):
     """Moves the fades of slots on by `d` seconds."""
     for k in range(len(graph.slots)):
@@ -116,16 +143,7 @@ def advance_slot_fades(graph, state, n, d):
             continue
         me["faded"] += d
         done = me["seconds"] - me["faded"] <= SLACK
-        s = min(me["faded"] / me["seconds"], 1.0)
-        share = 1.0 if done else s * s * (3.0 - 2.0 * s)
-        total = 0.0
-        for v in range(VOICES):
-            voice = state.voices[n, VOICES * k + v]
-            goal = 1.0 if v == me["leader"] else 0.0
-            voice["weight"] = voice["start"] + (goal - voice["start"]) * share
-            total += voice["weight"]
-        me["held"] = me["held_start"] * (1.0 - share)
-        me["weight"] = min(total + me["held"], 1.0)
+        weigh_voices(state, n, k, 1.0 if done else smooth(min(me["faded"] / me["seconds"], 1.0)))
         if done:
             me["seconds"] = me["faded"] = 0.0
 

@@ -32,9 +32,9 @@ STOPPED, RUNNING, ASLEEP = range(3)
 
 # -- operations of rules, in postfix order --------------------------------------------------------------------------
 (
-    NUMBER, PARAMETER_VALUE, TRIGGERED, ELAPSED, REMAINING, PROGRESS, RANDOM, ABOVE, BELOW, AT_LEAST, AT_MOST, EQUAL, UNEQUAL,
-    AND, OR, NOT, PLUS, MINUS, TIMES, OVER, NEGATIVE,
-) = range(21)  # fmt: skip
+    NUMBER, PARAMETER_VALUE, CURVE_VALUE, TRIGGERED, ELAPSED, REMAINING, PROGRESS, RANDOM, PASSED, WINDOW,
+    ABOVE, BELOW, AT_LEAST, AT_MOST, EQUAL, UNEQUAL, AND, OR, NOT, PLUS, MINUS, TIMES, OVER, NEGATIVE,
+) = range(24)  # fmt: skip
 MAX_RULE = 32
 """Values on the stack of a rule at most."""
 
@@ -95,7 +95,8 @@ LEAF = _record(
     matches=i8,
     start=f8,
 )
-GROUP = _record(first=i8, count=i8, markers=i8)
+GROUP = _record(first=i8, count=i8, markers=i8, low=i8, high=i8)
+"""Its leaves, in links; `low` and `high`: the first and the last node of theirs."""
 MACHINE_ROW = _record(
     node=i8,
     first=i8,  # its states
@@ -122,7 +123,10 @@ TRANSITION = _record(
     comparisons=i8,
     timed=i8,
     smoothed=i8,
+    heeds=i8,  # 1: it depends on events of clips
+    curved=i8,  # 1: it depends on curves
     trigger=i8,  # the column of a trigger without which it cannot start, -1 for none
+    reset=i8,  # 1: the state it leads to starts over
     profile=i8,  # where the constants of its blend profile are, -1 for none
     seconds=f8,
 )
@@ -198,7 +202,10 @@ INSTANCE_STATE = _record(
     clock=f8,  # seconds since it began
     seed=i8,  # of what it does at random
     new=i8,  # 1 until its first update
+    moment=i8,  # goes up with every step and every update: what has the same number happened in no time
     interval=i8,  # updated every so many updates
+    wanted=i8,  # the interval it goes to when it is updated next
+    round=i8,  # the updates from its last one to its next
     waited=i8,  # updates since
     pending=f8,  # seconds since
     stored=i8,  # 1: its last two poses are in memory
@@ -218,8 +225,10 @@ MACHINE_STATE = _record(
     elapsed=f8,  # seconds in the current state
     chance=f8,  # a number from 0 to 1, drawn when a state is entered
     draws=f8,  # where the sequence of those numbers is
+    heard=i8,  # the moment in which it took an event
     faded=f8,  # seconds of the fade that have passed
     seconds=f8,  # of the fade; 0: none runs
+    rest=f8,  # seconds in which it stays where it is, because it came round in a circle in no time
     left=f8,  # seconds until the last transition has ended, faded or inertialised
     profile=i8,  # of the inertia that runs, -1 for none
     inertia_time=f8,
@@ -228,8 +237,8 @@ MACHINE_STATE = _record(
     progress=f8,  # share of that clip
     progress_speed=f8,  # of which per second
 )
-SHARE_STATE = _record(weight=f8, start=f8)
-"""Per state of a machine: how much of it is seen, and how much was when the fade began."""
+SHARE_STATE = _record(weight=f8, start=f8, entered=i8)
+"""Per state of a machine: how much of it is seen, how much was when the fade began, and the moment it was entered last."""
 SLOT_STATE = _record(
     run=i8,
     leader=i8,  # the voice that fades in, -1: what plays fades out
@@ -279,12 +288,14 @@ root's travel it gives, and for clips how fast they play. `seen` is the pass tha
 longer (`stride`) and turned (`yaw`)."""
 COUNTERS = _record(
     tick=i8,
+    step=i8,  # goes up with every step of an instance, so that what was passed in it is known
     events=i8,
     missed_events=i8,
     missed_operations=i8,
     kept=i8,
     endless=i8,
     endless_machine=i8,
+    endless_instance=i8,
 )
 PROGRAM = _record(cursor=i8, limit=i8, reserve=i8, poses=i8)
 HAPPENED = np.dtype(
@@ -300,12 +311,17 @@ HAPPENED = np.dtype(
 )
 
 
+PASSED_EVENT = _record(step=i8, time=f8)
+"""The step in which an event was passed last, and when that was."""
+
+
 class Workspace(NamedTuple):
-    """`counters (1,)`; `work` per node; `sums` whether a sum has begun; `members` of a sync group that are seen; `stack` and `gaps` of rules; `motion (7,)` of one
+    """`counters (1,)`; `passed` per event, empty where no rule asks what clips do; `work` per node; `sums` whether a sum has begun; `members` of a sync group that are seen; `stack` and `gaps` of rules; `motion (7,)` of one
     step; `travel (N, 7)` of the update; `vectors (N, ...)` for procedural nodes; `events`; the pose programs: of program r
     and instance n the `operations` from `starts[r, n]` to `starts[r, n + 1]`, written at `programs[r]`."""
 
     counters: Any
+    passed: Any
     work: Any
     sums: Any
     members: Any
@@ -334,7 +350,7 @@ CrowdState.KINDS = {  # type: ignore[attr-defined]
     "queue": (QUEUE_STATE, "*N,?"), "functions": (FUNCTION_STATE, "*N,?"),
 }  # fmt: skip
 Workspace.KINDS = {  # type: ignore[attr-defined]
-    "counters": (COUNTERS, "*1"), "work": (WORK, "*?"), "sums": "*i8[?]", "members": "*i8[?]", "stack": "*f8[?]", "gaps": "*f8[?]",
+    "counters": (COUNTERS, "*1"), "passed": (PASSED_EVENT, "*?"), "work": (WORK, "*?"), "sums": "*i8[?]", "members": "*i8[?]", "stack": "*f8[?]", "gaps": "*f8[?]",
     "motion": "*f8[7]", "travel": "*f8[N,7]", "vectors": "*f4[N,?]", "events": (HAPPENED, "*?"), "programs": (PROGRAM, "*R"),
     "starts": "*i8[R,?]", "operations": (OPERATION, "*?"),
 }  # fmt: skip

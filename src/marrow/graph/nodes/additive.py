@@ -94,6 +94,7 @@ class Additive(Node, frozen=True):
             if parent >= 0:
                 turns[j] = quaternion.multiply(turns[parent], turns[j])
         index, M = len(c.ints), c.bank.layout.M
+        c.name_joints(len(c.skeleton) - 1)  # its constants are for all of them
         c.ints += [mask, len(c.floats)]
         c.floats += np.concatenate([turns, pose.translation, pose.scale], axis=1).ravel().tolist()
         c.floats += [*(pose.morphs.tolist() if M else ()), *[0.0] * (c.bank.layout.morphs - M)]

@@ -136,6 +136,7 @@ def compile_legs(
     for k in range(count):
         down = contacts[k] if contacts else constant(0.0, path)
         refs = [*refs, down, *(constant(v, path) for v in (0.0, 0.0, 1.0, 0.0))]
+    c.name_joints(legs.pelvis, *(j for joints in legs.joints for j in joints))
     c.ints += [count, legs.pelvis, c.vectors, len(c.floats), memory, header, what]
     c.ints += [j for joints in legs.joints for j in joints]
     c.floats += [stretch, radius, let_go, slow, low, most_turn, most_step, settle, most_tilt, most_drop]

@@ -81,6 +81,7 @@ class LookAt(Node, frozen=True):
         memory, header = (-1, 0) if self.speed is None else (c.keep_state(1 + 2 * LOOK_STATE), c.header())
         space = target_space(c, self.space, path, (target, False))
         index = len(c.ints)
+        c.name_joints(*joints, space)
         c.ints += [len(joints), c.vectors, len(c.floats), space, memory, header, *joints]
         c.floats += [*(float(v) for v in axis), limit, math.radians(self.speed or 0.0), *shares]
         return compile_procedural(c, at, self.source, self.weight, code=kernel.LOOK, index=index, refs=target)

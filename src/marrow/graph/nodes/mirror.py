@@ -54,6 +54,7 @@ class Mirror(Node, frozen=True):
         index = len(c.ints)
         morphs = np.arange(layout.morphs)
         morphs[: layout.M] = mirror.morph_partner
+        c.name_joints(len(c.skeleton) - 1)  # it looks on the other side: all are evaluated
         c.ints += [len(c.floats), *mirror.partner.tolist(), *mirror.scales.ravel().tolist(), *morphs.tolist()]
         rows = [mirror.turn.reshape(J, 16), mirror.linear.reshape(J, 9), rest.translation, rest.scale]
         c.floats += np.concatenate(rows, axis=1).astype(np.float32).ravel().tolist()

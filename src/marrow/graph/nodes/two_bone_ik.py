@@ -64,6 +64,7 @@ class TwoBoneIK(Node, frozen=True):
         pole = c.builder.vector(self.pole if self.pole is not None else (0.0, 0.0, 0.0), f"{path}.pole")
         space = target_space(c, self.space, path, (target, False), (pole, True))
         index = len(c.ints)
+        c.name_joints(upper, mid, tip, space)
         c.ints += [upper, mid, tip, c.vectors, len(c.floats), space]
         c.floats += [low, high, self.stretch, float(self.keep_rotation), float(self.pole is not None)]
         c.floats += bend_direction(c.skeleton, upper, mid, tip)

@@ -85,6 +85,7 @@ class OrientationWarp(Node, frozen=True):
         nothing = c.builder.value(0.0, path)
         turned = sorted([(pelvis, 1.0), *zip(spine, (-s for s in self.spine.values()))])
         index = len(c.ints)
+        c.name_joints(*(j for j, _ in turned))
         c.ints += [len(turned), c.vectors, len(c.floats), -1, -1, 0, *(j for j, _ in turned)]
         c.floats += [0.0, 1.0, 0.0, self.limit, 0.0, *(math.radians(share) for _, share in turned)]
         return compile_procedural(

@@ -145,7 +145,7 @@ apply_profile, apply_profile_morphs = block(emit_inertia, True), block(emit_iner
 def run_start(work, n, top, argument, time, weight):
     size, half, kept = row_size(work), 9 * work.Jp + work.Mp, work.memory[n]
     a1, b0, b1 = top + size, top + 2 * size, top + 3 * size
-    start.each(0, work.Jp, 16, work.Jp, work.stack, top, a1, b0, b1, weight, kept, argument, half)
+    start.each(0, work.lanes, 16, work.Jp, work.stack, top, a1, b0, b1, weight, kept, argument, half)
     start_morphs.each(
         10 * work.Jp, size, 16, work.stack, top, a1, b0, b1, weight, kept, argument - work.Jp, half
     )  # fmt: skip
@@ -153,7 +153,7 @@ def run_start(work, n, top, argument, time, weight):
 
 def run_inertia(work, n, top, argument, time, weight):
     half, kept = 9 * work.Jp + work.Mp, work.memory[n]
-    apply.each(0, work.Jp, 16, work.Jp, work.stack, top, kept, argument, half, time, weight, work.masks, 0)
+    apply.each(0, work.lanes, 16, work.Jp, work.stack, top, kept, argument, half, time, weight, work.masks, 0)
     apply_morphs.each(
         10 * work.Jp, row_size(work), 16, work.stack, top, kept, argument - work.Jp, half, time, weight, work.masks, 0
     )  # fmt: skip
@@ -171,7 +171,7 @@ def run_inertia_profile(work, n, top, at, time, weight):
     half, kept, first = 9 * work.Jp + work.Mp, work.memory[n], work.ints[at]
     mask, end = work.ints[at + 1] * (work.Jp + work.Mp), 10 * work.Jp
     apply_profile.each(
-        0, work.Jp, 16, work.Jp, work.stack, top, kept, first, half, time, weight, work.masks, mask
+        0, work.lanes, 16, work.Jp, work.stack, top, kept, first, half, time, weight, work.masks, mask
     )
     apply_profile_morphs.each(
         end, row_size(work), 16, work.stack, top, kept, first - work.Jp, half, time, weight, work.masks, mask - 9 * work.Jp

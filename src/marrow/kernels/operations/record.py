@@ -35,7 +35,12 @@ CONSTANTS: tuple[Argument, ...] = ("limb", "chain", "legs", "mirror", "model add
 
 
 class PoseWork(NamedTuple):
-    """All that programs work with: what every operation may read and write."""
+    """All that programs work with: what every operation may read and write.
+
+    Of the `Jp` numbers in a row of a pose the first `lanes` are evaluated, and `parents` has the joints among them: a level of
+    detail needs the first joints only. Lane formulas run over `lanes`, rows lie `Jp` apart. `instances` are those to evaluate, all
+    where it is empty; their outputs lie behind one another.
+    """
 
     start: Any
     ops: Any
@@ -58,8 +63,11 @@ class PoseWork(NamedTuple):
     out_pose: Any
     out_model: Any
     out_palette: Any
+    out_morphs: Any
+    instances: Any
     Jp: Any
     Mp: Any
+    lanes: Any
     depth: Any
     wanted: Any
 
@@ -68,8 +76,8 @@ PoseWork.KINDS = {  # type: ignore[attr-defined]
     "start": "i8[?]", "ops": (OPERATION, "?"), "rules": "i8[?]", "bank": "f4[?]", "clip_start": "i8[C]", "clip_frames": "i8[C]",
     "clip_rate": "f4[C]", "masks": "f4[?]", "parents": "i4[J]", "palette_joints": "i4[P]", "inverse_bind": "f4[?]",
     "memory": "*f4[?,?]", "vectors": "f4[?,?]", "ints": "i4[?]", "floats": "f4[?]", "stack": "*f4[?]", "local": "*f4[?]",
-    "model": "*f4[?]", "out_pose": "*f4[?]", "out_model": "*f4[?]", "out_palette": "*f4[?]", "Jp": "i8", "Mp": "i8",
-    "depth": "i8", "wanted": "i8",
+    "model": "*f4[?]", "out_pose": "*f4[?]", "out_model": "*f4[?]", "out_palette": "*f4[?]", "out_morphs": "*f4[?]", "instances": "i8[?]",
+    "Jp": "i8", "Mp": "i8", "lanes": "i8", "depth": "i8", "wanted": "i8",
 }  # fmt: skip
 
 
@@ -155,3 +163,13 @@ copy_lanes = block(_emit_copy)
 def row_size(work):
     """The numbers in a pose row."""
     return 10 * work.Jp + work.Mp
+
+
+def copy_pose(work, source, a, out, b):
+    """The joints of a pose row that are evaluated, and its morphs, from one place to another."""
+    if work.lanes == work.Jp:
+        copy_lanes.each(0, row_size(work), 16, source, a, out, b)
+        return
+    for r in range(10):
+        copy_lanes.each(0, work.lanes, 16, source, a + r * work.Jp, out, b + r * work.Jp)
+    copy_lanes.each(10 * work.Jp, row_size(work), 16, source, a, out, b)
