@@ -143,7 +143,9 @@ def test_between_the_clips_feet_keep_to_the_ground_and_speed_to_what_was_asked(m
     random."""
     rng = np.random.default_rng(0)
     wide, back, fast = SPEEDS["strafe_right"], -SPEEDS["walk_back"], SPEEDS["run"]
-    grid = np.stack(np.meshgrid(np.linspace(-wide, wide, 6), np.linspace(back, fast, 22)), axis=-1).reshape(-1, 2)
+    grid = np.stack(np.meshgrid(np.linspace(-wide, wide, 6), np.linspace(back, fast, 22)), axis=-1).reshape(
+        -1, 2
+    )
     near = rng.uniform([-0.3, -0.3], [0.3, 0.4], (20, 2))  # between standing and the slowest walks
     asked = np.concatenate([grid, near, rng.uniform([-wide, back], [wide, fast], (20, 2))])
     crowd = mw.Animator(mannequin, mw.samples.locomotion_graph(), count=len(asked))

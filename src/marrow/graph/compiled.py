@@ -72,10 +72,10 @@ class CompiledGraph:
     in order, `names` the paths of those that have a name.
 
     `depth` poses lie on the stack of a program at most, `pose_depth` on that of the last one, which gives the pose;
-    `longest` operations has one that gives a pose, `section` one that starts inertia; `memory` floats are kept per instance from one update to the next. `header` is the column of the
-    vectors where programs find how model space moved (-1: none asks), `world_vectors` are targets given in the world;
-    with `travels` instances go where their root goes; `keeps` says whether programs keep something, so that each must
-    run."""
+    `longest` operations has one that gives a pose, `section` one that starts inertia; `memory` floats are kept per
+    instance from one update to the next. `header` is the column of the vectors where programs find how model space
+    moved (-1: none asks), `world_vectors` are targets given in the world; with `travels` instances go where their
+    root goes; `keeps` says whether programs keep something, so that each must run."""
 
     graph: Graph
     character: Character

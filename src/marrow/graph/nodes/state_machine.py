@@ -95,6 +95,7 @@ class StateMachine(Node, frozen=True):
 
     def needs(self, needs: Needs) -> None:
         for transition in self.transitions:
+            needs.joints(*transition.profile)
             for text in transition.when:
                 needs.events.update(re.findall(r"\b(?:event|window)\s*\(\s*[\"']([^\"']+)", text))
 
@@ -103,10 +104,6 @@ class StateMachine(Node, frozen=True):
 
     def says(self) -> list[str]:
         return [*super().says(), *map(str, self.transitions)]
-
-    def needs(self, needs: Needs) -> None:
-        for transition in self.transitions:
-            needs.joints(*transition.profile)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c, path = compiler, at.path
