@@ -7,18 +7,22 @@ import marrow as mw
 from marrow.errors import MarrowError, ValidationError
 from marrow.graph import (
     ClipNode,
+    DistanceMatch,
     FootLock,
     FootPlacement,
     Graph,
     HeightField,
+    Mirror,
     Parameter,
     RootMotion,
     State,
     StateMachine,
+    StrideWarp,
     Transition,
     load_graph,
     save_graph,
 )
+from marrow.graph.compiler import check_alone
 from marrow.math import quaternion
 
 HERO = mw.samples.mannequin()
@@ -331,6 +335,16 @@ def test_graphs_with_feet_are_files(tmp_path):
     graph = Graph(RootMotion(FootPlacement(FootLock("walk", ("foot_l", "foot_r"), by="speed"), drop=0.2)))
     save_graph(graph, tmp_path / "feet.json")
     assert load_graph(tmp_path / "feet.json") == graph
+    for node in (
+        FootLock("walk"),
+        FootPlacement("walk"),
+        Mirror("walk"),
+        StrideWarp("walk", 1.0),
+        DistanceMatch("walk", 1.0),
+    ):
+        check_alone(Graph(RootMotion(node)))
+    with pytest.raises(MarrowError, match="radius"):
+        check_alone(Graph(FootLock("walk", radius=-1.0, contacts={"left": ("down", "up")})))
 
 
 def test_places_go_where_the_root_goes_and_where_they_are_put():

@@ -22,10 +22,12 @@ from marrow.model.skeleton import Skeleton
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
 
-__all__ = ["GROUND", "HOLD", "STRIDE", "Legs", "compile_legs", "find_legs", "sole_points"]
+__all__ = ["GROUND", "HOLD", "SOME_FOOT", "STRIDE", "Legs", "compile_legs", "find_legs", "sole_points"]
 
 Array = NDArray[Any]
 STRIDE, HOLD, GROUND = 1, 2, 4
+SOME_FOOT = "a foot"
+"""What placeholders have where a graph names no feet."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ def find_legs(c: Compiler, feet: tuple[str, ...], pelvis: str | None, path: str)
     if len(set(feet)) != len(feet):
         raise ValidationError(f"{path}.feet: expected joints, each once, got {feet}")
     found: list[tuple[int, int, int]] = []
+    if not feet and c.alone:
+        feet = (SOME_FOOT,)
     if not feet:
         from marrow.motion.rig import find_rig
 
