@@ -23,6 +23,7 @@ from marrow.model.clip import PATHS
 from marrow.motion.alignment import Driver
 from marrow.motion.arguments import flag, optional
 from marrow.motion.copying import copied, lost, same_rig
+from marrow.motion.expressions import with_expressions
 from marrow.motion.fitting import Fit, moved_joints
 from marrow.motion.followers import follow_limbs
 from marrow.motion.frames import clip_from_poses, frame_times, pack_uniform
@@ -149,7 +150,8 @@ class Retargeter(Fit):
         if self.exact:
             for names, what in zip(lost(clip, self.target), ("joints", "morphs")):
                 self._note_lost(clip, names, what)
-            return copied(clip, self.target)
+            made = copied(clip, self.target)
+            return made if self.target_character is None else with_expressions(made, self.target_character)
         if clip.additive:
             return self._additive(clip, rate)
         times = frame_times(clip, rate)
@@ -165,7 +167,8 @@ class Retargeter(Fit):
             follow_limbs(self.target, self.chains("target"), tracks, len(times))
         found = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
         packed = pack_uniform(times, [(j, path, v) for (j, path), v in tracks.items()], self._morphs(clip))
-        return clip.replace(skeleton=self.target, tracks=packed, rate=found)
+        made = clip.replace(skeleton=self.target, tracks=packed, rate=found)
+        return made if self.target_character is None else with_expressions(made, self.target_character)
 
     def _additive(self, clip: Clip, rate: float | None) -> Clip:
         """A difference, taken across as the difference it makes to the rest pose."""
