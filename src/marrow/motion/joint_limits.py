@@ -62,5 +62,7 @@ def limit_hints(
     for (side, word), angle in result.items():
         worst = int(np.argmin(angle))
         if (side, word) in source and angle[worst] < min(-WRONG, float(source[side, word].min()) - WORSE):
-            out.append(f"the {side} {word} bends {-angle[worst]:.0f} degrees the wrong way at {times[worst]:.2f} s")
+            out.append(
+                f"the {side} {word} bends {-angle[worst]:.0f} degrees the wrong way at {times[worst]:.2f} s"
+            )
     return tuple(out)

@@ -117,7 +117,7 @@ class Retargeter(Fit):
         for who, skeleton in zip(names, (self.source, self.target)):
             if not len(skeleton):
                 raise RetargetError(f"{who} has no skeleton: there are no joints that move")
-        moved = sorted(moved_joints(clip)) if clip is not None else None
+        moved = sorted(moved_joints(clip)) if clip is not None and len(clip.tracks) else None
         self.exact = map is None and scale is None and same_rig(self.source, self.target, moved)
         if self.exact:
             self.map = map_bones_by_name(self.source, self.target)
