@@ -161,8 +161,8 @@ class Retargeter(Fit):
         if self.map.humanoid:
             if contacts is True or (contacts == "auto" and not self.same_proportions):
                 plant_feet(self, pose, world, tracks, times)
-            if hands:
-                keep_hands(self, pose, world, tracks, times)
+            if hands and not keep_hands(self, pose, world, tracks, times):
+                self._lines.add("warning", "hands", "an arm has no hand here or there: hands are not kept")
             tracks |= self._twists(tracks)
             follow_limbs(self.target, self.chains("target"), tracks, len(times))
         found = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
