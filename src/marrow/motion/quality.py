@@ -77,9 +77,10 @@ class MotionQuality:
         )
 
 
-def down_points(points: FeetPoints) -> Array:
-    """Which heels and balls are on the ground, `(T, 2, 2)`."""
-    return np.asarray(points.height < TOUCHING * points.leg / LEG)
+def down_points(points: FeetPoints, planted: Array) -> Array:
+    """Which heels and balls are on the ground, `(T, 2, 2)`; of a foot that is, those that are planted too."""
+    down = points.height < TOUCHING * points.leg / LEG
+    return np.asarray(down | (planted & down.any(axis=-1, keepdims=True)))
 
 
 def foot_quality(
@@ -93,8 +94,9 @@ def foot_quality(
     ground: the source's, where a result is compared with it; found where left out. A foot slides when no point of it that
     is down stands: one that rolls or turns about its ball does not. `lowest (T, 2)` is how high the lowest part of each is,
     where more is known of it than its heel and ball."""
-    stands = carriers(points, planted_frames(points, times), times) if stands is None else stands
-    down = down_points(points) if down is None else down
+    if stands is None or down is None:
+        planted = planted_frames(points, times)
+        stands, down = carriers(points, planted, times), down_points(points, planted)
     level = points.place * [1.0, 0.0, 1.0]
     on_ground = down.any(axis=-1)
     slowest = np.where(down, speeds(level, times), np.inf).min(axis=-1)
@@ -122,7 +124,8 @@ def motion_quality(tool: Retargeter, clip: Clip, result: Clip) -> MotionQuality 
     before, after = sample(clip, times), sample(result, times)
     world = tool.world(before)
     theirs = source_points(tool, before, world)
-    stands = carriers(theirs, planted_frames(theirs, times), times)
+    planted = planted_frames(theirs, times)
+    stands, down = carriers(theirs, planted, times), down_points(theirs, planted)
     chains = tool.chains("target")
     mine = feet_points(tool.target, after, chains, tool.feet_t)
     here, there = to_model(tool.target, after), to_model(tool.source, before)
@@ -140,7 +143,6 @@ def motion_quality(tool: Retargeter, clip: Clip, result: Clip) -> MotionQuality 
                        for p, c in ((tool.rest_s.place, a), (rest, b))]  # fmt: skip
             gap = (was[:, a[2]] - was[:, a[0]]) / lengths[0] - (at[:, b[2]] - at[:, b[0]]) / lengths[1]
             reach = max(reach, float(np.linalg.norm(gap, axis=-1).max()))
-    down = down_points(theirs)
     lowest = theirs.height.min(axis=-1)
     if tool.soles_s is not None:
         up = quaternion.rotate(quaternion.conjugate(world), np.array([0.0, 1.0, 0.0]))
