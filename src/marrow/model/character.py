@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.math import affine, transform
 from marrow.model import _late, _validate
-from marrow.model._asset import Asset
+from marrow.model._asset import Asset, exchanged
 from marrow.model.clip import Clip
 from marrow.model.level import Level, Lod, prefix_clip, prefix_skeleton
 from marrow.model.material import Image, Material
@@ -107,9 +107,13 @@ def _check_mesh(mesh: Mesh, joints: int, channels: int, materials: int, variants
     for section in mesh.sections:
         for material in (section.material, *section.variants):
             if material is not None and not 0 <= material < materials:
-                raise ValidationError(f"{who}.sections: material {material} does not exist; there are {materials}")
+                raise ValidationError(
+                    f"{who}.sections: material {material} does not exist; there are {materials}"
+                )
         if section.variants and len(section.variants) != variants:
-            raise ValidationError(f"{who}.sections: {len(section.variants)} materials for {variants} variants")
+            raise ValidationError(
+                f"{who}.sections: {len(section.variants)} materials for {variants} variants"
+            )
     for target in mesh.morph_targets:
         if not 0 <= target.channel < channels:
             raise ValidationError(
@@ -337,7 +341,7 @@ class Character(Asset):
                     "dropped", "levels", "the levels of detail: they were made for other meshes"
                 )
                 changes.update(reduced=(), report=report + Report((line,)))
-        return replace(self, **changes)
+        return exchanged(self, changes)
 
     def converted(
         self,
