@@ -15,11 +15,12 @@ from marrow.math import affine, transform
 from marrow.model import _late, _validate
 from marrow.model._asset import Asset
 from marrow.model.clip import Clip
+from marrow.model.level import Level, Lod, prefix_clip, prefix_skeleton
 from marrow.model.material import Image, Material
 from marrow.model.mesh import Mesh, Section
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
-from marrow.report import Report
+from marrow.report import Report, ReportLine
 
 __all__ = ["Character", "Clips", "Palette"]
 
@@ -96,6 +97,27 @@ def _plain(place: str, value: Any) -> Any:
     raise ValidationError(f"Character.{place}: expected JSON-like data, got {type(value).__name__}")
 
 
+def _check_mesh(mesh: Mesh, joints: int, channels: int, materials: int, variants: int) -> None:
+    """A mesh must fit the skeleton and the materials of its character."""
+    who = f"Mesh({mesh.name!r})"
+    if len(mesh.joint_list) and not (mesh.joint_list.min() >= 0 and mesh.joint_list.max() < joints):
+        raise ValidationError(
+            f"{who}.joint_list: joint {int(mesh.joint_list.max())} is outside the skeleton's {joints}"
+        )
+    for section in mesh.sections:
+        for material in (section.material, *section.variants):
+            if material is not None and not 0 <= material < materials:
+                raise ValidationError(f"{who}.sections: material {material} does not exist; there are {materials}")
+        if section.variants and len(section.variants) != variants:
+            raise ValidationError(f"{who}.sections: {len(section.variants)} materials for {variants} variants")
+    for target in mesh.morph_targets:
+        if not 0 <= target.channel < channels:
+            raise ValidationError(
+                f"{who}.morph_targets: {target.name!r} is on channel {target.channel}, the skeleton has {channels} "
+                "morph channels"
+            )
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Character(Asset):
     """A skeleton with its meshes, clips, materials and images, and the importer's `report`.
@@ -105,6 +127,8 @@ class Character(Asset):
     - `variants`: names of material variants; see `with_variant`
     - `vrm`: what a VRM file says beyond its skeleton (licence, expressions, look-at, springs, ...), as plain data
     - `source`: the file it was loaded from; characters that differ in it alone are equal
+    - `reduced`: its coarser levels of detail, finest first; `levels` shows them as complete characters
+    - `lod`: the figures of the level that it is; its errors are zero for one that is no reduced level of another
     """
 
     skeleton: Skeleton
@@ -118,6 +142,8 @@ class Character(Asset):
     variants: tuple[str, ...] = ()
     vrm: dict[str, Any] = field(default_factory=dict)
     source: str = field(default="", compare=False)
+    reduced: tuple[Level, ...] = ()
+    lod: Lod = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         _validate.instance("Character", "skeleton", self.skeleton, Skeleton)
@@ -133,28 +159,16 @@ class Character(Asset):
         for clip in clips.values():
             if clip.skeleton is not self.skeleton and clip.skeleton.names != self.skeleton.names:
                 raise ValidationError(f"Character.clips: {clip.name!r} was made for another skeleton")
-        for mesh in meshes:
-            if len(mesh.joint_list) and not (mesh.joint_list.min() >= 0 and mesh.joint_list.max() < J):
-                raise ValidationError(
-                    f"Mesh({mesh.name!r}).joint_list: joint {int(mesh.joint_list.max())} is outside the skeleton's {J}"
-                )
-            for section in mesh.sections:
-                for material in (section.material, *section.variants):
-                    if material is not None and not 0 <= material < len(materials):
-                        raise ValidationError(
-                            f"Mesh({mesh.name!r}).sections: material {material} does not exist; there are "
-                            f"{len(materials)}"
-                        )
-                if section.variants and len(section.variants) != len(variants):
-                    raise ValidationError(
-                        f"Mesh({mesh.name!r}).sections: {len(section.variants)} materials for {len(variants)} variants"
-                    )
-            for target in mesh.morph_targets:
-                if not 0 <= target.channel < M:
-                    raise ValidationError(
-                        f"Mesh({mesh.name!r}).morph_targets: {target.name!r} is on channel {target.channel}, the "
-                        f"skeleton has {M} morph channels"
-                    )
+        reduced = _validate.items("Character", "reduced", self.reduced, Level)
+        for mesh in (*meshes, *(m for level in reduced for m in level.meshes)):
+            _check_mesh(mesh, J, M, len(materials), len(variants))
+        joints = [J, *(level.lod.joints for level in reduced)]
+        if joints != sorted(joints, reverse=True):
+            raise ValidationError(
+                f"Character.reduced: levels must not have more joints than the one before, got {joints}"
+            )
+        lod = Lod.of(meshes, J, error=0.0, mean_error=0.0) if self.lod is None else self.lod
+        _validate.instance("Character", "lod", lod, Lod)
         for material in materials:
             for slot, texture in material.textures.items():
                 if not 0 <= texture.image < len(images):
@@ -174,7 +188,41 @@ class Character(Asset):
             variants=variants,
             vrm=_plain("vrm", self.vrm),
             source=_validate.name("Character", "source", self.source),
+            reduced=reduced,
+            lod=lod,
         )
+
+    @cached_property
+    def levels(self) -> tuple[Character, ...]:
+        """The levels of detail, finest first; level 0 is the character itself, and all there is where none were made.
+
+        A level is a complete character. It has the first `lod.joints` joints, so a pose or a mask of the character serves
+        it cut short; it shares clips, materials and images.
+        """
+        made: list[Character] = [self]
+        for level in self.reduced:
+            skeleton = prefix_skeleton(self.skeleton, level.lod.joints)
+            clips = self.clips
+            if skeleton is not self.skeleton:
+                like = made[-1]
+                if len(like.skeleton) == len(skeleton):
+                    skeleton, clips = like.skeleton, like.clips
+                else:
+                    clips = Clips(prefix_clip(clip, skeleton) for clip in self.clips.values())
+            made.append(
+                Character(
+                    skeleton,
+                    level.meshes,
+                    clips,
+                    self.materials,
+                    self.images,
+                    self.name,
+                    level.report,
+                    variants=self.variants,
+                    lod=level.lod,
+                )
+            )
+        return tuple(made)
 
     @cached_property
     def palette(self) -> Palette:
@@ -276,7 +324,19 @@ class Character(Asset):
         raise UnknownNameError("mesh", name, [m.name for m in self.meshes])
 
     def replace(self, **changes: Any) -> Character:
-        """A character with some fields exchanged, validated again."""
+        """A character with some fields exchanged, validated again.
+
+        Levels of detail belong to a surface: with other `meshes` or another `skeleton` they go, unless `reduced` brings new
+        ones, and the report says so.
+        """
+        if ("meshes" in changes or "skeleton" in changes) and "reduced" not in changes:
+            changes.setdefault("lod", None)
+            if self.reduced:
+                report = changes.get("report", self.report)
+                line = ReportLine(
+                    "dropped", "levels", "the levels of detail: they were made for other meshes"
+                )
+                changes.update(reduced=(), report=report + Report((line,)))
         return replace(self, **changes)
 
     def converted(
@@ -310,6 +370,8 @@ class Character(Asset):
             parts.append(f"{len(self.clips)} clips")
         if self.materials:
             parts.append(f"{len(self.materials)} materials")
+        if self.reduced:
+            parts.append(f"{len(self.reduced) + 1} levels")
         if len(self.report):
             parts.append(f"{len(self.report)} report lines")
         return f"Character({self.name!r}, {', '.join(parts)})"
