@@ -107,9 +107,13 @@ def _check_mesh(mesh: Mesh, joints: int, channels: int, materials: int, variants
     for section in mesh.sections:
         for material in (section.material, *section.variants):
             if material is not None and not 0 <= material < materials:
-                raise ValidationError(f"{who}.sections: material {material} does not exist; there are {materials}")
+                raise ValidationError(
+                    f"{who}.sections: material {material} does not exist; there are {materials}"
+                )
         if section.variants and len(section.variants) != variants:
-            raise ValidationError(f"{who}.sections: {len(section.variants)} materials for {variants} variants")
+            raise ValidationError(
+                f"{who}.sections: {len(section.variants)} materials for {variants} variants"
+            )
     for target in mesh.morph_targets:
         if not 0 <= target.channel < channels:
             raise ValidationError(
@@ -297,8 +301,11 @@ class Character(Asset):
             chosen = section.variants[at] if section.variants else None
             return section if chosen is None else replace(section, material=chosen)
 
-        meshes = tuple(m.replace(sections=tuple(map(changed, m.sections))) for m in self.meshes)
-        return self.replace(meshes=meshes)
+        def dressed(meshes: tuple[Mesh, ...]) -> tuple[Mesh, ...]:
+            return tuple(m.replace(sections=tuple(map(changed, m.sections))) for m in meshes)
+
+        reduced = tuple(replace(level, meshes=dressed(level.meshes)) for level in self.reduced)
+        return self.replace(meshes=dressed(self.meshes), reduced=reduced, lod=self.lod)
 
     @property
     def vertex_count(self) -> int:
