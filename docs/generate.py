@@ -1,4 +1,5 @@
-"""Makes the generated pages: docs/benchmarks.md, the table in the README, and the pictures, from one run on this machine.
+"""Makes the generated pages: docs/benchmarks.md, docs/api.md, the table in the README, and the pictures, from one run on
+this machine.
 
 make docs
 """
@@ -55,6 +56,7 @@ def main() -> None:
                     f"| {contest['title']}, per {contest['unit']} | {report.in_words(first['best'])} | {other['name']} "
                     f"| {other['times_marrow']:.2f}x |"
                 )
+    subprocess.run([sys.executable, str(ROOT / "docs" / "api.py")], check=True)
     if "--no-pictures" not in sys.argv:
         subprocess.run([sys.executable, str(ROOT / "docs" / "pictures.py")], check=True)
     readme = ROOT / "README.md"

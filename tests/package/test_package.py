@@ -73,6 +73,7 @@ def test_errors_come_back_from_other_processes():
         errors.MissingExtraError("usd-core", "usd", "reading"),
         errors.ValidationError("wrong"),
         errors.OutOfRangeError("too far"),
+        errors.NotEnoughMemoryError("too large"),
         errors.GpuError("refused"),
         errors.NoAdapterError("none"),
         errors.DeviceLostError("lost"),

@@ -37,6 +37,8 @@ def facts_of(character: Character, file: str | Path) -> dict[str, Any]:
         },
         "vertices": character.vertex_count,
         "triangles": character.triangle_count,
+        "avatar": _avatar(character),
+        "variants": list(character.variants),
         "meshes": _meshes(character),
         "materials": [_material(material, character) for material in character.materials],
         "images": [
@@ -44,6 +46,22 @@ def facts_of(character: Character, file: str | Path) -> dict[str, Any]:
         ],
         "clips": [_clip(clip) for clip in character.clips.values()],
         "report": [{"kind": l.kind, "place": l.place, "message": l.message} for l in character.report],
+    }
+
+
+def _avatar(character: Character) -> dict[str, Any] | None:
+    """What a VRM says of itself; None for any other file."""
+    if not character.vrm:
+        return None
+    meta = character.vrm.get("meta")
+    meta = meta if isinstance(meta, dict) else {}
+    return {
+        "version": character.vrm.get("version"),
+        "name": meta.get("name"),
+        "authors": meta.get("authors"),
+        "license": meta.get("otherLicenseUrl") or meta.get("licenseUrl"),
+        "bones": len(character.skeleton.humanoid),
+        "expressions": list(character.vrm.get("expressions") or {}),
     }
 
 
@@ -124,6 +142,7 @@ def _clip(clip: Clip) -> dict[str, Any]:
         "joints": len(set(table["target"][table["path"] != 3].tolist())),
         "morphs": len(set(table["target"][table["path"] == 3].tolist())),
         "events": [{"time": e.time, "name": e.name} for e in clip.events],
+        "curves": [c.name for c in clip.curves],
         "additive": clip.additive,
     }
 

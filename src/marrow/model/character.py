@@ -84,19 +84,6 @@ class Palette(Asset):
         return len(self.joints)
 
 
-def _plain(place: str, value: Any) -> Any:
-    """A copy of JSON-like data; anything else is refused."""
-    if isinstance(value, dict):
-        if not all(isinstance(key, str) for key in value):
-            raise ValidationError(f"Character.{place}: keys must be text")
-        return {key: _plain(f"{place}.{key}", inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(place, inner) for inner in value]
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    raise ValidationError(f"Character.{place}: expected JSON-like data, got {type(value).__name__}")
-
-
 def _check_mesh(mesh: Mesh, joints: int, channels: int, materials: int, variants: int) -> None:
     """A mesh must fit the skeleton and the materials of its character."""
     who = f"Mesh({mesh.name!r})"
@@ -188,9 +175,9 @@ class Character(Asset):
             images=images,
             name=_validate.name("Character", "name", self.name),
             report=_validate.instance("Character", "report", self.report, Report),
-            extras=_plain("extras", self.extras),
+            extras=_validate.plain("Character", "extras", self.extras),
             variants=variants,
-            vrm=_plain("vrm", self.vrm),
+            vrm=_validate.plain("Character", "vrm", self.vrm),
             source=_validate.name("Character", "source", self.source),
             reduced=reduced,
             lod=lod,
@@ -301,8 +288,11 @@ class Character(Asset):
             chosen = section.variants[at] if section.variants else None
             return section if chosen is None else replace(section, material=chosen)
 
-        meshes = tuple(m.replace(sections=tuple(map(changed, m.sections))) for m in self.meshes)
-        return self.replace(meshes=meshes)
+        def dressed(meshes: tuple[Mesh, ...]) -> tuple[Mesh, ...]:
+            return tuple(m.replace(sections=tuple(map(changed, m.sections))) for m in meshes)
+
+        reduced = tuple(replace(level, meshes=dressed(level.meshes)) for level in self.reduced)
+        return self.replace(meshes=dressed(self.meshes), reduced=reduced, lod=self.lod)
 
     @property
     def vertex_count(self) -> int:

@@ -10,9 +10,9 @@ from marrow.model import Character
 __all__ = ["read", "write"]
 
 
-def write(character: Character, path: Path, *, compress: bool = False) -> None:
+def write(character: Character, path: Path, *, compress: bool | str = False) -> None:
     """Writes the character; a path that ends in `.gltf` gets its arrays in a `.bin` file beside it. `compress` packs
-    them by meshopt (`pip install 'marrow-engine[meshopt]'`).
+    them: `"meshopt"`, `"quantized"` (`pip install 'marrow-engine[meshopt]'`) or `"draco"` (`'marrow-engine[draco]'`).
     """
     # Reading is common and saving rare: the writer is imported when it is first needed.
     from marrow.io.gltf.writer import write as save
