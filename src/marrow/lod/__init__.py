@@ -10,12 +10,19 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from marrow.lod.building import build, measured
     from marrow.lod.mapping import joint_map
+    from marrow.lod.table import table
 
-__all__ = ["joint_map"]
+__all__ = ["build", "joint_map", "measured", "table"]
 
 # Each is imported when it is first asked for.
-_LATE = {"joint_map": "marrow.lod.mapping"}
+_LATE = {
+    "build": "marrow.lod.building",
+    "joint_map": "marrow.lod.mapping",
+    "measured": "marrow.lod.building",
+    "table": "marrow.lod.table",
+}
 
 
 def __getattr__(name: str) -> Any:
