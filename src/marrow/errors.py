@@ -11,9 +11,13 @@ from collections.abc import Iterable
 from typing import Any
 
 __all__ = [
+    "DeviceLostError",
     "FormatError",
+    "GpuError",
+    "GpuMemoryError",
     "MarrowError",
     "MissingExtraError",
+    "NoAdapterError",
     "OutOfRangeError",
     "ResourceLimitError",
     "UnknownNameError",
@@ -93,6 +97,22 @@ class MissingExtraError(MarrowError, ImportError):
 
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str]]:
         return type(self), (self.package, self.extra, self.purpose)
+
+
+class GpuError(MarrowError):
+    """Something the GPU or its driver refused; the message says what was asked of it."""
+
+
+class NoAdapterError(GpuError):
+    """There is no GPU that marrow can use, not even one in software; the message says what to install."""
+
+
+class DeviceLostError(GpuError):
+    """The GPU was reset, unplugged or given up. What lived in its memory is gone: make a new `gpu.Device`."""
+
+
+class GpuMemoryError(GpuError, MemoryError):
+    """The GPU has not that much memory, or allows no buffer of that size."""
 
 
 def _format_error(

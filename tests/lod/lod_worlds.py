@@ -93,7 +93,7 @@ def surface_points(positions: np.ndarray, triangles: np.ndarray, count: int, see
 
 
 def distances(points: np.ndarray, positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """How far points are from a surface, by trying every triangle: its plane where the point is above it, else its edges."""
+    """How far points are from a surface, by trying every triangle: its plane where a point is above it, or its edges."""
     corners = positions[triangles].astype(np.float64)
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
     n = np.cross(b - a, c - a)

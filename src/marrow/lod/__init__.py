@@ -11,17 +11,33 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from marrow.lod.building import build, measured
+    from marrow.lod.camera import Camera
     from marrow.lod.mapping import joint_map
+    from marrow.lod.select import Selection, Selector
     from marrow.lod.table import table
+    from marrow.lod.thresholds import with_screen_sizes
 
-__all__ = ["build", "joint_map", "measured", "table"]
+__all__ = [
+    "Camera",
+    "Selection",
+    "Selector",
+    "build",
+    "joint_map",
+    "measured",
+    "table",
+    "with_screen_sizes",
+]
 
 # Each is imported when it is first asked for.
 _LATE = {
+    "Camera": "marrow.lod.camera",
+    "Selection": "marrow.lod.select",
+    "Selector": "marrow.lod.select",
     "build": "marrow.lod.building",
     "joint_map": "marrow.lod.mapping",
     "measured": "marrow.lod.building",
     "table": "marrow.lod.table",
+    "with_screen_sizes": "marrow.lod.thresholds",
 }
 
 

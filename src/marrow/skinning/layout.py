@@ -21,7 +21,7 @@ from marrow.model.mesh import Mesh
 from marrow.model.morph import MorphTarget, target_weights
 from marrow.model.weights import limit_influences
 
-__all__ = ["Layout", "layout_of", "reordered"]
+__all__ = ["Layout", "bucket", "canonical", "layout_of", "reordered"]
 
 Array = NDArray[Any]
 LANES = 16
@@ -109,7 +109,7 @@ def _build(
         weights[rows, : mesh.influences] = mesh.weights
         at += mesh.vertex_count
 
-    ranges, starts, block_joints, block_weights, order = _bucket(joints, weights, lead_first)
+    ranges, starts, block_joints, block_weights, order = bucket(joints, weights, lead_first)
     positions = np.concatenate([m.positions for m in meshes]) if meshes else np.zeros((0, 3), np.float32)
     normals = _gathered(meshes, "normals", 3)
     tangents = _gathered(meshes, "tangents", 4)
@@ -162,7 +162,7 @@ def _lanes(values: Array, order: Array) -> Array:
     return aligned(np.ascontiguousarray(blocks.transpose(0, 2, 1)).ravel())
 
 
-def _canonical(joints: Array, weights: Array, lead_first: bool) -> tuple[Array, Array, Array]:
+def canonical(joints: Array, weights: Array, lead_first: bool) -> tuple[Array, Array, Array]:
     """Each vertex's joints in one order (ascending, or the heaviest first and the rest ascending), doubles merged,
     unused ones -1 at the end. Returns joints, weights and how many are used."""
     joints = np.where(weights > 0, joints, np.iinfo(np.int32).max)
@@ -188,7 +188,7 @@ def _canonical(joints: Array, weights: Array, lead_first: bool) -> tuple[Array, 
     return np.where(joints == none, -1, joints), weights, used
 
 
-def _bucket(joints: Array, weights: Array, lead_first: bool) -> tuple[Array, Array, Array, Array, Array]:
+def bucket(joints: Array, weights: Array, lead_first: bool) -> tuple[Array, Array, Array, Array, Array]:
     """Blocks of vertices: `ranges`, `joint_start`, `joints`, `weights` (flat) and the vertex of every lane."""
     V = len(joints)
     if V == 0:
@@ -199,7 +199,7 @@ def _bucket(joints: Array, weights: Array, lead_first: bool) -> tuple[Array, Arr
             np.zeros(0, np.float32),
             np.zeros(0, np.int64),
         )
-    joints, weights, used = _canonical(joints, weights, lead_first)
+    joints, weights, used = canonical(joints, weights, lead_first)
     order = np.lexsort((*joints.T[::-1], used))
     joints, weights, used = joints[order], weights[order], used[order]
     change = np.flatnonzero((joints[1:] != joints[:-1]).any(axis=1)) + 1

@@ -1,0 +1,151 @@
+"""`marrow bench gpu`: what skinning costs on this machine's GPU, pass by pass, next to the CPU's kernels."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow import samples
+from marrow.bench.harness import Contest
+from marrow.errors import GpuMemoryError
+from marrow.gpu import Clock, Device, Skinner
+from marrow.model import Character
+from marrow.skinning import skin, skinning_matrices
+
+__all__ = ["contests", "measurements"]
+
+Array = NDArray[Any]
+SOFTWARE_RATIO = 1.5
+"""On a software adapter, skinning may take this many times what the CPU's kernel takes."""
+PYTHON_SECONDS = 1e-3
+GOALS = {"positions": 1.2 * 0.24e-3, "positions, normals and tangents packed": 1.2 * 0.33e-3}
+"""Seconds for 1,000 mannequins on an NVIDIA H200."""
+
+
+def contests() -> list[Contest]:
+    """One mannequin from its matrices to finished vertices, on the GPU and on the CPU."""
+    device, found = Device.best(), []
+    for title, vectors in (("positions", False), ("positions, normals, tangents", True)):
+        who = plain(samples.mannequin(4))
+        matrices = walking(who, 8)
+        contest = Contest(f"{device.adapter}: one mannequin, {title}", "mannequin", 1)
+        contest.entries["marrow"] = turning(matrices, _on_the_gpu(Skinner(who, device, normals=vectors)))
+        contest.entries["marrow, CPU kernel"] = turning(matrices, _on_the_cpu(who, matrices[0], vectors))
+        if device.adapter.is_software:
+            contest.goals["marrow, CPU kernel"] = SOFTWARE_RATIO
+        found.append(contest)
+    return found
+
+
+def measurements() -> dict[str, Any]:
+    """Passes by the GPU's own clock, what Python takes, and crowds."""
+    device = Device.best()
+    count = 20 if device.adapter.is_software else 1000
+    out: dict[str, Any] = {"measured on": {str(device.adapter): ""}}
+    title = (
+        f"skinning {count:,} x {samples.mannequin(4).vertex_count:,} vertices, 4 influences, pass on the GPU"
+    )
+    out[title] = {
+        "positions": passes(device, plain(samples.mannequin(4)), count, normals=False),
+        "positions, normals and tangents packed": passes(
+            device, plain(samples.mannequin(4)), count, vectors="octahedral", weights=8
+        ),
+        "positions, normals and tangents as floats": passes(device, plain(samples.mannequin(4)), count),
+        "the same with 8 influences": passes(device, plain(samples.mannequin(8)), count),
+        "the same with morph targets": passes(device, samples.mannequin(8), count),
+        "dual quaternions, packed": passes(
+            device,
+            plain(samples.mannequin(4)),
+            count,
+            method="dual_quaternion",
+            vectors="octahedral",
+            weights=8,
+        ),
+    }
+    if not device.adapter.is_software:
+        out[title].update({f"at most, {name}": goal for name, goal in GOALS.items()})
+    out["Python's part of one update"] = {
+        "one mannequin": python_part(device, 1),
+        "at most": PYTHON_SECONDS,
+        f"{count:,} mannequins": python_part(device, count),
+    }
+    return out
+
+
+def plain(character: Character) -> Character:
+    """The character without morph targets."""
+    return character.replace(meshes=tuple(m.replace(morph_targets=()) for m in character.meshes))
+
+
+def walking(character: Character, count: int) -> Array:
+    """Skinning matrices `(N, P, 3, 4)` of so many moments of a walk."""
+    clip = character.clips["Walk"] if "Walk" in character.clips else character.clips[0]
+    poses = clip.sample(np.linspace(0, clip.duration, count))
+    matrices: Array = skinning_matrices(character.palette, character.skeleton.to_model(poses))
+    return matrices
+
+
+def turning(values: Array, call: Callable[[Array], Any]) -> Callable[[], Any]:
+    """Calls with the next of some values each time, so that nothing is left out for being the same as before."""
+    at = 0
+
+    def run() -> Any:
+        nonlocal at
+        at = (at + 1) % len(values)
+        return call(values[at])
+
+    return run
+
+
+def _on_the_gpu(skinner: Skinner) -> Callable[[Array], None]:
+    def run(matrices: Array) -> None:
+        skinner.update(matrices)
+        skinner.device.wait()
+
+    return run
+
+
+def _on_the_cpu(character: Character, matrices: Array, vectors: bool) -> Callable[[Array], Any]:
+    out = skin(character, matrices, normals=vectors)
+    return lambda m: skin(character, m, normals=vectors, out=out)
+
+
+def passes(device: Device, character: Character, count: int, **options: Any) -> float | str:
+    """The best of several times for the skinning pass of so many instances; by the GPU's clock where it has one."""
+    matrices = walking(character, count)
+    try:
+        skinner = Skinner(character, device, **options)
+        skinner.update(matrices)
+    except GpuMemoryError as error:
+        return f"not measured: {error}"
+    device.wait()
+    best = np.inf
+    clock = Clock(device) if device.has_timestamps else None
+    for _ in range(12):
+        if clock is not None:
+            skinner.update(matrices, changed=True, timer=clock)
+            best = min(best, sum(clock.seconds().values()))
+        else:
+            start = time.perf_counter()
+            skinner.update(matrices, changed=True)
+            device.wait()
+            best = min(best, time.perf_counter() - start)
+    return float(best)
+
+
+def python_part(device: Device, count: int) -> float:
+    """Seconds until `update` returns, the GPU being idle before."""
+    character = samples.mannequin(4)
+    skinner, best = Skinner(character, device), np.inf
+    matrices = walking(character, 2 * count)
+    for i in range(40):
+        part = matrices[(i % 2) * count :][:count]
+        device.wait()
+        start = time.perf_counter()
+        skinner.update(part if count > 1 else part[0], changed=True if count > 1 else None)
+        best = min(best, time.perf_counter() - start)
+    return float(best)

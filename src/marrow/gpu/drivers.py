@@ -1,0 +1,108 @@
+"""Loading wgpu, and finding drivers that the Vulkan loader does not find by itself.
+
+Containers for computing often have only half of NVIDIA's driver: the loader's entry for it (`libGLX_nvidia`) fails for want
+of X11 libraries and no GPU is found, though `libEGL_nvidia` next to it would do. A driver file that names that library,
+written into the cache folder, finds the GPU.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from marrow.errors import MissingExtraError
+
+__all__ = ["find_adapters", "load_wgpu"]
+
+NVIDIA = "libEGL_nvidia.so.0"
+_NVIDIA_VENDOR = 0x10DE
+
+
+def load_wgpu() -> Any:
+    """The module `wgpu`, or the error that says how to install it."""
+    try:
+        return importlib.import_module("wgpu")
+    except ImportError as error:
+        raise MissingExtraError("wgpu", "gpu", "marrow.gpu") from error
+
+
+def find_adapters() -> list[Any]:
+    """Every adapter that wgpu reaches; asks a second time when NVIDIA's driver needs help to be found."""
+    wgpu = load_wgpu()
+    found = _enumerate(wgpu)
+    if not _has_nvidia(found) and _is_loadable(NVIDIA):
+        variables = _point_to(NVIDIA, alone=not any(a.info["backend_type"] == "Vulkan" for a in found))
+        if variables:
+            os.environ.update(variables)
+            _forget_instance()
+            found = _enumerate(wgpu)
+    return found
+
+
+def _enumerate(wgpu: Any) -> list[Any]:
+    with _runtime_folder():
+        return list(wgpu.gpu.enumerate_adapters_sync())
+
+
+@contextlib.contextmanager
+def _runtime_folder() -> Iterator[None]:
+    """Without XDG_RUNTIME_DIR, as in containers, looking for OpenGL writes a line of complaint for every attempt."""
+    if not sys.platform.startswith("linux") or os.environ.get("XDG_RUNTIME_DIR"):
+        yield
+        return
+    os.environ["XDG_RUNTIME_DIR"] = tempfile.gettempdir()
+    try:
+        yield
+    finally:
+        del os.environ["XDG_RUNTIME_DIR"]
+
+
+def _has_nvidia(found: list[Any]) -> bool:
+    return any(a.info["vendor_id"] == _NVIDIA_VENDOR and a.info["backend_type"] == "Vulkan" for a in found)
+
+
+def _is_loadable(library: str) -> bool:
+    if not sys.platform.startswith("linux"):
+        return False
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
+
+
+def _point_to(library: str, *, alone: bool) -> dict[str, str]:
+    """Variables that lead the Vulkan loader to a driver's library; none where the user set some already."""
+    if any(os.environ.get(v) for v in ("VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES")):
+        return {}
+    from marrow.io import cache
+
+    text = json.dumps(
+        {"file_format_version": "1.0.1", "ICD": {"library_path": library, "api_version": "1.3.0"}}
+    )
+    for folder in (cache.folder(), Path(tempfile.gettempdir()) / f"marrow-{os.getuid()}"):
+        if folder is None:
+            continue
+        path = folder / "vulkan" / "nvidia_icd.json"
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        except OSError:
+            continue
+        names = ("VK_DRIVER_FILES", "VK_ICD_FILENAMES") if alone else ("VK_ADD_DRIVER_FILES",)
+        return dict.fromkeys(names, str(path))
+    return {}
+
+
+def _forget_instance() -> None:
+    """Lets wgpu ask the Vulkan loader anew. Devices made before stay as they are."""
+    helpers: Any = importlib.import_module("wgpu.backends.wgpu_native._helpers")
+    helpers._the_instance = None

@@ -1,0 +1,155 @@
+// Palette matrices as unit dual quaternions and stretches about the joints' bind positions: `dual_quaternions` of the
+// CPU's kernels. A row of `duals`: (kind, scale that all share, 0, 0), then two vectors for each joint, then three.
+struct Sizes { rows: u32, palette: u32, used: u32, first: u32, first_dual: u32 }
+@group(0) @binding(0) var<uniform> sizes: Sizes;
+@group(0) @binding(1) var<storage, read> matrices: array<vec4f>;
+@group(0) @binding(2) var<storage, read> pivots: array<vec4f>;  // w: whether any vertex uses the joint
+@group(0) @binding(3) var<storage, read> which: array<vec2u>;   // row of matrices, row of duals
+@group(0) @binding(4) var<storage, read_write> duals: array<vec4f>;
+
+var<workgroup> shared_scale: atomic<u32>;
+var<workgroup> kind: atomic<u32>;
+
+fn determinant3(x: vec3f, y: vec3f, z: vec3f) -> f32 { return dot(x, cross(y, z)); }
+
+// The mean square of the lengths of the columns, and how far the matrix is from turning and scaling all ways alike.
+fn likeness(x: vec3f, y: vec3f, z: vec3f) -> vec2f {
+  let a = vec3f(x.x, y.x, z.x);
+  let b = vec3f(x.y, y.y, z.y);
+  let c = vec3f(x.z, y.z, z.z);
+  let own = vec3f(dot(a, a), dot(b, b), dot(c, c));
+  let square = (own.x + own.y + own.z) / 3.0;
+  let off = abs(own - square);
+  let cross_terms = abs(vec3f(dot(a, b), dot(a, c), dot(b, c)));
+  return vec2f(square, max(max(max(off.x, off.y), off.z), max(max(cross_terms.x, cross_terms.y), cross_terms.z)));
+}
+
+// The quaternion of a rotation, its largest component first.
+fn shepperd(x: vec3f, y: vec3f, z: vec3f) -> vec4f {
+  let tr = x.x + y.y + z.z;
+  var q: vec4f;
+  if (tr >= x.x && tr >= y.y && tr >= z.z) { q = vec4f(z.y - y.z, x.z - z.x, y.x - x.y, 1.0 + tr); }
+  else if (x.x >= y.y && x.x >= z.z) { q = vec4f(1.0 + x.x - y.y - z.z, x.y + y.x, x.z + z.x, z.y - y.z); }
+  else if (y.y >= z.z) { q = vec4f(x.y + y.x, 1.0 - x.x + y.y - z.z, y.z + z.y, x.z - z.x); }
+  else { q = vec4f(x.z + z.x, y.z + z.y, 1.0 - x.x - y.y + z.z, y.x - x.y); }
+  return normalize(q);
+}
+
+// The nearest rotation: the top eigenvector of Horn's symmetric matrix, by Jacobi sweeps.
+fn nearest(x: vec3f, y: vec3f, z: vec3f) -> vec4f {
+  var a = array<vec4f, 4>(
+    vec4f(x.x - y.y - z.z, x.y + y.x, x.z + z.x, z.y - y.z),
+    vec4f(x.y + y.x, y.y - x.x - z.z, y.z + z.y, x.z - z.x),
+    vec4f(x.z + z.x, y.z + z.y, z.z - x.x - y.y, y.x - x.y),
+    vec4f(z.y - y.z, x.z - z.x, y.x - x.y, x.x + y.y + z.z));
+  var v = array<vec4f, 4>(
+    vec4f(1.0, 0.0, 0.0, 0.0), vec4f(0.0, 1.0, 0.0, 0.0), vec4f(0.0, 0.0, 1.0, 0.0), vec4f(0.0, 0.0, 0.0, 1.0));
+  for (var sweep = 0; sweep < 12; sweep++) {
+    let size = a[0].x * a[0].x + a[1].y * a[1].y + a[2].z * a[2].z + a[3].w * a[3].w;
+    let off = a[1].x * a[1].x + dot(a[2].xy, a[2].xy) + dot(a[3].xyz, a[3].xyz);
+    if (!(off > 1e-16 * size)) { break; }
+    for (var p = 0; p < 3; p++) {
+      for (var r = p + 1; r < 4; r++) {
+        if (abs(a[p][r]) > 1e-30) {
+          let theta = (a[r][r] - a[p][p]) / (2.0 * a[p][r]);
+          var t = 1.0 / (abs(theta) + sqrt(theta * theta + 1.0));
+          if (abs(theta) > 1e15) { t = 0.5 / abs(theta); }
+          t = select(t, -t, theta < 0.0);
+          let c = inverseSqrt(t * t + 1.0);
+          let s = t * c;
+          for (var k = 0; k < 4; k++) {
+            let m = a[k][p];
+            let n = a[k][r];
+            a[k][p] = c * m - s * n;
+            a[k][r] = s * m + c * n;
+          }
+          let m = a[p];
+          let n = a[r];
+          a[p] = c * m - s * n;
+          a[r] = s * m + c * n;
+          for (var k = 0; k < 4; k++) {
+            let m = v[k][p];
+            let n = v[k][r];
+            v[k][p] = c * m - s * n;
+            v[k][r] = s * m + c * n;
+          }
+        }
+      }
+    }
+  }
+  var best = 3;
+  for (var i = 0; i < 3; i++) { if (a[i][i] > a[best][best]) { best = i; } }
+  return normalize(vec4f(v[0][best], v[1][best], v[2][best], v[3][best]));
+}
+
+fn turned(q: vec4f, v: vec3f) -> vec3f { return v + 2.0 * cross(q.xyz, cross(q.xyz, v) + q.w * v); }
+
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
+  let row = which[sizes.first + group.x];
+  let base = row.x * sizes.palette * 3u;
+  let out = row.y * (1u + sizes.palette * 5u);
+  // Whether all joints that are used share a scale: the first one's.
+  let f = base + sizes.used * 3u;
+  let square = likeness(matrices[f].xyz, matrices[f + 1u].xyz, matrices[f + 2u].xyz).x;
+  if (lane == 0u) { atomicStore(&shared_scale, 1u); atomicStore(&kind, 0u); }
+  workgroupBarrier();
+  for (var p = lane; p < sizes.palette; p += 64u) {
+    if (pivots[p].w != 0.0) {
+      let m = base + p * 3u;
+      let x = matrices[m].xyz;
+      let y = matrices[m + 1u].xyz;
+      let z = matrices[m + 2u].xyz;
+      let like = likeness(x, y, z);
+      if (!(determinant3(x, y, z) > 0.0 && like.y + abs(like.x - square) <= 1e-4 * square)) {
+        atomicStore(&shared_scale, 0u);
+      }
+    }
+  }
+  workgroupBarrier();
+  var sigma = 1.0;
+  if (atomicLoad(&shared_scale) == 1u && abs(sqrt(square) - 1.0) > 1e-5) { sigma = sqrt(square); }
+  for (var p = lane; p < sizes.palette; p += 64u) {
+    let m = base + p * 3u;
+    var x = matrices[m].xyz / sigma;
+    var y = matrices[m + 1u].xyz / sigma;
+    var z = matrices[m + 2u].xyz / sigma;
+    let place = sigma * pivots[p].xyz;
+    let like = likeness(x, y, z);
+    let sign = select(1.0, -1.0, determinant3(x, y, z) < 0.0);
+    var q: vec4f;
+    var sx: vec3f;
+    var sy: vec3f;
+    var sz: vec3f;
+    if (sign > 0.0 && determinant3(x, y, z) > 0.0 && like.y < 4e-6 * like.x) {
+      let scale = select(sqrt(like.x), 1.0, abs(like.x - 1.0) < 4e-6);
+      q = shepperd(x / scale, y / scale, z / scale);
+      sx = vec3f(scale, 0.0, 0.0);
+      sy = vec3f(0.0, scale, 0.0);
+      sz = vec3f(0.0, 0.0, scale);
+      if (sigma * scale != 1.0) { atomicStore(&kind, 1u); }
+    } else {
+      q = nearest(sign * x, sign * y, sign * z);
+      // What is left when the turn is taken back, made symmetric.
+      let back = vec4f(-q.xyz, q.w);
+      let cx = turned(back, vec3f(x.x, y.x, z.x));
+      let cy = turned(back, vec3f(x.y, y.y, z.y));
+      let cz = turned(back, vec3f(x.z, y.z, z.z));
+      sx = vec3f(cx.x, cy.x, cz.x);
+      sy = vec3f(cy.x, cy.y, cz.y);
+      sz = vec3f(cz.x, cz.y, cz.z);
+      atomicStore(&kind, 1u);
+    }
+    let offset = place - vec3f(dot(sx, place), dot(sy, place), dot(sz, place));
+    let t = vec3f(matrices[m].w, matrices[m + 1u].w, matrices[m + 2u].w) - turned(q, offset);
+    let d = out + 1u + p * 2u;
+    duals[d] = q;
+    duals[d + 1u] = 0.5 * vec4f(t * q.w + cross(t, q.xyz), -dot(t, q.xyz));
+    let s = out + 1u + sizes.palette * 2u + p * 3u;
+    duals[s] = vec4f(sigma * sx, offset.x);
+    duals[s + 1u] = vec4f(sigma * sy, offset.y);
+    duals[s + 2u] = vec4f(sigma * sz, offset.z);
+  }
+  workgroupBarrier();
+  if (lane == 0u) { duals[out] = vec4f(f32(atomicLoad(&kind)), sigma, 0.0, 0.0); }
+}

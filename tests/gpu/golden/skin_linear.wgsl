@@ -1,0 +1,127 @@
+struct SkinPart {
+  first: u32,        // vertex of the surface where this part begins
+  count: u32,        // vertices of this part
+  vertices: u32,     // vertices of the whole surface
+  palette: u32,      // entries of a palette
+  targets: u32,      // morph targets of the whole surface
+  records: u32,      // word of skin_mesh where the vertices begin
+  morphs: u32,       // word where their morph lists begin
+  table: u32,        // word where their table of joints begins
+  entry: u32,        // first of the entries to work on
+  entry_count: u32,  // how many
+  batch: u32,        // how many of them an invocation does
+  unused: vec4u,
+}
+
+struct Skinned { position: vec3f, normal: vec3f, tangent: vec4f }
+
+struct SkinVertex {
+  position: vec3f, normal: vec3f, tangent: vec4f, share: f32,
+  number: u32, at: u32, joints: vec4u, weights: vec4f,
+}
+
+struct SkinRows { x: vec4f, y: vec4f, z: vec4f }
+
+struct SkinDual { real: vec4f, dual: vec4f }
+
+@group(0) @binding(0) var<uniform> part: SkinPart;
+@group(0) @binding(1) var<storage, read> skin_mesh: array<u32>;
+@group(0) @binding(2) var<storage, read> skin_matrices: array<vec4f>;
+
+fn skin_joints(at: u32) -> vec4u { return unpack4xU8(skin_mesh[at]); }
+
+fn skin_weights(at: u32) -> vec4f { return bitcast<vec4f>(vec4u(skin_mesh[at], skin_mesh[at + 1u], skin_mesh[at + 2u], skin_mesh[at + 3u])); }
+
+fn skin_vertex(number: u32) -> SkinVertex {
+  var v: SkinVertex;
+  v.number = number;
+  let at = part.records + number * 15u;
+  v.position = bitcast<vec3f>(vec3u(skin_mesh[at + 0u], skin_mesh[at + 1u], skin_mesh[at + 2u]));
+  v.normal = bitcast<vec3f>(vec3u(skin_mesh[at + 3u], skin_mesh[at + 4u], skin_mesh[at + 5u]));
+  v.tangent = bitcast<vec4f>(vec4u(skin_mesh[at + 6u], skin_mesh[at + 7u], skin_mesh[at + 8u], skin_mesh[at + 9u]));
+  v.at = at + 10u;
+  v.joints = skin_joints(v.at);
+  v.weights = skin_weights(v.at + 1u);
+  return v;
+}
+
+fn skin_blend_matrices(v: SkinVertex, rows: vec4u) -> SkinRows {
+  let b = rows.x * part.palette * 3u;
+  var r = SkinRows(vec4f(0.0), vec4f(0.0), vec4f(0.0));
+  let j = v.joints;
+  let w = v.weights;
+  r = SkinRows(r.x + w.x * skin_matrices[b + j.x * 3u], r.y + w.x * skin_matrices[b + j.x * 3u + 1u], r.z + w.x * skin_matrices[b + j.x * 3u + 2u]);
+  r = SkinRows(r.x + w.y * skin_matrices[b + j.y * 3u], r.y + w.y * skin_matrices[b + j.y * 3u + 1u], r.z + w.y * skin_matrices[b + j.y * 3u + 2u]);
+  r = SkinRows(r.x + w.z * skin_matrices[b + j.z * 3u], r.y + w.z * skin_matrices[b + j.z * 3u + 1u], r.z + w.z * skin_matrices[b + j.z * 3u + 2u]);
+  r = SkinRows(r.x + w.w * skin_matrices[b + j.w * 3u], r.y + w.w * skin_matrices[b + j.w * 3u + 1u], r.z + w.w * skin_matrices[b + j.w * 3u + 2u]);
+  return r;
+}
+
+fn skin_linear(v: SkinVertex, m: SkinRows) -> Skinned {
+  var r: Skinned;
+  let x1 = fma(fma(-m.y.y, m.z.x, m.y.x * m.z.y), v.normal.z, fma(fma(-m.y.x, m.z.z, m.y.z * m.z.x), v.normal.y, fma(-m.y.z, m.z.y, m.y.y * m.z.z) * v.normal.x));
+  let x2 = fma(fma(-m.z.y, m.x.x, m.z.x * m.x.y), v.normal.z, fma(fma(-m.z.x, m.x.z, m.z.z * m.x.x), v.normal.y, fma(-m.z.z, m.x.y, m.z.y * m.x.z) * v.normal.x));
+  let x3 = fma(fma(-m.x.y, m.y.x, m.x.x * m.y.y), v.normal.z, fma(fma(-m.x.x, m.y.z, m.x.z * m.y.x), v.normal.y, fma(-m.x.z, m.y.y, m.x.y * m.y.z) * v.normal.x));
+  let x4 = fma(x3, x3, fma(x2, x2, x1 * x1));
+  let x5 = select(1.0 / sqrt(x4), 0.0, x4 == 0.0);
+  let x6 = x1 * x5;
+  let x7 = x2 * x5;
+  let x8 = x3 * x5;
+  let x9 = fma(m.x.z, v.tangent.z, fma(m.x.y, v.tangent.y, m.x.x * v.tangent.x));
+  let x10 = fma(m.y.z, v.tangent.z, fma(m.y.y, v.tangent.y, m.y.x * v.tangent.x));
+  let x11 = fma(m.z.z, v.tangent.z, fma(m.z.y, v.tangent.y, m.z.x * v.tangent.x));
+  let x12 = fma(x8, x11, fma(x7, x10, x6 * x9));
+  let x13 = fma(-x6, x12, x9);
+  let x14 = fma(-x7, x12, x10);
+  let x15 = fma(-x8, x12, x11);
+  let x16 = fma(x15, x15, fma(x14, x14, x13 * x13));
+  let x17 = select(1.0 / sqrt(x16), 0.0, x16 == 0.0);
+  r.position.x = fma(m.x.z, v.position.z, fma(m.x.y, v.position.y, fma(m.x.x, v.position.x, m.x.w)));
+  r.position.y = fma(m.y.z, v.position.z, fma(m.y.y, v.position.y, fma(m.y.x, v.position.x, m.y.w)));
+  r.position.z = fma(m.z.z, v.position.z, fma(m.z.y, v.position.y, fma(m.z.x, v.position.x, m.z.w)));
+  r.normal.x = x6;
+  r.normal.y = x7;
+  r.normal.z = x8;
+  r.tangent.x = x13 * x17;
+  r.tangent.y = x14 * x17;
+  r.tangent.z = x15 * x17;
+  r.tangent.w = v.tangent.w;
+  return r;
+}
+
+fn skin_carried(vertex: SkinVertex, rows: vec4u) -> Skinned {
+  let v = vertex;
+  return skin_linear(v, skin_blend_matrices(v, rows));
+}
+
+fn skin(vertex: u32, row: u32) -> Skinned {
+  return skin_carried(skin_vertex(vertex), vec4u(row));
+}
+
+@group(0) @binding(3) var<storage, read> entries: array<vec4u>;
+@group(0) @binding(4) var<storage, read_write> positions: array<f32>;
+@group(0) @binding(5) var<storage, read_write> normals: array<f32>;
+@group(0) @binding(6) var<storage, read_write> tangents: array<f32>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  if (id.x >= part.count) { return; }
+  let vertex = skin_vertex(id.x);
+  let first = id.y * part.batch;
+  let last = min(first + part.batch, part.entry_count);
+  for (var k = first; k < last; k++) {
+    let rows = entries[part.entry + k];
+    let s = skin_carried(vertex, rows);
+    let at = rows.y * part.vertices + part.first + id.x;
+    positions[at * 3u + 0u] = s.position.x;
+    positions[at * 3u + 1u] = s.position.y;
+    positions[at * 3u + 2u] = s.position.z;
+    normals[at * 3u + 0u] = s.normal.x;
+    normals[at * 3u + 1u] = s.normal.y;
+    normals[at * 3u + 2u] = s.normal.z;
+    tangents[at * 4u + 0u] = s.tangent.x;
+    tangents[at * 4u + 1u] = s.tangent.y;
+    tangents[at * 4u + 2u] = s.tangent.z;
+    tangents[at * 4u + 3u] = s.tangent.w;
+  }
+}

@@ -1,0 +1,29 @@
+"""The shaders that are kept under test as text: `python tests/gpu/shaders.py --write` keeps new ones."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from marrow.gpu.passes import MORPH_WEIGHTS, SPLIT
+from marrow.gpu.skin_source import Variant, compute_source
+
+FOLDER = Path(__file__).resolve().parent / "golden"
+
+
+def shaders() -> dict[str, str]:
+    plain = Variant("linear", 2, 1, 8, 32)
+    packed = Variant("blended", 2, 2, 8, 8, table=True, octahedral=True, morphs=True)
+    dual = Variant("dual_quaternion", 2, 1, 16, 16)
+    return {
+        "skin_linear.wgsl": compute_source(plain),
+        "skin_dual_quaternion.wgsl": compute_source(dual),
+        "skin_blended_packed.wgsl": compute_source(packed),
+        "morph_weights.wgsl": MORPH_WEIGHTS,
+        "dual_quaternions.wgsl": SPLIT,
+    }
+
+
+if __name__ == "__main__" and "--write" in sys.argv:
+    for name, text in shaders().items():
+        (FOLDER / name).write_text(text)
