@@ -65,10 +65,9 @@ def _lizard() -> Character:
 
 
 def _limited(character: Character, influences: int) -> Character:
-    meshes = tuple(limit_influences(m, influences).mesh for m in character.meshes)
-    if all(a is b for a, b in zip(meshes, character.meshes)):
+    if influences >= character.lod.influences:
         return character
-    return character.replace(meshes=meshes)
+    return character.with_meshes(lambda mesh: limit_influences(mesh, influences).mesh)
 
 
 def mannequin(influences: int = 8) -> Character:
