@@ -6,9 +6,9 @@ import dataclasses
 
 import numpy as np
 import pytest
+from lod_worlds import arm
 
 import marrow as mw
-from lod_worlds import arm
 from surroundings import needed
 
 needed("meshoptimizer")
