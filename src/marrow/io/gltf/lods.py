@@ -1,7 +1,8 @@
 """`MSFT_lod`: nodes that stand for another one when it is far away, read and written as levels of detail.
 
-A node with a mesh names the nodes of its coarser levels. They are no part of the scene. A mesh whose node names none is the
-same at every level. What the extension has no words for, joints and errors, is noted in the extras of the scene.
+A node with a mesh names the nodes of its coarser levels. They are no part of the scene. A mesh whose node names none
+is the same at every level. What the extension has no words for, joints and errors, is noted in the extras of the
+scene.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class _Coverage(Struct, gc=False):
 
 @dataclass(slots=True)
 class Lods:
-    """The nodes that stand for others: `of[n]` are the levels of node `n`, finest first; `coverage` is how much of the screen
-    each level fills at least, where the file says so."""
+    """The nodes that stand for others: `of[n]` are the levels of node `n`, finest first; `coverage` is how much of
+    the screen each level fills at least, where the file says so."""
 
     of: dict[int, list[int]] = field(default_factory=dict)
     coverage: list[float] = field(default_factory=list)
@@ -102,7 +103,9 @@ class Lods:
             return LevelNote(joints)
         scale = ctx.scale
         note = noted[level]
-        error, mean, size = (None if v is None else v * scale for v in (note.error, note.mean_error, note.size))
+        error, mean, size = (
+            None if v is None else v * scale for v in (note.error, note.mean_error, note.size)
+        )
         return LevelNote(note.joints, error, mean, size, note.screen_size)
 
 

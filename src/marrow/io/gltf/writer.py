@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import struct
+import warnings
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -279,6 +280,13 @@ class _Scene:
 
     def _place_levels(self, character: Character) -> None:
         """A node outside the scene for every mesh at every coarser level, named by the node it stands for."""
+        for level in character.reduced:
+            lost = {m.name for m in level.meshes} - {m.name for m in character.meshes}
+            if lost:
+                names = ", ".join(map(repr, sorted(lost)))
+                warnings.warn(
+                    f"a level of detail has meshes the character has not: {names}; left out", stacklevel=6
+                )
         sizes = [level.lod.screen_size for level in character.reduced]
         for i, (mesh, n) in enumerate(zip(character.meshes, self.places)):
             ids = []
