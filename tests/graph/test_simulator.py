@@ -17,9 +17,9 @@ def lifted(clip, times, values):
 
 
 STICK = character(
-    lifted(gait("walk", 1.0, 0.13, 0.57, 1.0), [0, 0.31, 0.8], [0, 0.9, 0.2]), gait("run", 0.61, 0.11, 0.43, 2.0), gait("limp", 1.47, 0.31, 1.29, 0.7),
-    lifted(ramp("up", 0, 1, 0.83, ((0.291, "a"), (0.77, "b"))), [0.1, 0.9], [0.3, 1.1]),
-    ramp("down", 3, 1, 0.37, ((0.05, "c"),)), still("zero"),
+    lifted(gait("walk", 1.0, 0.13, 0.57, 1.0), [0, 0.31, 0.8], [0, 0.9, 0.2]), gait("run", 0.61, 0.11, 0.43, 2.0),
+    gait("limp", 1.47, 0.31, 1.29, 0.7), lifted(ramp("up", 0, 1, 0.83, ((0.291, "a"), (0.77, "b"))), [0.1, 0.9], [0.3,
+    1.1]), ramp("down", 3, 1, 0.37, ((0.05, "c"),)), still("zero"),
 )  # fmt: skip
 SECONDS = 6.0
 PARAMETERS = {"go": Parameter("bool", False), "lift": Parameter("curve")}

@@ -295,7 +295,7 @@ function packMorphs(info: MeshInfo, weights: Float32Array, width: number, instan
   let slots = 0;
   for (const n of instances) {
     let on = 0;
-    for (const target of targets) if (weights[n * width + target.weight] !== 0) on++;
+    for (const target of targets) if (target.weight >= 0 && weights[n * width + target.weight] !== 0) on++;
     slots = Math.max(slots, on);
   }
   if (!slots) return 0;
@@ -304,7 +304,7 @@ function packMorphs(info: MeshInfo, weights: Float32Array, width: number, instan
   instances.forEach((n, place) => {
     let at = 2 * slots * place;
     targets.forEach((target, i) => {
-      const weight = weights[n * width + target.weight];
+      const weight = target.weight < 0 ? 0 : weights[n * width + target.weight];
       if (weight === 0) return;
       table.data[at++] = i;
       table.data[at++] = weight;
