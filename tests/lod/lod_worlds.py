@@ -57,7 +57,7 @@ def arm(rings: int = 32, sides: int = 16, *, influences: int = 3) -> mw.Characte
     mesh = mw.Mesh(
         "arm", positions, triangles, order, weights, np.arange(6), affine.invert(skeleton.rest_model),
         normals=normals, tangents=np.tile([1, 0, 0, 1], (len(positions), 1)), uvs=(uv,),
-        colors=np.concatenate([positions, np.ones((len(positions), 1))], axis=1),
+        colors=np.concatenate([positions.clip(0, 1), np.ones((len(positions), 1))], axis=1),
         sections=(mw.Section(0, int((~far).sum()), 0, "skin"), mw.Section(int((~far).sum()), int(far.sum()), 1, "hand")),
         morph_targets=(
             mw.MorphTarget("flex", 0, dense, dense),

@@ -34,7 +34,8 @@ def mapped_parts(parts: list[Part], materials: Mapping[int, int | None]) -> list
         triangles = part.triangles if known is None else np.concatenate([known.triangles, part.triangles])
         if known is None:
             out.append(key)
-        found[key] = Part(part.mesh, material, part.name if known is None else known.name, triangles)
+        name = part.name if known is None else known.name
+        found[key] = Part(part.mesh, material, name, triangles, () if touched else part.variants)
     return [found[key] for key in out]
 
 
@@ -57,7 +58,8 @@ def assembled(
         triangles = np.concatenate([p.triangles for p in own]) - offsets[k]
         ends = np.cumsum([len(p.triangles) for p in own]).tolist()
         sections = tuple(
-            Section(end - len(p.triangles), len(p.triangles), p.material, p.name) for p, end in zip(own, ends)
+            Section(end - len(p.triangles), len(p.triangles), p.material, p.name, p.variants)
+            for p, end in zip(own, ends)
         )
         rows, index = np.unique(triangles, return_inverse=True)
         out.append(subset(mesh, rows, index.reshape(-1, 3).astype(np.uint32), sections))

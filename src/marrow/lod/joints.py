@@ -157,13 +157,29 @@ def reordered(character: Character, order: Array) -> Character:
         tuple(
             Socket(s.name, int(new[s.joint]), s.translation, s.rotation, s.scale) for s in skeleton.sockets
         ),
+        {bone: int(new[j]) for bone, j in skeleton.humanoid.items()},
     )
     meshes = tuple(
         m.replace(joint_list=new[m.joint_list], node=int(new[m.node]) if m.node >= 0 else m.node)
         for m in character.meshes
     )
     clips = tuple(_retargeted(clip, other, new) for clip in character.clips.values())
-    return character.replace(skeleton=other, meshes=meshes, clips=clips, reduced=())
+    vrm = _renumbered(character.vrm, new)
+    return character.replace(skeleton=other, meshes=meshes, clips=clips, vrm=vrm, reduced=())
+
+
+def _renumbered(vrm: Any, new: Array) -> Any:
+    """VRM data names joints, or numbers those that share a name."""
+    if isinstance(vrm, list):
+        return [_renumbered(item, new) for item in vrm]
+    if not isinstance(vrm, dict):
+        return vrm
+    return {
+        key: int(new[value])
+        if key in ("node", "source", "center") and isinstance(value, int)
+        else _renumbered(value, new)
+        for key, value in vrm.items()
+    }
 
 
 def _retargeted(clip: Clip, skeleton: Skeleton, new: Array) -> Clip:

@@ -81,6 +81,7 @@ class Part:
     material: int | None
     name: str
     triangles: Array
+    variants: tuple[int | None, ...] = ()
 
 
 class Pool:
@@ -108,7 +109,7 @@ class Pool:
         order = np.argsort(of, kind="stable")
         edges = np.searchsorted(of[order], np.arange(len(self.parts) + 1))
         return [
-            Part(p.mesh, p.material, p.name, self.vertices[triangles[order[a:b]]])
+            Part(p.mesh, p.material, p.name, self.vertices[triangles[order[a:b]]], p.variants)
             for p, a, b in zip(self.parts, edges[:-1], edges[1:])
         ]
 
@@ -116,7 +117,7 @@ class Pool:
 def drawn_parts(character: Character) -> list[Part]:
     """The sections of all meshes, as they are drawn."""
     return [
-        Part(k, s.material, s.name, mesh.triangles[s.first : s.first + s.count])
+        Part(k, s.material, s.name, mesh.triangles[s.first : s.first + s.count], s.variants)
         for k, mesh in enumerate(character.meshes)
         for s in mesh.sections
     ]
