@@ -38,7 +38,7 @@ class LevelGroup:
 
 @dataclass(frozen=True, eq=False)
 class Sent:
-    """What is sent of a level: matrices of the first `entries` entries of the character's palette. `stand_in (P,)`: for each
+    """What is sent of a level: matrices of the first `entries` entries of the palette. `stand_in (P,)`: for each
     entry, which of those to take."""
 
     entries: int

@@ -395,8 +395,10 @@ def unpack_frame(data: bytes) -> Frame:
     words = np.frombuffer(data, "<u4", offset=FRAME_HEADER.size)
     at, sizes, levels, members = 0, [N * P * 12], [], []
     if flags & HAS_LEVELS:
+        if not len(words) or len(words) < 1 + 3 * int(words[0]):
+            raise ValidationError("not a frame of the studio")
         table = words[1 : 1 + 3 * int(words[0])].reshape(-1, 3).astype(np.int64)
-        at, levels = 1 + table.size, table[:, 0].tolist()
+        at, levels = 1 + table.size, table[:, [0, 2]].tolist()
         for n in table[:, 1].tolist():
             members.append(words[at : at + n])
             at += n
@@ -406,7 +408,7 @@ def unpack_frame(data: bytes) -> Frame:
         raise ValidationError("not a frame of the studio")
     *found, morphs, placements = np.split(words[at:].view("<f4"), np.cumsum(sizes)[:-1])
     by_level = bool(flags & HAS_LEVELS)
-    groups = [(k, who, m.reshape(len(who), -1, 3, 4)) for k, who, m in zip(levels, members, found)]
+    groups = [(k, who, m.reshape(len(who), E, 3, 4)) for (k, E), who, m in zip(levels, members, found)]
     return Frame(
         frame,
         slot,

@@ -39,6 +39,8 @@ export class CharacterView implements Crew {
   private readonly reach: (Box3 | null)[];
   /** The palette entries that move some vertex. */
   private readonly used: number[];
+  /** From this level on, bodies are drawn plainly. */
+  plainFrom = Infinity;
   private tinted = false;
 
   constructor(
@@ -86,11 +88,25 @@ export class CharacterView implements Crew {
     const known = this.bodies[level];
     if (known) return known;
     const { meshes, entries } = this.info.levels[level - 1];
-    const body = new Body(meshes, { ...this.shared, entries });
+    const plain = level >= this.plainFrom ? (material: number): Color => this.plainColor(material) : undefined;
+    const body = new Body(meshes, { ...this.shared, entries, plain });
+    for (const part of body.parts) part.orderTriangles();
     this.bodies[level] = body;
     this.group.add(body.group);
     if (this.tinted) tint(body, level);
     return body;
+  }
+
+  /** The colour of a material: with a texture, its mean. */
+  private plainColor(material: number): Color {
+    for (const { info, mesh } of this.parts) {
+      const section = info.sections.findIndex((one) => one.material === material);
+      if (section < 0) continue;
+      const { color, map } = mesh.material[section] as MeshBasicMaterial;
+      const average = map?.userData["average"] as Color | undefined;
+      return average ? color.clone().multiply(average) : color;
+    }
+    return new Color(0.7, 0.7, 0.7);
   }
 
   get levelCount(): number {

@@ -21,7 +21,9 @@ const LEAST = 3;
 const AT_REST = 3;
 /** A crowd at levels of detail may take this much longer than a single character; errors grow up to so many pixels for that. */
 const LEVEL_LEISURE = 1.2;
-const MOST_PIXELS = 64;
+const MOST_PIXELS = 16;
+/** Where the processor draws, these levels and coarser ones have plain colours and no shadows. */
+const PLAIN_FROM = 2;
 
 export class Crowd {
   readonly group = new Group();
@@ -41,6 +43,7 @@ export class Crowd {
     private readonly character: CharacterView,
     private readonly pace: Pace,
   ) {
+    if (pace.software) character.plainFrom = PLAIN_FROM;
     this.allowed = (pace.software ? FIRST_SOFTWARE : FIRST_HARDWARE) / Math.max(1, character.info.vertices);
   }
 
@@ -93,7 +96,7 @@ export class Crowd {
     }
     character.chooseLevels(lists);
     this.figures?.show([]);
-    if (this.pixels > 1) this.words = `levels of detail up to ${this.pixels.toFixed(0)} pixels off on average${this.pace.software ? ": this browser draws in software" : ""}`;
+    if (this.pixels > 1) this.words = `coarser levels of detail than the picture needs${this.pace.software ? ": this browser draws in software" : ", so that it stays fluent"}`;
   }
 
   /** Lets levels be off by more or fewer pixels, by what the last pictures took. */
