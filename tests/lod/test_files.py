@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import numpy as np
 import pytest
@@ -80,3 +81,38 @@ def test_a_lone_level_is_a_plain_file(tmp_path):
     mw.save(level, tmp_path / "one.glb")
     assert mw.load(tmp_path / "one.glb", cache=False).meshes == level.meshes
     assert dataclasses.replace(level).lod == level.lod
+
+
+def test_msft_lod_of_other_programs(tmp_path):
+    """Levels as Microsoft's own example has them: plain nodes, screen coverage, no notes of marrow's."""
+    mw.save(LEVELS, tmp_path / "arm.gltf")
+    document = json.loads((tmp_path / "arm.gltf").read_text())
+    assert document["extensionsUsed"] == ["MSFT_lod"]
+    (named,) = [n for n in document["nodes"] if "MSFT_lod" in n.get("extensions", {})]
+    ids = named["extensions"]["MSFT_lod"]["ids"]
+    assert len(ids) == 2 and named["extras"]["MSFT_screencoverage"] == [0.4, 0.1, 0.0]
+    assert not set(ids) & set(document["scenes"][0]["nodes"])
+    for node in document["nodes"]:
+        node.get("extras", {}).pop("marrow", None)
+    document["scenes"][0].pop("extras", None)
+    (tmp_path / "plain.gltf").write_text(json.dumps(document))
+    back = mw.load(tmp_path / "plain.gltf", cache=False)
+    assert [level.lod.triangles for level in back.levels] == [level.lod.triangles for level in LEVELS.levels]
+    assert [level.lod.screen_size for level in back.levels] == [None, 0.4, 0.1]
+    assert back.levels[1].lod.error is None and back.levels[2].lod.joints == len(back.skeleton)
+    assert mw.lod.measured(back).levels[2].lod.error == pytest.approx(LEVELS.levels[2].lod.error, rel=0.05)
+
+
+@pytest.mark.parametrize("ids", [[99], [-1], "no", [0, 0], None])
+def test_damaged_msft_lod_is_said(tmp_path, ids):
+    mw.save(LEVELS, tmp_path / "arm.gltf")
+    document = json.loads((tmp_path / "arm.gltf").read_text())
+    (named,) = [n for n in document["nodes"] if "MSFT_lod" in n.get("extensions", {})]
+    named["extensions"]["MSFT_lod"] = {"ids": ids}
+    (tmp_path / "arm.gltf").write_text(json.dumps(document))
+    if ids == [0, 0]:
+        back = mw.load(tmp_path / "arm.gltf", cache=False)
+        assert len(back.levels) == 1 and "levels of detail" in str(back.report)
+    else:
+        with pytest.raises(mw.errors.FormatError, match="node"):
+            mw.load(tmp_path / "arm.gltf", cache=False)

@@ -29,6 +29,7 @@ def convert(
     scale: float | None = None,
     axes: str | None = None,
     compress: Annotated[bool, Parameter(negative=())] = False,
+    split: Annotated[bool, Parameter(negative=())] = False,
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
 ) -> None:
@@ -56,6 +57,8 @@ def convert(
         Write in the axes and units of another program: unreal, unity, blender, d3d, maya, 3dsmax.
     compress
         Pack a .glb or .gltf by meshopt, without loss; programs that do not know it cannot read the file.
+    split
+        Write a .glb or .gltf for each level of detail: OUT, OUT_lod1, OUT_lod2...
     allow_outside
         Let a file refer to others outside its own folder.
     force
@@ -89,6 +92,10 @@ def convert(
         raise UsageError("--compress is for .glb and .gltf files")
     if compress:
         options["compress"] = True
+    if split and form.name != "glTF":
+        raise UsageError("--split is for .glb and .gltf files")
+    if split:
+        options["levels"] = "split"
     if joints and form.name != "BVH":
         raise UsageError("--joints chooses what goes into a .bvh file")
     with warnings.catch_warnings(record=True) as caught:

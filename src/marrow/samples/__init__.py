@@ -46,8 +46,9 @@ def _mannequin() -> Character:
 
     def build() -> Character:
         from marrow.samples.character import build
+        from marrow.samples.levels import with_levels
 
-        return build()
+        return with_levels("mannequin", build())
 
     return stored("mannequin", build)
 
@@ -57,9 +58,10 @@ def _lizard() -> Character:
     from marrow.samples.store import stored
 
     def build() -> Character:
+        from marrow.samples.levels import with_levels
         from marrow.samples.reptile import build
 
-        return build()
+        return with_levels("lizard", build())
 
     return stored("lizard", build)
 

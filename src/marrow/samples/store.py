@@ -47,11 +47,11 @@ def stored(name: str, build: Callable[[], Character]) -> Character:
         return load(BUILT / f"{name}.marrow")
     entry = disk.entry(Source(Path(name), _source_code()), f"sample {name}", LoadOptions())
     if entry is None:
-        return with_levels(name, build())
+        return build()
     found = entry.load()
     if found is not None:
         return found
-    character = with_levels(name, build())
+    character = build()
     entry.store(character)
     return character
 
