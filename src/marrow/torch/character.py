@@ -156,8 +156,8 @@ class Character(nn.Module):
 
     # -- the skin ---------------------------------------------------------------------------------------------------
     def target_weights(self, morphs: Tensor) -> Tensor:
-        """How far each morph target is on, `(..., targets)`, for channel weights `(..., M)`: along straight lines through the
-        in-betweens of a channel."""
+        """How far each morph target is on, `(..., targets)`, for channel weights `(..., M)`: along straight lines
+        through the in-betweens of a channel."""
         parts: list[Tensor] = [torch.zeros_like(morphs[..., 0])] * self.target_count
         for channel, stops in self._stops:
             w = morphs[..., channel]
@@ -198,7 +198,8 @@ class Character(nn.Module):
         """The skin, `(..., V, 3)`, of a pose or of skinning matrices `(..., P, 3, 4)`; with `normals`, a pair.
 
         `points (V, 3)` or `(..., V, 3)` take the place of the mesh at rest. `method` is `linear`, `dual_quaternion` or
-        `blended`; None takes what each mesh's author asked for. `morphs (..., M)` are channel weights; a pose brings its own.
+        `blended`; None takes what each mesh's author asked for. `morphs (..., M)` are channel weights; a pose brings its
+        own.
         """
         if method is not None and method not in METHODS:
             raise ValidationError(f"skin: method must be one of {', '.join(METHODS)}, got {method!r}")

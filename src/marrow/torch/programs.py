@@ -1,7 +1,7 @@
 """Graphs in training: the pose programs of an animator as a differentiable function of weights, times and masks.
 
-Which states are entered, which clips play and in what order they are mixed are decisions: they have no gradient. What follows from
-them has one: a program is a fixed formula over clips, and its weights and times are numbers.
+Which states are entered, which clips play and in what order they are mixed are decisions: they have no gradient. What
+follows from them has one: a program is a fixed formula over clips, and its weights and times are numbers.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ __all__ = ["Programs"]
 class Programs(nn.Module):
     """The pose programs of an animator's last update.
 
-    `weights (n,)`, `times (n,)` and `masks` are what the programs have now; call it with others, which may be the output of a
-    network, and gradients flow back to them. `instances (n,)` and `names` say which operation each number belongs to.
+    `weights (n,)`, `times (n,)` and `masks` are what the programs have now; call it with others, which may be the output
+    of a network, and gradients flow back to them. `instances (n,)` and `names` say which operation each number belongs to.
     """
 
     weights: Tensor

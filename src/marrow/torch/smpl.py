@@ -88,8 +88,8 @@ class Body(nn.Module):
             raise FormatError(f"its arrays do not fit together: {error}", path=path) from None
 
     def rotations(self, pose: Tensor) -> Tensor:
-        """Rotation matrices `(..., J, 3, 3)` of rotation vectors `(..., J, 3)` or `(..., 3 J)`, quaternions `(..., J, 4)` or
-        matrices."""
+        """Rotation matrices `(..., J, 3, 3)` of rotation vectors `(..., J, 3)` or `(..., 3 J)`, quaternions `(..., J,
+        4)` or matrices."""
         J = len(self.parents)
         if isinstance(pose, Tensor):
             if pose.shape[-3:] == (J, 3, 3):
@@ -152,7 +152,8 @@ class Body(nn.Module):
         return BodyPose(moved, joints)
 
     def character(self, shape: Tensor | None = None, expression: Tensor | None = None) -> marrow.Character:
-        """A marrow character of one shape, its joints where that shape has them: to animate, look at, or save as a rigged GLB.
+        """A marrow character of one shape, its joints where that shape has them: to animate, look at, or save as a
+        rigged GLB.
 
         Pose correctives are left out: files have no place for them. The report says so."""
         with torch.no_grad():

@@ -24,7 +24,8 @@ def usable(local: Tensor) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def _tables(parents: tuple[int, ...], device: torch.device) -> tuple[Tensor, Tensor, Tensor, int]:
-    """Every joint's chain from its root, -1 at the end; an order in which parents come first; parents; the longest chain."""
+    """Every joint's chain from its root, -1 at the end; an order in which parents come first; parents; the longest
+    chain."""
     depth = depths(parents)
     most = max(depth) + 1
     chains = []
