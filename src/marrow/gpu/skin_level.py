@@ -162,7 +162,7 @@ class SkinLevel:
         words = self._words(part, rows, block)
         words[8:11] = start, count, batch
         outputs = [p.buffers[pages[1]] for p in self._outputs]
-        key = (part.first, a, start, pages)
+        key = (part.first, a, pages)  # pages come once in an update: instances are in order
         raw = [x.raw for x in (*self._inputs(part, rows, pages), self._entries, *outputs)]
         step.set_bind_group(0, self._bindings.group(key, pipeline, words, raw))
         step.dispatch_workgroups(-(-(b - a) // WORKGROUP), -(-count // batch))

@@ -15,6 +15,7 @@ from marrow.gpu.bindings import Bindings
 from marrow.gpu.buffers import Buffer, Pages, chunks
 from marrow.gpu.device import Device
 from marrow.gpu.passes import MORPH_WEIGHTS, SPLIT, target_table
+from marrow.graph.animator import Animator
 from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.model.pose import Pose
@@ -148,12 +149,11 @@ class PoseRows:
             matrices = skinning_matrices(who.palette, to_model(who.skeleton, poses))
             if morphs is None and poses.morph_count:
                 morphs = poses.morphs
-        elif hasattr(poses, "matrices"):
-            matrices = poses.matrices
-            if morphs is None:
-                pose = getattr(poses, "pose", None)
-                if isinstance(pose, Pose) and pose.morph_count:
-                    morphs = pose.morphs
+        elif isinstance(poses, Animator):
+            if morphs is None and self.targets:
+                matrices, morphs = poses.matrices_and_morphs()
+            else:
+                matrices = poses.matrices
             matrices = matrices_of(matrices, self.palette)
         else:
             matrices = matrices_of(poses, self.palette)
