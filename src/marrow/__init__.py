@@ -21,6 +21,8 @@ from marrow.model import (
     Event,
     Image,
     InfluenceLimit,
+    Level,
+    Lod,
     Material,
     Mesh,
     MorphTarget,
@@ -40,7 +42,7 @@ from marrow.model import (
 from marrow.report import Report, ReportLine
 
 if TYPE_CHECKING:
-    from marrow import graph, motion, samples
+    from marrow import graph, lod, motion, samples
     from marrow.animation.additive import additive
     from marrow.animation.resampling import ResamplingError, SampledClip
     from marrow.graph import Animator, Events, Graph, RootMotionDelta, Snapshot, load_graph, save_graph
@@ -69,6 +71,7 @@ _LATE = {
     "graph": "marrow.graph",
     "load": "marrow.io",
     "load_graph": "marrow.graph",
+    "lod": "marrow.lod",
     "motion": "marrow.motion",
     "retarget": "marrow.motion",
     "sample_clips": "marrow.motion",
@@ -93,6 +96,8 @@ __all__ = [
     "Graph",
     "Image",
     "InfluenceLimit",
+    "Level",
+    "Lod",
     "MarrowError",
     "Material",
     "Mesh",
@@ -123,6 +128,7 @@ __all__ = [
     "limit_influences",
     "load",
     "load_graph",
+    "lod",
     "motion",
     "normalize_weights",
     "pack_weights",

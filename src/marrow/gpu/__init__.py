@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from marrow.gpu.buffers import Buffer, Later, Pages
     from marrow.gpu.clock import Clock
+    from marrow.gpu.crowd import Crowd
     from marrow.gpu.device import Adapter, Device, adapters
     from marrow.gpu.skinner import Skinner
     from marrow.gpu.vertices import pack_octahedral, pack_tangents, unpack_octahedral, unpack_tangents
@@ -20,6 +21,7 @@ _LATE = {
     "Adapter": "device",
     "Clock": "clock",
     "Buffer": "buffers",
+    "Crowd": "crowd",
     "Device": "device",
     "Later": "buffers",
     "Pages": "buffers",
@@ -35,6 +37,7 @@ __all__ = [
     "Adapter",
     "Buffer",
     "Clock",
+    "Crowd",
     "Device",
     "Later",
     "Pages",

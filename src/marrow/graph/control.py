@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from marrow.animation.resampling import pack_rows
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.graph.compiled import CompiledGraph, MachineEntry, ParameterEntry, SlotEntry
+from marrow.graph.ground import Ground
+from marrow.graph.placing import keep_places, refresh
 from marrow.graph.program import Program
 from marrow.graph.programs import Programs
 from marrow.graph.state import assign, check_state, copied, joined, new_state, taken
@@ -60,7 +63,7 @@ class GraphControl:
         self.state = new_state(compiled, count)
         self.interpolates = False
         """Whether any instance is updated less than every time."""
-        self.memory = np.zeros((count, self._memory_columns), np.float32)
+        self.memory = self._empty_memory(count)
         self.programs = Programs(compiled, count)
         self.travel = _still(count)
         self.vectors = np.zeros((count, max(compiled.vectors, 1)), np.float32)
@@ -68,11 +71,15 @@ class GraphControl:
         """What happened in the last update."""
         self._events = np.zeros(4 * control.MOST_EVENTS, ct.HAPPENED)
         self._counters = np.zeros(1, ct.COUNTERS)
+        # Numbers of steps begin at one.
+        self._passed = np.zeros(len(compiled.event_names) + 1 if compiled.listens else 0, ct.PASSED_EVENT)
         self._work = np.zeros(len(compiled.tables.nodes), ct.WORK)
         self._sums = np.zeros(compiled.sums, np.int64)
         self._members = np.zeros(len(compiled.tables.leaves), np.int64)
         self._numbers = (np.zeros(ct.MAX_RULE + 1), np.zeros(ct.MAX_RULE + 1), np.zeros(7))
         self._warned = False
+        self.ground: Ground | None = None
+        """What feet stand on."""
 
     # -- time -----------------------------------------------------------------------------------------------------
     @property
@@ -85,16 +92,14 @@ class GraphControl:
         return self.compiled.bank.layout.size
 
     @property
-    def _memory_columns(self) -> int:
-        return self.compiled.memory + (2 * self.pose_size if self.interpolates else 0)
-
-    @property
     def program(self) -> Program:
         """The programs that give the poses of this moment."""
         return self.programs.main
 
     def update(self, dt: Array | float) -> None:
         """Moves every instance on by `dt` seconds, for each `(N,)` or for all, and writes the pose programs."""
+        if self.compiled.placed:
+            keep_places(self)
         longest = dt if isinstance(dt, float) else dt.max(initial=0.0)
         before = copied(self.state) if longest > LONG_STEP else None
         events, missed, endless = self._run(dt, moving=True)
@@ -105,6 +110,11 @@ class GraphControl:
         self.events = self._events[:events]
         if missed or endless:
             self._warn()
+
+    def refresh(self) -> None:
+        """Before poses are made: what they are told of where instances are in the world."""
+        if self.compiled.placed:
+            refresh(self)
 
     def show(self, instances: Array | None = None) -> None:
         """Writes the programs that show instances as they are, without moving them; those of others stay."""
@@ -119,9 +129,10 @@ class GraphControl:
         """Takes up what was asked of instances at once, as an update of no time would; others stay as they are."""
         part = GraphControl(self.compiled, len(instances))
         part.state = taken(self.state, instances)
-        part.state.instances["interval"] = 1
+        part.state.instances["interval"] = part.state.instances["wanted"] = 1
         part.update(np.zeros(len(instances)))
-        part.state.instances["interval"] = self.state.instances["interval"][instances]
+        for name in ("interval", "wanted"):
+            part.state.instances[name] = self.state.instances[name][instances]
         assign(self.state, instances, part.state)
         self.vectors[instances] = part.vectors
         self.programs = self.programs.replaced(instances, part.programs)
@@ -143,7 +154,7 @@ class GraphControl:
             done, kept, events, missed, endless = frame.run()  # type: ignore[misc]
             if done < count:
                 self._grow()
-        self.programs.kept = moving and bool(kept or self.compiled.functions)
+        self.programs.kept = moving and bool(kept or self.compiled.functions or self.compiled.keeps)
         return events, missed, endless
 
     def _run_parts(self, dt: Array, moving: bool, count: int) -> tuple[int, int, int]:
@@ -187,13 +198,14 @@ class GraphControl:
         )
         if self._frame is None or any(a is not b for a, b in zip(bound, self._bound)):
             room = Workspace(
-                self._counters, self._work, self._sums, self._members, *self._numbers, self.travel, self.vectors,
-                self._events, self.programs.heads, self.programs.starts, self.programs.operations,
+                self._counters, self._passed, self._work, self._sums, self._members, *self._numbers, self.travel,
+                self.vectors, self._events, self.programs.heads, self.programs.starts, self.programs.operations,
             )  # fmt: skip
             self._bound = bound
             self._frame = control.update_graph.frame(
                 graph=self.compiled.tables, state=self.state, room=room, dt=np.zeros(self.count),
-                memory=self.compiled.memory, row=self.pose_size, moving=0, first=0,
+                memory=self.compiled.memory, row=self.pose_size, moving=0,
+                travels=int(self.compiled.travels), first=0,
             )  # fmt: skip
         return self._frame
 
@@ -220,7 +232,8 @@ class GraphControl:
             self._warned = True
             machine = int(self.compiled.tables.machines["node"][counters["endless_machine"]])
             log.warning(
-                "the state machine at %s goes round for ever at one moment (%d instances); it was stopped there",
+                "the state machine at %s goes round in a circle that takes no time (%d instances); it goes on 60 times a "
+                "second: let one of its transitions wait, as with 'elapsed >= 0.1'",
                 self.compiled.paths[machine],
                 counters["endless"],
             )
@@ -374,13 +387,26 @@ class GraphControl:
 
     # -- rarely updated instances ---------------------------------------------------------------------------------
     def set_interval(self, every: Array) -> None:
-        """Updates instance n only every `every[n]` updates."""
-        self.state.instances["interval"] = every
-        if not self.interpolates and (every > 1).any():
+        """Updates instance n only every `every[n]` updates, from when it is updated next."""
+        instances = self.state.instances
+        instances["wanted"] = every
+        at_once = instances["stored"] == 0
+        instances["interval"][at_once] = instances["wanted"][at_once]
+        if not self.interpolates and (instances["wanted"] > 1).any():
             self.interpolates = True
-            grown = np.zeros((self.count, self._memory_columns), np.float32)
-            grown[:, : self.memory.shape[1]] = self.memory
-            self.memory = grown
+            self.memory = np.concatenate(
+                [self.memory[:, : self.compiled.memory], self._at_rest(self.count)], axis=1
+            )
+
+    def _at_rest(self, count: int) -> Array:
+        """What is kept of instances that are updated rarely, before there is anything: two poses at rest."""
+        rest = pack_rows(self.compiled.character.skeleton.rest.broadcast_to((1,)))
+        return np.tile(rest, (count, 2))
+
+    def _empty_memory(self, count: int) -> Array:
+        """The memory of instances at the beginning."""
+        empty = np.zeros((count, self.compiled.memory), np.float32)
+        return np.concatenate([empty, self._at_rest(count)], axis=1) if self.interpolates else empty
 
     # -- instances ------------------------------------------------------------------------------------------------
     def add(self, count: int) -> None:
@@ -389,7 +415,7 @@ class GraphControl:
         more = new_state(self.compiled, count)
         more.instances["seed"] += self.state.instances["seed"].max(initial=-1) + 1
         self.state = joined(self.state, more)
-        self.memory = np.concatenate([self.memory, np.zeros((count, self._memory_columns), np.float32)])
+        self.memory = np.concatenate([self.memory, self._empty_memory(count)])
         self.travel = np.concatenate([self.travel, _still(count)])
         self.vectors = np.concatenate([self.vectors, np.zeros((count, self.vectors.shape[1]), np.float32)])
         self.programs = self.programs.extended(count)
@@ -406,12 +432,13 @@ class GraphControl:
 
     def reset(self, instances: Array) -> None:
         """Starts instances over, with parameters at their defaults."""
-        every = self.state.instances["interval"][instances]
+        every = self.state.instances["wanted"][instances]
         seeds = self.state.instances["seed"][instances]
         assign(self.state, instances, new_state(self.compiled, len(instances)))
         self.state.instances["interval"][instances] = every
+        self.state.instances["wanted"][instances] = every
         self.state.instances["seed"][instances] = seeds
-        self.memory[instances] = 0
+        self.memory[instances] = self._empty_memory(len(instances))
         self.travel[instances] = _still(len(instances))
         self.events = self.events[~np.isin(self.events["instance"], instances)].copy()
         self.show(instances)

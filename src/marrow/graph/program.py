@@ -14,10 +14,11 @@ from marrow.kernels import program as kernel
 from marrow.kernels.language.kernel import Frame, FramePool
 from marrow.kernels.memory import aligned_zeros, readonly
 from marrow.kernels.operations import OPERATION, OPERATIONS, PoseWork, rules
+from marrow.kernels.pose_layout import padded
 from marrow.model.character import Palette
 from marrow.skinning.threads import run_split
 
-__all__ = ["PoseEvaluator", "Procedurals", "Program", "ProgramBuilder"]
+__all__ = ["PoseEvaluator", "Procedurals", "Program", "ProgramBuilder", "unsound"]
 
 Array = NDArray[Any]
 SECONDS_PER_JOINT = 12e-9
@@ -86,14 +87,19 @@ class ProgramBuilder:
 
 @dataclass(frozen=True, eq=False)
 class Procedurals:
-    """The constants of the limbs and chains a graph solves (see `kernels.procedural`)."""
+    """The constants of the limbs and chains a graph solves (see `kernels.operations.limbs`). They name joints below
+    `joints`."""
 
     ints: Array = field(default_factory=lambda: readonly(np.zeros(0, np.int32)))
     floats: Array = field(default_factory=lambda: readonly(np.zeros(0, np.float32)))
+    joints: int = 0
 
 
 class PoseEvaluator:
     """Runs programs over a bank with the pose kernel: holds its constant tables and scratch memory for one character.
+
+    With `joints` it evaluates only the first so many, and those the graph's limbs and chains name: the joints of a level of
+    detail, whose `palette` it then takes. What it gives for them has the same bits as where all are evaluated.
 
     Another evaluator of the same programs (on a GPU, say) has the same `run`."""
 
@@ -103,6 +109,8 @@ class PoseEvaluator:
         palette: Palette,
         masks: Array | None = None,
         procedurals: Procedurals | None = None,
+        *,
+        joints: int | None = None,
     ) -> None:
         self.bank, self.palette, self.layout = bank, palette, bank.layout
         layout, J = self.layout, len(bank.skeleton)
@@ -114,9 +122,23 @@ class PoseEvaluator:
             table[:, layout.joints : layout.joints + masks.shape[1] - J] = masks[:, J:]
         self._masks = readonly(table)
         self._procedurals = procedurals or Procedurals()
+        self.joints = J if joints is None else max(joints, self._procedurals.joints)
+        self._parents = readonly(bank.skeleton.parents[: self.joints])
         self._empty = np.zeros(0, np.float32)
         self._nothing = np.zeros((0, 0), np.float32)
         self._frames = FramePool(self._make_frame)
+
+    def again(
+        self,
+        bank: ClipBank,
+        palette: Palette,
+        masks: Array | None = None,
+        procedurals: Procedurals | None = None,
+        *,
+        joints: int | None = None,
+    ) -> PoseEvaluator:
+        """An evaluator of the same kind for other programs, or for a level of detail."""
+        return PoseEvaluator(bank, palette, masks, procedurals, joints=joints)
 
     def _make_frame(self) -> Frame:
         """A frame with all that does not change, and scratch memory of its own."""
@@ -124,11 +146,12 @@ class PoseEvaluator:
         work = PoseWork(
             start=np.zeros(1, np.int64), ops=np.zeros(0, OPERATION), rules=self._rules(0), bank=bank.rows,
             clip_start=bank.start, clip_frames=bank.frames, clip_rate=bank.rate, masks=self._masks.reshape(-1),
-            parents=bank.skeleton.parents, palette_joints=self.palette.joints,
+            parents=self._parents, palette_joints=self.palette.joints,
             inverse_bind=self.palette.inverse_bind.reshape(-1), memory=self._nothing, vectors=self._nothing,
             ints=self._procedurals.ints, floats=self._procedurals.floats, stack=empty,
             local=aligned_zeros(layout.joints * 16), model=aligned_zeros(layout.joints * 16), out_pose=empty,
-            out_model=empty, out_palette=empty, Jp=layout.joints, Mp=layout.morphs, depth=0, wanted=0,
+            out_model=empty, out_palette=empty, out_morphs=empty, instances=_ALL, Jp=layout.joints, Mp=layout.morphs,
+            lanes=padded(self.joints), depth=0, wanted=0,
         )  # fmt: skip
         return kernel.run_programs.frame(work=work, n0=0, n1=0)
 
@@ -150,29 +173,39 @@ class PoseEvaluator:
         pose: Array | None = None,
         model: Array | None = None,
         palette: Array | None = None,
+        morphs: Array | None = None,
+        instances: Array | None = None,
         threads: int = 1,
     ) -> None:
-        """Evaluates all instances into the outputs given: pose rows `(N, layout.size)`, model matrices `(N, J, 3, 4)`,
-        skinning matrices `(N, P, 3, 4)`. `memory (N, ...)` and `vectors (N, ...)` are what programs keep from one update to
-        the next and the places they reach and look for; None where they do neither."""
+        """Evaluates all instances, or some (int64 numbers), into the outputs given: pose rows `(N, layout.size)`, model
+        matrices `(N, joints, 3, 4)`, skinning matrices `(N, P, 3, 4)`, weights of the morph channels `(N, layout.morphs)`,
+        behind one another. `memory (N, ...)` and `vectors (N, ...)` are what programs keep from one update to the next and
+        the places they reach and look for; None where they do neither."""
         memory = self._nothing if memory is None else memory
         vectors = self._nothing if vectors is None else vectors
         wanted = (
             (pose is not None) * kernel.POSE
             | (model is not None) * kernel.MODEL
             | (palette is not None) * kernel.PALETTE
+            | (morphs is not None) * kernel.MORPHS
         )
-        count = len(program)
+        count = len(program) if instances is None else len(instances)
         if not count:
             return
+        chosen = _ALL if instances is None else instances
 
+        outputs = {
+            name: out
+            for name, out in (("palette", palette), ("model", model), ("pose", pose), ("morphs", morphs))
+            if out is not None
+        }
         if threads == 1:
-            self._run(program, memory, vectors, pose, model, palette, wanted, 0, count)
+            self._run(program, memory, vectors, outputs, chosen, wanted, 0, count)
         else:
             run_split(
-                lambda a, b: self._run(program, memory, vectors, pose, model, palette, wanted, a, b),
+                lambda a, b: self._run(program, memory, vectors, outputs, chosen, wanted, a, b),
                 count,
-                count * self.layout.joints * SECONDS_PER_JOINT,
+                count * padded(self.joints) * SECONDS_PER_JOINT,
                 threads,
             )
 
@@ -181,30 +214,27 @@ class PoseEvaluator:
         program: Program,
         memory: Array,
         vectors: Array,
-        pose: Array | None,
-        model: Array | None,
-        palette: Array | None,
+        outputs: dict[str, Array],
+        instances: Array,
         wanted: int,
         first: int,
         last: int,
     ) -> None:
-        """Instances `first..last`, on the calling thread."""
+        """Instances `first..last`, or those of that list, on the calling thread."""
         frame = self._frames.take()
         self._bind(frame, program, memory, vectors)
+        if frame.kept["work.instances"] is not instances:
+            frame.put_one("work.instances", instances)
         words = frame.words
-        if palette is not None:
-            frame.lend("work.out_palette", palette)
-        if model is not None:
-            frame.lend("work.out_model", model)
-        if pose is not None:
-            frame.lend("work.out_pose", pose)
+        for name, out in outputs.items():
+            frame.lend(_OUTPUTS[name], out)
         words[_WANTED], words[_FIRST], words[_LAST] = wanted, first, last
         frame.entry(frame.argument)
         frame.lent.clear()
         wrong, operation = words[_RESULT], words[_RESULT + 1]
         self._frames.give(frame)
         if wrong >= 0:
-            raise _unsound(program, wrong, operation)
+            raise unsound(program, wrong, operation)
 
     def _bind(self, frame: Frame, program: Program, memory: Array, vectors: Array) -> None:
         """Puts in what changes now and then; arrays that are there already stay."""
@@ -225,6 +255,9 @@ class PoseEvaluator:
             frame.words[_DEPTH] = program.depth
 
 
+_ALL = readonly(np.zeros(0, np.int64))
+"""The list of instances that stands for all."""
+_OUTPUTS = {name: f"work.out_{name}" for name in ("palette", "model", "pose", "morphs")}
 _OFFSETS = kernel.run_programs.offsets
 _WANTED, _DEPTH, _FIRST, _LAST = (
     _OFFSETS["work.wanted"],
@@ -235,8 +268,10 @@ _WANTED, _DEPTH, _FIRST, _LAST = (
 _RESULT = kernel.run_programs.results
 
 
-def _unsound(program: Program, instance: int, operation: int) -> MarrowError:
+def unsound(program: Program, instance: int, operation: int) -> MarrowError:
     """The error of a program that names what is not there or takes more poses than there are."""
+    if not 0 <= instance < len(program):
+        return MarrowError(f"there is no instance {instance}: there are {len(program)}")
     if operation >= program.start[instance + 1]:
         return MarrowError(f"the pose program of instance {instance} does not leave exactly one pose")
     code, argument, *_ = program.ops[operation].tolist()

@@ -46,7 +46,10 @@ class Programs:
         self.heads["limit"] = self.begins + room
         self.heads["cursor"] = self.begins
         self.operations = np.empty(int(room.sum()), OPERATION)
-        self._programs = [Program(starts, self.operations, self.compiled.depth) for starts in self.starts]
+        depths = [self.compiled.depth] * (len(self.starts) - 1) + [self.compiled.pose_depth]
+        self._programs = [
+            Program(starts, self.operations, depth) for starts, depth in zip(self.starts, depths)
+        ]
 
     def clear(self) -> None:
         self.heads["cursor"] = self.begins

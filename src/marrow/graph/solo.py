@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import UnknownNameError, ValidationError
+from marrow.graph.animator_core import AnimatorCore
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.compiler import compile_graph
 from marrow.graph.control import GraphControl
@@ -36,19 +37,8 @@ def solo_graph(character: Character) -> CompiledGraph:
     return compiled
 
 
-class SoloPlayback:
+class SoloPlayback(AnimatorCore):
     """Playback by hand. An animator with a graph moves by its graph instead."""
-
-    character: Character
-    _control: GraphControl
-    _solo: bool
-    _batch: tuple[int, ...]
-
-    def _chosen(self, instances: ArrayLike | None) -> Array:
-        raise NotImplementedError
-
-    def _take_up(self, instances: Array) -> None:
-        raise NotImplementedError
 
     def _player(self) -> GraphControl:
         if not self._solo:
@@ -115,16 +105,6 @@ class SoloPlayback:
         for k in np.unique(following).tolist():
             self.cross_fade(self._clip_name(k), seconds, instances=chosen[following == k])
         return names if self._batch else names[0]
-
-    def _clip_name(self, number: Any) -> str:
-        names = list(self.character.clips)
-        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
-            raise ValidationError(f"a clip is named or numbered, got {type(number).__name__}")
-        if not names:
-            raise ValidationError(f"{self.character!r} has no clips to play")
-        if not -len(names) <= number < len(names):
-            raise ValidationError(f"clip {number} does not exist: there are {len(names)}")
-        return names[int(number)]
 
     def _current(self) -> Array:
         """What plays, as records of voices `(N,)`: in the slot for additive clips, or else in the other."""

@@ -12,36 +12,41 @@ from marrow.kernels.language.dispatch import Dispatch
 from marrow.kernels.language.kernel import kernel
 from marrow.kernels.language.lanes import block
 from marrow.kernels.operations import OPERATIONS, PoseWork
+from marrow.kernels.operations.inertia import sound_profile
+from marrow.kernels.operations.legs import sound_legs
 from marrow.kernels.operations.limbs import sound_chain, sound_limb
-from marrow.kernels.operations.record import copy_lanes, row_size
+from marrow.kernels.operations.mirroring import sound_mirror
+from marrow.kernels.operations.model_additive import sound_model_additive
+from marrow.kernels.operations.record import copy_lanes, copy_pose, row_size
 
-__all__ = ["MODEL", "PALETTE", "POSE", "product", "run_programs"]
+__all__ = ["MODEL", "MORPHS", "PALETTE", "POSE", "product", "run_programs"]
 
-POSE, MODEL, PALETTE = 1, 2, 4
-"""What `run_programs` writes: pose rows, model-space matrices, skinning matrices; sums of these."""
+POSE, MODEL, PALETTE, MORPHS = 1, 2, 4, 8
+"""What `run_programs` writes: pose rows, model-space matrices, skinning matrices, morph weights; sums of these."""
 OPERATION_COUNT = len(OPERATIONS)
 
 
-def _emit_local(e: Any, i: Any, Jp: Any, stack: Any, top: Any, local: Any) -> None:
-    """The local matrices of 16 joints, each 16 floats of `local`: three rows of four and four to spare."""
-
-    def load(r: int) -> Any:
-        return e.load(stack, e.plus(top, e.row(i, r, Jp)))
-
-    t = [load(r) for r in range(3)]
-    x, y, z, w = q = [load(3 + c) for c in range(4)]
-    sx, sy, sz = (load(7 + c) for c in range(3))
+def local_rows(e: Any, t: list[Any], q: list[Any], scale: list[Any]) -> list[list[Any]]:
+    """The three rows of a joint's local matrix."""
+    x, y, z, w = q
+    sx, sy, sz = scale
     squared = e.dot(q, q)
     # A rotation of no length at all is the identity.
     s = e.select(squared.compare("==", 0.0), e.splat(0.0), 2.0 / squared)
     x2, y2, z2 = s * x, s * y, s * z
     xx, yy, zz, xy, xz, yz = x * x2, y * y2, z * z2, x * y2, x * z2, y * z2
     wx, wy, wz = w * x2, w * y2, w * z2
-    rows = [
+    return [
         [(1.0 - (yy + zz)) * sx, (xy - wz) * sy, (xz + wy) * sz, t[0]],
         [(xy + wz) * sx, (1.0 - (xx + zz)) * sy, (yz - wx) * sz, t[1]],
         [(xz - wy) * sx, (yz + wx) * sy, (1.0 - (xx + yy)) * sz, t[2]],
     ]
+
+
+def _emit_local(e: Any, i: Any, Jp: Any, stack: Any, top: Any, local: Any) -> None:
+    """The local matrices of 16 joints, each 16 floats of `local`: three rows of four and four to spare."""
+    pose = [e.load(stack, e.plus(top, e.row(i, r, Jp))) for r in range(10)]
+    rows = local_rows(e, pose[:3], pose[3:7], pose[7:])
     base = e.times(i, 16)
     quads = [e.quads(*row) for row in rows]
 
@@ -89,6 +94,21 @@ chain, product, palette_matrix = block(_emit_product, True), block(_emit_product
 operate = Dispatch([o.run for o in OPERATIONS])
 
 
+def sound(work, n, named, argument):
+    """Whether the constants that an operation names are those of what it names (`CONSTANTS`)."""
+    if named == 1:
+        return sound_limb(work, n, argument)
+    if named == 2:
+        return sound_chain(work, n, argument)
+    if named == 3:
+        return sound_legs(work, n, argument)
+    if named == 4:
+        return sound_mirror(work, n, argument)
+    if named == 5:
+        return sound_model_additive(work, n, argument)
+    return sound_profile(work, n, argument)
+
+
 def interpret(work, n, first, last):
     """Runs one program. Returns the operation that names what is not there, or -1 when all are sound: a program that breaks a
     rule is not run any further."""
@@ -105,9 +125,7 @@ def interpret(work, n, first, last):
         if argument < 0 or argument >= limit or poses < pops or poses + more > work.depth:
             return o
         named = work.rules[4 * code + 3]
-        if named == 1 and not sound_limb(work, n, argument):
-            return o
-        if named == 2 and not sound_chain(work, n, argument):
+        if named != 0 and not sound(work, n, named, argument):
             return o
         poses += more
         operate(code, work, n, (poses - 1) * size, argument, op["time"], op["weight"])
@@ -116,12 +134,14 @@ def interpret(work, n, first, last):
 
 
 def write_outputs(work, n):
-    """Pose row, model matrices and palette of the pose at the bottom of the stack, as far as they are wanted."""
+    """Pose row, model matrices and palette of the pose at the bottom of the stack, as far as they are wanted, as the n-th."""
     J, P, size = len(work.parents), len(work.palette_joints), row_size(work)
     if work.wanted & 1:
-        copy_lanes.each(0, size, 16, work.stack, 0, work.out_pose, n * size)
+        copy_pose(work, work.stack, 0, work.out_pose, n * size)
+    if work.wanted & 8:
+        copy_lanes.each(0, work.Mp, 16, work.stack, 10 * work.Jp, work.out_morphs, n * work.Mp)
     if work.wanted & 6:
-        local_matrices.each(0, work.Jp, 16, work.Jp, work.stack, 0, work.local)
+        local_matrices.each(0, work.lanes, 16, work.Jp, work.stack, 0, work.local)
         for j in range(J):
             p = work.parents[j]
             if p < 0:
@@ -141,11 +161,14 @@ def write_outputs(work, n):
 
 @kernel(work=PoseWork, n0="i8", n1="i8", returns=2)
 def run_programs(work, n0, n1):
-    """Evaluates instances `n0..n1`. Returns the first instance whose program is unsound and the operation that makes it so, or
-    twice -1."""
-    for n in range(n0, n1):
+    """Evaluates instances `n0..n1`, or those of `work.instances`. Returns the first instance whose program is unsound and the
+    operation that makes it so, or twice -1."""
+    for k in range(n0, n1):
+        n = work.instances[k] if len(work.instances) > 0 else k
+        if n < 0 or n + 1 >= len(work.start):
+            return n, 0
         wrong = interpret(work, n, work.start[n], work.start[n + 1])
         if wrong >= 0:
             return n, wrong
-        write_outputs(work, n)
+        write_outputs(work, k)
     return -1, -1

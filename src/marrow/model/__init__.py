@@ -3,6 +3,7 @@
 from marrow.model.character import Character, Clips, Palette
 from marrow.model.clip import Clip, Event, Track, Tracks
 from marrow.model.curve import Curve
+from marrow.model.level import Level, Lod
 from marrow.model.material import Image, Material, Texture
 from marrow.model.mesh import Mesh, Section
 from marrow.model.morph import MorphTarget
@@ -24,6 +25,8 @@ __all__ = [
     "Event",
     "Image",
     "InfluenceLimit",
+    "Level",
+    "Lod",
     "Material",
     "Mesh",
     "MorphTarget",

@@ -11,14 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import UnknownNameError, ValidationError
-from marrow.math import affine
+from marrow.math import affine, transform
 from marrow.model import _late, _validate
 from marrow.model._asset import Asset
 from marrow.model.clip import Clip
+from marrow.model.level import Level, Lod, prefix_clip, prefix_skeleton
 from marrow.model.material import Image, Material
-from marrow.model.mesh import Mesh
+from marrow.model.mesh import Mesh, Section
+from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
-from marrow.report import Report
+from marrow.report import Report, ReportLine
 
 __all__ = ["Character", "Clips", "Palette"]
 
@@ -95,12 +97,38 @@ def _plain(place: str, value: Any) -> Any:
     raise ValidationError(f"Character.{place}: expected JSON-like data, got {type(value).__name__}")
 
 
+def _check_mesh(mesh: Mesh, joints: int, channels: int, materials: int, variants: int) -> None:
+    """A mesh must fit the skeleton and the materials of its character."""
+    who = f"Mesh({mesh.name!r})"
+    if len(mesh.joint_list) and not (mesh.joint_list.min() >= 0 and mesh.joint_list.max() < joints):
+        raise ValidationError(
+            f"{who}.joint_list: joint {int(mesh.joint_list.max())} is outside the skeleton's {joints}"
+        )
+    for section in mesh.sections:
+        for material in (section.material, *section.variants):
+            if material is not None and not 0 <= material < materials:
+                raise ValidationError(f"{who}.sections: material {material} does not exist; there are {materials}")
+        if section.variants and len(section.variants) != variants:
+            raise ValidationError(f"{who}.sections: {len(section.variants)} materials for {variants} variants")
+    for target in mesh.morph_targets:
+        if not 0 <= target.channel < channels:
+            raise ValidationError(
+                f"{who}.morph_targets: {target.name!r} is on channel {target.channel}, the skeleton has {channels} "
+                "morph channels"
+            )
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Character(Asset):
     """A skeleton with its meshes, clips, materials and images, and the importer's `report`.
 
-    `extras` is what authors and other programs noted in the file, as plain JSON-like data; marrow keeps it and does not
-    look at it.
+    - `extras`: what authors and other programs noted in the file, as plain JSON-like data; marrow keeps it and does not
+      look at it
+    - `variants`: names of material variants; see `with_variant`
+    - `vrm`: what a VRM file says beyond its skeleton (licence, expressions, look-at, springs, ...), as plain data
+    - `source`: the file it was loaded from; characters that differ in it alone are equal
+    - `reduced`: its coarser levels of detail, finest first; `levels` shows them as complete characters
+    - `lod`: the figures of the level that it is; its errors are zero for one that is no reduced level of another
     """
 
     skeleton: Skeleton
@@ -111,6 +139,11 @@ class Character(Asset):
     name: str = ""
     report: Report = field(default_factory=Report)
     extras: dict[str, Any] = field(default_factory=dict)
+    variants: tuple[str, ...] = ()
+    vrm: dict[str, Any] = field(default_factory=dict)
+    source: str = field(default="", compare=False)
+    reduced: tuple[Level, ...] = ()
+    lod: Lod = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         _validate.instance("Character", "skeleton", self.skeleton, Skeleton)
@@ -119,27 +152,23 @@ class Character(Asset):
         meshes = _validate.items("Character", "meshes", self.meshes, Mesh)
         materials = _validate.items("Character", "materials", self.materials, Material)
         images = _validate.items("Character", "images", self.images, Image)
+        variants = _validate.items("Character", "variants", self.variants, str)
+        if len(set(variants)) < len(variants):
+            raise ValidationError("Character.variants: two have the same name")
         J, M = len(self.skeleton), len(self.skeleton.morph_names)
         for clip in clips.values():
             if clip.skeleton is not self.skeleton and clip.skeleton.names != self.skeleton.names:
                 raise ValidationError(f"Character.clips: {clip.name!r} was made for another skeleton")
-        for mesh in meshes:
-            if len(mesh.joint_list) and not (mesh.joint_list.min() >= 0 and mesh.joint_list.max() < J):
-                raise ValidationError(
-                    f"Mesh({mesh.name!r}).joint_list: joint {int(mesh.joint_list.max())} is outside the skeleton's {J}"
-                )
-            for section in mesh.sections:
-                if section.material is not None and not 0 <= section.material < len(materials):
-                    raise ValidationError(
-                        f"Mesh({mesh.name!r}).sections: material {section.material} does not exist; there are "
-                        f"{len(materials)}"
-                    )
-            for target in mesh.morph_targets:
-                if not 0 <= target.channel < M:
-                    raise ValidationError(
-                        f"Mesh({mesh.name!r}).morph_targets: {target.name!r} is on channel {target.channel}, the "
-                        f"skeleton has {M} morph channels"
-                    )
+        reduced = _validate.items("Character", "reduced", self.reduced, Level)
+        for mesh in (*meshes, *(m for level in reduced for m in level.meshes)):
+            _check_mesh(mesh, J, M, len(materials), len(variants))
+        joints = [J, *(level.lod.joints for level in reduced)]
+        if joints != sorted(joints, reverse=True):
+            raise ValidationError(
+                f"Character.reduced: levels must not have more joints than the one before, got {joints}"
+            )
+        lod = Lod.of(meshes, J, error=0.0, mean_error=0.0) if self.lod is None else self.lod
+        _validate.instance("Character", "lod", lod, Lod)
         for material in materials:
             for slot, texture in material.textures.items():
                 if not 0 <= texture.image < len(images):
@@ -156,7 +185,44 @@ class Character(Asset):
             name=_validate.name("Character", "name", self.name),
             report=_validate.instance("Character", "report", self.report, Report),
             extras=_plain("extras", self.extras),
+            variants=variants,
+            vrm=_plain("vrm", self.vrm),
+            source=_validate.name("Character", "source", self.source),
+            reduced=reduced,
+            lod=lod,
         )
+
+    @cached_property
+    def levels(self) -> tuple[Character, ...]:
+        """The levels of detail, finest first; level 0 is the character itself, and all there is where none were made.
+
+        A level is a complete character. It has the first `lod.joints` joints, so a pose or a mask of the character serves
+        it cut short; it shares clips, materials and images.
+        """
+        made: list[Character] = [self]
+        for level in self.reduced:
+            skeleton = prefix_skeleton(self.skeleton, level.lod.joints)
+            clips = self.clips
+            if skeleton is not self.skeleton:
+                like = made[-1]
+                if len(like.skeleton) == len(skeleton):
+                    skeleton, clips = like.skeleton, like.clips
+                else:
+                    clips = Clips(prefix_clip(clip, skeleton) for clip in self.clips.values())
+            made.append(
+                Character(
+                    skeleton,
+                    level.meshes,
+                    clips,
+                    self.materials,
+                    self.images,
+                    self.name,
+                    level.report,
+                    variants=self.variants,
+                    lod=level.lod,
+                )
+            )
+        return tuple(made)
 
     @cached_property
     def palette(self) -> Palette:
@@ -194,6 +260,46 @@ class Character(Asset):
                 inverse[p] = bind
         return Palette(_validate.owned(np.array(joints, np.int32)), _validate.owned(inverse), tuple(slots))
 
+    @cached_property
+    def deforms(self) -> Array:
+        """Which joints move vertices, `(J,)` bool; the others are helpers, props and ends."""
+        out = np.zeros(len(self.skeleton), bool)
+        for mesh in self.meshes:
+            out[mesh.joint_list[np.unique(mesh.joints[mesh.weights > 0])]] = True
+        return _validate.owned(out)
+
+    @cached_property
+    def bind_pose(self) -> Pose:
+        """The pose the meshes were bound in. Joints that no mesh is bound to stand to their parents as at rest."""
+        skeleton, model = self.skeleton, self.skeleton.rest_model.astype(np.float64)
+        bound = np.zeros(len(skeleton), bool)
+        for mesh in self.meshes:
+            bound[mesh.joint_list] = True
+        binds = affine.invert(self.palette.inverse_bind[: len(skeleton)].astype(np.float64))
+        bound &= np.isfinite(binds).all(axis=(1, 2))
+        rest = skeleton.rest
+        local = transform.compose(
+            *(np.asarray(a, np.float64) for a in (rest.translation, rest.rotation, rest.scale))
+        )
+        for j, p in enumerate(skeleton.parents.tolist()):
+            model[j] = binds[j] if bound[j] else local[j] if p < 0 else affine.multiply(model[p], local[j])
+        return skeleton.from_model(model)
+
+    def with_variant(self, name: str | None) -> Character:
+        """The character in one of its material `variants`; None: as it is without one."""
+        if name is None:
+            return self
+        if name not in self.variants:
+            raise UnknownNameError("variant", name, self.variants)
+        at = self.variants.index(name)
+
+        def changed(section: Section) -> Section:
+            chosen = section.variants[at] if section.variants else None
+            return section if chosen is None else replace(section, material=chosen)
+
+        meshes = tuple(m.replace(sections=tuple(map(changed, m.sections))) for m in self.meshes)
+        return self.replace(meshes=meshes)
+
     @property
     def vertex_count(self) -> int:
         return sum(m.vertex_count for m in self.meshes)
@@ -218,7 +324,19 @@ class Character(Asset):
         raise UnknownNameError("mesh", name, [m.name for m in self.meshes])
 
     def replace(self, **changes: Any) -> Character:
-        """A character with some fields exchanged, validated again."""
+        """A character with some fields exchanged, validated again.
+
+        Levels of detail belong to a surface: with other `meshes` or another `skeleton` they go, unless `reduced` brings new
+        ones, and the report says so.
+        """
+        if ("meshes" in changes or "skeleton" in changes) and "reduced" not in changes:
+            changes.setdefault("lod", None)
+            if self.reduced:
+                report = changes.get("report", self.report)
+                line = ReportLine(
+                    "dropped", "levels", "the levels of detail: they were made for other meshes"
+                )
+                changes.update(reduced=(), report=report + Report((line,)))
         return replace(self, **changes)
 
     def converted(
@@ -252,6 +370,8 @@ class Character(Asset):
             parts.append(f"{len(self.clips)} clips")
         if self.materials:
             parts.append(f"{len(self.materials)} materials")
+        if self.reduced:
+            parts.append(f"{len(self.reduced) + 1} levels")
         if len(self.report):
             parts.append(f"{len(self.report)} report lines")
         return f"Character({self.name!r}, {', '.join(parts)})"

@@ -234,13 +234,12 @@ class Clip(Asset, ClipTools):
             raise ValidationError(f"{who}.tracks: key times must be finite")
         if len(times) > 1:
             falling = np.flatnonzero(np.diff(times) < 0) + 1
-            starts = np.zeros(len(times) + 1, bool)
-            starts[table["time_start"]] = True
-            inner = falling[~starts[falling]]
-            if len(inner):
-                track = int(np.searchsorted(table["time_start"], inner[0], side="right") - 1)
+            for i in falling[_inside_tracks(table, len(times))[falling]].tolist():
+                first = table["time_start"]
+                track = int(np.flatnonzero((first < i) & (i < first + table["keys"]))[0])
                 raise ValidationError(f"{who}.tracks[{track}]: key times must not decrease")
-        last = float(times.max(initial=0.0))
+        ends = table["time_start"] + table["keys"] - 1
+        last = float(times[ends].max(initial=0.0))
         duration = last if self.duration is None else _validate.number(who, "duration", self.duration, low=0)
         rate = None if self.rate is None else _validate.number(who, "rate", self.rate, low=0, above=True)
         events = _checked_events(who, self.events, duration)
@@ -281,6 +280,14 @@ class Clip(Asset, ClipTools):
     def __repr__(self) -> str:
         events = f", {len(self.events)} events" if self.events else ""
         return f"Clip({self.name!r}, {self.duration:.3f} s, {len(self.tracks)} tracks{events})"
+
+
+def _inside_tracks(table: Array, count: int) -> Array:
+    """Which of `count` key times follow another key of the same track. Tracks may share times, and leave some unused."""
+    steps = np.zeros(count + 1, np.int64)
+    np.add.at(steps, np.minimum(table["time_start"] + 1, count), 1)
+    np.add.at(steps, table["time_start"] + table["keys"], -1)
+    return np.cumsum(steps)[:-1] > 0
 
 
 def _checked_events(who: str, given: Any, duration: float) -> tuple[Event, ...]:

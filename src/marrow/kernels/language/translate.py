@@ -19,6 +19,7 @@ from typing import Any
 from llvmlite import ir
 
 from marrow.kernels.language.calls import Calls
+from marrow.kernels.language.hierarchy import parents_first
 from marrow.kernels.language.kinds import BOOL, INTEGER, Kind, TupleKind, words
 from marrow.kernels.language.values import I64, TranslationError, Value, load_from_frame, loose, part_types
 
@@ -229,15 +230,13 @@ class _Function(Calls):
         self._loop(body, head, end, lambda: self.statements(node.body))
 
     def do_For(self, node: ast.For) -> None:
-        if not (
-            isinstance(node.iter, ast.Call)
-            and isinstance(node.iter.func, ast.Name)
-            and node.iter.func.id == "range"
-        ):
-            self.fail("loops run over range(...)")
+        over = self.outside(node.iter.func) if isinstance(node.iter, ast.Call) else None
+        if over not in (range, parents_first):
+            self.fail("loops run over range(...) or parents_first(...)")
         if node.orelse or not isinstance(node.target, ast.Name):
             self.fail("loops have one variable and no else")
-        bounds = [self.cast(self.expression(a), INTEGER) for a in node.iter.args]  # type: ignore[attr-defined]
+        given = [self.expression(a) for a in node.iter.args]  # type: ignore[attr-defined]
+        bounds = [self.cast(self.length(v) if over is parents_first else v, INTEGER) for v in given]
         first, stop = (Value(INTEGER, (I64(0),), 0), bounds[0]) if len(bounds) == 1 else bounds[:2]
         step = bounds[2].known if len(bounds) == 3 else 1
         if not step:

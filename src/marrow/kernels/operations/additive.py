@@ -53,7 +53,7 @@ add, add_morphs = block(emit_add), block(emit_add_morphs)
 
 def run_add(work, n, top, argument, time, weight):
     other, mask = top + row_size(work), argument * (work.Jp + work.Mp)
-    add.each(0, work.Jp, 16, work.Jp, work.stack, top, other, weight, work.masks, mask)
+    add.each(0, work.lanes, 16, work.Jp, work.stack, top, other, weight, work.masks, mask)
     at = 10 * work.Jp
     add_morphs.each(0, work.Mp, 16, work.stack, top + at, other + at, weight, work.masks, mask + work.Jp)
 

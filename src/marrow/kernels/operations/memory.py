@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from marrow.kernels.operations.record import Operation, ReferenceWorld, Rows, copy_lanes, row_size
+from marrow.kernels.operations.record import Operation, ReferenceWorld, Rows, copy_lanes, copy_pose
 
 __all__ = ["LOAD", "STORE"]
 
 
 def run_store(work, n, top, argument, time, weight):
     kept = work.memory[n]
-    copy_lanes.each(0, row_size(work), 16, work.stack, top, kept, argument)
+    copy_pose(work, work.stack, top, kept, argument)
 
 
 def run_load(work, n, top, argument, time, weight):
     kept = work.memory[n]
-    copy_lanes.each(0, row_size(work), 16, kept, argument, work.stack, top)
+    copy_pose(work, kept, argument, work.stack, top)
 
 
 def reference_store(

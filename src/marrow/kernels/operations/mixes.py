@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from marrow.kernels.language.hierarchy import parents_first
 from marrow.kernels.language.lanes import block
-from marrow.kernels.operations.limbs import local_rotation, multiplied
 from marrow.kernels.operations.record import Array, Operation, ReferenceWorld, Rows, row_size
+from marrow.kernels.operations.spatial import local_rotation, multiplied
 from marrow.kernels.operations.sums import STRAIGHT
 from marrow.math import quaternion
 
@@ -89,7 +90,7 @@ mix_channels = block(emit_channels)
 
 def run_blend(work, n, top, argument, time, weight):
     other = top + row_size(work)
-    mix.each(0, work.Jp, 16, work.Jp, work.stack, top, other, weight, work.masks, 0)
+    mix.each(0, work.lanes, 16, work.Jp, work.stack, top, other, weight, work.masks, 0)
     mix_morphs.each(10 * work.Jp, row_size(work), 16, work.stack, top, other, weight, work.masks, 0)
 
 
@@ -102,14 +103,14 @@ def layer_morphs(work, top, other, mask, weight):
 
 def run_layer(work, n, top, argument, time, weight):
     other, mask = top + row_size(work), argument * (work.Jp + work.Mp)
-    mix_masked.each(0, work.Jp, 16, work.Jp, work.stack, top, other, weight, work.masks, mask)
+    mix_masked.each(0, work.lanes, 16, work.Jp, work.stack, top, other, weight, work.masks, mask)
     layer_morphs(work, top, other, mask, weight)
 
 
 def run_layer_channels(work, n, top, argument, time, weight):
     other, size = top + row_size(work), work.Jp + work.Mp
     mix_channels.each(
-        0, work.Jp, 16, work.Jp, work.stack, top, other, weight, work.masks, argument * size, size
+        0, work.lanes, 16, work.Jp, work.stack, top, other, weight, work.masks, argument * size, size
     )
     layer_morphs(work, top, other, argument * size, weight)
 
@@ -120,7 +121,7 @@ def run_layer_model(work, n, top, argument, time, weight):
     rows, Jp, masks, scratch = work.stack, work.Jp, work.masks, work.model
     other, size = top + row_size(work), work.Jp + work.Mp
     mask = argument * size
-    for j in range(len(work.parents)):
+    for j in parents_first(work.parents):
         p = work.parents[j]
         mine, theirs = local_rotation(rows, top, Jp, j), local_rotation(rows, other, Jp, j)
         base, over, out, parent = mine, theirs, mine, (0.0, 0.0, 0.0, 1.0)

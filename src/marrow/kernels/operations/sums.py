@@ -98,24 +98,24 @@ def frame_at(work, clip, time):
 
 def run_sample(work, n, top, argument, time, weight):
     a, b, t = frame_at(work, argument, time)
-    put_sample.each(0, work.Jp, 16, work.Jp, work.bank, a, b, t, weight, work.stack, top)
+    put_sample.each(0, work.lanes, 16, work.Jp, work.bank, a, b, t, weight, work.stack, top)
     put_morphs.each(10 * work.Jp, row_size(work), 16, work.bank, a, b, t, weight, work.stack, top)
 
 
 def run_accumulate(work, n, top, argument, time, weight):
     a, b, t = frame_at(work, argument, time)
-    add_sample.each(0, work.Jp, 16, work.Jp, work.bank, a, b, t, weight, work.stack, top)
+    add_sample.each(0, work.lanes, 16, work.Jp, work.bank, a, b, t, weight, work.stack, top)
     add_morphs.each(10 * work.Jp, row_size(work), 16, work.bank, a, b, t, weight, work.stack, top)
 
 
 def run_scale(work, n, top, argument, time, weight):
-    put_sum.each(0, work.Jp, 16, work.Jp, work.stack, top, top, weight)
+    put_sum.each(0, work.lanes, 16, work.Jp, work.stack, top, top, weight)
     put_morph_sum.each(10 * work.Jp, row_size(work), 16, work.stack, top, top, weight)
 
 
 def run_merge(work, n, top, argument, time, weight):
     other = top + row_size(work)
-    add_sum.each(0, work.Jp, 16, work.Jp, work.stack, top, other, weight)
+    add_sum.each(0, work.lanes, 16, work.Jp, work.stack, top, other, weight)
     add_morph_sum.each(10 * work.Jp, row_size(work), 16, work.stack, top, other, weight)
 
 

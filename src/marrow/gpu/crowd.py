@@ -1,0 +1,207 @@
+"""`gpu.Crowd`: the poses of an animator's instances, computed and kept on the GPU."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from marrow.errors import GpuError, ValidationError
+from marrow.gpu.buffers import Pages
+from marrow.gpu.clock import Clock
+from marrow.gpu.device import Device
+from marrow.gpu.evaluator import GpuEvaluator, Job, stride
+from marrow.gpu.memory import GpuMemory
+from marrow.graph.animator import Animator
+from marrow.graph.levels import HIDDEN
+from marrow.graph.program import PoseEvaluator
+from marrow.model.character import Character
+
+__all__ = ["Crowd", "CrowdGroup"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrowdGroup:
+    """The n instances that are shown at one level of detail: their numbers `instances (n,)`, and in GPU memory their skinning
+    matrices (`palettes`: 48 bytes for each entry of the palette of the level's own `character`) and the weights of their morph
+    channels (`morphs`: 4 bytes each; None where there are no channels)."""
+
+    level: int
+    character: Character
+    instances: Array
+    palettes: Pages
+    morphs: Pages | None
+
+    def __repr__(self) -> str:
+        return f"CrowdGroup(level {self.level}, {len(self.instances)} instances)"
+
+
+class Crowd:
+    """Poses an animator's instances on the GPU.
+
+        animator = mw.Animator(hero, graph, count=10_000)
+        crowd = gpu.Crowd(animator)
+        animator["speed"] = speeds
+        crowd.update(1 / 60)
+        crowd.palettes                  # skinning matrices in GPU memory, for gpu.Skinner or shaders of your own
+        crowd.matrices                  # the same as an array (N, P, 3, 4)
+
+    What the graph decides (states, times, weights) is found on the CPU, by the animator; it hands over a short program for each
+    instance. The GPU has the clips, interprets the programs and keeps what they keep from one update to the next.
+
+    The animator is used as before: parameters, triggers, slots, events, `add`, `remove`, `reset`, `levels`... What it is asked
+    for in the way of poses (`pose`, `matrices`, `skin`) comes from the GPU too, until `release()`.
+    """
+
+    def __init__(self, animator: Animator, *, device: Device | None = None) -> None:
+        if not isinstance(animator, Animator):
+            raise ValidationError(f"Crowd: expected an Animator, got {type(animator).__name__}")
+        if isinstance(animator._evaluator, GpuEvaluator):
+            raise ValidationError(
+                "Crowd: this animator is posed by a Crowd already; release() that one first"
+            )
+        self.animator, self.device = animator, device or Device.best()
+        self._outputs: dict[int, dict[str, Pages]] = {}
+        self._groups: list[CrowdGroup] = []
+        self._released = False
+        old, compiled = animator._evaluator, animator._control.compiled
+        try:
+            animator._evaluator = GpuEvaluator(
+                self.device, compiled.bank, animator.character.palette, compiled.masks, compiled.procedurals
+            )
+            self._rebuild_levels()
+            for depth in {compiled.pose_depth, compiled.depth if compiled.memory else compiled.pose_depth}:
+                animator._evaluator.pipeline(depth)
+            self.evaluate()
+        except BaseException:
+            animator._evaluator, animator._levels = old, None
+            raise
+
+    @property
+    def count(self) -> int:
+        """N."""
+        return self.animator.count
+
+    # -- time -------------------------------------------------------------------------------------------------------
+    def update(self, dt: float | ArrayLike, *, timer: Clock | None = None) -> None:
+        """Moves time on by `dt` seconds, a number or one per instance, and poses everybody, without waiting for the GPU.
+        `timer` tells afterwards how long the GPU took."""
+        self._attached()
+        self.animator.update(dt)
+        self.evaluate(timer=timer)
+
+    def evaluate(self, *, timer: Clock | None = None) -> None:
+        """Poses everybody as they are at this moment."""
+        animator, evaluator = self.animator, self._attached()
+        animator._prepare()
+        control, jobs, groups = animator._control, [], []
+        for level, instances in self._levels():
+            if level == HIDDEN:
+                # Those that are updated rarely keep their last poses, seen or not.
+                late = instances[control.state.instances["interval"][instances] > 1]
+                jobs += [Job(self._evaluator(-1), late)] if len(late) else []
+                continue
+            own = self._evaluator(level)
+            outputs = self._pages(level, own)
+            everybody = animator._levels is None or len(instances) == animator.count
+            jobs.append(Job(own, None if everybody else instances, outputs))
+            groups.append(
+                CrowdGroup(
+                    level,
+                    animator.character.levels[level],
+                    instances,
+                    outputs["palette"],
+                    outputs.get("morphs"),
+                )
+            )
+        evaluator.submit(jobs, control.program, control.memory, control.vectors, timer)  # type: ignore[arg-type]
+        animator._outputs["ran"] = True
+        self._groups = groups
+
+    def _levels(self) -> list[tuple[int, Array]]:
+        levels = self.animator._levels
+        return [(0, np.arange(self.count))] if levels is None else levels._groups
+
+    def _evaluator(self, level: int) -> GpuEvaluator:
+        levels = self.animator._levels
+        return self.animator._evaluator if levels is None else levels._evaluators[level]  # type: ignore[return-value]
+
+    def _pages(self, level: int, evaluator: GpuEvaluator) -> dict[str, Pages]:
+        """Where the results of a level go."""
+        if level not in self._outputs:
+            names = ("palette", "morphs") if evaluator.layout.M else ("palette",)
+            self._outputs[level] = {
+                name: Pages(self.device, stride(evaluator, name), label=f"{name} of level {level}")
+                for name in names
+            }
+        return self._outputs[level]
+
+    def _attached(self) -> GpuEvaluator:
+        """The animator's evaluator, with its memory on the GPU: a restored snapshot brings an array."""
+        if self._released:
+            raise ValidationError("this Crowd was released: make a new one with gpu.Crowd(animator)")
+        animator = self.animator
+        evaluator, control = animator._evaluator, animator._control
+        assert isinstance(evaluator, GpuEvaluator)
+        if not isinstance(control.memory, GpuMemory):
+            control.memory = GpuMemory.of(self.device, control.memory)  # type: ignore[assignment]
+        return evaluator
+
+    def _rebuild_levels(self) -> None:
+        """Levels of detail are evaluated by what the animator has now."""
+        animator = self.animator
+        if animator._levels is not None:
+            values, animator._levels = animator._levels.values, None
+            animator._show_at(values)
+
+    def release(self) -> None:
+        """Gives the animator back to the CPU, with what it keeps from one update to the next."""
+        if self._released:
+            return
+        animator, compiled = self.animator, self.animator._control.compiled
+        animator._control.memory = np.asarray(animator._control.memory)
+        animator._evaluator = PoseEvaluator(
+            compiled.bank, animator.character.palette, compiled.masks, compiled.procedurals
+        )
+        self._rebuild_levels()
+        self._outputs, self._groups, self._released = {}, [], True
+
+    # -- results ----------------------------------------------------------------------------------------------------
+    @property
+    def groups(self) -> tuple[CrowdGroup, ...]:
+        """The instances that are seen, by level of detail; a single group of all where the animator's `levels` are not set."""
+        return tuple(self._groups)
+
+    def _whole(self) -> CrowdGroup:
+        if self.animator._levels is not None or len(self._groups) != 1:
+            raise GpuError(
+                "instances are shown at levels of detail, each with a palette of its own: see crowd.groups"
+            )
+        return self._groups[0]
+
+    @property
+    def palettes(self) -> Pages:
+        """Skinning matrices in GPU memory, 48 bytes (3x4 float32, row by row) for each entry of `character.palette`, instance
+        by instance."""
+        return self._whole().palettes
+
+    @property
+    def morphs(self) -> Pages | None:
+        """Weights of the morph channels in GPU memory; None where the character has none."""
+        return self._whole().morphs
+
+    @property
+    def matrices(self) -> Array:
+        """The skinning matrices as an array `(N, P, 3, 4)`; waits for the GPU."""
+        evaluator = self._attached()
+        matrices = self.palettes.numpy(np.float32, (len(evaluator.palette.joints), 3, 4))
+        evaluator.check(self.animator.program, None, self.count)
+        return matrices
+
+    def __repr__(self) -> str:
+        state = "released" if self._released else f"{self.count} instances on {self.device.adapter.name}"
+        return f"Crowd({self.animator.character.name!r}, {state})"

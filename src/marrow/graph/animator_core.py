@@ -1,0 +1,145 @@
+"""`AnimatorCore`: what all parts of an `Animator` share: the state of its instances, the pose programs, who is meant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from marrow.errors import ValidationError
+from marrow.graph.buffers import Buffers
+from marrow.graph.control import GraphControl
+from marrow.graph.functions import PoseFunction, call
+from marrow.graph.levels import CrowdLevels
+from marrow.graph.overrides import Override
+from marrow.graph.program import PoseEvaluator, Program
+from marrow.model.character import Character
+
+__all__ = ["AnimatorCore"]
+
+Array = NDArray[Any]
+
+
+class AnimatorCore:
+    """Holds what changes; the parts of an animator derive from it and add what can be done with it."""
+
+    character: Character
+    speed: float | Array
+    _threads: int
+    _batch: tuple[int, ...]
+    _solo: bool
+    _functions: tuple[PoseFunction, ...]
+    _overrides: dict[str, Override]
+    _control: GraphControl
+    _evaluator: PoseEvaluator
+    _buffers: Buffers
+    _outputs: dict[str, Any]
+    _levels: CrowdLevels | None
+
+    @property
+    def count(self) -> int:
+        """N."""
+        return self._control.count
+
+    @property
+    def _running(self) -> GraphControl:
+        if self._solo:
+            raise ValidationError(
+                "this animator runs no graph: give it one with mw.Animator(character, graph)"
+            )
+        return self._control
+
+    def _changed(self) -> None:
+        """Results of before are no longer those of this moment."""
+        self._outputs.clear()
+
+    def _prepare(self) -> None:
+        """Once per update, before poses are used: runs the programs that keep something for later, and the functions."""
+        if "prepared" in self._outputs:
+            return
+        self._outputs["prepared"] = True
+        self._control.refresh()
+        programs = self._control.programs
+        for r in range(len(programs.heads) - 1):
+            if programs.is_empty(r):
+                continue
+            self._evaluate_program(programs.program(r))
+            if r % 2:
+                call(self._control, r // 2, self._functions[r // 2])
+
+    def _settle(self) -> None:
+        """Before the next update: what has to be kept of this one is, even where nobody asked for its poses."""
+        if self._outputs.get("ran") or not self._control.programs.kept:
+            return
+        self._prepare()
+        if self._control.interpolates or self._control.compiled.keeps:
+            self._run()
+
+    def _take_up(self, instances: Array) -> None:
+        self._prepare()
+        self._settle()
+        self._control.settle(instances)
+        self._changed()
+
+    def _chosen(self, instances: ArrayLike | None) -> Array:
+        if instances is None:
+            return np.arange(self.count)
+        try:
+            chosen = np.asarray(instances)
+        except ValueError:
+            raise ValidationError(f"instances: expected indices or a mask, got {instances!r}") from None
+        if chosen.dtype == bool and chosen.shape != (self.count,):
+            raise ValidationError(f"instances: expected a mask of shape ({self.count},), got {chosen.shape}")
+        if chosen.dtype == bool:
+            return np.flatnonzero(chosen)
+        if chosen.size and chosen.dtype.kind not in "iu":
+            raise ValidationError(f"instances: expected whole numbers or a mask, got {instances!r}")
+        chosen = np.atleast_1d(chosen).astype(np.int64).ravel()
+        if len(chosen) and (chosen.min() < 0 or chosen.max() >= self.count):
+            raise ValidationError(
+                f"instances: expected 0..{self.count - 1}, got {chosen.min()}..{chosen.max()}"
+            )
+        return chosen
+
+    def _clip_name(self, number: Any) -> str:
+        names = list(self.character.clips)
+        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+            raise ValidationError(f"a clip is named or numbered, got {type(number).__name__}")
+        if not names:
+            raise ValidationError(f"{self.character!r} has no clips to play")
+        if not -len(names) <= number < len(names):
+            raise ValidationError(f"clip {number} does not exist: there are {len(names)}")
+        return names[int(number)]
+
+    def _evaluate_program(self, program: Program, **outputs: Array) -> None:
+        self._evaluator.run(
+            program,
+            memory=self._control.memory,
+            vectors=self._control.vectors,
+            threads=self._threads,
+            **outputs,
+        )
+
+    def _run(self, **outputs: Array) -> None:
+        """Evaluates the poses of this moment, each instance at its level of detail."""
+        self._prepare()
+        if self._levels is None:
+            self._evaluate_program(self._control.program, **outputs)
+        else:
+            self._levels.run(self, outputs)
+        self._outputs["ran"] = True
+
+    def _show_at(self, values: Array) -> None:
+        """Shows instances at these levels `(N,)`."""
+        control = self._control
+        if self._levels is None:
+            self._levels = CrowdLevels(control.compiled, self._evaluator)
+            before = None
+        else:
+            before = self._levels.lanes(self._levels.values)
+        self._levels.put(values)
+        if control.interpolates:
+            lanes = self._levels.lanes(values)
+            fewer = lanes < (self._evaluator.layout.joints if before is None else before)
+            self._levels.forget(control.memory, np.flatnonzero(fewer), control.compiled.memory)

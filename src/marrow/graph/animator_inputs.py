@@ -1,0 +1,88 @@
+"""`GraphInputs`: the part of an animator that a graph is steered by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from marrow.errors import UnknownNameError, ValidationError
+from marrow.graph.animator_core import AnimatorCore
+from marrow.graph.overrides import Override
+
+__all__ = ["GraphInputs"]
+
+Array = NDArray[Any]
+
+
+class GraphInputs(AnimatorCore):
+    """Parameters, triggers, joint overrides, how often instances are updated, seeds."""
+
+    def __setitem__(self, parameter: str, value: Any) -> None:
+        self._running.set(parameter, value)
+
+    def __getitem__(self, parameter: str) -> Any:
+        value = self._running.get(parameter)
+        return value if self._batch else value[0]
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the graph's parameters."""
+        return tuple(self._running.compiled.parameters)
+
+    def trigger(self, name: str, *, instances: ArrayLike | None = None) -> None:
+        """Pulls a trigger, for all or for some `instances` (indices or a mask)."""
+        self._running.trigger(name, self._chosen(instances))
+
+    def override(
+        self,
+        name: str,
+        *,
+        rotation: ArrayLike | None = None,
+        translation: ArrayLike | None = None,
+        weight: float | ArrayLike = 1.0,
+    ) -> None:
+        """Places the joints of the `JointOverride` called `name` from the next update on, until told otherwise: quaternions
+        `(N, k, 4)` and places `(N, k, 3)` of its k joints, or the same for all; `weight` from 0 to 1, or one each."""
+        nodes = {e.name: e.override for e in self._running.compiled.functions if e.override is not None}
+        if name not in nodes:
+            raise UnknownNameError("joint override", name, nodes)
+        count = len(nodes[name].joints)
+        self._overrides[name] = Override.of(self.count, count, rotation, translation, weight)
+
+    @property
+    def update_every(self) -> int | Array:
+        """How often each instance is evaluated: every update (1), every second one (2)... In between, and `n - 1` updates
+        late, it is interpolated. Set a number or one per instance `(N,)`: an instance changes over when it is updated
+        next, and catches up at most at twice its speed."""
+        every = self._running.state.instances["wanted"].copy()
+        return every if self._batch else int(every[0])
+
+    @update_every.setter
+    def update_every(self, every: int | ArrayLike) -> None:
+        try:
+            values = np.broadcast_to(np.asarray(every), (self.count,))
+        except ValueError:
+            raise ValidationError(
+                f"update_every: expected a number or ({self.count},), got {np.shape(every)}"
+            ) from None
+        if values.dtype.kind not in "iu" or values.min(initial=1) < 1:
+            raise ValidationError(f"update_every: expected whole numbers from 1 on, got {every!r}")
+        self._running.set_interval(values)
+
+    @property
+    def seeds(self) -> Array:
+        """What the choices of each instance are drawn from, `(N,)` whole numbers: 0, 1, 2... Set them before the first
+        update; the same seeds make the same choices."""
+        return self._running.state.instances["seed"].copy()
+
+    @seeds.setter
+    def seeds(self, seeds: ArrayLike) -> None:
+        values = np.asarray(seeds)
+        if values.dtype.kind not in "iu" or values.shape not in ((), (self.count,)):
+            raise ValidationError(f"seeds: expected whole numbers of shape ({self.count},), got {seeds!r}")
+        if (np.abs(values) > 2**31).any():
+            raise ValidationError("seeds: expected numbers up to 2 ** 31")
+        self._running.state.instances["seed"] = np.abs(values)
+        self._running.state.machines["draws"] = 0

@@ -1,0 +1,110 @@
+"""`CrowdInstances`: the part of an animator that adds, removes, saves and restores instances."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from marrow.errors import ValidationError
+from marrow.graph.animator_core import AnimatorCore
+from marrow.graph.compiled import CompiledGraph
+from marrow.graph.compiler import compile_graph
+from marrow.graph.control import GraphControl, Snapshot
+from marrow.graph.description import Graph
+from marrow.graph.functions import PoseFunction, bound
+from marrow.graph.program import PoseEvaluator
+from marrow.graph.state import carry_over
+from marrow.model import _validate
+
+__all__ = ["CrowdInstances"]
+
+Array = NDArray[Any]
+
+
+class CrowdInstances(AnimatorCore):
+    """Instances that come and go, moments to come back to, graphs that take over."""
+
+    def _crowd(self, what: str) -> GraphControl:
+        if not self._batch:
+            raise ValidationError(f"{what}: this animator is for one character; make it with count=N")
+        return self._running
+
+    def add(self, count: int = 1) -> None:
+        """New instances behind the others, at the beginning of the graph."""
+        count = _validate.integer("add", "count", count, low=0)
+        control = self._crowd("add")
+        self._prepare()
+        self._settle()
+        control.add(int(count))
+        self._overrides.update({name: o.extended(int(count)) for name, o in self._overrides.items()})
+        self._batch = (control.count,)
+        if self._levels is not None:
+            self._show_at(np.concatenate([self._levels.values, np.zeros(int(count), np.int64)]))
+        self._changed()
+
+    def remove(self, *, instances: ArrayLike) -> None:
+        """Drops instances (indices or a mask); the others close up in order. At least one stays."""
+        control = self._crowd("remove")
+        gone = np.zeros(self.count, bool)
+        gone[self._chosen(instances)] = True
+        if gone.all():
+            raise ValidationError("remove: at least one instance must stay")
+        self._prepare()
+        self._settle()
+        control.remove(gone)
+        self._overrides.update({name: o.taken(np.flatnonzero(~gone)) for name, o in self._overrides.items()})
+        self._batch = (control.count,)
+        if self._levels is not None:
+            self._levels.put(self._levels.values[~gone])
+        self._changed()
+
+    def reset(self, *, instances: ArrayLike | None = None) -> None:
+        """Starts instances over, with parameters at their defaults."""
+        self._prepare()
+        self._settle()
+        self._running.reset(np.unique(self._chosen(instances)))
+        self._changed()
+
+    def snapshot(self) -> Snapshot:
+        """All that changes, to come back to with `restore`; the same updates then give the same results, bit for bit."""
+        self._settle()
+        return self._running.snapshot()
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Goes back to a moment of the same graph."""
+        control = self._running
+        if not self._batch and isinstance(snapshot, Snapshot) and len(snapshot) != 1:
+            raise ValidationError(f"restore: the snapshot holds {len(snapshot)} instances")
+        control.restore(snapshot)
+        if self._batch:
+            self._batch = (control.count,)
+        if self._levels is not None and len(self._levels.values) != control.count:
+            self._show_at(np.zeros(control.count, np.int64))
+        self._changed()
+
+    def replace_graph(
+        self, graph: Graph | CompiledGraph, *, functions: Mapping[str, PoseFunction] | None = None
+    ) -> None:
+        """Goes on with another graph, as when its file was edited: parameters keep their values, machines their states,
+        clips their times and slots what they play, where names and paths match; the rest begins."""
+        old = self._running
+        compiled = graph if isinstance(graph, CompiledGraph) else compile_graph(graph, self.character)
+        if compiled.character is not self.character:
+            raise ValidationError(f"replace_graph: the graph was compiled for {compiled.character!r}")
+        bound_functions = bound(compiled, functions, self._overrides)
+        self._prepare()
+        control = GraphControl(compiled, self.count, threads=self._threads)
+        carry_over(old.compiled, old.state, compiled, control.state)
+        control.set_interval(old.state.instances["wanted"])
+        self._functions, self._control = bound_functions, control
+        self._evaluator = self._evaluator.again(
+            compiled.bank, self.character.palette, compiled.masks, compiled.procedurals
+        )
+        control.show()
+        if self._levels is not None:
+            values, self._levels = self._levels.values, None
+            self._show_at(values)
+        self._changed()

@@ -1,0 +1,145 @@
+"""`PoseOutputs`: the part of an animator that computes poses, matrices and skins of this moment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from marrow.animation.kinematics import output
+from marrow.animation.resampling import unpack_rows
+from marrow.graph.animator_core import AnimatorCore
+from marrow.graph.level_surfaces import skin_levels
+from marrow.graph.levels import LevelGroup, checked_levels
+from marrow.graph.program import Program
+from marrow.math import affine, transform
+from marrow.model.pose import Pose
+from marrow.skinning import skin
+
+__all__ = ["PoseOutputs"]
+
+Array = NDArray[Any]
+
+
+class PoseOutputs(AnimatorCore):
+    """Poses and matrices, computed when asked for, once per update."""
+
+    @property
+    def program(self) -> Program:
+        """The pose programs of this moment, one per instance."""
+        return self._control.program
+
+    def evaluate(self, *, model: Array | None = None, palette: Array | None = None) -> None:
+        """Computes model-space and skinning matrices of this moment into the caller's own memory: float32, C-contiguous,
+        `(N, J, 3, 4)`."""
+        P, J = len(self.character.palette), len(self.character.skeleton)
+        wanted = {"model": (model, J), "palette": (palette, P)}
+        outputs = {name: out for name, (out, _) in wanted.items() if out is not None}
+        for name, out in outputs.items():
+            output(f"evaluate: {name}", (*self._batch, wanted[name][1], 3, 4), out)
+        self._run(**outputs)
+
+    def _evaluate(self, name: str, shape: tuple[int, ...]) -> Array:
+        outputs = self._outputs
+        if name not in outputs:
+            out = self._buffers.take((*self._batch, *shape))
+            self._run(**{name: out})
+            outputs[name] = out
+        return outputs[name]
+
+    @property
+    def pose(self) -> Pose:
+        """Local transforms and morph weights of this moment."""
+        if "unpacked" not in self._outputs:
+            J, M = len(self.character.skeleton), len(self.character.skeleton.morph_names)
+            rows = self._evaluate("pose", (self._evaluator.layout.size,))
+            pose = unpack_rows(rows.reshape(self.count, -1), J, M)
+            self._outputs["unpacked"] = pose if self._batch else pose[0]
+        return self._outputs["unpacked"]
+
+    @property
+    def model_matrices(self) -> Array:
+        """Model-space matrices `(N, J, 3, 4)`."""
+        return self._evaluate("model", (len(self.character.skeleton), 3, 4))
+
+    def socket(self, name: str) -> Array:
+        """Where a socket of the skeleton (or a joint) is, in model space: `(N, 3, 4)`."""
+        skeleton = self.character.skeleton
+        if name in skeleton and all(s.name != name for s in skeleton.sockets):
+            return self.model_matrices[..., skeleton.index(name), :, :].copy()
+        socket = skeleton.socket(name)
+        local = transform.compose(socket.translation, socket.rotation, socket.scale)
+        joints = self.model_matrices[..., socket.joint, :, :]
+        return affine.multiply(joints, local.astype(np.float32)).astype(np.float32)
+
+    @property
+    def matrices(self) -> Array:
+        """Skinning matrices `(N, J, 3, 4)`, ready for `mw.skin`, a GPU or a tensor library (see `Palette` for
+        characters whose meshes disagree about a joint's bind pose)."""
+        return self._evaluate("palette", (len(self.character.palette), 3, 4))
+
+    def skin(self, **options: Any) -> Any:
+        """The deformed character, a `Surface`: `mw.skin` of this moment, with its options. Where `levels` are set it is
+        `LevelSurfaces`: each instance has the vertices of its level."""
+        if self._levels is not None:
+            return skin_levels(self.level_groups(), self.count, options)
+        if not self.character.skeleton.morph_names or "morphs" in options:
+            return skin(self.character, self.matrices, **options)
+        matrices, morphs = self.matrices_and_morphs()
+        return skin(self.character, matrices, morphs=morphs, **options)
+
+    # -- levels of detail -----------------------------------------------------------------------------------------
+    @property
+    def levels(self) -> Array | int | None:
+        """The level of detail each instance is shown at: its number in `character.levels`, or -1 for one that nobody sees.
+        None, as long as it was not set: all are shown as they are, and evaluated whole.
+
+            crowd.levels = selector.select(camera, transforms)     # also sets how often each is updated
+            crowd.levels = 2                                       # all, or one number each (N,)
+
+        An instance is evaluated for the joints its level has, and none that is not seen; events, states and travel go on in
+        any case. `skin` and `level_groups` give each what its level has. In `pose`, `model_matrices`, `matrices` and
+        `socket`, which have all joints, those that a level lacks are at rest.
+        """
+        if self._levels is None:
+            return None
+        return self._levels.values.copy() if self._batch else int(self._levels.values[0])
+
+    @levels.setter
+    def levels(self, levels: ArrayLike | None) -> None:
+        if levels is None:
+            self._levels = None
+        else:
+            every = getattr(levels, "every", None)
+            values = checked_levels(levels, self.count, len(self.character.levels))
+            if every is not None and (not self._solo or np.max(every) > 1):
+                self._running.set_interval(np.broadcast_to(every, (self.count,)))
+            self._show_at(values)
+        kept = ("prepared", "ran", "events")  # of this update, whatever it looks like
+        self._outputs = {name: self._outputs[name] for name in kept if name in self._outputs}
+
+    def level_groups(self) -> tuple[LevelGroup, ...]:
+        """The instances that are seen, by level: for each level that some are at, their numbers, skinning matrices and
+        morph weights, for the joints the level has and no others. What a renderer draws level by level."""
+        if "groups" not in self._outputs:
+            if self._levels is None:
+                self.levels = 0
+            assert self._levels is not None
+            self._prepare()
+            self._outputs["groups"] = self._levels.groups(self, self._buffers)
+            self._outputs["ran"] = True
+        return self._outputs["groups"]
+
+    def matrices_and_morphs(self) -> tuple[Array, Array]:
+        """Skinning matrices `(N, J, 3, 4)` and weights of the morph channels `(N, M)` of this moment, in one pass."""
+        P, M = len(self.character.palette), len(self.character.skeleton.morph_names)
+        outputs = self._outputs
+        if M == 0:
+            return self.matrices, np.zeros((*self._batch, 0), np.float32)
+        if "palette" not in outputs or "morphs" not in outputs:
+            palette = self._buffers.take((*self._batch, P, 3, 4))
+            morphs = self._buffers.take((*self._batch, self._evaluator.layout.morphs))
+            self._run(palette=palette, morphs=morphs)
+            outputs["palette"], outputs["morphs"] = palette, morphs
+        return outputs["palette"], outputs["morphs"][..., :M]

@@ -1,0 +1,495 @@
+"""From plain Python functions to WGSL: the third backend of kernels, for functions that one workgroup runs together.
+
+The functions are those that `translate` compiles to LLVM. Floats are float32 here, whole numbers 32 bits. Lane formulas run one lane
+to an invocation: `block.each(...)` goes through its range with all invocations of the workgroup. Everything else in a function
+that uses lanes is computed by all of them alike, except for what writes to arrays: that is done by one, between barriers. A
+loop over `parents_first` does the joints of one depth at once.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from marrow.kernels.language.dispatch import Dispatch
+from marrow.kernels.language.hierarchy import parents_first
+from marrow.kernels.language.kinds import INTEGER, TupleKind
+from marrow.kernels.language.lanes import Block, Each
+from marrow.kernels.language.wgsl_expressions import HELPERS, WgslExpressions
+from marrow.kernels.language.wgsl_lanes import WgslEmitter
+from marrow.kernels.language.wgsl_text import named
+from marrow.kernels.language.wgsl_values import (
+    WORLD,
+    Part,
+    TranslationError,
+    Value,
+    World,
+    constant,
+    item,
+    struct_text,
+    wgsl_type,
+)
+
+__all__ = ["TranslationError", "WgslTranslator"]
+
+BARRIER = """fn barrier() {
+  workgroupBarrier();
+  storageBarrier();
+}"""
+
+
+@cache
+def _source(function: Callable[..., Any]) -> ast.FunctionDef:
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    return tree
+
+
+def _meaning(function: Any, node: ast.expr) -> Any:
+    if isinstance(node, ast.Attribute):
+        return getattr(_meaning(function, node.value), node.attr, None)
+    return function.__globals__.get(node.id) if isinstance(node, ast.Name) else None
+
+
+def _called(function: Any, tree: ast.AST) -> list[Any]:
+    return [_meaning(function, n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)]
+
+
+def uses_lanes(function: Any, tree: ast.AST) -> bool:
+    """Whether a part of a function needs all invocations of a workgroup."""
+    return any(
+        isinstance(thing, (Each, Block, Dispatch))
+        or thing is parents_first
+        or (inspect.isfunction(thing) and uses_lanes(thing, _source(thing)))
+        for thing in _called(function, tree)
+    )
+
+
+def writes(function: Any, tree: ast.AST) -> bool:
+    """Whether a part of a function writes to arrays."""
+    stores = (n for n in ast.walk(tree) if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
+    return any(True for _ in stores) or any(
+        inspect.isfunction(thing) and writes(thing, _source(thing)) for thing in _called(function, tree)
+    )
+
+
+class WgslTranslator:
+    """Writes functions, each once for the kinds of arguments it is called with."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._done: dict[Any, tuple[str, Any]] = {}
+        self._names: set[str] = set()
+        self._structs: dict[Any, str] = {}
+        self._texts: list[str] = []
+
+    def text(self) -> str:
+        """All that was translated, what is called before what calls it."""
+        return "\n".join([HELPERS, BARRIER, *self._structs.values(), *self._texts]) + "\n"
+
+    def declare(self, kind: Any) -> None:
+        if isinstance(kind, TupleKind) and wgsl_type(kind).startswith("Tuple"):
+            self._structs.setdefault(kind, struct_text(kind))
+
+    def _unique(self, name: str, module: str) -> str:
+        chosen = name if named(name) == name else f"{module.rsplit('.', 1)[-1]}_{name}"
+        while chosen in self._names:
+            chosen = f"{module.rsplit('.', 1)[-1]}_{chosen}"
+        self._names.add(chosen)
+        return chosen
+
+    def function(self, function: Callable[..., Any], arguments: Sequence[Value]) -> tuple[str, Any]:
+        """The name of a function in the shader, and the kind of its result."""
+        key = (function, tuple((a.kind, a.text if a.fixed else "") for a in arguments))
+        if key not in self._done:
+            made = _Function(self, function, arguments)
+            lines, result = made.translate()
+            name = self._unique(function.__name__, function.__module__)
+            self.declare(result)
+            returns = "" if result is None else f" -> {wgsl_type(result)}"
+            self._texts.append(
+                "\n".join([f"fn {name}({', '.join(made.parameters)}){returns} {{", *lines, "}"])
+            )
+            self._done[key] = (name, result)
+        return self._done[key]
+
+    # -- what functions call ----------------------------------------------------------------------------------------
+    def call(self, caller: Any, function: Callable[..., Any], arguments: list[Value]) -> Value:
+        name, result = self.function(function, arguments)
+        text = f"{name}({', '.join(_passed(caller, arguments))})"
+        return Value(TupleKind(()), text) if result is None else Value(result, text)
+
+    def each(self, caller: Any, name: str, block: Block, arguments: list[Value]) -> Value:
+        """A lane formula for every number of a range."""
+        first, last, _, *rest = arguments
+        function = self._block(name, block, rest)
+        given = ", ".join(["i", *_passed(caller, rest)])
+        start = f"{first.text} + lane" if first.known != 0 else "lane"
+        caller.say(f"for (var i = {start}; i < {last.text}; i += LANES) {{ {function}({given}); }}")
+        return Value(TupleKind(()))
+
+    def _block(self, name: str, block: Block, arguments: list[Value]) -> str:
+        key = (block, tuple((a.kind, a.text if a.fixed else "") for a in arguments))
+        if key not in self._done:
+            formula: Any = block.formula
+            plain = getattr(formula, "func", formula)
+            names = list(inspect.signature(formula).parameters)[1:]
+            emitter = WgslEmitter()
+            lowered, parameters = [], ["i: i32"]
+            for label, value in zip(map(self.world.named, names[1:]), arguments):
+                if value.fixed:
+                    lowered.append(value.text)
+                elif isinstance(value.kind, Part):
+                    begins = f"{label}_at" if value.kind.moved else "0"
+                    parameters += [f"{begins}: i32"] * value.kind.moved
+                    lowered.append(self.world.array(Value(value.kind, begins)))
+                else:
+                    parameters.append(f"{label}: {wgsl_type(value.kind)}")
+                    lowered.append(label if value.kind == INTEGER else emitter.lane(label))
+            formula(emitter, "i", *lowered)
+            chosen = self._unique(name, plain.__module__)
+            self._texts.append("\n".join([f"fn {chosen}({', '.join(parameters)}) {{", *emitter.text(), "}"]))
+            self._done[key] = (chosen, None)
+        return self._done[key][0]
+
+    def dispatch(self, caller: Any, choice: Dispatch, arguments: list[Value]) -> Value:
+        """One of several functions: those without lanes are run by one invocation."""
+        number, *rest = arguments
+        rest = [caller.kept(value) for value in rest]
+        caller.say(f"switch {number.text} {{")
+        for k, function in enumerate(choice.functions):
+            text = self.call(caller, function, rest).text
+            alone = not uses_lanes(function, _source(function))
+            caller.say(f"  case {k}: {{ {f'if (lane == 0) {{ {text}; }}' if alone else f'{text};'} }}")
+        caller.say("  default: {}")
+        caller.say("}")
+        caller.say("barrier();")
+        return Value(TupleKind(()))
+
+
+def _passed(caller: Any, arguments: Sequence[Value]) -> list[str]:
+    """What is handed to a function: constants and whole arrays are not."""
+    out = []
+    for value in arguments:
+        if value.fixed or value.kind == WORLD or (isinstance(value.kind, Part) and not value.kind.moved):
+            continue
+        out.append(value.text if isinstance(value.kind, Part) else caller.whole_text(value))
+    return out
+
+
+class _Function(WgslExpressions):
+    """One function being written."""
+
+    def __init__(
+        self, translator: WgslTranslator, function: Callable[..., Any], arguments: Sequence[Value]
+    ) -> None:
+        self.translator, self.python, self.tree = translator, function, _source(function)
+        self.here: Any = self.tree
+        self.together_run = uses_lanes(function, self.tree)
+        self.names: dict[str, Value] = {}
+        self.lines: list[str] = []
+        self.parameters: list[str] = []
+        self.result: Any = None
+        self._hoisted: list[str] = []
+        self._temporaries = 0
+        self._variables: set[str] = set()
+        self._outer: set[str] = set()
+        self._uses = _occurrences(self.tree)
+        for node, value in zip(self.tree.args.args, arguments):
+            self._parameter(node.arg, value)
+
+    def _parameter(self, name: str, value: Value) -> None:
+        label = self.translator.world.named(name)
+        if value.fixed or value.kind == WORLD:
+            self.names[name] = value
+        elif isinstance(value.kind, Part):
+            self.parameters += [f"{label}_at: i32"] * value.kind.moved
+            self.names[name] = Value(value.kind, f"{label}_at" if value.kind.moved else "0")
+        else:
+            self.translator.declare(value.kind)
+            given = f"{label}_given" if self._uses[name][0] else label
+            self.parameters.append(f"{given}: {wgsl_type(value.kind)}")
+            self.names[name] = Value(value.kind, label)
+            if given != label:
+                self._hoisted.append(f"var {label} = {given};")
+                self._variables.add(name)
+                self._outer.add(name)
+
+    def translate(self) -> tuple[list[str], Any]:
+        body = self.block(self.tree.body, ())
+        return [f"  {line}" for line in [*self._hoisted, *body]], self.result
+
+    def fresh(self) -> str:
+        self._temporaries += 1
+        return f"t{self._temporaries}"
+
+    # -- statements -------------------------------------------------------------------------------------------------
+    def block(self, body: Sequence[ast.stmt], path: tuple[int, ...]) -> list[str]:
+        """The statements in one pair of braces."""
+        outer, self.lines = self.lines, []
+        kept, declared = dict(self.names), set(self._variables)
+        run = list(body)
+        while run:
+            alone = []
+            while run and self._by_one(run[0]):
+                alone.append(run.pop(0))
+            if alone:
+                self._alone(alone, path)
+            elif run:
+                self._statement(run.pop(0), path)
+        lines, self.lines = self.lines, outer
+        # Names given inside are gone; variables that are declared outside stay.
+        self._variables &= declared | self._outer
+        self.names = {n: v for n, v in self.names.items() if n in kept or n in self._variables}
+        return lines
+
+    def _by_one(self, statement: ast.stmt) -> bool:
+        return self.together_run and not uses_lanes(self.python, statement) and writes(self.python, statement)
+
+    def _alone(self, statements: list[ast.stmt], path: tuple[int, ...]) -> None:
+        """Statements that one invocation runs."""
+        self.together_run = False
+        self.say("barrier();")
+        self.say("if (lane == 0) {")
+        self.lines += [f"  {line}" for line in self.block(statements, path)]
+        self.say("}")
+        self.say("barrier();")
+        self.together_run = True
+
+    def _statement(self, statement: ast.stmt, path: tuple[int, ...]) -> None:
+        self.here = statement
+        method = getattr(self, f"do_{type(statement).__name__}", None)
+        if method is None:
+            raise self.fail(f"{type(statement).__name__} has no counterpart in WGSL")
+        method(statement, (*path, id(statement)))
+
+    def do_Expr(self, node: ast.Expr, path: tuple[int, ...]) -> None:
+        if not isinstance(node.value, ast.Constant):
+            value = self.expression(node.value)
+            if value.text:
+                self.say(
+                    f"{value.text};"
+                    if isinstance(value.kind, TupleKind) and not value.kind.items
+                    else f"_ = {value.text};"
+                )
+
+    def do_Pass(self, node: ast.Pass, path: tuple[int, ...]) -> None:
+        pass
+
+    def do_Assign(self, node: ast.Assign, path: tuple[int, ...]) -> None:
+        value = self.expression(node.value)
+        target = node.targets[0]
+        if len(node.targets) != 1:
+            raise self.fail("one assignment at a time")
+        if not isinstance(target, ast.Tuple):
+            self._assign(target, value)
+            return
+        items = [item(value, k) for k in range(len(target.elts))]
+        if value.items is None and "(" in value.text:
+            whole = Value(value.kind, self.fresh())
+            self.say(f"let {whole.text} = {value.text};")
+            items = [item(whole, k) for k in range(len(target.elts))]
+        elif len(items) > 1 and _overlaps(target, node.value):
+            items = [self._copied(i) for i in items]
+        for one, part in zip(target.elts, items):
+            self._assign(one, part)
+
+    def kept(self, value: Value) -> Value:
+        """A value under a name of its own, unless it has one."""
+        if value.fixed or value.known is not None or value.kind == WORLD or isinstance(value.kind, Part):
+            return value
+        return value if value.text.isidentifier() else self._copied(value)
+
+    def _copied(self, value: Value) -> Value:
+        if value.known is not None or value.fixed or isinstance(value.kind, Part):
+            return value
+        name = self.fresh()
+        self.say(f"let {name} = {self.whole_text(value)};")
+        return Value(value.kind, name)
+
+    def _assign(self, target: ast.expr, value: Value) -> None:
+        if isinstance(target, ast.Subscript):
+            place = self.element(self.expression(target.value), target)
+            self.say(f"{place.text} = {self.cast(value, place.kind).text};")
+            return
+        if not isinstance(target, ast.Name):
+            raise self.fail(f"cannot assign to {ast.unparse(target)}")
+        name, label = target.id, self.translator.world.named(target.id)
+        stores, inside = self._uses[name]
+        if not isinstance(value.kind, TupleKind) and (
+            isinstance(value.kind, Part) or value.fixed or value.text == ""
+        ):
+            self.names[name] = value
+            return
+        if name in self._variables:
+            known = self.names[name]
+            self.say(f"{label} = {self.whole_text(self.cast(value, known.kind))};")
+            return
+        if not isinstance(value.kind, TupleKind) and value.kind not in _NUMBERS:
+            self.names[name] = value  # a record: a place that is read field by field
+            return
+        self.translator.declare(value.kind)
+        if stores > 1 or not inside:
+            self._variables.add(name)
+            if inside:
+                self.say(f"var {label} = {self.whole_text(value)};")
+            else:
+                self._outer.add(name)
+                self._hoisted.append(f"var {label}: {wgsl_type(value.kind)};")
+                self.say(f"{label} = {self.whole_text(value)};")
+        else:
+            self.say(f"let {label} = {self.whole_text(value)};")
+        self.names[name] = Value(value.kind, label)
+
+    def do_AugAssign(self, node: ast.AugAssign, path: tuple[int, ...]) -> None:
+        if isinstance(node.target, ast.Subscript):
+            place = self.element(self.expression(node.target.value), node.target)
+        else:
+            place = self.expression(node.target)
+        value = self.binary(node.op, place, self.expression(node.value))
+        self.say(f"{place.text} = {self.cast(value, place.kind).text};")
+
+    def do_Return(self, node: ast.Return, path: tuple[int, ...]) -> None:
+        if node.value is None:
+            self.say("return;")
+            return
+        value = self.expression(node.value)
+        self.result = self.result or value.kind
+        self.say(f"return {self.whole_text(self.cast(value, self.result))};")
+
+    def do_If(self, node: ast.If, path: tuple[int, ...]) -> None:
+        test = self.truth(self.expression(node.test))
+        if test.known is not None:
+            for statement in node.body if test.known else node.orelse:
+                self._statement(statement, path)
+            return
+        self.say(f"if ({test.text}) {{")
+        self._inner(node.body, (*path, 0))
+        if node.orelse:
+            self.say("} else {")
+            self._inner(node.orelse, (*path, 1))
+        self.say("}")
+
+    def _inner(self, body: Sequence[ast.stmt], path: tuple[int, ...]) -> None:
+        self.lines += [f"  {line}" for line in self.block(body, path)]
+
+    def do_While(self, node: ast.While, path: tuple[int, ...]) -> None:
+        before = len(self.lines)
+        test = self.truth(self.expression(node.test))
+        if len(self.lines) != before:
+            raise self.fail("the test of a loop is one expression")
+        self.say(f"while ({test.text}) {{")
+        self._inner(node.body, path)
+        self.say("}")
+
+    def do_For(self, node: ast.For, path: tuple[int, ...]) -> None:
+        assert isinstance(node.target, ast.Name)
+        assert isinstance(node.iter, ast.Call)
+        name, label = node.target.id, self.translator.world.named(node.target.id)
+        if self.outside(node.iter.func) is parents_first:
+            self._levels(node, name, label, path)
+            return
+        bounds = [self.cast(self.expression(a), INTEGER) for a in node.iter.args]
+        first, stop = (constant(0), bounds[0]) if len(bounds) == 1 else bounds[:2]
+        step = bounds[2].known if len(bounds) == 3 else 1
+        if not step:
+            raise self.fail("the step of a range is a constant")
+        if first.known is not None and stop.known is not None and _names_items(node, name):
+            for number in range(first.known, stop.known, step):
+                self.names[name] = constant(number)
+                self.say("{")
+                self._inner(node.body, path)
+                self.say("}")
+            return
+        self.names[name] = Value(INTEGER, label)
+        on = f"{label}++" if step == 1 else f"{label} += {step}"
+        self.say(f"for (var {label} = {first.text}; {label} {'<' if step > 0 else '>'} {stop.text}; {on}) {{")
+        self._inner(node.body, path)
+        self.say("}")
+
+    def _levels(self, node: ast.For, name: str, label: str, path: tuple[int, ...]) -> None:
+        """Joints of one depth at once, then a barrier."""
+        count, start, joint = self.translator.world.levels
+        self.say("barrier();")
+        self.say(f"for (var level = 0; level < {count}; level++) {{")
+        self.say(f"  for (var k = {start('level')} + lane; k < {start('level + 1')}; k += LANES) {{")
+        self.say(f"    let {label} = {joint('k')};")
+        self.names[name] = Value(INTEGER, label)
+        self.together_run = False
+        self.lines += [f"    {line}" for line in self.block(node.body, path)]
+        self.together_run = True
+        self.say("  }")
+        self.say("  barrier();")
+        self.say("}")
+
+    def do_Break(self, node: ast.Break, path: tuple[int, ...]) -> None:
+        self.say("break;")
+
+    def do_Continue(self, node: ast.Continue, path: tuple[int, ...]) -> None:
+        self.say("continue;")
+
+
+_NUMBERS = (INTEGER, constant(0.5).kind, constant(True).kind)
+
+
+def _names_items(node: ast.For, name: str) -> bool:
+    """Whether the loop's variable alone is an index: items of tuples are named by constants, so such loops are written out."""
+    return any(
+        isinstance(n, ast.Subscript) and isinstance(n.slice, ast.Name) and n.slice.id == name
+        for b in node.body
+        for n in ast.walk(b)
+    )
+
+
+def _overlaps(target: ast.Tuple, value: ast.expr) -> bool:
+    """Whether what is assigned could change what is assigned after it."""
+    given = {n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    arrays = {
+        ast.unparse(n.value)
+        for n in ast.walk(target)
+        if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)
+    }
+    read = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)}
+    return bool(given & read) or bool(arrays & read)
+
+
+def _occurrences(tree: ast.FunctionDef) -> dict[str, tuple[int, bool]]:
+    """For every name: how often it is assigned, and whether it is only used in the block (or inner ones) of its first assignment."""
+    found: dict[str, list[tuple[tuple[int, ...], bool]]] = {a.arg: [] for a in tree.args.args}
+    targets = {
+        n.target.id for n in ast.walk(tree) if isinstance(n, ast.For) and isinstance(n.target, ast.Name)
+    }
+
+    def visit(node: ast.AST, path: tuple[int, ...]) -> None:
+        if isinstance(node, ast.Name):
+            store = isinstance(node.ctx, ast.Store)
+            found.setdefault(node.id, []).append((path, store))
+        if isinstance(node, (ast.If, ast.For, ast.While)):
+            visit(node.test if isinstance(node, (ast.If, ast.While)) else node.iter, path)
+            for k, body in enumerate((node.body, node.orelse)):
+                for inner in body:
+                    visit(inner, (*path, id(node), k))
+        elif isinstance(node, ast.Assign):
+            visit(node.value, path)
+            for target in node.targets:
+                visit(target, path)
+        elif isinstance(node, ast.AugAssign):
+            visit(node.value, path)
+            visit(node.target, path)
+        else:
+            for inner in ast.iter_child_nodes(node):
+                visit(inner, path)
+
+    for statement in tree.body:
+        visit(statement, ())
+    out = {}
+    for name, places in found.items():
+        stores = [path for path, store in places if store]
+        first = stores[0] if stores else ()
+        inside = all(path[: len(first)] == first for path, _ in places)
+        out[name] = (0 if name in targets and len(stores) <= 0 else len(stores), inside)
+    return out
