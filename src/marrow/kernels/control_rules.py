@@ -89,11 +89,7 @@ def rule_holds(graph, state, room, n, m, transition, ahead):
             # An event is there at one moment only, for who was in the state by then, and starts one transition of a machine.
             event, instance = room.passed[operation["ref"]], state.instances[n]
             passed = ahead == 0.0 and event["step"] == room.counters[0]["step"]
-            passed = (
-                passed
-                and me["heard"] != instance["moment"]
-                and instance["clock"] - event["time"] <= me["elapsed"]
-            )
+            passed = passed and me["heard"] != instance["moment"] and instance["clock"] - event["time"] <= me["elapsed"]
             stack[top] = 1.0 if passed else 0.0
             top += 1
         elif code == WINDOW:

@@ -107,13 +107,9 @@ def _check_mesh(mesh: Mesh, joints: int, channels: int, materials: int, variants
     for section in mesh.sections:
         for material in (section.material, *section.variants):
             if material is not None and not 0 <= material < materials:
-                raise ValidationError(
-                    f"{who}.sections: material {material} does not exist; there are {materials}"
-                )
+                raise ValidationError(f"{who}.sections: material {material} does not exist; there are {materials}")
         if section.variants and len(section.variants) != variants:
-            raise ValidationError(
-                f"{who}.sections: {len(section.variants)} materials for {variants} variants"
-            )
+            raise ValidationError(f"{who}.sections: {len(section.variants)} materials for {variants} variants")
     for target in mesh.morph_targets:
         if not 0 <= target.channel < channels:
             raise ValidationError(

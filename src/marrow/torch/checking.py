@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from marrow.errors import ValidationError
 from torch import Tensor
+
+from marrow.errors import ValidationError
 
 __all__ = ["check_last", "check_tensor", "shape_error"]
 

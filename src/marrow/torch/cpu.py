@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 import torch
+from torch import Tensor
+
 from marrow.kernels.gradients import (
     GradientWork,
     skin_gradient_matrices,
@@ -17,7 +18,6 @@ from marrow.kernels.language.kernel import FramePool
 from marrow.kernels.skinning import SkinWork, skin_kernel
 from marrow.skinning.threads import run_split
 from marrow.torch.plans import Plan
-from torch import Tensor
 
 __all__ = ["gradients", "skin"]
 

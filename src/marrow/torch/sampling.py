@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-
 import torch
+from torch import Tensor, nn
+
 from marrow.model.clip import Clip
 from marrow.torch.rotations import normalized
-from torch import Tensor, nn
 
 __all__ = ["ClipSampler", "Pose"]
 
@@ -74,9 +74,7 @@ class ClipSampler(nn.Module):
             for i, (own, kind) in enumerate(self.groups):
                 if own == path:
                     targets = getattr(self, f"targets_{i}")
-                    value = value.index_copy(
-                        time.ndim, targets, self._sampled(i, kind, path == 1, time.to(dtype))
-                    )
+                    value = value.index_copy(time.ndim, targets, self._sampled(i, kind, path == 1, time.to(dtype)))
             out.append(value if path < 3 else value[..., 0])
         return Pose(*out)
 

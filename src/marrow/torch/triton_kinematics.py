@@ -6,10 +6,11 @@ import functools
 from typing import Any
 
 import torch
+from torch import Tensor
+
 from marrow.torch import triton_skinning
 from marrow.torch.kinematics import by_levels, depths
 from marrow.torch.triton_skinning import launch
-from torch import Tensor
 
 __all__ = ["forward_kinematics", "usable"]
 
@@ -54,9 +55,7 @@ def _forward(local: Tensor, parents: list[int]) -> Tensor:
     out = torch.empty_like(local)
     if B:
         chains, _, _, depth = _tables(tuple(parents), local.device)
-        launch(
-            "kinematics", (-(-B * J // BLOCK),), (chains, local, out), (J, B * J), DEPTH=depth, BLOCK=BLOCK
-        )
+        launch("kinematics", (-(-B * J // BLOCK),), (chains, local, out), (J, B * J), DEPTH=depth, BLOCK=BLOCK)
     return out
 
 
@@ -68,13 +67,7 @@ def _gradient(g: Tensor, local: Tensor, model: Tensor, parents: list[int]) -> Te
     if B:
         _, order, up, _ = _tables(tuple(parents), local.device)
         launch(
-            "kinematics_gradient",
-            (-(-B // 32),),
-            (order, up, local, model, total, out),
-            (B,),
-            J=J,
-            BLOCK=32,
-            warps=1,
+            "kinematics_gradient", (-(-B // 32),), (order, up, local, model, total, out), (B,), J=J, BLOCK=32, warps=1
         )
     return out
 
@@ -109,9 +102,7 @@ class _Eager(torch.autograd.Function):
 # As operators, for torch.compile, which must not look inside.
 _operator = torch.library.custom_op("marrow::forward_kinematics", _forward, mutates_args=())
 _operator.register_autograd(_backward, setup_context=_keep)
-_gradient_operator = torch.library.custom_op(
-    "marrow::forward_kinematics_gradient", _gradient, mutates_args=()
-)
+_gradient_operator = torch.library.custom_op("marrow::forward_kinematics_gradient", _gradient, mutates_args=())
 
 
 @_operator.register_fake
