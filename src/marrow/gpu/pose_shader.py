@@ -104,7 +104,11 @@ def _world(shader: PoseShader) -> World:
         lambda i: f"program[batch.level_joints + {i}]",
     )
     reserved = {"lane", "room", "stack", "memory_row", *shader.bindings}
-    return World(arrays, {k: f"batch.{v}" for k, v in constants.items()}, levels, frozenset(reserved))
+    # A barrier for buffers is dear: it waits until the whole GPU can see what was written.
+    barrier = "workgroupBarrier();" if shader.room else "workgroupBarrier(); storageBarrier();"
+    return World(
+        arrays, {k: f"batch.{v}" for k, v in constants.items()}, levels, barrier, frozenset(reserved)
+    )
 
 
 def _bindings(shader: PoseShader) -> list[str]:

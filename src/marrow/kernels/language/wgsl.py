@@ -17,9 +17,10 @@ from typing import Any
 
 from marrow.kernels.language.dispatch import Dispatch
 from marrow.kernels.language.hierarchy import parents_first
-from marrow.kernels.language.kinds import INTEGER, TupleKind
+from marrow.kernels.language.kinds import FLOAT, INTEGER, TupleKind
 from marrow.kernels.language.lanes import Block, Each
-from marrow.kernels.language.wgsl_expressions import HELPERS, WgslExpressions
+from marrow.kernels.language.wgsl_expressions import WgslExpressions
+from marrow.kernels.language.wgsl_helpers import HELPERS, INSTEAD, needed
 from marrow.kernels.language.wgsl_lanes import WgslEmitter
 from marrow.kernels.language.wgsl_text import named
 from marrow.kernels.language.wgsl_values import (
@@ -35,11 +36,6 @@ from marrow.kernels.language.wgsl_values import (
 )
 
 __all__ = ["TranslationError", "WgslTranslator"]
-
-BARRIER = """fn barrier() {
-  workgroupBarrier();
-  storageBarrier();
-}"""
 
 
 @cache
@@ -86,10 +82,26 @@ class WgslTranslator:
         self._names: set[str] = set()
         self._structs: dict[Any, str] = {}
         self._texts: list[str] = []
+        self._helpers: dict[str, None] = {}
 
     def text(self) -> str:
         """All that was translated, what is called before what calls it."""
-        return "\n".join([HELPERS, BARRIER, *self._structs.values(), *self._texts]) + "\n"
+        helpers = [HELPERS[name] for name in self._helpers]
+        return (
+            "\n".join(
+                [
+                    f"fn barrier() {{\n  {self.world.barrier}\n}}",
+                    *helpers,
+                    *self._structs.values(),
+                    *self._texts,
+                ]
+            )
+            + "\n"
+        )
+
+    def help(self, name: str) -> None:
+        """Notes that a helper is called."""
+        self._helpers.update(dict.fromkeys(n for n in needed(name) if n in HELPERS))
 
     def declare(self, kind: Any) -> None:
         if isinstance(kind, TupleKind) and wgsl_type(kind).startswith("Tuple"):
@@ -119,6 +131,10 @@ class WgslTranslator:
 
     # -- what functions call ----------------------------------------------------------------------------------------
     def call(self, caller: Any, function: Callable[..., Any], arguments: list[Value]) -> Value:
+        if function in INSTEAD:
+            self.help(INSTEAD[function])
+            given = [caller.cast(a, FLOAT).text for a in arguments]
+            return Value(FLOAT, f"{INSTEAD[function]}({', '.join(given)})")
         name, result = self.function(function, arguments)
         text = f"{name}({', '.join(_passed(caller, arguments))})"
         return Value(TupleKind(()), text) if result is None else Value(result, text)
@@ -253,11 +269,18 @@ class _Function(WgslExpressions):
     def _alone(self, statements: list[ast.stmt], path: tuple[int, ...]) -> None:
         """Statements that one invocation runs."""
         self.together_run = False
-        self.say("barrier();")
+        # What is kept for the next update lies in a buffer, which has a barrier of its own.
+        kept = any(
+            isinstance(n, ast.Attribute) and n.attr == "memory" for s in statements for n in ast.walk(s)
+        )
+        barrier = (
+            "storageBarrier();" if kept and "storageBarrier" not in self.translator.world.barrier else ""
+        )
+        self.say(f"barrier();{barrier}")
         self.say("if (lane == 0) {")
         self.lines += [f"  {line}" for line in self.block(statements, path)]
         self.say("}")
-        self.say("barrier();")
+        self.say(f"barrier();{barrier}")
         self.together_run = True
 
     def _statement(self, statement: ast.stmt, path: tuple[int, ...]) -> None:

@@ -308,6 +308,7 @@ class WgslExpressions:
         floats = [self.cast(v, FLOAT).text for v in values]
         if thing in _FUNCTIONS:
             name, kind = _FUNCTIONS[thing]
+            self.translator.help(name)
             return Value(kind, f"{name}({', '.join(floats)})")
         if thing is math.ldexp:
             return Value(FLOAT, f"ldexp({floats[0]}, {self.cast(values[1], INTEGER).text})")
@@ -325,13 +326,3 @@ _FUNCTIONS: dict[Any, tuple[str, Any]] = {
     np.isnan: ("is_nan", BOOL),
     math.copysign: ("with_sign", FLOAT),
 }
-HELPERS = """fn is_finite(x: f32) -> bool {
-  return (bitcast<u32>(x) & 0x7f800000u) != 0x7f800000u;
-}
-fn is_nan(x: f32) -> bool {
-  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
-}
-fn with_sign(x: f32, sign: f32) -> f32 {
-  return bitcast<f32>((bitcast<u32>(x) & 0x7fffffffu) | (bitcast<u32>(sign) & 0x80000000u));
-}"""
-"""What WGSL may not be trusted to tell of numbers that are none."""
