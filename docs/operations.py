@@ -34,6 +34,13 @@ What an argument names:
 | inertia memory | where in the instance's memory a difference and its speed lie |
 | limb | where the constants of a limb begin |
 | chain | where the constants of a chain of joints begin |
+| legs | where the constants of a set of legs begin |
+| mirror | where the constants of a mirror begin |
+| model additive | where a mask and a pose to compare with are named |
+| profile | where a difference in memory and a mask are named |
+
+Operations that keep something from one update to the next (`LOOK`, `LEGS`) keep it beside what they kept the update before,
+and always begin with the latter: a program may run several times in one update and gives the same each time.
 """
 
 

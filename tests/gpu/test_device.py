@@ -23,7 +23,8 @@ def test_everybody_shares_the_best_device(device):
 def test_adapters_are_chosen_by_name_or_number(device):
     names = [str(a) for a in gpu.adapters()]
     assert str(gpu.Device.best(0).adapter) == names[0]
-    assert gpu.Device.best(names[-1][:12]).adapter.name.startswith(names[-1][:12])
+    part = names[-1].split()[0]
+    assert part in str(gpu.Device.best(part).adapter)
     with pytest.raises(NoAdapterError, match="no adapter has 'Voodoo'"):
         gpu.Device.best("Voodoo")
     with pytest.raises(NoAdapterError, match="no adapter number 99"):

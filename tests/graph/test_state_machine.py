@@ -291,7 +291,7 @@ def test_a_circle_that_was_not_found_before_is_stopped_and_said(caplog):
     m["speed"] = 1.5
     m.update(1.0)
     assert m.state() in ("a", "b") and np.isfinite(place(m))
-    assert "root goes round for ever" in caplog.text
+    assert "root goes round in a circle" in caplog.text
 
 
 def test_conduits_groups_of_states_and_states_that_lead_to_themselves():

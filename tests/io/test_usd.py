@@ -522,15 +522,34 @@ def test_damage_is_named(text, says, tmp_path):
         read(text, tmp_path)
 
 
-def test_animated_points_and_other_shapes_are_reported(tmp_path):
-    text = stage(
-        'def Sphere "Ball" {}\ndef Mesh "M" { '
-        + square().replace("points =", "points.timeSamples = { 0:").replace("(0, 1, 0)]", "(0, 1, 0)] }")
-        + " }"
+def moving(
+    times: dict[int, str], head: str = 'metersPerUnit = 0.01\nupAxis = "Y"\ntimeCodesPerSecond = 10'
+) -> str:
+    """A square whose points are given at time codes."""
+    samples = ", ".join(f"{code}: {points}" for code, points in times.items())
+    body = square().replace(
+        "points = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]", f"points.timeSamples = {{ {samples} }}"
     )
-    report = str(read(text.replace("{ 0:", "{ 1: [(0,0,0),(0,0,0),(0,0,0),(0,0,0)], 0:"), tmp_path).report)
-    assert "does not read Sphere" in report
-    assert "animated points" in report
+    return stage(f'def Sphere "Ball" {{}}\ndef Mesh "M" {{ {body} }}', head)
+
+
+FLAT, UP = "[(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]", "[(0, 0, 2), (1, 0, 4), (1, 1, 2), (0, 1, 2)]"
+
+
+def test_points_that_change_over_time_are_a_morph(tmp_path):
+    character = read(moving({5: FLAT, 15: UP}), tmp_path)
+    assert "does not read Sphere" in str(character.report)
+    assert "2 moments" in str(character.report)
+    clip = character.clips["cache"]
+    assert clip.duration == pytest.approx(1.0)
+    corner = mw.skin(character, clip.sample([0.0, 0.25, 1.0])).positions[:, 1]
+    np.testing.assert_allclose(corner, [[0.01, 0, 0], [0.01, 0, 0.01], [0.01, 0, 0.04]], atol=1e-7)
+
+
+def test_points_of_another_number_later_are_a_line(tmp_path):
+    character = read(moving({5: FLAT, 15: "[(0, 0, 0)]"}), tmp_path)
+    assert "do not fit the mesh" in str(character.report)
+    assert not character.clips and character.meshes[0].vertex_count == 4
 
 
 def test_hidden_meshes_are_marked(tmp_path):

@@ -17,7 +17,13 @@ from marrow.graph.program import PoseEvaluator, Procedurals, Program
 from marrow.kernels import program as kernel
 from marrow.kernels.memory import readonly
 from marrow.kernels.operations import OPERATION, OPERATIONS, ReferenceWorld, codes, run_reference
+from marrow.kernels.operations.legs import LEG_STATE
+from marrow.kernels.operations.legs_reference import Leg, LegSet
+from marrow.kernels.operations.limbs import HEADER
+from marrow.kernels.operations.mirroring import Mirrored
+from marrow.kernels.operations.model_additive import Compared
 from marrow.kernels.operations.record import Argument
+from marrow.math import quaternion
 
 DOCS = Path(__file__).parents[2] / "docs"
 NAMES = [o.name for o in OPERATIONS]
@@ -82,13 +88,85 @@ class World:
         deep = max(range(programs.J), key=lambda j: bones.depth[j])
         mid, upper = bones.ancestors(deep)[:2]
         chain = [upper, mid, deep]
-        self.vectors = self.rng.normal(size=(1, 6)).astype(np.float32)
-        self.ints = [upper, mid, deep, 0, 0, 3, 0, 8, *chain]
-        self.floats = [0.1, 2.8, 1.3, 1.0, 1.0, 0, 0, 1, 0, 0.6, 0.8, 1.2, 0.3, 0.5, 1.0]
-        self.memory = np.zeros((1, self.bank.layout.size + self.bank.layout.inertia_size), np.float32)
+        self.vectors = self.rng.normal(size=(1, 6 + HEADER + 3 + 5 * 2)).astype(np.float32)
+        self.ints, self.floats = [upper, mid, deep, 0, 0, 3], [0.1, 2.8, 1.3, 1.0, 1.0, 0, 0, 1]
+        self.memory = np.zeros(
+            (1, self.bank.layout.size + self.bank.layout.inertia_size + 9 + 1 + 4 * LEG_STATE), np.float32
+        )
+        self.places = {"limb": 0, "inertia memory": self.bank.layout.size}
+        self.places["chain"] = self.constants(
+            [3, 0, 8, 2, -1, 6, *chain], [0, 0.6, 0.8, 1.2, 0.3, 0.3, 0.5, 1.0]
+        )
         goal = self.vectors[0].astype(float)
-        self.limb = programs.Limb(upper, mid, deep, (0.1, 2.8), 1.3, True, goal[:3], goal[3:])
-        self.chain = programs.LookChain(chain, (0.3, 0.5, 1.0), np.array([0, 0.6, 0.8]), 1.2, goal[:3])
+        self.limb = programs.Limb(upper, mid, deep, (0.1, 2.8), 1.3, True, goal[:3], goal[3:6], 3)
+        self.chain = programs.LookChain(chain, (0.3, 0.5, 1.0), np.array([0, 0.6, 0.8]), 1.2, goal[:3], 2)
+        self.set_legs(upper, mid, deep, goal)
+        self.set_mirror(bones)
+        rest = bones.rest
+        turns = quaternion.normalize(self.rng.normal(size=(programs.J, 4))).astype(np.float32)
+        rows = np.concatenate([turns, rest.translation, rest.scale], axis=1).ravel().tolist()
+        morphs = self.rng.random(programs.M).astype(np.float32)
+        padding = [0.0] * (self.bank.layout.morphs - programs.M)
+        self.places["model additive"] = self.constants(
+            [2, len(self.floats)], [*rows, *morphs.tolist(), *padding]
+        )
+        self.compared = Compared(
+            2,
+            rest.translation.astype(float),
+            turns.astype(float),
+            rest.scale.astype(float),
+            morphs.astype(float),
+        )
+        self.places["profile"] = self.constants([self.places["inertia memory"], 3], [])
+
+    def constants(self, ints, floats):
+        self.ints += ints
+        self.floats += floats
+        return len(self.ints) - len(ints)
+
+    def set_legs(self, upper, mid, deep, goal):
+        """One leg of the limb's joints, one of joints elsewhere."""
+        bones, kept = self.character.skeleton, self.bank.layout.size + self.bank.layout.inertia_size + 9
+        other = next(j for j in range(programs.J) if bones.depth[j] >= 2 and j not in (upper, mid, deep))
+        joints = [(upper, mid, deep), (*reversed(bones.ancestors(other)[:2]), other)]
+        self.vectors[0, 6:8] = 7, 0.02
+        self.vectors[0, 11:15] = quaternion.normalize(self.vectors[0, 11:15] * [0.1, 0.1, 0.1, 1])
+        self.vectors[0, 15] = 1.2
+        self.vectors[0, [18, 23]] = 1.0, -1.0
+        goal = self.vectors[0].astype(float)
+        common = [1.2, 9.0, 0.1, 50.0, 9.0, 3.0, 0.5, 0.1, 0.4, 0.2]
+        feet = self.rng.normal(size=(2, 6)).astype(np.float32)
+        legs = [
+            Leg(joints[k], feet[k, :3].astype(float), feet[k, 3:].astype(float), *goal[18 + 5 * k : 20 + 5 * k],
+                goal[20 + 5 * k : 23 + 5 * k])
+            for k in range(2)
+        ]  # fmt: skip
+        self.legs = LegSet(
+            legs, 0, 7, *np.float32(common).astype(float), goal[15:18], goal[7], goal[8:11], goal[11:15]
+        )
+        ints = [2, 0, 15, len(self.floats), kept, 6, 7, *joints[0], *joints[1]]
+        floats = [*common, *(v for k in range(2) for v in (0, 0, 1, *feet[k].tolist()))]
+        self.places["legs"] = self.constants(ints, floats)
+
+    def set_mirror(self, bones):
+        """Joints change places at random, with constants at random: the operation does not ask what they mean."""
+        J, Mp = programs.J, self.bank.layout.morphs
+        partner, morphs = np.arange(J), np.arange(Mp)
+        partner[[1, 4, 7, 9]] = 4, 1, 9, 7
+        morphs[[0, 2]] = 2, 0
+        turn, linear = (self.rng.normal(size=(J, n, n)).astype(np.float32) * 0.3 + np.eye(n) for n in (4, 3))
+        turn, linear = turn.astype(np.float32), linear.astype(np.float32)
+        axes = self.rng.integers(0, 3, (J, 3))
+        rest = bones.rest
+        rows = np.concatenate(
+            [turn.reshape(J, 16), linear.reshape(J, 9), rest.translation, rest.scale], axis=1
+        )
+        ints = [len(self.floats), *partner, *axes.ravel(), *morphs]
+        self.places["mirror"] = self.constants([int(v) for v in ints], rows.ravel().tolist())
+        self.mirror = Mirrored(
+            partner, morphs[: programs.M], *(a.astype(float) for a in (turn, linear)), axes, rest.translation.astype(float),
+            rest.scale.astype(float),
+        )  # fmt: skip
 
     def evaluator(self, ints=None, floats=None):
         procedurals = Procedurals(
@@ -109,19 +187,23 @@ class World:
         several = {"clip": (1, 4), "mask": (0, 4), "channel masks": (0, 2)}
         if operation.argument in several:
             return int(self.rng.integers(*several[operation.argument]))
-        return {"inertia memory": self.bank.layout.size, "chain": 5}.get(operation.argument, 0)
+        return self.places.get(operation.argument, 0)
 
     def reference(self):
         def sample(clip, time):
             p = self.bank.sampled[clip - 1].sample(time)
             return p.translation, p.rotation, p.scale, p.morphs
 
+        places = self.places
         return ReferenceWorld(
-            sample, self.masks, self.character.skeleton.parents, limbs={0: self.limb}, chains={5: self.chain}
-        )
+            sample, self.masks, self.character.skeleton.parents, limbs={0: self.limb}, chains={places["chain"]: self.chain},
+            legs={places["legs"]: self.legs}, mirrors={places["mirror"]: self.mirror},
+            compared={places["model additive"]: self.compared},
+            profiles={places["profile"]: (places["inertia memory"], 3)},
+        )  # fmt: skip
 
 
-def random_program(world, length=18):
+def random_program(world, length=22):
     """A sound program in which any operation may come: what needs memory comes when there is some, and what adds to a sum
     where one was begun (by `SAMPLE` or `SCALE`: other rotations have no particular length)."""
     rng, out, kept = world.rng, [], set()
@@ -132,7 +214,7 @@ def random_program(world, length=18):
             return False
         if o.name in ("ACCUMULATE", "MERGE"):
             return sums[len(sums) - o.pops]
-        return o.name not in ("LOAD", "INERTIA") or o.name in kept
+        return o.name not in ("LOAD", "INERTIA", "INERTIA_PROFILE") or o.name in kept
 
     while len(out) < length or len(sums) != 1:
         choices = [o for o in OPERATIONS if fits(o)] if len(out) < length else [OPERATIONS[codes.BLEND]]
@@ -140,13 +222,13 @@ def random_program(world, length=18):
         out.append((o.code, world.argument(o), float(rng.random()), float(0.5 + 0.45 * rng.random())))
         del sums[len(sums) - o.pops :]
         sums.append(o.name in ("SAMPLE", "SCALE", "ACCUMULATE", "MERGE"))
-        kept |= {"LOAD"} if o.name == "STORE" else {"INERTIA"} if o.name == "START_INERTIA" else set()
+        kept |= {"STORE": {"LOAD"}, "START_INERTIA": {"INERTIA", "INERTIA_PROFILE"}}.get(o.name, set())
     return out
 
 
 def test_random_programs_use_every_operation_and_follow_their_reference():
     used = set()
-    for seed in range(40):
+    for seed in range(60):
         world = World(seed % 4)
         world.rng = np.random.default_rng(seed)
         operations = random_program(world)
@@ -233,19 +315,33 @@ ONE = (codes.SAMPLE, 1, 0.0, 1.0)
         ([ONE] * 9, {}, "SAMPLE 1"),
         ([ONE, ONE], {}, "exactly one pose"),
         ([], {}, "exactly one pose"),
-        ([ONE, (codes.REACH, 99, 0.0, 1.0)], {}, "REACH 99"),
-        ([ONE, (codes.REACH, 3, 0.0, 1.0)], {}, "REACH 3"),
-        ([ONE, (codes.REACH, 9, 0.0, 1.0)], {}, "REACH 9"),
+        ([ONE, (codes.REACH, 9999, 0.0, 1.0)], {}, "REACH 9999"),
         ([ONE, (codes.LOOK, 8, 0.0, 1.0)], {}, "LOOK 8"),
         ([ONE, (codes.REACH, 0, 0.0, 1.0)], {"given": {"vectors": None}}, "REACH 0"),
-        ([ONE, (codes.LOOK, 5, 0.0, 1.0)], {"given": {"vectors": None}}, "LOOK 5"),
-        ([ONE, (codes.REACH, 0, 0.0, 1.0)], {"ints": [1, 2, 99, 0, 0]}, "REACH 0"),
-        ([ONE, (codes.REACH, 0, 0.0, 1.0)], {"ints": [1, -2, 3, 0, 0]}, "REACH 0"),
-        ([ONE, (codes.REACH, 0, 0.0, 1.0)], {"ints": [1, 2, 3, 4, 0]}, "REACH 0"),
-        ([ONE, (codes.REACH, 0, 0.0, 1.0)], {"ints": [1, 2, 3, 0, 9]}, "REACH 0"),
-        ([ONE, (codes.LOOK, 0, 0.0, 1.0)], {"ints": [9, 0, 0, 1, 2]}, "LOOK 0"),
-        ([ONE, (codes.LOOK, 0, 0.0, 1.0)], {"ints": [0, 0, 0, 1, 2]}, "LOOK 0"),
-        ([ONE, (codes.LOOK, 0, 0.0, 1.0)], {"ints": [2, 0, 0, 1, 99]}, "LOOK 0"),
+        ([ONE, (codes.LOOK, 6, 0.0, 1.0)], {"given": {"vectors": None}}, "LOOK 6"),
+        ([ONE, (codes.REACH, 0, 0.0, 1.0)], {"ints": [1, 2, 99, 0, 0, -1]}, "REACH 0"),
+        ([ONE, (codes.REACH, 0, 0.0, 1.0)], {"ints": [1, -2, 3, 0, 0, -1]}, "REACH 0"),
+        ([ONE, (codes.REACH, 0, 0.0, 1.0)], {"ints": [1, 2, 3, 40, 0, -1]}, "REACH 0"),
+        ([ONE, (codes.REACH, 0, 0.0, 1.0)], {"ints": [1, 2, 3, 0, 9999, -1]}, "REACH 0"),
+        ([ONE, (codes.LOOK, 0, 0.0, 1.0)], {"ints": [9, 0, 0, -1, -1, 0, 1, 2]}, "LOOK 0"),
+        ([ONE, (codes.LOOK, 0, 0.0, 1.0)], {"ints": [0, 0, 0, -1, -1, 0, 1, 2]}, "LOOK 0"),
+        ([ONE, (codes.LOOK, 0, 0.0, 1.0)], {"ints": [2, 0, 0, -1, -1, 0, 1, 99]}, "LOOK 0"),
+        ([ONE, (codes.REACH, 0, 0.0, 1.0)], {"ints": [1, 2, 3, 0, 0, 99]}, "REACH 0"),
+        ([ONE, (codes.LOOK, 0, 0.0, 1.0)], {"ints": [1, 0, 0, 99, -1, 0, 1]}, "LOOK 0"),
+        ([ONE, (codes.LOOK, 0, 0.0, 1.0)], {"ints": [1, 0, 0, -1, 10**6, 0, 1]}, "LOOK 0"),
+        ([ONE, (codes.LOOK, 0, 0.0, 1.0)], {"ints": [1, 0, 0, -1, 0, 99, 1]}, "LOOK 0"),
+        ([ONE, (codes.TURN, 0, 0.0, 1.0)], {"ints": [2, 0, 0, -1, -1, 0, 1]}, "TURN 0"),
+        ([ONE, (codes.LEGS, 0, 0.0, 1.0)], {"ints": [1, 0, 0, 0, -1, 0, 1, 1, 2, 99]}, "LEGS 0"),
+        ([ONE, (codes.LEGS, 0, 0.0, 1.0)], {"ints": [1, 0, 0, 0, -1, 0, 2, 1, 2, 3]}, "LEGS 0"),
+        ([ONE, (codes.LEGS, 0, 0.0, 1.0)], {"ints": [1, 99, 0, 0, -1, 0, 1, 1, 2, 3]}, "LEGS 0"),
+        ([ONE, (codes.LEGS, 0, 0.0, 1.0)], {"ints": [1, 0, 0, 0, 10**6, 0, 2, 1, 2, 3]}, "LEGS 0"),
+        ([ONE, (codes.LEGS, 0, 0.0, 1.0)], {"ints": [99, 0, 0, 0, -1, 0, 1, 1, 2, 3]}, "LEGS 0"),
+        ([ONE, (codes.MIRROR, 0, 0.0, 1.0)], {"ints": [0, *[5] * 200]}, "MIRROR 0"),
+        ([ONE, (codes.MIRROR, 0, 0.0, 1.0)], {"ints": [0, 1, 0]}, "MIRROR 0"),
+        ([ONE, ONE, (codes.ADD_MODEL, 0, 0.0, 1.0)], {"ints": [99, 0]}, "ADD_MODEL 0"),
+        ([ONE, ONE, (codes.ADD_MODEL, 0, 0.0, 1.0)], {"ints": [0, 10**6]}, "ADD_MODEL 0"),
+        ([ONE, (codes.INERTIA_PROFILE, 0, 0.0, 1.0)], {"ints": [10**6, 0]}, "INERTIA_PROFILE 0"),
+        ([ONE, (codes.INERTIA_PROFILE, 0, 0.0, 1.0)], {"ints": [0, 99]}, "INERTIA_PROFILE 0"),
     ],
 )
 def test_programs_that_break_a_rule_are_refused(operations, options, words):

@@ -136,13 +136,13 @@ def test_limbs_and_chains(seed):
     target, pole = rng.normal(size=3), rng.normal(size=3)
     has_pole = bool(seed % 2)
     vectors = np.concatenate([target, pole]).astype(np.float32)[None]
-    ints = [upper, mid, deep, 0, 0]
+    ints = [upper, mid, deep, 0, 0, -1]
     floats = [0.1, 2.8, 1.3, 1.0, float(has_pole), 0, 0, 1]
     start = len(ints)
     chain = [*reversed(bones.ancestors(deep)[:2]), deep]
     shares = [0.3, 0.5, 1.0]
-    ints += [3, 0, len(floats), *chain]
-    floats += [0, 0.6, 0.8, 1.2, *shares]
+    ints += [3, 0, len(floats), -1, -1, 0, *chain]
+    floats += [0, 0.6, 0.8, 1.2, 0.0, *shares]
     procedurals = Procedurals(readonly(np.array(ints, np.int32)), readonly(np.array(floats, np.float32)))
     around = ReferenceWorld(
         None,

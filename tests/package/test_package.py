@@ -14,6 +14,7 @@ import pytest
 
 import marrow as mw
 from marrow import errors
+from surroundings import needed
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = (
@@ -72,6 +73,10 @@ def test_errors_come_back_from_other_processes():
         errors.MissingExtraError("usd-core", "usd", "reading"),
         errors.ValidationError("wrong"),
         errors.OutOfRangeError("too far"),
+        errors.GpuError("refused"),
+        errors.NoAdapterError("none"),
+        errors.DeviceLostError("lost"),
+        errors.GpuMemoryError("full"),
     ]
     for error in made:
         twin = pickle.loads(pickle.dumps(error))
@@ -100,17 +105,29 @@ def test_types_that_calls_return_can_be_named():
     assert not returned - public - generic
 
 
+def text_of(example):
+    return (ROOT / "examples" / example).read_text()
+
+
 @pytest.mark.parametrize("example", sorted(p.name for p in (ROOT / "examples").glob("*.py")))
 def test_examples_run(example, tmp_path):
+    for module in re.findall(
+        r"^(?:import|from) (moderngl|pygfx)|^from (marrow) import gpu", text_of(example), re.M
+    ):
+        needed("wgpu" if module[1] else module[0])
     done = subprocess.run(
         [sys.executable, str(ROOT / "examples" / example)], capture_output=True, text=True, cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/engine.md", "docs/graph.md", "docs/kernels.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/engine.md", "docs/graph.md", "docs/kernels.md", "docs/gpu.md"]
+)
 def test_code_on_the_page_runs(page, tmp_path):
     """All Python blocks of a page, one after the other."""
+    if page == "docs/gpu.md":
+        needed("wgpu")
     text = (ROOT / page).read_text()
     code = "\n".join(block.partition("```")[0] for block in text.split("```python\n")[1:])
     (tmp_path / "page.py").write_text(code, encoding="utf-8")

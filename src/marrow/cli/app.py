@@ -70,6 +70,10 @@ _COMMANDS = {
         "marrow view fox.glb\nmarrow view hero.fbx --graph hero.json\nmarrow view before.fbx --compare after.glb",
     ),
     "samples": ("List the built-in characters; their names work wherever a file does.", "marrow samples"),
+    "gpu": (
+        "List the GPUs marrow can compute on, the best first.",
+        "marrow gpu\nMARROW_GPU=1 marrow gpu",
+    ),
     "bench": ("Measure marrow on this machine, next to whatever else is installed.", "marrow bench io"),
 }
 

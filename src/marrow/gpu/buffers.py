@@ -110,7 +110,11 @@ class Later:
 
 class Pages:
     """`count` records of `stride` bytes over as few buffers as the device allows: each page can be bound as a whole and
-    holds `per_page` records, the last one fewer. Growing forgets what was there."""
+    holds `per_page` records, the last one fewer. Growing forgets what was there.
+
+    A record is an array of `dtype` and `shape` for `numpy()`. Other array libraries take `np.from_dlpack(pages)` and the
+    like: a copy in the machine's memory, since WebGPU gives away no addresses of its own.
+    """
 
     def __init__(
         self,
@@ -120,8 +124,12 @@ class Pages:
         label: str = "",
         flags: int | None = None,
         per_page: int | None = None,
+        dtype: Any = np.uint8,
+        shape: tuple[int, ...] | None = None,
     ) -> None:
         self.device, self.stride, self.label = device, int(stride), label
+        self.dtype = np.dtype(dtype)
+        self.shape = (self.stride // self.dtype.itemsize,) if shape is None else shape
         self.per_page = max(1, device.max_binding // max(1, self.stride)) if per_page is None else per_page
         self.flags = usage() if flags is None else flags
         self.count, self.version = 0, 0
@@ -171,8 +179,9 @@ class Pages:
             self.buffers.append(Buffer(self.device, self.stride, label=f"{self.label}[0]", flags=self.flags))
         return self.buffers[0].raw
 
-    def numpy(self, dtype: Any, shape: tuple[int, ...]) -> Array:
+    def numpy(self, dtype: Any = None, shape: tuple[int, ...] | None = None) -> Array:
         """All records, `(count, *shape)`; waits for the GPU."""
+        dtype, shape = self.dtype if dtype is None else dtype, self.shape if shape is None else shape
         parts = [
             b.numpy(np.uint8, ((last - first) * self.stride,)).reshape(last - first, self.stride)
             for first, last, b in self
@@ -180,6 +189,12 @@ class Pages:
         raw = np.concatenate(parts) if parts else np.zeros((0, self.stride), np.uint8)
         wanted = int(np.prod(shape)) * np.dtype(dtype).itemsize
         return np.ascontiguousarray(raw[:, :wanted]).view(dtype).reshape(self.count, *shape)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.numpy().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0  # the CPU
 
     def __repr__(self) -> str:
         return f"Pages({self.label!r}, {self.count} x {self.stride:,} bytes in {len(list(self))} buffers)"

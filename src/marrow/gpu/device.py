@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from marrow.errors import DeviceLostError, GpuError, GpuMemoryError, NoAdapterError, ValidationError
 from marrow.gpu.drivers import find_adapters, load_wgpu
 
-__all__ = ["Adapter", "Device", "adapters"]
+__all__ = ["NO_ADAPTER", "Adapter", "Device", "adapters"]
 
 Array = NDArray[Any]
 # What is better stands first.
 _TYPES = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "Unknown", "CPU")
 _BACKENDS = ("Vulkan", "Metal", "D3D12", "OpenGLES", "OpenGL")
 _WANTED_FEATURES = ("timestamp-query",)
-_NO_ADAPTER = (
+NO_ADAPTER = (
     "no GPU was found, not even one in software. On Linux install a Vulkan driver: the one of the GPU's maker, or "
     "for computing without a GPU Mesa's (Debian, Ubuntu: apt-get install libvulkan1 mesa-vulkan-drivers). In containers "
     "with an NVIDIA GPU, libvulkan1 and the driver capability 'graphics' are needed. On Windows and macOS update the "
@@ -275,7 +275,7 @@ _shared: Device | None = None
 def _choose(wanted: str | int | None) -> Adapter:
     found = adapters()
     if not found:
-        raise NoAdapterError(_NO_ADAPTER)
+        raise NoAdapterError(NO_ADAPTER)
     if wanted is None:
         wanted = os.environ.get("MARROW_GPU") or None
     if wanted is None:

@@ -24,7 +24,7 @@ __all__ = ["SkinLevel", "VertexPart"]
 
 Array = NDArray[Any]
 # An invocation keeps its vertex for this many instances, once there are invocations enough to fill a GPU.
-BATCH = 8
+BATCH = 16
 FILL = 1 << 20
 
 
@@ -56,32 +56,35 @@ class SkinLevel:
         weight_bits: int,
         octahedral: bool,
     ) -> None:
-        self.device, self.character = device, character
-        self.vertices = Vertices(
-            character,
-            slots=slots,
-            first_target=first_target,
-            method=method,
-            influences=influences,
-            vectors=vectors,
-            weight_bits=weight_bits,
-            octahedral=octahedral,
-        )
-        words = self.vertices.words
-        if words.nbytes > device.max_binding:
-            raise GpuMemoryError(
-                f"{character.name!r}: its vertices take {words.nbytes:,} bytes, more than the {device.max_binding:,} "
-                f"that {device.adapter.name} lets a shader see; use weights=8, vectors='octahedral' or fewer influences"
-            )
-        self.mesh = Buffer.of(device, words, label="vertices")
-        self.has_duals = any(p.variant.method != "linear" for p in self.vertices.parts)
+        self.device, self.character, self.first_target = device, character, first_target
+        options: dict[str, Any] = {
+            "method": method,
+            "influences": influences,
+            "vectors": vectors,
+            "weight_bits": weight_bits,
+            "octahedral": octahedral,
+        }
+        self.vertices = Vertices(character, slots=slots, **options)
+        self.mesh = self._uploaded(self.vertices)
+        # Palettes may be the whole character's or the level's own; where these differ, so do the vertices' joints.
+        self._own_options = options
+        own = character.palette.mesh_slots
+        same = all(np.array_equal(a[m.joints], b[m.joints]) for a, b, m in zip(own, slots, character.meshes))
+        self._own_vertices: tuple[Vertices, Buffer] | None = (self.vertices, self.mesh) if same else None
         self.instances: Array = np.zeros(0, np.int64)
         V = max(1, self.vertices.count)
         sizes = [12 * V, *([4 * V, 4 * V] if octahedral else [12 * V, 16 * V])[:vectors]]
         rows = max(1, device.max_binding // max(sizes))
+        kinds: list[tuple[str, Any, tuple[int, ...]]] = [
+            ("positions", np.float32, (self.vertices.count, 3)),
+            ("normals", np.float32, (self.vertices.count, 3)),
+            ("tangents", np.float32, (self.vertices.count, 4)),
+        ]
+        if octahedral:
+            kinds[1:] = [(label, np.uint32, (self.vertices.count,)) for label in ("normals", "tangents")]
         pages = [
-            Pages(device, size, label=label, flags=usage("vertex"), per_page=rows)
-            for size, label in zip(sizes, ("positions", "normals", "tangents"))
+            Pages(device, size, label=label, flags=usage("vertex"), per_page=rows, dtype=dtype, shape=shape)
+            for size, (label, dtype, shape) in zip(sizes, kinds)
         ]
         self.positions = pages[0]
         self.normals = pages[1] if vectors else None
@@ -98,33 +101,51 @@ class SkinLevel:
         changed = [pages.resize(len(members)) for pages in self._outputs]
         return any(changed)
 
+    def _uploaded(self, vertices: Vertices) -> Buffer:
+        words, device = vertices.words, self.device
+        if words.nbytes > device.max_binding:
+            raise GpuMemoryError(
+                f"{self.character.name!r}: its vertices take {words.nbytes:,} bytes, more than the {device.max_binding:,} "
+                f"that {device.adapter.name} lets a shader see; use weights=8, vectors='octahedral' or fewer influences"
+            )
+        return Buffer.of(device, words, label="vertices")
+
+    def _read_by(self, rows: PoseRows) -> tuple[Vertices, Buffer]:
+        """The vertices whose joints are where these rows have them."""
+        if rows.character is not self.character:
+            return self.vertices, self.mesh
+        if self._own_vertices is None:
+            own = Vertices(self.character, slots=self.character.palette.mesh_slots, **self._own_options)
+            self._own_vertices = own, self._uploaded(own)
+        return self._own_vertices
+
     # -- skinning ---------------------------------------------------------------------------------------------------
-    def encode(self, encoder: Any, rows: PoseRows, instances: Array, row_of: Array, timer: Any) -> None:
-        """The dispatches that skin some instances."""
-        if not len(instances) or not self.vertices.count:
+    def encode(self, encoder: Any, rows: PoseRows, places: Array, outputs: Array, timer: Any) -> None:
+        """The dispatches that skin the poses in rows `places` to rows `outputs` of the results, both in order."""
+        if not len(places) or not self.vertices.count:
             return
-        key, entries = self._plan(rows, instances, row_of)
+        key, entries = self._plan(rows, places, outputs)
         if self._kept_entries is None or not np.array_equal(self._kept_entries, entries):
             self._entries.write(entries)
             self._kept_entries = entries
         step = encoder.begin_compute_pass(**({} if timer is None else timer.writes("skinning")))
-        for part in self.vertices.parts:
+        vertices, mesh = self._read_by(rows)
+        for part in vertices.parts:
             pipeline = self.device.compute_pipeline(compute_source(part.variant), label="skin")
             step.set_pipeline(pipeline)
             for pages, start, stop in key:
                 for block in chunks(part.count, self.device.max_workgroups * WORKGROUP):
-                    self._dispatch(step, pipeline, part, rows, pages, start, stop, block)
+                    self._dispatch(step, pipeline, part, mesh, rows, pages, start, stop, block)
         step.end()
 
-    def _plan(self, rows: PoseRows, instances: Array, row_of: Array) -> tuple[list[Any], Array]:
+    def _plan(self, rows: PoseRows, poses: Array, outputs: Array) -> tuple[list[Any], Array]:
         """Runs of instances that lie in the same pages, and for each instance its rows there."""
-        own = row_of[instances]
-        zero = np.zeros(len(instances), np.int64)
+        zero = np.zeros(len(poses), np.int64)
         sources = [
-            (instances, rows.matrices.per_page),
-            (own, self.positions.per_page),
-            (instances, rows.duals.per_page if rows.duals is not None else 0),
-            (instances, rows.weights.per_page if rows.weights is not None else 0),
+            (poses, rows.matrices.per_page),
+            (outputs, self.positions.per_page),
+            (poses, rows.duals.per_page if rows.duals is not None else 0),
+            (poses, rows.weights.per_page if rows.weights is not None else 0),
         ]
         places = [(i // n, i % n) if n else (zero, zero) for i, n in sources]
         code = zero
@@ -142,6 +163,7 @@ class SkinLevel:
         step: Any,
         pipeline: Any,
         part: Part,
+        mesh: Buffer,
         rows: PoseRows,
         pages: tuple[int, ...],
         start: int,
@@ -155,8 +177,8 @@ class SkinLevel:
         words = self._words(part, rows, block)
         words[8:11] = start, count, batch
         outputs = [p.buffers[pages[1]] for p in self._outputs]
-        key = (part.first, a, start, pages)
-        raw = [x.raw for x in (*self._inputs(part, rows, pages), self._entries, *outputs)]
+        key = (part.first, a, pages)  # pages come once in an update: instances are in order
+        raw = [x.raw for x in (*self._inputs(part, mesh, rows, pages), self._entries, *outputs)]
         step.set_bind_group(0, self._bindings.group(key, pipeline, words, raw))
         step.dispatch_workgroups(-(-(b - a) // WORKGROUP), -(-count // batch))
 
@@ -174,11 +196,12 @@ class SkinLevel:
             part.morphs + a,
             part.table,
         )
+        words[11] = 0 if rows.character is self.character else self.first_target
         return words
 
-    def _inputs(self, part: Part, rows: PoseRows, pages: tuple[int, ...]) -> list[Buffer]:
+    def _inputs(self, part: Part, mesh: Buffer, rows: PoseRows, pages: tuple[int, ...]) -> list[Buffer]:
         """What the function `skin` reads."""
-        found = {"skin_mesh": self.mesh, "skin_matrices": rows.matrices.buffers[pages[0]]}
+        found = {"skin_mesh": mesh, "skin_matrices": rows.matrices.buffers[pages[0]]}
         if rows.duals is not None:
             found["skin_duals"] = rows.duals.buffers[pages[2]]
         if rows.weights is not None:
@@ -193,9 +216,10 @@ class SkinLevel:
         if not rows.count:
             raise ValidationError("Skinner.vertex_parts: there are no instances yet: call update first")
         found = []
-        for part in self.vertices.parts:
+        vertices, mesh = self._read_by(rows)
+        for part in vertices.parts:
             words = Buffer.of(self.device, self._words(part, rows, (0, part.count)), flags=usage("uniform"))
-            buffers = (words.raw, *(b.raw for b in self._inputs(part, rows, (0, 0, 0, 0))))
+            buffers = (words.raw, *(b.raw for b in self._inputs(part, mesh, rows, (0, 0, 0, 0))))
             found.append(VertexPart(part.first, part.count, skin_source(part.variant, group=group), buffers))
         return found
 
@@ -220,18 +244,15 @@ class SkinLevel:
     # -- results ----------------------------------------------------------------------------------------------------
     def surface(self) -> Surface:
         """The vertices of this level's instances, in the order of `instances`."""
-        V = self.vertices.count
 
-        def arrays(pages: Pages | None, width: int, unpack: Any) -> Array | None:
-            if pages is None:
-                return None
-            if self.vertices.octahedral:
-                codes = pages.numpy(np.uint32, (V,))
-                return unpack(codes)
-            return pages.numpy(np.float32, (V, width))
+        def vectors(pages: Pages | None, unpack: Any) -> Array | None:
+            if pages is None or not self.vertices.octahedral:
+                return None if pages is None else pages.numpy()
+            unpacked: Array = unpack(pages.numpy())
+            return unpacked
 
         return Surface(
-            self.positions.numpy(np.float32, (V, 3)),
-            arrays(self.normals, 3, unpack_octahedral),
-            arrays(self.tangents, 4, unpack_tangents),
+            self.positions.numpy(),
+            vectors(self.normals, unpack_octahedral),
+            vectors(self.tangents, unpack_tangents),
         )

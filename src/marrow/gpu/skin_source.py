@@ -88,6 +88,7 @@ struct SkinPart {
   entry: u32,        // first of the entries to work on
   entry_count: u32,  // how many
   batch: u32,        // how many of them an invocation does
+  first_target: u32, // number of the part's first morph target
   unused: vec4u,
 }
 
@@ -276,7 +277,7 @@ fn skin_morphed(vertex: SkinVertex, row: u32) -> SkinVertex {{
   var v = vertex;
   let last = skin_mesh[part.morphs + v.number + 1u];
   for (var e = skin_mesh[part.morphs + v.number]; e < last; e += {v.morph_words}u) {{
-    let w = skin_morphs[row * part.targets + skin_mesh[e]];
+    let w = skin_morphs[row * part.targets + part.first_target + skin_mesh[e]];
     if (w != 0.0) {{
       {body}
     }}

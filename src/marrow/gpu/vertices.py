@@ -56,8 +56,7 @@ class Part:
 class Vertices:
     """All vertices of a character, in file order, as `words` and the `parts` they fall into.
 
-    `slots` says for each mesh where in a palette the joints of its list are; `first_target` is the number of its first
-    morph target.
+    `slots` says for each mesh where in a palette the joints of its list are.
     """
 
     def __init__(
@@ -65,7 +64,6 @@ class Vertices:
         character: Character,
         *,
         slots: Sequence[Array],
-        first_target: int,
         method: str | None,
         influences: int | None,
         vectors: int,
@@ -78,7 +76,7 @@ class Vertices:
         self._size = 0
         self.parts: list[Part] = []
         self.used: Array = np.zeros(0, np.int64)
-        targets = first_target
+        targets = 0
         for mesh, first, slot in zip(character.meshes, character.vertex_offsets, slots):
             if mesh.vertex_count:
                 chosen = method or mesh.skinning

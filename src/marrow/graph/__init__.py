@@ -5,6 +5,7 @@ from marrow.graph.compiled import CompiledGraph
 from marrow.graph.compiler import compile_graph
 from marrow.graph.control import Snapshot
 from marrow.graph.description import Graph, Parameter, load_graph, save_graph
+from marrow.graph.ground import HeightField
 from marrow.graph.inspection import GraphMoment
 from marrow.graph.nodes import (
     Additive,
@@ -13,13 +14,18 @@ from marrow.graph.nodes import (
     BlendSpace1D,
     BlendSpace2D,
     ClipNode,
+    DistanceMatch,
+    FootLock,
+    FootPlacement,
     Function,
     FunctionCall,
     Input,
     JointOverride,
     LayerBlend,
     LookAt,
+    Mirror,
     Node,
+    OrientationWarp,
     Point1D,
     Point2D,
     PoseNode,
@@ -30,12 +36,14 @@ from marrow.graph.nodes import (
     Speed,
     State,
     StateMachine,
+    StrideWarp,
     SubGraph,
     Switch,
     Transition,
     TwoBoneIK,
     known_nodes,
 )
+from marrow.graph.placing import Placement
 from marrow.graph.program import Program
 from marrow.graph.results import Events, RootMotionDelta, Window
 
@@ -48,17 +56,24 @@ __all__ = [
     "BlendSpace2D",
     "ClipNode",
     "CompiledGraph",
+    "DistanceMatch",
     "Events",
+    "FootLock",
+    "FootPlacement",
     "Function",
     "FunctionCall",
     "Graph",
     "GraphMoment",
+    "HeightField",
     "Input",
     "JointOverride",
     "LayerBlend",
     "LookAt",
+    "Mirror",
     "Node",
+    "OrientationWarp",
     "Parameter",
+    "Placement",
     "Point1D",
     "Point2D",
     "PoseNode",
@@ -72,6 +87,7 @@ __all__ = [
     "Speed",
     "State",
     "StateMachine",
+    "StrideWarp",
     "SubGraph",
     "Switch",
     "Transition",

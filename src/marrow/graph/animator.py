@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.errors import ValidationError
 from marrow.graph.animator_inputs import GraphInputs
 from marrow.graph.animator_instances import CrowdInstances
+from marrow.graph.animator_places import CrowdPlaces
 from marrow.graph.animator_poses import PoseOutputs
 from marrow.graph.animator_results import GraphResults
 from marrow.graph.animator_slots import SlotPlayback
@@ -38,7 +39,9 @@ _ATTRIBUTES = frozenset(
 )  # fmt: skip
 
 
-class Animator(SoloPlayback, GraphInputs, SlotPlayback, CrowdInstances, GraphResults, PoseOutputs):
+class Animator(
+    SoloPlayback, GraphInputs, SlotPlayback, CrowdInstances, CrowdPlaces, GraphResults, PoseOutputs
+):
     """Moves a character: plays its clips, or runs a graph.
 
         solo = mw.Animator(fox)                       crowd = mw.Animator(hero, graph, count=1000)

@@ -59,6 +59,7 @@ class AnimatorCore:
         if "prepared" in self._outputs:
             return
         self._outputs["prepared"] = True
+        self._control.refresh()
         programs = self._control.programs
         for r in range(len(programs.heads) - 1):
             if programs.is_empty(r):
@@ -72,7 +73,7 @@ class AnimatorCore:
         if self._outputs.get("ran") or not self._control.programs.kept:
             return
         self._prepare()
-        if self._control.interpolates:
+        if self._control.interpolates or self._control.compiled.keeps:
             self._run()
 
     def _take_up(self, instances: Array) -> None:
@@ -128,3 +129,17 @@ class AnimatorCore:
         else:
             self._levels.run(self, outputs)
         self._outputs["ran"] = True
+
+    def _show_at(self, values: Array) -> None:
+        """Shows instances at these levels `(N,)`."""
+        control = self._control
+        if self._levels is None:
+            self._levels = CrowdLevels(control.compiled, self._evaluator)
+            before = None
+        else:
+            before = self._levels.lanes(self._levels.values)
+        self._levels.put(values)
+        if control.interpolates:
+            lanes = self._levels.lanes(values)
+            fewer = lanes < (self._evaluator.layout.joints if before is None else before)
+            self._levels.forget(control.memory, np.flatnonzero(fewer), control.compiled.memory)

@@ -54,8 +54,8 @@ class GraphInputs(AnimatorCore):
     @property
     def update_every(self) -> int | Array:
         """How often each instance is evaluated: every update (1), every second one (2)... In between, and `n - 1` updates
-        late, it is interpolated. Set a number or one per instance `(N,)`: an instance changes over when it is updated next, and
-        catches up at most at twice its speed."""
+        late, it is interpolated. Set a number or one per instance `(N,)`: an instance changes over when it is updated
+        next, and catches up at most at twice its speed."""
         every = self._running.state.instances["wanted"].copy()
         return every if self._batch else int(every[0])
 

@@ -11,7 +11,7 @@ from marrow.animation.kinematics import output
 from marrow.animation.resampling import unpack_rows
 from marrow.graph.animator_core import AnimatorCore
 from marrow.graph.level_surfaces import skin_levels
-from marrow.graph.levels import CrowdLevels, LevelGroup, checked_levels
+from marrow.graph.levels import LevelGroup, checked_levels
 from marrow.graph.program import Program
 from marrow.math import affine, transform
 from marrow.model.pose import Pose
@@ -99,8 +99,8 @@ class PoseOutputs(AnimatorCore):
             crowd.levels = 2                                       # all, or one number each (N,)
 
         An instance is evaluated for the joints its level has, and none that is not seen; events, states and travel go on in
-        any case. `skin` and `level_groups` give each what its level has. In `pose`, `model_matrices`, `matrices` and `socket`,
-        which have all joints, those that a level lacks are at rest.
+        any case. `skin` and `level_groups` give each what its level has. In `pose`, `model_matrices`, `matrices` and
+        `socket`, which have all joints, those that a level lacks are at rest.
         """
         if self._levels is None:
             return None
@@ -119,23 +119,9 @@ class PoseOutputs(AnimatorCore):
         kept = ("prepared", "ran", "events")  # of this update, whatever it looks like
         self._outputs = {name: self._outputs[name] for name in kept if name in self._outputs}
 
-    def _show_at(self, values: Array) -> None:
-        """Shows instances at these levels `(N,)`."""
-        control = self._control
-        if self._levels is None:
-            self._levels = CrowdLevels(control.compiled, self._evaluator)
-            before = None
-        else:
-            before = self._levels.lanes(self._levels.values)
-        self._levels.put(values)
-        if control.interpolates:
-            lanes = self._levels.lanes(values)
-            fewer = lanes < (self._evaluator.layout.joints if before is None else before)
-            self._levels.forget(control.memory, np.flatnonzero(fewer), control.compiled.memory)
-
     def level_groups(self) -> tuple[LevelGroup, ...]:
-        """The instances that are seen, by level: for each level that some are at, their numbers, skinning matrices and morph
-        weights, for the joints the level has and no others. What a renderer draws level by level."""
+        """The instances that are seen, by level: for each level that some are at, their numbers, skinning matrices and
+        morph weights, for the joints the level has and no others. What a renderer draws level by level."""
         if "groups" not in self._outputs:
             if self._levels is None:
                 self.levels = 0
@@ -148,13 +134,12 @@ class PoseOutputs(AnimatorCore):
     def matrices_and_morphs(self) -> tuple[Array, Array]:
         """Skinning matrices `(N, J, 3, 4)` and weights of the morph channels `(N, M)` of this moment, in one pass."""
         P, M = len(self.character.palette), len(self.character.skeleton.morph_names)
-        layout, outputs = self._evaluator.layout, self._outputs
+        outputs = self._outputs
         if M == 0:
             return self.matrices, np.zeros((*self._batch, 0), np.float32)
-        if "palette" not in outputs or "pose" not in outputs:
+        if "palette" not in outputs or "morphs" not in outputs:
             palette = self._buffers.take((*self._batch, P, 3, 4))
-            pose = self._buffers.take((*self._batch, layout.size))
-            self._run(palette=palette, pose=pose)
-            outputs["palette"], outputs["pose"] = palette, pose
-        first = 10 * layout.joints
-        return outputs["palette"], outputs["pose"][..., first : first + M]
+            morphs = self._buffers.take((*self._batch, self._evaluator.layout.morphs))
+            self._run(palette=palette, morphs=morphs)
+            outputs["palette"], outputs["morphs"] = palette, morphs
+        return outputs["palette"], outputs["morphs"][..., :M]

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from marrow.animation.bank import ClipBank
+from marrow.graph.ground import GroundEntry
+from marrow.graph.placing import WorldVector
 from marrow.graph.program import Procedurals
 from marrow.kernels.control_tables import GraphTables
 from marrow.model.character import Character
@@ -59,6 +61,8 @@ class FunctionEntry:
     parameters: tuple[str, ...]
     override: Any = None
     """The `JointOverride` it stands for, whose function is marrow's own."""
+    ground: GroundEntry | None = None
+    """What it asks for instead of calling a function."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,9 +71,11 @@ class CompiledGraph:
     where to find parameters, machines (by path), slots (by name) and functions. `paths` are those of the nodes,
     in order, `names` the paths of those that have a name.
 
-    `depth` poses lie on the stack of a program at most, `pose_depth` on that of the last one, which gives the pose; `longest` operations has one that gives a pose, `section` one that
-    starts inertia; `memory` floats are kept per instance from one update to the next.
-    """
+    `depth` poses lie on the stack of a program at most, `pose_depth` on that of the last one, which gives the pose;
+    `longest` operations has one that gives a pose, `section` one that starts inertia; `memory` floats are kept per instance from one update to the next. `header` is the column of the
+    vectors where programs find how model space moved (-1: none asks), `world_vectors` are targets given in the world;
+    with `travels` instances go where their root goes; `keeps` says whether programs keep something, so that each must
+    run."""
 
     graph: Graph
     character: Character
@@ -93,6 +99,16 @@ class CompiledGraph:
     section: int
     memory: int
     vectors: int
+    header: int
+    world_vectors: tuple[WorldVector, ...]
+    travels: bool
+    keeps: bool
+
+    @property
+    def placed(self) -> bool:
+        """Whether its poses depend on where an instance is in the world."""
+        grounded = any(entry.ground is not None for entry in self.functions)
+        return self.header >= 0 or bool(self.world_vectors) or grounded
 
     @cached_property
     def identity(self) -> str:
@@ -104,6 +120,11 @@ class CompiledGraph:
                 digest.update(table.tobytes())
         digest.update(repr((self.memory, list(self.bank.index), self.bank.duration.tolist())).encode())
         return digest.hexdigest()
+
+    @cached_property
+    def listens(self) -> bool:
+        """Whether rules depend on what clips do: events or curves."""
+        return bool((self.tables.transitions["heeds"] | self.tables.transitions["curved"]).any())
 
     @cached_property
     def machine_paths(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ path, such as `root.states.walk.source`.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,7 @@ from marrow.errors import ValidationError
 from marrow.graph.compiled import CompiledGraph, FunctionEntry, MachineEntry, SlotEntry
 from marrow.graph.description import Graph, normalized
 from marrow.graph.nodes import ClipNode, Node, RootMotion, Slot
+from marrow.graph.placing import WorldVector
 from marrow.graph.program import Procedurals
 from marrow.graph.sync import knots
 from marrow.graph.tables import Builder, Part, Place, Scope, unknown
@@ -24,7 +26,10 @@ from marrow.graph.travel import in_place, root_tracks
 from marrow.kernels import control_tables as ct
 from marrow.kernels.memory import readonly
 from marrow.kernels.operations import codes as kernel
+from marrow.kernels.operations.limbs import HEADER
+from marrow.kernels.pose_layout import padded
 from marrow.model.character import Character
+from marrow.model.clip import Clip
 
 __all__ = ["Compiler", "check_alone", "compile_graph"]
 
@@ -75,9 +80,15 @@ class Compiler:
         self.skeleton = self.character.skeleton
         self.builder = Builder(self.skeleton, self.graph.parameters)
         self.bank = ClipBank.of(self.character)
+        self.event_names = tuple(sorted({e.name for s in self.bank.sampled for e in s.events}))
         self.root_joint, self.root_mode = 0, "none"
         self.root_axes: tuple[str, ...] = ()
         self.names: dict[str, str] = {}
+        self.keeps, self.mirrored = False, False
+        self.header_column = -1
+        self.world_vectors: list[WorldVector] = []
+        self._pairs: dict[str, str] | None = None
+        self._made_curves: dict[str, dict[int, tuple[list[float], list[float]]]] = {}
         self.curve_columns: dict[str, int] = {}
         self._places: dict[int, str] = {}
         self._expanding: list[Node] = []
@@ -111,6 +122,37 @@ class Compiler:
         """Room for what an instance keeps from one update to the next; returns where it begins."""
         self.memory += floats
         return self.memory - floats
+
+    def keep_state(self, floats: int) -> int:
+        """The same for what an operation keeps: programs must then run in every update."""
+        self.keeps = True
+        return self.keep(padded(floats))
+
+    def header(self) -> int:
+        """The column of the vectors where programs find which update it is and how model space has moved."""
+        if self.header_column < 0:
+            self.header_column = self.vectors
+            self.vectors += HEADER
+        return self.header_column
+
+    def use_mirror(self, pairs: dict[str, str], path: str) -> None:
+        """A graph has one mirror: what clips are in it is worked out once."""
+        if self._pairs is not None and self._pairs != pairs:
+            raise ValidationError(f"{path}.pairs: the mirrors of a graph have the same pairs")
+        self._pairs = pairs
+
+    def made_curve(self, name: str, keys: dict[int, tuple[list[float], list[float]]]) -> int:
+        """A curve of clips (by their entries: times and values) that the graph makes for itself; returns its column."""
+        if name not in self.curve_columns:
+            self.curve_columns[name] = len(self.builder.values)
+            self.builder.values.append(0.0)
+            self._made_curves[name] = keys
+        return self.curve_columns[name]
+
+    @property
+    def is_placeholder(self) -> bool:
+        """Whether the graph is only checked, without a character of its own."""
+        return self.character.name == "placeholder" and not self.character.meshes
 
     def visit(self, node: Any, path: str, scope: Scope) -> Part:
         """Compiles a node and what is below it."""
@@ -205,7 +247,10 @@ class Compiler:
 
     def leaf(self, at: Place, kind: int, **fields: Any) -> Part:
         """A clip or a pose."""
-        row = {"loop": 1, "speed": 0, "group": -1, "knots": 0, "node": at.number, "start": 0.0, **fields}
+        row = {
+            "loop": 1, "speed": 0, "group": -1, "knots": 0, "node": at.number, "match": 0, "matches": 0, "start": 0.0,
+            "mirrored": self.mirrored, **fields,
+        }  # fmt: skip
         self.leaves.append(row)
         self.row(at, kind=kind, data=len(self.leaves) - 1)
         return Part(at.number, 1, 1)
@@ -243,11 +288,28 @@ class Compiler:
     def _sync_groups(self) -> None:
         b = self.builder
         for members in self.groups.values():
-            clips = [self.bank.sampled[self.leaves[m]["clip"] - 1].source for m in members]
+            clips = [self._synced_clip(self.leaves[m]) for m in members]
             found = knots(clips)
             for member, times in zip(members, found):
                 self.leaves[member].update(group=len(b.rows["groups"]), knots=b.number(times))
-            b.add("groups", b.link(members), len(members), len(found[0]) - 1)
+            nodes = [self.leaves[m]["node"] for m in members]
+            b.add("groups", b.link(members), len(members), len(found[0]) - 1, min(nodes), max(nodes))
+
+    def _synced_clip(self, leaf: dict[str, Any]) -> Clip:
+        """The clip of a leaf, with the events it has where it is shown."""
+        clip = self.bank.sampled[leaf["clip"] - 1].source
+        if not leaf["mirrored"]:
+            return clip
+        swap = self._other_name
+        return clip.replace(events=tuple(dataclasses.replace(e, name=swap(e.name)) for e in clip.events))
+
+    def _other_name(self, name: str) -> str:
+        """What an event, a curve or a joint is called in the mirror."""
+        from marrow.motion.names import other_side
+
+        table = self._pairs or {}
+        both = {**table, **{b: a for a, b in table.items()}}
+        return both.get(name, other_side(name))
 
     def _finish(self, part: Part) -> CompiledGraph:
         b, bank = self.builder, self.bank
@@ -256,10 +318,14 @@ class Compiler:
         for row in self.nodes:
             if row["program"] < 0:
                 row["program"] = main
-        names = tuple(sorted({e.name for s in bank.sampled for e in s.events}))
+        # Those of the mirror come last: rules have the numbers of the others.
+        names = self.event_names
+        if self._pairs is not None:
+            names += tuple(sorted({self._other_name(name) for name in names} - set(names)))
         clips = np.zeros(len(bank), ct.CLIP_ROW)
         clips["duration"], clips["rate"], clips["frames"] = bank.duration, bank.rate, bank.frames
         clips["root"] = -1
+        clips["clip"] = clips["twin"] = np.arange(len(bank))
         events: list[tuple[float, float, int]] = []
         for k, sampled in enumerate(bank.sampled, 1):
             clips[k]["first_event"], clips[k]["events"] = len(events), len(sampled.events)
@@ -269,6 +335,8 @@ class Compiler:
         roots = np.zeros((0, 7))
         if self.root_mode in ("extract", "keep"):
             roots, clips["root"] = root_tracks(ClipBank.of(self.character), self.root_joint, self.root_axes)
+        if self._pairs is not None:
+            clips, roots = self._twins(clips, events, curves, roots, names)
         tables = ct.GraphTables(
             nodes=_records(self.nodes, ct.NODE),
             links=readonly(np.array(b.links, np.int64)),
@@ -320,6 +388,10 @@ class Compiler:
             section=self.section,
             memory=self.memory,
             vectors=self.vectors,
+            header=self.header_column,
+            world_vectors=tuple(self.world_vectors),
+            travels=self.root_mode == "extract",
+            keeps=self.keeps,
         )
 
     def _curves(self, clips: Array) -> list[tuple[int, int, int, float]]:
@@ -327,7 +399,7 @@ class Compiler:
         b = self.builder
         found: list[tuple[int, int, int, float]] = []
         for k, sampled in enumerate(self.bank.sampled, 1):
-            clips[k]["first_curve"], clips[k]["curves"] = len(found), len(sampled.source.curves)
+            clips[k]["first_curve"] = len(found)
             for curve in sampled.source.curves:
                 if curve.name not in self.curve_columns:
                     declared = b.parameters.get(curve.name)
@@ -339,7 +411,56 @@ class Compiler:
                 column = self.curve_columns[curve.name]
                 keys = b.number([*curve.times.tolist(), *curve.values.tolist()])
                 found.append((column, keys, len(curve.times), b.values[column]))
+            for name, made in self._made_curves.items():
+                if k in made:
+                    times, values = made[k]
+                    found.append((self.curve_columns[name], b.number([*times, *values]), len(times), 0.0))
+            clips[k]["curves"] = len(found) - clips[k]["first_curve"]
         return found
+
+    def _twins(
+        self,
+        clips: Array,
+        events: list[tuple[float, float, int]],
+        curves: list[tuple[int, int, int, float]],
+        roots: Array,
+        names: tuple[str, ...],
+    ) -> tuple[Array, Array]:
+        """Adds a row for every clip as it is in the mirror: other names of events and curves, travel reflected."""
+        from marrow.motion.mirror import mirror_map
+
+        C = len(clips)
+        twins = clips.copy()
+        twins["twin"] = np.arange(C)
+        clips["twin"] = C + np.arange(C)
+        columns = {column: name for name, column in self.curve_columns.items()}
+        for k in range(1, C):
+            first, count = int(clips[k]["first_event"]), int(clips[k]["events"])
+            twins[k]["first_event"] = len(events)
+            events += [
+                (t, end, names.index(self._other_name(names[e])))
+                for t, end, e in events[first : first + count]
+            ]
+            first, count = int(clips[k]["first_curve"]), int(clips[k]["curves"])
+            twins[k]["first_curve"] = len(curves)
+            for column, *rest in curves[first : first + count]:
+                other = self.curve_columns.get(self._mirrored_curve(columns[column]), column)
+                curves.append((other, *rest))  # type: ignore[arg-type]
+        # A reflection S turns a motion (t, q) into (S t, S q S).
+        flip = mirror_map(self.skeleton, self._pairs or None).flip
+        reflected = roots.copy()
+        if len(roots):
+            axis = int(np.flatnonzero(flip[:3] > 0)[0])
+            reflected[:, axis] *= -1
+            reflected[:, 3:] *= flip
+            twins["root"] = np.where(clips["root"] >= 0, clips["root"] + len(roots), -1)
+        return np.concatenate([clips, twins]), np.concatenate([roots, reflected])
+
+    def _mirrored_curve(self, name: str) -> str:
+        foot, _, contact = name.rpartition(" ")
+        if contact == "contact" and name in self._made_curves:
+            return f"{self._other_name(foot)} contact"
+        return self._other_name(name)
 
 
 def _records(rows: list[dict[str, Any]], dtype: np.dtype[Any]) -> Array:

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.animation.resampling import pack_rows
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.graph.compiled import CompiledGraph, MachineEntry, ParameterEntry, SlotEntry
+from marrow.graph.ground import Ground
+from marrow.graph.placing import keep_places, refresh
 from marrow.graph.program import Program
 from marrow.graph.programs import Programs
 from marrow.graph.state import assign, check_state, copied, joined, new_state, taken
@@ -69,11 +71,15 @@ class GraphControl:
         """What happened in the last update."""
         self._events = np.zeros(4 * control.MOST_EVENTS, ct.HAPPENED)
         self._counters = np.zeros(1, ct.COUNTERS)
+        # Numbers of steps begin at one.
+        self._passed = np.zeros(len(compiled.event_names) + 1 if compiled.listens else 0, ct.PASSED_EVENT)
         self._work = np.zeros(len(compiled.tables.nodes), ct.WORK)
         self._sums = np.zeros(compiled.sums, np.int64)
         self._members = np.zeros(len(compiled.tables.leaves), np.int64)
         self._numbers = (np.zeros(ct.MAX_RULE + 1), np.zeros(ct.MAX_RULE + 1), np.zeros(7))
         self._warned = False
+        self.ground: Ground | None = None
+        """What feet stand on."""
 
     # -- time -----------------------------------------------------------------------------------------------------
     @property
@@ -92,6 +98,8 @@ class GraphControl:
 
     def update(self, dt: Array | float) -> None:
         """Moves every instance on by `dt` seconds, for each `(N,)` or for all, and writes the pose programs."""
+        if self.compiled.placed:
+            keep_places(self)
         longest = dt if isinstance(dt, float) else dt.max(initial=0.0)
         before = copied(self.state) if longest > LONG_STEP else None
         events, missed, endless = self._run(dt, moving=True)
@@ -102,6 +110,11 @@ class GraphControl:
         self.events = self._events[:events]
         if missed or endless:
             self._warn()
+
+    def refresh(self) -> None:
+        """Before poses are made: what they are told of where instances are in the world."""
+        if self.compiled.placed:
+            refresh(self)
 
     def show(self, instances: Array | None = None) -> None:
         """Writes the programs that show instances as they are, without moving them; those of others stay."""
@@ -141,7 +154,7 @@ class GraphControl:
             done, kept, events, missed, endless = frame.run()  # type: ignore[misc]
             if done < count:
                 self._grow()
-        self.programs.kept = moving and bool(kept or self.compiled.functions)
+        self.programs.kept = moving and bool(kept or self.compiled.functions or self.compiled.keeps)
         return events, missed, endless
 
     def _run_parts(self, dt: Array, moving: bool, count: int) -> tuple[int, int, int]:
@@ -185,13 +198,14 @@ class GraphControl:
         )
         if self._frame is None or any(a is not b for a, b in zip(bound, self._bound)):
             room = Workspace(
-                self._counters, self._work, self._sums, self._members, *self._numbers, self.travel, self.vectors,
-                self._events, self.programs.heads, self.programs.starts, self.programs.operations,
+                self._counters, self._passed, self._work, self._sums, self._members, *self._numbers, self.travel,
+                self.vectors, self._events, self.programs.heads, self.programs.starts, self.programs.operations,
             )  # fmt: skip
             self._bound = bound
             self._frame = control.update_graph.frame(
                 graph=self.compiled.tables, state=self.state, room=room, dt=np.zeros(self.count),
-                memory=self.compiled.memory, row=self.pose_size, moving=0, first=0,
+                memory=self.compiled.memory, row=self.pose_size, moving=0,
+                travels=int(self.compiled.travels), first=0,
             )  # fmt: skip
         return self._frame
 
@@ -218,7 +232,8 @@ class GraphControl:
             self._warned = True
             machine = int(self.compiled.tables.machines["node"][counters["endless_machine"]])
             log.warning(
-                "the state machine at %s goes round for ever at one moment (%d instances); it was stopped there",
+                "the state machine at %s goes round in a circle that takes no time (%d instances); it goes on 60 times a "
+                "second: let one of its transitions wait, as with 'elapsed >= 0.1'",
                 self.compiled.paths[machine],
                 counters["endless"],
             )

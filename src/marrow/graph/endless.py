@@ -119,6 +119,9 @@ def holds(rule: Rule, values: Mapping[str, float], *, elapsed: float = 0.0) -> b
     for code, name, value in rule.operations:
         if code == ct.NUMBER:
             stack.append(value)
+        elif code in (ct.PASSED, ct.WINDOW):
+            # An event starts one transition; whether a window is open is not known.
+            stack.append(0.0)
         elif name is not None:
             stack.append(values.get(name, 0.0))
         elif code in (ct.ELAPSED, ct.PROGRESS):

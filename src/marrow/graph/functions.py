@@ -13,6 +13,7 @@ from marrow.animation.resampling import pack_rows, unpack_rows
 from marrow.errors import ValidationError
 from marrow.graph.compiled import CompiledGraph, FunctionEntry
 from marrow.graph.control import GraphControl
+from marrow.graph.ground import ask_ground
 from marrow.graph.nodes.function import FunctionCall
 from marrow.graph.overrides import Override, overriding
 from marrow.model.pose import Pose
@@ -33,6 +34,9 @@ def bound(
         if entry.override is not None:
             found.append(overriding(entry, compiled.character.skeleton, overrides))
             continue
+        if entry.ground is not None:
+            found.append(lambda pose, call: pose)
+            continue
         if entry.name not in given:
             raise ValidationError(
                 f"{entry.path}: the graph calls a function {entry.name!r}: "
@@ -43,7 +47,7 @@ def bound(
                 f"functions: {entry.name!r} is a {type(given[entry.name]).__name__}, no function"
             )
         found.append(given[entry.name])
-    called = {entry.name for entry in compiled.functions if entry.override is None}
+    called = {entry.name for entry in compiled.functions if entry.override is None and entry.ground is None}
     unused = sorted(given.keys() - called)
     if unused:
         raise ValidationError(f"functions: no node of the graph calls {unused[0]!r}")
@@ -64,6 +68,9 @@ def call(control: GraphControl, k: int, function: PoseFunction) -> None:
     told = control.state.functions[instances, k]
     parameters = {name: control.get(name, smoothed=True)[instances] for name in entry.parameters}
     pose = unpack_rows(np.ascontiguousarray(control.memory[instances, columns]), J, M)
+    if entry.ground is not None:
+        ask_ground(control, entry.ground, instances, pose)
+        return
     try:
         result = function(pose, FunctionCall(told["elapsed"].copy(), instances, parameters))
     except Exception as error:

@@ -68,7 +68,8 @@ def skin_levels(groups: tuple[LevelGroup, ...], count: int, options: dict[str, A
     out = options.pop("out", None)
     if out is not None and not isinstance(out, LevelSurfaces):
         raise ValidationError(
-            f"skin: out: where levels are set, expected what skin() returned before (LevelSurfaces), got {_validate.shown(out)}"
+            "skin: out: where levels are set, expected what skin() returned before (LevelSurfaces), got "
+            f"{_validate.shown(out)}"
         )
     if "morphs" in options:
         raise ValidationError("skin: where levels are set, morphs are those of the graph")
@@ -80,8 +81,8 @@ def skin_levels(groups: tuple[LevelGroup, ...], count: int, options: dict[str, A
         lent = None
         if before is not None and len(before.positions) >= n and _fits(before, group):
             lent = Surface(*(None if a is None else a[:n] for a in _arrays(before)))  # type: ignore[arg-type]
-        morphs = {"morphs": group.morphs} if group.morphs.shape[-1] else {}
-        surface = skin(group.character, group.matrices, out=lent, **morphs, **options)
+        morphs = group.morphs if group.morphs.shape[-1] else None
+        surface = skin(group.character, group.matrices, out=lent, morphs=morphs, **options)
         if lent is None or any(a is not b for a, b in zip(_arrays(surface), _arrays(lent))):
             memory[group.level] = surface
         places[group.instances, 0], places[group.instances, 1] = k, np.arange(n)

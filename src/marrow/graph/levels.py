@@ -1,8 +1,8 @@
 """Levels of detail of a crowd: which instance is shown at which level, and the poses of each for the joints its level has.
 
-A level has the first joints of the character, so its poses are what the pose kernel finds for those, bit for bit. Programs that
-keep something for later (where inertia starts from, what slots hold, what functions get) are run for all joints: a level may
-change at any time.
+A level has the first joints of the character, so its poses are what the pose kernel finds for those, bit for bit.
+Programs that keep something for later (where inertia starts from, what slots hold, what functions get) are run for all
+joints: a level may change at any time.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ HIDDEN = -1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LevelGroup:
-    """The n instances of a crowd that are shown at one level: their numbers `instances (n,)`, skinning matrices `(n, P, 3, 4)` for
-    the palette of the level's own `character`, weights of the morph channels `morphs (n, M)`."""
+    """The n instances of a crowd that are shown at one level: their numbers `instances (n,)`, skinning matrices `(n, P,
+    3, 4)` for the palette of the level's own `character`, weights of the morph channels `morphs (n, M)`."""
 
     level: int
     character: Character
@@ -110,8 +110,8 @@ class CrowdLevels:
 
     # -- poses ----------------------------------------------------------------------------------------------------
     def run(self, animator: Any, outputs: dict[str, Array]) -> None:
-        """Evaluates the programs of this moment into arrays for all N instances and J joints. Joints that an instance's level
-        lacks are at rest; so is everything of those that are not seen."""
+        """Evaluates the programs of this moment into arrays for all N instances and J joints. Joints that an instance's
+        level lacks are at rest; so is everything of those that are not seen."""
         if not animator._batch:
             outputs = {name: out[None] for name, out in outputs.items()}
         for level, instances in self._groups:
@@ -134,11 +134,15 @@ class CrowdLevels:
         evaluator, n = self._evaluators[level], len(instances)
         layout, J = self._whole.layout, len(self.character.levels[level].skeleton)
         own = {}
+        if "morphs" in outputs:
+            own["morphs"] = np.empty((n, layout.morphs), np.float32)
         if "pose" in outputs:
             own["pose"] = np.empty((n, layout.size), np.float32)
         if outputs.keys() & {"model", "palette"}:
             own["model"] = np.empty((n, evaluator.joints, 3, 4), np.float32)
         self._evaluate(animator, level, instances, own)
+        if "morphs" in own:
+            outputs["morphs"][instances] = own["morphs"]
         if "pose" in own:
             rows = own["pose"][:, : ROWS * layout.joints].reshape(n, ROWS, layout.joints)
             rows[:, :, J:] = self._rest[: ROWS * layout.joints].reshape(ROWS, layout.joints)[:, J:]
@@ -168,12 +172,14 @@ class CrowdLevels:
             "pose": self._rest,
             "model": rest,
             "palette": skinning_matrices(self.character, rest) if "palette" in outputs else None,
+            "morphs": self._rest[ROWS * self._whole.layout.joints :],
         }
         for name, out in outputs.items():
             out[instances] = values[name]
 
     def _keep(self, animator: Any, instances: Array) -> None:
-        """Those who are no longer seen, and still are updated rarely, keep their poses until they are updated every time."""
+        """Those who are no longer seen, and still are updated rarely, keep their poses until they are updated every
+        time."""
         late = instances[animator._control.state.instances["interval"][instances] > 1]
         if len(late):
             self._evaluate(animator, len(self._evaluators) - 1, late, {})
@@ -192,19 +198,29 @@ class CrowdLevels:
     def groups(self, animator: Any, buffers: Any) -> tuple[LevelGroup, ...]:
         """The instances that are seen, by level, with the matrices of the joints their level has and no others."""
         found = []
-        layout, M = self._whole.layout, len(self.character.skeleton.morph_names)
-        for level, instances in self._groups:
+        M, Mp = len(self.character.skeleton.morph_names), self._whole.layout.morphs
+        characters = [self.character.levels[max(level, 0)] for level, _ in self._groups]
+        # All matrices in one piece, of a size that seldom changes when somebody's level does: its memory is used again.
+        sizes = [
+            12 * len(c.palette) * len(who) * (level != HIDDEN)
+            for c, (level, who) in zip(characters, self._groups)
+        ]
+        room = buffers.take((1 << max(sum(sizes) - 1, 1).bit_length(),))
+        weights = buffers.take((len(self.values), Mp)) if M else np.zeros((len(self.values), 0), np.float32)
+        at = first = 0
+        for (level, instances), character, size in zip(self._groups, characters, sizes):
+            n = len(instances)
+            palette = (
+                room[at : at + size].reshape(n, len(character.palette), 3, 4) if level != HIDDEN else room[:0]
+            )
+            morphs = weights[first : first + n]
+            at, first = at + size, first + n
             if level == HIDDEN:
                 self._keep(animator, instances)
                 continue
-            character, n = self.character.levels[level], len(instances)
-            outputs = {"palette": buffers.take((n, len(character.palette), 3, 4))}
-            if M:
-                outputs["pose"] = buffers.take((n, layout.size))
+            outputs = {"palette": palette, "morphs": morphs} if M else {"palette": palette}
             self._evaluate(animator, level, instances, outputs)
-            first = ROWS * layout.joints
-            morphs = outputs["pose"][:, first : first + M] if M else np.zeros((n, 0), np.float32)
-            found.append(LevelGroup(level, character, instances, outputs["palette"], morphs))
+            found.append(LevelGroup(level, character, instances, palette, morphs[:, :M]))
         return tuple(found)
 
 

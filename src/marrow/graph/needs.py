@@ -12,7 +12,7 @@ from marrow.errors import ValidationError
 from marrow.graph.description import Graph
 from marrow.graph.nodes import Node
 from marrow.model.character import Character
-from marrow.model.clip import Clip
+from marrow.model.clip import Clip, Event
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
 
@@ -28,6 +28,7 @@ class Needs:
     def __init__(self) -> None:
         self.above: dict[str, set[str]] = {"root": set()}
         self.morphs: set[str] = set()
+        self.events: set[str] = set()
         self.clips: dict[str, tuple[float, bool]] = {}
         self.additive = False
 
@@ -80,8 +81,9 @@ def placeholder(graph: Graph) -> Character:
     skeleton = Skeleton(
         tuple(names), np.arange(-1, J - 1), rest.replace(morphs=np.zeros(len(morphs), np.float32)), morphs
     )
+    events = tuple(Event(0.0, name) for name in sorted(needs.events))
     clips = [
-        Clip(name, skeleton, (), longest + 1.0, additive=additive)  # type: ignore[arg-type]
+        Clip(name, skeleton, (), longest + 1.0, events, additive=additive)  # type: ignore[arg-type]
         for name, (longest, additive) in needs.clips.items()
     ]
     return Character(skeleton, (), clips, name="placeholder")  # type: ignore[arg-type]

@@ -87,7 +87,8 @@ class ProgramBuilder:
 
 @dataclass(frozen=True, eq=False)
 class Procedurals:
-    """The constants of the limbs and chains a graph solves (see `kernels.operations.limbs`). They name joints below `joints`."""
+    """The constants of the limbs and chains a graph solves (see `kernels.operations.limbs`). They name joints below
+    `joints`."""
 
     ints: Array = field(default_factory=lambda: readonly(np.zeros(0, np.int32)))
     floats: Array = field(default_factory=lambda: readonly(np.zeros(0, np.float32)))
@@ -149,7 +150,7 @@ class PoseEvaluator:
             inverse_bind=self.palette.inverse_bind.reshape(-1), memory=self._nothing, vectors=self._nothing,
             ints=self._procedurals.ints, floats=self._procedurals.floats, stack=empty,
             local=aligned_zeros(layout.joints * 16), model=aligned_zeros(layout.joints * 16), out_pose=empty,
-            out_model=empty, out_palette=empty, instances=_ALL, Jp=layout.joints, Mp=layout.morphs,
+            out_model=empty, out_palette=empty, out_morphs=empty, instances=_ALL, Jp=layout.joints, Mp=layout.morphs,
             lanes=padded(self.joints), depth=0, wanted=0,
         )  # fmt: skip
         return kernel.run_programs.frame(work=work, n0=0, n1=0)
@@ -172,29 +173,37 @@ class PoseEvaluator:
         pose: Array | None = None,
         model: Array | None = None,
         palette: Array | None = None,
+        morphs: Array | None = None,
         instances: Array | None = None,
         threads: int = 1,
     ) -> None:
         """Evaluates all instances, or some (int64 numbers), into the outputs given: pose rows `(N, layout.size)`, model
-        matrices `(N, joints, 3, 4)`, skinning matrices `(N, P, 3, 4)`, behind one another. `memory (N, ...)` and `vectors (N, ...)` are what programs keep from one update to
-        the next and the places they reach and look for; None where they do neither."""
+        matrices `(N, joints, 3, 4)`, skinning matrices `(N, P, 3, 4)`, weights of the morph channels `(N, layout.morphs)`,
+        behind one another. `memory (N, ...)` and `vectors (N, ...)` are what programs keep from one update to the next and
+        the places they reach and look for; None where they do neither."""
         memory = self._nothing if memory is None else memory
         vectors = self._nothing if vectors is None else vectors
         wanted = (
             (pose is not None) * kernel.POSE
             | (model is not None) * kernel.MODEL
             | (palette is not None) * kernel.PALETTE
+            | (morphs is not None) * kernel.MORPHS
         )
         count = len(program) if instances is None else len(instances)
         if not count:
             return
         chosen = _ALL if instances is None else instances
 
+        outputs = {
+            name: out
+            for name, out in (("palette", palette), ("model", model), ("pose", pose), ("morphs", morphs))
+            if out is not None
+        }
         if threads == 1:
-            self._run(program, memory, vectors, pose, model, palette, chosen, wanted, 0, count)
+            self._run(program, memory, vectors, outputs, chosen, wanted, 0, count)
         else:
             run_split(
-                lambda a, b: self._run(program, memory, vectors, pose, model, palette, chosen, wanted, a, b),
+                lambda a, b: self._run(program, memory, vectors, outputs, chosen, wanted, a, b),
                 count,
                 count * padded(self.joints) * SECONDS_PER_JOINT,
                 threads,
@@ -205,9 +214,7 @@ class PoseEvaluator:
         program: Program,
         memory: Array,
         vectors: Array,
-        pose: Array | None,
-        model: Array | None,
-        palette: Array | None,
+        outputs: dict[str, Array],
         instances: Array,
         wanted: int,
         first: int,
@@ -219,12 +226,8 @@ class PoseEvaluator:
         if frame.kept["work.instances"] is not instances:
             frame.put_one("work.instances", instances)
         words = frame.words
-        if palette is not None:
-            frame.lend("work.out_palette", palette)
-        if model is not None:
-            frame.lend("work.out_model", model)
-        if pose is not None:
-            frame.lend("work.out_pose", pose)
+        for name, out in outputs.items():
+            frame.lend(_OUTPUTS[name], out)
         words[_WANTED], words[_FIRST], words[_LAST] = wanted, first, last
         frame.entry(frame.argument)
         frame.lent.clear()
@@ -254,6 +257,7 @@ class PoseEvaluator:
 
 _ALL = readonly(np.zeros(0, np.int64))
 """The list of instances that stands for all."""
+_OUTPUTS = {name: f"work.out_{name}" for name in ("palette", "model", "pose", "morphs")}
 _OFFSETS = kernel.run_programs.offsets
 _WANTED, _DEPTH, _FIRST, _LAST = (
     _OFFSETS["work.wanted"],

@@ -5,7 +5,8 @@
 
 Names are parameters; `elapsed` is the seconds in this state, `remaining` those until its main clip ends, `progress` the
 share of that clip that has been played; `random` is a number from 0 to 1, drawn anew for each instance when a state is
-entered. Bools and triggers are truths, the others numbers.
+entered. `event("hit")` holds in the moment a clip that is seen passes that event, `window("cut")` while one is inside an
+event that lasts. Bools, triggers, events and windows are truths, the others numbers.
 """
 
 from __future__ import annotations
@@ -28,9 +29,10 @@ _COMPARISONS = {
     ">": ct.ABOVE, "<": ct.BELOW, ">=": ct.AT_LEAST, "<=": ct.AT_MOST, "==": ct.EQUAL, "!=": ct.UNEQUAL,
 }  # fmt: skip
 _DRAWN = "random"
+_LISTENED = {ct.PASSED: "event", ct.WINDOW: "window"}
 _TIMES = {"elapsed": ct.ELAPSED, "remaining": ct.REMAINING, "progress": ct.PROGRESS}
 _TOKEN = re.compile(
-    r"\s*(?:(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|(<=|>=|==|!=|[<>()+\-*/])|([^\s<>=!()+\-*/]+))"
+    r"\s*(?:(\"[^\"]*\"|'[^']*')|(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|(<=|>=|==|!=|[<>()+\-*/])|([^\s<>=!()+\-*/]+))"
 )
 SLACK = 1e-9
 """Seconds by which a moment may be missed and still counts as met."""
@@ -46,13 +48,17 @@ class Rule:
     timed: bool = False
     clip_times: bool = False
     triggers: tuple[str, ...] = ()
+    events: tuple[str, ...] = ()
+    """Those of clips that it asks for."""
     needs: str | None = None
     """A trigger without which it cannot hold."""
 
     @property
     def names(self) -> list[str]:
         """The parameters it reads."""
-        return list(dict.fromkeys(name for _, name, _ in self.operations if name is not None))
+        return list(
+            dict.fromkeys(n for code, n, _ in self.operations if n is not None and code not in _LISTENED)
+        )
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,7 @@ def parse_rule(conditions: tuple[str, ...], parameters: Mapping[str, Parameter],
             rule.operations.append((ct.AND, None, 0.0))
     height = highest = 0
     for code, _, _ in rule.operations:
-        height += 1 if code <= ct.RANDOM else 0 if code in (ct.NOT, ct.NEGATIVE) else -1
+        height += 1 if code < ct.ABOVE else 0 if code in (ct.NOT, ct.NEGATIVE) else -1
         highest = max(highest, height)
     if highest > ct.MAX_RULE or rule.comparisons > ct.MAX_RULE:
         raise ValidationError(f"{where}.when: a rule may compare {ct.MAX_RULE} times at most")
@@ -171,8 +177,8 @@ class _Parser:
         self.take()
         before = len(self.rule.operations)
         part = self.truth(self.negated())
-        if any(code == ct.TRIGGERED for code, *_ in self.rule.operations[before:]):
-            raise self.error("a trigger cannot be waited for to be absent")
+        if any(code in (ct.TRIGGERED, ct.PASSED) for code, *_ in self.rule.operations[before:]):
+            raise self.error("a trigger or an event cannot be waited for to be absent")
         self.emit(ct.NOT)
         return _Part(True, part.timed)
 
@@ -242,6 +248,8 @@ class _Parser:
         if token in ("true", "false"):
             self.emit(ct.NUMBER, None, float(token == "true"))
             return _Part(False, said=token)
+        if token in _LISTENED.values() and self.peek() == "(":
+            return self.heard(token)
         if token == _DRAWN:
             self.emit(ct.RANDOM)
             return _Part(False, said=token)
@@ -254,6 +262,17 @@ class _Parser:
             raise self.error(f"expected a name or a number, got {token!r}")
         raise UnknownNameError(f"parameter (in {self.where})", token, self.parameters)
 
+    def heard(self, word: str) -> _Part:
+        """`event("hit")` or `window("cut")`."""
+        self.take()
+        name = self.take()
+        if name[0] not in "\"'" or len(name) < 3 or self.take() != ")":
+            raise self.error(f"an event is named in quotes, as in {word}('hit')")
+        code = next(c for c, w in _LISTENED.items() if w == word)
+        self.emit(code, name[1:-1])
+        self.rule.events += (name[1:-1],)
+        return _Part(True, said=word)
+
     def parameter(self, name: str) -> _Part:
         kind = self.parameters[name].type
         if kind == "vector":
@@ -261,6 +280,8 @@ class _Parser:
         if kind == "trigger":
             self.emit(ct.TRIGGERED, name)
             self.rule.triggers += (name,)
+        elif kind == "curve":
+            self.emit(ct.CURVE_VALUE, name)
         else:
             self.emit(ct.PARAMETER_VALUE, name)
         return _Part(kind not in ("float", "curve"), said=name)

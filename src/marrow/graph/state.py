@@ -27,6 +27,8 @@ def new_state(compiled: CompiledGraph, count: int) -> CrowdState:
         values=np.repeat(compiled.values[None], count, axis=0),
         goals=np.repeat(compiled.values[None], count, axis=0),
         travel=np.zeros((count, 7)),
+        place=np.zeros((count, 7)),
+        placed=np.zeros((count, 7)),
         leaves=np.zeros((count, len(tables.leaves)), ct.LEAF_STATE),
         groups=np.zeros((count, len(tables.groups)), ct.GROUP_STATE),
         machines=np.zeros((count, len(tables.machines)), ct.MACHINE_STATE),
@@ -36,9 +38,10 @@ def new_state(compiled: CompiledGraph, count: int) -> CrowdState:
         queue=np.zeros((count, len(tables.slots) * ct.QUEUE), ct.QUEUE_STATE),
         functions=np.zeros((count, len(tables.functions)), ct.FUNCTION_STATE),
     )
-    state.instances["new"] = state.instances["interval"] = state.instances["wanted"] = 1
+    for name in ("new", "interval", "wanted", "round"):
+        state.instances[name] = 1
     state.instances["seed"] = np.arange(count)
-    state.travel[:, 6] = 1
+    state.travel[:, 6] = state.place[:, 6] = state.placed[:, 6] = 1
     state.leaves["time"], state.leaves["new"] = tables.leaves["start"], 1
     state.slots["leader"], state.slots["stop"] = -1, -1.0
     return state
@@ -82,6 +85,9 @@ def check_state(state: CrowdState, compiled: CompiledGraph) -> None:
         values = getattr(state, table)[field]
         if ((values < 0) | (values >= limit)).any():
             raise ValidationError(f"state.{table}: {field} is out of range")
+    for name in ("interval", "wanted", "round"):
+        if (state.instances[name] < 1).any():
+            raise ValidationError(f"state.instances: {name} is out of range")
     leaders = state.slots["leader"]
     if ((leaders < -1) | (leaders >= ct.VOICES)).any():
         raise ValidationError("state.slots: leader is out of range")
@@ -90,6 +96,7 @@ def check_state(state: CrowdState, compiled: CompiledGraph) -> None:
 def carry_over(old: CompiledGraph, before: CrowdState, new: CompiledGraph, after: CrowdState) -> None:
     """Takes from one graph's state what another knows by the same name or path; both of the same character."""
     after.instances["clock"], after.instances["new"] = before.instances["clock"], before.instances["new"]
+    after.place[:], after.placed[:] = before.place, before.placed
     for name, entry in new.parameters.items():
         other = old.parameters.get(name)
         if other is not None and other.type == entry.type:

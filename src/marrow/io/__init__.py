@@ -147,7 +147,7 @@ def load_source(source: Source, options: LoadOptions | None = None, *, cache: bo
         character = _gathered(with_tangents(_limited(character, options.influences)))
         if entry:
             entry.store(character)
-    return character if character.name else character.replace(name=path.stem)
+    return character.replace(name=character.name or path.stem, source=str(path))
 
 
 def _gathered(character: Character) -> Character:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import UnknownNameError, ValidationError
+from marrow.io import vrm_space
 from marrow.model import Character, Clip, Mesh, MorphTarget, Skeleton, Socket, Tracks
 from marrow.model._validate import owned
 from marrow.model.clip import PATH_WIDTH, PATHS, value_sizes
@@ -93,6 +94,7 @@ def converted(
         skeleton=skeleton,
         meshes=tuple(turn.mesh(m) for m in character.meshes),
         clips=tuple(turn.clip(c, skeleton) for c in character.clips.values()),
+        vrm=vrm_space.turned(character.vrm, C, s),
     )
 
 
@@ -166,7 +168,7 @@ class _Turn:
             )
             for s in old.sockets
         )
-        return Skeleton(old.names, old.parents, rest, old.morph_names, sockets)
+        return Skeleton(old.names, old.parents, rest, old.morph_names, sockets, old.humanoid)
 
     def mesh(self, mesh: Mesh) -> Mesh:
         changes: dict[str, Any] = {

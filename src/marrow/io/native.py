@@ -82,6 +82,7 @@ class _Mesh(msgspec.Struct):
     skinning: Literal["linear", "dual_quaternion", "blended"]
     node: int
     visible: bool
+    variants: dict[int, list[int | None]] = {}
 
 
 class _Clip(msgspec.Struct):
@@ -113,6 +114,7 @@ class _Skeleton(msgspec.Struct):
     morph_names: list[str]
     arrays: dict[str, str]
     sockets: list[_Socket]
+    humanoid: dict[str, int] = {}
 
 
 class _Document(msgspec.Struct):
@@ -124,6 +126,8 @@ class _Document(msgspec.Struct):
     images: list[_Image]
     report: list[ReportLine]
     extras: dict[str, Any] = {}
+    variants: list[str] = []
+    vrm: dict[str, Any] = {}
 
 
 _DOCUMENT = msgspec.json.Decoder(_Document)
@@ -172,6 +176,8 @@ def write_to(file: Any, character: Character, metadata: Mapping[str, str] | None
         ],
         list(character.report),
         character.extras,
+        list(character.variants),
+        character.vrm,
     )
     try:
         text = msgspec.json.encode(document)
@@ -200,7 +206,7 @@ def _skeleton_out(skeleton: Skeleton, store: _Store) -> _Skeleton:
         _Socket(s.name, s.joint, {k: store.put(f"socket.{i}.{k}", getattr(s, k)) for k in _REST[:3]})
         for i, s in enumerate(skeleton.sockets)
     ]
-    return _Skeleton(list(skeleton.names), list(skeleton.morph_names), arrays, sockets)
+    return _Skeleton(list(skeleton.names), list(skeleton.morph_names), arrays, sockets, skeleton.humanoid)
 
 
 def _mesh_out(mesh: Mesh, place: str, store: _Store) -> _Mesh:
@@ -231,6 +237,7 @@ def _mesh_out(mesh: Mesh, place: str, store: _Store) -> _Mesh:
         mesh.skinning,
         mesh.node,
         mesh.visible,
+        {i: list(s.variants) for i, s in enumerate(mesh.sections) if s.variants},
     )
 
 
@@ -285,6 +292,7 @@ def _character_in(document: _Document, container: Container) -> Character:
         Pose(**pick(described.arrays, _REST)),
         tuple(described.morph_names),
         tuple(Socket(s.name, s.joint, **pick(s.arrays, _REST[:3])) for s in described.sockets),
+        described.humanoid,
     )
     meshes = []
     for m in document.meshes:
@@ -296,7 +304,7 @@ def _character_in(document: _Document, container: Container) -> Character:
                 m.name,
                 **pick(m.arrays, _MESH_ARRAYS[:6], _MESH_ARRAYS[6:]),
                 uvs=tuple(container.array(name) for name in m.uvs),
-                sections=tuple(Section(*s) for s in m.sections),
+                sections=tuple(Section(*s, tuple(m.variants.get(i, ()))) for i, s in enumerate(m.sections)),
                 morph_targets=tuple(_target_in(t, joined) for t in m.targets),
                 skinning=m.skinning,
                 node=m.node,
@@ -322,6 +330,8 @@ def _character_in(document: _Document, container: Container) -> Character:
         document.name,
         Report(tuple(document.report)),
         document.extras,
+        tuple(document.variants),
+        document.vrm,
     )
 
 

@@ -86,7 +86,7 @@ def _is_never(head: bytes, data: bytes | memoryview) -> bool:
 
 FORMATS = (
     Format("marrow", (".marrow",), "marrow.io.native", (".marrow",), _is_marrow),
-    Format("glTF", (".glb", ".gltf", ".vrm"), "marrow.io.gltf", (".glb", ".gltf"), _is_gltf),
+    Format("glTF", (".glb", ".gltf", ".vrm", ".vrma"), "marrow.io.gltf", (".glb", ".gltf", ".vrm"), _is_gltf),
     Format("FBX", (".fbx",), "marrow.io.fbx", (), _is_fbx),
     Format("BVH", (".bvh",), "marrow.io.bvh", (".bvh",), _is_bvh),
     Format("SMPL", (".npz",), "marrow.io.smpl", (), _is_smpl),

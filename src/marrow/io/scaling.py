@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from marrow.io.vrm_space import turned
 from marrow.model import Character, Clip, Mesh, Skeleton, Tracks
 from marrow.model._validate import owned
 from marrow.model.clip import PATHS, value_sizes
@@ -22,6 +23,7 @@ def scaled(character: Character, factor: float | None) -> Character:
         skeleton=skeleton,
         meshes=tuple(_scaled_mesh(mesh, factor) for mesh in character.meshes),
         clips=tuple(_scaled_clip(clip, skeleton, factor) for clip in character.clips.values()),
+        vrm=turned(character.vrm, np.eye(3), factor),
     )
 
 
@@ -34,7 +36,7 @@ def _scaled_skeleton(skeleton: Skeleton, factor: float) -> Skeleton:
     sockets = tuple(
         type(s)(s.name, s.joint, _times(s.translation, factor), s.rotation, s.scale) for s in skeleton.sockets
     )
-    return Skeleton(skeleton.names, skeleton.parents, rest, skeleton.morph_names, sockets)
+    return Skeleton(skeleton.names, skeleton.parents, rest, skeleton.morph_names, sockets, skeleton.humanoid)
 
 
 def _scaled_mesh(mesh: Mesh, factor: float) -> Mesh:

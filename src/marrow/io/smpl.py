@@ -23,7 +23,7 @@ from marrow.math import quaternion
 from marrow.model import Character, Clip, Mesh, MorphTarget, Pose, Skeleton, Track, normalize_weights
 from marrow.report import ReportBuilder
 
-__all__ = ["is_smpl", "joints", "read"]
+__all__ = ["body_arrays", "body_character", "is_smpl", "joints", "read"]
 
 Array = NDArray[Any]
 MAX_BYTES = 2 << 30
@@ -85,18 +85,36 @@ def read(source: Source, options: LoadOptions) -> Character:
     arrays = _arrays(source)
     report = ReportBuilder()
     try:
-        made = _body(arrays, report) if "v_template" in arrays else _motion(arrays, report)
+        made = body_character(arrays, report) if "v_template" in arrays else _motion(arrays, report)
     except (ValueError, IndexError, KeyError, TypeError) as error:
         raise FormatError(f"its arrays do not fit together: {error}", path=source.path) from None
     return scaled(made, options.scale).replace(report=report.build())
 
 
-def _arrays(source: Source) -> dict[str, Array]:
+def body_arrays(path: str) -> dict[str, Array]:
+    """All arrays of a body model, pose correctives too. Pickles are not read: opening one runs whatever is in it."""
+    if str(path).lower().endswith(".pkl"):
+        raise FormatError(
+            "is a pickle, which is not read: opening one runs whatever code is in it",
+            path=path,
+            remedy="convert it once, where you trust it: python -c \"import pickle, sys, numpy as np; "
+            "d = pickle.load(open(sys.argv[1], 'rb'), encoding='latin1'); "
+            "np.savez(sys.argv[1][:-3] + 'npz', **{k: np.asarray(v.todense() if hasattr(v, 'todense') else v) for k, v in d.items() "
+            "if not isinstance(v, (str, bytes, dict))})\" MODEL.pkl",
+        )
+    found = _arrays(Source.open(path), (*_WANTED, "posedirs"))
+    missing = [k for k in ("v_template", "f", "weights", "J_regressor", "kintree_table") if k not in found]
+    if missing:
+        raise FormatError(f"is no body model: it lacks {', '.join(missing)}", path=path)
+    return found
+
+
+def _arrays(source: Source, names_wanted: tuple[str, ...] = _WANTED) -> dict[str, Array]:
     found: dict[str, Array] = {}
     try:
         with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
             names = {info.filename: info for info in archive.infolist()}
-            wanted = [n for n in _WANTED if f"{n}.npy" in names]
+            wanted = [n for n in names_wanted if f"{n}.npy" in names]
             if sum(names[f"{n}.npy"].file_size for n in wanted) > MAX_BYTES:
                 raise ResourceLimitError(f"unpacks to more than {MAX_BYTES >> 30} GiB", path=source.path)
             for name in wanted:
@@ -167,7 +185,8 @@ def _motion(arrays: dict[str, Array], report: ReportBuilder) -> Character:
     return Character(skeleton, clips=[Clip("motion", skeleton, tracks, rate=rate)])  # type: ignore[arg-type]
 
 
-def _body(arrays: dict[str, Array], report: ReportBuilder) -> Character:
+def body_character(arrays: dict[str, Array], report: ReportBuilder) -> Character:
+    """The character of a body model's arrays."""
     points = arrays["v_template"].reshape(-1, 3).astype(np.float64)
     weights = arrays["weights"].astype(np.float64)
     V, J = weights.shape

@@ -14,6 +14,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.animation.visibility import visible_meshes
 from marrow.errors import ValidationError
 from marrow.io.atomic import replacing
 from marrow.model import Character, Pose
@@ -41,21 +42,30 @@ def write(
     if not any(len(m.triangles) for m in character.meshes):
         raise ValidationError(f"save: {target.suffix} holds triangles, and the character has none")
     put = _obj if target.suffix.lower() == ".obj" else _ply
-    for file, pose in _frames(character, target, clip, time, rate):
-        _write_one(character, pose, file, put)
+    for file, pose, when in _frames(character, target, clip, time, rate):
+        _write_one(_shown(character, clip, when), pose, file, put)
+
+
+def _shown(character: Character, clip: str | None, time: float) -> Character:
+    """The character with the meshes that are shown; with all where none is."""
+    still = np.array([m.visible for m in character.meshes])
+    shown = still if clip is None else visible_meshes(character, character.clips[clip], time)
+    if shown.all() or not any(s and len(m.triangles) for m, s in zip(character.meshes, shown)):
+        return character
+    return character.replace(meshes=tuple(m for m, s in zip(character.meshes, shown) if s))
 
 
 def _frames(
     character: Character, path: Path, clip: str | None, time: float | None, rate: float | None
-) -> Iterator[tuple[Path, Pose]]:
+) -> Iterator[tuple[Path, Pose, float]]:
     if clip is None:
         if time is not None or rate is not None:
             raise ValidationError("save: time= and rate= need a clip=")
-        yield path, character.skeleton.rest
+        yield path, character.skeleton.rest, 0.0
         return
     chosen = character.clips[clip]
     if rate is None:
-        yield path, chosen.sample(time or 0.0)
+        yield path, chosen.sample(time or 0.0), time or 0.0
         return
     if time is not None or not 0 < rate < 1e6:
         raise ValidationError(f"save: expected time= or a positive rate=, got time={time}, rate={rate}")
@@ -64,7 +74,7 @@ def _frames(
         raise ValidationError(f"save: {count} frames are more files than a folder should hold; lower rate")
     digits = max(4, len(str(count - 1)))
     for i in range(count):
-        yield path.with_name(f"{path.stem}.{i:0{digits}d}{path.suffix}"), chosen.sample(i / rate)
+        yield path.with_name(f"{path.stem}.{i:0{digits}d}{path.suffix}"), chosen.sample(i / rate), i / rate
 
 
 def _write_one(

@@ -5,7 +5,7 @@ pass, how its root travels; then the pose programs that say all this to the pose
 and what is not seen is skipped, so an instance costs what it uses. Programs are written children first.
 
 An update is split at the moments something is due: a transition, the end of a fade, a one-shot. While weights change, steps
-are short and clips move with the weights of their middle. So states, events and travel do not depend on the frame rate.
+are short and clips move with the mean of the weights. So states, events and travel do not depend on the frame rate.
 
 The functions are plain Python in the compiled subset (`kernels.language.translate`).
 """
@@ -18,6 +18,7 @@ from marrow.kernels.control_curves import write_curves
 from marrow.kernels.control_machine import (
     advance_fades,
     advance_machines,
+    average_fades,
     begin_transition,
     find_transition,
     note_clip_times,
@@ -30,6 +31,7 @@ from marrow.kernels.control_rules import FINE, NEVER, take_triggers, towards
 from marrow.kernels.control_slots import (
     advance_slot,
     advance_slot_fades,
+    average_slot_fades,
     decide_slots,
     stop_hidden_slots,
     wake_slot,
@@ -42,6 +44,7 @@ from marrow.kernels.control_spread import (
     spread_pair,
     spread_plane,
     value_of,
+    warp_travel,
 )
 from marrow.kernels.control_tables import (
     ADDITIVE,
@@ -52,6 +55,7 @@ from marrow.kernels.control_tables import (
     LERP,
     MACHINE,
     POSE,
+    PROCEDURAL,
     SLOT,
     SPACE1,
     SPACE2,
@@ -65,13 +69,12 @@ from marrow.kernels.language.elementary import arccos, cos, sin
 from marrow.kernels.language.kernel import kernel
 from marrow.kernels.operations.codes import BLEND as BLEND_POSES
 from marrow.kernels.operations.codes import LOAD, STORE
+from marrow.kernels.operations.limbs import ROUND
 
 __all__ = ["update_graph"]
 
 SETTLED = 1e-4
 """A smoothed parameter this close to its goal, relative to it, no longer counts as moving."""
-MOST_AT_ONCE = 64
-"""Transitions of an instance at one moment; more go round in a circle."""
 SHORTEST = 1e-12
 MOST_EVENTS = 1024
 """Events of an instance for which there is room in any case."""
@@ -169,6 +172,8 @@ def visit(graph, state, room, n, i, d, clock):
             show_alone(room, i + 1, i, 1.0, 1.0 - seen * graph.slots[data]["root"])
     else:
         show_alone(room, i + 1, i, 1.0, 1.0)
+        if kind == PROCEDURAL:
+            warp_travel(graph, state, room, n, node, i)
 
 
 def move(graph, state, room, n, d):
@@ -178,6 +183,7 @@ def move(graph, state, room, n, d):
     counters["tick"] += 1
     root = room.work[0]
     root["weight"] = root["share"] = root["speed"] = root["travel"] = 1.0
+    root["flip"], root["stride"], root["yaw"] = 0, 1.0, 0.0
     root["seen"] = counters["tick"]
     for k in range(7):
         room.motion[k] = 0.0
@@ -210,17 +216,18 @@ def add_motion(room, n):
 
 
 def advance(graph, state, room, n, d, changing):
-    """One step of `d` seconds. Leaves what is seen in its middle where weights are changing. Returns whether smoothed
-    parameters are still on their way."""
+    """One step of `d` seconds. Leaves the mean of what is seen in it where weights are changing. Returns whether smoothed
+    parameters are still on their way, and whether a fade ended, so that something went out of sight."""
     if changing:
-        advance_fades(graph, state, n, 0.5 * d)
-        advance_slot_fades(graph, state, n, 0.5 * d)
+        average_fades(graph, state, n, d)
+        average_slot_fades(graph, state, n, d)
         advance_parameters(graph, state, n, 0.5 * d)
+    room.counters[0]["step"] += 1
     move(graph, state, room, n, d)
     add_motion(room, n)
     if changing:
-        advance_fades(graph, state, n, 0.5 * d)
-        advance_slot_fades(graph, state, n, 0.5 * d)
+        advance_fades(graph, state, n, d)
+        advance_slot_fades(graph, state, n, d)
         _, moving = advance_parameters(graph, state, n, 0.5 * d)
     else:
         _, moving = advance_parameters(graph, state, n, d)
@@ -228,8 +235,9 @@ def advance(graph, state, room, n, d, changing):
     for f in range(len(graph.functions)):
         state.functions[n, f]["elapsed"] += d
     state.instances[n]["clock"] += d
-    advance_machines(graph, state, room, n, d, state.instances[n]["clock"])
-    return moving
+    state.instances[n]["moment"] += 1
+    ended = advance_machines(graph, state, room, n, d, state.instances[n]["clock"])
+    return moving, ended
 
 
 def start(graph, state, room, n, m, t, to, current):
@@ -239,19 +247,21 @@ def start(graph, state, room, n, m, t, to, current):
     seconds, ease, inertia = machine["seconds"], machine["ease"], machine["inertia"] != 0
     me = state.machines[n, m]
     clock = state.instances[n]["clock"]
+    reset = True
     if t >= 0:
         transition = graph.transitions[t]
-        take_triggers(graph, state, n, transition)
+        take_triggers(graph, state, n, m, transition)
         seconds, ease, inertia = transition["seconds"], transition["ease"], transition["inertia"] != 0
         me["interrupt"], me["priority"] = transition["interrupt"], transition["priority"]
+        reset = transition["reset"] != 0
     shown = state.shares[n, machine["first"] + to]["weight"] > 0.0
-    again = to == me["current"]
-    cut = seconds > 0.0 and machine["memory"] >= 0 and (again or (inertia and not shown))
+    # A state cannot fade out as it was and fade in from its beginning: what was seen of it dies out by inertia.
+    cut = seconds > 0.0 and machine["memory"] >= 0 and (reset if shown else inertia)
     if cut:
         if not current:
             move(graph, state, room, n, 0.0)
         write_side(graph, state, room, n, m)
-    begin_transition(graph, state, room, n, m, to, seconds, ease, cut or again, clock)
+    begin_transition(graph, state, room, n, m, to, seconds, ease, cut, reset, clock)
     move(graph, state, room, n, 0.0)
     if cut:
         write_side_after(graph, state, room, n, m)
@@ -273,31 +283,26 @@ def step(graph, state, room, n, dt):
     instance, way = state.instances[n], room.travel[n]
     for k in range(7):
         way[k] = 1.0 if k == 6 else 0.0
+    instance["moment"] += 1
+    room.counters[0]["step"] += 1
     # The first update takes parameters as they are set, however smooth.
     new = instance["new"] != 0
     changed, moving = advance_parameters(graph, state, n, NEVER if new else 0.0)
-    current = new or changed
+    # Where rules ask what clips do, it must be known what is seen.
+    current = new or changed or len(room.passed) > 0
     if current:
         move(graph, state, room, n, 0.0)
         if new:
             write_curves(graph, state, room, n)
         instance["new"] = 0
-    left, fired = dt, 0
+    left = dt
     while True:
-        soonest, changing = NEVER, moving
-        if fired < MOST_AT_ONCE:
-            m, t, to, soonest, fading = find_transition(graph, state, room, n, moving)
-            if m >= 0:
-                start(graph, state, room, n, m, t, to, current)
-                current = True
-                fired += 1
-                if fired == MOST_AT_ONCE:
-                    room.counters[0]["endless"] += 1
-                    room.counters[0]["endless_machine"] = m
-                continue
-            changing = moving or fading
-        else:
-            changing = True
+        m, t, to, soonest, fades = find_transition(graph, state, room, n, moving)
+        if m >= 0:
+            start(graph, state, room, n, m, t, to, current)
+            current = True
+            continue
+        changing = moving or fades > 0
         wait, fading, changed = decide_slots(graph, state, room, n, instance["clock"])
         changing = changing or fading
         current = current and not changed
@@ -305,11 +310,16 @@ def step(graph, state, room, n, dt):
         if left <= 0.0:
             break
         d = min(left, soonest)
-        if changing and d > FINE:
-            d /= np.ceil(d / FINE - 1e-6)
+        # The mean of a product is not the product of the means: where fades overlap, steps are shorter.
+        fine = FINE if fades < 2 else 0.25 * FINE
+        if changing and d > fine:
+            d /= np.ceil(d / fine - 1e-6)
         due = d >= soonest - SHORTEST
-        moving = advance(graph, state, room, n, d, changing)
-        current, fired = not changing, 0
+        moving, ended = advance(graph, state, room, n, d, changing)
+        current = not changing
+        if ended or (changing and len(room.passed) > 0):
+            move(graph, state, room, n, 0.0)
+            current = True
         left -= d
         if left <= SHORTEST:
             left = 0.0
@@ -320,9 +330,9 @@ def step(graph, state, room, n, dt):
     settle_triggers(graph, state, n)
 
 
-def share_travel(room, state, n, interval):
+def share_travel(room, state, n):
     """When updates are rare, each tells its part of the way."""
-    s = 1.0 / interval
+    s = 1.0 / state.instances[n]["round"]
     whole, part = state.travel[n], room.travel[n]
     for k in range(3):
         part[k] = s * whole[k]
@@ -340,7 +350,7 @@ def write_between(state, room, n, main, memory, row):
     instance = state.instances[n]
     older = memory + instance["side"] * row
     newer = memory + (1 - instance["side"]) * row
-    weight = (instance["waited"] + 1.0) / instance["interval"]
+    weight = (instance["waited"] + 1.0) / instance["round"]
     put(room, main, LOAD, newer, 0.0, 0.0)
     put(room, main, LOAD, older, 0.0, 0.0)
     put(room, main, BLEND_POSES, 0, 0.0, 1.0 - weight)
@@ -352,11 +362,13 @@ def update_instance(graph, state, room, n, dt, memory, row, main):
     interval = instance["interval"]
     instance["pending"] += dt
     instance["waited"] += 1
-    if interval > 1 and instance["waited"] < interval and instance["stored"] != 0:
+    if interval > 1 and instance["waited"] < instance["round"] and instance["stored"] != 0:
         write_between(state, room, n, main, memory, row)
-        share_travel(room, state, n, interval)
+        share_travel(room, state, n)
         return
     step(graph, state, room, n, instance["pending"])
+    instance["since"] = instance["pending"]
+    instance["stamp"] = instance["stamp"] + 1 if instance["stamp"] < ROUND - 1 else 0
     instance["pending"], instance["waited"] = 0.0, 0
     # What it is behind is caught up by half at a time, so that neither its pose nor its place jumps.
     interval = max(instance["wanted"], (interval + 1) >> 1)
@@ -368,6 +380,8 @@ def update_instance(graph, state, room, n, dt, memory, row, main):
     room.counters[0]["kept"] += 1
     # The newer pose becomes the older one.
     first = instance["stored"] == 0
+    # The first round of some is shorter, so that not all are updated at once.
+    instance["round"] = interval - instance["seed"] % interval if first else interval
     instance["side"] = 1 - instance["side"]
     newer = memory + (1 - instance["side"]) * row
     put(room, main, STORE, newer, 0.0, 0.0)
@@ -375,11 +389,25 @@ def update_instance(graph, state, room, n, dt, memory, row, main):
         put(room, main, STORE, memory + instance["side"] * row, 0.0, 0.0)
     else:
         put(room, main, LOAD, memory + instance["side"] * row, 0.0, 0.0)
-        put(room, main, BLEND_POSES, 0, 0.0, 1.0 - 1.0 / interval)
+        put(room, main, BLEND_POSES, 0, 0.0, 1.0 - 1.0 / instance["round"])
     instance["stored"] = 1
     for k in range(7):
         state.travel[n, k] = room.travel[n, k]
-    share_travel(room, state, n, interval)
+    share_travel(room, state, n)
+
+
+def move_place(state, room, n):
+    """Where an instance is in the world, after what its root has travelled."""
+    place, way = state.place[n], room.travel[n]
+    moved = composed(
+        (place[0], place[1], place[2], place[3], place[4], place[5], place[6]),
+        (way[0], way[1], way[2], way[3], way[4], way[5], way[6]),
+    )
+    size = np.sqrt(moved[3] * moved[3] + moved[4] * moved[4] + moved[5] * moved[5] + moved[6] * moved[6])
+    for k in range(3):
+        place[k] = moved[k]
+    for k in range(3, 7):
+        place[k] = moved[k] / size
 
 
 def show_instance(graph, state, room, n, memory, row, main):
@@ -402,17 +430,18 @@ def is_room(room):
 
 
 @kernel(
-    graph=GraphTables, state=CrowdState, room=Workspace, dt="f8[N]", memory="i8", row="i8", moving="i8", first="i8", returns=5
+    graph=GraphTables, state=CrowdState, room=Workspace, dt="f8[N]", memory="i8", row="i8", moving="i8", travels="i8", first="i8", returns=5
 )  # fmt: skip
-def update_graph(graph, state, room, dt, memory, row, moving, first):
+def update_graph(graph, state, room, dt, memory, row, moving, travels, first):
     """Updates the instances from `first` on by `dt (N,)` seconds; with `moving` 0 it only writes the programs that show
-    them. `memory` is where the last two poses of rarely updated instances lie, each `row` floats long. Returns how far it
+    them. `memory` is where the last two poses of rarely updated instances lie, each `row` floats long. With `travels` 1 they
+    go where their root goes. Returns how far it
     came before there was no more room, how many programs keep something for later, how many events there are, how much
     was missed for want of room, and how many instances go round for ever."""
     programs, counters = len(room.programs), room.counters[0]
     if first == 0:
         counters["events"], counters["missed_events"], counters["missed_operations"] = 0, 0, 0
-        counters["kept"], counters["endless"] = 0, 0
+        counters["kept"], counters["endless"], counters["endless_instance"] = 0, 0, -1
     done = len(dt)
     for n in range(first, len(dt)):
         if not is_room(room):
@@ -423,6 +452,8 @@ def update_graph(graph, state, room, dt, memory, row, moving, first):
             room.programs[r]["poses"] = 0
         if moving != 0:
             update_instance(graph, state, room, n, dt[n], memory, row, programs - 1)
+            if travels != 0:
+                move_place(state, room, n)
         else:
             show_instance(graph, state, room, n, memory, row, programs - 1)
     for r in range(programs):

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from marrow.kernels.control_tables import CLIP, VOICES
+import numpy as np
+
+from marrow.kernels.control_motion import shown_clip
+from marrow.kernels.control_tables import CLIP, LOOPS, RUNNING, VOICES
+
+NEVER = 1e300
 
 
 def curve_at(graph, curve, time):
@@ -44,16 +49,15 @@ def write_curves(graph, state, room, n):
             time = leaf["start"]
             if graph.nodes[leaf["node"]]["kind"] == CLIP:
                 time = state.leaves[n, i]["time"]
-            add_curves(graph, state, n, leaf["clip"], time, work["weight"])
+            add_curves(graph, state, n, shown_clip(graph, work, leaf["clip"]), time, work["weight"])
     for k in range(len(graph.slots)):
         work = room.work[graph.slots[k]["node"]]
         if work["seen"] == tick:
             for v in range(VOICES):
                 voice = state.voices[n, VOICES * k + v]
                 if voice["weight"] > 0.0:
-                    add_curves(
-                        graph, state, n, voice["clip"], voice["time"], work["weight"] * voice["weight"]
-                    )
+                    clip = shown_clip(graph, work, voice["clip"])
+                    add_curves(graph, state, n, clip, voice["time"], work["weight"] * voice["weight"])
     for k in range(len(graph.curves)):
         column = graph.curves[k]["column"]
         total = state.goals[n, column]
@@ -64,3 +68,102 @@ def write_curves(graph, state, room, n):
                 state.values[n, column] += (1.0 - total) * graph.curves[k]["default"]
             # Done, also where the column comes again.
             state.goals[n, column] = -1.0
+
+
+def time_ahead(time, speed, duration, loop):
+    """Where a clip is a while later."""
+    time += speed
+    if loop and duration > 0.0:
+        return time - np.floor(time / duration) * duration
+    return min(max(time, 0.0), duration)
+
+
+def clip_curve(graph, clip, column, time):
+    """What a clip says of a curve, and whether it says anything."""
+    row = graph.clips[clip]
+    for k in range(row["first_curve"], row["first_curve"] + row["curves"]):
+        if graph.curves[k]["column"] == column:
+            return curve_at(graph, graph.curves[k], time), 1.0
+    return 0.0, 0.0
+
+
+def curve_now(graph, state, room, n, column, ahead):
+    """A curve at this moment, or `ahead` seconds later where clips go on as they do."""
+    tick, value, total, default = room.counters[0]["tick"], 0.0, 0.0, 0.0
+    for i in range(len(graph.leaves)):
+        leaf = graph.leaves[i]
+        work = room.work[leaf["node"]]
+        if work["seen"] != tick or graph.clips[leaf["clip"]]["curves"] == 0:
+            continue
+        time = leaf["start"]
+        if graph.nodes[leaf["node"]]["kind"] == CLIP:
+            duration = graph.clips[leaf["clip"]]["duration"]
+            time = time_ahead(
+                state.leaves[n, i]["time"], ahead * work["clip_speed"], duration, leaf["loop"] != 0
+            )
+        here, has = clip_curve(graph, leaf["clip"], column, time)
+        value += work["weight"] * here
+        total += work["weight"] * has
+    for s in range(len(graph.slots)):
+        work, me = room.work[graph.slots[s]["node"]], state.slots[n, s]
+        for v in range(VOICES):
+            voice = state.voices[n, VOICES * s + v]
+            weight = work["weight"] * voice["weight"]
+            if work["seen"] == tick and weight > 0.0:
+                speed = ahead * me["speed"] * voice["speed"]
+                duration = graph.clips[voice["clip"]]["duration"]
+                time = time_ahead(voice["time"], speed, duration, voice["loop"] == LOOPS)
+                here, has = clip_curve(graph, voice["clip"], column, time)
+                value += weight * here
+                total += weight * has
+    for k in range(len(graph.curves)):
+        if graph.curves[k]["column"] == column:
+            default = graph.curves[k]["default"]
+    return value / total if total > 1.0 else value + (1.0 - total) * default
+
+
+def key_gap(graph, clip, time, forward):
+    """Seconds of a clip until one of its curves has a key, or until it ends."""
+    row = graph.clips[clip]
+    best = row["duration"] - time if forward else time
+    if best <= 0.0:
+        best = row["duration"]
+    for k in range(row["first_curve"], row["first_curve"] + row["curves"]):
+        for j in range(graph.curves[k]["count"]):
+            at = graph.numbers[graph.curves[k]["keys"] + j]
+            gap = at - time if forward else time - at
+            if gap > 0.0:
+                best = min(best, gap)
+    return best
+
+
+def key_wait(graph, state, room, n):
+    """Seconds in which all curves run straight, as long as weights do not change."""
+    tick, best = room.counters[0]["tick"], NEVER
+    for i in range(len(graph.leaves)):
+        leaf = graph.leaves[i]
+        work, clip = room.work[leaf["node"]], leaf["clip"]
+        speed = work["clip_speed"]
+        if work["seen"] != tick or speed == 0.0 or graph.clips[clip]["curves"] == 0:
+            continue
+        if graph.nodes[leaf["node"]]["kind"] != CLIP:
+            continue
+        time, forward = state.leaves[n, i]["time"], speed > 0.0
+        best = min(best, key_gap(graph, clip, time, forward) / abs(speed))
+        if leaf["group"] >= 0:
+            # A clip that keeps in step changes its speed where the group has a marker.
+            duration = graph.clips[clip]["duration"]
+            for m in range(graph.groups[leaf["group"]]["markers"]):
+                at = graph.numbers[leaf["knots"] + m]
+                gap = at - time if forward else time - at
+                gap -= np.floor(gap / duration) * duration
+                if gap > 0.0:
+                    best = min(best, gap / abs(speed))
+    for s in range(len(graph.slots)):
+        me = state.slots[n, s]
+        for v in range(VOICES):
+            voice = state.voices[n, VOICES * s + v]
+            speed = me["speed"] * voice["speed"]
+            if me["run"] == RUNNING and voice["weight"] > 0.0 and speed != 0.0:
+                best = min(best, key_gap(graph, voice["clip"], voice["time"], speed > 0.0) / abs(speed))
+    return best

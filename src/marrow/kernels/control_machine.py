@@ -20,6 +20,8 @@ from marrow.kernels.control_tables import (
     TRANSITION_STARTED,
 )
 
+REST = 1.0 / 60.0
+"""Seconds a machine stays where it is that came round in a circle in no time, whatever the frame rate."""
 FAINT = 1e-6
 """How much counts of a state that has just begun to fade in, so that its clips run."""
 
@@ -45,6 +47,14 @@ def restart(graph, state, n, node):
             leaf = state.leaves[n, data]
             leaf["time"] = graph.leaves[data]["start"]
             leaf["new"] = 1
+            group = graph.leaves[data]["group"]
+            if (
+                group >= 0
+                and graph.groups[group]["low"] >= node
+                and graph.groups[group]["high"] < graph.nodes[node]["end"]
+            ):
+                # A group that is also elsewhere goes on.
+                state.groups[n, group]["run"] = STOPPED
         elif kind == MACHINE:
             state.machines[n, data]["run"] = STOPPED
         elif kind == SLOT:
@@ -57,16 +67,26 @@ def chosen_input(graph, state, n, machine):
     return min(max(int(np.floor(min(max(value, 0.0), 1e6) + 0.5)), 0), machine["count"] - 1)
 
 
+def note_endless(room, n, m):
+    """Counts the instances in which a machine goes round in no time."""
+    counters = room.counters[0]
+    if counters["endless_instance"] != n:
+        counters["endless"] += 1
+        counters["endless_instance"] = n
+        counters["endless_machine"] = m
+
+
 def find_transition(graph, state, room, n, smoothing):
     """The first transition that can start now, as machine, transition (-1: a switch) and state to go to; machine -1 where
-    there is none, and then the seconds until something of a machine is due, and whether a fade runs."""
-    soonest, fading = NEVER, False
+    there is none, and then the seconds until something of a machine is due, and how many fades run."""
+    soonest, fading = NEVER, 0
+    moment = state.instances[n]["moment"]
     for m in range(len(graph.machines)):
         machine, me = graph.machines[m], state.machines[n, m]
         if me["run"] != RUNNING:
             continue
         if me["seconds"] > 0.0:
-            fading = True
+            fading += 1
             soonest = min(soonest, max(me["seconds"] - me["faded"], 0.0))
         if me["left"] > 0.0:
             soonest = min(soonest, me["left"])
@@ -75,11 +95,21 @@ def find_transition(graph, state, room, n, smoothing):
             if chosen != me["current"]:
                 return m, -1, chosen, soonest, fading
             continue
+        if me["rest"] > 0.0:
+            soonest = min(soonest, me["rest"])
+            continue
         row = graph.states[machine["first"] + me["current"]]
         for t in range(row["first"], row["first"] + row["count"]):
-            wait = wait_for(graph, state, room, n, m, graph.transitions[t], smoothing)
+            transition = graph.transitions[t]
+            wait = wait_for(graph, state, room, n, m, transition, smoothing)
             if wait <= SLACK:
-                return m, t, graph.transitions[t]["to"], soonest, fading
+                if state.shares[n, machine["first"] + transition["to"]]["entered"] == moment:
+                    # It was there in this very moment: it would go round for ever.
+                    me["rest"] = REST
+                    soonest = min(soonest, REST)
+                    note_endless(room, n, m)
+                    break
+                return m, t, transition["to"], soonest, fading
             soonest = min(soonest, wait)
     return -1, -1, -1, soonest, fading
 
@@ -102,15 +132,16 @@ def remainder(a, b):
     return a - np.floor(a / b) * b
 
 
-def begin_transition(graph, state, room, n, m, to, seconds, ease, cut, clock):
-    """Starts the way to a state; with `cut` the state is there at once, as inertia wants it."""
+def begin_transition(graph, state, room, n, m, to, seconds, ease, cut, reset, clock):
+    """Starts the way to a state; with `cut` the state is there at once, as inertia wants it; with `reset` it starts over."""
     machine, me = graph.machines[m], state.machines[n, m]
     first = machine["first"]
     if machine["switch"] == 0:
         happened(room, n, STATE_LEFT, me["current"], m, 1.0, clock)
         happened(room, n, STATE_ENTERED, to, m, 1.0, clock)
         happened(room, n, TRANSITION_STARTED, to, m, 1.0, clock)
-    if state.shares[n, first + to]["weight"] <= 0.0 or (cut and to == me["current"]):
+    state.shares[n, first + to]["entered"] = state.instances[n]["moment"]
+    if reset:
         restart(graph, state, n, graph.states[first + to]["node"])
     at_once = cut or seconds <= 0.0
     for s in range(machine["count"]):
@@ -140,15 +171,19 @@ def wake_machine(graph, state, room, n, m, clock):
         for s in range(machine["count"]):
             share = state.shares[n, machine["first"] + s]
             share["weight"] = share["start"] = 1.0 if s == current else 0.0
+            share["entered"] = -1
+        state.shares[n, machine["first"] + current]["entered"] = state.instances[n]["moment"]
         me["current"] = me["previous"] = current
         me["interrupt"] = me["priority"] = 0
-        me["elapsed"] = me["faded"] = me["seconds"] = me["left"] = me["inertia_time"] = me[
-            "inertia_seconds"
-        ] = 0.0
+        me["elapsed"] = me["faded"] = me["seconds"] = me["left"] = me["rest"] = 0.0
+        me["inertia_time"] = me["inertia_seconds"] = 0.0
         me["remaining"] = NEVER
         draw(state, n, m)
         if machine["switch"] == 0:
             happened(room, n, STATE_ENTERED, current, m, 1.0, clock)
+    if me["run"] != RUNNING:
+        # What was before it came into sight it has not heard.
+        me["heard"] = state.instances[n]["moment"]
     me["run"] = RUNNING
 
 
@@ -168,6 +203,22 @@ def show_states(graph, state, room, n, m, i):
             room.work[child]["share"] = 0.0
 
 
+def average_fades(graph, state, n, d):
+    """Sets the weights of states to their means over the next `d` seconds: Simpson's rule, exact for cubic curves."""
+    for m in range(len(graph.machines)):
+        machine, me = graph.machines[m], state.machines[n, m]
+        if me["run"] != RUNNING or me["seconds"] <= 0.0:
+            continue
+        first = min(me["faded"] / me["seconds"], 1.0)
+        last = min((me["faded"] + d) / me["seconds"], 1.0)
+        ends = eased(me["ease"], first) + eased(me["ease"], last)
+        share = (ends + 4.0 * eased(me["ease"], 0.5 * (first + last))) / 6.0
+        for k in range(machine["count"]):
+            row = state.shares[n, machine["first"] + k]
+            goal = 1.0 if k == me["current"] else 0.0
+            row["weight"] = row["start"] + (goal - row["start"]) * share
+
+
 def advance_fades(graph, state, n, d):
     """Moves the fades of machines on by `d` seconds."""
     for m in range(len(graph.machines)):
@@ -185,14 +236,18 @@ def advance_fades(graph, state, n, d):
 
 
 def advance_machines(graph, state, room, n, d, clock):
-    """Moves the times of machines on by `d` seconds; `clock` is the moment after."""
+    """Moves the times of machines on by `d` seconds; `clock` is the moment after. Returns whether a fade ended."""
+    ended = False
     for m in range(len(graph.machines)):
         me = state.machines[n, m]
         if me["run"] != RUNNING:
             continue
         me["elapsed"] += d
+        if me["rest"] > 0.0:
+            me["rest"] = me["rest"] - d if me["rest"] - d > SLACK else 0.0
         if me["seconds"] > 0.0 and me["seconds"] - me["faded"] <= SLACK:
             me["seconds"] = me["faded"] = 0.0
+            ended = True
         if me["inertia_seconds"] > 0.0:
             me["inertia_time"] += d
             if me["inertia_seconds"] - me["inertia_time"] <= SLACK:
@@ -203,6 +258,7 @@ def advance_machines(graph, state, room, n, d, clock):
                 me["left"] = 0.0
                 if graph.machines[m]["switch"] == 0:
                     happened(room, n, TRANSITION_ENDED, me["current"], m, 1.0, clock)
+    return ended
 
 
 def note_clip_times(graph, state, room, n, d):

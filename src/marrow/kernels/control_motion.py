@@ -6,6 +6,7 @@ import numpy as np
 
 from marrow.kernels.control_spread import value_of
 from marrow.kernels.control_tables import CLIP_EVENT, EVENT_ENDED, EVENT_INSIDE, RUNNING, STOPPED
+from marrow.kernels.language.elementary import cos, sin
 
 LONG = 0.25
 """Seconds of a step from which on whole rounds of a sync group are made at once."""
@@ -88,8 +89,19 @@ def travelled(graph, clip, before, after, loop):
     return composed(total, composed(inverted(first), root_at(graph, clip, end)))
 
 
-def add_travel(room, share, delta):
-    """Adds `share` of a motion to a weighted sum; rotations the short way."""
+def shown_clip(graph, work, clip):
+    """The row of a clip as a node shows it: itself, or what it is in a mirror."""
+    return graph.clips[clip]["twin"] if work["flip"] != 0 else clip
+
+
+def add_travel(room, work, share, delta):
+    """Adds `share` of a motion to a weighted sum, as long and as turned as the node shows it; rotations the short way."""
+    if work["stride"] != 1.0 or work["yaw"] != 0.0:
+        s, half = work["stride"], 0.5 * work["yaw"]
+        y, w = sin(half), cos(half)
+        a, b, c = rotated(0.0, y, 0.0, w, s * delta[0], delta[1], s * delta[2])
+        qx, qy, qz = rotated(0.0, y, 0.0, w, delta[3], delta[4], delta[5])
+        delta = (a, b, c, qx, qy, qz, delta[6])
     side = share if delta[6] >= 0.0 else -share
     for k in range(3):
         room.motion[k] += share * delta[k]
@@ -100,6 +112,8 @@ def add_travel(room, share, delta):
 def happened(room, n, kind, event, source, weight, time):
     """Notes that something happened."""
     counters = room.counters[0]
+    if kind == CLIP_EVENT and event < len(room.passed):
+        room.passed[event]["step"], room.passed[event]["time"] = counters["step"], time
     if counters["events"] >= len(room.events):
         counters["missed_events"] += 1
         return
@@ -133,14 +147,14 @@ def fire(graph, room, n, clip, before, after, loop, new, speed, weight, clock):
             passed = at > before and at <= after if after > before else at < before and at >= after
             if passed or (new and at == before):
                 happened(
-                    room, n, CLIP_EVENT, graph.events[k]["name"], clip, weight, clock + (at - before) / speed
-                )
+                    room, n, CLIP_EVENT, graph.events[k]["name"], row["clip"], weight, clock + (at - before) / speed
+                )  # fmt: skip
             end = graph.events[k]["end"] + shift
             if end > at:
                 passed = end > before and end <= after if after > before else end < before and end >= after
                 if passed:
                     moment = clock + (end - before) / speed
-                    happened(room, n, EVENT_ENDED, graph.events[k]["name"], clip, weight, moment)
+                    happened(room, n, EVENT_ENDED, graph.events[k]["name"], row["clip"], weight, moment)
         lap += 1.0
 
 
@@ -156,11 +170,19 @@ def stay(room, i):
 def advance_leaf(graph, state, room, n, leaf, d, clock):
     """Moves a clip that keeps its own time on by `d` seconds of the instance."""
     row = graph.leaves[leaf]
-    me, work, clip = state.leaves[n, leaf], room.work[row["node"]], row["clip"]
+    me, work = state.leaves[n, leaf], room.work[row["node"]]
+    clip = shown_clip(graph, work, row["clip"])
     duration = graph.clips[clip]["duration"]
     speed = work["speed"] * value_of(graph, state, n, row["speed"])
     before = me["time"]
     after = before + d * speed
+    if row["matches"] > 0:
+        after = matched_time(graph, row, before, value_of(graph, state, n, row["speed"]), d * work["speed"])
+        if d <= 0.0 and me["new"] == 0:
+            after = before
+        elif d <= 0.0:
+            me["new"], before = 0, after
+        speed = (after - before) / d if d > 0.0 else 0.0
     loop = row["loop"] != 0
     work["clip_speed"] = speed
     if not loop:
@@ -173,10 +195,32 @@ def advance_leaf(graph, state, room, n, leaf, d, clock):
         me["new"] = 0
     if work["travel"] > 0.0:
         if graph.clips[clip]["root"] >= 0 and after != before:
-            add_travel(room, work["travel"], travelled(graph, clip, before, after, loop))
+            add_travel(room, work, work["travel"], travelled(graph, clip, before, after, loop))
         else:
             stay(room, row["node"])
     me["time"] = wrapped(after, duration) if loop else after
+
+
+def matched_time(graph, leaf, before, distance, d):
+    """The time of a clip at which its root has come as far as `distance` says; where its travel is over, it plays on by time."""
+    at, count = leaf["match"], leaf["matches"]
+    x = graph.numbers[at] * distance
+    keys, times = at + 1, at + 1 + count
+    last = times + count - 1
+    if x >= graph.numbers[keys + count - 1]:
+        return max(before, graph.numbers[last]) + (max(d, 0.0) if before >= graph.numbers[last] else 0.0)
+    if not x > graph.numbers[keys]:
+        return graph.numbers[times]
+    low, high = 0, count - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if graph.numbers[keys + middle] <= x:
+            low = middle
+        else:
+            high = middle
+    a, b = graph.numbers[keys + low], graph.numbers[keys + high]
+    s = (x - a) / (b - a)
+    return graph.numbers[times + low] + s * (graph.numbers[times + high] - graph.numbers[times + low])
 
 
 def knot_time(graph, leaf, markers, phase):
@@ -263,7 +307,7 @@ def advance_group(graph, state, room, n, g, d, clock):
         member = room.members[m]
         leaf = graph.leaves[member]
         work = room.work[leaf["node"]]
-        clip = leaf["clip"]
+        clip = shown_clip(graph, work, leaf["clip"])
         t0, t1 = knot_time(graph, leaf, markers, phase), knot_time(graph, leaf, markers, after)
         length = graph.numbers[leaf["knots"] + interval + 1] - graph.numbers[leaf["knots"] + interval]
         work["clip_speed"] = now * length
@@ -271,7 +315,7 @@ def advance_group(graph, state, room, n, g, d, clock):
             fire(graph, room, n, clip, t0, t1, True, me["new"] != 0, (t1 - t0) / d, work["weight"], clock)
         if work["travel"] > 0.0:
             if graph.clips[clip]["root"] >= 0 and t1 != t0:
-                add_travel(room, work["travel"], travelled(graph, clip, t0, t1, True))
+                add_travel(room, work, work["travel"], travelled(graph, clip, t0, t1, True))
             else:
                 stay(room, leaf["node"])
         state.leaves[n, member]["time"] = wrapped(t1, graph.clips[clip]["duration"])
@@ -289,4 +333,4 @@ def note_windows(graph, room, n, clip, time, weight):
         event = graph.events[k]
         if event["end"] > event["time"] and event["time"] <= time and time < event["end"]:
             progress = (time - event["time"]) / (event["end"] - event["time"])
-            happened(room, n, EVENT_INSIDE, event["name"], clip, weight, progress)
+            happened(room, n, EVENT_INSIDE, event["name"], row["clip"], weight, progress)

@@ -8,7 +8,7 @@ gives a pose, to the function or at the end.
 from __future__ import annotations
 
 from marrow.kernels.control_curves import write_curves
-from marrow.kernels.control_motion import note_windows
+from marrow.kernels.control_motion import note_windows, shown_clip
 from marrow.kernels.control_spread import TINY, value_of
 from marrow.kernels.control_tables import (
     ADDITIVE,
@@ -83,10 +83,11 @@ def write_leaf(graph, state, room, n, node, i, program, back, section):
             code, time, share = ACCUMULATE, time + step, -share
     put(room, program, code, leaf["clip"], time, share)
     if node["kind"] == CLIP and back <= 0.0 and section < 0:
-        note_windows(graph, room, n, leaf["clip"], time, room.work[i]["weight"])
+        clip = shown_clip(graph, room.work[i], leaf["clip"])
+        note_windows(graph, room, n, clip, time, room.work[i]["weight"])
 
 
-def write_voices(graph, state, room, n, node, program, section):
+def write_voices(graph, state, room, n, node, work, program, section):
     """What plays in a slot, over the pose below it."""
     slot, me = graph.slots[node["data"]], state.slots[n, node["data"]]
     total = me["held"]
@@ -106,7 +107,8 @@ def write_voices(graph, state, room, n, node, program, section):
             put(room, program, code, voice["clip"], voice["time"], voice["weight"] / total)
             begun = True
             if section < 0:
-                note_windows(graph, room, n, voice["clip"], voice["time"], voice["weight"])
+                clip = shown_clip(graph, work, voice["clip"])
+                note_windows(graph, room, n, clip, voice["time"], voice["weight"])
     if slot["covers"] == 0 or me["weight"] < 1.0:
         put(room, program, slot["code"], slot["mask"], 0.0, min(total, 1.0))
 
@@ -161,7 +163,7 @@ def write_nodes(graph, state, room, n, first, last, back, own, section):
                     weight = min(max(weight, 0.0), 1.0)
                 put(room, program, layer["code"], layer["mask"], 0.0, weight)
         elif kind == SLOT:
-            write_voices(graph, state, room, n, node, program, section)
+            write_voices(graph, state, room, n, node, work, program, section)
         elif kind == MACHINE:
             machine = graph.machines[node["data"]]
             if machine["memory"] < 0:
@@ -172,11 +174,10 @@ def write_nodes(graph, state, room, n, first, last, back, own, section):
                 put(room, program, INERTIA, machine["memory"], time, me["inertia_seconds"])
         elif kind == PROCEDURAL:
             row = graph.procedurals[node["data"]]
-            for k in range(row["count"]):
-                room.vectors[n, row["vector"] + k] = value_of(graph, state, n, graph.links[row["refs"] + k])
             weight = min(max(value_of(graph, state, n, node["ref"]), 0.0), 1.0)
             if weight > 0.0:
-                put(room, program, row["code"], row["index"], 0.0, weight)
+                # What is written for the start of inertia keeps nothing.
+                put(room, program, row["code"], row["index"], 1.0 if section >= 0 else 0.0, weight)
         elif kind == FUNCTION:
             function = graph.functions[node["data"]]
             if section < 0 or state.functions[n, node["data"]]["ran"] == 0:
@@ -219,12 +220,21 @@ def write_start(graph, room, m):
     end_section(room, machine["program"])
 
 
+def write_vectors(graph, state, room, n):
+    """The numbers that procedural nodes are handed."""
+    for p in range(len(graph.procedurals)):
+        row = graph.procedurals[p]
+        for k in range(row["count"]):
+            room.vectors[n, row["vector"] + k] = value_of(graph, state, n, graph.links[row["refs"] + k])
+
+
 def write_program(graph, state, room, n):
     """Writes the program that gives the pose of this moment, and those that give functions theirs."""
     for r in range(len(room.sums)):
         room.sums[r] = 0
     write_nodes(graph, state, room, n, 0, len(graph.order), 0.0, -1, -1)
     write_curves(graph, state, room, n)
+    write_vectors(graph, state, room, n)
     tick = room.counters[0]["tick"]
     for f in range(len(graph.functions)):
         seen = room.work[graph.functions[f]["node"]]["seen"] == tick

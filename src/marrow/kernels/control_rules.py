@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from marrow.kernels.control_curves import curve_now, key_wait
+from marrow.kernels.control_listen import HAIR, event_wait, window_open
 from marrow.kernels.control_tables import (
     ABOVE,
     AND,
@@ -12,6 +14,7 @@ from marrow.kernels.control_tables import (
     BELOW,
     BY_HIGHER,
     BY_NONE,
+    CURVE_VALUE,
     ELAPSED,
     EQUAL,
     MINUS,
@@ -21,6 +24,7 @@ from marrow.kernels.control_tables import (
     OR,
     OVER,
     PARAMETER_VALUE,
+    PASSED,
     PLUS,
     PROGRESS,
     RANDOM,
@@ -28,6 +32,7 @@ from marrow.kernels.control_tables import (
     TIMES,
     TRIGGERED,
     UNEQUAL,
+    WINDOW,
 )
 from marrow.kernels.language.elementary import exp
 
@@ -76,6 +81,19 @@ def rule_holds(graph, state, room, n, m, transition, ahead):
             if ahead > 0.0 and parameter["smoothing"] > 0.0:
                 value = towards(parameter, value, state.goals[n, column], ahead)
             stack[top] = value
+            top += 1
+        elif code == CURVE_VALUE:
+            stack[top] = curve_now(graph, state, room, n, operation["ref"], ahead)
+            top += 1
+        elif code == PASSED:
+            # An event is there at one moment only, for who was in the state by then, and starts one transition of a machine.
+            event, instance = room.passed[operation["ref"]], state.instances[n]
+            passed = ahead == 0.0 and event["step"] == room.counters[0]["step"]
+            passed = passed and me["heard"] != instance["moment"] and instance["clock"] - event["time"] <= me["elapsed"]
+            stack[top] = 1.0 if passed else 0.0
+            top += 1
+        elif code == WINDOW:
+            stack[top] = 1.0 if window_open(graph, state, room, n, operation["ref"]) else 0.0
             top += 1
         elif code == TRIGGERED:
             stack[top] = 1.0 if state.values[n, operation["ref"]] != 0.0 else 0.0
@@ -133,19 +151,19 @@ def rule_holds(graph, state, room, n, m, transition, ahead):
     return transition["length"] == 0 or stack[0] != 0.0
 
 
-def first_crossing(graph, state, room, n, m, transition):
-    """Seconds until a rule over times holds: times run straight, so each comparison turns at most once, and the first turn
-    after which the whole rule holds is the one."""
+def first_crossing(graph, state, room, n, m, transition, span, beyond):
+    """Seconds until a rule holds whose numbers run straight for `span` seconds: each comparison turns at most once, and the
+    first turn after which the whole rule holds is the one. `beyond` is how far past it one has to go."""
     best = NEVER
     count = transition["comparisons"]
     for k in range(count):
-        rule_holds(graph, state, room, n, m, transition, 1.0)
+        rule_holds(graph, state, room, n, m, transition, span)
         later = room.gaps[k]
         rule_holds(graph, state, room, n, m, transition, 0.0)
         now = room.gaps[k]
         if now == later:
             continue
-        t = now / (now - later)
+        t = span * now / (now - later) + beyond
         if t > 0.0 and t < best and rule_holds(graph, state, room, n, m, transition, t):
             best = t
     return best
@@ -165,6 +183,33 @@ def smooth_crossing(graph, state, room, n, m, transition):
     return high
 
 
+def curve_wait(graph, state, room, n, m, transition):
+    """Seconds until a rule over curves holds, or until it has to be looked at again. While weights change, curves are only
+    nearly straight: steps are short."""
+    span = max(key_wait(graph, state, room, n), HAIR)
+    for k in range(len(graph.machines)):
+        if state.machines[n, k]["seconds"] > 0.0:
+            span = min(span, 0.25 * FINE)
+    for k in range(len(graph.slots)):
+        if state.slots[n, k]["seconds"] > 0.0:
+            span = min(span, 0.25 * FINE)
+    if span >= NEVER:
+        return NEVER
+    return max(min(first_crossing(graph, state, room, n, m, transition, span, HAIR), span), HAIR)
+
+
+def heed_wait(graph, state, room, n, transition):
+    """Seconds until a clip comes to something that a rule asks for."""
+    wait = NEVER
+    for r in range(transition["rule"], transition["rule"] + transition["length"]):
+        code = graph.rules[r]["code"]
+        if code == PASSED:
+            wait = min(wait, event_wait(graph, state, room, n, graph.rules[r]["ref"], False))
+        elif code == WINDOW:
+            wait = min(wait, event_wait(graph, state, room, n, graph.rules[r]["ref"], True))
+    return wait
+
+
 def wait_for(graph, state, room, n, m, transition, smoothing):
     """Seconds until a transition can start: 0 when it can now, `NEVER` when a parameter stands against it."""
     wait = 0.0
@@ -173,7 +218,9 @@ def wait_for(graph, state, room, n, m, transition, smoothing):
     if not rule_holds(graph, state, room, n, m, transition, 0.0):
         wait = NEVER
         if transition["timed"] != 0:
-            wait = first_crossing(graph, state, room, n, m, transition)
+            wait = first_crossing(graph, state, room, n, m, transition, 1.0, 0.0)
+        if transition["curved"] != 0:
+            wait = min(wait, curve_wait(graph, state, room, n, m, transition))
         if smoothing and transition["smoothed"] != 0:
             wait = min(wait, smooth_crossing(graph, state, room, n, m, transition))
     # While a transition runs that may not be interrupted, the others wait for its end.
@@ -181,12 +228,17 @@ def wait_for(graph, state, room, n, m, transition, smoothing):
     policy = me["interrupt"]
     if policy == BY_NONE or (policy == BY_HIGHER and transition["priority"] <= me["priority"]):
         wait = max(wait, me["left"])
+    if transition["heeds"] != 0 and wait > SLACK:
+        # Steps end where an event is, so that it is known when it was.
+        wait = min(wait, heed_wait(graph, state, room, n, transition))
     return wait
 
 
-def take_triggers(graph, state, n, transition):
-    """A transition that starts takes the triggers it waited for."""
+def take_triggers(graph, state, n, m, transition):
+    """A transition that starts takes the triggers and the event it waited for."""
     for r in range(transition["rule"], transition["rule"] + transition["length"]):
         if graph.rules[r]["code"] == TRIGGERED:
             state.values[n, graph.rules[r]["ref"]] = 0.0
             state.goals[n, graph.rules[r]["ref"]] = 0.0
+        elif graph.rules[r]["code"] == PASSED:
+            state.machines[n, m]["heard"] = state.instances[n]["moment"]

@@ -6,7 +6,7 @@ with the rest, so that nothing jumps however many there are.
 
 from __future__ import annotations
 
-from marrow.kernels.control_motion import add_travel, fire, happened, travelled, wrapped
+from marrow.kernels.control_motion import add_travel, fire, happened, shown_clip, travelled, wrapped
 from marrow.kernels.control_program import hold_voice
 from marrow.kernels.control_rules import NEVER, SLACK
 from marrow.kernels.control_tables import LOOPS, QUEUE, RUNNING, SLOT_ENDED, STOPPED, VOICES
@@ -108,6 +108,33 @@ def decide_slots(graph, state, room, n, clock):
     return soonest, fading, changed
 
 
+def smooth(s):
+    return s * s * (3.0 - 2.0 * s)
+
+
+def weigh_voices(state, n, k, share):
+    """The weights of what plays in a slot when its fade has come `share` of the way."""
+    me, total = state.slots[n, k], 0.0
+    for v in range(VOICES):
+        voice = state.voices[n, VOICES * k + v]
+        goal = 1.0 if v == me["leader"] else 0.0
+        voice["weight"] = voice["start"] + (goal - voice["start"]) * share
+        total += voice["weight"]
+    me["held"] = me["held_start"] * (1.0 - share)
+    me["weight"] = min(total + me["held"], 1.0)
+
+
+def average_slot_fades(graph, state, n, d):
+    """Sets the weights of voices to their means over the next `d` seconds: Simpson's rule, exact for this curve."""
+    for k in range(len(graph.slots)):
+        me = state.slots[n, k]
+        if me["run"] != RUNNING or me["seconds"] <= 0.0:
+            continue
+        first = min(me["faded"] / me["seconds"], 1.0)
+        last = min((me["faded"] + d) / me["seconds"], 1.0)
+        weigh_voices(state, n, k, (smooth(first) + smooth(last) + 4.0 * smooth(0.5 * (first + last))) / 6.0)
+
+
 def advance_slot_fades(graph, state, n, d):
     """Moves the fades of slots on by `d` seconds."""
     for k in range(len(graph.slots)):
@@ -116,16 +143,7 @@ def advance_slot_fades(graph, state, n, d):
             continue
         me["faded"] += d
         done = me["seconds"] - me["faded"] <= SLACK
-        s = min(me["faded"] / me["seconds"], 1.0)
-        share = 1.0 if done else s * s * (3.0 - 2.0 * s)
-        total = 0.0
-        for v in range(VOICES):
-            voice = state.voices[n, VOICES * k + v]
-            goal = 1.0 if v == me["leader"] else 0.0
-            voice["weight"] = voice["start"] + (goal - voice["start"]) * share
-            total += voice["weight"]
-        me["held"] = me["held_start"] * (1.0 - share)
-        me["weight"] = min(total + me["held"], 1.0)
+        weigh_voices(state, n, k, 1.0 if done else smooth(min(me["faded"] / me["seconds"], 1.0)))
         if done:
             me["seconds"] = me["faded"] = 0.0
 
@@ -149,7 +167,7 @@ def advance_slot(graph, state, room, n, k, i, d, clock):
         voice = state.voices[n, VOICES * k + v]
         if voice["weight"] <= 0.0 and v != me["leader"]:
             continue
-        clip = voice["clip"]
+        clip = shown_clip(graph, work, voice["clip"])
         duration = graph.clips[clip]["duration"]
         speed = work["speed"] * voice["speed"]
         before = voice["time"]
@@ -164,7 +182,7 @@ def advance_slot(graph, state, room, n, k, i, d, clock):
         moved = work["travel"] * slot["root"] * voice["weight"]
         if moved > 0.0:
             if graph.clips[clip]["root"] >= 0 and after != before:
-                add_travel(room, moved, travelled(graph, clip, before, after, loop))
+                add_travel(room, work, moved, travelled(graph, clip, before, after, loop))
             else:
                 room.motion[6] += moved
         voice["time"] = wrapped(after, duration) if loop else after

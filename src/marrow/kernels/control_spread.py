@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from marrow.kernels.control_tables import TRAVEL_KEPT, TRAVEL_MIRRORED, TRAVEL_SCALED
+
 TINY = 1e-7
 """Shares below what a float32 can tell from nothing are nothing."""
 
@@ -22,6 +24,7 @@ def show(room, i, parent, share):
     row["share"] = up["share"] * share
     row["speed"] = up["speed"]
     row["travel"] = up["travel"] * share
+    row["flip"], row["stride"], row["yaw"] = up["flip"], up["stride"], up["yaw"]
     row["seen"] = up["seen"]
 
 
@@ -32,7 +35,26 @@ def show_alone(room, i, parent, share, travel):
     row["share"] = 1.0
     row["speed"] = up["speed"]
     row["travel"] = up["travel"] * travel
+    row["flip"], row["stride"], row["yaw"] = up["flip"], up["stride"], up["yaw"]
     row["seen"] = up["seen"]
+
+
+def warp_travel(graph, state, room, n, node, i):
+    """What a node that changes poses does to the travel of the clips below it."""
+    row, down = graph.procedurals[node["data"]], room.work[i + 1]
+    if row["travel"] == TRAVEL_KEPT:
+        return
+    weight = min(max(value_of(graph, state, n, node["ref"]), 0.0), 1.0)
+    if row["travel"] == TRAVEL_MIRRORED:
+        if weight >= 0.5:
+            down["flip"] = 1 - down["flip"]
+        return
+    value = value_of(graph, state, n, row["travel_ref"])
+    if row["travel"] == TRAVEL_SCALED:
+        down["stride"] *= 1.0 + weight * (value - 1.0)
+    else:
+        turn = weight * row["factor"] * min(max(value, -row["limit"]), row["limit"])
+        down["yaw"] += -turn if down["flip"] != 0 else turn
 
 
 def show_more(room, i, parent, share):

@@ -32,9 +32,9 @@ STOPPED, RUNNING, ASLEEP = range(3)
 
 # -- operations of rules, in postfix order --------------------------------------------------------------------------
 (
-    NUMBER, PARAMETER_VALUE, TRIGGERED, ELAPSED, REMAINING, PROGRESS, RANDOM, ABOVE, BELOW, AT_LEAST, AT_MOST, EQUAL, UNEQUAL,
-    AND, OR, NOT, PLUS, MINUS, TIMES, OVER, NEGATIVE,
-) = range(21)  # fmt: skip
+    NUMBER, PARAMETER_VALUE, CURVE_VALUE, TRIGGERED, ELAPSED, REMAINING, PROGRESS, RANDOM, PASSED, WINDOW,
+    ABOVE, BELOW, AT_LEAST, AT_MOST, EQUAL, UNEQUAL, AND, OR, NOT, PLUS, MINUS, TIMES, OVER, NEGATIVE,
+) = range(24)  # fmt: skip
 MAX_RULE = 32
 """Values on the stack of a rule at most."""
 
@@ -49,6 +49,9 @@ MAX_RULE = 32
     EVENT_ENDED,
     EVENT_INSIDE,
 ) = range(8)
+
+# -- what a procedural node does to the root's travel ----------------------------------------------------------------
+TRAVEL_KEPT, TRAVEL_MIRRORED, TRAVEL_SCALED, TRAVEL_TURNED = range(4)
 
 # -- how a one-shot ends --------------------------------------------------------------------------------------------
 ONCE, LOOPS, HOLDS = range(3)
@@ -81,8 +84,19 @@ NODE = _record(
     ref=i8,  # its value: a column of the values, or -1 - k for constant k
     ref2=i8,
 )
-LEAF = _record(clip=i8, loop=i8, speed=i8, group=i8, knots=i8, node=i8, start=f8)
-GROUP = _record(first=i8, count=i8, markers=i8)
+LEAF = _record(
+    clip=i8,
+    loop=i8,
+    speed=i8,  # its speed; where it is played by distance, that
+    group=i8,
+    knots=i8,
+    node=i8,
+    match=i8,  # played by distance: a sign, then `matches` distances, then their times
+    matches=i8,
+    start=f8,
+)
+GROUP = _record(first=i8, count=i8, markers=i8, low=i8, high=i8)
+"""Its leaves, in links; `low` and `high`: the first and the last node of theirs."""
 MACHINE_ROW = _record(
     node=i8,
     first=i8,  # its states
@@ -108,7 +122,10 @@ TRANSITION = _record(
     comparisons=i8,
     timed=i8,
     smoothed=i8,
+    heeds=i8,  # 1: it depends on events of clips
+    curved=i8,  # 1: it depends on curves
     trigger=i8,  # the column of a trigger without which it cannot start, -1 for none
+    reset=i8,  # 1: the state it leads to starts over
     seconds=f8,
 )
 RULE = _record(code=i8, ref=i8, value=f8)
@@ -129,11 +146,23 @@ SPACE = _record(
     low_y=f8,
     span_y=f8,
 )
-PROCEDURAL_ROW = _record(code=i8, index=i8, refs=i8, count=i8, vector=i8)
+PROCEDURAL_ROW = _record(
+    code=i8,
+    index=i8,
+    refs=i8,
+    count=i8,
+    vector=i8,
+    travel=i8,  # what it does to the root's travel
+    travel_ref=i8,  # by what
+    limit=f8,
+    factor=f8,
+)
 FUNCTION_ROW = _record(node=i8, program=i8, memory=i8)
 CLIP_ROW = _record(
-    duration=f8, rate=f8, first_event=i8, events=i8, windows=i8, first_curve=i8, curves=i8, root=i8, frames=i8
-)
+    duration=f8, rate=f8, first_event=i8, events=i8, windows=i8, first_curve=i8, curves=i8, root=i8, frames=i8,
+    clip=i8,  # the clip of the bank that this is
+    twin=i8,  # the row of what it is in a mirror
+)  # fmt: skip
 CURVE_ROW = _record(column=i8, keys=i8, count=i8, default=f8)
 EVENT = _record(time=f8, end=f8, name=i8)
 PARAMETER = _record(kind=i8, column=i8, wraps=i8, smoothing=f8, low=f8, high=f8)
@@ -171,12 +200,16 @@ INSTANCE_STATE = _record(
     clock=f8,  # seconds since it began
     seed=i8,  # of what it does at random
     new=i8,  # 1 until its first update
+    moment=i8,  # goes up with every step and every update: what has the same number happened in no time
     interval=i8,  # updated every so many updates
     wanted=i8,  # the interval it goes to when it is updated next
+    round=i8,  # the updates from its last one to its next
     waited=i8,  # updates since
     pending=f8,  # seconds since
     stored=i8,  # 1: its last two poses are in memory
     side=i8,  # which of the two is the older one
+    stamp=i8,  # counts its updates, round and round
+    since=f8,  # the seconds of its last one
 )
 LEAF_STATE = _record(time=f8, new=i8)
 GROUP_STATE = _record(phase=f8, run=i8, new=i8)
@@ -190,8 +223,10 @@ MACHINE_STATE = _record(
     elapsed=f8,  # seconds in the current state
     chance=f8,  # a number from 0 to 1, drawn when a state is entered
     draws=f8,  # where the sequence of those numbers is
+    heard=i8,  # the moment in which it took an event
     faded=f8,  # seconds of the fade that have passed
     seconds=f8,  # of the fade; 0: none runs
+    rest=f8,  # seconds in which it stays where it is, because it came round in a circle in no time
     left=f8,  # seconds until the last transition has ended, faded or inertialised
     inertia_time=f8,
     inertia_seconds=f8,
@@ -199,8 +234,8 @@ MACHINE_STATE = _record(
     progress=f8,  # share of that clip
     progress_speed=f8,  # of which per second
 )
-SHARE_STATE = _record(weight=f8, start=f8)
-"""Per state of a machine: how much of it is seen, and how much was when the fade began."""
+SHARE_STATE = _record(weight=f8, start=f8, entered=i8)
+"""Per state of a machine: how much of it is seen, how much was when the fade began, and the moment it was entered last."""
 SLOT_STATE = _record(
     run=i8,
     leader=i8,  # the voice that fades in, -1: what plays fades out
@@ -223,12 +258,15 @@ FUNCTION_STATE = _record(ran=i8, elapsed=f8)
 class CrowdState(NamedTuple):
     """What changes of N instances: `instances (N,)`, everything else `(N, count)`. `values` are the columns nodes refer to,
     `goals` what they were set to (for a trigger: the seconds it still waits), `travel (N, 7)` the motion of the root that is
-    told in parts while updates are rare."""
+    told in parts while updates are rare, `place (N, 7)` where each is in the world and `placed` where it was when poses were
+    last made."""
 
     instances: Any
     values: Any
     goals: Any
     travel: Any
+    place: Any
+    placed: Any
     leaves: Any
     groups: Any
     machines: Any
@@ -241,17 +279,20 @@ class CrowdState(NamedTuple):
 
 # -- room to work in ------------------------------------------------------------------------------------------------
 
-WORK = _record(weight=f8, share=f8, speed=f8, travel=f8, clip_speed=f8, seen=i8)
+WORK = _record(weight=f8, share=f8, speed=f8, travel=f8, clip_speed=f8, seen=i8, flip=i8, stride=f8, yaw=f8)
 """Per node, of the instance at hand: how much of it is seen, its share of its sum, how fast time passes, how much of the
-root's travel it gives, and for clips how fast they play. `seen` is the pass that saw it last."""
+root's travel it gives, and for clips how fast they play. `seen` is the pass that saw it last. Travel is mirrored (`flip`), made
+longer (`stride`) and turned (`yaw`)."""
 COUNTERS = _record(
     tick=i8,
+    step=i8,  # goes up with every step of an instance, so that what was passed in it is known
     events=i8,
     missed_events=i8,
     missed_operations=i8,
     kept=i8,
     endless=i8,
     endless_machine=i8,
+    endless_instance=i8,
 )
 PROGRAM = _record(cursor=i8, limit=i8, reserve=i8, poses=i8)
 HAPPENED = np.dtype(
@@ -267,12 +308,17 @@ HAPPENED = np.dtype(
 )
 
 
+PASSED_EVENT = _record(step=i8, time=f8)
+"""The step in which an event was passed last, and when that was."""
+
+
 class Workspace(NamedTuple):
-    """`counters (1,)`; `work` per node; `sums` whether a sum has begun; `members` of a sync group that are seen; `stack` and `gaps` of rules; `motion (7,)` of one
+    """`counters (1,)`; `passed` per event, empty where no rule asks what clips do; `work` per node; `sums` whether a sum has begun; `members` of a sync group that are seen; `stack` and `gaps` of rules; `motion (7,)` of one
     step; `travel (N, 7)` of the update; `vectors (N, ...)` for procedural nodes; `events`; the pose programs: of program r
     and instance n the `operations` from `starts[r, n]` to `starts[r, n + 1]`, written at `programs[r]`."""
 
     counters: Any
+    passed: Any
     work: Any
     sums: Any
     members: Any
@@ -296,12 +342,12 @@ GraphTables.KINDS = {  # type: ignore[attr-defined]
 }  # fmt: skip
 CrowdState.KINDS = {  # type: ignore[attr-defined]
     "instances": (INSTANCE_STATE, "*N"), "values": "*f8[N,?]", "goals": "*f8[N,?]", "travel": "*f8[N,7]",
-    "leaves": (LEAF_STATE, "*N,?"), "groups": (GROUP_STATE, "*N,?"), "machines": (MACHINE_STATE, "*N,?"),
+    "place": "*f8[N,7]", "placed": "*f8[N,7]", "leaves": (LEAF_STATE, "*N,?"), "groups": (GROUP_STATE, "*N,?"), "machines": (MACHINE_STATE, "*N,?"),
     "shares": (SHARE_STATE, "*N,?"), "slots": (SLOT_STATE, "*N,?"), "voices": (VOICE_STATE, "*N,?"),
     "queue": (QUEUE_STATE, "*N,?"), "functions": (FUNCTION_STATE, "*N,?"),
 }  # fmt: skip
 Workspace.KINDS = {  # type: ignore[attr-defined]
-    "counters": (COUNTERS, "*1"), "work": (WORK, "*?"), "sums": "*i8[?]", "members": "*i8[?]", "stack": "*f8[?]", "gaps": "*f8[?]",
+    "counters": (COUNTERS, "*1"), "passed": (PASSED_EVENT, "*?"), "work": (WORK, "*?"), "sums": "*i8[?]", "members": "*i8[?]", "stack": "*f8[?]", "gaps": "*f8[?]",
     "motion": "*f8[7]", "travel": "*f8[N,7]", "vectors": "*f4[N,?]", "events": (HAPPENED, "*?"), "programs": (PROGRAM, "*R"),
     "starts": "*i8[R,?]", "operations": (OPERATION, "*?"),
 }  # fmt: skip

@@ -12,13 +12,17 @@ from marrow.kernels.language.dispatch import Dispatch
 from marrow.kernels.language.kernel import kernel
 from marrow.kernels.language.lanes import block
 from marrow.kernels.operations import OPERATIONS, PoseWork
+from marrow.kernels.operations.inertia import sound_profile
+from marrow.kernels.operations.legs import sound_legs
 from marrow.kernels.operations.limbs import sound_chain, sound_limb
+from marrow.kernels.operations.mirroring import sound_mirror
+from marrow.kernels.operations.model_additive import sound_model_additive
 from marrow.kernels.operations.record import copy_lanes, copy_pose, row_size
 
-__all__ = ["MODEL", "PALETTE", "POSE", "product", "run_programs"]
+__all__ = ["MODEL", "MORPHS", "PALETTE", "POSE", "product", "run_programs"]
 
-POSE, MODEL, PALETTE = 1, 2, 4
-"""What `run_programs` writes: pose rows, model-space matrices, skinning matrices; sums of these."""
+POSE, MODEL, PALETTE, MORPHS = 1, 2, 4, 8
+"""What `run_programs` writes: pose rows, model-space matrices, skinning matrices, morph weights; sums of these."""
 OPERATION_COUNT = len(OPERATIONS)
 
 
@@ -90,6 +94,21 @@ chain, product, palette_matrix = block(_emit_product, True), block(_emit_product
 operate = Dispatch([o.run for o in OPERATIONS])
 
 
+def sound(work, n, named, argument):
+    """Whether the constants that an operation names are those of what it names (`CONSTANTS`)."""
+    if named == 1:
+        return sound_limb(work, n, argument)
+    if named == 2:
+        return sound_chain(work, n, argument)
+    if named == 3:
+        return sound_legs(work, n, argument)
+    if named == 4:
+        return sound_mirror(work, n, argument)
+    if named == 5:
+        return sound_model_additive(work, n, argument)
+    return sound_profile(work, n, argument)
+
+
 def interpret(work, n, first, last):
     """Runs one program. Returns the operation that names what is not there, or -1 when all are sound: a program that breaks a
     rule is not run any further."""
@@ -106,9 +125,7 @@ def interpret(work, n, first, last):
         if argument < 0 or argument >= limit or poses < pops or poses + more > work.depth:
             return o
         named = work.rules[4 * code + 3]
-        if named == 1 and not sound_limb(work, n, argument):
-            return o
-        if named == 2 and not sound_chain(work, n, argument):
+        if named != 0 and not sound(work, n, named, argument):
             return o
         poses += more
         operate(code, work, n, (poses - 1) * size, argument, op["time"], op["weight"])
@@ -121,6 +138,8 @@ def write_outputs(work, n):
     J, P, size = len(work.parents), len(work.palette_joints), row_size(work)
     if work.wanted & 1:
         copy_pose(work, work.stack, 0, work.out_pose, n * size)
+    if work.wanted & 8:
+        copy_lanes.each(0, work.Mp, 16, work.stack, 10 * work.Jp, work.out_morphs, n * work.Mp)
     if work.wanted & 6:
         local_matrices.each(0, work.lanes, 16, work.Jp, work.stack, 0, work.local)
         for j in range(J):

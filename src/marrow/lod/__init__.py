@@ -10,12 +10,21 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from marrow.lod.camera import Camera
     from marrow.lod.mapping import joint_map
+    from marrow.lod.select import Selection, Selector
+    from marrow.lod.thresholds import with_screen_sizes
 
-__all__ = ["joint_map"]
+__all__ = ["Camera", "Selection", "Selector", "joint_map", "with_screen_sizes"]
 
 # Each is imported when it is first asked for.
-_LATE = {"joint_map": "marrow.lod.mapping"}
+_LATE = {
+    "joint_map": "marrow.lod.mapping",
+    "Camera": "marrow.lod.camera",
+    "Selection": "marrow.lod.select",
+    "Selector": "marrow.lod.select",
+    "with_screen_sizes": "marrow.lod.thresholds",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -25,12 +25,12 @@ class Asset:
             return True
         if type(self) is not type(other):
             return NotImplemented
-        names = [f.name for f in fields(self)]  # type: ignore[arg-type]
+        names = [f.name for f in fields(self) if f.compare]  # type: ignore[arg-type]
         return all(same(getattr(self, n), getattr(other, n)) for n in names)
 
     def __hash__(self) -> int:
         """Names and sizes: equal assets have equal ones, and no array needs to be read."""
-        return hash((type(self), *(_hashed(getattr(self, f.name)) for f in fields(self))))  # type: ignore[arg-type]
+        return hash((type(self), *(_hashed(getattr(self, f.name)) for f in fields(self) if f.compare)))  # type: ignore[arg-type]
 
 
 def same(a: Any, b: Any) -> bool:

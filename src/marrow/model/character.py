@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import UnknownNameError, ValidationError
-from marrow.math import affine
+from marrow.math import affine, transform
 from marrow.model import _late, _validate
 from marrow.model._asset import Asset
 from marrow.model.clip import Clip
 from marrow.model.level import Level, Lod, prefix_clip, prefix_skeleton
 from marrow.model.material import Image, Material
-from marrow.model.mesh import Mesh
+from marrow.model.mesh import Mesh, Section
+from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
 from marrow.report import Report, ReportLine
 
@@ -96,7 +97,7 @@ def _plain(place: str, value: Any) -> Any:
     raise ValidationError(f"Character.{place}: expected JSON-like data, got {type(value).__name__}")
 
 
-def _check_mesh(mesh: Mesh, joints: int, channels: int, materials: int) -> None:
+def _check_mesh(mesh: Mesh, joints: int, channels: int, materials: int, variants: int) -> None:
     """A mesh must fit the skeleton and the materials of its character."""
     who = f"Mesh({mesh.name!r})"
     if len(mesh.joint_list) and not (mesh.joint_list.min() >= 0 and mesh.joint_list.max() < joints):
@@ -104,10 +105,11 @@ def _check_mesh(mesh: Mesh, joints: int, channels: int, materials: int) -> None:
             f"{who}.joint_list: joint {int(mesh.joint_list.max())} is outside the skeleton's {joints}"
         )
     for section in mesh.sections:
-        if section.material is not None and not 0 <= section.material < materials:
-            raise ValidationError(
-                f"{who}.sections: material {section.material} does not exist; there are {materials}"
-            )
+        for material in (section.material, *section.variants):
+            if material is not None and not 0 <= material < materials:
+                raise ValidationError(f"{who}.sections: material {material} does not exist; there are {materials}")
+        if section.variants and len(section.variants) != variants:
+            raise ValidationError(f"{who}.sections: {len(section.variants)} materials for {variants} variants")
     for target in mesh.morph_targets:
         if not 0 <= target.channel < channels:
             raise ValidationError(
@@ -120,11 +122,13 @@ def _check_mesh(mesh: Mesh, joints: int, channels: int, materials: int) -> None:
 class Character(Asset):
     """A skeleton with its meshes, clips, materials and images, and the importer's `report`.
 
-    `extras` is what authors and other programs noted in the file, as plain JSON-like data; marrow keeps it and does not
-    look at it.
-
-    `reduced` are its coarser levels of detail, finest first; `levels` shows them as complete characters. `lod` has the
-    figures of the level that a character is; its errors are zero for one that is no reduced level of another.
+    - `extras`: what authors and other programs noted in the file, as plain JSON-like data; marrow keeps it and does not
+      look at it
+    - `variants`: names of material variants; see `with_variant`
+    - `vrm`: what a VRM file says beyond its skeleton (licence, expressions, look-at, springs, ...), as plain data
+    - `source`: the file it was loaded from; characters that differ in it alone are equal
+    - `reduced`: its coarser levels of detail, finest first; `levels` shows them as complete characters
+    - `lod`: the figures of the level that it is; its errors are zero for one that is no reduced level of another
     """
 
     skeleton: Skeleton
@@ -135,6 +139,9 @@ class Character(Asset):
     name: str = ""
     report: Report = field(default_factory=Report)
     extras: dict[str, Any] = field(default_factory=dict)
+    variants: tuple[str, ...] = ()
+    vrm: dict[str, Any] = field(default_factory=dict)
+    source: str = field(default="", compare=False)
     reduced: tuple[Level, ...] = ()
     lod: Lod = None  # type: ignore[assignment]
 
@@ -145,13 +152,16 @@ class Character(Asset):
         meshes = _validate.items("Character", "meshes", self.meshes, Mesh)
         materials = _validate.items("Character", "materials", self.materials, Material)
         images = _validate.items("Character", "images", self.images, Image)
+        variants = _validate.items("Character", "variants", self.variants, str)
+        if len(set(variants)) < len(variants):
+            raise ValidationError("Character.variants: two have the same name")
         J, M = len(self.skeleton), len(self.skeleton.morph_names)
         for clip in clips.values():
             if clip.skeleton is not self.skeleton and clip.skeleton.names != self.skeleton.names:
                 raise ValidationError(f"Character.clips: {clip.name!r} was made for another skeleton")
         reduced = _validate.items("Character", "reduced", self.reduced, Level)
         for mesh in (*meshes, *(m for level in reduced for m in level.meshes)):
-            _check_mesh(mesh, J, M, len(materials))
+            _check_mesh(mesh, J, M, len(materials), len(variants))
         joints = [J, *(level.lod.joints for level in reduced)]
         if joints != sorted(joints, reverse=True):
             raise ValidationError(
@@ -175,6 +185,9 @@ class Character(Asset):
             name=_validate.name("Character", "name", self.name),
             report=_validate.instance("Character", "report", self.report, Report),
             extras=_plain("extras", self.extras),
+            variants=variants,
+            vrm=_plain("vrm", self.vrm),
+            source=_validate.name("Character", "source", self.source),
             reduced=reduced,
             lod=lod,
         )
@@ -205,6 +218,7 @@ class Character(Asset):
                     self.images,
                     self.name,
                     level.report,
+                    variants=self.variants,
                     lod=level.lod,
                 )
             )
@@ -245,6 +259,46 @@ class Character(Asset):
             if bind is not None:
                 inverse[p] = bind
         return Palette(_validate.owned(np.array(joints, np.int32)), _validate.owned(inverse), tuple(slots))
+
+    @cached_property
+    def deforms(self) -> Array:
+        """Which joints move vertices, `(J,)` bool; the others are helpers, props and ends."""
+        out = np.zeros(len(self.skeleton), bool)
+        for mesh in self.meshes:
+            out[mesh.joint_list[np.unique(mesh.joints[mesh.weights > 0])]] = True
+        return _validate.owned(out)
+
+    @cached_property
+    def bind_pose(self) -> Pose:
+        """The pose the meshes were bound in. Joints that no mesh is bound to stand to their parents as at rest."""
+        skeleton, model = self.skeleton, self.skeleton.rest_model.astype(np.float64)
+        bound = np.zeros(len(skeleton), bool)
+        for mesh in self.meshes:
+            bound[mesh.joint_list] = True
+        binds = affine.invert(self.palette.inverse_bind[: len(skeleton)].astype(np.float64))
+        bound &= np.isfinite(binds).all(axis=(1, 2))
+        rest = skeleton.rest
+        local = transform.compose(
+            *(np.asarray(a, np.float64) for a in (rest.translation, rest.rotation, rest.scale))
+        )
+        for j, p in enumerate(skeleton.parents.tolist()):
+            model[j] = binds[j] if bound[j] else local[j] if p < 0 else affine.multiply(model[p], local[j])
+        return skeleton.from_model(model)
+
+    def with_variant(self, name: str | None) -> Character:
+        """The character in one of its material `variants`; None: as it is without one."""
+        if name is None:
+            return self
+        if name not in self.variants:
+            raise UnknownNameError("variant", name, self.variants)
+        at = self.variants.index(name)
+
+        def changed(section: Section) -> Section:
+            chosen = section.variants[at] if section.variants else None
+            return section if chosen is None else replace(section, material=chosen)
+
+        meshes = tuple(m.replace(sections=tuple(map(changed, m.sections))) for m in self.meshes)
+        return self.replace(meshes=meshes)
 
     @property
     def vertex_count(self) -> int:

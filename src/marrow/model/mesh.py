@@ -26,21 +26,26 @@ WEIGHT_SUM_TOLERANCE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A run of triangles drawn with one material: `first` triangle, `count`, index into `Character.materials` or None."""
+    """A run of triangles drawn with one material: `first` triangle, `count`, index into `Character.materials` or None.
+
+    `variants` has a material for each of `Character.variants` (None: as it is without one), or is empty."""
 
     first: int
     count: int
     material: int | None = None
     name: str = ""
+    variants: tuple[int | None, ...] = ()
 
     def __post_init__(self) -> None:
         material = self.material
+        given = () if self.variants == () else _validate.items("Section", "variants", self.variants, object)
         _validate.set_fields(
             self,
             first=_validate.integer("Section", "first", self.first),
             count=_validate.integer("Section", "count", self.count),
             material=None if material is None else _validate.integer("Section", "material", material),
             name=_validate.name("Section", "name", self.name),
+            variants=tuple(None if m is None else _validate.integer("Section", "variants", m) for m in given),
         )
 
 

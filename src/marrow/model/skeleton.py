@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -50,7 +50,8 @@ class Skeleton(Asset):
     """What a pose addresses: joints (every node of the file is one) and morph channels.
 
     `names` and `parents (J,)` (-1 for a root; a parent comes before its children), the `rest` pose (its morph weights
-    are the defaults), `morph_names` for the M morph channels, and `sockets`.
+    are the defaults), `morph_names` for the M morph channels, and `sockets`. `humanoid` says which joint is which bone of
+    a body (`hips`, `leftUpperArm`, ...: VRM's and Unity's names) where the file says so; retargeting goes by it.
     """
 
     names: tuple[str, ...]
@@ -58,6 +59,7 @@ class Skeleton(Asset):
     rest: Pose = None  # type: ignore[assignment]
     morph_names: tuple[str, ...] = ()
     sockets: tuple[Socket, ...] = ()
+    humanoid: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         names = _validate.items("Skeleton", "names", self.names, str)
@@ -106,6 +108,7 @@ class Skeleton(Asset):
             rest=frozen_rest,
             morph_names=morphs,
             sockets=sockets,
+            humanoid=_checked_bones(self.humanoid, J),
         )
 
     def __len__(self) -> int:
@@ -253,3 +256,20 @@ class Skeleton(Asset):
         rest of the body.
         """
         return _late.function("animation.kinematics", "to_model")(self, pose, from_joint=from_joint, out=out)
+
+
+def _checked_bones(given: object, J: int) -> dict[str, int]:
+    """Bones of a body by name, each a joint of its own."""
+    if not isinstance(given, Mapping):
+        raise ValidationError(f"Skeleton.humanoid: expected joints by bone, got {_validate.shown(given)}")
+    bones = {}
+    for name, joint in given.items():
+        _validate.name("Skeleton", "humanoid", name)
+        bones[name] = _validate.integer(
+            "Skeleton", f"humanoid[{name!r}]", joint, low=0, hint="use skeleton.index(name)"
+        )
+        if bones[name] >= J:
+            raise ValidationError(f"Skeleton.humanoid[{name!r}] is joint {joint}: expected 0..{J - 1}")
+    if len(set(bones.values())) < len(bones):
+        raise ValidationError("Skeleton.humanoid: two bones are one joint")
+    return bones

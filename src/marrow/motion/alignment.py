@@ -10,6 +10,7 @@ postures, would look the same: trunks by their body frames; arms, legs, hands an
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,15 @@ from numpy.typing import NDArray
 from marrow.math import quaternion
 from marrow.model import Skeleton
 from marrow.motion.mapping import BoneMap
-from marrow.motion.posture import Posture
-from marrow.motion.rig import FINGERS, SIDES
+from marrow.motion.posture import Posture, level_frame
+from marrow.motion.rig import FINGERS, SIDES, find_rig
 
 __all__ = ["Driver", "drivers", "shares_frames", "world_turn"]
 
 Array = NDArray[Any]
+BENT, UNLIKELY = float(np.sin(np.radians(6.0))), float(np.radians(45.0))
+"""An elbow bent by more than the first at rest shows the way it bends; one rolled by less than the second against the usual
+does not show that it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +117,10 @@ def _along(
 ) -> list[tuple[int, int, int, float]]:
     """For every joint of a target chain the source joints around its place along the chain: `(t, a, b, w)`; b -1 for a
     single joint."""
-    if len(mine) == len(theirs):
-        return [(t, s, -1, 0.0) for s, t in zip(mine, theirs)]
+    if len(mine) == len(theirs) or name.endswith(("_arm", "_leg")):
+        return [
+            (t, s, -1, 0.0) for s, t in zip(mine, theirs)
+        ]  # an arm without a hand is an upper and a lower arm
     # Chains begin at the joint they hang from: a spine at the hips, a neck at the last spine joint, a finger at the hand.
     above_s, above_t = int(bones.source.parents[mine[0]]), int(bones.target.parents[theirs[0]])
     full_s = [above_s, *mine] if above_s >= 0 else list(mine)
@@ -178,32 +184,81 @@ def _alignments(bones: BoneMap, source: Posture, target: Posture, bodies: Array)
             if name not in bones:
                 continue
             s, t = bones[name].source, bones[name].target
-            if len(s) != len(t):
-                continue
             turn = still
-            for k in range(min(2, len(s))):
-                ends = [s[k + 1], t[k + 1]] if k + 1 < len(s) else [
-                    _tip(bones.source, source.place, s[k]), _tip(bones.target, target.place, t[k])
-                ]  # fmt: skip
-                if min(ends) < 0:
-                    out[t[k]] = turn
-                    continue
-                turn = aim(
-                    t[k],
-                    turn,
-                    target.place[ends[1]] - target.place[t[k]],
-                    source.place[ends[0]] - source.place[s[k]],
-                )
-            if len(s) < 3:
+            for k in range(min(2, len(s), len(t))):
+                mine = _bone(bones.source, source, _both(bones, limb, side, 0), k)
+                theirs = _bone(bones.target, target, _both(bones, limb, side, 1), k)
+                turn = aim(t[k], turn, theirs, mine)
+                if limb == "arm" and k == 0 and min(len(s), len(t)) > 2:
+                    turn = out[t[0]] = _rolled(turn, mine, _hinge(source, s), _hinge(target, t), seen)
+            if min(len(s), len(t)) < 3:
                 continue
             if limb == "arm":
-                turn = _hand(bones, source, target, side, s[2], t[2], turn, seen)
-                out[t[2]] = turn
+                hand = _hand(bones, source, target, side, s[2], t[2], turn, seen)
+                if (name, 1) not in find_rig(bones.target).twists.values():
+                    out[t[1]] = _half_way(turn, hand, source.place[s[2]] - source.place[s[1]])
+                out[t[2]] = hand
                 for finger in FINGERS:
-                    _finger(bones, source, target, f"{side}_{finger}", turn, aim, out)
+                    _finger(bones, source, target, f"{side}_{finger}", hand, aim, out)
             else:
-                _foot(bones, source, target, side, s[2], t[2], turn, seen, out)
+                _foot(bones, source, target, side, s[2], t[2], turn, bodies, out)
     return out
+
+
+def _both(bones: BoneMap, limb: str, side: str, which: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The joints of a limb and of its partner, in the source (0) or the target (1)."""
+    names = f"{side}_{limb}", f"{'right' if side == 'left' else 'left'}_{limb}"
+    chains = [(bones[n].source, bones[n].target)[which] if n in bones else () for n in names]
+    return chains[0], chains[1]
+
+
+def _bone(
+    skeleton: Skeleton, posture: Posture, limbs: tuple[tuple[int, ...], tuple[int, ...]], k: int
+) -> Array:
+    """The k-th bone of a limb: to its next joint, else to what hangs from it, else as the other side's, mirrored; zero
+    where nothing says it."""
+    limb, other = limbs
+    place = posture.place
+    end = limb[k + 1] if k + 1 < len(limb) else _tip(skeleton, place, limb[k])
+    if end >= 0:
+        return np.asarray(place[end] - place[limb[k]])
+    if k + 1 < len(other):
+        across, way = posture.frame[:, 0], place[other[k + 1]] - place[other[k]]
+        return np.asarray(way - 2 * across * (way @ across))
+    return np.zeros(3)
+
+
+def _hinge(posture: Posture, arm: tuple[int, ...]) -> tuple[Array, bool]:
+    """The axis an elbow bends about, and whether the posture shows it: an arm that rests straight bends forwards."""
+    upper, lower = (unit(posture.place[b] - posture.place[a]) for a, b in pairwise(arm[:3]))
+    axis = np.cross(upper, lower)
+    if np.linalg.norm(axis) > BENT:
+        return unit(axis), True
+    return unit(np.cross(upper, posture.frame[:, 2])), False
+
+
+def _rolled(
+    turn: Array, along: Array, mine: tuple[Array, bool], theirs: tuple[Array, bool], seen: Any
+) -> Array:
+    """`turn` with as much roll about the upper arm as makes both elbows bend the same way (a rest pose with palms forward
+    has its arms rolled). Where only one of them shows its way, a small difference says nothing."""
+    axis = unit(along)
+    wanted, found = mine[0], quaternion.rotate(turn, seen(theirs[0]))
+    angle = float(
+        np.arctan2(np.cross(found, wanted) @ axis, found @ wanted - (found @ axis) * (wanted @ axis))
+    )
+    if not (mine[1] and theirs[1]) and (not (mine[1] or theirs[1]) or abs(angle) < UNLIKELY):
+        return turn
+    return quaternion.multiply(quaternion.from_axis_angle(axis, angle), turn)
+
+
+def _half_way(lower: Array, hand: Array, along: Array) -> Array:
+    """A forearm without twist joints takes half of what its hand is rolled against it at rest."""
+    axis = unit(along)
+    between = quaternion.multiply(hand, quaternion.conjugate(lower))
+    angle = 2 * np.arctan2(between[:3] @ axis, between[3])
+    angle = (angle + np.pi) % (2 * np.pi) - np.pi
+    return quaternion.multiply(quaternion.from_axis_angle(axis, float(angle) / 2), lower)
 
 
 def _hand(
@@ -254,7 +309,7 @@ def _apart(posture: Posture, a: int, b: int) -> bool:
 
 
 def _foot(
-    bones: BoneMap, source: Posture, target: Posture, side: str, s: int, t: int, turn: Array, seen: Any,
+    bones: BoneMap, source: Posture, target: Posture, side: str, s: int, t: int, turn: Array, bodies: Array,
     out: dict[int, Array],
 ) -> None:  # fmt: skip
     """Feet of two bodies that stand are flat on the ground: only where they point is aligned. A foot caught in motion is
@@ -263,21 +318,22 @@ def _foot(
     a = bones[toes].source[0] if toes in bones else _tip(bones.source, source.place, s)
     b = bones[toes].target[0] if toes in bones else _tip(bones.target, target.place, t)
     joints = [t, *(bones[toes].target if toes in bones else ())]
-    still = quaternion.identity(dtype=np.float64)
-    if a < 0 or b < 0 or not _apart(source, a, s) or not _apart(target, b, t):
-        for joint in joints:
-            out[joint] = still if source.stance and target.stance else turn
-        return
-    mine, theirs = source.place[a] - source.place[s], seen(target.place[b] - target.place[t])
-    if source.stance and target.stance:
-        up = source.frame[:, 1]
-        mine, theirs = mine - up * (mine @ up), theirs - up * (theirs @ up)
-        turn = still
-        if min(np.linalg.norm(mine), np.linalg.norm(theirs)) > 1e-6:
-            angle = np.arctan2(np.cross(theirs, mine) @ up, theirs @ mine)
-            turn = quaternion.from_axis_angle(up, float(angle))
-    else:
-        turn = quaternion.multiply(quaternion.between(quaternion.rotate(turn, theirs), mine), turn)
+    flat = source.flat and target.flat
+    if flat:
+        # The ground is level, however their trunks lean.
+        upright = quaternion.from_matrix(level_frame(source.frame) @ level_frame(target.frame).T)
+        turn = quaternion.multiply(upright, quaternion.conjugate(bodies))
+    if a >= 0 and b >= 0 and _apart(source, a, s) and _apart(target, b, t):
+        mine = source.place[a] - source.place[s]
+        theirs = quaternion.rotate(quaternion.multiply(turn, bodies), target.place[b] - target.place[t])
+        if not flat:
+            turn = quaternion.multiply(quaternion.between(theirs, mine), turn)
+        else:
+            up = level_frame(source.frame)[:, 1]
+            mine, theirs = mine - up * (mine @ up), theirs - up * (theirs @ up)
+            if min(np.linalg.norm(mine), np.linalg.norm(theirs)) > 1e-6:
+                angle = np.arctan2(np.cross(theirs, mine) @ up, theirs @ mine)
+                turn = quaternion.multiply(quaternion.from_axis_angle(up, float(angle)), turn)
     for joint in joints:
         out[joint] = turn
 

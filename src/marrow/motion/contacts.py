@@ -24,6 +24,7 @@ __all__ = [
     "FeetPoints",
     "FeetShape",
     "Windows",
+    "carriers",
     "clip_contacts",
     "contact_events",
     "feet_points",
@@ -39,7 +40,11 @@ Windows = list[tuple[int, int]]
 LEG = 0.85
 """The leg of a person in metres: thresholds below are for that size and grow with the leg."""
 LOW, SLOW = 0.05, 0.2
+TOUCHING, SLIDING = 0.03, 0.3
+"""A point of a foot lower than this (metres, for a person's leg) is down; moving faster than this (m/s) it slides."""
 SHORTEST, GAP = 0.06, 0.05
+STEADY = 0.04
+"""Seconds before and after over which the speeds of heel and ball are compared."""
 EDGE, LOOSE = 0.08, 2.0
 """A plant goes on at both ends, for this many seconds at most, while the foot is less than this many times too fast."""
 
@@ -151,6 +156,20 @@ def planted_frames(
                 column[begin:end] = False
         _grow(column, loose[(slice(None), *k)], round(EDGE / step))
     return found
+
+
+def carriers(points: FeetPoints, planted: Array, times: Array) -> Array:
+    """Which point of each foot stands from a frame to the next, `(T - 1, 2)`: 0 heel, 1 ball, -1 neither. Of two that are
+    planted it is the slower one, about which the foot turns."""
+    still = planted[:-1] & planted[1:]
+    if not len(still):
+        return np.zeros(still.shape[:-1], np.int64)
+    steps = np.linalg.norm(np.diff(points.place * [1.0, 0.0, 1.0], axis=0), axis=-1)
+    radius = round(STEADY * len(steps) / max(float(times[-1] - times[0]), 1e-9))
+    total = np.cumsum(np.pad(steps, ((radius + 1, radius), (0, 0), (0, 0)), mode="edge"), axis=0)
+    mean = total[2 * radius + 1 :] - total[: -2 * radius - 1]
+    slower = np.where(mean[..., 1] <= mean[..., 0], 1, 0)
+    return np.where(still.all(axis=-1), slower, np.where(still[..., 1], 1, np.where(still[..., 0], 0, -1)))
 
 
 def _grow(column: Array, loose: Array, most: int) -> None:

@@ -15,25 +15,32 @@ from numpy.typing import NDArray
 
 from marrow.math import affine, quaternion, transform
 from marrow.model import Character, Skeleton
+from marrow.motion.rig import find_rig
 
-__all__ = ["Posture", "body_frame", "leg_length", "model_rotations", "posture", "rest_posture"]
+__all__ = [
+    "Posture", "body_frame", "flat_feet", "leg_length", "level_frame", "model_rotations", "posture", "rest_posture",
+]  # fmt: skip
 
 Array = NDArray[Any]
 Chains = Mapping[str, tuple[int, ...]]
 NEUTRAL = 0.08
 """A posture whose two sides differ by less than this share of a leg, and whose knees are near straight, is a stance."""
 
+STILLNESS = 0.1
+"""What a foot's speed weighs against its height where the moment is looked for in which it stands flat, in seconds."""
+
 
 @dataclass(frozen=True, eq=False)
 class Posture:
     """Model-space `rotation (J, 4)` and `place (J, 3)` of every joint, and the body's `frame (3, 3)`: its columns point to
-    the left, up and forward. `stance` tells a body at ease from a moment of a motion."""
+    the left, up and forward. `stance` tells a body at ease from a moment of a motion; `flat` that its feet stand flat."""
 
     rotation: Array
     place: Array
     frame: Array
     stance: bool
     of: str
+    flat: bool = True
 
 
 def model_rotations(local: Array, parents: Array) -> Array:
@@ -77,7 +84,8 @@ def rest_posture(skeleton: Skeleton, chains: Chains) -> Posture:
     )
     place = skeleton.rest_model[..., 3].astype(np.float64)
     frame = body_frame(place, chains)
-    return Posture(rotation, place, frame, _unease(place, frame, chains) < NEUTRAL, "rest pose")
+    stance = _unease(place, frame, chains) < NEUTRAL
+    return Posture(rotation, place, frame, stance, "rest pose", stance)
 
 
 def posture(skeleton: Skeleton, chains: Chains, character: Character | None = None) -> Posture:
@@ -139,4 +147,42 @@ def _bind_posture(character: Character, rest: Posture, chains: Chains) -> Postur
             place[j] = place[parent] + scale * quaternion.rotate(rotation[parent], offset)
             known[j] = True
     frame = body_frame(place, chains)
-    return Posture(rotation, place, frame, _unease(place, frame, chains) < NEUTRAL, "bind pose")
+    stance = _unease(place, frame, chains) < NEUTRAL
+    return Posture(rotation, place, frame, stance, "bind pose", stance)
+
+
+def level_frame(frame: Array) -> Array:
+    """A body's frame set upright: its up is the model's, where that is roughly so."""
+    up = np.array([0.0, 1.0, 0.0]) if frame[1, 1] > 0.8 else frame[:, 1]
+    left = frame[:, 0] - up * (frame[:, 0] @ up)
+    left = left / np.linalg.norm(left)
+    return np.stack([left, up, np.cross(left, up)], axis=1)
+
+
+def flat_feet(
+    found: Posture, skeleton: Skeleton, chains: Chains, model: Array, times: Array
+) -> tuple[Posture, float] | None:
+    """A posture that is a moment of motion, its feet set flat as they stand in the motion `model (T, J, 3, 4)`, and how
+    high its ankles are then. None where the motion does not show it: its feet never hold still on the ground."""
+    rotation, place = np.array(found.rotation), np.array(found.place)
+    leg, ankles, spots = leg_length(place, chains), [], model[..., 3].astype(np.float64)
+    for side in ("left", "right"):
+        foot = chains[f"{side}_leg"][2]
+        toes = chains.get(f"{side}_toes", ()) or find_rig(skeleton).chains.get(f"{side}_toes", ())
+        if not toes or len(times) < 3:
+            return None
+        at = spots[:, [foot, toes[0]]]
+        speed = np.linalg.norm(np.gradient(at, times, axis=0), axis=-1).max(axis=1)
+        # Flat is where the whole foot is low and still.
+        moment = int(np.argmin(at[..., 1].sum(axis=1) + STILLNESS * speed))
+        if not -0.02 * leg <= at[moment, 1, 1] <= 0.1 * leg:
+            return None
+        now = level_frame(body_frame(spots[moment], chains))
+        back = quaternion.from_matrix(level_frame(found.frame) @ now.T)
+        below = skeleton.descendants(foot)
+        turned = transform.decompose(model[moment, below].astype(np.float64))[1]
+        rotation[below] = quaternion.multiply(back, turned)
+        offset = spots[moment, below] - at[moment, 0]
+        place[below] = place[foot] + quaternion.rotate(back, offset)
+        ankles.append(float(at[moment, 0, 1]))
+    return Posture(rotation, place, found.frame, found.stance, found.of, True), float(np.mean(ankles))

@@ -12,9 +12,19 @@ from marrow.animation.kinematics import to_model
 from marrow.animation.sampling import sample
 from marrow.math import quaternion
 from marrow.model import Clip
-from marrow.motion.contacts import LEG, FeetPoints, feet_points, planted_frames, speeds, windows
+from marrow.motion.contacts import (
+    LEG,
+    SLIDING,
+    TOUCHING,
+    FeetPoints,
+    carriers,
+    feet_points,
+    planted_frames,
+    speeds,
+    windows,
+)
 from marrow.motion.frames import frame_times
-from marrow.motion.planting import source_points
+from marrow.motion.planting import lowest_parts, source_points
 
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter
@@ -22,8 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["FootQuality", "MotionQuality", "foot_quality", "motion_quality"]
 
 Array = NDArray[Any]
-TOUCHING, SLIDING = 0.03, 0.3
-"""A foot lower than this (metres, for a person's leg) counts as down; moving faster than this (m/s) it slides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,35 +70,39 @@ class MotionQuality:
         )
 
 
-def down_frames(points: FeetPoints) -> tuple[Array, Array]:
-    """Which feet are on the ground `(T, 2)`, and which point of each is the lower one `(T, 2)`: while a foot rolls, only
-    that one is meant to stand."""
-    lowest = np.argmin(points.height, axis=-1)
-    height = np.take_along_axis(points.height, lowest[..., None], -1)[..., 0]
-    return height < TOUCHING * points.leg / LEG, lowest
+def down_points(points: FeetPoints) -> Array:
+    """Which heels and balls are on the ground, `(T, 2, 2)`."""
+    return np.asarray(points.height < TOUCHING * points.leg / LEG)
 
 
 def foot_quality(
-    points: FeetPoints, times: Array, planted: Array | None = None, down: tuple[Array, Array] | None = None
+    points: FeetPoints,
+    times: Array,
+    stands: Array | None = None,
+    down: Array | None = None,
+    lowest: Array | None = None,
 ) -> FootQuality:
-    """What feet do on the ground. `planted` are the frames in which they should stand and `down` those in which they are on
-    the ground: the source's, where a result is compared with it; found where left out."""
-    planted = planted_frames(points, times) if planted is None else planted
-    on_ground, lowest = down_frames(points) if down is None else down
+    """What feet do on the ground. `stands` says which point should stand when (see `carriers`) and `down` which are on the
+    ground: the source's, where a result is compared with it; found where left out. A foot slides when no point of it that
+    is down stands: one that rolls or turns about its ball does not. `lowest (T, 2)` is how high the lowest part of each is,
+    where more is known of it than its heel and ball."""
+    stands = carriers(points, planted_frames(points, times), times) if stands is None else stands
+    down = down_points(points) if down is None else down
     level = points.place * [1.0, 0.0, 1.0]
-    fast = (
-        np.take_along_axis(speeds(level, times), lowest[..., None], -1)[..., 0] > SLIDING * points.leg / LEG
-    )
-    skate = float((on_ground & fast).sum() / on_ground.sum()) if on_ground.any() else 0.0
+    on_ground = down.any(axis=-1)
+    slowest = np.where(down, speeds(level, times), np.inf).min(axis=-1)
+    slides = on_ground & (slowest > SLIDING * points.leg / LEG)
+    skate = float(slides.sum() / on_ground.sum()) if on_ground.any() else 0.0
     drift = 0.0
     for k in range(2):
-        carrier = np.where(planted[:, k, 1], 1, 0)
-        for point in (0, 1):
-            held = planted[:, k].any(axis=1) & (carrier == point)
-            for begin, end in windows(held):
-                at = level[begin:end, k, point]
-                drift = max(drift, float(np.linalg.norm(at - at.mean(axis=0), axis=-1).max()))
-    return FootQuality(skate, drift, float(np.maximum(-points.height, 0.0).max(initial=0.0)))
+        # The way of what stands, over the roll from heel to ball: that of one point, then of the other.
+        standing = stands[:, k] >= 0
+        steps = np.diff(level[:, k], axis=0)[np.arange(len(stands)), np.maximum(stands[:, k], 0)]
+        for begin, end in windows(standing):
+            way = np.concatenate([np.zeros((1, 3)), np.cumsum(steps[begin:end], axis=0)])
+            drift = max(drift, float(np.linalg.norm(way - way.mean(axis=0), axis=-1).max()))
+    lowest = points.height if lowest is None else lowest
+    return FootQuality(skate, drift, float(np.maximum(-lowest, 0.0).max(initial=0.0)))
 
 
 def motion_quality(tool: Retargeter, clip: Clip, result: Clip) -> MotionQuality | None:
@@ -101,11 +113,11 @@ def motion_quality(tool: Retargeter, clip: Clip, result: Clip) -> MotionQuality 
     before, after = sample(clip, times), sample(result, times)
     world = tool.world(before)
     theirs = source_points(tool, before, world)
-    planted = planted_frames(theirs, times)
+    stands = carriers(theirs, planted_frames(theirs, times), times)
     chains = tool.chains("target")
     mine = feet_points(tool.target, after, chains, tool.feet_t)
-    at = to_model(tool.target, after)[..., 3].astype(np.float64)
-    was = quaternion.rotate(world, to_model(tool.source, before)[..., 3].astype(np.float64))
+    here, there = to_model(tool.target, after), to_model(tool.source, before)
+    at, was = here[..., 3].astype(np.float64), quaternion.rotate(world, there[..., 3].astype(np.float64))
     stretch, knees, reach = 1.0, 0.0, 0.0
     rest = tool.rest_t.place
     for side in ("left", "right"):
@@ -120,8 +132,16 @@ def motion_quality(tool: Retargeter, clip: Clip, result: Clip) -> MotionQuality 
                        for p, c in ((tool.rest_s.place, a), (rest, b))]  # fmt: skip
             gap = (was[:, a[2]] - was[:, a[0]]) / lengths[0] - (at[:, b[2]] - at[:, b[0]]) / lengths[1]
             reach = max(reach, float(np.linalg.norm(gap, axis=-1).max()))
-    down = down_frames(theirs)
-    feet = foot_quality(theirs, times, planted, down), foot_quality(mine, times, planted, down)
+    down = down_points(theirs)
+    lowest = theirs.height.min(axis=-1)
+    if tool.soles_s is not None:
+        up = quaternion.rotate(quaternion.conjugate(world), np.array([0.0, 1.0, 0.0]))
+        soles = tool.soles_s.heights(there, up) - tool.ground(before, world)
+        lowest = np.minimum(lowest, soles * tool.scale)
+    feet = (
+        foot_quality(theirs, times, stands, down, lowest),
+        foot_quality(mine, times, stands, down, lowest_parts(mine, tool.soles_t, here)),
+    )
     return MotionQuality(result.name, *feet, stretch, reach, knees)
 
 

@@ -61,6 +61,10 @@ def find_rig(skeleton: Skeleton) -> Rig:
 
 
 def _find(skeleton: Skeleton) -> Rig:
+    if skeleton.humanoid:
+        said = rig_by_bones(skeleton)
+        if not said.missing:
+            return said
     by_name = _by_names(skeleton)
     if by_name.missing:
         from marrow.motion.structure import rig_by_structure
@@ -73,6 +77,39 @@ def _find(skeleton: Skeleton) -> Rig:
         note = "its arms reach the ground and its spine lies level: it walks on four legs"
         return Rig(skeleton, "quadruped", by_name.chains, by_name.twists, (), (note,))
     return by_name
+
+
+def rig_by_bones(skeleton: Skeleton) -> Rig:
+    """The body that `skeleton.humanoid` names: what a file says of its bones is right."""
+    bones = skeleton.humanoid
+
+    def chain(*names: str) -> tuple[int, ...]:
+        found = [bones[name] for name in names if name in bones]
+        inside = [j for k, j in enumerate(found) if all(is_above(skeleton, above, j) for above in found[:k])]
+        return tuple(inside)
+
+    chains = {
+        "hips": chain("hips"),
+        "spine": chain("spine", "chest", "upperChest"),
+        "head": chain("neck", "head"),
+    }
+    for side in SIDES:
+        chains |= {
+            f"{side}_shoulder": chain(f"{side}Shoulder"),
+            f"{side}_arm": chain(f"{side}UpperArm", f"{side}LowerArm", f"{side}Hand"),
+            f"{side}_leg": chain(f"{side}UpperLeg", f"{side}LowerLeg", f"{side}Foot"),
+            f"{side}_toes": chain(f"{side}Toes"),
+            f"{side}_thumb": chain(*(f"{side}Thumb{p}" for p in ("Metacarpal", "Proximal", "Distal"))),
+        }
+        for finger in FINGERS[1:]:
+            parts = ("Proximal", "Intermediate", "Distal")
+            chains[f"{side}_{finger}"] = chain(*(f"{side}{finger.capitalize()}{p}" for p in parts))
+    if chains["hips"]:
+        above = path_to_root(skeleton, chains["hips"][0])[1:]
+        chains["root"] = (above[-1],) if above else ()
+    chains = {name: joints for name, joints in chains.items() if joints}
+    twists = _twists(skeleton, labels(skeleton.names), chains)
+    return Rig(skeleton, "humanoid", chains, twists, missing_parts(chains), by="map")
 
 
 def missing_parts(chains: dict[str, tuple[int, ...]]) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from marrow.model.mesh import Mesh
 from marrow.model.morph import MorphTarget, target_weights
 from marrow.model.weights import limit_influences
 
-__all__ = ["Layout", "canonical", "layout_of", "reordered"]
+__all__ = ["Layout", "bucket", "canonical", "layout_of", "reordered"]
 
 Array = NDArray[Any]
 LANES = 16
@@ -109,7 +109,7 @@ def _build(
         weights[rows, : mesh.influences] = mesh.weights
         at += mesh.vertex_count
 
-    ranges, starts, block_joints, block_weights, order = _bucket(joints, weights, lead_first)
+    ranges, starts, block_joints, block_weights, order = bucket(joints, weights, lead_first)
     positions = np.concatenate([m.positions for m in meshes]) if meshes else np.zeros((0, 3), np.float32)
     normals = _gathered(meshes, "normals", 3)
     tangents = _gathered(meshes, "tangents", 4)
@@ -188,7 +188,7 @@ def canonical(joints: Array, weights: Array, lead_first: bool) -> tuple[Array, A
     return np.where(joints == none, -1, joints), weights, used
 
 
-def _bucket(joints: Array, weights: Array, lead_first: bool) -> tuple[Array, Array, Array, Array, Array]:
+def bucket(joints: Array, weights: Array, lead_first: bool) -> tuple[Array, Array, Array, Array, Array]:
     """Blocks of vertices: `ranges`, `joint_start`, `joints`, `weights` (flat) and the vertex of every lane."""
     V = len(joints)
     if V == 0:

@@ -10,6 +10,7 @@ struct SkinPart {
   entry: u32,        // first of the entries to work on
   entry_count: u32,  // how many
   batch: u32,        // how many of them an invocation does
+  first_target: u32, // number of the part's first morph target
   unused: vec4u,
 }
 
@@ -82,7 +83,7 @@ fn skin_morphed(vertex: SkinVertex, row: u32) -> SkinVertex {
   var v = vertex;
   let last = skin_mesh[part.morphs + v.number + 1u];
   for (var e = skin_mesh[part.morphs + v.number]; e < last; e += 10u) {
-    let w = skin_morphs[row * part.targets + skin_mesh[e]];
+    let w = skin_morphs[row * part.targets + part.first_target + skin_mesh[e]];
     if (w != 0.0) {
       v.position += w * bitcast<vec3f>(vec3u(skin_mesh[e + 1u], skin_mesh[e + 2u], skin_mesh[e + 3u]));
       v.normal += w * bitcast<vec3f>(vec3u(skin_mesh[e + 4u], skin_mesh[e + 5u], skin_mesh[e + 6u]));

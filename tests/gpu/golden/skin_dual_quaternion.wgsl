@@ -10,6 +10,7 @@ struct SkinPart {
   entry: u32,        // first of the entries to work on
   entry_count: u32,  // how many
   batch: u32,        // how many of them an invocation does
+  first_target: u32, // number of the part's first morph target
   unused: vec4u,
 }
 

@@ -12,7 +12,9 @@ from handmade import SQUARE, Fbx, flag, property70
 from PIL import Image
 
 import marrow as mw
+from marrow.animation.visibility import visible_meshes
 from marrow.errors import FormatError
+from marrow.math import quaternion
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -555,7 +557,40 @@ def test_what_is_not_read_is_one_line_each(load) -> None:  # type: ignore[no-unt
     cloth = next(int(o.split()[1].rstrip(",")) for o in fbx.objects if "Model::cloth" in o)
     layer = next(int(o.split()[1].rstrip(",")) for o in fbx.objects if "AnimLayer::" in o)
     fbx.curve(layer, cloth, "Visibility", "d|Visibility", [(1.0, 1.0), (2.0, 0.0)], "step")
-    text = lines(load(fbx))
+    character = load(fbx)
+    text = lines(character)
     assert "2 lights" in text
     assert "1 cameras" in text
-    assert "visibility of 1 nodes" in text
+    clip = character.clips["Wave"]
+    assert [curve.name for curve in clip.curves] == ["visibility:cloth"]
+    # The take begins at one second, and so does the clip.
+    assert clip.start == 1
+    assert visible_meshes(character, clip, [0.0, 0.9, 1.0])[:, 0].tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("active", [True, False])
+def test_rotation_that_is_not_active_is_the_angles_alone(load, active: bool) -> None:  # type: ignore[no-untyped-def]
+    """FBX: `R = pre Rx Rz` (order 5: Z first) where it is active, `Rz Rx` where it is not."""
+    fbx = Fbx()
+    extra = [property70("PreRotation", "Vector3D", 0, 90, 0), property70("RotationOrder", "enum", 5)]
+    extra += [property70("RotationActive", "bool", active), property70("RotationPivot", "Vector3D", 0, 2, 0)]
+    fbx.node("still", "LimbNode", r=(30, 0, 60), extra=extra)
+    arm = fbx.node("arm", "LimbNode", r=(30, 0, 0), extra=extra)
+    layer = fbx.stack("Turn", 0.0, 1.0)
+    fbx.curve(layer, arm, "Lcl Rotation", "d|X", [(0.0, 30.0), (1.0, 90.0)])
+    character = load(fbx)
+
+    def turn(x: float, z: float) -> np.ndarray:
+        about_x, about_y, about_z = (
+            quaternion.to_matrix(quaternion.from_axis_angle(axis, np.radians(angle)))
+            for axis, angle in zip(np.eye(3), (x, 90, z))
+        )
+        return about_y @ about_x @ about_z if active else about_z @ about_x
+
+    rest = character.skeleton.rest
+    np.testing.assert_allclose(quaternion.to_matrix(rest.rotation[0]), turn(30, 60), atol=1e-5)
+    pivot = np.array([0, 2, 0])
+    np.testing.assert_allclose(rest.translation[0], pivot - turn(30, 60) @ pivot, atol=1e-5)
+    for t in (0.0, 0.5, 1.0):
+        found = quaternion.to_matrix(character.clips[0].sample(t).rotation[1])
+        np.testing.assert_allclose(found, turn(30 + 60 * t, 0), atol=1e-3)

@@ -7,10 +7,13 @@ from marrow.graph.nodes.base import AnyNode, Ease, Input, Node, Value, Vector, k
 from marrow.graph.nodes.blend import Blend
 from marrow.graph.nodes.blend_space import BlendSpace1D, BlendSpace2D, Point1D, Point2D
 from marrow.graph.nodes.clip import ClipNode
+from marrow.graph.nodes.distance_match import DistanceMatch
+from marrow.graph.nodes.feet import FootLock, FootPlacement, GroundQuery
 from marrow.graph.nodes.function import Function, FunctionCall
 from marrow.graph.nodes.joint_override import JointOverride
 from marrow.graph.nodes.layer import Channel, LayerBlend
 from marrow.graph.nodes.look_at import LookAt
+from marrow.graph.nodes.mirror import Mirror
 from marrow.graph.nodes.players import RandomPlayer, SequencePlayer
 from marrow.graph.nodes.pose import PoseNode
 from marrow.graph.nodes.root_motion import RootMotion
@@ -20,6 +23,7 @@ from marrow.graph.nodes.state_machine import State, StateMachine, Transition
 from marrow.graph.nodes.sub_graph import SubGraph
 from marrow.graph.nodes.switch import Switch
 from marrow.graph.nodes.two_bone_ik import TwoBoneIK
+from marrow.graph.nodes.warping import OrientationWarp, StrideWarp
 
 __all__ = [
     "Additive",
@@ -29,14 +33,20 @@ __all__ = [
     "BlendSpace2D",
     "Channel",
     "ClipNode",
+    "DistanceMatch",
     "Ease",
+    "FootLock",
+    "FootPlacement",
     "Function",
     "FunctionCall",
+    "GroundQuery",
     "Input",
     "JointOverride",
     "LayerBlend",
     "LookAt",
+    "Mirror",
     "Node",
+    "OrientationWarp",
     "Point1D",
     "Point2D",
     "PoseNode",
@@ -47,6 +57,7 @@ __all__ = [
     "Speed",
     "State",
     "StateMachine",
+    "StrideWarp",
     "SubGraph",
     "Switch",
     "Transition",

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
+from marrow.animation.resampling import unpack_rows
 from marrow.errors import ValidationError
 from marrow.graph.nodes.base import AnyNode, Node, Value
 from marrow.graph.tables import Part, Place, Scope
 from marrow.kernels import control_tables as ct
 from marrow.kernels.operations import codes as kernel
+from marrow.math import quaternion
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
@@ -21,7 +23,12 @@ __all__ = ["Additive"]
 
 class Additive(Node, frozen=True):
     """Applies `addition`, whose clips must be additive (`mw.additive`), to `base` by `weight`: translations are added,
-    rotations applied in the joint's own frame, scales multiplied. Everywhere, or where `joints` and `mask` say."""
+    rotations applied in the joint's own frame, scales multiplied. Everywhere, or where `joints` and `mask` say.
+
+    `space="model"` adds in model space: a head that looks 30 degrees to the left does so whatever the spine below it
+    does, which is what an aim wants. `addition` then holds ordinary poses, not differences; what is added is how they
+    differ from `reference`, a clip at its beginning or at the frame nearest to `reference_time` (left out: the rest
+    pose)."""
 
     base: AnyNode
     addition: AnyNode
@@ -29,13 +36,21 @@ class Additive(Node, frozen=True):
     joints: tuple[str, ...] = ()
     mask: dict[str, float] = {}  # noqa: RUF012 (msgspec copies an empty default)
     depth_falloff: float = 0.0
+    space: Literal["local", "model"] = "local"
+    reference: str | None = None
+    reference_time: float = 0.0
 
     colour: ClassVar[str] = "#e9f6e9"
-    differences: ClassVar[tuple[str, ...]] = (".addition",)
-    """Inputs whose clips must be additive."""
+
+    @property
+    def differences(self) -> tuple[str, ...]:
+        """Inputs whose clips must be additive."""
+        return (".addition",) if self.space == "local" else ()
 
     def needs(self, needs: Needs) -> None:
         needs.joints(*self.joints, *self.mask)
+        if self.reference is not None:
+            needs.clip(self.reference, self.reference_time, additive=False)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c = compiler
@@ -50,9 +65,37 @@ class Additive(Node, frozen=True):
             at,
             [
                 (self.base, ".base", Scope(c.region(), at.scope.sync)),
-                (self.addition, ".addition", Scope(c.region(), None, True)),
+                (self.addition, ".addition", Scope(c.region(), None, self.space == "local")),
             ],
         )
-        layer = c.builder.add("layers", kernel.ADD, mask, 0.0)
+        layer = c.builder.add("layers", *self._operation(c, at, mask), 0.0)
         c.row(at, kind=ct.ADDITIVE, data=layer, ref=c.builder.value(self.weight, f"{at.path}.weight"))
         return Part(at.number, max(base.depth, 1 + over.depth), base.length + over.length + 2, True)
+
+    def _operation(self, c: Compiler, at: Place, mask: int) -> tuple[int, int]:
+        """The operation and what it names: a mask; in model space a mask and the pose to compare with."""
+        if self.space == "local":
+            if self.reference is not None:
+                raise ValidationError(f"{at.path}.reference: only space='model' compares with a pose")
+            return kernel.ADD, mask
+        pose = c.skeleton.rest
+        if self.reference is not None:
+            entry = c.clip_entry(self.reference, Place(f"{at.path}.reference", at.number, Scope(0)))
+            if not 0 <= self.reference_time <= float(c.bank.duration[entry]):
+                raise ValidationError(
+                    f"{at.path}.reference_time: {self.reference!r} has no {self.reference_time}"
+                )
+            frame = round(self.reference_time * float(c.bank.rate[entry]))
+            begin = int(c.bank.start[entry]) + min(frame, int(c.bank.frames[entry]) - 1) * c.pose_size
+            rows = c.bank.rows[begin : begin + c.pose_size]
+            pose = unpack_rows(rows[None].copy(), len(c.skeleton), len(c.skeleton.morph_names))[0]
+        turns = quaternion.normalize(pose.rotation.astype(np.float64))
+        for j, parent in enumerate(c.skeleton.parents.tolist()):
+            if parent >= 0:
+                turns[j] = quaternion.multiply(turns[parent], turns[j])
+        index, M = len(c.ints), c.bank.layout.M
+        c.name_joints(len(c.skeleton) - 1)  # its constants are for all of them
+        c.ints += [mask, len(c.floats)]
+        c.floats += np.concatenate([turns, pose.translation, pose.scale], axis=1).ravel().tolist()
+        c.floats += [*(pose.morphs.tolist() if M else ()), *[0.0] * (c.bank.layout.morphs - M)]
+        return kernel.ADD_MODEL, index

@@ -10,9 +10,10 @@ import numpy as np
 
 from marrow.errors import ValidationError
 from marrow.graph.nodes.base import AnyNode, Node, Value, Vector
-from marrow.graph.nodes.procedural import compile_procedural
+from marrow.graph.nodes.procedural import compile_procedural, target_space
 from marrow.graph.tables import Part, Place
 from marrow.kernels.operations import codes as kernel
+from marrow.kernels.operations.limbs import LOOK_STATE
 from marrow.math import quaternion, transform
 from marrow.math.elementary import dot
 
@@ -25,8 +26,11 @@ __all__ = ["LookAt"]
 
 class LookAt(Node, frozen=True):
     """Turns `joints`, listed from the body outward with each one's share of what is left to turn, until the last of them
-    looks at `target` (model space). `axis` is the last joint's own direction that looks; when left out, the one that
-    faces forward (+Z) in the rest pose. It turns at most `limit` degrees away from where it looks in the pose."""
+    looks at `target`, a place in `space`: that of the character (model space), that of the world (see
+    `animator.place`), or in the frame of the joint of that name. `axis` is the last joint's own direction that looks;
+    when left out, the one that faces forward (+Z) in the rest pose. It turns at most `limit` degrees away from where
+    it looks in the pose, and at most `speed` degrees per second (left out: at once), seen from the body; at the same
+    speed at any frame rate."""
 
     source: AnyNode
     joints: dict[str, float]
@@ -34,10 +38,14 @@ class LookAt(Node, frozen=True):
     axis: tuple[float, float, float] | None = None
     limit: float = 90.0
     weight: Value = 1.0
+    space: str = "character"
+    speed: float | None = None
 
     colour: ClassVar[str] = "#f7e8f3"
 
     def needs(self, needs: Needs) -> None:
+        if self.space not in ("world", "character"):
+            needs.joints(self.space)
         needs.chain(*self.joints)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
@@ -66,8 +74,14 @@ class LookAt(Node, frozen=True):
                 raise ValidationError(f"{path}.axis: expected a direction, got {self.axis}")
             axis = axis / np.sqrt(dot(axis, axis))
         target = c.builder.vector(self.target, f"{path}.target")
+        if self.speed is not None and not (math.isfinite(self.speed) and self.speed > 0):
+            raise ValidationError(
+                f"{path}.speed: expected degrees per second, more than zero, got {self.speed}"
+            )
+        memory, header = (-1, 0) if self.speed is None else (c.keep_state(1 + 2 * LOOK_STATE), c.header())
+        space = target_space(c, self.space, path, (target, False))
         index = len(c.ints)
-        c.name_joints(*joints)
-        c.ints += [len(joints), c.vectors, len(c.floats), *joints]
-        c.floats += [*(float(v) for v in axis), limit, *shares]
+        c.name_joints(*joints, space)
+        c.ints += [len(joints), c.vectors, len(c.floats), space, memory, header, *joints]
+        c.floats += [*(float(v) for v in axis), limit, math.radians(self.speed or 0.0), *shares]
         return compile_procedural(c, at, self.source, self.weight, code=kernel.LOOK, index=index, refs=target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -17,6 +18,7 @@ from marrow.kernels import control_tables as ct
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
+    from marrow.graph.needs import Needs
 
 __all__ = ["State", "StateMachine", "Transition"]
 
@@ -26,8 +28,8 @@ MOST_WAYS = 10_000
 
 
 class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a machine shows in one state: any node. It starts over when the state is entered, unless it is still fading
-    out from the last time: then it goes on."""
+    """What a machine shows in one state: any node. It starts over when the state is entered, also where it is still fading
+    out from the last time (`Transition.reset`)."""
 
     source: AnyNode
 
@@ -39,12 +41,16 @@ class Transition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
     Each condition is a rule: comparisons of parameters and numbers (`"speed > 0.5"`, `"gear + 1 == wanted"`), bools and
     triggers by name, joined by `and`, `or`, `not` and brackets. `elapsed` is the seconds in this state, `remaining` those
     until its main clip ends, `progress` the share of that clip (0 to 1), `random` a number from 0 to 1 that is drawn anew
-    for each instance when a state is entered. Times are met exactly, whatever the frame rate.
+    for each instance when a state is entered. `event("hit")` holds in the moment in which a clip that is seen passes that
+    event, `window("cut")` while one is inside an event that lasts. Times are met exactly, whatever the frame rate.
     Where several transitions could start, the highest `priority` wins, then the first.
 
     `blend="fade"` mixes the two for `seconds` along `ease`; `"inertia"` switches at once and lets the difference die out
     in `seconds`, smooth in place and speed, at the cost of one pose. `interrupt` says what may start while it runs: any
     transition, only those of higher priority, or none. Nothing pops when it does.
+
+    `reset=False` lets the state it leads to go on where it was left, instead of from its beginning. Where a state that is
+    still fading out starts over, what was seen of it dies out by inertia.
     """
 
     source: str | tuple[str, ...]
@@ -55,6 +61,7 @@ class Transition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
     blend: Literal["fade", "inertia"] = "fade"
     priority: int = 0
     interrupt: Literal["any", "higher", "none"] = "any"
+    reset: bool = True
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -82,6 +89,11 @@ class StateMachine(Node, frozen=True):
     def children(self) -> tuple[Input, ...]:
         return tuple(Input(f".states.{n}.source", s.source, n) for n, s in self.states.items())
 
+    def needs(self, needs: Needs) -> None:
+        for transition in self.transitions:
+            for text in transition.when:
+                needs.events.update(re.findall(r"\b(?:event|window)\s*\(\s*[\"']([^\"']+)", text))
+
     def settings(self) -> Iterator[tuple[str, Any]]:
         return (pair for pair in super().settings() if pair[0] != "transitions")
 
@@ -100,8 +112,7 @@ class StateMachine(Node, frozen=True):
         ways = {name: self._ways(name, rules, path) for name in names}
         _check_reachable(ways, initial, path)
         check_endless(ways, c.graph.parameters, path)
-        inertial = any(t.blend == "inertia" or name == t.to for name in names for t, _ in ways[name])
-        machine = MachineLayout(c, at, len(names), names.index(initial), inertial)
+        machine = MachineLayout(c, at, len(names), names.index(initial), _needs_inertia(ways))
         c.machines[path] = MachineEntry(machine.index, names)
         parts = machine.children([(s.source, f".states.{n}.source") for n, s in self.states.items()])
         for k, name in enumerate(names):
@@ -123,7 +134,11 @@ class StateMachine(Node, frozen=True):
         if transition.to not in known:
             raise unknown("state", transition.to, known, f"{where}.to")
         seconds(transition.seconds, f"{where}.seconds")
-        return parse_rule(transition.when, c.graph.parameters, where)
+        rule = parse_rule(transition.when, c.graph.parameters, where)
+        for name in rule.events:
+            if name not in c.event_names:
+                raise unknown("event", name, c.event_names, f"{where}.when")
+        return rule
 
     def _ways(self, name: str, rules: list[Rule], path: str) -> list[tuple[Transition, Rule]]:
         """The transitions that leave a state, conduits passed through, the most important ones first."""
@@ -161,6 +176,7 @@ def _together(rules: tuple[Rule, ...]) -> Rule:
         whole.comparisons += rule.comparisons
         whole.timed, whole.clip_times = whole.timed or rule.timed, whole.clip_times or rule.clip_times
         whole.triggers += rule.triggers
+        whole.events += rule.events
         whole.needs = whole.needs or rule.needs
     return whole
 
@@ -168,20 +184,33 @@ def _together(rules: tuple[Rule, ...]) -> Rule:
 def _transition(c: Compiler, transition: Transition, names: tuple[str, ...], rule: Rule) -> None:
     b = c.builder
     begin = len(b.rows["rules"])
-    smoothed = False
+    smoothed, curved = False, any(code == ct.CURVE_VALUE for code, *_ in rule.operations)
     for code, name, value in rule.operations:
         ref = 0
-        if name is not None:
+        if code in (ct.PASSED, ct.WINDOW):
+            ref = c.event_names.index(name)
+        elif name is not None:
             entry = b.parameters[name]
-            ref = entry.column if code == ct.TRIGGERED else entry.index
+            ref = entry.index if code == ct.PARAMETER_VALUE else entry.column
             smoothed = smoothed or c.graph.parameters[name].smoothing > 0
         b.add("rules", code, ref, value)
     b.add(
         "transitions", names.index(transition.to), EASES.index(transition.ease), int(transition.blend == "inertia"),
         transition.priority, INTERRUPTS.index(transition.interrupt), begin, len(rule.operations), rule.comparisons,
-        int(rule.timed), int(smoothed), -1 if rule.needs is None else b.parameters[rule.needs].column,
-        transition.seconds,
+        int(rule.timed), int(smoothed), int(bool(rule.events)), int(curved),
+        -1 if rule.needs is None else b.parameters[rule.needs].column,
+        int(transition.reset), transition.seconds,
     )  # fmt: skip
+
+
+def _needs_inertia(ways: dict[str, list[tuple[Transition, Rule]]]) -> bool:
+    """Whether a machine has to keep what inertia starts from: where a transition asks for it, or where a state can start
+    over while it is still seen."""
+    every = [(name, t) for name, found in ways.items() for t, _ in found if t.seconds > 0]
+    fading_out = {name for name, t in every if t.blend == "fade"}
+    return any(
+        t.blend == "inertia" or (t.reset and (t.to == name or t.to in fading_out)) for name, t in every
+    )
 
 
 def _check_reachable(ways: dict[str, list[tuple[Transition, Rule]]], initial: str, path: str) -> None:

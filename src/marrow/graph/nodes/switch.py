@@ -38,7 +38,7 @@ class Switch(Node, frozen=True):
             at,
             len(self.inputs),
             0,
-            inertia,
+            self.seconds > 0,
             switch=c.builder.value(self.index, f"{at.path}.index"),
             ease=self.ease,
             inertia=inertia,

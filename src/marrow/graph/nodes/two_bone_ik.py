@@ -9,7 +9,7 @@ import numpy as np
 
 from marrow.errors import ValidationError
 from marrow.graph.nodes.base import AnyNode, Node, Value, Vector
-from marrow.graph.nodes.procedural import compile_procedural
+from marrow.graph.nodes.procedural import compile_procedural, target_space
 from marrow.graph.tables import Part, Place
 from marrow.kernels.operations import codes as kernel
 from marrow.math import quaternion, transform
@@ -25,10 +25,13 @@ __all__ = ["TwoBoneIK"]
 
 class TwoBoneIK(Node, frozen=True):
     """Turns the parent and grandparent of the joint `tip` (or `mid` and `upper`, where other joints lie between) so that
-    `tip` comes to `target`, in model space. The limb bends towards `pole` (a direction in model space), or as it does in
-    the pose. `bend` is the range in degrees that the middle joint may be away from straight: out of reach or past the
-    range, the limb points at the target. `stretch` lets it lengthen up to that factor to reach. `weight` mixes; the tip
-    keeps the way it faces when `keep_rotation`."""
+    `tip` comes to `target`. The limb bends towards `pole` (a direction), or as it does in the pose. Both are given in
+    `space`: that of the character (model space), that of the world (see `animator.place`), or in the frame of the
+    joint of that name as it is before the limb moves: a hand that holds the rifle in the other one.
+
+    `bend` is the range in degrees that the middle joint may be away from straight: out of reach or past the range, the limb
+    points at the target. `stretch` lets it lengthen up to that factor to reach. `weight` mixes; the tip keeps the way
+    it faces when `keep_rotation`."""
 
     source: AnyNode
     tip: str
@@ -40,10 +43,13 @@ class TwoBoneIK(Node, frozen=True):
     keep_rotation: bool = True
     mid: str | None = None
     upper: str | None = None
+    space: str = "character"
 
     colour: ClassVar[str] = "#f7e8f3"
 
     def needs(self, needs: Needs) -> None:
+        if self.space not in ("world", "character"):
+            needs.joints(self.space)
         needs.chain(self.upper or f"{self.tip} (upper)", self.mid or f"{self.tip} (mid)", self.tip)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
@@ -56,9 +62,10 @@ class TwoBoneIK(Node, frozen=True):
             raise ValidationError(f"{path}.stretch: expected a factor from 1 to 10, got {self.stretch}")
         target = c.builder.vector(self.target, f"{path}.target")
         pole = c.builder.vector(self.pole if self.pole is not None else (0.0, 0.0, 0.0), f"{path}.pole")
+        space = target_space(c, self.space, path, (target, False), (pole, True))
         index = len(c.ints)
-        c.name_joints(upper, mid, tip)
-        c.ints += [upper, mid, tip, c.vectors, len(c.floats)]
+        c.name_joints(upper, mid, tip, space)
+        c.ints += [upper, mid, tip, c.vectors, len(c.floats), space]
         c.floats += [low, high, self.stretch, float(self.keep_rotation), float(self.pole is not None)]
         c.floats += bend_direction(c.skeleton, upper, mid, tip)
         return compile_procedural(

@@ -37,6 +37,12 @@ def read(source: Source, options: LoadOptions) -> Character:
     except (FormatError, msgspec.MsgspecError) as error:
         raise FormatError(f"the FBX reader gave no whole answer: {error}", path=source.path) from None
     character = with_images(character, notes, source)
+    if "caches" in container.metadata:
+        from marrow.io.fbx.caches import CacheNotes, with_caches
+
+        cached = msgspec.json.decode(container.metadata["caches"], type=CacheNotes)
+        character = with_caches(character, cached, source)
+        bound_at = {i: m for i, m in bound_at.items() if i not in {note.mesh for note in cached.caches}}
     if not bound_at:
         return character
     from marrow.io.fbx.moved_skins import with_moved_skins

@@ -33,6 +33,8 @@ def answer(data: bytes, options: dict[str, Any]) -> bytes:
     materials = made.materials
     images = {"wanted": materials.wanted, "packed": materials.packed, "factors": materials.factors}
     notes = {"images": json.dumps(images), "bound_at": json.dumps(made.bound_at)}
+    if made.caches["caches"]:
+        notes["caches"] = json.dumps(made.caches)
     write_to(buffer, made.character, notes)
     return buffer.getvalue()
 

@@ -14,6 +14,7 @@ from marrow.io.fbx.geometry import Geometry, read_geometry
 from marrow.io.fbx.held import Held, learn_layout
 from marrow.io.fbx.materials import Materials
 from marrow.io.fbx.motion import read_clips
+from marrow.io.fbx.rotation_space import plain_rotation, turns_plainly
 from marrow.io.fbx.scene import bound_at, lower_levels, report_unread
 from marrow.io.fbx.skin import Morphs, matrix, read_skin
 from marrow.math import affine, quaternion
@@ -30,12 +31,14 @@ MAX_NODES, MAX_VERTICES = 200_000, 256_000_000
 @dataclass
 class Converted:
     """A character, and what is left for the parent to do: images to find or to make (`Materials`), skins that move
-    with their node (the mesh's number, and the node's matrix when it was bound; see `moved_skins`).
+    with their node (the mesh's number, and the node's matrix when it was bound; see `moved_skins`), geometry caches
+    (see `caches`).
     """
 
     character: Character
     materials: Materials
     bound_at: dict[int, list[list[float]]]
+    caches: dict[str, Any]
 
 
 def convert(data: bytes, scale: float | None, fps: float | None) -> Converted:
@@ -69,7 +72,7 @@ def convert(data: bytes, scale: float | None, fps: float | None) -> Converted:
     names, parents, rest, joint_of = _nodes(scene, report)
     materials, morphs = Materials(report), Morphs()
     hidden = lower_levels(scene, report)
-    meshes, shown_on = _meshes(scene, joint_of, materials, morphs, hidden, report)
+    meshes, shown_on, cached = _meshes(scene, joint_of, materials, morphs, hidden, report)
     rest = rest.replace(morphs=np.array(morphs.defaults, np.float32))
     skeleton = Skeleton(tuple(names), parents, rest, tuple(morphs.names))
     clips = read_clips(scene, skeleton, joint_of, morphs.channel_of, fps, report)
@@ -81,7 +84,14 @@ def convert(data: bytes, scale: float | None, fps: float | None) -> Converted:
         tuple(materials.images),
         report=report.build(),
     )
-    return Converted(character, materials, bound_at(scene, shown_on))
+    takes = [str(stack.name) for stack in scene.anim_stacks]
+    caches = {
+        "caches": cached,
+        "scale": float(scene.metadata.geometry_scale),
+        "fps": float(scene.settings.frames_per_second),
+        "take": takes[0] if takes else "",
+    }
+    return Converted(character, materials, bound_at(scene, shown_on), caches)
 
 
 def _nodes(scene: Held, report: ReportBuilder) -> tuple[list[str], Array, Pose, dict[int, int]]:
@@ -110,7 +120,10 @@ def _nodes(scene: Held, report: ReportBuilder) -> tuple[list[str], Array, Pose, 
                 # ufbx moves the scale to a helper node and forgets what it was about.
                 report.add("warning", f"node {node.name!r}", "scales about its origin, not its scaling pivot")
         t = node.local_transform
-        rows.append((*t.translation, *t.rotation, *t.scale))
+        place, turn = t.translation, t.rotation
+        if turns_plainly(node):
+            place, turn = plain_rotation(node, float(scene.metadata.geometry_scale))
+        rows.append((*place, *turn, *t.scale))
     table = np.array(rows, np.float64).reshape(-1, 10)
     broken = ~np.isfinite(table).all(1)
     if broken.any():
@@ -142,11 +155,12 @@ def _meshes(
     morphs: Morphs,
     hidden: set[int],
     report: ReportBuilder,
-) -> tuple[list[Mesh], list[Held]]:
-    """A mesh for every node that shows one, in the order of the nodes, and those nodes."""
+) -> tuple[list[Mesh], list[Held], list[dict[str, Any]]]:
+    """A mesh for every node that shows one, in the order of the nodes; those nodes; what caches there are of them."""
     geometries: dict[int, Geometry | None] = {}
     found: list[Mesh] = []
     nodes: list[Held] = []
+    caches: list[dict[str, Any]] = []
     total = 0
     for node in scene.nodes:
         mesh, joint = node.mesh, joint_of.get(node.typed_id)
@@ -166,12 +180,25 @@ def _meshes(
             raise ResourceLimitError(
                 f"shows more than the {MAX_VERTICES} vertices marrow reads, over all its nodes"
             )
-        if len(mesh.cache_deformers):
-            report.add("dropped", place, "its geometry cache was left out; it moves by skin and morphs alone")
+        deformers = [d for d in mesh.cache_deformers if not str(d.channel).endswith("_normals")]
+        for deformer in deformers[:1]:
+            caches.append(_cache(deformer, len(found), mesh, geometry))
         made = _mesh(node, mesh, joint, name, geometry, joint_of, materials, morphs, report)
         found.append(made.replace(visible=False) if node.typed_id in hidden else made)
         nodes.append(node)
-    return found, nodes
+    return found, nodes, caches
+
+
+def _cache(deformer: Held, number: int, mesh: Held, geometry: Geometry) -> dict[str, Any]:
+    file = deformer.file
+    paths = [] if file is None else [file.relative_filename, file.filename, file.absolute_filename]
+    return {
+        "mesh": number,
+        "paths": [str(path) for path in dict.fromkeys(paths) if path],
+        "channel": str(deformer.channel),
+        "control": geometry.control.tolist(),
+        "points": int(mesh.num_vertices),
+    }
 
 
 def _mesh(

@@ -12,13 +12,15 @@ import numpy as np
 import ufbx
 from numpy.typing import NDArray
 
+from marrow.animation.visibility import VISIBILITY
 from marrow.io.clips import free_name
 from marrow.io.fbx.extrapolation import curves_of, running_on, sampled_node, sampled_value
 from marrow.io.fbx.held import Held
 from marrow.io.fbx.keys import NO_KEYS, Keys, cut, read_keys, rising
+from marrow.io.fbx.rotation_space import plain_rotation_keys, turns_plainly
 from marrow.io.fbx.unkeyed import read_unkeyed, swung
 from marrow.math import quaternion
-from marrow.model import Clip, Skeleton, Track
+from marrow.model import Clip, Curve, Skeleton, Track
 from marrow.model.clip import Path
 from marrow.report import ReportBuilder
 
@@ -40,6 +42,7 @@ TRANSFORMS = {
     "PreRotation",
     "PostRotation",
 }
+SHOWN = "Visibility"
 # Between keys of a bent curve the baked motion is straight; at this many samples per frame the difference is
 # gone.
 _SAMPLES_PER_FRAME = 4
@@ -66,39 +69,26 @@ def read_clips(
         name = stack.name or f"clip_{i}"
         place = f"animation {name!r}"
         curves = curves_of(stack)
-        moved = [p for p, _ in curves if p.element.element_id in nodes and p.prop_name in TRANSFORMS]
+        kept = (*TRANSFORMS, SHOWN)
+        moved = [p for p, _ in curves if p.element.element_id in nodes and p.prop_name in kept]
         if not moved and not any((p.element.element_id, p.prop_name) in channel_of for p, _ in curves):
             # Exporters write an empty take for nothing.
             if len(curves):
                 report.add("dropped", place, "it moves no joint and no morph; left out")
             continue
-        _report_others(curves, nodes, place, report)
-        tracks, duration = _read_stack(
-            scene, stack, curves, skeleton, joint_of, channel_of, max(MIN_RATE, rate), fps
+        clip = _read_stack(
+            name, scene, stack, curves, skeleton, joint_of, channel_of, max(MIN_RATE, rate), fps
         )
         unique = free_name(name, taken)
         if unique != name:
             report.add("repaired", place, f"another clip has this name; this one is called {unique!r}")
         taken.add(unique)
-        clips.append(Clip(unique, skeleton, tracks, duration, rate=fps or rate))  # type: ignore[arg-type]
+        clips.append(clip.replace(name=unique, rate=fps or rate))
     return clips
 
 
-def _report_others(
-    curves: list[tuple[Held, Held]], nodes: set[int], place: str, report: ReportBuilder
-) -> None:
-    """A line for what moves and is not kept."""
-    seen: dict[str, int] = {}
-    for prop, curve in curves:
-        if float(curve.min_value) == float(curve.max_value):
-            continue
-        if prop.prop_name == "Visibility" and prop.element.element_id in nodes:
-            seen["visibility"] = seen.get("visibility", 0) + 1
-    for what, count in seen.items():
-        report.add("dropped", place, f"the {what} of {count} nodes changes over time, which is not kept")
-
-
 def _read_stack(
+    name: str,
     scene: Held,
     stack: Held,
     curves: list[tuple[Held, Held]],
@@ -107,7 +97,7 @@ def _read_stack(
     channel_of: Channels,
     rate: float,
     fps: float | None,
-) -> tuple[list[Track], float]:
+) -> Clip:
     anim = stack.anim
     options = {
         "resample_rate": max(rate, fps or 0) * _SAMPLES_PER_FRAME,
@@ -123,6 +113,7 @@ def _read_stack(
     begin, end, running = _span(stack, curves)
     found: list[tuple[int, Path, Keys]] = []
     beyond = {node.typed_id: node for node in scene.nodes if node.element_id in running} if running else {}
+    plain = {node.typed_id: node for node in scene.nodes if turns_plainly(node)}
     for number, node in beyond.items():
         if number in joint_of:
             keys = sampled_node(anim, node, begin, end, options["resample_rate"])
@@ -138,6 +129,8 @@ def _read_stack(
             "rotation": read_keys(node.rotation_keys, 4),
             "scale": read_keys(node.scale_keys, 3),
         }
+        if node.typed_id in plain:
+            keys["rotation"] = plain_rotation_keys(plain[node.typed_id], curves, keys["rotation"])
         for path in unkeyed.still.get(node.typed_id, ()):
             keys[path] = NO_KEYS
         if node.typed_id in unkeyed.swinging:
@@ -163,7 +156,27 @@ def _read_stack(
         track = _track(target, path, cut(whole, begin, end, path == "rotation", fps), skeleton)
         if track is not None:
             tracks.append(track)
-    return tracks, float(np.float32(end - begin))
+    shown = _visibility(scene, baked, skeleton, joint_of, begin, end)
+    duration = float(np.float32(end - begin))
+    return Clip(name, skeleton, tracks, duration, start=begin, curves=shown)  # type: ignore[arg-type]
+
+
+def _visibility(
+    scene: Held, baked: Held, skeleton: Skeleton, joint_of: dict[int, int], begin: float, end: float
+) -> tuple[Curve, ...]:
+    """A curve for every node that is shown and hidden over time."""
+    joints = {n.element_id: joint_of[n.typed_id] for n in scene.nodes if n.typed_id in joint_of}
+    found: dict[str, Curve] = {}
+    for element in baked.elements:
+        for prop in element.props:
+            if prop.name != SHOWN or element.element_id not in joints:
+                continue
+            keys = cut(read_keys(prop.keys, 3), begin, end, False, None)
+            values = keys.values[:, 0] if len(keys.times) else np.zeros(0)
+            if len(values) and (values != values[0]).any():
+                name = VISIBILITY + skeleton.names[joints[element.element_id]]
+                found.setdefault(name, Curve(name, keys.times, values))
+    return tuple(found.values())
 
 
 def _span(stack: Held, curves: list[tuple[Held, Held]]) -> tuple[float, float, set[int]]:

@@ -80,7 +80,7 @@ class _Joints:
             old.rest.morphs,
         )
         parents = np.concatenate([old.parents, [n for n, _, _ in self._added]]).astype(np.int32)
-        return Skeleton((*old.names, *names), parents, rest, old.morph_names, old.sockets)
+        return Skeleton((*old.names, *names), parents, rest, old.morph_names, old.sockets, old.humanoid)
 
     def clip(self, clip: Clip, new: Skeleton) -> Clip:
         """The clip with tracks for the added joints: where the joints they follow go."""
@@ -94,7 +94,7 @@ class _Joints:
                 r[1:] *= flips[:, None]
                 for path, values in (("translation", t), ("rotation", r), ("scale", s)):
                     tracks.append(Track(len(self._old) + k, path, times, values))  # type: ignore[arg-type]
-        return Clip(clip.name, new, tracks, clip.duration, clip.events, clip.rate, clip.additive)  # type: ignore[arg-type]
+        return clip.replace(skeleton=new, tracks=tuple(tracks))
 
     def _moments(self, clip: Clip) -> Array:
         """The keys of all joints that are followed, and moments between them: a product of turns bends."""

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from marrow.errors import ValidationError
 from marrow.io.gltf import notes
 from marrow.io.gltf.context import Context
+from marrow.io.gltf.extensions import PointerChannel
 from marrow.io.gltf.geometry import Channels
 from marrow.io.gltf.naming import Names
 from marrow.io.gltf.notes import ClipNotes
+from marrow.io.gltf.pointers import pointer_curves
 from marrow.io.gltf.scene import UNIT_TOLERANCE, Tree
 from marrow.io.gltf.schema import Animation, Sampler
 from marrow.math import quaternion
@@ -53,7 +55,13 @@ class _Rows:
             self.values.append(values)
 
 
-def read_clips(ctx: Context, tree: Tree, channels: Channels, skeleton: Skeleton) -> list[Clip]:
+def read_clips(
+    ctx: Context,
+    tree: Tree,
+    channels: Channels,
+    skeleton: Skeleton,
+    pointers: dict[int, list[PointerChannel]],
+) -> list[Clip]:
     """The clips of a file, in order; animations that move nothing are left out and reported."""
     reader = _Reader(ctx, tree, channels)
     names, clips = Names(), []
@@ -62,7 +70,8 @@ def read_clips(ctx: Context, tree: Tree, channels: Channels, skeleton: Skeleton)
         noted = notes.read(animation.extras, ClipNotes, ctx.report, place)
         tracks = reader.tracks(animation, noted, place)
         wanted = animation.name or f"clip_{i}"
-        if not len(tracks) and not noted.still:
+        pointed = pointer_curves(ctx, tree, animation, pointers[i]) if i in pointers else []
+        if not len(tracks) and not noted.still and not pointed:
             ctx.report.add("dropped", wanted, "the animation moves nothing")
             continue
         name = names.claim(wanted)
@@ -77,8 +86,11 @@ def read_clips(ctx: Context, tree: Tree, channels: Channels, skeleton: Skeleton)
             additive=noted.additive,
             start=noted.start,
         )
-        events, curves = _events_inside(clip, noted, ctx), _curves(clip, noted, ctx)
-        clips.append(clip.replace(events=events, curves=curves))
+        curves = {c.name: c for c in pointed} | {c.name: c for c in _curves(clip, noted, ctx)}
+        last = max((float(c.times[-1]) for c in curves.values()), default=0.0)
+        if noted.duration is None and not noted.still and last > clip.duration:
+            clip = clip.replace(duration=last)
+        clips.append(clip.replace(events=_events_inside(clip, noted, ctx), curves=tuple(curves.values())))
     return clips
 
 

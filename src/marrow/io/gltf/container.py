@@ -29,11 +29,18 @@ SUPPORTED = {
     "KHR_materials_emissive_strength",
     "KHR_materials_pbrSpecularGlossiness",
     "KHR_materials_unlit",
+    "KHR_materials_variants",
     "KHR_mesh_quantization",
     "KHR_meshopt_compression",
     "KHR_node_visibility",
     "KHR_texture_basisu",
     "KHR_texture_transform",
+    "VRM",
+    "VRMC_node_constraint",
+    "VRMC_springBone",
+    "VRMC_springBone_extended_collider",
+    "VRMC_vrm",
+    "VRMC_vrm_animation",
 }
 # Mending numbers one by one is slow, and only small exporters need it.
 MAX_LOOSE_VALUES = 200_000

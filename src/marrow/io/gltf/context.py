@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from msgspec import DecodeError, Raw, Struct, json
@@ -22,7 +22,7 @@ S = TypeVar("S", bound=Struct)
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One file being read. `scale` multiplies every length in it."""
+    """One file being read. `scale` multiplies every length in it; `variants` are the names of its material variants."""
 
     document: Document
     accessors: Accessors
@@ -30,6 +30,7 @@ class Context:
     report: ReportBuilder
     budget: Budget
     scale: float
+    variants: list[str] = field(default_factory=list)
 
     def refuse(self, message: str, place: str) -> FormatError:
         return FormatError(message, path=self.source.path, place=place)

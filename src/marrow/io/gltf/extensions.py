@@ -1,14 +1,15 @@
 """Extensions that say in other words what plain glTF can say: the document is rewritten before it is read.
 
 - `EXT_mesh_gpu_instancing`: a mesh drawn many times becomes as many nodes below its own.
-- `KHR_animation_pointer`: channels that point at a node's transform or weights become plain channels.
+- `KHR_animation_pointer`: channels that point at a node's transform or weights become plain channels; the others are set
+  apart (`pointers.py` reads them).
 - `KHR_node_visibility`: which nodes are hidden, with all that is below them.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,13 @@ from numpy.typing import NDArray
 
 from marrow.io.gltf import limits
 from marrow.io.gltf.context import Context
-from marrow.io.gltf.schema import Node
+from marrow.io.gltf.schema import Channel, Node, Target
 
-__all__ = ["hidden_nodes", "rewrite"]
+__all__ = ["PointerChannel", "hidden_nodes", "rewrite"]
 
 Array = NDArray[Any]
 INSTANCING, POINTER, VISIBILITY = "EXT_mesh_gpu_instancing", "KHR_animation_pointer", "KHR_node_visibility"
-_PLAIN = re.compile(r"/nodes/(\d{1,9})/(translation|rotation|scale|weights)")
+_PLAIN = re.compile(r"/(nodes|meshes)/(\d{1,9})/(translation|rotation|scale|weights)")
 
 
 class _Instancing(Struct, gc=False):
@@ -38,14 +39,21 @@ class _Visibility(Struct, gc=False):
     visible: bool = True
 
 
-def rewrite(ctx: Context) -> None:
-    """The document in plain words."""
+@dataclass(frozen=True, slots=True)
+class PointerChannel:
+    """A channel of an animation that animates what `pointer` points at."""
+
+    pointer: str
+    sampler: int
+
+
+def rewrite(ctx: Context) -> dict[int, list[PointerChannel]]:
+    """Puts the document in plain words; what animations point at beside nodes, by animation."""
     used = {*ctx.document.extensionsUsed, *ctx.document.extensionsRequired}
     if INSTANCING in used:
         for index in range(len(ctx.document.nodes)):
             _instances(ctx, index)
-    if POINTER in used:
-        _pointers(ctx)
+    return _pointers(ctx) if POINTER in used else {}
 
 
 def _instances(ctx: Context, index: int) -> None:
@@ -83,23 +91,28 @@ def _instances(ctx: Context, index: int) -> None:
     ctx.report.add("info", place, f"its {count} instances became nodes of their own")
 
 
-def _pointers(ctx: Context) -> None:
-    other: Counter[str] = Counter()
+def _pointers(ctx: Context) -> dict[int, list[PointerChannel]]:
+    apart: dict[int, list[PointerChannel]] = {}
     for a, animation in enumerate(ctx.document.animations):
-        kept = []
+        kept: list[Channel] = []
         for channel in animation.channels:
             target = channel.target
             found = ctx.extension(target.extensions, POINTER, _Pointer, f"animations[{a}]")
             if target.path == "pointer" and found is not None:
                 plain = _PLAIN.fullmatch(found.pointer)
-                if plain is None:
-                    other["/".join(w for w in found.pointer.split("/")[1:] if not w.isdigit())[:80]] += 1
+                if plain is None or (plain[1] == "meshes" and plain[3] != "weights"):
+                    apart.setdefault(a, []).append(PointerChannel(found.pointer, channel.sampler))
                     continue
-                target.node, target.path = int(plain[1]), plain[2]
+                if plain[1] == "meshes":
+                    # The weights of a mesh are those of all nodes that show it.
+                    shown = [n for n, node in enumerate(ctx.document.nodes) if node.mesh == int(plain[2])]
+                    limits.limit(len(kept) + len(shown), limits.MAX_CHANNELS, "channels", ctx.source.path)
+                    kept += [Channel(channel.sampler, Target("weights", n)) for n in shown]
+                    continue
+                target.node, target.path = int(plain[2]), plain[3]
             kept.append(channel)
         animation.channels = kept
-    for what, count in other.items():
-        ctx.report.add("dropped", "animations", f"{count} channels animate {what}, which is not kept")
+    return apart
 
 
 def hidden_nodes(ctx: Context) -> set[int]:

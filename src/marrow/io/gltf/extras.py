@@ -17,7 +17,7 @@ from marrow.io.gltf.context import Context
 from marrow.io.gltf.scene import Tree
 from marrow.io.gltf.schema import NOTHING
 
-__all__ = ["read_extras", "with_extras"]
+__all__ = ["check_depth", "read_extras", "with_extras"]
 
 MAX_BYTES = 16 << 20
 MAX_DEPTH = 32
@@ -70,7 +70,7 @@ class _Reader:
             if self._left < 0:
                 raise ValueError(f"there are more than {MAX_BYTES >> 20} MiB of them")
             value = msgspec.json.decode(data)
-            _check_depth(value, MAX_DEPTH)
+            check_depth(value)
         except (msgspec.MsgspecError, RecursionError, ValueError) as error:
             self._ctx.report.add("dropped", "extras", f"some could not be kept: {error}")
             return None
@@ -79,11 +79,12 @@ class _Reader:
         return value if value not in ({}, None) else None
 
 
-def _check_depth(value: Any, left: int) -> None:
+def check_depth(value: Any, left: int = MAX_DEPTH) -> None:
+    """Refuses data that is nested deeper than anybody needs."""
     if left < 0:
         raise ValueError(f"they are nested more than {MAX_DEPTH} deep")
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        _check_depth(inner, left - 1)
+        check_depth(inner, left - 1)
 
 
 def with_extras(item: dict[str, Any], extras: dict[str, Any], kind: str, name: str) -> None:

@@ -25,12 +25,15 @@ from marrow.io.gltf.primitives import Delta, Vertices, finite, read_triangles, r
 from marrow.io.gltf.scene import Tree
 from marrow.io.gltf.schema import MeshDef, MeshExtras
 from marrow.io.gltf.skins import Skins, Weighting, settle_weights
+from marrow.io.gltf.variants import read_mappings
 from marrow.model import Mesh, MorphTarget, Section
 from marrow.model._validate import owned, set_fields
 
 __all__ = ["Channels", "read_channels", "read_meshes"]
 
 Array = NDArray[Any]
+# The material of a section, its name, and its materials by variant.
+_Drawn = tuple[int | None, str, tuple[int | None, ...]]
 _extras_decoder = msgspec.json.Decoder(MeshExtras)
 
 
@@ -202,7 +205,7 @@ def _read_parts(ctx: Context, index: int, node_name: str | None) -> list[_Part]:
         p.attributes == mesh.primitives[0].attributes and p.targets == mesh.primitives[0].targets
         for p in mesh.primitives
     )
-    blocks: list[tuple[Vertices, Array, tuple[int | None, str]]] = []
+    blocks: list[tuple[Vertices, Array, _Drawn]] = []
     for i, primitive in enumerate(mesh.primitives):
         where = f"{place}.primitives[{i}]"
         if primitive.material is not None:
@@ -219,7 +222,8 @@ def _read_parts(ctx: Context, index: int, node_name: str | None) -> list[_Part]:
             ctx.budget.charge(len(vertices.positions) * 12 + len(triangles) * 120, where)
             vertices.normals = smooth_normals(vertices.positions, triangles)
         title = notes.read(primitive.extras, PrimitiveNotes, ctx.report, where).name
-        blocks.append((vertices, triangles, (primitive.material, title)))
+        variants = read_mappings(ctx, primitive, where)
+        blocks.append((vertices, triangles, (primitive.material, title, variants)))
     if shared:
         runs = [blocks] if blocks else []
     else:
@@ -232,7 +236,7 @@ def _read_parts(ctx: Context, index: int, node_name: str | None) -> list[_Part]:
 
 def _gather(
     ctx: Context,
-    run: list[tuple[Vertices, Array, tuple[int | None, str]]],
+    run: list[tuple[Vertices, Array, _Drawn]],
     name: str,
     noted: MeshNotes,
     shared: bool,
@@ -248,9 +252,9 @@ def _gather(
     vertices.uvs = [finite(ctx, uv, name, "texture coordinates") for uv in vertices.uvs]
     starts = np.cumsum([0] + [0 if shared else len(v.positions) for v, _, _ in run]).tolist()
     pieces, sections, first = [], [], 0
-    for start, (_, triangles, (material, title)) in zip(starts, run):
+    for start, (_, triangles, drawn) in zip(starts, run):
         pieces.append(triangles + np.uint32(start) if start else triangles)
-        sections.append(Section(first, len(triangles), material, title))
+        sections.append(Section(first, len(triangles), *drawn))
         first += len(triangles)
     ctx.budget.charge(first * 12, place)
     joined = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)

@@ -75,12 +75,13 @@ class PrimitiveNotes(Struct, gc=False, omit_defaults=True):
 
 class SceneNotes(Struct, gc=False, omit_defaults=True):
     """The character's `name`; its `joints` as node indices where they are not in depth-first order; the morph
-    channels and their rest weights where nodes and targets do not say them."""
+    channels and their rest weights where nodes and targets do not say them; the bones of its body where it is no VRM."""
 
     name: str | None = None
     joints: list[int] | None = None
     morphs: list[str] | None = None
     rest: list[float] | None = None
+    humanoid: dict[str, int] | None = None
 
 
 class ClipNotes(Struct, gc=False, omit_defaults=True):

@@ -14,9 +14,14 @@ from marrow.io.gltf.extensions import rewrite
 from marrow.io.gltf.extras import read_extras
 from marrow.io.gltf.geometry import read_channels, read_meshes
 from marrow.io.gltf.materials import read_images, read_materials
-from marrow.io.gltf.scene import read_sockets, read_tree, rest_transforms
+from marrow.io.gltf.scene import Tree, read_sockets, read_tree, rest_transforms
 from marrow.io.gltf.schema import Document
+from marrow.io.gltf.variants import read_variants
+from marrow.io.gltf.vrm import Reader as VrmReader
+from marrow.io.gltf.vrm import read_vrm
+from marrow.io.gltf.vrma import read_vrma
 from marrow.io.source import LoadOptions, Source
+from marrow.io.vrm_space import turned
 from marrow.model import Character, Pose, Skeleton
 from marrow.report import ReportBuilder
 
@@ -59,25 +64,44 @@ def _read(source: Source, options: LoadOptions) -> Character:
     budget = limits.Budget(source.path)
     accessors = Accessors(document, chunk, source, budget)
     ctx = Context(document, accessors, source, report, budget, options.scale or 1.0)
-    rewrite(ctx)
+    pointers = rewrite(ctx)
+    read_variants(ctx)
     tree = read_tree(ctx)
     channels = read_channels(ctx, tree)
+    vrm = read_vrm(ctx, tree, channels)
+    motion = read_vrma(ctx, VrmReader(ctx, tree, channels))
     skeleton = Skeleton(
         tree.names(ctx),
         np.array(tree.parents, np.int32),
         Pose(*rest_transforms(ctx, tree), np.array(channels.rest, np.float32)),
         tuple(channels.names),
         read_sockets(ctx, tree),
+        _noted_bones(ctx, tree) or (motion.humanoid if motion is not None else vrm.humanoid),
     )
     images = read_images(ctx)
     noted_name = tree.scene_notes.name
-    return Character(
+    clips = read_clips(ctx, tree, channels, skeleton, pointers)
+    if vrm.faces_back:
+        report.add("info", "VRM", "it is VRM 0.x and faces -Z; it was turned to face +Z")
+    character = Character(
         skeleton,
         read_meshes(ctx, tree, channels),
-        read_clips(ctx, tree, channels, skeleton),  # type: ignore[arg-type]
+        clips if motion is None else [motion.clip(clip) for clip in clips],  # type: ignore[arg-type]
         read_materials(ctx, images),
         images,
         name=source.path.stem if noted_name is None else noted_name,
         extras=read_extras(ctx, tree),
         report=report.build(),
+        variants=tuple(ctx.variants),
+        vrm=turned(vrm.data, np.eye(3), ctx.scale) if ctx.scale != 1 else vrm.data,
     )
+    return character.converted(up="y", forward="-z") if vrm.faces_back else character
+
+
+def _noted_bones(ctx: Context, tree: Tree) -> dict[str, int]:
+    """The bones of a body that is no VRM avatar, as marrow noted them."""
+    found = tree.scene_notes.humanoid or {}
+    fits = len(set(found.values())) == len(found) and all(0 <= j < len(tree.nodes) for j in found.values())
+    if not fits:
+        ctx.report.add("dropped", "scenes", "marrow's note on the bones of the body does not fit the nodes")
+    return found if fits else {}

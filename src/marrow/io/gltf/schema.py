@@ -284,3 +284,4 @@ class Document(Struct, gc=False):
     accessors: list[Accessor] = []
     bufferViews: list[BufferView] = []
     buffers: list[Buffer] = []
+    extensions: Extensions | None = None

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from marrow.io.gltf.builder import Builder
 from marrow.io.gltf.curves import CUBIC, STEP, Curve, through_in_betweens, together
 from marrow.io.gltf.notes import ClipNotes, to_extras
+from marrow.io.gltf.pointers import write_pointers
 from marrow.math import quaternion
 from marrow.model import Clip, Mesh, MorphTarget, Skeleton, Track
 from marrow.model.clip import INTERPOLATIONS
@@ -60,6 +61,7 @@ def write_clip(builder: Builder, clip: Clip, morph_nodes: Sequence[MorphNode]) -
             "their tracks are not in the file",
             stacklevel=5,
         )
+    write_pointers(builder, clip, animation, place)
     still = not animation["channels"]
     if still:
         # An animation without channels is not valid: hold the first joint where it rests.

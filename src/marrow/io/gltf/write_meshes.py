@@ -12,6 +12,7 @@ from marrow.io.gltf.builder import ARRAY_BUFFER, ELEMENT_ARRAY_BUFFER, Builder
 from marrow.io.gltf.notes import MeshNotes, PrimitiveNotes, to_extras
 from marrow.io.gltf.primitives import DUAL_QUATERNION_WEIGHT, POINTS
 from marrow.io.gltf.skins import EXACT_SUM
+from marrow.io.gltf.variants import VARIANTS, write_mappings
 from marrow.math import affine
 from marrow.model import Material, Mesh, MorphTarget, Section, normalize_weights
 
@@ -190,6 +191,9 @@ def _primitive(
         out["indices"] = builder.accessor(indices[:, None], place, target=ELEMENT_ARRAY_BUFFER)
         if section.material is not None:
             out["material"] = section.material
+        mappings = write_mappings(section)
+        if mappings:
+            out["extensions"] = {builder.extension(VARIANTS): mappings}
         extras = to_extras(PrimitiveNotes(section.name))
         if extras:
             out["extras"] = extras

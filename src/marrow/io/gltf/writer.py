@@ -1,4 +1,4 @@
-"""A `Character` to `.glb` or `.gltf`.
+"""A `Character` to `.glb`, `.gltf` or `.vrm`.
 
 The file is plain glTF 2.0 that any viewer shows; what glTF has no words for (sockets, events, channels that
 drive several targets, ...) goes into `extras` under `marrow`, so that reading it back gives the character
@@ -24,9 +24,11 @@ from marrow.io.gltf.container import BIN_CHUNK, JSON_CHUNK, MAGIC
 from marrow.io.gltf.extras import with_extras
 from marrow.io.gltf.naming import Names, target_names
 from marrow.io.gltf.notes import NodeNotes, SceneNotes, SocketNote, to_extras
+from marrow.io.gltf.variants import VARIANTS
 from marrow.io.gltf.write_clips import MorphNode, target_rest, write_clip
 from marrow.io.gltf.write_materials import write_images, write_materials
 from marrow.io.gltf.write_meshes import is_plain, write_mesh
+from marrow.io.gltf.write_vrm import check_vrm, write_vrm
 from marrow.math import affine, quaternion
 from marrow.model import Character, Mesh, Skeleton
 
@@ -43,6 +45,8 @@ def write(character: Character, path: Path, *, compress: bool = False) -> None:
     """
     path = Path(path)
     builder = Builder(path)
+    if path.suffix.lower() == ".vrm":
+        check_vrm(builder, character)
     document = _document(builder, character, compress)
     if path.suffix.lower() == ".gltf":
         _save_gltf(builder, document, path)
@@ -107,9 +111,19 @@ def _document(builder: Builder, character: Character, compress: bool) -> dict[st
     for clip in character.clips.values():
         write_clip(builder, clip, scene.morph_nodes)
     _put_extras(builder, character)
+    whole: dict[str, Any] = {}
+    if character.vrm and character.skeleton.humanoid:
+        before = len(builder.objects["nodes"])
+        whole = write_vrm(builder, character, scene.morph_nodes, scene.places, images)
+        order = scene.definition.get("extras", {}).get("marrow", {}).get("joints")
+        if order is not None:  # the ends of springs are joints too, to whoever reads the file
+            order.extend(range(before, len(builder.objects["nodes"])))
     document: dict[str, Any] = {
         "asset": {"version": "2.0", "generator": f"marrow {__version__}"} | _asset(character)
     }
+    if character.variants:
+        names = [{"name": name} for name in character.variants]
+        whole[builder.extension(VARIANTS)] = {"variants": names}
     if compress:
         from marrow.io.gltf.compression import compress as packed
 
@@ -118,6 +132,8 @@ def _document(builder: Builder, character: Character, compress: bool) -> dict[st
         document["extensionsUsed"] = sorted(builder.extensions_used)
     if builder.extensions_required:
         document["extensionsRequired"] = sorted(builder.extensions_required)
+    if whole:
+        document["extensions"] = whole
     document |= {"scene": 0, "scenes": [scene.definition]}
     return document | builder.objects
 
@@ -156,7 +172,7 @@ class _Scene:
         self._roots = list(character.skeleton.roots)
         self.morph_nodes: list[MorphNode] = []
         self._write_joints(character.skeleton)
-        places = [self._place_mesh(mesh, character) for mesh in character.meshes]
+        self.places = places = [self._place_mesh(mesh, character) for mesh in character.meshes]
         self._hide(character, places)
         self._wrap_roots()
         order = self._depth_first()
@@ -166,6 +182,8 @@ class _Scene:
         if joints != sorted(joints):
             scene_notes.joints = list(range(len(self._skeleton)))
         self._note_channels(order, scene_notes)
+        if self._skeleton.humanoid and not character.vrm:
+            scene_notes.humanoid = self._skeleton.humanoid
         for node, noted in zip(self._nodes, self._notes):
             extras = to_extras(noted)
             if extras:

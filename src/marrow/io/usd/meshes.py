@@ -22,11 +22,13 @@ MAX_INFLUENCES = 1024
 
 
 class MeshReader:
-    """Reads mesh prims one by one; collects the morph channels they ask for in `morph_names`."""
+    """Reads mesh prims one by one; collects the morph channels they ask for in `morph_names`, and the prims whose points
+    change over time in `moving`, with the point each vertex was made of."""
 
     def __init__(self, nodes: Nodes, materials: Materials, report: ReportBuilder) -> None:
         self.nodes, self.materials, self.report = nodes, materials, report
         self.morph_names: list[str] = []
+        self.moving: dict[str, Array] = {}
 
     def read(self, prim: Any, rig: Rig | None, skinning: Any) -> Mesh | None:
         """The mesh of a prim; None, with a line in the report, when it has no surface."""
@@ -40,6 +42,13 @@ class MeshReader:
         node = self.nodes.nearest(prim)
         influences = self._influences(prim, rig, skinning, polygons, node)
         targets = self._targets(rig, skinning, polygons, where) if rig is not None else ()
+        if UsdGeom.Mesh(prim).GetPointsAttr().GetNumTimeSamples() > 1:
+            if rig is not None and skinning is not None and (skinning.HasJointInfluences() or targets):
+                self.report.add(
+                    "dropped", where, "it has a skin and points that change over time: the first are kept"
+                )
+            else:
+                self.moving[where] = polygons.vertex_points
         image = UsdGeom.Imageable(prim)
         shown = image.ComputeVisibility() != UsdGeom.Tokens.invisible
         shown &= image.ComputePurpose() in (UsdGeom.Tokens.default_, UsdGeom.Tokens.render)

@@ -17,14 +17,16 @@ from numpy.typing import NDArray
 from marrow.errors import ResourceLimitError
 from marrow.io.usd.nodes import Nodes, Rig, column_affine
 from marrow.io.usd.stage import StageFacts
+from marrow.io.vertex_motion import VertexMotion
 from marrow.math import quaternion, transform
 from marrow.model import Track
 from marrow.report import ReportBuilder
 
-__all__ = ["animation_tracks", "prim_tracks", "unbound_animations"]
+__all__ = ["animation_tracks", "prim_tracks", "unbound_animations", "vertex_motion"]
 
 Array = NDArray[Any]
 MAX_KEYS = 20_000_000
+MAX_CACHE_BYTES = 1 << 30
 
 
 def prim_tracks(stage: Any, nodes: Nodes, facts: StageFacts, fps: float | None) -> list[Track]:
@@ -92,6 +94,38 @@ def animation_tracks(
                 )
             )
     return tracks
+
+
+def vertex_motion(
+    attribute: Any, vertex_points: Array, mesh: int, facts: StageFacts, nodes: Nodes, report: ReportBuilder
+) -> VertexMotion | None:
+    """The points of a mesh that change over time; None, with a line in the report, where they cannot be kept."""
+    where, count = str(attribute.GetPrim().GetPath()), int(vertex_points.max(initial=-1)) + 1
+    codes = key_codes(attribute.GetTimeSamples(), facts)
+    if len(codes) * len(vertex_points) * 12 > MAX_CACHE_BYTES:
+        raise ResourceLimitError(
+            f"has {len(codes)} samples of {len(vertex_points)} vertices, more than the {MAX_CACHE_BYTES >> 20} MiB marrow reads",
+            path=nodes.path,
+            place=where,
+        )
+    rows = []
+    for code in codes:
+        points = np.asarray(attribute.Get(code), np.float32).reshape(-1, 3)
+        if len(points) < count or not np.isfinite(points).all():
+            report.add(
+                "dropped",
+                where,
+                f"its points at {code:g} do not fit the mesh; those of the first time are kept",
+            )
+            return None
+        rows.append(points[vertex_points])
+    times = _seconds(codes, facts).astype(np.float64)
+    if facts.held:
+        # Each sample holds until just before the next.
+        just = np.nextafter(times[1:].astype(np.float32), np.float32(-np.inf)).astype(np.float64)
+        times = np.sort(np.concatenate([times, just]))
+        rows = [row for row in rows for _ in (0, 1)][:-1]
+    return VertexMotion(mesh, times, np.stack(rows)) if rows else None
 
 
 def unbound_animations(stage: Any, bound: set[str], rigs: Sequence[Rig]) -> list[tuple[Any, Rig]]:

@@ -60,8 +60,6 @@ class Polygons:
             )
         if not np.isfinite(points).all():
             raise FormatError("a point is not a finite number", path=path, place=where)
-        if mesh.GetPointsAttr().ValueMightBeTimeVarying():
-            report.add("dropped", where, "animated points (a cache) are not kept; the first frame is")
         if (
             str(mesh.GetSubdivisionSchemeAttr().Get()) != "none"
             and mesh.GetSubdivisionSchemeAttr().HasAuthoredValue()

@@ -10,9 +10,10 @@ from marrow.io.scaling import scaled
 from marrow.io.source import LoadOptions, Source
 from marrow.io.usd.materials import Materials
 from marrow.io.usd.meshes import MeshReader
-from marrow.io.usd.motion import animation_tracks, prim_tracks, unbound_animations
+from marrow.io.usd.motion import animation_tracks, prim_tracks, unbound_animations, vertex_motion
 from marrow.io.usd.nodes import Nodes, Rig
 from marrow.io.usd.stage import StageFacts, facts_of, opened
+from marrow.io.vertex_motion import with_vertex_motion
 from marrow.model import Character, Clip, Mesh, Skeleton, Track
 from marrow.report import ReportBuilder
 
@@ -70,6 +71,7 @@ def _character(
     materials = Materials(source, report)
     reader = MeshReader(nodes, materials, report)
     meshes: list[Mesh] = []
+    number_of: dict[str, int] = {}
     for prim in mesh_prims:
         skeleton_path, skinning = rig_of.get(str(prim.GetPath()), (None, None))
         if skeleton_path is None and UsdSkel.BindingAPI(prim).GetJointIndicesPrimvar().HasValue():
@@ -78,9 +80,12 @@ def _character(
             )
         mesh = reader.read(prim, rigs.get(skeleton_path) if skeleton_path else None, skinning)
         if mesh is not None:
+            number_of[str(prim.GetPath())] = len(meshes)
             meshes.append(mesh)
     skeleton = nodes.skeleton(reader.morph_names)
-    clips = _clips(stage, nodes, list(rigs.values()), skeleton, facts_of(stage), options.rate, report)
+    moving = {path: UsdGeom.Mesh(stage.GetPrimAtPath(path)).GetPointsAttr() for path in reader.moving}
+    facts = _settled(stage, nodes, list(rigs.values()), list(moving.values()), facts_of(stage))
+    clips = _clips(stage, nodes, list(rigs.values()), skeleton, facts, options.rate, report)
     character = Character(
         skeleton,
         tuple(meshes),
@@ -89,6 +94,12 @@ def _character(
         tuple(materials.images),
         name=source.path.stem,
     )
+    motions = []
+    for path, points in moving.items():
+        motion = vertex_motion(points, reader.moving[path], number_of[path], facts, nodes, report)
+        motions += [] if motion is None else [motion]
+    character = with_vertex_motion(character, motions)
+    report.extend(character.report)
     return character, unit
 
 
@@ -104,8 +115,6 @@ def _clips(
     """The stage's timeline, and one clip more for each animation that waits beside it."""
     bound = {str(r.animation.GetPath()): r.animation for r in rigs if r.animation}
     waiting = unbound_animations(stage, set(bound), rigs)
-    if facts.begin is None:
-        facts = _from_first_sample(stage, nodes, [*bound.values(), *(prim for prim, _ in waiting)], facts)
     timeline = prim_tracks(stage, nodes, facts, fps)
     for rig in rigs:
         if rig.animation:
@@ -127,12 +136,16 @@ def _clips(
     return list(clips.values())
 
 
-def _from_first_sample(stage: Any, nodes: Nodes, animations: list[Any], facts: StageFacts) -> StageFacts:
-    """Timing for a stage that does not say where it begins: at its first sample."""
+def _settled(stage: Any, nodes: Nodes, rigs: list[Rig], points: list[Any], facts: StageFacts) -> StageFacts:
+    """Timing; a stage that does not say where it begins does so at its first sample."""
     from pxr import UsdGeom, UsdSkel
 
-    first = []
-    for prim in animations:
+    if facts.begin is not None:
+        return facts
+    bound = {str(r.animation.GetPath()): r.animation for r in rigs if r.animation}
+    waiting = [prim for prim, _ in unbound_animations(stage, set(bound), rigs)]
+    first = [attribute.GetTimeSamples()[0] for attribute in points]
+    for prim in [*bound.values(), *waiting]:
         source = UsdSkel.Animation(prim)
         for attribute in (
             source.GetTranslationsAttr(),

@@ -14,11 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.kernels.operations.additive import ADD
-from marrow.kernels.operations.inertia import INERTIA, START_INERTIA
-from marrow.kernels.operations.limbs import LOOK, REACH
+from marrow.kernels.operations.inertia import INERTIA, INERTIA_PROFILE, START_INERTIA
+from marrow.kernels.operations.legs import LEGS
+from marrow.kernels.operations.limbs import LOOK, REACH, TURN
 from marrow.kernels.operations.memory import LOAD, STORE
+from marrow.kernels.operations.mirroring import MIRROR
 from marrow.kernels.operations.mixes import BLEND, LAYER, LAYER_CHANNELS, LAYER_MODEL
-from marrow.kernels.operations.record import OPERATION, Operation, PoseWork, ReferenceWorld, Rows
+from marrow.kernels.operations.model_additive import ADD_MODEL
+from marrow.kernels.operations.record import CONSTANTS, OPERATION, Operation, PoseWork, ReferenceWorld, Rows
 from marrow.kernels.operations.sums import ACCUMULATE, MERGE, SAMPLE, SCALE
 from marrow.kernels.pose_layout import PoseLayout
 from marrow.math import quaternion
@@ -36,7 +39,7 @@ __all__ = [
 
 OPERATIONS: tuple[Operation, ...] = (
     SAMPLE, ACCUMULATE, BLEND, LAYER, ADD, LAYER_CHANNELS, LAYER_MODEL, MERGE, SCALE, STORE, LOAD, START_INERTIA, INERTIA, REACH,
-    LOOK,
+    LOOK, MIRROR, TURN, LEGS, ADD_MODEL, INERTIA_PROFILE,
 )  # fmt: skip
 """All operations, by code."""
 RULE_COLUMNS = 4
@@ -45,8 +48,8 @@ assert [o.code for o in OPERATIONS] == list(range(len(OPERATIONS)))
 
 def rules(layout: PoseLayout, *, clips: int, masks: int, memory: int, ints: int) -> NDArray[Any]:
     """What each operation may name and needs, flat, four numbers each: the first argument too large, the poses it takes, how
-    many more poses there are after it, and whether it names a limb (1) or a chain (2), whose constants are looked at too. The
-    pose kernel holds every operation to these."""
+    many more poses there are after it, and which constants it names (1: a limb, 2: a chain... as in `CONSTANTS`; 0: none), which
+    are looked at too. The pose kernel holds every operation to these."""
     limits = {
         "none": 1 << 31,
         "clip": clips,
@@ -54,10 +57,9 @@ def rules(layout: PoseLayout, *, clips: int, masks: int, memory: int, ints: int)
         "channel masks": masks - 2,
         "pose memory": memory - layout.size + 1,
         "inertia memory": memory - layout.inertia_size + 1,
-        "limb": ints,
-        "chain": ints,
     }
-    named = {"limb": 1, "chain": 2}
+    limits |= dict.fromkeys(CONSTANTS, ints)
+    named = {name: k for k, name in enumerate(CONSTANTS, 1)}
     rows = [
         (max(limits[o.argument], 0), o.pops, o.pushes - o.pops, named.get(o.argument, 0)) for o in OPERATIONS
     ]

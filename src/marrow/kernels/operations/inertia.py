@@ -16,10 +16,13 @@ import numpy as np
 
 from marrow.kernels.language.lanes import block
 from marrow.kernels.operations.record import Array, Operation, ReferenceWorld, Rows, row_size
+from marrow.kernels.operations.spatial import has_memory
 from marrow.math import quaternion
 
-__all__ = ["INERTIA", "START_INERTIA"]
+__all__ = ["INERTIA", "INERTIA_PROFILE", "START_INERTIA", "sound_profile"]
 
+SHORTEST = 1e-6
+"""Seconds in which a difference dies out at once."""
 NONE = 1e-12
 """The square of a difference too small to have a direction."""
 
@@ -79,7 +82,6 @@ def emit_start_morphs(e: Any, m: Any, stack: Any, a0: Any, a1: Any, b0: Any, b1:
 def _left(e: Any, k: Any, time: Any, seconds: Any) -> Any:
     """How much is left of a difference after `time`: the quintic of Bollo that leaves with 1 and the rate `k`, and arrives
     with nothing."""
-    time, seconds = e.splat(time), e.splat(seconds)
     fast = (k * seconds).compare("<", -5.0)
     whole = e.select(fast, -5.0 / e.select(fast, k, e.splat(-1.0)), seconds)
     r = e.select(fast, e.splat(-5.0), k * seconds)
@@ -96,8 +98,17 @@ def _left(e: Any, k: Any, time: Any, seconds: Any) -> Any:
     return u + r * v + bend * w
 
 
-def emit_inertia(e: Any, i: Any, Jp: Any, stack: Any, top: Any, memory: Any, at: Any, half: Any, t: Any, w: Any) -> None:  # fmt: skip
+def _seconds(profiled: bool, e: Any, w: Any, masks: Any, at: Any) -> Any:
+    """How long 16 differences take to die out: all the same, or each its share of it, though never no time at all."""
+    if not profiled:
+        return e.splat(w)
+    seconds = e.splat(w) * e.load(masks, at)
+    return e.select(seconds.compare("<", SHORTEST), e.splat(SHORTEST), seconds)
+
+
+def emit_inertia(profiled: bool, e: Any, i: Any, Jp: Any, stack: Any, top: Any, memory: Any, at: Any, half: Any, t: Any, w: Any, masks: Any, mask: Any) -> None:  # fmt: skip
     """Adds what is left of the kept differences to 16 joints after `t` of `w` seconds."""
+    t, w = e.splat(t), _seconds(profiled, e, w, masks, e.plus(mask, i))
 
     def place(r: int) -> Any:
         return e.plus(top, e.row(i, r, Jp))
@@ -118,15 +129,17 @@ def emit_inertia(e: Any, i: Any, Jp: Any, stack: Any, top: Any, memory: Any, at:
         e.store(stack, place(3 + c), value)
 
 
-def emit_inertia_morphs(e: Any, m: Any, stack: Any, top: Any, memory: Any, kept: Any, half: Any, t: Any, w: Any) -> None:  # fmt: skip
+def emit_inertia_morphs(profiled: bool, e: Any, m: Any, stack: Any, top: Any, memory: Any, kept: Any, half: Any, t: Any, w: Any, masks: Any, mask: Any) -> None:  # fmt: skip
     """16 morph weights."""
+    t, w = e.splat(t), _seconds(profiled, e, w, masks, e.plus(mask, m))
     at, place = e.plus(kept, m), e.plus(top, m)
     share = _left(e, e.load(memory, e.plus(at, half)), t, w)
     e.store(stack, place, e.load(stack, place) + share * e.load(memory, at))
 
 
 start, start_morphs = block(emit_start), block(emit_start_morphs)
-apply, apply_morphs = block(emit_inertia), block(emit_inertia_morphs)
+apply, apply_morphs = block(emit_inertia, False), block(emit_inertia_morphs, False)
+apply_profile, apply_profile_morphs = block(emit_inertia, True), block(emit_inertia_morphs, True)
 
 
 def run_start(work, n, top, argument, time, weight):
@@ -140,10 +153,29 @@ def run_start(work, n, top, argument, time, weight):
 
 def run_inertia(work, n, top, argument, time, weight):
     half, kept = 9 * work.Jp + work.Mp, work.memory[n]
-    apply.each(0, work.lanes, 16, work.Jp, work.stack, top, kept, argument, half, time, weight)
+    apply.each(0, work.lanes, 16, work.Jp, work.stack, top, kept, argument, half, time, weight, work.masks, 0)
     apply_morphs.each(
-        10 * work.Jp, row_size(work), 16, work.stack, top, kept, argument - work.Jp, half, time, weight
+        10 * work.Jp, row_size(work), 16, work.stack, top, kept, argument - work.Jp, half, time, weight, work.masks, 0
+    )  # fmt: skip
+
+
+def sound_profile(work, n, at):
+    """Whether the constants at `at` name a kept difference and a mask."""
+    ints, size = work.ints, work.Jp + work.Mp
+    if at + 2 > len(ints) or ints[at + 1] < 0 or (ints[at + 1] + 1) * size > len(work.masks):
+        return False
+    return has_memory(work, n, ints[at], 2 * (9 * work.Jp + work.Mp))
+
+
+def run_inertia_profile(work, n, top, at, time, weight):
+    half, kept, first = 9 * work.Jp + work.Mp, work.memory[n], work.ints[at]
+    mask, end = work.ints[at + 1] * (work.Jp + work.Mp), 10 * work.Jp
+    apply_profile.each(
+        0, work.lanes, 16, work.Jp, work.stack, top, kept, first, half, time, weight, work.masks, mask
     )
+    apply_profile_morphs.each(
+        end, row_size(work), 16, work.stack, top, kept, first - work.Jp, half, time, weight, work.masks, mask - 9 * work.Jp
+    )  # fmt: skip
 
 
 # -- the specification --------------------------------------------------------------------------------------------
@@ -178,7 +210,7 @@ def reference_start(
     world.memory[argument] = (offsets, rates)
 
 
-def _reference_left(k: Array, time: float, seconds: float) -> Array:
+def _reference_left(k: Array, time: float, seconds: Any) -> Array:
     """Bollo's quintic, from the coefficients he gives, for a difference of size 1."""
     t1 = np.where(k * seconds < -5, -5 / np.where(k < 0, k, -1), seconds)
     a0 = np.maximum(0, (-8 * k * t1 - 20) / t1**2)
@@ -193,8 +225,22 @@ def reference_inertia(
     stack: list[Rows], world: ReferenceWorld, argument: int, time: float, weight: float
 ) -> None:
     """What is left of each difference after `time` of `weight` seconds."""
+    _add_left(stack, world.memory[argument], time, [weight] * 4)
+
+
+def reference_inertia_profile(
+    stack: list[Rows], world: ReferenceWorld, argument: int, time: float, weight: float
+) -> None:
+    """The same, with seconds of their own for each joint and morph."""
+    kept, mask = world.profiles[argument]
+    seconds = np.maximum(weight * np.asarray(world.masks[mask], np.float64), SHORTEST)
+    J = len(stack[-1][0])
+    _add_left(stack, world.memory[kept], time, [seconds[:J, None]] * 3 + [seconds[J:]])
+
+
+def _add_left(stack: list[Rows], kept: Any, time: float, seconds: list[Any]) -> None:
     top = stack[-1]
-    left = [x * _reference_left(k, time, weight) for x, k in zip(*world.memory[argument])]
+    left = [x * _reference_left(k, time, s) for x, k, s in zip(*kept, seconds)]
     r = left[1]
     squared = (r * r).sum(-1, keepdims=True)
     turn = np.concatenate([2 * r, 1 - squared], axis=-1) / (1 + squared)
@@ -208,4 +254,9 @@ START_INERTIA = Operation(
 INERTIA = Operation(
     "INERTIA", 12, "adds what is left of a kept difference after `time`", 1, 1, "inertia memory", "seconds since it began",
     "the seconds it takes to die out", run_inertia, reference_inertia, (apply, apply_morphs),
+)  # fmt: skip
+INERTIA_PROFILE = Operation(
+    "INERTIA_PROFILE", 19, "the same, with a share of the seconds for each joint and morph: a mask", 1, 1, "profile",
+    "seconds since it began", "the seconds it takes to die out at most", run_inertia_profile, reference_inertia_profile,
+    (apply_profile, apply_profile_morphs),
 )  # fmt: skip

@@ -1,12 +1,17 @@
-"""Operations that look at a pose and change it: a limb that reaches (`REACH`), joints that look (`LOOK`).
+"""Operations that look at a pose and change it: a limb that reaches (`REACH`), joints that look (`LOOK`) or turn (`TURN`).
 
-They work on the pose row on top of the stack; what they need of model space they compute along the chain of ancestors. Scale is
-taken into account for places, but not shear for directions.
+They work on the pose row on top of the stack; what they need of model space they compute along the chain of ancestors.
 
 Their constants lie in two flat arrays, from an offset on. A limb: integers upper, mid, tip, column of its vectors (target,
-pole), offset of its floats: least and most bend, stretch, keep rotation, has pole, the way a straight limb bends in the
-frame of its upper joint (3). A chain: count, column of its vector, offset of its floats, then the joints; floats: axis (3),
-limit, then the share of each joint.
+pole), offset of its floats, the joint in whose frame the vectors are (-1: model space); floats: least and most bend, stretch,
+keep rotation, has pole, the way a straight limb bends in the frame of its upper joint (3). A chain: integers count, column of
+its vector, offset of its floats, the joint in whose frame that is, where its memory begins (-1: it keeps nothing), column of
+the header, then the joints; floats: axis (3), limit, radians per second, then the share of each joint.
+
+What an operation keeps from one update to the next is written anew whenever a program runs, from what was kept the update
+before: so programs may run any number of times per update. The *header* of an instance, nine numbers of its vectors, says
+which update it is (a number that goes round), the seconds since the one before, and what leads from the model space of then to
+that of now (translation, rotation).
 """
 
 from __future__ import annotations
@@ -15,159 +20,69 @@ import math
 
 import numpy as np
 
-from marrow.kernels.language.elementary import atan2, cos, sin
+from marrow.kernels.language.elementary import atan2, cos
 from marrow.kernels.operations.record import Array, Limb, LookChain, Operation, ReferenceWorld, Rows
-from marrow.math import quaternion, transform
+from marrow.kernels.operations.spatial import (
+    about,
+    across,
+    conjugated,
+    crossed,
+    dotted,
+    frame_of,
+    frame_turn,
+    has_memory,
+    has_vectors,
+    length_of,
+    local_rotation,
+    minus,
+    model_frames,
+    model_place,
+    model_point,
+    model_rotation,
+    multiplied,
+    perpendicular,
+    put_rotation,
+    shortest_turn,
+    turn_to,
+    turned,
+    turned_towards,
+    unit,
+    unit_or,
+)
+from marrow.math import quaternion
 
-__all__ = ["LOOK", "REACH", "local_rotation", "multiplied", "sound_chain", "sound_limb"]
+__all__ = [
+    "HEADER",
+    "LOOK",
+    "LOOK_STATE",
+    "REACH",
+    "ROUND",
+    "TURN",
+    "reach",
+    "ready_states",
+    "solve_limb",
+    "sound_chain",
+    "sound_limb",
+]
 
-
-def multiplied(a, b):
-    return (
-        a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1],
-        a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0],
-        a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3],
-        a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2],
-    )
-
-
-def conjugated(q):
-    return (-q[0], -q[1], -q[2], q[3])
-
-
-def turned(q, v):
-    tx, ty, tz = (
-        2 * (q[1] * v[2] - q[2] * v[1]),
-        2 * (q[2] * v[0] - q[0] * v[2]),
-        2 * (q[0] * v[1] - q[1] * v[0]),
-    )
-    return (
-        v[0] + q[3] * tx + q[1] * tz - q[2] * ty,
-        v[1] + q[3] * ty + q[2] * tx - q[0] * tz,
-        v[2] + q[3] * tz + q[0] * ty - q[1] * tx,
-    )
-
-
-def crossed(a, b):
-    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
-
-
-def dotted(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-def minus(a, b):
-    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
-
-
-def length_of(a):
-    return math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
-
-
-def unit_or(a, spare):
-    """`a` at unit length; `spare` where it has none."""
-    size = length_of(a)
-    if size < 1e-9:
-        return spare
-    return (a[0] / size, a[1] / size, a[2] / size)
-
-
-def across(a, u):
-    """The part of `a` perpendicular to the unit vector `u`."""
-    s = dotted(a, u)
-    return (a[0] - s * u[0], a[1] - s * u[1], a[2] - s * u[2])
-
-
-def perpendicular(u):
-    """Some unit vector perpendicular to `u`."""
-    ax, ay, az = abs(u[0]), abs(u[1]), abs(u[2])
-    if ax <= ay and ax <= az:
-        return unit_or(crossed((1.0, 0.0, 0.0), u), (0.0, 1.0, 0.0))
-    if ay <= az:
-        return unit_or(crossed((0.0, 1.0, 0.0), u), (0.0, 0.0, 1.0))
-    return unit_or(crossed((0.0, 0.0, 1.0), u), (1.0, 0.0, 0.0))
-
-
-def shortest_turn(a, b, n):
-    """The shortest rotation from one unit vector to another; about `n` where they are opposite."""
-    w = 1.0 + dotted(a, b)
-    if w < 1e-7:
-        return (n[0], n[1], n[2], 0.0)
-    c = crossed(a, b)
-    size = math.sqrt(dotted(c, c) + w * w)
-    return (c[0] / size, c[1] / size, c[2] / size, w / size)
-
-
-def frame_turn(a, n, b, m):
-    """The rotation that brings the unit vectors `a` to `b` and `n` to `m`, where each pair is perpendicular."""
-    # The shortest turn from a to b, then about b what n still lacks.
-    swing = shortest_turn(a, b, n)
-    k = turned(swing, n)
-    sine, cosine = dotted(crossed(k, m), b), dotted(k, m)
-    half = 0.5 * atan2(sine, cosine)
-    s = sin(half)
-    return multiplied((s * b[0], s * b[1], s * b[2], cos(half)), swing)
-
-
-def local_rotation(rows, top, Jp, j):
-    x, y, z, w = (
-        rows[top + 3 * Jp + j], rows[top + 4 * Jp + j], rows[top + 5 * Jp + j], rows[top + 6 * Jp + j]
-    )  # fmt: skip
-    size = x * x + y * y + z * z + w * w
-    if size == 0.0:
-        return (0.0, 0.0, 0.0, 1.0)
-    s = 1.0 / math.sqrt(size)
-    return (x * s, y * s, z * s, w * s)
-
-
-def put_rotation(rows, top, Jp, j, q, weight):
-    """Turns a joint `weight` of the way to `q`."""
-    old = local_rotation(rows, top, Jp, j)
-    side = weight if old[0] * q[0] + old[1] * q[1] + old[2] * q[2] + old[3] * q[3] >= 0.0 else -weight
-    keep, at = 1.0 - weight, top + 3 * Jp + j
-    rows[at], rows[at + Jp] = keep * old[0] + side * q[0], keep * old[1] + side * q[1]
-    rows[at + 2 * Jp], rows[at + 3 * Jp] = keep * old[2] + side * q[2], keep * old[3] + side * q[3]
-
-
-def model_rotation(rows, top, Jp, parents, j):
-    """How a joint is turned in model space; the identity for no joint."""
-    q = (0.0, 0.0, 0.0, 1.0)
-    while j >= 0:
-        q = multiplied(local_rotation(rows, top, Jp, j), q)
-        j = parents[j]
-    return q
-
-
-def model_place(rows, top, Jp, parents, j):
-    """Where a joint is in model space."""
-    p = (0.0, 0.0, 0.0)
-    first = True
-    while j >= 0:
-        if not first:
-            p = (p[0] * rows[top + 7 * Jp + j], p[1] * rows[top + 8 * Jp + j], p[2] * rows[top + 9 * Jp + j])
-            p = turned(local_rotation(rows, top, Jp, j), p)
-        p = (p[0] + rows[top + j], p[1] + rows[top + Jp + j], p[2] + rows[top + 2 * Jp + j])
-        first = False
-        j = parents[j]
-    return p
-
-
-def has_vectors(work, n, column, count):
-    """Whether the instance has `count` numbers among its vectors from a column on."""
-    vectors = work.vectors
-    return n < len(vectors) and column >= 0 and column + count <= vectors.shape[1]
+HEADER = 9
+"""The numbers of an instance's header."""
+ROUND = 1 << 20
+"""The number of an update goes round here."""
+LOOK_STATE = 4
+"""What a chain keeps: whether it looks, and where."""
 
 
 def sound_limb(work, n, at):
     """Whether the constants at `at` are those of a limb that the character and the instance have."""
     ints, floats, J = work.ints, work.floats, len(work.parents)
-    if at + 5 > len(ints):
+    if at + 6 > len(ints):
         return False
     for k in range(3):
         if ints[at + k] < 0 or ints[at + k] >= J:
             return False
     f = ints[at + 4]
-    if f < 0 or f + 8 > len(floats):
+    if f < 0 or f + 8 > len(floats) or ints[at + 5] >= J:
         return False
     return has_vectors(work, n, ints[at + 3], 6 if floats[f + 4] != 0.0 else 3)
 
@@ -175,30 +90,36 @@ def sound_limb(work, n, at):
 def sound_chain(work, n, at):
     """The same for a chain."""
     ints, J = work.ints, len(work.parents)
-    if at + 3 > len(ints):
+    if at + 6 > len(ints):
         return False
     count, f = ints[at], ints[at + 2]
-    if count < 1 or at + 3 + count > len(ints) or f < 0 or f + 4 + count > len(work.floats):
+    if count < 1 or at + 6 + count > len(ints) or f < 0 or f + 5 + count > len(work.floats):
+        return False
+    if ints[at + 3] >= J:
+        return False
+    if ints[at + 4] >= 0 and not has_memory(work, n, ints[at + 4], 1 + 2 * LOOK_STATE):
+        return False
+    if ints[at + 4] >= 0 and not has_vectors(work, n, ints[at + 5], HEADER):
         return False
     for k in range(count):
-        if ints[at + 3 + k] < 0 or ints[at + 3 + k] >= J:
+        if ints[at + 6 + k] < 0 or ints[at + 6 + k] >= J:
             return False
     return has_vectors(work, n, ints[at + 1], 3)
 
 
-def run_reach(work, n, top, at, time, weight):
-    """Two-bone inverse kinematics on the pose at `top`."""
-    rows, Jp, parents, ints, floats, vectors = (
-        work.stack,
-        work.Jp,
-        work.parents,
-        work.ints,
-        work.floats,
-        work.vectors[n],
-    )
-    upper, mid, tip = ints[at], ints[at + 1], ints[at + 2]
-    v, f = ints[at + 3], ints[at + 4]
-    goal = (vectors[v], vectors[v + 1], vectors[v + 2])
+def ready_states(kept, at, size, stamp):
+    """Makes the state at `at` ready for update `stamp`: its number, what was kept before (`size` numbers, zeros where that was
+    not the update before), and room for what is kept now."""
+    if kept[at] != stamp:
+        gap = stamp - kept[at]
+        follows = gap == 1.0 or gap == 1.0 - ROUND
+        for k in range(size):
+            kept[at + 1 + k] = kept[at + 1 + size + k] if follows else 0.0
+        kept[at] = stamp
+
+
+def solve_limb(rows, top, Jp, parents, upper, mid, tip, goal, least, most, stretch, keep, spare, has_pole, pole, weight):  # fmt: skip
+    """Two-bone inverse kinematics on the pose at `top`; nothing where a bone has no length or the goal is none."""
     a = model_place(rows, top, Jp, parents, upper)
     b = model_place(rows, top, Jp, parents, mid)
     c = model_place(rows, top, Jp, parents, tip)
@@ -210,7 +131,7 @@ def run_reach(work, n, top, at, time, weight):
     e1, e2 = unit_or(minus(b, a), (0.0, 1.0, 0.0)), unit_or(minus(c, b), (0.0, 1.0, 0.0))
     line = unit_or(minus(c, a), e1)
     # The plane it bends in now; a straight limb bends the way it was built to.
-    spare = turned(q_upper, (floats[f + 5], floats[f + 6], floats[f + 7]))
+    spare = turned(q_upper, spare)
     spare = unit_or(across(spare, line), perpendicular(line))
     bow = across(minus(b, a), line)
     bent = length_of(bow) > 1e-4 * l1
@@ -223,24 +144,22 @@ def run_reach(work, n, top, at, time, weight):
     if dotted(normal, crossed(line, bow)) > 0.0:
         normal = (-normal[0], -normal[1], -normal[2])
     # How far it may reach, given how far it may bend.
-    longest = math.sqrt(max(l1 * l1 + l2 * l2 + 2 * l1 * l2 * cos(floats[f]), 0.0))
-    shortest = math.sqrt(max(l1 * l1 + l2 * l2 + 2 * l1 * l2 * cos(floats[f + 1]), 0.0))
+    longest = math.sqrt(max(l1 * l1 + l2 * l2 + 2 * l1 * l2 * cos(least), 0.0))
+    shortest = math.sqrt(max(l1 * l1 + l2 * l2 + 2 * l1 * l2 * cos(most), 0.0))
     way = minus(goal, a)
     distance = length_of(way)
     u = unit_or(way, line)
-    if distance > longest and floats[f + 2] > 1.0 and longest > 0.0:
-        grown = 1.0 + weight * (min(distance / longest, floats[f + 2]) - 1.0)
+    if distance > longest and stretch > 1.0 and longest > 0.0:
+        grown = 1.0 + weight * (min(distance / longest, stretch) - 1.0)
         for k in range(3):
             rows[top + k * Jp + mid] *= grown
             rows[top + k * Jp + tip] *= grown
         l1, l2, longest = l1 * grown, l2 * grown, longest * grown
     distance = min(max(distance, shortest), longest)
-    if floats[f + 4] != 0.0:
-        pole = (vectors[v + 3], vectors[v + 4], vectors[v + 5])
-        if not math.isfinite(pole[0] + pole[1] + pole[2]):
-            return
-    else:
+    if not has_pole:
         pole = turned(shortest_turn(line, u, normal), bow)
+    elif not math.isfinite(pole[0] + pole[1] + pole[2]):
+        return
     p = unit_or(across(pole, u), perpendicular(u))
     cosine = (l1 * l1 + distance * distance - l2 * l2) / (2.0 * l1 * distance) if distance > 1e-9 else 0.0
     cosine = min(max(cosine, -1.0), 1.0)
@@ -260,8 +179,34 @@ def run_reach(work, n, top, at, time, weight):
     q_tip = model_rotation(rows, top, Jp, parents, tip)
     put_rotation(rows, top, Jp, upper, multiplied(conjugated(above), multiplied(first, q_upper)), weight)
     put_rotation(rows, top, Jp, mid, multiplied(conjugated(before_mid), multiplied(both, q_mid)), weight)
-    if floats[f + 3] != 0.0:
+    if keep:
         put_rotation(rows, top, Jp, tip, multiplied(conjugated(before_tip), q_tip), weight)
+
+
+def run_reach(work, n, top, at, time, weight):
+    """Two-bone inverse kinematics on the pose at `top`."""
+    rows, Jp, parents, ints, floats, vectors = (
+        work.stack,
+        work.Jp,
+        work.parents,
+        work.ints,
+        work.floats,
+        work.vectors[n],
+    )
+    v, f, space = ints[at + 3], ints[at + 4], ints[at + 5]
+    goal = (vectors[v], vectors[v + 1], vectors[v + 2])
+    has_pole = floats[f + 4] != 0.0
+    pole = (0.0, 0.0, 0.0)
+    if has_pole:
+        pole = (vectors[v + 3], vectors[v + 4], vectors[v + 5])
+    if space >= 0:
+        goal = model_point(rows, top, Jp, parents, space, goal)
+        pole = turned(model_rotation(rows, top, Jp, parents, space), pole)
+    spare = (floats[f + 5], floats[f + 6], floats[f + 7])
+    solve_limb(
+        rows, top, Jp, parents, ints[at], ints[at + 1], ints[at + 2], goal, floats[f], floats[f + 1], floats[f + 2],
+        floats[f + 3] != 0.0, spare, has_pole, pole, weight,
+    )  # fmt: skip
 
 
 def run_look(work, n, top, at, time, weight):
@@ -274,103 +219,114 @@ def run_look(work, n, top, at, time, weight):
         work.floats,
         work.vectors[n],
     )
-    count, v, f = ints[at], ints[at + 1], ints[at + 2]
+    count, v, f, memory = ints[at], ints[at + 1], ints[at + 2], ints[at + 4]
     goal = (vectors[v], vectors[v + 1], vectors[v + 2])
     if not math.isfinite(goal[0] + goal[1] + goal[2]):
         return
-    last = ints[at + 2 + count]
+    goal = model_point(rows, top, Jp, parents, ints[at + 3], goal)
+    last = ints[at + 5 + count]
     axis = (floats[f], floats[f + 1], floats[f + 2])
     limit = floats[f + 3]
     was = turned(model_rotation(rows, top, Jp, parents, last), axis)
+    start, most = was, 7.0
+    if memory >= 0:
+        kept, header = work.memory[n], ints[at + 5]
+        here = memory + 1
+        if time >= 1.0:
+            here, most = memory + 1 + LOOK_STATE, 0.0
+        else:
+            ready_states(kept, memory, LOOK_STATE, vectors[header])
+            most = floats[f + 4] * max(vectors[header + 1], 0.0)
+        if kept[here] != 0.0:
+            start = unit_or((kept[here + 1], kept[here + 2], kept[here + 3]), was)
+    way = was
     for k in range(count):
-        j = ints[at + 3 + k]
-        share = floats[f + 4 + k] * weight
+        j = ints[at + 6 + k]
+        share = floats[f + 5 + k] * weight
         now = turned(model_rotation(rows, top, Jp, parents, last), axis)
         way = unit_or(minus(goal, model_place(rows, top, Jp, parents, last)), now)
-        # No further from where it looked than the limit.
-        side = unit_or(crossed(was, way), perpendicular(was))
-        angle = atan2(length_of(crossed(was, way)), dotted(was, way))
-        if angle > limit:
-            half = 0.5 * limit
-            s = sin(half)
-            way = turned((s * side[0], s * side[1], s * side[2], cos(half)), was)
+        # No further from where it looked than the limit, and no faster than it may.
+        way = turned_towards(was, way, limit)
+        if memory >= 0:
+            way = turned_towards(start, way, most)
         normal = unit_or(crossed(now, way), perpendicular(now))
-        half = 0.5 * share * atan2(length_of(crossed(now, way)), dotted(now, way))
-        s = sin(half)
-        turn = (s * normal[0], s * normal[1], s * normal[2], cos(half))
+        angle = share * atan2(length_of(crossed(now, way)), dotted(now, way))
         above = model_rotation(rows, top, Jp, parents, parents[j])
         mine = multiplied(above, local_rotation(rows, top, Jp, j))
-        put_rotation(rows, top, Jp, j, multiplied(conjugated(above), multiplied(turn, mine)), 1.0)
+        turn = multiplied(about(normal, angle), mine)
+        put_rotation(rows, top, Jp, j, multiplied(conjugated(above), turn), 1.0)
+    if memory >= 0 and time < 1.0:
+        kept = work.memory[n]
+        here = memory + 1 + LOOK_STATE
+        kept[here], kept[here + 1], kept[here + 2], kept[here + 3] = 1.0, way[0], way[1], way[2]
+
+
+def run_turn(work, n, top, at, time, weight):
+    """Turns the joints of a chain about an axis of model space, each by its share of an angle."""
+    rows, Jp, parents, ints, floats, vectors = (
+        work.stack,
+        work.Jp,
+        work.parents,
+        work.ints,
+        work.floats,
+        work.vectors[n],
+    )
+    count, f = ints[at], ints[at + 2]
+    angle = vectors[ints[at + 1]]
+    if not math.isfinite(angle):
+        return
+    axis = (floats[f], floats[f + 1], floats[f + 2])
+    angle = weight * min(max(angle, -floats[f + 3]), floats[f + 3])
+    for k in range(count):
+        j = ints[at + 6 + k]
+        above = model_rotation(rows, top, Jp, parents, parents[j])
+        mine = multiplied(above, local_rotation(rows, top, Jp, j))
+        turn = multiplied(about(axis, floats[f + 5 + k] * angle), mine)
+        put_rotation(rows, top, Jp, j, multiplied(conjugated(above), turn), 1.0)
 
 
 # -- the specification --------------------------------------------------------------------------------------------
 
 
-def _nlerp(a: Array, b: Array, w: Array) -> Array:
-    b = -b if float((a * b).sum()) < 0 else b
-    return a * (1 - w) + b * w
+def _in_model(
+    rows: Rows, parents: Array, space: int, point: Array, pole: Array | None
+) -> tuple[Array, Array | None]:
+    """A point, and a direction, from the frame of a joint to model space."""
+    if space < 0:
+        return np.asarray(point, np.float64), pole
+    places, turns, matrices = model_frames(rows, parents)
+    return (
+        matrices[space] @ np.asarray(point, np.float64) + places[space],
+        None if pole is None else quaternion.rotate(turns[space], np.asarray(pole, np.float64)),
+    )
 
 
-def _model_turns(parents: Array, local: Array) -> Array:
-    out = local.copy()
-    for j, p in enumerate(parents.tolist()):
-        if p >= 0:
-            out[j] = quaternion.multiply(out[p], local[j])
-    return out
-
-
-def _model(rows: Rows, parents: Array) -> tuple[Array, Array]:
-    """Places `(J, 3)` and rotations `(J, 4)` in model space; places know scale, rotations do not."""
-    q = quaternion.normalize(rows[1])
-    matrices = transform.compose(rows[0], q, rows[2])
-    places = np.empty_like(rows[0])
-    whole = np.empty_like(matrices)
-    for j, p in enumerate(parents.tolist()):
-        whole[j] = matrices[j]
-        if p >= 0:
-            whole[j, :, :3] = whole[p, :, :3] @ matrices[j, :, :3]
-            whole[j, :, 3] = whole[p, :, :3] @ matrices[j, :, 3] + whole[p, :, 3]
-        places[j] = whole[j, :, 3]
-    return places, _model_turns(parents, q)
-
-
-def _turn_to(rows: Rows, j: int, local: Array, weight: float) -> None:
-    rows[1][j] = _nlerp(quaternion.normalize(rows[1][j]), local, np.array(weight))
-
-
-def _unit(v: Array) -> Array:
-    return v / np.linalg.norm(v)
-
-
-def _frame(x: Array, n: Array) -> Array:
-    return np.column_stack([x, n, np.cross(x, n)])
-
-
-def _reach(rows: Rows, parents: Array, limb: Limb, weight: float) -> None:
+def reach(rows: Rows, parents: Array, limb: Limb, weight: float) -> None:
     """The law of cosines gives the bend, frames of limb and plane before and after give the turns."""
-    places, turns = _model(rows, parents)
+    places, turns, _ = model_frames(rows, parents)
     a, b, c = places[limb.upper], places[limb.mid], places[limb.tip]
     l1, l2 = float(np.linalg.norm(b - a)), float(np.linalg.norm(c - b))
     least, most = limb.bend
     longest, shortest = (np.sqrt(l1**2 + l2**2 + 2 * l1 * l2 * np.cos(angle)) for angle in (least, most))
-    way = np.asarray(limb.target, np.float64) - a
-    distance, u = float(np.linalg.norm(way)), _unit(way)
+    target, given = _in_model(rows, parents, limb.space, limb.target, limb.pole)
+    way = target - a
+    distance, u = float(np.linalg.norm(way)), unit(way)
     if distance > longest and limb.stretch > 1:
         grown = 1 + weight * (min(distance / longest, limb.stretch) - 1)
         rows[0][[limb.mid, limb.tip]] *= grown
         l1, l2, longest = l1 * grown, l2 * grown, longest * grown
     distance = float(np.clip(distance, shortest, longest))
-    line = _unit(c - a)
-    bow = _unit((b - a) - line * ((b - a) @ line))
-    pole = quaternion.rotate(quaternion.between(line, u), bow) if limb.pole is None else limb.pole
-    p = _unit(pole - u * (pole @ u))
+    line = unit(c - a)
+    bow = unit((b - a) - line * ((b - a) @ line))
+    pole = quaternion.rotate(quaternion.between(line, u), bow) if given is None else given
+    p = unit(pole - u * (pole @ u))
     cosine = np.clip((l1**2 + distance**2 - l2**2) / (2 * l1 * distance), -1, 1)
     elbow = l1 * (u * cosine + p * np.sqrt(1 - cosine**2))
     normal, new_normal = np.cross(bow, line), np.cross(p, u)
-    first = quaternion.from_matrix(_frame(_unit(elbow), new_normal) @ _frame(_unit(b - a), normal).T)
-    bent = quaternion.rotate(first, _unit(c - b))
+    first = quaternion.from_matrix(frame_of(unit(elbow), new_normal) @ frame_of(unit(b - a), normal).T)
+    bent = quaternion.rotate(first, unit(c - b))
     second = quaternion.from_matrix(
-        _frame(_unit(u * distance - elbow), new_normal) @ _frame(bent, new_normal).T
+        frame_of(unit(u * distance - elbow), new_normal) @ frame_of(bent, new_normal).T
     )
     both = quaternion.multiply(second, first)
 
@@ -381,34 +337,50 @@ def _reach(rows: Rows, parents: Array, limb: Limb, weight: float) -> None:
     def local(parent: Array, own: Array) -> Array:
         return quaternion.multiply(quaternion.conjugate(parent), own)
 
-    _turn_to(
-        rows, limb.upper, local(above(limb.upper), quaternion.multiply(first, turns[limb.upper])), weight
-    )
+    turn_to(rows, limb.upper, local(above(limb.upper), quaternion.multiply(first, turns[limb.upper])), weight)
     mid = local(quaternion.multiply(first, above(limb.mid)), quaternion.multiply(both, turns[limb.mid]))
-    _turn_to(rows, limb.mid, mid, weight)
+    turn_to(rows, limb.mid, mid, weight)
     if limb.keep_rotation:
-        _turn_to(rows, limb.tip, local(quaternion.multiply(both, above(limb.tip)), turns[limb.tip]), weight)
+        turn_to(rows, limb.tip, local(quaternion.multiply(both, above(limb.tip)), turns[limb.tip]), weight)
 
 
-def _look(rows: Rows, parents: Array, chain: LookChain, weight: float) -> None:
+def look(rows: Rows, parents: Array, chain: LookChain, weight: float, state: dict[str, Array]) -> None:
     """Joint after joint turns its share of what is left."""
     last = chain.joints[-1]
-    was = quaternion.rotate(_model(rows, parents)[1][last], chain.axis)
-    for j, share in zip(chain.joints, chain.shares):
-        places, turns = _model(rows, parents)
-        now = quaternion.rotate(turns[last], chain.axis)
-        way = _unit(np.asarray(chain.target, np.float64) - places[last])
-        full = quaternion.between(was, way)
+    one = quaternion.identity(dtype=np.float64)
+    was = quaternion.rotate(model_frames(rows, parents)[1][last], chain.axis)
+    target, _ = _in_model(rows, parents, chain.space, chain.target, None)
+
+    def towards(a: Array, b: Array, most: float) -> Array:
+        full = quaternion.between(a, b)
         angle = float(np.linalg.norm(quaternion.log(full)))
-        if angle > chain.limit:
-            way = quaternion.rotate(
-                quaternion.slerp(quaternion.identity(dtype=np.float64), full, chain.limit / angle), was
-            )
-        turn = quaternion.slerp(
-            quaternion.identity(dtype=np.float64), quaternion.between(now, way), share * weight
-        )
+        return b if angle <= most else quaternion.rotate(quaternion.slerp(one, full, most / angle), a)
+
+    for j, share in zip(chain.joints, chain.shares):
+        places, turns, _ = model_frames(rows, parents)
+        now = quaternion.rotate(turns[last], chain.axis)
+        way = towards(was, unit(target - places[last]), chain.limit)
+        if chain.rate is not None:
+            way = towards(state.get("before", was), way, chain.rate * chain.dt)
+            state["now"] = way
+        turn = quaternion.slerp(one, quaternion.between(now, way), share * weight)
         p = int(parents[j])
+        above = one if p < 0 else turns[p]
+        rows[1][j] = quaternion.multiply(quaternion.conjugate(above), quaternion.multiply(turn, turns[j]))
+
+
+def reference_turn(
+    stack: list[Rows], world: ReferenceWorld, argument: int, time: float, weight: float
+) -> None:
+    """The turn of each joint is that of all turned joints above it, and its own."""
+    assert world.parents is not None
+    rows, chain = stack[-1], world.chains[argument]
+    angle = weight * float(np.clip(chain.target[0], -chain.limit, chain.limit))
+    for j, share in zip(chain.joints, chain.shares):
+        turns = model_frames(rows, world.parents)[1]
+        p = int(world.parents[j])
         above = quaternion.identity(dtype=np.float64) if p < 0 else turns[p]
+        turn = quaternion.from_axis_angle(chain.axis, np.array(share * angle))
         rows[1][j] = quaternion.multiply(quaternion.conjugate(above), quaternion.multiply(turn, turns[j]))
 
 
@@ -416,14 +388,15 @@ def reference_reach(
     stack: list[Rows], world: ReferenceWorld, argument: int, time: float, weight: float
 ) -> None:
     assert world.parents is not None
-    _reach(stack[-1], world.parents, world.limbs[argument], weight)
+    reach(stack[-1], world.parents, world.limbs[argument], weight)
 
 
 def reference_look(
     stack: list[Rows], world: ReferenceWorld, argument: int, time: float, weight: float
 ) -> None:
     assert world.parents is not None
-    _look(stack[-1], world.parents, world.chains[argument], weight)
+    state: dict[str, Array] = world.memory.setdefault(("look", argument), {})
+    look(stack[-1], world.parents, world.chains[argument], weight, state)
 
 
 REACH = Operation(
@@ -431,6 +404,11 @@ REACH = Operation(
     run_reach, reference_reach,
 )  # fmt: skip
 LOOK = Operation(
-    "LOOK", 14, "turns the joints of a chain until the last one looks at a place", 1, 1, "chain", "", "how much of the way",
+    "LOOK", 14, "turns the joints of a chain until the last one looks at a place", 1, 1, "chain", "1: keeps nothing",
+    "how much of the way",
     run_look, reference_look,
+)  # fmt: skip
+TURN = Operation(
+    "TURN", 16, "turns the joints of a chain about an axis of model space, each by its share of an angle", 1, 1, "chain", "",
+    "how much of the angle", run_turn, reference_turn,
 )  # fmt: skip

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from marrow.kernels.language.lanes import block
 
-__all__ = ["OPERATION", "Argument", "Operation", "PoseWork", "ReferenceWorld", "Rows"]
+__all__ = ["CONSTANTS", "OPERATION", "Argument", "Operation", "PoseWork", "ReferenceWorld", "Rows"]
 
 Array = NDArray[Any]
 Rows = list[Array]
@@ -22,10 +22,16 @@ OPERATION = np.dtype(
 )
 """One operation of a program as it lies in memory."""
 
-Argument = Literal["none", "clip", "mask", "channel masks", "pose memory", "inertia memory", "limb", "chain"]
+Argument = Literal[
+    "none", "clip", "mask", "channel masks", "pose memory", "inertia memory", "limb", "chain", "legs", "mirror", "model additive",
+    "profile",
+]  # fmt: skip
 """What the whole number of an operation names. `clip`: an entry of the bank. `mask`: a row of the masks; `channel masks`: the
-first of three. `pose memory`, `inertia memory`: where in the instance's memory a pose or a difference lies. `limb`, `chain`: where
-the constants of a limb or a chain begin."""
+first of three. `pose memory`, `inertia memory`: where in the instance's memory a pose or a difference lies. The others: where the
+constants of a limb, a chain, legs, a mirror... begin, see `CONSTANTS`."""
+
+CONSTANTS: tuple[Argument, ...] = ("limb", "chain", "legs", "mirror", "model additive", "profile")
+"""Arguments that name constants, which are looked at before an operation runs (`kernels.program.sound`)."""
 
 
 class PoseWork(NamedTuple):
@@ -57,6 +63,7 @@ class PoseWork(NamedTuple):
     out_pose: Any
     out_model: Any
     out_palette: Any
+    out_morphs: Any
     instances: Any
     Jp: Any
     Mp: Any
@@ -69,7 +76,7 @@ PoseWork.KINDS = {  # type: ignore[attr-defined]
     "start": "i8[?]", "ops": (OPERATION, "?"), "rules": "i8[?]", "bank": "f4[?]", "clip_start": "i8[C]", "clip_frames": "i8[C]",
     "clip_rate": "f4[C]", "masks": "f4[?]", "parents": "i4[J]", "palette_joints": "i4[P]", "inverse_bind": "f4[?]",
     "memory": "*f4[?,?]", "vectors": "f4[?,?]", "ints": "i4[?]", "floats": "f4[?]", "stack": "*f4[?]", "local": "*f4[?]",
-    "model": "*f4[?]", "out_pose": "*f4[?]", "out_model": "*f4[?]", "out_palette": "*f4[?]", "instances": "i8[?]",
+    "model": "*f4[?]", "out_pose": "*f4[?]", "out_model": "*f4[?]", "out_palette": "*f4[?]", "out_morphs": "*f4[?]", "instances": "i8[?]",
     "Jp": "i8", "Mp": "i8", "lanes": "i8", "depth": "i8", "wanted": "i8",
 }  # fmt: skip
 
@@ -87,17 +94,22 @@ class Limb:
     keep_rotation: bool
     target: Array
     pole: Array | None
+    space: int = -1
 
 
 @dataclass(frozen=True)
 class LookChain:
-    """What `LOOK` needs in the reference: joints from the body outward, their shares, the last one's axis, the limit."""
+    """What `LOOK` and `TURN` need in the reference: joints from the body outward, their shares, the axis, the limit; the joint in
+    whose frame the target is; radians per second (None: at once) and the seconds that passed."""
 
     joints: Any
     shares: Any
     axis: Array
     limit: float
     target: Array
+    space: int = -1
+    rate: float | None = None
+    dt: float = 0.0
 
 
 @dataclass
@@ -108,9 +120,13 @@ class ReferenceWorld:
     sample: Callable[[int, float], Any]
     masks: Array
     parents: Array | None = None
-    memory: dict[int, Any] = field(default_factory=dict)
+    memory: dict[Any, Any] = field(default_factory=dict)
     limbs: dict[int, Limb] = field(default_factory=dict)
     chains: dict[int, LookChain] = field(default_factory=dict)
+    legs: dict[int, Any] = field(default_factory=dict)
+    mirrors: dict[int, Any] = field(default_factory=dict)
+    compared: dict[int, Any] = field(default_factory=dict)
+    profiles: dict[int, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

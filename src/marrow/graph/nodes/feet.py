@@ -1,0 +1,140 @@
+"""`FootLock` and `FootPlacement`: feet that stay where they stand, and stand on the ground."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from marrow.errors import ValidationError
+from marrow.graph.compiled import FunctionEntry
+from marrow.graph.contacts import contact_columns
+from marrow.graph.ground import GroundEntry
+from marrow.graph.nodes.base import AnyNode, Node, Value
+from marrow.graph.nodes.function import compile_function
+from marrow.graph.nodes.legs import GROUND, HOLD, compile_legs, find_legs
+from marrow.graph.tables import Part, Place, seconds
+from marrow.kernels.operations.legs import LEG_VECTORS
+
+if TYPE_CHECKING:
+    from marrow.graph.compiler import Compiler
+    from marrow.graph.needs import Needs
+
+__all__ = ["FootLock", "FootPlacement", "GroundQuery"]
+
+
+def _needs_feet(needs: Needs, feet: tuple[str, ...]) -> None:
+    for foot in feet:
+        needs.chain(f"{foot} (upper)", f"{foot} (mid)", foot)
+
+
+def _metres(value: float, path: str) -> float:
+    if not (math.isfinite(value) and value >= 0):
+        raise ValidationError(f"{path}: expected zero or more, got {value}")
+    return value
+
+
+class FootLock(Node, frozen=True):
+    """Holds `feet` (joints; left out: those of the body) where they stand in the world while they are down, however
+    the character is moved: see `animator.place`. The lower point of the sole, heel or ball, stays where it is, and
+    the foot does not turn.
+
+    A foot is down between the events that `contacts` name for it, `{"foot_l": ("foot_l", "foot_l_lift")}` as they stand; in
+    clips that have no such events, where its sole is low and slow. `by="speed"` decides by that alone, while it runs: below
+    `speed` metres a second and `height` metres. A foot that would have to be held more than `radius` metres or `turn`
+    degrees from where the pose has it is let go until its next step; what is left then dies out, by half every
+    `release` seconds. Legs may `stretch` by that factor, and the pelvis comes down by up to `drop` metres so that
+    feet can be reached."""
+
+    source: AnyNode
+    feet: tuple[str, ...] = ()
+    contacts: dict[str, tuple[str, str]] = {}  # noqa: RUF012 (msgspec copies an empty default)
+    by: Literal["events", "speed"] = "events"
+    radius: float = 0.15
+    turn: float = 45.0
+    release: float = 0.05
+    speed: float = 0.3
+    height: float = 0.08
+    stretch: float = 1.02
+    drop: float = 0.1
+    pelvis: str | None = None
+    weight: Value = 1.0
+
+    colour: ClassVar[str] = "#f7e8f3"
+
+    def needs(self, needs: Needs) -> None:
+        _needs_feet(needs, self.feet)
+
+    def compile(self, compiler: Compiler, at: Place) -> Part:
+        c, path = compiler, at.path
+        legs = find_legs(c, self.feet, self.pelvis, path)
+        names = [c.skeleton.names[tip] for tip in legs.tips]
+        for foot in self.contacts:
+            if foot not in names:
+                raise ValidationError(f"{path}.contacts: {foot!r} is none of the feet {', '.join(names)}")
+        if self.by == "speed":
+            contacts = [c.builder.value(-1.0, path)] * len(names)
+        else:
+            events = {foot: self.contacts.get(foot, (foot, f"{foot}_lift")) for foot in names}
+            contacts = contact_columns(c, legs, events, self.speed, self.height)
+        if not 0 <= self.turn <= 180:
+            raise ValidationError(f"{path}.turn: expected 0 to 180 degrees, got {self.turn}")
+        return compile_legs(
+            c, at, self.source, self.weight, legs, HOLD, stretch=self.stretch, contacts=contacts,
+            radius=_metres(self.radius, f"{path}.radius"), let_go=seconds(self.release, f"{path}.release"),
+            slow=_metres(self.speed, f"{path}.speed"), low=_metres(self.height, f"{path}.height"),
+            most_turn=math.radians(self.turn), most_drop=_metres(self.drop, f"{path}.drop"),
+        )  # fmt: skip
+
+
+class GroundQuery(Node, frozen=True):
+    """Asks for the ground below `feet`; `FootPlacement` puts it below itself. Shows `source` as it is."""
+
+    source: AnyNode
+    feet: tuple[str, ...]
+    column: int
+
+    def compile(self, compiler: Compiler, at: Place) -> Part:
+        c = compiler
+        tips = [c.joint(name, at.path) for name in self.feet]
+        chains = tuple((*reversed(c.skeleton.ancestors(tip)), tip) for tip in tips)
+        entry = FunctionEntry(at.path, "ground", (), ground=GroundEntry(chains, self.column, LEG_VECTORS))
+        return compile_function(c, at, self.source, entry)
+
+
+class FootPlacement(Node, frozen=True):
+    """Puts `feet` (joints; left out: those of the body) on the ground that `animator.ground` tells of: what the pose
+    has above the plane y = 0 it then has above the ground. Feet tilt with the slope, up to `tilt` degrees; the
+    `pelvis` (left out: the joint that carries the legs) comes down, up to `drop` metres, so that the lower foot can
+    be reached, and up where all feet do.
+
+    Steps of more than `step` metres are cut off. Feet follow the ground with a half-life of `settle` seconds, so that
+    they do not jump at an edge. Legs may `stretch` by that factor."""
+
+    source: AnyNode
+    feet: tuple[str, ...] = ()
+    pelvis: str | None = None
+    step: float = 0.5
+    tilt: float = 40.0
+    drop: float = 0.4
+    settle: float = 0.04
+    stretch: float = 1.02
+    weight: Value = 1.0
+
+    colour: ClassVar[str] = "#f7e8f3"
+
+    def needs(self, needs: Needs) -> None:
+        _needs_feet(needs, self.feet)
+
+    def compile(self, compiler: Compiler, at: Place) -> Part:
+        c, path = compiler, at.path
+        legs = find_legs(c, self.feet, self.pelvis, path)
+        if not 0 <= self.tilt <= 90:
+            raise ValidationError(f"{path}.tilt: expected 0 to 90 degrees, got {self.tilt}")
+        c.header()
+        names = tuple(c.skeleton.names[tip] for tip in legs.tips)
+        asked = GroundQuery(self.source, names, c.vectors + 4)
+        return compile_legs(
+            c, at, asked, self.weight, legs, GROUND, stretch=self.stretch, most_step=_metres(self.step, f"{path}.step"),
+            settle=seconds(self.settle, f"{path}.settle"), most_tilt=math.radians(self.tilt),
+            most_drop=_metres(self.drop, f"{path}.drop"),
+        )  # fmt: skip

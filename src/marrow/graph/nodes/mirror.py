@@ -1,0 +1,74 @@
+"""`Mirror`: what its source does, as in a mirror between left and right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from marrow.errors import ValidationError
+from marrow.graph.nodes.base import AnyNode, Node, Value
+from marrow.graph.nodes.procedural import compile_procedural
+from marrow.graph.tables import Part, Place
+from marrow.kernels import control_tables as ct
+from marrow.kernels.operations import codes as kernel
+
+if TYPE_CHECKING:
+    from marrow.graph.compiler import Compiler
+    from marrow.graph.needs import Needs
+
+__all__ = ["Mirror"]
+
+
+class Mirror(Node, frozen=True):
+    """Shows `source` as in a mirror between left and right: every joint does what its partner on the other side does,
+    reflected in model space and seen from both rest poses. Partners go by name (`hand_l` and `hand_r`, `LeftArm` and
+    `RightArm`...), `pairs` overrule that. Events, curves and travel are mirrored as well: a step of the left foot
+    becomes one of the right.
+
+    `weight` mixes the pose with its mirror; from one half on, events, curves and travel are those of the mirror."""
+
+    source: AnyNode
+    weight: Value = 1.0
+    pairs: dict[str, str] = {}  # noqa: RUF012 (msgspec copies an empty default)
+
+    colour: ClassVar[str] = "#f7e8f3"
+
+    def needs(self, needs: Needs) -> None:
+        needs.joints(*self.pairs, *self.pairs.values())
+
+    def compile(self, compiler: Compiler, at: Place) -> Part:
+        from marrow.motion.mirror import mirror_map
+
+        c = compiler
+        if at.scope.additive:
+            raise ValidationError(f"{at.path}: it works on poses, not on differences")
+        for name in (*self.pairs, *self.pairs.values()):
+            c.joint(name, f"{at.path}.pairs")
+        c.use_mirror(self.pairs, at.path)
+        try:
+            mirror = mirror_map(c.skeleton, self.pairs or None)
+        except ValidationError as error:
+            raise ValidationError(f"{at.path}: {error}") from None
+        J, layout, rest = len(c.skeleton), c.bank.layout, c.skeleton.rest
+        index = len(c.ints)
+        morphs = np.arange(layout.morphs)
+        morphs[: layout.M] = mirror.morph_partner
+        c.name_joints(len(c.skeleton) - 1)  # it looks on the other side: all are evaluated
+        c.ints += [len(c.floats), *mirror.partner.tolist(), *mirror.scales.ravel().tolist(), *morphs.tolist()]
+        rows = [mirror.turn.reshape(J, 16), mirror.linear.reshape(J, 9), rest.translation, rest.scale]
+        c.floats += np.concatenate(rows, axis=1).astype(np.float32).ravel().tolist()
+        always = not isinstance(self.weight, str) and self.weight >= 0.5
+        c.mirrored = c.mirrored != always
+        part = compile_procedural(
+            c,
+            at,
+            self.source,
+            self.weight,
+            code=kernel.MIRROR,
+            index=index,
+            refs=[],
+            travel=ct.TRAVEL_MIRRORED,
+        )
+        c.mirrored = c.mirrored != always
+        return part

@@ -1,0 +1,94 @@
+"""`StrideWarp` and `OrientationWarp`: one walk for many speeds and directions."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, ClassVar
+
+from marrow.errors import ValidationError
+from marrow.graph.nodes.base import AnyNode, Node, Value, Vector
+from marrow.graph.nodes.feet import _metres, _needs_feet
+from marrow.graph.nodes.legs import STRIDE, compile_legs, find_legs
+from marrow.graph.nodes.procedural import compile_procedural
+from marrow.graph.tables import Part, Place
+from marrow.kernels import control_tables as ct
+from marrow.kernels.operations import codes as kernel
+
+if TYPE_CHECKING:
+    from marrow.graph.compiler import Compiler
+    from marrow.graph.needs import Needs
+
+__all__ = ["OrientationWarp", "StrideWarp"]
+
+
+class StrideWarp(Node, frozen=True):
+    """Makes the strides of `source` `scale` times as long, along `direction` (model space), without playing it
+    faster: feet go further ahead of the hips and stay further behind, and the root travels that much more. The pelvis
+    comes down, up to `drop` metres, where legs would not reach."""
+
+    source: AnyNode
+    scale: Value
+    direction: Vector = (0.0, 0.0, 1.0)
+    feet: tuple[str, ...] = ()
+    pelvis: str | None = None
+    drop: float = 0.3
+    stretch: float = 1.02
+    weight: Value = 1.0
+
+    colour: ClassVar[str] = "#f7e8f3"
+
+    def needs(self, needs: Needs) -> None:
+        _needs_feet(needs, self.feet)
+
+    def compile(self, compiler: Compiler, at: Place) -> Part:
+        c, path = compiler, at.path
+        legs = find_legs(c, self.feet, self.pelvis, path)
+        scale = c.builder.value(self.scale, f"{path}.scale")
+        x, _, z = c.builder.vector(self.direction, f"{path}.direction")
+        return compile_legs(
+            c, at, self.source, self.weight, legs, STRIDE, stretch=self.stretch, stride=[scale, x, z],
+            most_drop=_metres(self.drop, f"{path}.drop"), travel=ct.TRAVEL_SCALED, travel_ref=scale,
+        )  # fmt: skip
+
+
+class OrientationWarp(Node, frozen=True):
+    """Turns the lower body by `angle` degrees (to the left positive, `limit` at most), so that a walk ahead goes
+    aslant: the joint `pelvis` turns, and the joints of `spine` turn back, each by its share, so that the upper body
+    faces as before where the shares add up to one. The root travels in the new direction."""
+
+    source: AnyNode
+    angle: Value
+    pelvis: str
+    spine: dict[str, float] = {}  # noqa: RUF012 (msgspec copies an empty default)
+    limit: float = 90.0
+    weight: Value = 1.0
+
+    colour: ClassVar[str] = "#f7e8f3"
+
+    def needs(self, needs: Needs) -> None:
+        needs.chain(self.pelvis, *self.spine)
+
+    def compile(self, compiler: Compiler, at: Place) -> Part:
+        c, path = compiler, at.path
+        pelvis = c.joint(self.pelvis, f"{path}.pelvis")
+        spine = [c.joint(name, f"{path}.spine") for name in self.spine]
+        for joint in spine:
+            if pelvis not in c.skeleton.ancestors(joint):
+                raise ValidationError(
+                    f"{path}.spine: {c.skeleton.names[joint]!r} must be below {self.pelvis!r}"
+                )
+        if not 0 <= self.limit <= 180:
+            raise ValidationError(f"{path}.limit: expected 0 to 180 degrees, got {self.limit}")
+        if not all(math.isfinite(s) for s in self.spine.values()):
+            raise ValidationError(f"{path}.spine: expected shares, got {self.spine}")
+        angle = c.builder.value(self.angle, f"{path}.angle")
+        nothing = c.builder.value(0.0, path)
+        turned = sorted([(pelvis, 1.0), *zip(spine, (-s for s in self.spine.values()))])
+        index = len(c.ints)
+        c.name_joints(*(j for j, _ in turned))
+        c.ints += [len(turned), c.vectors, len(c.floats), -1, -1, 0, *(j for j, _ in turned)]
+        c.floats += [0.0, 1.0, 0.0, self.limit, 0.0, *(math.radians(share) for _, share in turned)]
+        return compile_procedural(
+            c, at, self.source, self.weight, code=kernel.TURN, index=index, refs=[angle, nothing, nothing],
+            travel=ct.TRAVEL_TURNED, travel_ref=angle, limit=self.limit, factor=math.radians(1.0),
+        )  # fmt: skip

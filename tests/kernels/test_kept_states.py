@@ -1,0 +1,77 @@
+"""Operations that keep something from one update to the next, `LEGS` and `LOOK`: against their specification over many
+updates, run once or several times in each, with gaps in between."""
+
+import numpy as np
+import pytest
+from test_operations import World
+
+from marrow.kernels.operations import OPERATION, codes, run_reference
+from marrow.kernels.operations.limbs import ROUND
+from marrow.math import quaternion
+
+
+def compared(world, reference, operations):
+    rows = world.run(operations)
+    expected = run_reference([tuple(o) for o in np.array(operations, OPERATION).tolist()], reference)
+    t, q, _, _ = (a[0] for a in world.bank.layout.unpack(rows))
+    q = q / np.linalg.norm(q, axis=-1, keepdims=True)
+    q = np.where((q * expected[1]).sum(-1, keepdims=True) < 0, -q, q)
+    np.testing.assert_allclose(t, expected[0], atol=2e-3)
+    np.testing.assert_allclose(q, expected[1], atol=2e-3)
+    return rows
+
+
+def header(world, rng, stamp, dt):
+    """The same header for the kernel, and as it is in float64."""
+    turn = quaternion.normalize(rng.normal(size=4) * [0.02, 0.05, 0.02, 0] + [0, 0, 0, 1])
+    world.vectors[0, 6:15] = [stamp % ROUND, dt, *(rng.normal(size=3) * 0.03), *turn]
+    return world.vectors[0, 6:15].astype(float)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("first", [1, ROUND - 5])
+def test_legs_over_many_updates(seed, first):
+    world, rng = World(seed % 4), np.random.default_rng(seed)
+    legs, at = world.legs, world.places["legs"]
+    legs.what = 6 if seed % 2 else 7
+    world.ints[at + 6] = legs.what
+    legs.radius = world.floats[world.ints[at + 3] + 1] = 0.25
+    reference = world.reference()
+    stamp = first
+    for k in range(14):
+        told = header(world, rng, stamp, float(rng.uniform(0, 0.05)))
+        legs.dt, legs.move, legs.turn = told[1], told[2:5], told[5:9]
+        for i, leg in enumerate(legs.legs):
+            new = [float(rng.choice([0.0, 1.0, -1.0])), rng.normal() * 0.3, *rng.normal(size=3) * 0.2]
+            new[3] += 1
+            world.vectors[0, 18 + 5 * i : 23 + 5 * i] = new
+            new = world.vectors[0, 18 + 5 * i : 23 + 5 * i].astype(float)
+            leg.down, leg.height, leg.normal = new[0], new[1], new[2:]
+        time = 0.3 + 0.02 * k
+        program = [(codes.SAMPLE, 1, time, 1.0), (codes.LEGS, at, 0.0, 1.0)]
+        rows = compared(world, reference, program)
+        # Again, and only looking: the same.
+        np.testing.assert_array_equal(world.run(program), rows)
+        np.testing.assert_array_equal(world.run([program[0], (codes.LEGS, at, 1.0, 1.0)]), rows)
+        gap = 3 if k == 9 else 1
+        stamp += gap
+        for leg in legs.legs:
+            leg.before, leg.now = (leg.now, {}) if gap == 1 else ({}, {})
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_look_that_is_limited_in_speed(seed):
+    world, rng = World(seed), np.random.default_rng(seed)
+    at = world.places["chain"]
+    world.ints[at + 4] = world.bank.layout.size + world.bank.layout.inertia_size
+    reference, state = world.reference(), {}
+    key = ("look", at)
+    for k in range(12):
+        told = header(world, rng, k + 1, 0.1)
+        # As `LookChain` is frozen, each update has one of its own.
+        chain = type(world.chain)(**{**vars(world.chain), "rate": float(np.float32(0.3)), "dt": told[1]})
+        reference.chains[at], reference.memory[key] = chain, state
+        program = [(codes.SAMPLE, 1, 0.3, 1.0), (codes.LOOK, at, 0.0, 1.0)]
+        rows = compared(world, reference, program)
+        np.testing.assert_array_equal(world.run(program), rows)
+        state = {"before": state["now"]}
