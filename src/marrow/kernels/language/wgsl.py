@@ -27,6 +27,7 @@ from marrow.kernels.language.wgsl_values import (
     WORLD,
     Part,
     TranslationError,
+    UnrollError,
     Value,
     World,
     constant,
@@ -35,7 +36,7 @@ from marrow.kernels.language.wgsl_values import (
     wgsl_type,
 )
 
-__all__ = ["TranslationError", "WgslTranslator"]
+__all__ = ["TranslationError", "WgslTranslator", "runs_together"]
 
 
 @cache
@@ -63,6 +64,11 @@ def uses_lanes(function: Any, tree: ast.AST) -> bool:
         or (inspect.isfunction(thing) and uses_lanes(thing, _source(thing)))
         for thing in _called(function, tree)
     )
+
+
+def runs_together(function: Callable[..., Any]) -> bool:
+    """Whether all invocations of a workgroup run a function, or one."""
+    return uses_lanes(function, _source(function))
 
 
 def writes(function: Any, tree: ast.AST) -> bool:
@@ -178,8 +184,10 @@ class WgslTranslator:
         rest = [caller.kept(value) for value in rest]
         caller.say(f"switch {number.text} {{")
         for k, function in enumerate(choice.functions):
+            if function in self.world.left_out:
+                continue
             text = self.call(caller, function, rest).text
-            alone = not uses_lanes(function, _source(function))
+            alone = not runs_together(function)
             caller.say(f"  case {k}: {{ {f'if (lane == 0) {{ {text}; }}' if alone else f'{text};'} }}")
         caller.say("  default: {}")
         caller.say("}")
@@ -421,18 +429,30 @@ class _Function(WgslExpressions):
         step = bounds[2].known if len(bounds) == 3 else 1
         if not step:
             raise self.fail("the step of a range is a constant")
-        if first.known is not None and stop.known is not None and _names_items(node, name):
+        kept = (
+            list(self.lines),
+            dict(self.names),
+            set(self._variables),
+            set(self._outer),
+            list(self._hoisted),
+        )
+        try:
+            self.names[name] = Value(INTEGER, label)
+            on = f"{label}++" if step == 1 else f"{label} += {step}"
+            sign = "<" if step > 0 else ">"
+            self.say(f"for (var {label} = {first.text}; {label} {sign} {stop.text}; {on}) {{")
+            self._inner(node.body, path)
+            self.say("}")
+        except UnrollError:
+            # Items of tuples are named by constants: such loops are written out.
+            if first.known is None or stop.known is None:
+                raise
+            self.lines, self.names, self._variables, self._outer, self._hoisted = kept
             for number in range(first.known, stop.known, step):
                 self.names[name] = constant(number)
                 self.say("{")
                 self._inner(node.body, path)
                 self.say("}")
-            return
-        self.names[name] = Value(INTEGER, label)
-        on = f"{label}++" if step == 1 else f"{label} += {step}"
-        self.say(f"for (var {label} = {first.text}; {label} {'<' if step > 0 else '>'} {stop.text}; {on}) {{")
-        self._inner(node.body, path)
-        self.say("}")
 
     def _levels(self, node: ast.For, name: str, label: str, path: tuple[int, ...]) -> None:
         """Joints of one depth at once, then a barrier."""
@@ -457,15 +477,6 @@ class _Function(WgslExpressions):
 
 
 _NUMBERS = (INTEGER, constant(0.5).kind, constant(True).kind)
-
-
-def _names_items(node: ast.For, name: str) -> bool:
-    """Whether the loop's variable alone is an index: items of tuples are named by constants, so such loops are written out."""
-    return any(
-        isinstance(n, ast.Subscript) and isinstance(n.slice, ast.Name) and n.slice.id == name
-        for b in node.body
-        for n in ast.walk(b)
-    )
 
 
 def _overlaps(target: ast.Tuple, value: ast.expr) -> bool:

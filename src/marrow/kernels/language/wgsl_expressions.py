@@ -18,6 +18,7 @@ from marrow.kernels.language.wgsl_values import (
     Part,
     Record,
     TranslationError,
+    UnrollError,
     Value,
     constant,
     item,
@@ -29,6 +30,7 @@ __all__ = ["WgslExpressions"]
 LOGIC = COMPARE - 1
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+_DIVISIONS = {ast.FloorDiv: "floor_quotient", ast.Mod: "floor_rest"}
 _BITS = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
 
 
@@ -135,7 +137,7 @@ class WgslExpressions:
         if isinstance(whole_value.kind, TupleKind):
             index = self.expression(node.slice)
             if index.known is None:
-                raise self.fail("items of tuples are named by constants")
+                raise UnrollError(str(self.fail("items of tuples are named by constants")))
             return item(whole_value, index.known)
         return self.element(whole_value, node)
 
@@ -181,6 +183,9 @@ class WgslExpressions:
             a, b, kind = self.cast(a, FLOAT), self.cast(b, FLOAT), FLOAT
         if type(op) in _BITS and kind == INTEGER:
             return Value(INTEGER, f"({a.at(ATOM)} {_BITS[type(op)]} {b.at(ATOM)})")
+        if type(op) in _DIVISIONS and kind == INTEGER:
+            self.translator.help(_DIVISIONS[type(op)])
+            return Value(INTEGER, f"{_DIVISIONS[type(op)]}({a.text}, {b.text})")
         if type(op) not in _SIGNS:
             raise self.fail(f"{type(op).__name__} has no counterpart in WGSL")
         sign = _SIGNS[type(op)]

@@ -19,6 +19,16 @@ HELPERS = {
     "with_sign": """fn with_sign(x: f32, sign: f32) -> f32 {
   return bitcast<f32>((bitcast<u32>(x) & 0x7fffffffu) | (bitcast<u32>(sign) & 0x80000000u));
 }""",
+    # As Python divides: down, and by zero to zero.
+    "floor_rest": """fn floor_rest(a: i32, b: i32) -> i32 {
+  if (b == 0) { return 0; }
+  let r = a % b;
+  return select(r, r + b, r != 0 && ((r < 0) != (b < 0)));
+}""",
+    "floor_quotient": """fn floor_quotient(a: i32, b: i32) -> i32 {
+  if (b == 0) { return 0; }
+  return (a - floor_rest(a, b)) / b;
+}""",
     # Cephes' polynomials on an eighth of a turn.
     "wave": """fn wave(x: f32, quarter: i32) -> f32 {
   let k = floor(x * 0.63661975 + 0.5);
@@ -47,7 +57,7 @@ HELPERS = {
   return select(r, -r, y < 0.0);
 }""",
 }
-_NEEDS = {"sine": ("wave",), "cosine_of": ("wave",)}
+_NEEDS = {"floor_quotient": ("floor_rest",), "sine": ("wave",), "cosine_of": ("wave",)}
 INSTEAD: dict[Any, str] = {elementary.sin: "sine", elementary.cos: "cosine_of", elementary.atan2: "angle_of"}
 """What stands for functions of the kernels' language."""
 

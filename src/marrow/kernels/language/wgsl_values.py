@@ -31,6 +31,10 @@ class TranslationError(Exception):
     """A function says something that has no counterpart in WGSL."""
 
 
+class UnrollError(TranslationError):
+    """An item of a tuple is named by something that is only known while the shader runs."""
+
+
 @dataclass(frozen=True)
 class Part:
     """An array of the world, or a row of one: which, how many axes are left, and whether it begins somewhere else than at 0."""
@@ -91,6 +95,8 @@ class World:
     constants: Mapping[str, str]
     levels: tuple[str, Callable[[str], str], Callable[[str], str]] = ("", str, str)
     barrier: str = "workgroupBarrier();"
+    left_out: frozenset[Any] = frozenset()
+    """Functions that are never chosen where one of several is: they are not written."""
     reserved: frozenset[str] = frozenset()
     """Names of the shader that no variable may hide."""
 
