@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import GpuError, ValidationError
+from marrow.gpu.batches import Job
 from marrow.gpu.buffers import Pages
 from marrow.gpu.clock import Clock
 from marrow.gpu.device import Device
-from marrow.gpu.evaluator import GpuEvaluator, Job, stride
+from marrow.gpu.evaluator import GpuEvaluator
 from marrow.gpu.memory import GpuMemory
 from marrow.graph.animator import Animator
 from marrow.graph.levels import HIDDEN
@@ -73,6 +74,7 @@ class Crowd:
             animator._evaluator = GpuEvaluator(
                 self.device, compiled.bank, animator.character.palette, compiled.masks, compiled.procedurals
             )
+            animator._evaluator.expect(compiled.tables.procedurals["code"].tolist())
             self._rebuild_levels()
             for depth in {compiled.pose_depth, compiled.depth if compiled.memory else compiled.pose_depth}:
                 animator._evaluator.pipeline(depth)
@@ -134,10 +136,7 @@ class Crowd:
         """Where the results of a level go."""
         if level not in self._outputs:
             names = ("palette", "morphs") if evaluator.layout.M else ("palette",)
-            self._outputs[level] = {
-                name: Pages(self.device, stride(evaluator, name), label=f"{name} of level {level}")
-                for name in names
-            }
+            self._outputs[level] = {name: evaluator.pages(name) for name in names}
         return self._outputs[level]
 
     def _attached(self) -> GpuEvaluator:
@@ -198,7 +197,7 @@ class Crowd:
     def matrices(self) -> Array:
         """The skinning matrices as an array `(N, P, 3, 4)`; waits for the GPU."""
         evaluator = self._attached()
-        matrices = self.palettes.numpy(np.float32, (len(evaluator.palette.joints), 3, 4))
+        matrices = self.palettes.numpy()
         evaluator.check(self.animator.program, None, self.count)
         return matrices
 

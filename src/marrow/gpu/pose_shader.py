@@ -14,10 +14,11 @@ from typing import Any
 from marrow.gpu.pose_outputs import local_matrices, outputs_text
 from marrow.kernels import program as pose_kernel
 from marrow.kernels.language.kinds import INTEGER
-from marrow.kernels.language.wgsl import WgslTranslator
+from marrow.kernels.language.wgsl import WgslTranslator, runs_together
 from marrow.kernels.language.wgsl_values import WORLD, Value, WgslField, World
+from marrow.kernels.operations import OPERATIONS
 
-__all__ = ["BATCH", "OUTPUTS", "RECORD", "TABLES", "WANTED", "PoseShader", "shader_text"]
+__all__ = ["ALONE", "BATCH", "OUTPUTS", "RECORD", "TABLES", "WANTED", "PoseShader", "shader_text"]
 
 TABLES = (
     "rules", "parents", "levels", "level_joints", "palette_joints", "ints", "clip_start", "clip_frames", "clip_rate", "masks",
@@ -27,7 +28,7 @@ TABLES = (
 BATCH = (
     "first_operation", "operations", "first_record", "first_vector", "count", "wanted", "status_row", "palette_row", "morphs_row",
     "pose_row", "model_row", "row", "morph_lanes", "lanes", "joints", "morphs", "palette", "depth", "memory", "vectors", "level_count",
-    "matrices", "room", *TABLES, "ints_count", "floats_count",
+    "matrices", "room", *TABLES, "ints_count", "floats_count", "masks_count",
 )  # fmt: skip
 """What a dispatch is told, as whole numbers. Where in `program` its operations (and how many those are), records, vectors and
 tables begin; how many instances it has; what is wanted, and the row of the first result in every output; the sizes of the
@@ -41,6 +42,8 @@ OUTPUTS = {
 }  # fmt: skip
 """The buffers of results, and what is in them: poses and model-space matrices, which are looked at now and then, share one."""
 WANTED = {"pose": pose_kernel.POSE, "model": pose_kernel.MODEL, "palette": pose_kernel.PALETTE, "morphs": 8}
+ALONE = frozenset(o.code for o in OPERATIONS if not runs_together(o.run))
+"""Operations that one invocation of a workgroup runs."""
 _COLUMNS = {"code": (0, "i"), "argument": (1, "i"), "time": (2, "f"), "weight": (3, "f")}
 
 
@@ -49,13 +52,15 @@ class PoseShader:
     """What a shader is written for; it serves every character.
 
     `room` floats of a workgroup's memory hold the stack and the matrices behind it; with 0 they lie in a buffer. `banks` buffers of
-    `bank_size` floats hold the clips. `lanes` invocations work on an instance.
+    `bank_size` floats hold the clips. `lanes` invocations work on an instance. Of the operations that one invocation runs, which
+    are long, it has those whose codes are in `alone`.
     """
 
     room: int
     lanes: int = 64
     banks: int = 1
     bank_size: int = 0
+    alone: frozenset[int] = ALONE
 
     @property
     def bindings(self) -> list[str]:
@@ -83,7 +88,8 @@ def _world(shader: PoseShader) -> World:
         "ops": WgslField(sizes=("batch.operations",), columns={n: column(*c) for n, c in _COLUMNS.items()}),
         "bank": WgslField("f", bank.format),
         "stack": WgslField("f", stack.format),
-        "model": WgslField("f", lambda i: stack.format(f"batch.matrices + {i}")),
+        # Room for an operation's own use: none needs both.
+        **dict.fromkeys(("local", "model"), WgslField("f", lambda i: stack.format(f"batch.matrices + {i}"))),
         "memory": WgslField("f", lambda i: f"memory[memory_row + {i}]", ("batch.count", "batch.memory")),
         "vectors": WgslField(
             "f",
@@ -95,7 +101,8 @@ def _world(shader: PoseShader) -> World:
         "ints": table("ints", "i", "ints_count"),
         "floats": table("floats", "f", "floats_count"),
         **{name: table(name, "i") for name in ("rules", "clip_start", "clip_frames")},
-        **{name: table(name, "f") for name in ("clip_rate", "masks", "inverse_bind")},
+        "masks": table("masks", "f", "masks_count"),
+        **{name: table(name, "f") for name in ("clip_rate", "inverse_bind")},
     }
     constants = {"Jp": "row", "Mp": "morph_lanes", "lanes": "lanes", "depth": "depth", "wanted": "wanted"}
     levels = (
@@ -104,7 +111,11 @@ def _world(shader: PoseShader) -> World:
         lambda i: f"program[batch.level_joints + {i}]",
     )
     reserved = {"lane", "room", "stack", "memory_row", *shader.bindings}
-    return World(arrays, {k: f"batch.{v}" for k, v in constants.items()}, levels, frozenset(reserved))
+    # A barrier for buffers is dear: it waits until the whole GPU can see what was written.
+    barrier = "workgroupBarrier();" if shader.room else "workgroupBarrier(); storageBarrier();"
+    left_out = frozenset(OPERATIONS[code].run for code in ALONE - shader.alone)
+    names = {k: f"batch.{v}" for k, v in constants.items()}
+    return World(arrays, names, levels, barrier, left_out, frozenset(reserved))
 
 
 def _bindings(shader: PoseShader) -> list[str]:

@@ -17,15 +17,17 @@ from typing import Any
 
 from marrow.kernels.language.dispatch import Dispatch
 from marrow.kernels.language.hierarchy import parents_first
-from marrow.kernels.language.kinds import INTEGER, TupleKind
+from marrow.kernels.language.kinds import FLOAT, INTEGER, TupleKind
 from marrow.kernels.language.lanes import Block, Each
-from marrow.kernels.language.wgsl_expressions import HELPERS, WgslExpressions
+from marrow.kernels.language.wgsl_expressions import WgslExpressions
+from marrow.kernels.language.wgsl_helpers import HELPERS, INSTEAD, needed
 from marrow.kernels.language.wgsl_lanes import WgslEmitter
 from marrow.kernels.language.wgsl_text import named
 from marrow.kernels.language.wgsl_values import (
     WORLD,
     Part,
     TranslationError,
+    UnrollError,
     Value,
     World,
     constant,
@@ -34,12 +36,7 @@ from marrow.kernels.language.wgsl_values import (
     wgsl_type,
 )
 
-__all__ = ["TranslationError", "WgslTranslator"]
-
-BARRIER = """fn barrier() {
-  workgroupBarrier();
-  storageBarrier();
-}"""
+__all__ = ["TranslationError", "WgslTranslator", "runs_together"]
 
 
 @cache
@@ -69,6 +66,11 @@ def uses_lanes(function: Any, tree: ast.AST) -> bool:
     )
 
 
+def runs_together(function: Callable[..., Any]) -> bool:
+    """Whether all invocations of a workgroup run a function, or one."""
+    return uses_lanes(function, _source(function))
+
+
 def writes(function: Any, tree: ast.AST) -> bool:
     """Whether a part of a function writes to arrays."""
     stores = (n for n in ast.walk(tree) if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
@@ -86,10 +88,26 @@ class WgslTranslator:
         self._names: set[str] = set()
         self._structs: dict[Any, str] = {}
         self._texts: list[str] = []
+        self._helpers: dict[str, None] = {}
 
     def text(self) -> str:
         """All that was translated, what is called before what calls it."""
-        return "\n".join([HELPERS, BARRIER, *self._structs.values(), *self._texts]) + "\n"
+        helpers = [HELPERS[name] for name in self._helpers]
+        return (
+            "\n".join(
+                [
+                    f"fn barrier() {{\n  {self.world.barrier}\n}}",
+                    *helpers,
+                    *self._structs.values(),
+                    *self._texts,
+                ]
+            )
+            + "\n"
+        )
+
+    def help(self, name: str) -> None:
+        """Notes that a helper is called."""
+        self._helpers.update(dict.fromkeys(n for n in needed(name) if n in HELPERS))
 
     def declare(self, kind: Any) -> None:
         if isinstance(kind, TupleKind) and wgsl_type(kind).startswith("Tuple"):
@@ -119,6 +137,10 @@ class WgslTranslator:
 
     # -- what functions call ----------------------------------------------------------------------------------------
     def call(self, caller: Any, function: Callable[..., Any], arguments: list[Value]) -> Value:
+        if function in INSTEAD:
+            self.help(INSTEAD[function])
+            given = [caller.cast(a, FLOAT).text for a in arguments]
+            return Value(FLOAT, f"{INSTEAD[function]}({', '.join(given)})")
         name, result = self.function(function, arguments)
         text = f"{name}({', '.join(_passed(caller, arguments))})"
         return Value(TupleKind(()), text) if result is None else Value(result, text)
@@ -162,8 +184,10 @@ class WgslTranslator:
         rest = [caller.kept(value) for value in rest]
         caller.say(f"switch {number.text} {{")
         for k, function in enumerate(choice.functions):
+            if function in self.world.left_out:
+                continue
             text = self.call(caller, function, rest).text
-            alone = not uses_lanes(function, _source(function))
+            alone = not runs_together(function)
             caller.say(f"  case {k}: {{ {f'if (lane == 0) {{ {text}; }}' if alone else f'{text};'} }}")
         caller.say("  default: {}")
         caller.say("}")
@@ -253,11 +277,18 @@ class _Function(WgslExpressions):
     def _alone(self, statements: list[ast.stmt], path: tuple[int, ...]) -> None:
         """Statements that one invocation runs."""
         self.together_run = False
-        self.say("barrier();")
+        # What is kept for the next update lies in a buffer, which has a barrier of its own.
+        kept = any(
+            isinstance(n, ast.Attribute) and n.attr == "memory" for s in statements for n in ast.walk(s)
+        )
+        barrier = (
+            "storageBarrier();" if kept and "storageBarrier" not in self.translator.world.barrier else ""
+        )
+        self.say(f"barrier();{barrier}")
         self.say("if (lane == 0) {")
         self.lines += [f"  {line}" for line in self.block(statements, path)]
         self.say("}")
-        self.say("barrier();")
+        self.say(f"barrier();{barrier}")
         self.together_run = True
 
     def _statement(self, statement: ast.stmt, path: tuple[int, ...]) -> None:
@@ -398,18 +429,30 @@ class _Function(WgslExpressions):
         step = bounds[2].known if len(bounds) == 3 else 1
         if not step:
             raise self.fail("the step of a range is a constant")
-        if first.known is not None and stop.known is not None and _names_items(node, name):
+        kept = (
+            list(self.lines),
+            dict(self.names),
+            set(self._variables),
+            set(self._outer),
+            list(self._hoisted),
+        )
+        try:
+            self.names[name] = Value(INTEGER, label)
+            on = f"{label}++" if step == 1 else f"{label} += {step}"
+            sign = "<" if step > 0 else ">"
+            self.say(f"for (var {label} = {first.text}; {label} {sign} {stop.text}; {on}) {{")
+            self._inner(node.body, path)
+            self.say("}")
+        except UnrollError:
+            # Items of tuples are named by constants: such loops are written out.
+            if first.known is None or stop.known is None:
+                raise
+            self.lines, self.names, self._variables, self._outer, self._hoisted = kept
             for number in range(first.known, stop.known, step):
                 self.names[name] = constant(number)
                 self.say("{")
                 self._inner(node.body, path)
                 self.say("}")
-            return
-        self.names[name] = Value(INTEGER, label)
-        on = f"{label}++" if step == 1 else f"{label} += {step}"
-        self.say(f"for (var {label} = {first.text}; {label} {'<' if step > 0 else '>'} {stop.text}; {on}) {{")
-        self._inner(node.body, path)
-        self.say("}")
 
     def _levels(self, node: ast.For, name: str, label: str, path: tuple[int, ...]) -> None:
         """Joints of one depth at once, then a barrier."""
@@ -434,15 +477,6 @@ class _Function(WgslExpressions):
 
 
 _NUMBERS = (INTEGER, constant(0.5).kind, constant(True).kind)
-
-
-def _names_items(node: ast.For, name: str) -> bool:
-    """Whether the loop's variable alone is an index: items of tuples are named by constants, so such loops are written out."""
-    return any(
-        isinstance(n, ast.Subscript) and isinstance(n.slice, ast.Name) and n.slice.id == name
-        for b in node.body
-        for n in ast.walk(b)
-    )
 
 
 def _overlaps(target: ast.Tuple, value: ast.expr) -> bool:

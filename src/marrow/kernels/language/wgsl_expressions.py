@@ -18,6 +18,7 @@ from marrow.kernels.language.wgsl_values import (
     Part,
     Record,
     TranslationError,
+    UnrollError,
     Value,
     constant,
     item,
@@ -29,6 +30,7 @@ __all__ = ["WgslExpressions"]
 LOGIC = COMPARE - 1
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+_DIVISIONS = {ast.FloorDiv: "floor_quotient", ast.Mod: "floor_rest"}
 _BITS = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
 
 
@@ -135,7 +137,7 @@ class WgslExpressions:
         if isinstance(whole_value.kind, TupleKind):
             index = self.expression(node.slice)
             if index.known is None:
-                raise self.fail("items of tuples are named by constants")
+                raise UnrollError(str(self.fail("items of tuples are named by constants")))
             return item(whole_value, index.known)
         return self.element(whole_value, node)
 
@@ -181,6 +183,9 @@ class WgslExpressions:
             a, b, kind = self.cast(a, FLOAT), self.cast(b, FLOAT), FLOAT
         if type(op) in _BITS and kind == INTEGER:
             return Value(INTEGER, f"({a.at(ATOM)} {_BITS[type(op)]} {b.at(ATOM)})")
+        if type(op) in _DIVISIONS and kind == INTEGER:
+            self.translator.help(_DIVISIONS[type(op)])
+            return Value(INTEGER, f"{_DIVISIONS[type(op)]}({a.text}, {b.text})")
         if type(op) not in _SIGNS:
             raise self.fail(f"{type(op).__name__} has no counterpart in WGSL")
         sign = _SIGNS[type(op)]
@@ -308,6 +313,7 @@ class WgslExpressions:
         floats = [self.cast(v, FLOAT).text for v in values]
         if thing in _FUNCTIONS:
             name, kind = _FUNCTIONS[thing]
+            self.translator.help(name)
             return Value(kind, f"{name}({', '.join(floats)})")
         if thing is math.ldexp:
             return Value(FLOAT, f"ldexp({floats[0]}, {self.cast(values[1], INTEGER).text})")
@@ -325,13 +331,3 @@ _FUNCTIONS: dict[Any, tuple[str, Any]] = {
     np.isnan: ("is_nan", BOOL),
     math.copysign: ("with_sign", FLOAT),
 }
-HELPERS = """fn is_finite(x: f32) -> bool {
-  return (bitcast<u32>(x) & 0x7f800000u) != 0x7f800000u;
-}
-fn is_nan(x: f32) -> bool {
-  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
-}
-fn with_sign(x: f32, sign: f32) -> f32 {
-  return bitcast<f32>((bitcast<u32>(x) & 0x7fffffffu) | (bitcast<u32>(sign) & 0x80000000u));
-}"""
-"""What WGSL may not be trusted to tell of numbers that are none."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from marrow.kernels.language.kinds import BOOL, FLOAT, INTEGER, TupleKind
+from marrow.kernels.language.wgsl_helpers import HELPERS
 from marrow.kernels.language.wgsl_text import ATOM, UNARY, WgslArray, named, number, whole, wrapped
 
 __all__ = [
@@ -28,6 +29,10 @@ _MEMBERS = "xyzwabcdefghijklmn"
 
 class TranslationError(Exception):
     """A function says something that has no counterpart in WGSL."""
+
+
+class UnrollError(TranslationError):
+    """An item of a tuple is named by something that is only known while the shader runs."""
 
 
 @dataclass(frozen=True)
@@ -89,12 +94,15 @@ class World:
     arrays: Mapping[str, WgslField]
     constants: Mapping[str, str]
     levels: tuple[str, Callable[[str], str], Callable[[str], str]] = ("", str, str)
+    barrier: str = "workgroupBarrier();"
+    left_out: frozenset[Any] = frozenset()
+    """Functions that are never chosen where one of several is: they are not written."""
     reserved: frozenset[str] = frozenset()
     """Names of the shader that no variable may hide."""
 
     def named(self, name: str) -> str:
         """What a variable is called in the shader."""
-        return f"{name}_" if name in self.reserved else named(name)
+        return f"{name}_" if name in self.reserved or name in HELPERS else named(name)
 
     def value(self, name: str) -> Value | None:
         """A field of the struct."""
