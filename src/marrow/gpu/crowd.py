@@ -76,8 +76,7 @@ class Crowd:
             )
             animator._evaluator.expect(compiled.tables.procedurals["code"].tolist())
             self._rebuild_levels()
-            for depth in {compiled.pose_depth, compiled.depth if compiled.memory else compiled.pose_depth}:
-                animator._evaluator.pipeline(depth)
+            animator._evaluator.compile()
             self.evaluate()
         except BaseException:
             animator._evaluator, animator._levels = old, None

@@ -40,6 +40,7 @@ HELPERS = {
   let value = select(sine, cosine, (n & 1) != 0);
   return select(value, -value, (n & 2) != 0);
 }""",
+    "power_of_e": "fn power_of_e(x: f32) -> f32 {\n  return exp(x);\n}",
     "sine": "fn sine(x: f32) -> f32 {\n  return wave(x, 0);\n}",
     "cosine_of": "fn cosine_of(x: f32) -> f32 {\n  return wave(x, 1);\n}",
     "angle_of": """fn angle_of(y: f32, x: f32) -> f32 {
@@ -58,7 +59,12 @@ HELPERS = {
 }""",
 }
 _NEEDS = {"floor_quotient": ("floor_rest",), "sine": ("wave",), "cosine_of": ("wave",)}
-INSTEAD: dict[Any, str] = {elementary.sin: "sine", elementary.cos: "cosine_of", elementary.atan2: "angle_of"}
+INSTEAD: dict[Any, str] = {
+    elementary.sin: "sine",
+    elementary.cos: "cosine_of",
+    elementary.atan2: "angle_of",
+    elementary.exp: "power_of_e",
+}
 """What stands for functions of the kernels' language."""
 
 

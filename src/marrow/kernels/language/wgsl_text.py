@@ -36,12 +36,11 @@ def named(name: str) -> str:
     return f"{name}_" if name in _RESERVED or name.startswith("__") else name
 
 
-def number(value: float) -> str:
-    """A float32 number in as few digits as say it."""
-    single = np.float32(value)
-    if not math.isfinite(single):
+def number(value: float, *, exactly: bool = False) -> str:
+    """A float32 number in as few digits as say it; or a float64 number."""
+    if not math.isfinite(np.float32(value)):
         raise ValueError(f"WGSL has no way to write {value}")
-    text = repr(float(str(single)))
+    text = repr(float(value)) if exactly else repr(float(str(np.float32(value))))
     return text if "." in text or "e" in text else f"{text}.0"
 
 

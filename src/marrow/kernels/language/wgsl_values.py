@@ -23,7 +23,7 @@ __all__ = [
     "wgsl_type",
 ]
 
-_SCALARS = {FLOAT: "f32", INTEGER: "i32", BOOL: "bool"}
+_SCALARS = {FLOAT: "real", INTEGER: "i32", BOOL: "bool"}
 _MEMBERS = "xyzwabcdefghijklmn"
 
 
@@ -95,6 +95,7 @@ class World:
     constants: Mapping[str, str]
     levels: tuple[str, Callable[[str], str], Callable[[str], str]] = ("", str, str)
     barrier: str = "workgroupBarrier();"
+    """What makes writes visible to the other invocations of a workgroup; empty where each invocation works for itself."""
     left_out: frozenset[Any] = frozenset()
     """Functions that are never chosen where one of several is: they are not written."""
     reserved: frozenset[str] = frozenset()
@@ -135,7 +136,7 @@ def constant(value: Any) -> Value:
         return Value(BOOL, "true" if value else "false", known=bool(value))
     if isinstance(value, int):
         return Value(INTEGER, str(value), UNARY if value < 0 else ATOM, int(value))
-    text = number(value)
+    text = number(value, exactly=True)
     return Value(FLOAT, text, UNARY if text.startswith("-") else ATOM, float(value))
 
 
