@@ -1,10 +1,11 @@
-"""What is handed over to the shaders of pose programs: instances in batches, each within one page of every buffer, and the parts of
-their programs that one shader runs after the other."""
+"""What is handed over to the shaders of pose programs: instances in batches, each within one page of every buffer, and
+the parts of their programs that one shader runs after the other."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,8 +37,8 @@ class Job:
 
 @dataclass
 class Batch:
-    """Instances that run at once: their numbers, how to take their rows of the crowd's arrays, their page of memory and the first
-    instance on it, and the page of every result with the row of the first."""
+    """Instances that run at once: their numbers, how to take their rows of the crowd's arrays, their page of memory and
+    the first instance on it, and the page of every result with the row of the first."""
 
     instances: Array
     taken: Any
@@ -49,7 +50,8 @@ class Batch:
 
 @dataclass
 class Step:
-    """A dispatch: of the shader for operations that run alone, or of the other; a record (`RECORD`) for each instance."""
+    """A dispatch: of the shader for operations that run alone, or of the other; a record (`RECORD`) for each
+    instance."""
 
     alone: bool
     records: Array
@@ -78,7 +80,7 @@ def batches(job: Job, memory: GpuMemory | None, first: int, last: int, most: int
     if memory is not None and memory.size:
         cuts.update(np.searchsorted(chosen, range(0, len(memory), memory.pages.per_page)).tolist())
     edges = sorted(k for k in cuts if begin <= k <= end)
-    for low, high in zip(edges, edges[1:]):
+    for low, high in pairwise(edges):
         for x, y in chunks(high - low, most):
             instances = chosen[low + x : low + y]
             page, row = None, 0
@@ -97,8 +99,8 @@ def batches(job: Job, memory: GpuMemory | None, first: int, last: int, most: int
 
 
 def steps(batch: Batch, start: Array, codes: Array, base: int) -> list[Step]:
-    """What the shaders do one after the other. `start` are the programs' first operations, `codes` those handed over, from the
-    operation `base` on."""
+    """What the shaders do one after the other. `start` are the programs' first operations, `codes` those handed over,
+    from the operation `base` on."""
     count = len(batch.instances)
     begin, end = start[batch.instances] - base, start[batch.instances + 1] - base
     rows = batch.instances - batch.memory_first

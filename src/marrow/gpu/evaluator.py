@@ -35,8 +35,9 @@ WIDEST = 256
 
 
 class _Shared:
-    """What evaluators of one crowd share: clips, the long operations that occurred so far, and the buffers for what is handed over
-    at every update. What stays the same lies at the beginning of `program`, up to `fixed` (words of four bytes)."""
+    """What evaluators of one crowd share: clips, the long operations that occurred so far, and the buffers for what is
+    handed over at every update. What stays the same lies at the beginning of `program`, up to `fixed` (words of four
+    bytes)."""
 
     def __init__(self, device: Device, bank: ClipBank) -> None:
         self.device, self.clips = device, bank
@@ -61,8 +62,8 @@ class _Shared:
 
 
 class GpuEvaluator(PoseEvaluator):
-    """Holds what does not change of one character (or of a level of it) in GPU memory. `run` takes and fills arrays, as that of
-    a `PoseEvaluator`; `submit` leaves results in GPU memory."""
+    """Holds what does not change of one character (or of a level of it) in GPU memory. `run` takes and fills arrays, as
+    that of a `PoseEvaluator`; `submit` leaves results in GPU memory."""
 
     def __init__(
         self,
@@ -106,9 +107,11 @@ class GpuEvaluator(PoseEvaluator):
 
     # -- shaders ----------------------------------------------------------------------------------------------------
     def expect(self, codes: Iterable[int]) -> None:
-        """Operations that programs may have: of those that run alone, which are long, the shader has only such as were expected or
-        occurred."""
-        self.shared.alone |= ALONE.intersection(codes)
+        """Operations that programs may have: of those that run alone, which are long, the shader has only such as were
+        expected or occurred."""
+        found = ALONE.intersection(codes)
+        # In software compiling takes longest of all: one shader serves every graph.
+        self.shared.alone |= ALONE if found and self.device.adapter.is_software else found
 
     def _meet(self, program: Program) -> None:
         codes = program.ops["code"][max(0, int(program.start[0])) : max(0, int(program.start[-1]))]
@@ -132,16 +135,16 @@ class GpuEvaluator(PoseEvaluator):
         buffers = limits["max-storage-buffers-per-shader-stage"]
         if len(made.bindings) - 1 > buffers:
             raise GpuMemoryError(
-                f"the clips take {self.bank.rows.nbytes:,} bytes: on {self.device.adapter.name}, where a shader sees {buffers} "
-                f"buffers of {self.device.max_binding:,} bytes, that is too much; resample them at a lower rate or drop some"
+                f"the clips take {self.bank.rows.nbytes:,} bytes: on {self.device.adapter.name}, where a shader sees "
+                f"{buffers} buffers of {self.device.max_binding:,} bytes, that is too much; resample them at a lower "
+                "rate or drop some"
             )
         return made
 
     def shaders(self) -> list[PoseShader]:
         """That one, and the one for operations that run alone, with those that were expected or occurred."""
-        double = "shader-f64" in self.device.raw.features
-        alone = frozenset(self.shared.alone)
-        return [self.shader, PoseShader(alone=alone, double=double)] if alone else [self.shader]
+        double, alone = "shader-f64" in self.device.raw.features, frozenset(self.shared.alone)
+        return [self.shader, PoseShader(operations=alone, double=double)] if alone else [self.shader]
 
     def pipeline(self, shader: PoseShader) -> Any:
         """A compiled shader."""
@@ -157,13 +160,14 @@ class GpuEvaluator(PoseEvaluator):
         room, most = 4 * self.room(depth), self.device.max_binding
         if room > most:
             raise GpuMemoryError(
-                f"the poses of one instance take {room:,} bytes, more than the {most:,} that {self.device.adapter.name} lets a "
-                "shader see"
+                f"the poses of one instance take {room:,} bytes, more than the {most:,} that "
+                f"{self.device.adapter.name} lets a shader see"
             )
         return min(self.device.max_workgroups, max(1, min(SCRATCH, most) // room))
 
     def _sizes(self, memory: int) -> dict[str, int]:
-        """Sizes of the character, and where its tables begin; what operations may name depends on how much memory there is."""
+        """Sizes of the character, and where its tables begin; what operations may name depends on how much memory there
+        is."""
         if memory not in self._tables:
             bank, given, layout = self.bank, self._procedurals, self.layout
             floats = (self._masks.reshape(-1), given.floats, self.palette.inverse_bind.reshape(-1), bank.rate)
@@ -172,14 +176,16 @@ class GpuEvaluator(PoseEvaluator):
             )
             parts = {
                 "rules": np.minimum(self._rules(memory), 2**31 - 1), "parents": self._parents, "levels": self._levels,
-                "level_joints": self._order, "ancestors": self._ancestors.reshape(-1), "palette_joints": self.palette.joints, "ints": given.ints, "clip_start": bank.start,
-                "clip_frames": bank.frames, "clip_rate": rate, "masks": masks, "floats": numbers, "inverse_bind": inverse_bind,
+                "level_joints": self._order, "ancestors": self._ancestors.reshape(-1), "ints": given.ints,
+                "palette_joints": self.palette.joints, "clip_start": bank.start, "clip_frames": bank.frames,
+                "clip_rate": rate, "masks": masks, "floats": numbers, "inverse_bind": inverse_bind,
             }  # fmt: skip
             words = [np.asarray(parts[name]).astype(np.int32) for name in TABLES]
             begins = self.shared.keep(np.concatenate(words)) + np.cumsum([0, *(len(w) for w in words[:-1])])
             self._tables[memory] = {
                 "row": layout.joints, "morph_lanes": layout.morphs, "lanes": padded(self.joints), "joints": self.joints,
-                "morphs": layout.M, "palette": len(self.palette.joints), "memory": memory, "level_count": len(self._levels) - 1, "rounds": len(self._ancestors),
+                "morphs": layout.M, "palette": len(self.palette.joints), "memory": memory,
+                "level_count": len(self._levels) - 1, "rounds": len(self._ancestors),
                 "ints_count": len(given.ints), "floats_count": len(given.floats), "masks_count": len(masks),
                 **dict(zip(TABLES, begins.tolist())),
             }  # fmt: skip
@@ -208,16 +214,17 @@ class GpuEvaluator(PoseEvaluator):
         kept = (
             memory if memory is None or isinstance(memory, GpuMemory) else GpuMemory.of(self.device, memory)
         )
-        # Poses and model-space matrices share a buffer of the shader: they come one after the other.
-        late = {"model": outputs.pop("model")} if {"pose", "model"} <= outputs.keys() else {}
-        before = None if kept is None or not late else GpuMemory.of(self.device, kept.copy())
-        self.submit([Job(self, instances, outputs)], program, kept, vectors)
-        if late:
-            self.submit([Job(self, instances, late)], program, before, vectors)
+        # Of the results that share a buffer of the shader, one comes at a time.
+        shared = [name for name in outputs if OUTPUTS[name][0] == "results"]
+        first = {name: outputs[name] for name in outputs if name not in shared[1:]}
+        self.submit([Job(self, instances, first)], program, kept, vectors)
+        for name in shared[1:]:
+            again = kept if kept is memory else GpuMemory.of(self.device, memory)
+            self.submit([Job(self, instances, {name: outputs[name]})], program, again, vectors)
         if not outputs and kept is memory:
             return
         self.check(program, instances, count)
-        for name, pages in {**outputs, **late}.items():
+        for name, pages in outputs.items():
             into = given[name]
             assert into is not None
             found = pages.numpy()[:count]
@@ -274,8 +281,8 @@ class GpuEvaluator(PoseEvaluator):
         sizes = [
             {
                 **job.evaluator._sizes(columns), "vectors": 0 if vectors is None else vectors.shape[1], "depth": depth,
-                "matrices": depth * self.layout.size, "room": self.room(depth), "wanted": sum(WANTED[n] for n in job.outputs),
-                "operations": len(operations), "base": base,
+                "matrices": depth * self.layout.size, "room": self.room(depth), "operations": len(operations), "base": base,
+                "wanted": sum(WANTED[n] for n in job.outputs),
             }
             for job in jobs
         ]  # fmt: skip
@@ -315,7 +322,7 @@ class GpuEvaluator(PoseEvaluator):
     def _dispatch(self, work: Any, k: int, batch: Batch, step: Step) -> None:
         shared, shader = self.shared, self.shaders()[1] if step.alone else self.shader
         pipeline = self.pipeline(shader)
-        buffers = dict.fromkeys(("memory", "palettes", "morphs", "results"), shared.nothing)
+        buffers = dict.fromkeys(("memory", "palettes", "results"), shared.nothing)
         buffers |= {"program": shared.program, "scratch": shared.scratch}
         buffers |= {f"bank_{n}" if n else "bank": bank for n, bank in enumerate(shared.banks)}
         buffers |= {OUTPUTS[name][0]: page for name, page in batch.pages.items()}
@@ -355,7 +362,8 @@ class _Words:
 
 
 def _ancestors(parents: Array, lanes: int) -> Array:
-    """For each joint its ancestor 1, 2, 4, ... levels above it (-1: none), as many rows as it takes to reach every root."""
+    """For each joint its ancestor 1, 2, 4, ... levels above it (-1: none), as many rows as it takes to reach every
+    root."""
     rows, now = [], np.full(lanes, -1, np.int64)
     now[: len(parents)] = parents
     while (now >= 0).any():

@@ -40,7 +40,8 @@ fn put_row(r: i32, j: i32, row: vec4<f32>) {
 fn row_of_product(a: vec4<f32>, x: vec4<f32>, y: vec4<f32>, z: vec4<f32>) -> vec4<f32> {
   return fma(vec4<f32>(a.z), z, fma(vec4<f32>(a.y), y, fma(vec4<f32>(a.x), x, vec4<f32>(0.0, 0.0, 0.0, a.w))));
 }"""
-# A joint's matrix takes in that of its parent, then that of the ancestor where the parent's ends: twice as far each time.
+# A joint's matrix takes in that of its parent, then that of the ancestor where the parent's ends: twice as far each
+# time.
 _JUMPS = """fn model_matrices() {
   local_matrices();
   let j = min(lane, batch.lanes - 1);
@@ -92,7 +93,7 @@ fn write_outputs(n: i32) {
   }
   if ((wanted & 8) != 0) {
     for (var k = lane; k < batch.morphs; k += LANES) {
-      morphs[(batch.morphs_row + n) * batch.morphs + k] = scratch[room + 10 * batch.row + k];
+      results[(batch.morphs_row + n) * batch.morphs + k] = scratch[room + 10 * batch.row + k];
     }
   }
   if ((wanted & 6) != 0) { model_matrices(); }

@@ -1,9 +1,9 @@
 """The shaders that interpret pose programs: written from the records of the operations, by the kernels' own functions.
 
-There are two. In the one, a workgroup runs the program of one instance, its invocations side by side over the joints. Operations
-that look at a few joints and change them (limbs, feet, looks) would leave all but one of those idle: the other shader runs them, an
-invocation for each instance. A program goes from one to the other and back; its stack of poses lies in a buffer.
-"""
+There are two. In the one, a workgroup runs the program of one instance, its invocations side by side over the joints.
+Operations that look at a few joints and change them (limbs, feet, looks) would leave all but one of those idle: the
+other shader runs them, an invocation for each instance. A program goes from one to the other and back; its stack of
+poses lies in a buffer."""
 
 from __future__ import annotations
 
@@ -22,28 +22,34 @@ from marrow.kernels.operations import OPERATIONS
 __all__ = ["ALONE", "BATCH", "OUTPUTS", "RECORD", "TABLES", "WANTED", "PoseShader", "shader_text"]
 
 TABLES = (
-    "rules", "parents", "levels", "level_joints", "ancestors", "palette_joints", "ints", "clip_start", "clip_frames", "clip_rate",
-    "masks", "floats", "inverse_bind",
+    "rules", "parents", "levels", "level_joints", "ancestors", "palette_joints", "ints", "clip_start", "clip_frames",
+    "clip_rate", "masks", "floats", "inverse_bind",
 )  # fmt: skip
 """What stays the same of a character, in `program`, one behind the other."""
 BATCH = (
-    "first_operation", "base", "operations", "first_record", "records", "first_vector", "count", "wanted", "status_row", "palette_row",
-    "morphs_row", "pose_row", "model_row", "row", "morph_lanes", "lanes", "joints", "morphs", "palette", "depth", "memory", "vectors",
-    "level_count", "rounds", "matrices", "room", *TABLES, "ints_count", "floats_count", "masks_count",
+    "first_operation", "base", "operations", "first_record", "records", "first_vector", "count", "wanted", "status_row",
+    "palette_row", "morphs_row", "pose_row", "model_row", "row", "morph_lanes", "lanes", "joints", "morphs", "palette",
+    "depth", "memory", "vectors", "level_count", "rounds", "matrices", "room", *TABLES, "ints_count", "floats_count",
+    "masks_count",
 )  # fmt: skip
-"""What a dispatch is told, as whole numbers. Where in `program` its operations (which of the programs' is the first, and how many those are), records (likewise), vectors
-and tables begin; how many instances the batch has; what is wanted, and the row of the first result in every output; the sizes of
-the character: numbers in a row of a pose (Jp), padded morphs (Mp), lanes and joints that are evaluated, morphs, palette; the
-depth of the stack; floats of memory and vectors per instance; levels of the hierarchy, and rounds to walk it; where matrices lie
-behind the stack, and how much room both take."""
+"""What a dispatch is told, as whole numbers. Where in `program` its operations (which of the programs' is the first,
+and how many those are), records (likewise), vectors and tables begin; how many instances the batch has; what is wanted,
+and the row of the first result in every output; the sizes of the character: numbers in a row of a pose (Jp), padded
+morphs (Mp), lanes and joints that are evaluated, morphs, palette; the depth of the stack; floats of memory and vectors
+per instance; levels of the hierarchy, and rounds to walk it; where matrices lie behind the stack, and how much room
+both take."""
 RECORD = ("slot", "first", "last", "poses", "memory_row", "writes")
-"""What it is told of each instance: its number in the batch, which operations to run, how many poses lie on its stack before,
-its row in memory, and whether it has come to its end and writes results."""
+"""What it is told of each instance: its number in the batch, which operations to run, how many poses lie on its stack
+before, its row in memory, and whether it has come to its end and writes results."""
 OUTPUTS = {
-    "status": ("status", "i32"), "palette": ("palettes", "vec4<f32>"), "morphs": ("morphs", "f32"), "pose": ("results", "f32"),
+    "status": ("status", "i32"),
+    "palette": ("palettes", "vec4<f32>"),
+    "morphs": ("results", "f32"),
+    "pose": ("results", "f32"),
     "model": ("results", "f32"),
-}  # fmt: skip
-"""The buffers of results, and what is in them: poses and model-space matrices, which are looked at now and then, share one."""
+}
+"""The buffers of results, and what is in them. All but matrices for skinning share one, and are written one at a
+time."""
 WANTED = {
     "pose": pose_kernel.POSE, "model": pose_kernel.MODEL, "palette": pose_kernel.PALETTE, "morphs": pose_kernel.MORPHS,
 }  # fmt: skip
@@ -56,17 +62,21 @@ _COLUMNS = {"code": (0, "i"), "argument": (1, "i"), "time": (2, "f"), "weight": 
 class PoseShader:
     """What a shader is written for; it serves every character.
 
-    `lanes` invocations are a workgroup. `banks` buffers of `bank_size` floats hold the clips. Where each joint has a lane of its own
-    (`jumps`), the hierarchy is walked in a few rounds, else level by level. With `alone` it runs the operations of these codes, an
-    invocation for each instance, and computes in float64 where `double`.
-    """
+    `lanes` invocations are a workgroup. `banks` buffers of `bank_size` floats hold the clips. Where each joint has a
+    lane of its own (`jumps`), the hierarchy is walked in a few rounds, else level by level. It runs `operations`: such
+    as run together, or such as run alone, an invocation for each instance; those compute in float64 where `double`."""
 
     lanes: int = 64
     banks: int = 1
     bank_size: int = 0
     jumps: bool = False
-    alone: frozenset[int] = frozenset()
+    operations: frozenset[int] = frozenset(range(len(OPERATIONS))) - ALONE
     double: bool = False
+
+    @property
+    def alone(self) -> bool:
+        """Whether each invocation works for itself."""
+        return bool(self.operations & ALONE)
 
     @property
     def bindings(self) -> list[str]:
@@ -74,7 +84,7 @@ class PoseShader:
         if self.alone:
             return ["batch", "program", "memory", "status", "scratch"]
         banks = [f"bank_{k}" if k else "bank" for k in range(self.banks)]
-        return ["batch", "program", *banks, "memory", "status", "scratch", "palettes", "morphs", "results"]
+        return ["batch", "program", *banks, "memory", "status", "scratch", "palettes", "results"]
 
 
 def _world(shader: PoseShader) -> World:
@@ -119,8 +129,7 @@ def _world(shader: PoseShader) -> World:
         "program[batch.levels + {}]".format,
         "program[batch.level_joints + {}]".format,
     )
-    chosen = shader.alone or frozenset(range(len(OPERATIONS))) - ALONE
-    left_out = frozenset(o.run for o in OPERATIONS if o.code not in chosen)
+    left_out = frozenset(o.run for o in OPERATIONS if o.code not in shader.operations)
     barrier = "" if shader.alone else "workgroupBarrier();\n  storageBarrier();"
     reserved = {"lane", "room", "wanted", "memory_row", "matrices", *shader.bindings}
     return World(arrays, names, levels, barrier, left_out, frozenset(reserved))

@@ -15,7 +15,6 @@ from marrow.graph.compiler import compile_graph
 from marrow.graph.control import GraphControl, Snapshot
 from marrow.graph.description import Graph
 from marrow.graph.functions import PoseFunction, bound
-from marrow.graph.program import PoseEvaluator
 from marrow.graph.state import carry_over
 from marrow.model import _validate
 

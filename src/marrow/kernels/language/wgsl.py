@@ -2,10 +2,9 @@
 
 The functions are those that `translate` compiles to LLVM. Floats are `real` here, which the shader makes float32
 or float64, whole numbers have 32 bits. Lane formulas run one lane
-to an invocation: `block.each(...)` goes through its range with all invocations of the workgroup. Everything else in a function
-that uses lanes is computed by all of them alike, except for what writes to arrays: that is done by one, between barriers. A
-loop over `parents_first` does the joints of one depth at once.
-"""
+to an invocation: `block.each(...)` goes through its range with all invocations of the workgroup. Everything else in a
+function that uses lanes is computed by all of them alike, except for what writes to arrays: that is done by one,
+between barriers. A loop over `parents_first` does the joints of one depth at once."""
 
 from __future__ import annotations
 
@@ -492,7 +491,8 @@ def _overlaps(target: ast.Tuple, value: ast.expr) -> bool:
 
 
 def _occurrences(tree: ast.FunctionDef) -> dict[str, tuple[int, bool]]:
-    """For every name: how often it is assigned, and whether it is only used in the block (or inner ones) of its first assignment."""
+    """For every name: how often it is assigned, and whether it is only used in the block (or inner ones) of its first
+    assignment."""
     found: dict[str, list[tuple[tuple[int, ...], bool]]] = {a.arg: [] for a in tree.args.args}
     targets = {
         n.target.id for n in ast.walk(tree) if isinstance(n, ast.For) and isinstance(n.target, ast.Name)
