@@ -1,9 +1,11 @@
-"""What is handed over to the shader of pose programs: instances in batches, each within one page of every buffer."""
+"""What is handed over to the shaders of pose programs: instances in batches, each within one page of every buffer, and
+the parts of their programs that one shader runs after the other."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,16 +13,17 @@ from numpy.typing import NDArray
 
 from marrow.gpu.buffers import Buffer, Pages, chunks
 from marrow.gpu.memory import GpuMemory
-from marrow.gpu.pose_shader import BATCH, RECORD
+from marrow.gpu.pose_shader import ALONE, RECORD
+from marrow.kernels.operations import OPERATIONS
 
 if TYPE_CHECKING:
     from marrow.gpu.evaluator import GpuEvaluator
 
-__all__ = ["Batch", "Job", "Parcel", "batches", "parcels"]
+__all__ = ["Batch", "Job", "Step", "batches", "parcels", "steps"]
 
 Array = NDArray[Any]
-STEP = 64
-"""Whole numbers from one batch to the next: uniforms begin at multiples of 256 bytes."""
+_IS_ALONE = np.array([o.code in ALONE for o in OPERATIONS])
+_EFFECT = np.array([o.pushes - o.pops for o in OPERATIONS], np.int64)
 
 
 @dataclass
@@ -34,8 +37,8 @@ class Job:
 
 @dataclass
 class Batch:
-    """Instances of one dispatch: their numbers, how to take their rows of the crowd's arrays, their page of memory and the first
-    instance on it, and the page of every result with the row of the first."""
+    """Instances that run at once: their numbers, how to take their rows of the crowd's arrays, their page of memory and
+    the first instance on it, and the page of every result with the row of the first."""
 
     instances: Array
     taken: Any
@@ -43,6 +46,15 @@ class Batch:
     memory_first: int
     pages: dict[str, Buffer]
     rows: dict[str, int]
+
+
+@dataclass
+class Step:
+    """A dispatch: of the shader for operations that run alone, or of the other; a record (`RECORD`) for each
+    instance."""
+
+    alone: bool
+    records: Array
 
 
 def parcels(start: Array, most: int) -> Iterator[tuple[int, int]]:
@@ -68,7 +80,7 @@ def batches(job: Job, memory: GpuMemory | None, first: int, last: int, most: int
     if memory is not None and memory.size:
         cuts.update(np.searchsorted(chosen, range(0, len(memory), memory.pages.per_page)).tolist())
     edges = sorted(k for k in cuts if begin <= k <= end)
-    for low, high in zip(edges, edges[1:]):
+    for low, high in pairwise(edges):
         for x, y in chunks(high - low, most):
             instances = chosen[low + x : low + y]
             page, row = None, 0
@@ -86,41 +98,44 @@ def batches(job: Job, memory: GpuMemory | None, first: int, last: int, most: int
             )
 
 
-class Parcel:
-    """The words that follow the operations, and what each dispatch is told of them."""
+def steps(batch: Batch, start: Array, codes: Array, base: int) -> list[Step]:
+    """What the shaders do one after the other. `start` are the programs' first operations, `codes` those handed over,
+    from the operation `base` on."""
+    count = len(batch.instances)
+    begin, end = start[batch.instances] - base, start[batch.instances + 1] - base
+    rows = batch.instances - batch.memory_first
+    where = np.flatnonzero(_IS_ALONE[np.minimum(codes, len(OPERATIONS) - 1)]) if len(codes) else codes
+    owner = np.searchsorted(begin, where, side="right") - 1
+    kept = (owner >= 0) & (where < end[np.maximum(owner, 0)]) if len(where) else np.zeros(0, bool)
+    where, owner = where[kept], owner[kept]
+    records = _records(np.arange(count), begin, end, 0, rows, 1)
+    if not len(where):
+        return [Step(False, records)]
+    # Neighbours of one program run together: (owner, first, last), in order.
+    new = np.ones(len(where), bool)
+    new[1:] = (np.diff(where) != 1) | (np.diff(owner) != 0)
+    heads = np.flatnonzero(new)
+    owner, first = owner[heads], where[heads]
+    last = where[np.append(heads[1:], len(where)) - 1] + 1
+    height = np.concatenate([[0], np.cumsum(_EFFECT[codes])])
+    turn = np.arange(len(owner)) - np.searchsorted(owner, owner)  # the how manieth of its program
+    following = np.append(owner[1:] == owner[:-1], False)
+    after = np.where(following, np.append(first[1:], 0), end[owner])
+    lead = turn == 0
+    records[owner[lead], RECORD.index("last")] = first[lead]
+    records[owner[lead], RECORD.index("writes")] = 0
+    made = [Step(False, records)]
+    for k in range(int(turn.max()) + 1):
+        now = turn == k
+        who = owner[now]
+        below = height[first[now]] - height[begin[who]], height[last[now]] - height[begin[who]]
+        made.append(Step(True, _records(who, first[now], last[now], below[0], rows[who], 0)))
+        made.append(Step(False, _records(who, last[now], after[now], below[1], rows[who], ~following[now])))
+    return made
 
-    def __init__(self, begin: int, operations: int, start: Array, base: int) -> None:
-        self._begin, self._operations, self._start, self._base = begin, operations, start, base
-        self.size = begin + 4 * operations
-        self._words: list[Array] = []
-        self._told: list[Array] = []
 
-    def add(self, batch: Batch, sizes: dict[str, int], vectors: Array | None) -> None:
-        """The records and vectors of a batch."""
-        records = np.empty((len(batch.instances), len(RECORD)), np.int32)
-        records[:, 0] = self._start[batch.instances] - self._base
-        records[:, 1] = self._start[batch.instances + 1] - self._base
-        records[:, 2] = batch.instances - batch.memory_first
-        told = {
-            **sizes, "first_operation": self._begin, "operations": self._operations, "count": len(records),
-            "first_record": self._put(records), **{f"{name}_row": row for name, row in batch.rows.items()},
-        }  # fmt: skip
-        if vectors is not None and vectors.size:
-            told["first_vector"] = self._put(vectors[batch.taken])
-        self._told.append(np.array([told.get(name, 0) for name in BATCH], np.int32))
-
-    def _put(self, words: Array) -> int:
-        at = self.size
-        self._words.append(np.ascontiguousarray(words).view(np.int32).reshape(-1))
-        self.size += self._words[-1].size
-        return at
-
-    def words(self) -> Array:
-        """What follows the operations."""
-        return np.concatenate(self._words)
-
-    def told(self) -> Array:
-        """What the dispatches are told."""
-        out = np.zeros((len(self._told), STEP), np.int32)
-        out[:, : len(BATCH)] = self._told
-        return out
+def _records(slot: Array, first: Any, last: Any, poses: Any, rows: Any, writes: Any) -> Array:
+    records = np.empty((len(slot), len(RECORD)), np.int32)
+    for k, column in enumerate((slot, first, last, poses, rows, writes)):
+        records[:, k] = column
+    return records

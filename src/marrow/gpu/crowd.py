@@ -27,9 +27,9 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CrowdGroup:
-    """The n instances that are shown at one level of detail: their numbers `instances (n,)`, and in GPU memory their skinning
-    matrices (`palettes`: 48 bytes for each entry of the palette of the level's own `character`) and the weights of their morph
-    channels (`morphs`: 4 bytes each; None where there are no channels)."""
+    """The n instances that are shown at one level of detail: their numbers `instances (n,)`, and in GPU memory their
+    skinning matrices (`palettes`: 48 bytes for each entry of the palette of the level's own `character`) and the
+    weights of their morph channels (`morphs`: 4 bytes each; None where there are no channels)."""
 
     level: int
     character: Character
@@ -51,12 +51,12 @@ class Crowd:
         crowd.palettes                  # skinning matrices in GPU memory, for gpu.Skinner or shaders of your own
         crowd.matrices                  # the same as an array (N, P, 3, 4)
 
-    What the graph decides (states, times, weights) is found on the CPU, by the animator; it hands over a short program for each
-    instance. The GPU has the clips, interprets the programs and keeps what they keep from one update to the next.
+    What the graph decides (states, times, weights) is found on the CPU, by the animator; it hands over a short program
+    for each instance. The GPU has the clips, interprets the programs and keeps what they keep from one update to the
+    next.
 
-    The animator is used as before: parameters, triggers, slots, events, `add`, `remove`, `reset`, `levels`... What it is asked
-    for in the way of poses (`pose`, `matrices`, `skin`) comes from the GPU too, until `release()`.
-    """
+    The animator is used as before: parameters, triggers, slots, events, `add`, `remove`, `reset`, `levels`... What it
+    is asked for in the way of poses (`pose`, `matrices`, `skin`) comes from the GPU too, until `release()`."""
 
     def __init__(self, animator: Animator, *, device: Device | None = None) -> None:
         if not isinstance(animator, Animator):
@@ -76,8 +76,7 @@ class Crowd:
             )
             animator._evaluator.expect(compiled.tables.procedurals["code"].tolist())
             self._rebuild_levels()
-            for depth in {compiled.pose_depth, compiled.depth if compiled.memory else compiled.pose_depth}:
-                animator._evaluator.pipeline(depth)
+            animator._evaluator.compile()
             self.evaluate()
         except BaseException:
             animator._evaluator, animator._levels = old, None
@@ -90,8 +89,8 @@ class Crowd:
 
     # -- time -------------------------------------------------------------------------------------------------------
     def update(self, dt: float | ArrayLike, *, timer: Clock | None = None) -> None:
-        """Moves time on by `dt` seconds, a number or one per instance, and poses everybody, without waiting for the GPU.
-        `timer` tells afterwards how long the GPU took."""
+        """Moves time on by `dt` seconds, a number or one per instance, and poses everybody, without waiting for the
+        GPU. `timer` tells afterwards how long the GPU took."""
         self._attached()
         self.animator.update(dt)
         self.evaluate(timer=timer)
@@ -172,7 +171,8 @@ class Crowd:
     # -- results ----------------------------------------------------------------------------------------------------
     @property
     def groups(self) -> tuple[CrowdGroup, ...]:
-        """The instances that are seen, by level of detail; a single group of all where the animator's `levels` are not set."""
+        """The instances that are seen, by level of detail; a single group of all where the animator's `levels` are not
+        set."""
         return tuple(self._groups)
 
     def _whole(self) -> CrowdGroup:
@@ -184,8 +184,8 @@ class Crowd:
 
     @property
     def palettes(self) -> Pages:
-        """Skinning matrices in GPU memory, 48 bytes (3x4 float32, row by row) for each entry of `character.palette`, instance
-        by instance."""
+        """Skinning matrices in GPU memory, 48 bytes (3x4 float32, row by row) for each entry of `character.palette`,
+        instance by instance."""
         return self._whole().palettes
 
     @property

@@ -20,7 +20,7 @@ Array = NDArray[Any]
 # What is better stands first.
 _TYPES = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "Unknown", "CPU")
 _BACKENDS = ("Vulkan", "Metal", "D3D12", "OpenGLES", "OpenGL")
-_WANTED_FEATURES = ("timestamp-query",)
+_WANTED_FEATURES = ("timestamp-query", "shader-f64")
 NO_ADAPTER = (
     "no GPU was found, not even one in software. On Linux install a Vulkan driver: the one of the GPU's maker, or "
     "for computing without a GPU Mesa's (Debian, Ubuntu: apt-get install libvulkan1 mesa-vulkan-drivers). In containers "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,12 @@ from numpy.typing import NDArray
 
 from marrow.animation.bank import ClipBank
 from marrow.errors import GpuMemoryError, ValidationError
-from marrow.gpu.batches import STEP, Batch, Job, Parcel, batches, parcels
+from marrow.gpu.batches import Batch, Job, Step, batches, parcels, steps
 from marrow.gpu.buffers import Buffer, Pages, chunks, usage
 from marrow.gpu.clock import Clock
 from marrow.gpu.device import Device
 from marrow.gpu.memory import GpuMemory
-from marrow.gpu.pose_shader import ALONE, OUTPUTS, TABLES, WANTED, PoseShader, shader_text
+from marrow.gpu.pose_shader import ALONE, BATCH, OUTPUTS, TABLES, WANTED, PoseShader, shader_text
 from marrow.graph.program import PoseEvaluator, Procedurals, Program, unsound
 from marrow.kernels.pose_layout import padded
 from marrow.model.character import Palette
@@ -23,17 +24,20 @@ from marrow.model.character import Palette
 __all__ = ["GpuEvaluator"]
 
 Array = NDArray[Any]
-ROOMS = tuple(1024 * k for k in (4, 8, 12, 16, 24, 32, 48))
-"""Bytes of a workgroup's memory that shaders are written for."""
-SCRATCH = 1 << 26
-"""Bytes of a buffer for stacks that a workgroup's own memory has no room for; more instances than fit take turns."""
+SCRATCH = 1 << 28
+"""Bytes of a buffer for the stacks of instances that run at once, at most; more instances take turns."""
+STEP = 64
+"""Whole numbers from what one dispatch is told to what the next is: uniforms begin at multiples of 256 bytes."""
 KEPT = 64
 """Bind groups that are kept for next time."""
+WIDEST = 256
+"""Invocations of a workgroup, at most."""
 
 
 class _Shared:
-    """What evaluators of one crowd share: clips, the long operations that occurred so far, and the buffers for what is handed over
-    at every update. What stays the same lies at the beginning of `program`, up to `fixed` (words of four bytes)."""
+    """What evaluators of one crowd share: clips, the long operations that occurred so far, and the buffers for what is
+    handed over at every update. What stays the same lies at the beginning of `program`, up to `fixed` (words of four
+    bytes)."""
 
     def __init__(self, device: Device, bank: ClipBank) -> None:
         self.device, self.clips = device, bank
@@ -58,8 +62,8 @@ class _Shared:
 
 
 class GpuEvaluator(PoseEvaluator):
-    """Holds what does not change of one character (or of a level of it) in GPU memory. `run` takes and fills arrays, as that of
-    a `PoseEvaluator`; `submit` leaves results in GPU memory."""
+    """Holds what does not change of one character (or of a level of it) in GPU memory. `run` takes and fills arrays, as
+    that of a `PoseEvaluator`; `submit` leaves results in GPU memory."""
 
     def __init__(
         self,
@@ -79,6 +83,7 @@ class GpuEvaluator(PoseEvaluator):
         self._tables: dict[int, dict[str, int]] = {}
         self._bound: dict[Any, Any] = {}
         self._order, self._levels = _levels(self._parents)
+        self._ancestors = _ancestors(self._parents, padded(self.joints))
 
     def again(
         self,
@@ -102,9 +107,11 @@ class GpuEvaluator(PoseEvaluator):
 
     # -- shaders ----------------------------------------------------------------------------------------------------
     def expect(self, codes: Iterable[int]) -> None:
-        """Operations that programs may have. The shader has those of the long ones that were expected or occurred: one with all
-        of them would be slower for everybody."""
-        self.shared.alone |= ALONE.intersection(codes)
+        """Operations that programs may have: of those that run alone, which are long, the shader has only such as were
+        expected or occurred."""
+        found = ALONE.intersection(codes)
+        # In software compiling takes longest of all: one shader serves every graph.
+        self.shared.alone |= ALONE if found and self.device.adapter.is_software else found
 
     def _meet(self, program: Program) -> None:
         codes = program.ops["code"][max(0, int(program.start[0])) : max(0, int(program.start[-1]))]
@@ -113,49 +120,54 @@ class GpuEvaluator(PoseEvaluator):
 
     def room(self, depth: int) -> int:
         """Floats that an instance needs while its program runs: so many poses, and matrices."""
-        return depth * self.layout.size + 16 * self.layout.joints
+        return max(1, depth * self.layout.size + 16 * self.layout.joints)
 
-    def shader(self, depth: int) -> PoseShader:
-        """The shader for programs that stack up so many poses."""
-        shared, limits, software = self.shared, self.device.limits, self.device.adapter.is_software
-        most, needed = limits["max-compute-workgroup-storage-size"], 4 * self.room(depth)
-        sizes = [size for size in ROOMS if needed <= size <= most]
-        # A little memory lets more workgroups run at once; in software that does not matter, and compiling takes long.
-        room = 0 if not sizes else sizes[-1] if software else sizes[0]
-        banks = len(shared.banks)
-        made = PoseShader(
-            room=room // 4,
-            lanes=32 if self.joints <= 32 or software else 64,
-            banks=banks,
-            bank_size=shared.bank_size if banks > 1 else 0,
-            alone=frozenset(shared.alone),
-        )
+    @cached_property
+    def shader(self) -> PoseShader:
+        """The shader in which a workgroup runs the program of an instance."""
+        shared, limits = self.shared, self.device.limits
+        banks, joints = len(shared.banks), padded(self.joints)
+        most = min(WIDEST, limits["max-compute-invocations-per-workgroup"])
+        # In software invocations take turns: few of them do.
+        jumps = joints <= most and not self.device.adapter.is_software
+        lanes = max(32, 1 << (joints - 1).bit_length()) if jumps else 32
+        made = PoseShader(lanes, banks, shared.bank_size if banks > 1 else 0, jumps)
         buffers = limits["max-storage-buffers-per-shader-stage"]
         if len(made.bindings) - 1 > buffers:
             raise GpuMemoryError(
-                f"the clips take {self.bank.rows.nbytes:,} bytes: on {self.device.adapter.name}, where a shader sees {buffers} "
-                f"buffers of {self.device.max_binding:,} bytes, that is too much; resample them at a lower rate or drop some"
+                f"the clips take {self.bank.rows.nbytes:,} bytes: on {self.device.adapter.name}, where a shader sees "
+                f"{buffers} buffers of {self.device.max_binding:,} bytes, that is too much; resample them at a lower "
+                "rate or drop some"
             )
         return made
 
-    def pipeline(self, depth: int) -> Any:
-        """The compiled shader for programs that stack up so many poses."""
-        return self.device.compute_pipeline(shader_text(self.shader(depth)), label="pose programs")
+    def shaders(self) -> list[PoseShader]:
+        """That one, and the one for operations that run alone, with those that were expected or occurred."""
+        double, alone = "shader-f64" in self.device.raw.features, frozenset(self.shared.alone)
+        return [self.shader, PoseShader(operations=alone, double=double)] if alone else [self.shader]
+
+    def pipeline(self, shader: PoseShader) -> Any:
+        """A compiled shader."""
+        return self.device.compute_pipeline(shader_text(shader), label="pose programs")
+
+    def compile(self) -> None:
+        """Compiles the shaders now rather than when they are needed."""
+        for shader in self.shaders():
+            self.pipeline(shader)
 
     def _most(self, depth: int) -> int:
         """How many instances may run at once."""
-        if self.shader(depth).room:
-            return self.device.max_workgroups
         room, most = 4 * self.room(depth), self.device.max_binding
         if room > most:
             raise GpuMemoryError(
-                f"the poses of one instance take {room:,} bytes, more than the {most:,} that {self.device.adapter.name} lets a "
-                "shader see"
+                f"the poses of one instance take {room:,} bytes, more than the {most:,} that "
+                f"{self.device.adapter.name} lets a shader see"
             )
         return min(self.device.max_workgroups, max(1, min(SCRATCH, most) // room))
 
     def _sizes(self, memory: int) -> dict[str, int]:
-        """Sizes of the character, and where its tables begin; what operations may name depends on how much memory there is."""
+        """Sizes of the character, and where its tables begin; what operations may name depends on how much memory there
+        is."""
         if memory not in self._tables:
             bank, given, layout = self.bank, self._procedurals, self.layout
             floats = (self._masks.reshape(-1), given.floats, self.palette.inverse_bind.reshape(-1), bank.rate)
@@ -164,14 +176,16 @@ class GpuEvaluator(PoseEvaluator):
             )
             parts = {
                 "rules": np.minimum(self._rules(memory), 2**31 - 1), "parents": self._parents, "levels": self._levels,
-                "level_joints": self._order, "palette_joints": self.palette.joints, "ints": given.ints, "clip_start": bank.start,
-                "clip_frames": bank.frames, "clip_rate": rate, "masks": masks, "floats": numbers, "inverse_bind": inverse_bind,
+                "level_joints": self._order, "ancestors": self._ancestors.reshape(-1), "ints": given.ints,
+                "palette_joints": self.palette.joints, "clip_start": bank.start, "clip_frames": bank.frames,
+                "clip_rate": rate, "masks": masks, "floats": numbers, "inverse_bind": inverse_bind,
             }  # fmt: skip
             words = [np.asarray(parts[name]).astype(np.int32) for name in TABLES]
             begins = self.shared.keep(np.concatenate(words)) + np.cumsum([0, *(len(w) for w in words[:-1])])
             self._tables[memory] = {
                 "row": layout.joints, "morph_lanes": layout.morphs, "lanes": padded(self.joints), "joints": self.joints,
-                "morphs": layout.M, "palette": len(self.palette.joints), "memory": memory, "level_count": len(self._levels) - 1,
+                "morphs": layout.M, "palette": len(self.palette.joints), "memory": memory,
+                "level_count": len(self._levels) - 1, "rounds": len(self._ancestors),
                 "ints_count": len(given.ints), "floats_count": len(given.floats), "masks_count": len(masks),
                 **dict(zip(TABLES, begins.tolist())),
             }  # fmt: skip
@@ -187,6 +201,7 @@ class GpuEvaluator(PoseEvaluator):
         pose: Array | None = None,
         model: Array | None = None,
         palette: Array | None = None,
+        morphs: Array | None = None,
         instances: Array | None = None,
         threads: int = 1,
     ) -> None:
@@ -194,25 +209,30 @@ class GpuEvaluator(PoseEvaluator):
         count = len(program) if instances is None else len(instances)
         if not count:
             return
-        given = {"pose": pose, "model": model, "palette": palette}
+        given = {"pose": pose, "model": model, "palette": palette, "morphs": morphs}
         outputs = {name: self.pages(name) for name, array in given.items() if array is not None}
         kept = (
             memory if memory is None or isinstance(memory, GpuMemory) else GpuMemory.of(self.device, memory)
         )
-        # Poses and model-space matrices share a buffer of the shader: they come one after the other.
-        late = {"model": outputs.pop("model")} if {"pose", "model"} <= outputs.keys() else {}
-        before = GpuMemory.of(self.device, kept.copy()) if late and kept is not None else None
-        self.submit([Job(self, instances, outputs)], program, kept, vectors)
-        if late:
-            self.submit([Job(self, instances, late)], program, before, vectors)
+        # Of the results that share a buffer of the shader, one comes at a time.
+        shared = [name for name in outputs if OUTPUTS[name][0] == "results"]
+        first = {name: outputs[name] for name in outputs if name not in shared[1:]}
+        self.submit([Job(self, instances, first)], program, kept, vectors)
+        for name in shared[1:]:
+            again = kept if kept is memory else GpuMemory.of(self.device, memory)
+            self.submit([Job(self, instances, {name: outputs[name]})], program, again, vectors)
         if not outputs and kept is memory:
             return
         self.check(program, instances, count)
-        for name, pages in {**outputs, **late}.items():
+        for name, pages in outputs.items():
             into = given[name]
             assert into is not None
-            into[...] = pages.numpy()[:count].reshape(into.shape)
-        if kept is not memory:
+            found = pages.numpy()[:count]
+            if name == "morphs":
+                into.reshape(count, -1)[:, : self.layout.M] = found
+            else:
+                into[...] = found.reshape(into.shape)
+        if kept is not None and kept is not memory:
             memory[...] = kept.copy()
 
     def check(self, program: Program, instances: Array | None, count: int) -> None:
@@ -221,7 +241,7 @@ class GpuEvaluator(PoseEvaluator):
         wrong = np.flatnonzero(status)
         if len(wrong):
             n = int(wrong[0] if instances is None else instances[wrong[0]])
-            raise unsound(program, n, int(program.start[n]) + int(status[wrong[0]]) - 1)
+            raise unsound(program, n, int(status[wrong[0]]) - 1)
 
     def submit(
         self,
@@ -256,40 +276,53 @@ class GpuEvaluator(PoseEvaluator):
         start, shared, depth, device = program.start, self.shared, program.depth, self.device
         columns = memory.shape[1] if memory is not None else 0
         base, end = (min(max(int(k), 0), len(program.ops)) for k in (start[first], start[last]))
-        operations = program.ops[base:end]
+        operations, base = program.ops[base:end], int(start[first])
+        codes = np.maximum(operations["code"], 0)
         sizes = [
             {
                 **job.evaluator._sizes(columns), "vectors": 0 if vectors is None else vectors.shape[1], "depth": depth,
-                "matrices": depth * self.layout.size, "room": self.room(depth), "wanted": sum(WANTED[n] for n in job.outputs),
+                "matrices": depth * self.layout.size, "room": self.room(depth), "operations": len(operations), "base": base,
+                "wanted": sum(WANTED[n] for n in job.outputs),
             }
             for job in jobs
         ]  # fmt: skip
-        parcel, dispatches = Parcel(shared.fixed, len(operations), start, int(start[first])), []
+        words = _Words(shared.fixed + 4 * len(operations))
+        told: list[list[int]] = []
+        dispatches: list[tuple[GpuEvaluator, Batch, Step]] = []
         for job, own in zip(jobs, sizes):
+            own["first_operation"] = shared.fixed
             for batch in batches(job, memory, first, last, job.evaluator._most(depth)):
-                parcel.add(batch, own, vectors)
-                dispatches.append((job.evaluator, batch))
+                own |= {f"{name}_row": row for name, row in batch.rows.items()}
+                own["count"], own["first_vector"] = len(batch.instances), 0
+                if vectors is not None and vectors.size:
+                    own["first_vector"] = words.put(vectors[batch.taken])
+                for step in steps(batch, start, codes, base):
+                    own["first_record"], own["records"] = words.put(step.records), len(step.records)
+                    told.append([own.get(name, 0) for name in BATCH])
+                    dispatches.append((job.evaluator, batch, step))
         if not dispatches:
             return
-        shared.program.reserve(4 * parcel.size, keep=True)
+        shared.program.reserve(4 * words.size, keep=True)
         device.write(shared.program.raw, operations.view(np.int32), 4 * shared.fixed)
-        device.write(shared.program.raw, parcel.words(), 4 * shared.fixed + 16 * len(operations))
-        shared.told.write(parcel.told())
+        device.write(shared.program.raw, words.joined(), 4 * shared.fixed + 16 * len(operations))
+        table = np.zeros((len(told), STEP), np.int32)
+        table[:, : len(BATCH)] = told
+        shared.told.write(table)
+        shared.scratch.reserve(4 * self.room(depth) * max(len(batch.instances) for _, batch, _ in dispatches))
         with device.guard("posing"):
             encoder = device.raw.create_command_encoder()
             work = encoder.begin_compute_pass(**({} if timer is None else timer.writes("poses")))
-            for k, (evaluator, batch) in enumerate(dispatches):
-                evaluator._dispatch(work, k, depth, batch)
+            for k, (evaluator, batch, step) in enumerate(dispatches):
+                evaluator._dispatch(work, k, batch, step)
             work.end()
             if timer is not None:
                 timer.finish(encoder)
             device.raw.queue.submit([encoder.finish()])
 
-    def _dispatch(self, work: Any, k: int, depth: int, batch: Batch) -> None:
-        shared, shader, pipeline = self.shared, self.shader(depth), self.pipeline(depth)
-        if not shader.room:
-            shared.scratch.reserve(4 * self.room(depth) * len(batch.instances))
-        buffers = dict.fromkeys(("memory", "palettes", "morphs", "results"), shared.nothing)
+    def _dispatch(self, work: Any, k: int, batch: Batch, step: Step) -> None:
+        shared, shader = self.shared, self.shaders()[1] if step.alone else self.shader
+        pipeline = self.pipeline(shader)
+        buffers = dict.fromkeys(("memory", "palettes", "results"), shared.nothing)
         buffers |= {"program": shared.program, "scratch": shared.scratch}
         buffers |= {f"bank_{n}" if n else "bank": bank for n, bank in enumerate(shared.banks)}
         buffers |= {OUTPUTS[name][0]: page for name, page in batch.pages.items()}
@@ -306,7 +339,37 @@ class GpuEvaluator(PoseEvaluator):
             self._bound[key] = (group, list(buffers.values()))
         work.set_pipeline(pipeline)
         work.set_bind_group(0, self._bound[key][0])
-        work.dispatch_workgroups(len(batch.instances))
+        count = len(step.records)
+        work.dispatch_workgroups(-(-count // shader.lanes) if step.alone else count)
+
+
+class _Words:
+    """Arrays one behind the other, as words of four bytes."""
+
+    def __init__(self, begin: int) -> None:
+        self.size = begin
+        self._parts: list[Array] = []
+
+    def put(self, array: Array) -> int:
+        """Where it begins."""
+        at = self.size
+        self._parts.append(np.ascontiguousarray(array).view(np.int32).reshape(-1))
+        self.size += self._parts[-1].size
+        return at
+
+    def joined(self) -> Array:
+        return np.concatenate(self._parts)
+
+
+def _ancestors(parents: Array, lanes: int) -> Array:
+    """For each joint its ancestor 1, 2, 4, ... levels above it (-1: none), as many rows as it takes to reach every
+    root."""
+    rows, now = [], np.full(lanes, -1, np.int64)
+    now[: len(parents)] = parents
+    while (now >= 0).any():
+        rows.append(now)
+        now = np.where(now >= 0, now[now], -1)
+    return np.array(rows, np.int32).reshape(len(rows), lanes)
 
 
 def _levels(parents: Array) -> tuple[Array, Array]:

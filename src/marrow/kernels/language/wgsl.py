@@ -1,10 +1,10 @@
 """From plain Python functions to WGSL: the third backend of kernels, for functions that one workgroup runs together.
 
-The functions are those that `translate` compiles to LLVM. Floats are float32 here, whole numbers 32 bits. Lane formulas run one lane
-to an invocation: `block.each(...)` goes through its range with all invocations of the workgroup. Everything else in a function
-that uses lanes is computed by all of them alike, except for what writes to arrays: that is done by one, between barriers. A
-loop over `parents_first` does the joints of one depth at once.
-"""
+The functions are those that `translate` compiles to LLVM. Floats are `real` here, which the shader makes float32
+or float64, whole numbers have 32 bits. Lane formulas run one lane
+to an invocation: `block.each(...)` goes through its range with all invocations of the workgroup. Everything else in a
+function that uses lanes is computed by all of them alike, except for what writes to arrays: that is done by one,
+between barriers. A loop over `parents_first` does the joints of one depth at once."""
 
 from __future__ import annotations
 
@@ -93,17 +93,8 @@ class WgslTranslator:
     def text(self) -> str:
         """All that was translated, what is called before what calls it."""
         helpers = [HELPERS[name] for name in self._helpers]
-        return (
-            "\n".join(
-                [
-                    f"fn barrier() {{\n  {self.world.barrier}\n}}",
-                    *helpers,
-                    *self._structs.values(),
-                    *self._texts,
-                ]
-            )
-            + "\n"
-        )
+        barrier = [f"fn barrier() {{\n  {self.world.barrier}\n}}"] if self.world.barrier else []
+        return "\n".join([*barrier, *helpers, *self._structs.values(), *self._texts]) + "\n"
 
     def help(self, name: str) -> None:
         """Notes that a helper is called."""
@@ -139,8 +130,7 @@ class WgslTranslator:
     def call(self, caller: Any, function: Callable[..., Any], arguments: list[Value]) -> Value:
         if function in INSTEAD:
             self.help(INSTEAD[function])
-            given = [caller.cast(a, FLOAT).text for a in arguments]
-            return Value(FLOAT, f"{INSTEAD[function]}({', '.join(given)})")
+            return caller.helped(INSTEAD[function], FLOAT, [caller.cast(a, FLOAT).text for a in arguments])
         name, result = self.function(function, arguments)
         text = f"{name}({', '.join(_passed(caller, arguments))})"
         return Value(TupleKind(()), text) if result is None else Value(result, text)
@@ -149,7 +139,7 @@ class WgslTranslator:
         """A lane formula for every number of a range."""
         first, last, _, *rest = arguments
         function = self._block(name, block, rest)
-        given = ", ".join(["i", *_passed(caller, rest)])
+        given = ", ".join(["i", *_passed(caller, rest, single=True)])
         start = f"{first.text} + lane" if first.known != 0 else "lane"
         caller.say(f"for (var i = {start}; i < {last.text}; i += LANES) {{ {function}({given}); }}")
         return Value(TupleKind(()))
@@ -170,7 +160,7 @@ class WgslTranslator:
                     parameters += [f"{begins}: i32"] * value.kind.moved
                     lowered.append(self.world.array(Value(value.kind, begins)))
                 else:
-                    parameters.append(f"{label}: {wgsl_type(value.kind)}")
+                    parameters.append(f"{label}: {'i32' if value.kind == INTEGER else 'f32'}")
                     lowered.append(label if value.kind == INTEGER else emitter.lane(label))
             formula(emitter, "i", *lowered)
             chosen = self._unique(name, plain.__module__)
@@ -187,21 +177,23 @@ class WgslTranslator:
             if function in self.world.left_out:
                 continue
             text = self.call(caller, function, rest).text
-            alone = not runs_together(function)
+            alone = bool(self.world.barrier) and not runs_together(function)
             caller.say(f"  case {k}: {{ {f'if (lane == 0) {{ {text}; }}' if alone else f'{text};'} }}")
         caller.say("  default: {}")
         caller.say("}")
-        caller.say("barrier();")
+        if self.world.barrier:
+            caller.say("barrier();")
         return Value(TupleKind(()))
 
 
-def _passed(caller: Any, arguments: Sequence[Value]) -> list[str]:
-    """What is handed to a function: constants and whole arrays are not."""
+def _passed(caller: Any, arguments: Sequence[Value], *, single: bool = False) -> list[str]:
+    """What is handed to a function (or to lanes: `single` precision): constants and whole arrays are not."""
     out = []
     for value in arguments:
         if value.fixed or value.kind == WORLD or (isinstance(value.kind, Part) and not value.kind.moved):
             continue
-        out.append(value.text if isinstance(value.kind, Part) else caller.whole_text(value))
+        text = value.text if isinstance(value.kind, Part) else caller.whole_text(value)
+        out.append(f"f32({text})" if single and value.kind == FLOAT else text)
     return out
 
 
@@ -213,7 +205,7 @@ class _Function(WgslExpressions):
     ) -> None:
         self.translator, self.python, self.tree = translator, function, _source(function)
         self.here: Any = self.tree
-        self.together_run = uses_lanes(function, self.tree)
+        self.together_run = bool(translator.world.barrier) and uses_lanes(function, self.tree)
         self.names: dict[str, Value] = {}
         self.lines: list[str] = []
         self.parameters: list[str] = []
@@ -344,8 +336,7 @@ class _Function(WgslExpressions):
 
     def _assign(self, target: ast.expr, value: Value) -> None:
         if isinstance(target, ast.Subscript):
-            place = self.element(self.expression(target.value), target)
-            self.say(f"{place.text} = {self.cast(value, place.kind).text};")
+            self._store(target, value)
             return
         if not isinstance(target, ast.Name):
             raise self.fail(f"cannot assign to {ast.unparse(target)}")
@@ -367,20 +358,28 @@ class _Function(WgslExpressions):
         if stores > 1 or not inside:
             self._variables.add(name)
             if inside:
-                self.say(f"var {label} = {self.whole_text(value)};")
+                self.say(f"var {label}{self.typed(value)} = {self.whole_text(value)};")
             else:
                 self._outer.add(name)
                 self._hoisted.append(f"var {label}: {wgsl_type(value.kind)};")
                 self.say(f"{label} = {self.whole_text(value)};")
         else:
-            self.say(f"let {label} = {self.whole_text(value)};")
+            self.say(f"let {label}{self.typed(value)} = {self.whole_text(value)};")
         self.names[name] = Value(value.kind, label)
+
+    def _store(self, target: ast.Subscript, value: Value) -> None:
+        place = self.element(self.expression(target.value), target)
+        text = self.cast(value, place.kind).text
+        if place.kind == FLOAT:
+            place, text = Value(FLOAT, place.text.removeprefix("real(").removesuffix(")")), f"f32({text})"
+        self.say(f"{place.text} = {text};")
 
     def do_AugAssign(self, node: ast.AugAssign, path: tuple[int, ...]) -> None:
         if isinstance(node.target, ast.Subscript):
-            place = self.element(self.expression(node.target.value), node.target)
-        else:
-            place = self.expression(node.target)
+            present = self.element(self.expression(node.target.value), node.target)
+            self._store(node.target, self.binary(node.op, present, self.expression(node.value)))
+            return
+        place = self.expression(node.target)
         value = self.binary(node.op, place, self.expression(node.value))
         self.say(f"{place.text} = {self.cast(value, place.kind).text};")
 
@@ -492,7 +491,8 @@ def _overlaps(target: ast.Tuple, value: ast.expr) -> bool:
 
 
 def _occurrences(tree: ast.FunctionDef) -> dict[str, tuple[int, bool]]:
-    """For every name: how often it is assigned, and whether it is only used in the block (or inner ones) of its first assignment."""
+    """For every name: how often it is assigned, and whether it is only used in the block (or inner ones) of its first
+    assignment."""
     found: dict[str, list[tuple[tuple[int, ...], bool]]] = {a.arg: [] for a in tree.args.args}
     targets = {
         n.target.id for n in ast.walk(tree) if isinstance(n, ast.For) and isinstance(n.target, ast.Name)

@@ -12,6 +12,7 @@ import numpy as np
 
 from marrow.kernels.language.kinds import BOOL, FLOAT, INTEGER, TupleKind
 from marrow.kernels.language.lanes import Each
+from marrow.kernels.language.wgsl_helpers import HELPERS
 from marrow.kernels.language.wgsl_text import ADD, ATOM, COMPARE, MULTIPLY, UNARY, whole
 from marrow.kernels.language.wgsl_values import (
     WORLD,
@@ -54,7 +55,7 @@ class WgslExpressions:
         if value.known is not None and kind in (FLOAT, INTEGER):
             return constant(float(value.known) if kind == FLOAT else int(value.known))
         if kind == FLOAT and value.kind in (INTEGER, BOOL):
-            return Value(FLOAT, f"f32({value.text})")
+            return Value(FLOAT, f"real({value.text})")
         if kind == INTEGER and value.kind == BOOL:
             return Value(INTEGER, f"i32({value.text})")
         if isinstance(kind, TupleKind) and isinstance(value.kind, TupleKind):
@@ -146,7 +147,7 @@ class WgslExpressions:
         world = self.translator.world
         if isinstance(array.kind, Record):
             letter, place = world.arrays[array.kind.name].columns[ast.literal_eval(node.slice)]
-            return Value(FLOAT if letter == "f" else INTEGER, place(array.text))
+            return self.loaded(letter, place(array.text))
         if not isinstance(array.kind, Part):
             raise self.fail(f"{ast.unparse(node.value)} cannot be indexed")
         nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -157,7 +158,11 @@ class WgslExpressions:
         if owner.columns:
             return Value(Record(array.kind.name), str(at))
         assert owner.place is not None
-        return Value(FLOAT if owner.letter == "f" else INTEGER, owner.place(str(at)))
+        return self.loaded(owner.letter, owner.place(str(at)))
+
+    def loaded(self, letter: str, text: str) -> Value:
+        """What lies in an array: float32 numbers, read as those the function computes with."""
+        return Value(FLOAT, f"real({text})") if letter == "f" else Value(INTEGER, text)
 
     # -- arithmetic -------------------------------------------------------------------------------------------------
     def on_UnaryOp(self, node: ast.UnaryOp) -> Value:
@@ -243,11 +248,14 @@ class WgslExpressions:
         scalar = not isinstance(kind, TupleKind)
         calls = any(isinstance(n, ast.Call) for side in (node.body, node.orelse) for n in ast.walk(side))
         if scalar and not calls and not yes_lines and not no_lines:
-            return Value(kind, f"select({no.text}, {yes.text}, {test.text})")
+            both = [f"real({v.text})" if self.typed(v) else v.text for v in (no, yes)]
+            return Value(kind, f"select({both[0]}, {both[1]}, {test.text})")
         self.translator.declare(kind)
         name = self.fresh()
         self.say(
-            f"var {name} = {self.whole_text(no)};" if not no_lines else f"var {name}: {wgsl_type(kind)};"
+            f"var {name}{self.typed(no)} = {self.whole_text(no)};"
+            if not no_lines
+            else f"var {name}: {wgsl_type(kind)};"
         )
         self.say(f"if ({test.text}) {{")
         self.lines += [f"  {line}" for line in yes_lines]
@@ -263,6 +271,10 @@ class WgslExpressions:
         if isinstance(a, TupleKind) and isinstance(b, TupleKind):
             return TupleKind(tuple(self._common(x, y) for x, y in zip(a.items, b.items)))
         return a if a == b else FLOAT if FLOAT in (a, b) else INTEGER
+
+    def typed(self, value: Value) -> str:
+        """The type of a variable, where its first value would not tell: plain numbers could be float32."""
+        return ": real" if value.kind == FLOAT and value.known is not None else ""
 
     def fresh(self) -> str:
         raise NotImplementedError
@@ -314,10 +326,15 @@ class WgslExpressions:
         if thing in _FUNCTIONS:
             name, kind = _FUNCTIONS[thing]
             self.translator.help(name)
+            if name in HELPERS:
+                return self.helped(name, kind, floats)
             return Value(kind, f"{name}({', '.join(floats)})")
-        if thing is math.ldexp:
-            return Value(FLOAT, f"ldexp({floats[0]}, {self.cast(values[1], INTEGER).text})")
         raise self.fail(f"{ast.unparse(node.func)} cannot be called in a shader")
+
+    def helped(self, name: str, kind: Any, floats: list[str]) -> Value:
+        """A call of a helper, which computes with float32."""
+        text = f"{name}({', '.join(f'f32({f})' for f in floats)})"
+        return Value(kind, f"real({text})" if kind == FLOAT else text)
 
 
 _FUNCTIONS: dict[Any, tuple[str, Any]] = {

@@ -1,5 +1,6 @@
-"""Functions that the shader has of its own: WGSL promises little of its sine, cosine and arc tangent (2^-11 is allowed), and nothing
-of numbers that are none. These are within two units in the last place of float32, for angles of a few turns."""
+"""Functions that the shader has of its own: WGSL promises little of its sine, cosine and arc tangent (2^-11 is
+allowed), and nothing of numbers that are none. These are within two units in the last place of float32, for angles of a
+few turns."""
 
 from __future__ import annotations
 
@@ -40,6 +41,7 @@ HELPERS = {
   let value = select(sine, cosine, (n & 1) != 0);
   return select(value, -value, (n & 2) != 0);
 }""",
+    "power_of_e": "fn power_of_e(x: f32) -> f32 {\n  return exp(x);\n}",
     "sine": "fn sine(x: f32) -> f32 {\n  return wave(x, 0);\n}",
     "cosine_of": "fn cosine_of(x: f32) -> f32 {\n  return wave(x, 1);\n}",
     "angle_of": """fn angle_of(y: f32, x: f32) -> f32 {
@@ -51,14 +53,17 @@ HELPERS = {
   let far = t > 0.41421357;
   let u = select(t, (t - 1.0) / (t + 1.0), far);
   let z = u * u;
-  var r = fma(u * z, fma(z, fma(z, fma(z, 0.080537446, -0.13877686), 0.1997771), -0.3333295), u) + select(0.0, 0.7853982, far);
-  if (a > b) { r = 1.5707964 - r; }
-  if (x < 0.0) { r = 3.1415927 - r; }
-  return select(r, -r, y < 0.0);
+  var r = fma(u * z, fma(z, fma(z, fma(z, 0.080537446, -0.13877686), 0.1997771), -0.3333295), u) + select(0.0,
+  0.7853982, far); if (a > b) { r = 1.5707964 - r; } if (x < 0.0) { r = 3.1415927 - r; } return select(r, -r, y < 0.0);
 }""",
 }
 _NEEDS = {"floor_quotient": ("floor_rest",), "sine": ("wave",), "cosine_of": ("wave",)}
-INSTEAD: dict[Any, str] = {elementary.sin: "sine", elementary.cos: "cosine_of", elementary.atan2: "angle_of"}
+INSTEAD: dict[Any, str] = {
+    elementary.sin: "sine",
+    elementary.cos: "cosine_of",
+    elementary.atan2: "angle_of",
+    elementary.exp: "power_of_e",
+}
 """What stands for functions of the kernels' language."""
 
 

@@ -23,7 +23,7 @@ __all__ = [
     "wgsl_type",
 ]
 
-_SCALARS = {FLOAT: "f32", INTEGER: "i32", BOOL: "bool"}
+_SCALARS = {FLOAT: "real", INTEGER: "i32", BOOL: "bool"}
 _MEMBERS = "xyzwabcdefghijklmn"
 
 
@@ -37,7 +37,8 @@ class UnrollError(TranslationError):
 
 @dataclass(frozen=True)
 class Part:
-    """An array of the world, or a row of one: which, how many axes are left, and whether it begins somewhere else than at 0."""
+    """An array of the world, or a row of one: which, how many axes are left, and whether it begins somewhere else than
+    at 0."""
 
     name: str
     axes: int
@@ -61,8 +62,9 @@ WORLD = _World()
 
 @dataclass(frozen=True)
 class Value:
-    """A value: its kind, its text and how tightly that binds, the number where it is known, the parts where it is a tuple that has
-    no text yet. `fixed` values are constants of the shader: functions are written for them and do not take them as arguments."""
+    """A value: its kind, its text and how tightly that binds, the number where it is known, the parts where it is a
+    tuple that has no text yet. `fixed` values are constants of the shader: functions are written for them and do not
+    take them as arguments."""
 
     kind: Any
     text: str = ""
@@ -77,8 +79,8 @@ class Value:
 
 @dataclass(frozen=True)
 class WgslField:
-    """An array in the shader: `place(index)` is one of its elements, `letter` says what they are (`f`, `i`), `sizes` how many.
-    Arrays of records have a letter and a place for each of their `columns`."""
+    """An array in the shader: `place(index)` is one of its elements, `letter` says what they are (`f`, `i`), `sizes`
+    how many. Arrays of records have a letter and a place for each of their `columns`."""
 
     letter: str = "f"
     place: Callable[[str], str] | None = None
@@ -88,13 +90,15 @@ class WgslField:
 
 @dataclass(frozen=True)
 class World:
-    """All that functions may name: arrays, constants, and the text of `level` loops over joints, parents first: how many levels
-    there are, where the joints of one begin, the joints themselves."""
+    """All that functions may name: arrays, constants, and the text of `level` loops over joints, parents first: how
+    many levels there are, where the joints of one begin, the joints themselves."""
 
     arrays: Mapping[str, WgslField]
     constants: Mapping[str, str]
     levels: tuple[str, Callable[[str], str], Callable[[str], str]] = ("", str, str)
     barrier: str = "workgroupBarrier();"
+    """What makes writes visible to the other invocations of a workgroup; empty where each invocation works for
+    itself."""
     left_out: frozenset[Any] = frozenset()
     """Functions that are never chosen where one of several is: they are not written."""
     reserved: frozenset[str] = frozenset()
@@ -135,7 +139,7 @@ def constant(value: Any) -> Value:
         return Value(BOOL, "true" if value else "false", known=bool(value))
     if isinstance(value, int):
         return Value(INTEGER, str(value), UNARY if value < 0 else ATOM, int(value))
-    text = number(value)
+    text = number(value, exactly=True)
     return Value(FLOAT, text, UNARY if text.startswith("-") else ATOM, float(value))
 
 
