@@ -32,7 +32,9 @@ class Character(nn.Module):
     def __init__(self, character: marrow.Character, *, clips: Sequence[str] | None = None) -> None:
         super().__init__()
         if not isinstance(character, marrow.Character):
-            raise ValidationError(f"marrow.torch.Character: expected a Character, got {type(character).__name__}")
+            raise ValidationError(
+                f"marrow.torch.Character: expected a Character, got {type(character).__name__}"
+            )
         self.source = character
         self.joint_names = tuple(character.skeleton.names)
         self.parents = tuple(int(p) for p in character.skeleton.parents)
@@ -137,7 +139,9 @@ class Character(nn.Module):
             check_tensor("to_model", "local", local, (J, 3, 4), f"(..., {J}, 3, 4)")
         else:
             if not isinstance(local, Pose):
-                raise shape_error("to_model", "local", local, f"a Pose, or a floating tensor (..., {J}, 3, 4)")
+                raise shape_error(
+                    "to_model", "local", local, f"a Pose, or a floating tensor (..., {J}, 3, 4)"
+                )
             check_tensor("to_model", "local.rotation", local.rotation, (J, 4), f"(..., {J}, 4)")
             local = local_matrices(local.translation, local.rotation, local.scale)
         return forward_kinematics(local, self.parents)
@@ -182,8 +186,10 @@ class Character(nn.Module):
         if not self.target_count:
             return base
         weight = self.target_weights(morphs)[..., self.morph_targets]
-        return base.to(weight.dtype).expand(*weight.shape[:-1], -1, -1).index_add(
-            -2, self.morph_rows, weight[..., None] * moved.to(weight.dtype)
+        return (
+            base.to(weight.dtype)
+            .expand(*weight.shape[:-1], -1, -1)
+            .index_add(-2, self.morph_rows, weight[..., None] * moved.to(weight.dtype))
         )
 
     def skin(

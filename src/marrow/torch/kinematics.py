@@ -59,7 +59,9 @@ def depths(parents: tuple[int, ...]) -> list[int]:
                 raise ValidationError(f"forward_kinematics: the parents of joint {j} go round in a circle")
             chain.append(at)
             if parents[at] >= J or parents[at] < -1:
-                raise ValidationError(f"forward_kinematics: joint {at} has parent {parents[at]} of {J} joints")
+                raise ValidationError(
+                    f"forward_kinematics: joint {at} has parent {parents[at]} of {J} joints"
+                )
             at = parents[at]
         base = depth[at] if at >= 0 else -1
         for i, joint in enumerate(reversed(chain)):
@@ -92,7 +94,9 @@ def forward_kinematics(local: Tensor, parents: Sequence[int] | Tensor) -> Tensor
     check_tensor("forward_kinematics", "local", local, (None, 3, 4), "(..., J, 3, 4)")
     known = tuple(parents.tolist()) if isinstance(parents, Tensor) else tuple(int(p) for p in parents)
     if len(known) != local.shape[-3]:
-        raise shape_error("forward_kinematics", "local", local, f"(..., {len(known)}, 3, 4) for {len(known)} parents")
+        raise shape_error(
+            "forward_kinematics", "local", local, f"(..., {len(known)}, 3, 4) for {len(known)} parents"
+        )
     if not known:
         return local
     from marrow.torch import triton_kinematics

@@ -41,7 +41,9 @@ def fast_linear(points: Tensor, joints: Tensor, weights: Tensor, matrices: Tenso
 def _forward(points: Tensor, joints: Tensor, weights: Tensor, matrices: Tensor, learned: bool) -> Tensor:
     plan = plan_of(joints, weights, learned)
     if plan.most >= matrices.shape[1] and matrices.shape[0]:
-        raise ValidationError(f"skin: joints has index {plan.most}, but matrices has {matrices.shape[1]} joints")
+        raise ValidationError(
+            f"skin: joints has index {plan.most}, but matrices has {matrices.shape[1]} joints"
+        )
     points, weights, matrices = points.contiguous(), weights.contiguous(), matrices.contiguous()
     if points.device.type == "cuda":
         return triton_skinning.skin(plan, joints, points, weights, matrices)
@@ -49,7 +51,13 @@ def _forward(points: Tensor, joints: Tensor, weights: Tensor, matrices: Tensor, 
 
 
 def _gradients(
-    g: Tensor, points: Tensor, joints: Tensor, weights: Tensor, matrices: Tensor, learned: bool, wanted: list[bool]
+    g: Tensor,
+    points: Tensor,
+    joints: Tensor,
+    weights: Tensor,
+    matrices: Tensor,
+    learned: bool,
+    wanted: list[bool],
 ) -> list[Tensor]:
     plan = plan_of(joints, weights, learned)
     g, points, weights, matrices = (t.detach().contiguous() for t in (g, points, weights, matrices))
@@ -119,7 +127,9 @@ class _Transformed(torch.autograd.Function):
 
         palette = lifted(matrices, dims[3])
         B = palette.shape[1]
-        flat = points if dims[0] is None and len(points) == 1 else lifted(points, dims[0]).expand(N, B, -1, -1)
+        flat = (
+            points if dims[0] is None and len(points) == 1 else lifted(points, dims[0]).expand(N, B, -1, -1)
+        )
         flat = flat.reshape(-1, *flat.shape[-2:])
         out = _Transformed.apply(flat, joints, weights, palette.reshape(-1, *palette.shape[2:]), learned)
         return out.reshape(N, B, *out.shape[1:]), 0
@@ -138,6 +148,12 @@ def _(points: Tensor, joints: Tensor, weights: Tensor, matrices: Tensor, learned
 
 @_gradient_operator.register_fake
 def _(
-    g: Tensor, points: Tensor, joints: Tensor, weights: Tensor, matrices: Tensor, learned: bool, wanted: list[bool]
+    g: Tensor,
+    points: Tensor,
+    joints: Tensor,
+    weights: Tensor,
+    matrices: Tensor,
+    learned: bool,
+    wanted: list[bool],
 ) -> list[Tensor]:
     return [torch.empty_like(t) for t, want in zip((points, weights, matrices), wanted) if want]

@@ -34,7 +34,9 @@ class Plan:
         V, K = joints.shape
         self.vertices, self.influences, self.counted, self._table = V, K, counted, joints
         self.most = int(joints.max(initial=0))
-        self.ranges, self.joint_start, self.joints, _, order = bucket(joints, counted.astype(np.float32), False)
+        self.ranges, self.joint_start, self.joints, _, order = bucket(
+            joints, counted.astype(np.float32), False
+        )
         self.rows = order.astype(np.int32)
         self.blocks = len(self.joint_start) - 1
         lanes = order.reshape(-1, LANES)
@@ -80,7 +82,9 @@ class Plan:
     def tensors(self) -> dict[str, Tensor]:
         """The index arrays as tensors."""
         names = ("points_at", "points_from", "weights_at", "weights_from")
-        return {name: torch.from_numpy(np.ascontiguousarray(getattr(self, name)).reshape(-1)) for name in names}
+        return {
+            name: torch.from_numpy(np.ascontiguousarray(getattr(self, name)).reshape(-1)) for name in names
+        }
 
     def block_weights(self, weights: Tensor) -> Tensor:
         """Weights `(V, K)` as the blocks have them, flat."""
@@ -122,7 +126,14 @@ def plan_of(joints: Tensor, weights: Tensor, learned: bool) -> Plan:
 
     Influences without weight are left out, until weights come that give them one, or are to be learned.
     """
-    key = (joints.data_ptr(), joints._version, tuple(joints.shape), joints.stride(), joints.dtype, joints.device)
+    key = (
+        joints.data_ptr(),
+        joints._version,
+        tuple(joints.shape),
+        joints.stride(),
+        joints.dtype,
+        joints.device,
+    )
     with _lock:
         entry = _entries.get(key)
         if entry is None:
@@ -133,7 +144,11 @@ def plan_of(joints: Tensor, weights: Tensor, learned: bool) -> Plan:
     seen = entry.covered
     if entry.plan is not None and seen is not None and not learned:
         known, version = seen
-        if known.data_ptr() == weights.data_ptr() and version == weights._version and known.shape == weights.shape:
+        if (
+            known.data_ptr() == weights.data_ptr()
+            and version == weights._version
+            and known.shape == weights.shape
+        ):
             return entry.plan
     used = np.ones(tuple(joints.shape), bool) if learned else (weights != 0).cpu().numpy()
     if entry.plan is None or (used & ~entry.plan.counted).any():

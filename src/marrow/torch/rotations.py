@@ -188,7 +188,9 @@ def quaternion_to_euler(q: Tensor, order: str = "XYZ") -> Tensor:
         torch.where(locked, zero, -sign * m[..., i, j]), torch.where(locked, one, m[..., i, i])
     )
     inner = torch.where(locked, zero, sine)
-    middle = torch.where(locked, torch.sign(sine) * (torch.pi / 2) + (sine - sine.detach()), torch.asin(inner))
+    middle = torch.where(
+        locked, torch.sign(sine) * (torch.pi / 2) + (sine - sine.detach()), torch.asin(inner)
+    )
     return torch.stack([torch.where(locked, stuck, free), middle, torch.where(locked, zero, last)], -1)
 
 

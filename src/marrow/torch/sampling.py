@@ -74,7 +74,9 @@ class ClipSampler(nn.Module):
             for i, (own, kind) in enumerate(self.groups):
                 if own == path:
                     targets = getattr(self, f"targets_{i}")
-                    value = value.index_copy(time.ndim, targets, self._sampled(i, kind, path == 1, time.to(dtype)))
+                    value = value.index_copy(
+                        time.ndim, targets, self._sampled(i, kind, path == 1, time.to(dtype))
+                    )
             out.append(value if path < 3 else value[..., 0])
         return Pose(*out)
 

@@ -43,7 +43,12 @@ def skin(
     # Half precision is a way to store; sums are made in float32.
     work_type = torch.promote_types(torch.promote_types(out_type, weights.dtype), torch.float32)
     points, weights, matrices = points.to(work_type), weights.to(work_type), matrices.to(work_type)
-    if method == "linear" and normals is None and joints is not None and usable(points, joints, weights, matrices):
+    if (
+        method == "linear"
+        and normals is None
+        and joints is not None
+        and usable(points, joints, weights, matrices)
+    ):
         return fast_linear(points, joints, weights, matrices).to(out_type)
     with torch.autocast(points.device.type, enabled=False):
         if method == "dual_quaternion":
@@ -98,16 +103,28 @@ def _checked(
     J = matrices.shape[-3]
     if joints is None:
         if weights.shape[1] != J:
-            raise shape_error("skin", "weights", weights, f"({V}, {J}) for {J} matrices, since joints is None")
+            raise shape_error(
+                "skin", "weights", weights, f"({V}, {J}) for {J} matrices, since joints is None"
+            )
     else:
-        if not isinstance(joints, Tensor) or joints.dtype not in (torch.int64, torch.int32, torch.int16, torch.uint8):
+        if not isinstance(joints, Tensor) or joints.dtype not in (
+            torch.int64,
+            torch.int32,
+            torch.int16,
+            torch.uint8,
+        ):
             raise shape_error("skin", "joints", joints, "a tensor of whole numbers (V, K)")
         if joints.shape != weights.shape:
             raise shape_error("skin", "joints", joints, f"of the shape of weights {tuple(weights.shape)}")
         if joints.shape[1] == 0:
             raise shape_error("skin", "joints", joints, "(V, K) with K at least 1")
         joints = joints if joints.dtype in (torch.int64, torch.int32) else joints.long()
-    if not points.device == weights.device == matrices.device == (points if joints is None else joints).device:
+    if (
+        not points.device
+        == weights.device
+        == matrices.device
+        == (points if joints is None else joints).device
+    ):
         devices = {str(t.device) for t in (points, weights, matrices, points if joints is None else joints)}
         raise ValidationError(f"skin: all tensors must be on one device, got {', '.join(sorted(devices))}")
     if points.ndim == 2:

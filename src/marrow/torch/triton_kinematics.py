@@ -55,7 +55,9 @@ def _forward(local: Tensor, parents: list[int]) -> Tensor:
     out = torch.empty_like(local)
     if B:
         chains, _, _, depth = _tables(tuple(parents), local.device)
-        launch("kinematics", (-(-B * J // BLOCK),), (chains, local, out), (J, B * J), DEPTH=depth, BLOCK=BLOCK)
+        launch(
+            "kinematics", (-(-B * J // BLOCK),), (chains, local, out), (J, B * J), DEPTH=depth, BLOCK=BLOCK
+        )
     return out
 
 
@@ -67,7 +69,13 @@ def _gradient(g: Tensor, local: Tensor, model: Tensor, parents: list[int]) -> Te
     if B:
         _, order, up, _ = _tables(tuple(parents), local.device)
         launch(
-            "kinematics_gradient", (-(-B // 32),), (order, up, local, model, total, out), (B,), J=J, BLOCK=32, warps=1
+            "kinematics_gradient",
+            (-(-B // 32),),
+            (order, up, local, model, total, out),
+            (B,),
+            J=J,
+            BLOCK=32,
+            warps=1,
         )
     return out
 
@@ -102,7 +110,9 @@ class _Eager(torch.autograd.Function):
 # As operators, for torch.compile, which must not look inside.
 _operator = torch.library.custom_op("marrow::forward_kinematics", _forward, mutates_args=())
 _operator.register_autograd(_backward, setup_context=_keep)
-_gradient_operator = torch.library.custom_op("marrow::forward_kinematics_gradient", _gradient, mutates_args=())
+_gradient_operator = torch.library.custom_op(
+    "marrow::forward_kinematics_gradient", _gradient, mutates_args=()
+)
 
 
 @_operator.register_fake

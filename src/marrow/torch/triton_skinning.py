@@ -66,7 +66,9 @@ class _Sorted:
         counts = [-(-(b - a) // CHUNK) for a, b in zip(ends[:-1].tolist(), ends[1:].tolist())]
         self.chunks = torch.tensor(chunks or [(0, 0)], dtype=torch.int32, device=device)
         self.chunk_count, self.most_chunks = len(chunks), max(counts, default=0)
-        self.first_chunk = torch.tensor(np.concatenate([[0], np.cumsum(counts)]), dtype=torch.int32, device=device)
+        self.first_chunk = torch.tensor(
+            np.concatenate([[0], np.cumsum(counts)]), dtype=torch.int32, device=device
+        )
 
 
 def _sorted(plan: Plan, joints: Tensor) -> _Sorted:
@@ -76,7 +78,9 @@ def _sorted(plan: Plan, joints: Tensor) -> _Sorted:
     return kept[joints.device]
 
 
-def launch(name: str, grid: tuple[int, ...], tensors: tuple[Tensor, ...], numbers: tuple[int, ...], **constants: int) -> None:
+def launch(
+    name: str, grid: tuple[int, ...], tensors: tuple[Tensor, ...], numbers: tuple[int, ...], **constants: int
+) -> None:
     """Runs a kernel. What Triton finds out about a call of known sizes is kept: asking again costs as much as a small kernel."""
     device = tensors[0].device
     if device.index != torch.cuda.current_device() and device.type == "cuda":
