@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
 import marrow.torch as mt
+import torch
 from marrow.errors import ValidationError
 from marrow.math import quaternion, rotation6d
 from marrow.torch import rotations as r

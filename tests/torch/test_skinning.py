@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 import marrow.torch as mt
+import torch
 from marrow.errors import ValidationError
 from marrow.kernels import reference
 from marrow.torch import definitions
@@ -245,7 +245,9 @@ HOSTILE = {
     "batch": (lambda a: a | {"points": torch.zeros(2, 20, 3)}, "leading axes"),
     "method": (lambda a: a | {"method": "magic"}, "method must be one of"),
     "dense": (lambda a: a | {"joints": None}, "since joints is None"),
-    "no influences": (lambda a: a | {"joints": torch.zeros(20, 0, dtype=torch.int64), "weights": torch.zeros(20, 0)}, "K at least 1"),
+    "no influences": (
+        lambda a: a | {"joints": torch.zeros(20, 0, dtype=torch.int64), "weights": torch.zeros(20, 0)}, "K at least 1",
+    ),
 }  # fmt: skip
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
-from torch import Tensor, nn
 
+import torch
 from marrow.errors import ValidationError
 from marrow.graph import BlendSpace1D, BlendSpace2D
 from marrow.graph.triangulation import triangulate
 from marrow.torch.checking import shape_error
+from torch import Tensor, nn
 
 __all__ = ["BlendSpace"]
 

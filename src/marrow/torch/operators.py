@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor
-
 from marrow.errors import ValidationError
 from marrow.torch import cpu, definitions, triton_skinning
 from marrow.torch.plans import plan_of
+from torch import Tensor
 
 __all__ = ["fast_linear", "usable"]
 

@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
+import torch
 from marrow.errors import ValidationError
 from marrow.skinning.layout import LANES, bucket
+from torch import Tensor
 
 __all__ = ["Plan", "plan_of"]
 
@@ -50,7 +50,7 @@ class Plan:
         of_block = np.repeat(np.arange(self.blocks), np.diff(self.joint_start))
         rows = lanes[of_block]
         self.weights_at = np.full((entries, LANES), V * K, np.int64)
-        self.weights_from = np.full((V, K), entries * LANES, np.int64)
+        way_back = np.full((V, K), entries * LANES, np.int64)
         doubles: list[tuple[Array, Array]] = []
         slots = np.arange(entries * LANES).reshape(entries, LANES)
         for k in range(K):
@@ -60,8 +60,8 @@ class Plan:
             if again.any():
                 doubles.append((slots[again], rows[again] * K + k))
             primary = hit & (first[rows] == of_block[:, None] * LANES + np.arange(LANES))
-            self.weights_from[rows[primary], k] = slots[primary]
-        self.weights_from = self.weights_from.reshape(-1)
+            way_back[rows[primary], k] = slots[primary]
+        self.weights_from = way_back.reshape(-1)
         self.doubles = tuple(np.concatenate(part) for part in zip(*doubles)) if doubles else None
         """Joints that a vertex lists twice: their slot, and the further weight that is added there."""
 

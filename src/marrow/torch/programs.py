@@ -1,7 +1,7 @@
 """Graphs in training: the pose programs of an animator as a differentiable function of weights, times and masks.
 
-Which states are entered, which clips play and in what order they are mixed are decisions: they have no gradient. What follows from
-them has one: a program is a fixed formula over clips, and its weights and times are numbers.
+Which states are entered, which clips play and in what order they are mixed are decisions: they have no gradient. What
+follows from them has one: a program is a fixed formula over clips, and its weights and times are numbers.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import torch
-from torch import Tensor, nn
 
+import torch
 from marrow.animation.resampling import unpack_rows
 from marrow.errors import ValidationError
 from marrow.graph import Animator
@@ -19,6 +18,7 @@ from marrow.kernels.operations import OPERATIONS
 from marrow.torch.checking import shape_error
 from marrow.torch.rotations import multiply, normalized
 from marrow.torch.sampling import Pose
+from torch import Tensor, nn
 
 __all__ = ["Programs"]
 
@@ -26,8 +26,8 @@ __all__ = ["Programs"]
 class Programs(nn.Module):
     """The pose programs of an animator's last update.
 
-    `weights (n,)`, `times (n,)` and `masks` are what the programs have now; call it with others, which may be the output of a
-    network, and gradients flow back to them. `instances (n,)` and `names` say which operation each number belongs to.
+    `weights (n,)`, `times (n,)` and `masks` are what the programs have now; call it with others, which may be the output
+    of a network, and gradients flow back to them. `instances (n,)` and `names` say which operation each number belongs to.
     """
 
     weights: Tensor
@@ -58,11 +58,11 @@ class Programs(nn.Module):
         )
         self.names = tuple(OPERATIONS[code].name for code in ops["code"].tolist())
         known = set(_STEPS)
-        unknown = sorted({name for name in self.names} - known)
+        unknown = sorted(set(self.names) - known)
         if unknown:
             raise ValidationError(
-                f"Programs: {', '.join(unknown)} cannot be differentiated; leave out inertia, inverse kinematics and the like, or "
-                "apply them to the result"
+                f"Programs: {', '.join(unknown)} cannot be differentiated; leave out inertia, inverse kinematics and "
+                "the like, or apply them to the result"
             )
 
         def keep(name: str, values: np.ndarray) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
-
 from marrow.errors import ValidationError
 from marrow.torch import definitions
 from marrow.torch.checking import check_tensor, shape_error
 from marrow.torch.operators import fast_linear, usable
+from torch import Tensor
 
 __all__ = ["point_rotations", "skin"]
 
@@ -27,12 +26,14 @@ def skin(
 ) -> Tensor | tuple[Tensor, Tensor]:
     """Moves `points` by skinning `matrices`; the result has the shape `(..., V, 3)`.
 
-    `points` are `(V, 3)`, shared by the batch, or `(..., V, 3)`; `matrices (..., J, 3, 4)` or `(..., J, 4, 4)` take a point at
-    rest to where a joint carries it. `joints (V, K)` are whole numbers and `weights (V, K)` say how much each counts; with
-    `joints=None`, `weights` are dense, `(V, J)`. With `normals`, shaped like points, a pair comes back: points and unit normals.
+    `points` are `(V, 3)`, shared by the batch, or `(..., V, 3)`; `matrices (..., J, 3, 4)` or `(..., J, 4, 4)` take a
+    point at rest to where a joint carries it. `joints (V, K)` are whole numbers and `weights (V, K)` say how much each
+    counts; with
+    `joints=None`, `weights` are dense, `(V, J)`. With `normals`, shaped like points, a pair comes back: points and
+    unit normals.
 
-    `method` "dual_quaternion" keeps volume where joints twist. Joints that also scale do so about `pivots (J, 3)`, where they
-    are at rest (the origin, if not given).
+    `method` "dual_quaternion" keeps volume where joints twist. Joints that also scale do so about `pivots (J, 3)`,
+    where they are at rest (the origin, if not given).
     """
     points, joints, weights, matrices = _checked(points, joints, weights, matrices)
     if method not in METHODS:

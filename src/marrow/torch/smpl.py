@@ -6,10 +6,9 @@ import os
 from typing import NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor, nn
 
 import marrow
+import torch
 from marrow.errors import FormatError, ValidationError
 from marrow.io.smpl import body_arrays, body_character
 from marrow.io.smpl import joints as joint_table
@@ -18,6 +17,7 @@ from marrow.torch.checking import check_tensor, shape_error
 from marrow.torch.kinematics import affine, forward_kinematics
 from marrow.torch.rotations import axis_angle_to_quaternion, quaternion_to_matrix
 from marrow.torch.skinning import skin
+from torch import Tensor, nn
 
 __all__ = ["Body", "BodyPose"]
 
@@ -93,8 +93,8 @@ class Body(nn.Module):
             raise FormatError(f"its arrays do not fit together: {error}", path=path) from None
 
     def rotations(self, pose: Tensor) -> Tensor:
-        """Rotation matrices `(..., J, 3, 3)` of rotation vectors `(..., J, 3)` or `(..., 3 J)`, quaternions `(..., J, 4)` or
-        matrices."""
+        """Rotation matrices `(..., J, 3, 3)` of rotation vectors `(..., J, 3)` or `(..., 3 J)`, quaternions `(..., J,
+        4)` or matrices."""
         J = len(self.parents)
         if isinstance(pose, Tensor):
             if pose.shape[-3:] == (J, 3, 3):
@@ -161,7 +161,8 @@ class Body(nn.Module):
         return BodyPose(moved, joints)
 
     def character(self, shape: Tensor | None = None, expression: Tensor | None = None) -> marrow.Character:
-        """A marrow character of one shape, its joints where that shape has them: to animate, look at, or save as a rigged GLB.
+        """A marrow character of one shape, its joints where that shape has them: to animate, look at, or save as a
+        rigged GLB.
 
         Pose correctives are left out: files have no place for them. The report says so."""
         with torch.no_grad():

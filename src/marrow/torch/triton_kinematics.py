@@ -6,11 +6,10 @@ import functools
 from typing import Any
 
 import torch
-from torch import Tensor
-
 from marrow.torch import triton_skinning
 from marrow.torch.kinematics import by_levels, depths
 from marrow.torch.triton_skinning import launch
+from torch import Tensor
 
 __all__ = ["forward_kinematics", "usable"]
 
@@ -24,7 +23,8 @@ def usable(local: Tensor) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def _tables(parents: tuple[int, ...], device: torch.device) -> tuple[Tensor, Tensor, Tensor, int]:
-    """Every joint's chain from its root, -1 at the end; an order in which parents come first; parents; the longest chain."""
+    """Every joint's chain from its root, -1 at the end; an order in which parents come first; parents; the longest
+    chain."""
     depth = depths(parents)
     most = max(depth) + 1
     chains = []
