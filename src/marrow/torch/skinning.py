@@ -35,7 +35,7 @@ def skin(
     `method` "dual_quaternion" keeps volume where joints twist. Joints that also scale do so about `pivots (J, 3)`,
     where they are at rest (the origin, if not given).
     """
-    points, joints, weights, matrices = _checked(points, joints, weights, matrices)
+    points, joints, weights, matrices = _known(points, joints, weights, matrices)
     if method not in METHODS:
         raise ValidationError(f"skin: method must be one of {', '.join(METHODS)}, got {method!r}")
     if normals is not None:
@@ -87,6 +87,28 @@ def _sparse(joints: Tensor | None, weights: Tensor) -> tuple[Tensor, Tensor]:
         return joints, weights
     V, J = weights.shape
     return torch.arange(J, device=weights.device).expand(V, J), weights
+
+
+def _known(
+    points: Tensor, joints: Tensor | None, weights: Tensor, matrices: Tensor
+) -> tuple[Tensor, Tensor | None, Tensor, Tensor]:
+    """As `_checked`, which costs as much as a small kernel: once for tensors of the same kinds and shapes."""
+    if type(joints) is not Tensor or joints.dtype != torch.int64 or torch.compiler.is_compiling():
+        return _checked(points, joints, weights, matrices)
+    try:
+        key = tuple((t.shape, t.dtype, t.device) for t in (points, joints, weights, matrices))
+    except AttributeError:
+        return _checked(points, joints, weights, matrices)
+    if key not in _seen:
+        checked = _checked(points, joints, weights, matrices)
+        if len(_seen) > 4096:
+            _seen.clear()
+        _seen.add(key)
+        return checked
+    return points, joints, weights, matrices if matrices.shape[-2] == 3 else matrices[..., :3, :]
+
+
+_seen: set[object] = set()
 
 
 def _checked(
