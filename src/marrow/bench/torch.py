@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-import torch
-from torch import Tensor
-
 import marrow.torch as mt
+import torch
 from marrow.bench.harness import Contest
+from torch import Tensor
 
 __all__ = ["contests", "measurements"]
 
@@ -38,10 +38,10 @@ def data(B: int, V: int, J: int, sets: int, device: str) -> tuple[Tensor, Tensor
 def smplx(points: Tensor, dense: Tensor, matrices: Tensor) -> Tensor:
     """`smplx.lbs`: dense weights times 4x4 matrices, then the product with the points."""
     B, J = matrices.shape[:2]
-    last = torch.tensor([0.0, 0.0, 0.0, 1.0], device=points.device).expand(B, J, 1, 4)
-    whole = torch.matmul(dense.expand(B, -1, -1), torch.cat([matrices, last], 2).view(B, J, 16))
-    ones = torch.ones(B, len(points), 1, device=points.device)
-    homogeneous = torch.cat([points.expand(B, -1, 3), ones], 2)
+    square = torch.nn.functional.pad(matrices, (0, 0, 0, 1))
+    square[:, :, 3, 3] = 1
+    whole = torch.matmul(dense.expand(B, -1, -1), square.view(B, J, 16))
+    homogeneous = torch.nn.functional.pad(points.expand(B, -1, 3), (0, 1), value=1.0)
     return torch.matmul(whole.view(B, -1, 4, 4), homogeneous[..., None])[..., :3, 0]
 
 
@@ -83,14 +83,14 @@ def contests() -> list[Contest]:
 
 
 def measurements() -> dict[str, Any]:
-    """On CUDA, where there is one: the GPU's own time, with the calls recorded as a CUDA graph, and the memory they need."""
+    """On CUDA, where there is one: the GPU's own time, calls recorded as a CUDA graph, and the memory they need."""
     if not torch.cuda.is_available():
         return {"measured on": {"no CUDA here": ""}}
     out: dict[str, Any] = {"measured on": {f"{torch.cuda.get_device_name()}, Torch {torch.__version__}": ""}}
     for (B, V, J), sets in ((shape, sets) for shape in ON_CUDA for sets in (SETS, 0)):
         ours, theirs, points, matrices = _pair(B, V, J, sets, "cuda")
         written = torch.empty(B, V, 3, device="cuda")
-        rows: dict[str, Any] = {"writing the output once": on_gpu(lambda w=written: w.fill_(1.0))}
+        rows: dict[str, Any] = {"writing the output once": on_gpu(partial(written.fill_, 1.0))}
         rows["forward"] = on_gpu(_quiet(ours, points, matrices))
         rows["forward, smplx formulation"] = on_gpu(_quiet(theirs, points, matrices))
         rows["forward and backward"] = on_gpu(_both(ours, points, matrices))
@@ -118,8 +118,8 @@ def measurements() -> dict[str, Any]:
 
 
 def on_gpu(call: Callable[[], object], repeats: int = 10, rounds: int = 12) -> float:
-    """Seconds of GPU time for one call: `repeats` of them recorded as a graph, so that Python has no part in it. Recording works
-    only where nothing waits for the GPU."""
+    """Seconds of GPU time for one call: `repeats` of them recorded as a graph, so that Python has no part in it. Recording
+    works only where nothing waits for the GPU."""
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
         for _ in range(3):

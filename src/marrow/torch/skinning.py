@@ -93,13 +93,13 @@ def _known(
     points: Tensor, joints: Tensor | None, weights: Tensor, matrices: Tensor
 ) -> tuple[Tensor, Tensor | None, Tensor, Tensor]:
     """As `_checked`, which costs as much as a small kernel: once for tensors of the same kinds and shapes."""
-    if type(joints) is not Tensor or joints.dtype != torch.int64 or torch.compiler.is_compiling():
+    if joints is None or torch.compiler.is_compiling():
         return _checked(points, joints, weights, matrices)
     try:
         key = tuple((t.shape, t.dtype, t.device) for t in (points, joints, weights, matrices))
     except AttributeError:
         return _checked(points, joints, weights, matrices)
-    if key not in _seen:
+    if key not in _seen or joints.dtype not in (torch.int64, torch.int32):
         checked = _checked(points, joints, weights, matrices)
         if len(_seen) > 4096:
             _seen.clear()
