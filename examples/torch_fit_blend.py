@@ -5,10 +5,9 @@ python examples/torch_fit_blend.py
 
 from __future__ import annotations
 
-import torch
-
 import marrow as mw
 import marrow.torch as mt
+import torch
 from marrow.graph import BlendSpace1D, ClipNode
 
 
@@ -34,7 +33,9 @@ def main(speed: float = 2.2, steps: int = 120) -> float:
         loss.backward()
         descent.step()
         if step % 40 == 0:
-            print(f"step {step:3d}: speed {float(guess.detach()):.3f}, error {float(loss.detach()) ** 0.5 * 1000:.1f} mm")
+            print(
+                f"step {step:3d}: speed {float(guess.detach()):.3f}, error {float(loss.detach()) ** 0.5 * 1000:.1f} mm"
+            )
     print(f"found {float(guess.detach()):.3f}, was {speed}")
     return float(guess.detach())
 

@@ -5,13 +5,12 @@ python examples/torch_fit_pose.py
 
 from __future__ import annotations
 
-import torch
-
 import marrow as mw
 import marrow.torch as mt
+import torch
 
 
-def main(steps: int = 200) -> float:
+def main(steps: int = 120) -> float:
     """Returns the error that remains, in metres."""
     hero = mt.Character(mw.samples.mannequin(4), clips=["run"])
     with torch.no_grad():

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import time
 
-import torch
-
 import marrow as mw
 import marrow.torch as mt
+import torch
 
 
 def main(count: int = 200_000) -> tuple[torch.Tensor, torch.Tensor]:
