@@ -76,19 +76,26 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     ctx.learned = learned
 
 
-def _backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+def _through(run: Any, ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+    """Gradients by `run`, or through the definition where somebody wants to differentiate again."""
     points, joints, weights, matrices = ctx.saved_tensors
     wanted = [ctx.needs_input_grad[0], ctx.needs_input_grad[2], ctx.needs_input_grad[3]]
     if torch.is_grad_enabled():
-        # Somebody wants to differentiate again: through the definition.
         out = definitions.carry(definitions.linear_matrices(joints, weights, matrices), points)
         asked = [t for t, want in zip((points, weights, matrices), wanted) if want]
         found = list(torch.autograd.grad(out, asked, g, create_graph=True))
     else:
-        run = torch.ops.marrow.skin_linear_gradients if torch.compiler.is_compiling() else _gradients
         found = list(run(g, points, joints, weights, matrices, ctx.learned, wanted))
     to_points, to_weights, to_matrices = (found.pop(0) if want else None for want in wanted)
     return to_points, None, to_weights, to_matrices, None
+
+
+def _backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+    return _through(_gradients, ctx, g)
+
+
+def _compiled_backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+    return _through(torch.ops.marrow.skin_linear_gradients, ctx, g)
 
 
 class _Eager(torch.autograd.Function):
@@ -136,7 +143,7 @@ class _Transformed(torch.autograd.Function):
 
 # As operators, for torch.compile, which must not look inside.
 _operator = torch.library.custom_op("marrow::skin_linear", _forward, mutates_args=())
-_operator.register_autograd(_backward, setup_context=_keep)
+_operator.register_autograd(_compiled_backward, setup_context=_keep)
 _gradient_operator = torch.library.custom_op("marrow::skin_linear_gradients", _gradients, mutates_args=())
 
 

@@ -32,26 +32,26 @@ def _four(tile, BLOCK: tl.constexpr):
 def _influences(
     joints, weights, at, row, there, group: tl.constexpr, V, K: tl.constexpr, BLOCK: tl.constexpr
 ):
-    """Four joints, as offsets of their matrices, and four weights of each vertex; a weight beyond K is zero."""
+    """Four joints and four weights of each vertex; a weight beyond K is zero."""
     c = tl.arange(0, 4)
     k = group * 4 + c
     j = tl.load(
         joints + ((group * V).to(tl.int64) + at)[:, None] * 4 + c[None, :], mask=there[:, None], other=0
     )
     w = tl.load(weights + row[:, None] * K + k[None, :], mask=there[:, None] & (k < K)[None, :], other=0.0)
-    return _four(j * 12, BLOCK), _four(w, BLOCK)
+    return _four(j, BLOCK), _four(w, BLOCK)
 
 
 @triton.jit
 def _row(base, js, ws, c, total, COUNT: tl.constexpr):
     """`total` plus a row of up to four weighted matrices, `(BLOCK, 4)`."""
-    total += ws[0][:, None] * tl.load(base + js[0][:, None] + c[None, :])
+    total += ws[0][:, None] * tl.load(base + (js[0] * 12)[:, None] + c[None, :])
     if COUNT > 1:
-        total += ws[1][:, None] * tl.load(base + js[1][:, None] + c[None, :])
+        total += ws[1][:, None] * tl.load(base + (js[1] * 12)[:, None] + c[None, :])
     if COUNT > 2:
-        total += ws[2][:, None] * tl.load(base + js[2][:, None] + c[None, :])
+        total += ws[2][:, None] * tl.load(base + (js[2] * 12)[:, None] + c[None, :])
     if COUNT > 3:
-        total += ws[3][:, None] * tl.load(base + js[3][:, None] + c[None, :])
+        total += ws[3][:, None] * tl.load(base + (js[3] * 12)[:, None] + c[None, :])
     return total
 
 

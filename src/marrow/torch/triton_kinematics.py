@@ -85,14 +85,21 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     ctx.parents = inputs[1]
 
 
-def _backward(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+def _through(run: Any, ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+    """Gradients by `run`, or through the definition where somebody wants to differentiate again."""
     local, model = ctx.saved_tensors
     if torch.is_grad_enabled():
-        # Somebody wants to differentiate again: through the definition.
         again = by_levels(local, tuple(ctx.parents))
         return torch.autograd.grad(again, local, g, create_graph=True)[0], None
-    run = torch.ops.marrow.forward_kinematics_gradient if torch.compiler.is_compiling() else _gradient
     return run(g, local, model, ctx.parents), None
+
+
+def _backward(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+    return _through(_gradient, ctx, g)
+
+
+def _compiled_backward(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+    return _through(torch.ops.marrow.forward_kinematics_gradient, ctx, g)
 
 
 class _Eager(torch.autograd.Function):
@@ -109,7 +116,7 @@ class _Eager(torch.autograd.Function):
 
 # As operators, for torch.compile, which must not look inside.
 _operator = torch.library.custom_op("marrow::forward_kinematics", _forward, mutates_args=())
-_operator.register_autograd(_backward, setup_context=_keep)
+_operator.register_autograd(_compiled_backward, setup_context=_keep)
 _gradient_operator = torch.library.custom_op(
     "marrow::forward_kinematics_gradient", _gradient, mutates_args=()
 )
