@@ -5,7 +5,7 @@ from marrow.graph.compiled import CompiledGraph
 from marrow.graph.compiler import compile_graph
 from marrow.graph.control import Snapshot
 from marrow.graph.description import Graph, Montage, Parameter, load_graph, save_graph
-from marrow.graph.ground import HeightField
+from marrow.graph.ground import Ground, HeightField
 from marrow.graph.inspection import GraphMoment
 from marrow.graph.nodes import (
     Additive,
@@ -66,6 +66,7 @@ __all__ = [
     "FunctionCall",
     "Graph",
     "GraphMoment",
+    "Ground",
     "HeightField",
     "Input",
     "JointOverride",

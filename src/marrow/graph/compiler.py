@@ -24,7 +24,7 @@ from marrow.graph.program import Procedurals
 from marrow.graph.sharing import SharedNodes
 from marrow.graph.sync import knots
 from marrow.graph.tables import Builder, Part, Place, Scope, unknown
-from marrow.graph.travel import in_place, root_tracks
+from marrow.graph.travel import carried_by_hips, in_place, root_tracks
 from marrow.kernels import control_tables as ct
 from marrow.kernels.memory import readonly
 from marrow.kernels.operations import codes as kernel
@@ -37,6 +37,8 @@ __all__ = ["Compiler", "check_alone", "compile_graph"]
 
 Array = NDArray[Any]
 DEEPEST = 100
+STEADY = 1.0
+"""Seconds over which the travel of hips that are the root is evened out: about two steps."""
 
 
 def compile_graph(graph: Graph, character: Character) -> CompiledGraph:
@@ -51,7 +53,7 @@ def check_alone(graph: Graph) -> None:
     from marrow.graph.needs import placeholder
 
     graph = normalized(graph)
-    compile_graph(graph, placeholder(graph))
+    Compiler(graph, placeholder(graph), alone=True).compile()
 
 
 @dataclass
@@ -60,6 +62,8 @@ class Compiler:
 
     graph: Graph
     character: Character
+    alone: bool = False
+    """Whether the graph is only checked: the character is a placeholder."""
     nodes: list[dict[str, int]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     leaves: list[dict[str, Any]] = field(default_factory=list)
@@ -84,6 +88,7 @@ class Compiler:
         self.event_names = sorted({e.name for s in self.bank.sampled for e in s.events})
         self.root_joint, self.root_mode = 0, "none"
         self.root_axes: tuple[str, ...] = ()
+        self.root_smooth = 0.0
         self.names: dict[str, str] = {}
         self.keeps, self.mirrored = False, False
         self.header_column = -1
@@ -112,9 +117,11 @@ class Compiler:
             )
             self.root_mode, self.root_axes = root.mode, root.axes
             root.check(path)
+            hips = root.joint is None and carried_by_hips(self.skeleton, self.root_joint)
+            self.root_smooth = root.smooth if root.smooth is not None else STEADY if hips else 0.0
             root, path = root.source, "root.source"
         if self.root_mode in ("extract", "drop"):
-            self.bank = in_place(self.character, self.root_joint, self.root_axes)
+            self.bank = in_place(self.character, self.root_joint, self.root_axes, self.root_smooth)
         part = self.visit(root, path, Scope(self.region()))
         self.shared.compile(self)
         add_montages(self, self.graph.montages, "", "montages")
@@ -156,11 +163,6 @@ class Compiler:
             self.builder.values.append(0.0)
             self._made_curves[name] = keys
         return self.curve_columns[name]
-
-    @property
-    def is_placeholder(self) -> bool:
-        """Whether the graph is only checked, without a character of its own."""
-        return self.character.name == "placeholder" and not self.character.meshes
 
     def visit(self, node: Any, path: str, scope: Scope) -> Part:
         """Compiles a node and what is below it."""
@@ -346,7 +348,9 @@ class Compiler:
         curves = self._curves(clips)
         roots = np.zeros((0, 7))
         if self.root_mode in ("extract", "keep"):
-            roots, clips["root"] = root_tracks(ClipBank.of(self.character), self.root_joint, self.root_axes)
+            roots, clips["root"] = root_tracks(
+                ClipBank.of(self.character), self.root_joint, self.root_axes, self.root_smooth
+            )
         if self._pairs is not None:
             clips, roots = self._twins(clips, events, curves, roots, names)
         tables = ct.GraphTables(

@@ -297,6 +297,7 @@ def start(graph, state, room, n, m, t, to, current):
         if room.work[machine["node"]]["seen"] != room.counters[0]["tick"]:
             return
     seconds, ease, inertia = machine["seconds"], machine["ease"], machine["inertia"] != 0
+    profile = machine["profile"]
     me = state.machines[n, m]
     clock = state.instances[n]["clock"]
     reset = True
@@ -305,6 +306,7 @@ def start(graph, state, room, n, m, t, to, current):
         take_triggers(graph, state, n, m, transition)
         seconds, ease, inertia = transition["seconds"], transition["ease"], transition["inertia"] != 0
         me["interrupt"], me["priority"] = transition["interrupt"], transition["priority"]
+        profile = transition["profile"]
         reset = transition["reset"] != 0
     shown = state.shares[n, machine["first"] + to]["weight"] > 0.0
     # A state cannot fade out as it was and fade in from its beginning: what was seen of it dies out by inertia.
@@ -314,6 +316,7 @@ def start(graph, state, room, n, m, t, to, current):
     begin_transition(graph, state, room, n, m, to, seconds, ease, cut, reset, clock)
     move(graph, state, room, n, 0.0)
     if cut:
+        me["profile"] = profile
         write_side_after(graph, state, room, n, m)
         room.counters[0]["kept"] += 1
 

@@ -26,6 +26,7 @@ from marrow.kernels.control_tables import (
 from marrow.kernels.operations.codes import (
     ACCUMULATE,
     INERTIA,
+    INERTIA_PROFILE,
     LOAD,
     MERGE,
     SAMPLE,
@@ -52,6 +53,14 @@ def put(room, program, code, argument, time, weight):
     row["time"] = time
     row["weight"] = weight
     place["cursor"] = at + 1
+
+
+def put_inertia(room, program, machine, me, time):
+    """What is left of a machine's inertia; joint by joint where its transition has a profile."""
+    if me["profile"] >= 0:
+        put(room, program, INERTIA_PROFILE, me["profile"], time, me["inertia_seconds"])
+    else:
+        put(room, program, INERTIA, machine["memory"], time, me["inertia_seconds"])
 
 
 def join(room, program, region, share):
@@ -162,8 +171,7 @@ def write_pose(graph, state, room, n, i, program, back, section):
             return
         me = state.machines[n, node["data"]]
         if me["inertia_seconds"] > 0.0:
-            time = me["inertia_time"] - back
-            put(room, program, INERTIA, machine["memory"], time, me["inertia_seconds"])
+            put_inertia(room, program, machine, me, me["inertia_time"] - back)
     elif kind == PROCEDURAL:
         row = graph.procedurals[node["data"]]
         weight = min(max(value_of(graph, state, n, node["ref"]), 0.0), 1.0)
@@ -248,8 +256,7 @@ def write_side(graph, state, room, n, m):
                     graph, state, room, n, child, graph.nodes[child]["end"], back, node["program"], machine["program"]
                 )  # fmt: skip
         if me["inertia_seconds"] > 0.0:
-            time = me["inertia_time"] - back
-            put(room, machine["program"], INERTIA, machine["memory"], time, me["inertia_seconds"])
+            put_inertia(room, machine["program"], machine, me, me["inertia_time"] - back)
 
 
 def write_start(graph, room, m):

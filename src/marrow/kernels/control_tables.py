@@ -108,6 +108,7 @@ MACHINE_ROW = _record(
     ref=i8,  # that value
     ease=i8,
     inertia=i8,
+    profile=i8,  # where the constants of its blend profile are, -1 for none
     seconds=f8,
 )
 STATE = _record(node=i8, first=i8, count=i8, clip_times=i8)
@@ -126,6 +127,7 @@ TRANSITION = _record(
     curved=i8,  # 1: it depends on curves
     trigger=i8,  # the column of a trigger without which it cannot start, -1 for none
     reset=i8,  # 1: the state it leads to starts over
+    profile=i8,  # where the constants of its blend profile are, -1 for none
     seconds=f8,
 )
 RULE = _record(code=i8, ref=i8, value=f8)
@@ -231,6 +233,7 @@ MACHINE_STATE = _record(
     seconds=f8,  # of the fade; 0: none runs
     rest=f8,  # seconds in which it stays where it is, because it came round in a circle in no time
     left=f8,  # seconds until the last transition has ended, faded or inertialised
+    profile=i8,  # of the inertia that runs, -1 for none
     inertia_time=f8,
     inertia_seconds=f8,
     remaining=f8,  # seconds until the main clip of the state ends
