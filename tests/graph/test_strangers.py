@@ -118,3 +118,17 @@ def test_snapshots_can_be_kept_in_files():
     m.update(0.7)
     m.restore(kept)
     np.testing.assert_allclose(place(m), 0.4, atol=1e-6)
+
+
+def test_a_clip_that_runs_backwards_once_begins_at_its_end():
+    m = mw.Animator(STICK, Graph(ClipNode("up", speed=-1.0, loop=False)))
+    m.update(0.25)
+    assert place(m) == pytest.approx(0.75)
+    m.update(2.0)
+    assert place(m) == 0
+
+
+@pytest.mark.parametrize("time", [-0.1, 1.5, np.nan])
+def test_events_lie_inside_their_clip(time):
+    with pytest.raises(MarrowError):
+        ramp("up", 0, 1, 1.0, ((time, "late"),))
