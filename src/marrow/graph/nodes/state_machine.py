@@ -195,7 +195,7 @@ def _transition(
     for code, name, value in rule.operations:
         ref = 0
         if code in (ct.PASSED, ct.WINDOW):
-            ref = c.event_names.index(name)
+            ref = c.event_names.index(str(name))
         elif name is not None:
             entry = b.parameters[name]
             ref = entry.index if code == ct.PARAMETER_VALUE else entry.column

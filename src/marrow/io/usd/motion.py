@@ -104,7 +104,7 @@ def vertex_motion(
     codes = key_codes(attribute.GetTimeSamples(), facts)
     if len(codes) * len(vertex_points) * 12 > MAX_CACHE_BYTES:
         raise ResourceLimitError(
-            f"has {len(codes)} samples of {len(vertex_points)} vertices, more than the {MAX_CACHE_BYTES >> 20} MiB marrow reads",
+            f"has {len(codes)} samples of {len(vertex_points)} vertices; marrow reads {MAX_CACHE_BYTES >> 20} MiB of them",
             path=nodes.path,
             place=where,
         )

@@ -35,7 +35,7 @@ def write(character: Character, path: Path | str, *, rate: float | None = None) 
     except ImportError:
         raise MissingExtraError("usd-core", "usd", "writing USD files") from None
     if rate is not None:
-        rate = _validate.number("save", "rate", rate, low=0, above=True, high=1e6)
+        rate = _validate.frame_rate("save", rate)
     if not len(character.skeleton):
         raise ValidationError("save: a USD stage needs at least one joint, the character has none")
     target = Path(path)
