@@ -170,6 +170,7 @@ def test_it_makes_no_difference_who_asks_when_and_moments_come_back():
     asked, unasked = mw.Animator(HERO, graph), mw.Animator(HERO, graph)
     for animator in (asked, unasked):
         animator.ground = lambda p: 0.2 * p[:, 1]
+    assert asked.pose is not None
     for k in range(60):
         asked.update(1 / 60)
         unasked.update(1 / 60)

@@ -391,7 +391,7 @@ def update_instance(graph, state, room, n, dt, memory, row, main):
         return
     step(graph, state, room, n, instance["pending"])
     instance["since"] = instance["pending"]
-    instance["stamp"] = instance["stamp"] + 1 if instance["stamp"] < ROUND - 1 else 0
+    instance["stamp"] = instance["stamp"] + 1 if instance["stamp"] < ROUND - 1 else 1
     instance["pending"], instance["waited"] = 0.0, 0
     # What it is behind is caught up by half at a time, so that neither its pose nor its place jumps.
     interval = max(instance["wanted"], (interval + 1) >> 1)
