@@ -204,6 +204,19 @@ def name(owner: str, field: str, value: Any) -> str:
     return value
 
 
+def plain(owner: str, place: str, value: Any) -> Any:
+    """A copy of JSON-like data; anything else is refused."""
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            raise ValidationError(f"{owner}.{place}: keys must be text")
+        return {key: plain(owner, f"{place}.{key}", inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(owner, place, inner) for inner in value]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise ValidationError(f"{owner}.{place}: expected JSON-like data, got {type(value).__name__}")
+
+
 def set_fields(instance: object, **values: Any) -> None:
     """Assigns the checked values of a frozen dataclass from its `__post_init__`."""
     for key, value in values.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -82,19 +82,6 @@ class Palette(Asset):
 
     def __len__(self) -> int:
         return len(self.joints)
-
-
-def _plain(place: str, value: Any) -> Any:
-    """A copy of JSON-like data; anything else is refused."""
-    if isinstance(value, dict):
-        if not all(isinstance(key, str) for key in value):
-            raise ValidationError(f"Character.{place}: keys must be text")
-        return {key: _plain(f"{place}.{key}", inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(place, inner) for inner in value]
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    raise ValidationError(f"Character.{place}: expected JSON-like data, got {type(value).__name__}")
 
 
 def _check_mesh(mesh: Mesh, joints: int, channels: int, materials: int, variants: int) -> None:
@@ -188,9 +175,9 @@ class Character(Asset):
             images=images,
             name=_validate.name("Character", "name", self.name),
             report=_validate.instance("Character", "report", self.report, Report),
-            extras=_plain("extras", self.extras),
+            extras=_validate.plain("Character", "extras", self.extras),
             variants=variants,
-            vrm=_plain("vrm", self.vrm),
+            vrm=_validate.plain("Character", "vrm", self.vrm),
             source=_validate.name("Character", "source", self.source),
             reduced=reduced,
             lod=lod,
@@ -301,8 +288,7 @@ class Character(Asset):
             chosen = section.variants[at] if section.variants else None
             return section if chosen is None else replace(section, material=chosen)
 
-        meshes = tuple(m.replace(sections=tuple(map(changed, m.sections))) for m in self.meshes)
-        return self.replace(meshes=meshes)
+        return self.with_meshes(lambda m: m.replace(sections=tuple(map(changed, m.sections))))
 
     @property
     def vertex_count(self) -> int:
@@ -342,6 +328,15 @@ class Character(Asset):
                 )
                 changes.update(reduced=(), report=report + Report((line,)))
         return exchanged(self, changes)
+
+    def with_meshes(self, change: Callable[[Mesh], Mesh], *, factor: float = 1.0, **changes: Any) -> Character:
+        """The character with each mesh of every level exchanged for what `change` makes of it: as many joints, the same
+        materials. Where that makes it larger, `factor` says how much, for the errors of the levels."""
+        reduced = tuple(level.with_meshes(change, factor) for level in self.reduced)
+        meshes = tuple(map(change, self.meshes))
+        if "lod" not in changes:
+            changes["lod"] = Level(self.meshes, self.lod).with_meshes(change, factor).lod if self.reduced else None
+        return self.replace(meshes=meshes, reduced=reduced, **changes)
 
     def converted(
         self,

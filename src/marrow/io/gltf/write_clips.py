@@ -14,6 +14,7 @@ from marrow.io.gltf.builder import Builder
 from marrow.io.gltf.curves import CUBIC, STEP, Curve, through_in_betweens, together
 from marrow.io.gltf.notes import ClipNotes, to_extras
 from marrow.io.gltf.pointers import write_pointers
+from marrow.io.gltf.quantization import quantized_rotations
 from marrow.math import quaternion
 from marrow.model import Clip, Mesh, MorphTarget, Skeleton, Track
 from marrow.model.clip import INTERPOLATIONS
@@ -149,9 +150,12 @@ def _channel(
     place: str,
 ) -> None:
     width = 1 if path == "weights" else values.shape[-1]
+    rows = np.ascontiguousarray(values, np.float32).reshape(-1, width)
+    if builder.quantize and path == "rotation" and interpolation != "CUBICSPLINE":
+        rows = quantized_rotations(rows)
     sampler: dict[str, Any] = {
         "input": builder.accessor(np.asarray(times, np.float32)[:, None], place, bounds=True),
-        "output": builder.accessor(np.ascontiguousarray(values, np.float32).reshape(-1, width), place),
+        "output": builder.accessor(rows, place, fractions=True),
     }
     if interpolation != "LINEAR":
         sampler["interpolation"] = interpolation
