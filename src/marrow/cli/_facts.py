@@ -68,7 +68,16 @@ def _avatar(character: Character) -> dict[str, Any] | None:
 
 def levels_of(character: Character) -> list[dict[str, Any]]:
     """The figures of every level of detail, errors in metres; level 0 is the character itself."""
-    figures = ("triangles", "vertices", "joints", "influences", "sections", "error", "mean_error", "relative_error")
+    figures = (
+        "triangles",
+        "vertices",
+        "joints",
+        "influences",
+        "sections",
+        "error",
+        "mean_error",
+        "relative_error",
+    )
     return [
         {"level": k, **{name: getattr(lod, name) for name in (*figures, "screen_size")}}
         for k, lod in enumerate([character.lod, *(level.lod for level in character.reduced)])

@@ -178,8 +178,12 @@ def _add_meshes(tree: Tree, facts: dict[str, Any]) -> None:
 def _level_line(level: dict[str, Any]) -> str:
     off = "as it is" if not level["level"] else "not measured"
     if level["level"] and level["error"] is not None:
-        off = f"off by {1000 * level['error']:.3g} mm at worst, {1000 * level['mean_error']:.3g} mm on average"
-    size = "" if level["screen_size"] is None else f", below {level['screen_size']:.3g} of the picture's height"
+        off = (
+            f"off by {1000 * level['error']:.3g} mm at worst, {1000 * level['mean_error']:.3g} mm on average"
+        )
+    size = (
+        "" if level["screen_size"] is None else f", below {level['screen_size']:.3g} of the picture's height"
+    )
     return (
         f"{level['level']}: {level['triangles']:,} triangles, {level['joints']} joints, "
         f"{level['influences']} influences, {level['sections']} sections; {off}{size}"

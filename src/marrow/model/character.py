@@ -329,13 +329,17 @@ class Character(Asset):
                 changes.update(reduced=(), report=report + Report((line,)))
         return exchanged(self, changes)
 
-    def with_meshes(self, change: Callable[[Mesh], Mesh], *, factor: float = 1.0, **changes: Any) -> Character:
+    def with_meshes(
+        self, change: Callable[[Mesh], Mesh], *, factor: float = 1.0, **changes: Any
+    ) -> Character:
         """The character with each mesh of every level exchanged for what `change` makes of it: as many joints, the same
         materials. Where that makes it larger, `factor` says how much, for the errors of the levels."""
         reduced = tuple(level.with_meshes(change, factor) for level in self.reduced)
         meshes = tuple(map(change, self.meshes))
         if "lod" not in changes:
-            changes["lod"] = Level(self.meshes, self.lod).with_meshes(change, factor).lod if self.reduced else None
+            changes["lod"] = (
+                Level(self.meshes, self.lod).with_meshes(change, factor).lod if self.reduced else None
+            )
         return self.replace(meshes=meshes, reduced=reduced, **changes)
 
     def converted(
