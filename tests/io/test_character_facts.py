@@ -13,7 +13,6 @@ from marrow.math import affine, quaternion
 
 def test_a_character_knows_its_file_and_is_equal_without(tmp_path: Path) -> None:
     hero = mw.samples.mannequin()
-    assert hero.source.endswith("mannequin.marrow")  # it comes with the package
     assert mw.Character(hero.skeleton).source == ""
     mw.save(hero, tmp_path / "hero.glb")
     loaded = [mw.load(tmp_path / "hero.glb", cache=cache) for cache in (False, True, True)]

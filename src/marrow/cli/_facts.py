@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from marrow.io.lint.extent import rest_box
 from marrow.model import Character, Clip, Material, Mesh
 
-__all__ = ["facts_of", "format_of"]
+__all__ = ["facts_of", "format_of", "levels_of"]
 
 Array = NDArray[Any]
 
@@ -40,6 +40,7 @@ def facts_of(character: Character, file: str | Path) -> dict[str, Any]:
         "avatar": _avatar(character),
         "variants": list(character.variants),
         "meshes": _meshes(character),
+        "levels": levels_of(character),
         "materials": [_material(material, character) for material in character.materials],
         "images": [
             {"name": i.name, "media_type": i.media_type, "bytes": len(i.data)} for i in character.images
@@ -63,6 +64,24 @@ def _avatar(character: Character) -> dict[str, Any] | None:
         "bones": len(character.skeleton.humanoid),
         "expressions": list(character.vrm.get("expressions") or {}),
     }
+
+
+def levels_of(character: Character) -> list[dict[str, Any]]:
+    """The figures of every level of detail, errors in metres; level 0 is the character itself."""
+    figures = (
+        "triangles",
+        "vertices",
+        "joints",
+        "influences",
+        "sections",
+        "error",
+        "mean_error",
+        "relative_error",
+    )
+    return [
+        {"level": k, **{name: getattr(lod, name) for name in (*figures, "screen_size")}}
+        for k, lod in enumerate([character.lod, *(level.lod for level in character.reduced)])
+    ]
 
 
 def _size(low: Array, high: Array) -> dict[str, list[float]]:

@@ -30,6 +30,7 @@ def convert(
     axes: str | None = None,
     compress: Literal["meshopt", "quantized", "draco"] | None = None,
     variant: str | None = None,
+    split: Annotated[bool, Parameter(negative=())] = False,
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
 ) -> None:
@@ -60,6 +61,8 @@ def convert(
         vertices in fewer bits first, draco packs meshes its own way. What that costs is measured and said.
     variant
         Write the character in this one of its material variants.
+    split
+        Write a .glb or .gltf for each level of detail: OUT, OUT_lod1, OUT_lod2...
     allow_outside
         Let a file refer to others outside its own folder.
     force
@@ -95,6 +98,10 @@ def convert(
         raise UsageError("--compress is for .glb, .gltf and .vrm files")
     if compress:
         options["compress"] = compress
+    if split and form.name != "glTF":
+        raise UsageError("--split is for .glb and .gltf files")
+    if split:
+        options["levels"] = "split"
     if joints and form.name != "BVH":
         raise UsageError("--joints chooses what goes into a .bvh file")
     with warnings.catch_warnings(record=True) as caught:

@@ -77,6 +77,10 @@ def _print(facts: dict[str, Any], joint_limit: int) -> None:
         _add_avatar(tree, facts["avatar"])
     _add_skeleton(tree, facts["skeleton"], joint_limit)
     _add_meshes(tree, facts)
+    if len(facts["levels"]) > 1:
+        branch = tree.add(_head("levels of detail", len(facts["levels"])))
+        for level in facts["levels"]:
+            branch.add(Text(_level_line(level)))
     if facts["materials"]:
         branch = tree.add(_head("materials", len(facts["materials"])))
         for material in facts["materials"]:
@@ -169,6 +173,21 @@ def _add_meshes(tree: Tree, facts: dict[str, Any]) -> None:
             node.add(
                 Text(f"{label}: {section['triangles']:,} triangles, material {section['material'] or 'none'}")
             )
+
+
+def _level_line(level: dict[str, Any]) -> str:
+    off = "as it is" if not level["level"] else "not measured"
+    if level["level"] and level["error"] is not None:
+        off = (
+            f"off by {1000 * level['error']:.3g} mm at worst, {1000 * level['mean_error']:.3g} mm on average"
+        )
+    size = (
+        "" if level["screen_size"] is None else f", below {level['screen_size']:.3g} of the picture's height"
+    )
+    return (
+        f"{level['level']}: {level['triangles']:,} triangles, {level['joints']} joints, "
+        f"{level['influences']} influences, {level['sections']} sections; {off}{size}"
+    )
 
 
 def _listed(names: list[str], most: int = 8) -> str:

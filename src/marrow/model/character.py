@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -288,11 +288,7 @@ class Character(Asset):
             chosen = section.variants[at] if section.variants else None
             return section if chosen is None else replace(section, material=chosen)
 
-        def dressed(meshes: tuple[Mesh, ...]) -> tuple[Mesh, ...]:
-            return tuple(m.replace(sections=tuple(map(changed, m.sections))) for m in meshes)
-
-        reduced = tuple(replace(level, meshes=dressed(level.meshes)) for level in self.reduced)
-        return self.replace(meshes=dressed(self.meshes), reduced=reduced, lod=self.lod)
+        return self.with_meshes(lambda m: m.replace(sections=tuple(map(changed, m.sections))))
 
     @property
     def vertex_count(self) -> int:
@@ -332,6 +328,19 @@ class Character(Asset):
                 )
                 changes.update(reduced=(), report=report + Report((line,)))
         return replace(self, **changes)
+
+    def with_meshes(
+        self, change: Callable[[Mesh], Mesh], *, factor: float = 1.0, **changes: Any
+    ) -> Character:
+        """The character with each mesh of every level exchanged for what `change` makes of it: as many joints, the same
+        materials. Where that makes it larger, `factor` says how much, for the errors of the levels."""
+        reduced = tuple(level.with_meshes(change, factor) for level in self.reduced)
+        meshes = tuple(map(change, self.meshes))
+        if "lod" not in changes:
+            changes["lod"] = (
+                Level(self.meshes, self.lod).with_meshes(change, factor).lod if self.reduced else None
+            )
+        return self.replace(meshes=meshes, reduced=reduced, **changes)
 
     def converted(
         self,

@@ -538,14 +538,18 @@ def test_a_skin_of_maya_that_stays_where_it_was_bound_has_no_joints_of_its_own(l
     assert load(fbx).skeleton.names == load(flag()).skeleton.names
 
 
-def test_of_a_level_of_detail_group_the_first_level_shows(load) -> None:  # type: ignore[no-untyped-def]
+def test_a_level_of_detail_group_gives_levels(load) -> None:  # type: ignore[no-untyped-def]
     fbx = Fbx()
     group = fbx.node("group", "LodGroup")
     fbx.connect(fbx.add("NodeAttribute", "NodeAttribute::", "LodGroup", '\nTypeFlags: "LodGroup"'), group)
     for i in range(3):
-        fbx.mesh(fbx.node(f"level{i}", "Mesh", group), SQUARE, [[0, 1, 2, 3]])
+        fbx.mesh(fbx.node(f"level{i}", "Mesh", group), SQUARE, [[0, 1, 2, 3], [0, 1, 2]][: 2 if i else 1])
+    fbx.mesh(fbx.node("hat", "Mesh"), SQUARE, [[0, 1, 2, 3]])
     character = load(fbx)
-    assert [m.visible for m in character.meshes] == [True, False, False]
+    assert [[m.name for m in level.meshes] for level in character.levels] == [["hat", "level0"]] * 3
+    counts = [[m.triangle_count for m in level.meshes] for level in character.levels]
+    assert counts == [[2, 2], [2, 3], [2, 3]]
+    assert character.levels[1].lod.error is None and character.levels[2].lod.joints == len(character.skeleton)
     assert "3 levels" in lines(character)
 
 

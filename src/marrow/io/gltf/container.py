@@ -33,6 +33,7 @@ SUPPORTED = {
     "KHR_mesh_quantization",
     "KHR_meshopt_compression",
     "KHR_node_visibility",
+    "MSFT_lod",
     "KHR_texture_basisu",
     "KHR_texture_transform",
     "VRM",

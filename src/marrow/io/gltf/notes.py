@@ -17,6 +17,7 @@ from marrow.report import ReportBuilder
 
 __all__ = [
     "ClipNotes",
+    "LevelNote",
     "MeshNotes",
     "NodeNotes",
     "PrimitiveNotes",
@@ -74,15 +75,28 @@ class PrimitiveNotes(Struct, gc=False, omit_defaults=True):
     name: str = ""
 
 
+class LevelNote(Struct, gc=False, omit_defaults=True):
+    """How many joints a level of detail has, and its errors in metres."""
+
+    joints: int
+    error: float | None = None
+    mean_error: float | None = None
+    size: float | None = None
+    screen_size: float | None = None
+
+
 class SceneNotes(Struct, gc=False, omit_defaults=True):
     """The character's `name`; its `joints` as node indices where they are not in depth-first order; the morph
-    channels and their rest weights where nodes and targets do not say them; the bones of its body where it is no VRM."""
+    channels and their rest weights where nodes and targets do not say them; the bones of its body where it is no VRM;
+    its `size`, and what is known of its coarser levels of detail."""
 
     name: str | None = None
     joints: list[int] | None = None
     morphs: list[str] | None = None
     rest: list[float] | None = None
     humanoid: dict[str, int] | None = None
+    size: float | None = None
+    levels: list[LevelNote] | None = None
 
 
 class ClipNotes(Struct, gc=False, omit_defaults=True):
