@@ -104,6 +104,11 @@ def number(
     return out
 
 
+def frame_rate(owner: str, value: Any) -> float:
+    """Frames a second: as many as anything moves at, and no more, so that a slip does not fill the memory."""
+    return number(owner, "rate", value, low=0, above=True, high=HIGHEST_FRAME_RATE)
+
+
 def integer(owner: str, field: str, value: Any, *, low: int | None = None, hint: str = "") -> int:
     """`value` as an int, NumPy's integers included."""
     try:
@@ -162,6 +167,9 @@ def instance(owner: str, field: str, value: Any, kind: type) -> Any:
     if not isinstance(value, kind):
         raise ValidationError(f"{owner}.{field}: expected a {kind.__name__}, got {shown(value)}")
     return value
+
+
+HIGHEST_FRAME_RATE = 10_000.0
 
 
 def shown(value: Any) -> str:

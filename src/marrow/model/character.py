@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.math import affine, transform
 from marrow.model import _late, _validate
-from marrow.model._asset import Asset
+from marrow.model._asset import Asset, exchanged
 from marrow.model.clip import Clip
 from marrow.model.level import Level, Lod, prefix_clip, prefix_skeleton
 from marrow.model.material import Image, Material
@@ -327,7 +327,7 @@ class Character(Asset):
                     "dropped", "levels", "the levels of detail: they were made for other meshes"
                 )
                 changes.update(reduced=(), report=report + Report((line,)))
-        return replace(self, **changes)
+        return exchanged(self, changes)
 
     def with_meshes(
         self, change: Callable[[Mesh], Mesh], *, factor: float = 1.0, **changes: Any

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,7 +76,7 @@ def write_clip(builder: Builder, clip: Clip, morph_nodes: Sequence[MorphNode]) -
         rate=clip.rate,
         additive=clip.additive,
         duration=None if clip.duration == last else clip.duration,
-        morphs=None if written <= set(morphs) else sorted(morphs),
+        morphs=_noted_morphs(morphs, morph_nodes),
         still=still,
         start=clip.start,
     )
@@ -84,6 +84,13 @@ def write_clip(builder: Builder, clip: Clip, morph_nodes: Sequence[MorphNode]) -
     if extras:
         animation["extras"] = extras
     builder.add("animations", animation)
+
+
+def _noted_morphs(morphs: Mapping[int, Track], nodes: Sequence[MorphNode]) -> list[int] | None:
+    """The morph channels that have tracks, in the clip's order; None where the file's channels say the same."""
+    moved = [node.channels for node in nodes if any(c in morphs for c in node.channels)]
+    written = list(dict.fromkeys(c for channels in moved for c in channels))
+    return None if written == [c for c in morphs if c in written] else list(morphs)
 
 
 def _keys(builder: Builder, track: Track, place: str) -> tuple[Array, Array, str]:

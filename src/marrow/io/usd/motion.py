@@ -22,7 +22,7 @@ from marrow.math import quaternion, transform
 from marrow.model import Track
 from marrow.report import ReportBuilder
 
-__all__ = ["animation_tracks", "prim_tracks", "unbound_animations", "vertex_motion"]
+__all__ = ["animation_tracks", "key_codes", "prim_tracks", "unbound_animations", "vertex_motion"]
 
 Array = NDArray[Any]
 MAX_KEYS = 20_000_000
