@@ -80,22 +80,24 @@ class Selection:
 class Selector:
     """Chooses a level for each instance of a crowd.
 
-        selector = mw.lod.Selector(hero)                        # at most one pixel of error
-        crowd.levels = selector.select(camera, transforms)      # every frame
+        selector = mw.lod.Selector(hero)                        # at most one pixel of error crowd.levels =
+        selector.select(camera, transforms)      # every frame
 
-    By one of: `pixels`, the error a level may have on the screen; `sizes`, for levels 1, 2... the part of the picture's
-    height that the character covers when it changes to that level; `distances`, how far away that is, in metres. When
-    left out: the screen sizes saved with the character (`mw.lod.with_screen_sizes`), else one pixel.
+    By one of: `pixels`, the error a level may have on the screen; `sizes`, for levels 1, 2... the part of the
+    picture's height that the character covers when it changes to that level; `distances`, how far away that is, in
+    metres. When left out: the screen sizes saved with the character (`mw.lod.with_screen_sizes`), else one pixel.
 
-    `hysteresis`: an instance becomes coarser only when it is past a threshold by this part of it, so that nobody flickers;
-    it becomes finer at once, so that no threshold is ever missed. `every`: for each level, how often it should be
-    updated (see `Animator.update_every`). `hide`: instances that no camera sees get level -1: an `Animator` then
-    computes no poses of them; when False they are shown at the coarsest level.
+    `hysteresis`: an instance becomes coarser only when it is past a threshold by this part of it, so that nobody
+    flickers; it becomes finer at once, so that no threshold is ever missed. `every`: for each level, how often it
+    should be updated (see `Animator.update_every`). `hide`: instances that no camera sees get level -1: an `Animator`
+    then computes no poses of them; when False they are shown at the coarsest level.
 
-    `triangles` or `microseconds` is a budget for all that is seen: where it does not suffice, those whose error is seen
-    least become coarser first. What an instance costs at each level is measured on this machine, or told by `costs`.
+    `triangles` or `microseconds` is a budget for all that is seen: where it does not suffice, those whose error is
+    seen least become coarser first. What an instance costs at each level is measured on this machine, or told by
+    `costs`.
 
-    It remembers the levels it chose last (that is what hysteresis is about), for as long as the number of instances stays.
+    It remembers the levels it chose last (that is what hysteresis is about), for as long as the number of instances
+    stays.
     """
 
     def __init__(
@@ -201,10 +203,10 @@ class Selector:
     ) -> Selection:
         """The level of each instance, as one camera sees it, or the nearest of several.
 
-        `transforms (N, 3, 4)` are where the instances are in the world. `bounds` are their boxes, one each, in the space of
-        the character (`mw.bounds(character, crowd.matrices, exact=False)`); when left out, all have the box that the
-        character moves in, over all its clips. `bias (N,)`: 1 chooses as if an instance were twice as far, -1 half as
-        far. `force`: a level for all or each, -1 for those that are free.
+        `transforms (N, 3, 4)` are where the instances are in the world. `bounds` are their boxes, one each, in the
+        space of the character (`mw.bounds(character, crowd.matrices, exact=False)`); when left out, all have the box
+        that the character moves in, over all its clips. `bias (N,)`: 1 chooses as if an instance were twice as far,
+        -1 half as far. `force`: a level for all or each, -1 for those that are free.
         """
         matrices = _transforms(transforms)
         N = len(matrices)

@@ -62,8 +62,8 @@ def error_thresholds(character: Character, reduced: Sequence[Lod]) -> Array:
 
 
 def with_screen_sizes(character: Character, sizes: Sequence[float] | None) -> Character:
-    """The character with screen sizes saved for its levels 1, 2...: the part of the picture's height below which each is
-    used. None takes them away, so that levels are chosen by their errors."""
+    """The character with screen sizes saved for its levels 1, 2...: the part of the picture's height below which each
+    is used. None takes them away, so that levels are chosen by their errors."""
     if not isinstance(character, Character):
         raise ValidationError(f"with_screen_sizes: expected a Character, got {_validate.shown(character)}")
     count = len(character.reduced)
