@@ -34,8 +34,8 @@ def degraded(
 ) -> Array:
     """`levels (N,)`, made coarser until they cost `limit` at most, where the error of each step is seen least first.
 
-    A step to level k shows `thresholds[k - 1] / values` times the error that may be seen. A step that an instance had
-    taken before counts as seen a little less: nobody flickers. Forced levels stay.
+    A step to level k shows `thresholds[k - 1] / values` times the error that may be seen. A step that an instance had taken
+    before counts as seen a little less: nobody flickers. Forced levels stay.
     """
     total = float(costs[levels[levels >= 0]].sum())
     if total <= limit:

@@ -19,9 +19,8 @@ MOMENTS = 9
 
 
 def moving_ball(character: Character) -> Array:
-    """Centre and radius `(1, 4)` of a ball around the character at rest and in all its clips. A clip that goes
-    somewhere is looked at without its way: where an instance is, its transform says. The radius is -1 where there is
-    nothing to see."""
+    """Centre and radius `(1, 4)` of a ball around the character at rest and in all its clips. A clip that goes somewhere is
+    looked at without its way: where an instance is, its transform says. The radius is -1 where there is nothing to see."""
     ball: Array = derived(character, "moving ball", lambda: _moving_ball(character))
     return ball
 

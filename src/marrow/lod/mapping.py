@@ -14,8 +14,8 @@ __all__ = ["joint_map"]
 
 
 def joint_map(character: Character, level: int | Character) -> NDArray[Any]:
-    """For each of the character's J joints the joint of `level` (its number, or one of `character.levels`) that
-    stands for it, `(J,)` int32: itself, or the nearest above that is left; -1 where there is none."""
+    """For each of the character's J joints the joint of `level` (its number, or one of `character.levels`) that stands for
+    it, `(J,)` int32: itself, or the nearest above that is left; -1 where there is none."""
     if not isinstance(character, Character):
         raise ValidationError(f"joint_map: expected a Character, got {_validate.shown(character)}")
     if isinstance(level, Character):

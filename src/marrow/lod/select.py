@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from marrow.lod.extent import moving_ball
 from marrow.lod.thresholds import error_thresholds, rising, size_thresholds
 from marrow.model import _validate
 from marrow.model.character import Character
+from marrow.model.level import Lod
 from marrow.skinning.bounds import Bounds
 
 __all__ = ["Selection", "Selector"]
@@ -80,24 +81,23 @@ class Selection:
 class Selector:
     """Chooses a level for each instance of a crowd.
 
-        selector = mw.lod.Selector(hero)                        # at most one pixel of error crowd.levels =
-        selector.select(camera, transforms)      # every frame
+        selector = mw.lod.Selector(hero)                        # at most one pixel of error
+        crowd.levels = selector.select(camera, transforms)      # every frame
 
-    By one of: `pixels`, the error a level may have on the screen; `sizes`, for levels 1, 2... the part of the
-    picture's height that the character covers when it changes to that level; `distances`, how far away that is, in
-    metres. When left out: the screen sizes saved with the character (`mw.lod.with_screen_sizes`), else one pixel.
+    By one of: `pixels`, the error a level may have on the screen (`error`: the worst of any point in any clip, or the
+    mean, which is far less); `sizes`, for levels 1, 2... the part of the picture's
+    height that the character covers when it changes to that level; `distances`, how far away that is, in metres. When
+    left out: the screen sizes saved with the character (`mw.lod.with_screen_sizes`), else one pixel.
 
-    `hysteresis`: an instance becomes coarser only when it is past a threshold by this part of it, so that nobody
-    flickers; it becomes finer at once, so that no threshold is ever missed. `every`: for each level, how often it
-    should be updated (see `Animator.update_every`). `hide`: instances that no camera sees get level -1: an `Animator`
-    then computes no poses of them; when False they are shown at the coarsest level.
+    `hysteresis`: an instance becomes coarser only when it is past a threshold by this part of it, so that nobody flickers;
+    it becomes finer at once, so that no threshold is ever missed. `every`: for each level, how often it should be
+    updated (see `Animator.update_every`). `hide`: instances that no camera sees get level -1: an `Animator` then
+    computes no poses of them; when False they are shown at the coarsest level.
 
-    `triangles` or `microseconds` is a budget for all that is seen: where it does not suffice, those whose error is
-    seen least become coarser first. What an instance costs at each level is measured on this machine, or told by
-    `costs`.
+    `triangles` or `microseconds` is a budget for all that is seen: where it does not suffice, those whose error is seen
+    least become coarser first. What an instance costs at each level is measured on this machine, or told by `costs`.
 
-    It remembers the levels it chose last (that is what hysteresis is about), for as long as the number of instances
-    stays.
+    It remembers the levels it chose last (that is what hysteresis is about), for as long as the number of instances stays.
     """
 
     def __init__(
@@ -105,6 +105,7 @@ class Selector:
         character: Character,
         *,
         pixels: float | None = None,
+        error: Literal["worst", "mean"] = "worst",
         sizes: Sequence[float] | None = None,
         distances: Sequence[float] | None = None,
         hysteresis: float = 0.1,
@@ -122,6 +123,7 @@ class Selector:
         self.hide = _validate.flag("Selector", "hide", hide)
         L = len(character.levels)
         self._lods = [level.lod for level in character.levels]
+        self._error = _validate.one_of("Selector", "error", error, ("worst", "mean"))
         self._choose_by(pixels, sizes, distances)
         self._every = None
         if every is not None:
@@ -134,9 +136,8 @@ class Selector:
             self._every = readonly(np.array([*rates, 1], np.int64))
         self._budget(triangles, microseconds, costs)
         self._triangles = np.array([*(lod.triangles for lod in self._lods), 0], np.int64)
-        self._errors = np.array(
-            [math.nan if lod.error is None else lod.error for lod in self._lods] + [math.nan]
-        )
+        errors = self._found(self._lods)
+        self._errors = np.array([math.nan if e is None else e for e in (*errors, None)])
         self._ball = moving_ball(character) if bounds is None else _balls(bounds, None)
         self._none = readonly(np.zeros(0))
         self._nobody = readonly(np.zeros(0, np.int64))
@@ -161,7 +162,11 @@ class Selector:
         elif sizes is not None:
             self.how, self._thresholds = SCREEN_SIZE, size_thresholds(sizes, len(reduced))
         else:
-            self.how, self._thresholds = PIXELS, error_thresholds(self.character, reduced)
+            self.how, self._thresholds = PIXELS, error_thresholds(self.character, self._found(reduced))
+
+    def _found(self, lods: Sequence[Lod]) -> list[float | None]:
+        """The errors that levels are chosen by."""
+        return [lod.error if self._error == "worst" else lod.mean_error for lod in lods]
 
     def _budget(self, triangles: Any, microseconds: Any, costs: Any) -> None:
         if triangles is not None and microseconds is not None:
@@ -203,10 +208,10 @@ class Selector:
     ) -> Selection:
         """The level of each instance, as one camera sees it, or the nearest of several.
 
-        `transforms (N, 3, 4)` are where the instances are in the world. `bounds` are their boxes, one each, in the
-        space of the character (`mw.bounds(character, crowd.matrices, exact=False)`); when left out, all have the box
-        that the character moves in, over all its clips. `bias (N,)`: 1 chooses as if an instance were twice as far,
-        -1 half as far. `force`: a level for all or each, -1 for those that are free.
+        `transforms (N, 3, 4)` are where the instances are in the world. `bounds` are their boxes, one each, in the space of
+        the character (`mw.bounds(character, crowd.matrices, exact=False)`); when left out, all have the box that the
+        character moves in, over all its clips. `bias (N,)`: 1 chooses as if an instance were twice as far, -1 half as
+        far. `force`: a level for all or each, -1 for those that are free.
         """
         matrices = _transforms(transforms)
         N = len(matrices)

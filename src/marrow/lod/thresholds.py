@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from marrow.errors import ValidationError
 from marrow.model import _validate
 from marrow.model.character import Character
-from marrow.model.level import Level, Lod
+from marrow.model.level import Level
 
 __all__ = ["error_thresholds", "rising", "size_thresholds", "with_screen_sizes"]
 
@@ -50,20 +50,20 @@ def _sizes(who: str, sizes: Sequence[float], count: int) -> list[float]:
     return found
 
 
-def error_thresholds(character: Character, reduced: Sequence[Lod]) -> Array:
+def error_thresholds(character: Character, found: Sequence[float | None]) -> Array:
     """The errors of levels 1, 2... in metres; a level is never used where a coarser one is as good."""
-    if any(lod.error is None for lod in reduced):
+    if any(error is None for error in found):
         raise ValidationError(
             f"Selector: nobody measured the levels of {character.name!r}: choose by sizes= or distances=, or make "
             "them with mw.lod.build"
         )
-    errors = np.array([lod.error for lod in reduced], np.float64)
+    errors = np.array(found, np.float64)
     return np.ascontiguousarray(np.minimum.accumulate(errors[::-1])[::-1])
 
 
 def with_screen_sizes(character: Character, sizes: Sequence[float] | None) -> Character:
-    """The character with screen sizes saved for its levels 1, 2...: the part of the picture's height below which each
-    is used. None takes them away, so that levels are chosen by their errors."""
+    """The character with screen sizes saved for its levels 1, 2...: the part of the picture's height below which each is
+    used. None takes them away, so that levels are chosen by their errors."""
     if not isinstance(character, Character):
         raise ValidationError(f"with_screen_sizes: expected a Character, got {_validate.shown(character)}")
     count = len(character.reduced)
