@@ -61,7 +61,13 @@ def main():
     body = {"yaw": -0.9, "center": (at[0], 0.92, at[2]), "height": 2.05}
     sheet(levels(hero, "run", 0.27, size=(250, 380), **body), DOCS / "lod" / "mannequin.png")
     at = lizard.skeleton.to_model(lizard.clips[0].sample(0.3))[0, :, 3]
-    low = {"yaw": -0.8, "pitch": 0.45, "center": (at[0], 0.08, at[2]), "height": 0.95, "size": (300, 220)}
+    low = {
+        "yaw": -0.8,
+        "pitch": 0.45,
+        "center": (at[0], 0.06, at[2] - 0.12),
+        "height": 0.62,
+        "size": (300, 190),
+    }
     sheet(levels(lizard, 0, 0.3, **low), DOCS / "lod" / "lizard.png")
     sheet(shrunk(hero, "run", 0.27, size=(130, 190), **body), DOCS / "lod" / "one_pixel.png")
 
