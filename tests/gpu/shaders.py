@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from marrow.gpu.passes import MORPH_WEIGHTS, SPLIT
+from marrow.gpu.pose_shader import ALONE, PoseShader, shader_text
 from marrow.gpu.skin_source import Variant, compute_source
 
 FOLDER = Path(__file__).resolve().parent / "golden"
@@ -21,6 +22,8 @@ def shaders() -> dict[str, str]:
         "skin_blended_packed.wgsl": compute_source(packed),
         "morph_weights.wgsl": MORPH_WEIGHTS,
         "dual_quaternions.wgsl": SPLIT,
+        "pose_programs.wgsl": shader_text(PoseShader(lanes=64, jumps=True)),
+        "pose_programs_alone.wgsl": shader_text(PoseShader(operations=ALONE, double=True)),
     }
 
 

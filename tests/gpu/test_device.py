@@ -1,5 +1,6 @@
 """Devices and their memory: what is chosen, what grows, and what the errors say."""
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -23,7 +24,8 @@ def test_everybody_shares_the_best_device(device):
 def test_adapters_are_chosen_by_name_or_number(device):
     names = [str(a) for a in gpu.adapters()]
     assert str(gpu.Device.best(0).adapter) == names[0]
-    assert gpu.Device.best(names[-1][:12]).adapter.name.startswith(names[-1][:12])
+    part = names[-1].split()[0]
+    assert part in str(gpu.Device.best(part).adapter)
     with pytest.raises(NoAdapterError, match="no adapter has 'Voodoo'"):
         gpu.Device.best("Voodoo")
     with pytest.raises(NoAdapterError, match="no adapter number 99"):
@@ -85,12 +87,10 @@ def test_too_much_memory_is_an_error_at_once(device):
 
 
 def test_software_does_not_take_more_than_the_machine_has(device, monkeypatch):
-    if not device.adapter.is_software:
-        pytest.skip("a GPU with memory of its own") if os.environ.get("MARROW_STRICT") != "1" else None
-        return
+    software = gpu.Device(device.raw, dataclasses.replace(device.adapter, type="CPU"))
     monkeypatch.setattr("marrow.gpu.device._free_memory", lambda: 1 << 20)
     with pytest.raises(GpuMemoryError, match="1,048,576 bytes are free"):
-        device.create_buffer(1 << 27, usage())
+        software.create_buffer(1 << 27, usage())
 
 
 def test_a_lost_device_is_an_error_and_the_next_one_works(device):

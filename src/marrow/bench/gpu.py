@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from marrow import samples
 from marrow.bench.harness import Contest
 from marrow.errors import GpuMemoryError
-from marrow.gpu import Clock, Device, Skinner
+from marrow.gpu import Clock, Crowd, Device, Skinner
+from marrow.graph import Animator
 from marrow.model import Character
 from marrow.skinning import skin, skinning_matrices
 
@@ -32,7 +33,7 @@ def contests() -> list[Contest]:
     for title, vectors in (("positions", False), ("positions, normals, tangents", True)):
         who = plain(samples.mannequin(4))
         matrices = walking(who, 8)
-        contest = Contest(f"{device.adapter}: one mannequin, {title}", "mannequin", 1)
+        contest = Contest(f"one mannequin, {title}", "mannequin", 1)
         contest.entries["marrow"] = turning(matrices, _on_the_gpu(Skinner(who, device, normals=vectors)))
         contest.entries["marrow, CPU kernel"] = turning(matrices, _on_the_cpu(who, matrices[0], vectors))
         if device.adapter.is_software:
@@ -45,7 +46,7 @@ def measurements() -> dict[str, Any]:
     """Passes by the GPU's own clock, what Python takes, and crowds."""
     device = Device.best()
     count = 20 if device.adapter.is_software else 1000
-    out: dict[str, Any] = {"measured on": {str(device.adapter): ""}}
+    out: dict[str, Any] = {"measured on": {"adapter": str(device.adapter)}}
     title = (
         f"skinning {count:,} x {samples.mannequin(4).vertex_count:,} vertices, 4 influences, pass on the GPU"
     )
@@ -68,6 +69,15 @@ def measurements() -> dict[str, Any]:
     }
     if not device.adapter.is_software:
         out[title].update({f"at most, {name}": goal for name, goal in GOALS.items()})
+    many = 50 if device.adapter.is_software else 10_000
+    for title, mixed, goal in (
+        ("10 % near, 30 % middle, 60 % far", True, 8e-3),
+        ("all at level 0", False, 16e-3),
+    ):
+        out[f"{many:,} mannequins under a graph, vertices packed, {title}"] = {
+            **frame(device, many, mixed),
+            **({} if device.adapter.is_software else {"at most": goal}),
+        }
     out["Python's part of one update"] = {
         "one mannequin": python_part(device, 1),
         "at most": PYTHON_SECONDS,
@@ -83,7 +93,7 @@ def plain(character: Character) -> Character:
 
 def walking(character: Character, count: int) -> Array:
     """Skinning matrices `(N, P, 3, 4)` of so many moments of a walk."""
-    clip = character.clips["Walk"] if "Walk" in character.clips else character.clips[0]
+    clip = character.clips["walk"]
     poses = clip.sample(np.linspace(0, clip.duration, count))
     matrices: Array = skinning_matrices(character.palette, character.skeleton.to_model(poses))
     return matrices
@@ -135,6 +145,43 @@ def passes(device: Device, character: Character, count: int, **options: Any) -> 
             device.wait()
             best = min(best, time.perf_counter() - start)
     return float(best)
+
+
+def frame(device: Device, count: int, mixed: bool) -> dict[str, float | str]:
+    """A frame of a crowd: control on the CPU, poses and skinning on the GPU. The best of some, each waited for; what the
+    GPU's clock and Python say about the parts is of that frame."""
+    hero = samples.mannequin()
+    if mixed and len(hero.levels) < 3:
+        return {"not measured": "the mannequin has no levels of detail"}
+    animator = Animator(hero, samples.mannequin_graph(), count=count, threads=None)
+    animator["speed"] = np.linspace(0, 3.6, count)
+    if mixed:
+        shares = np.arange(count) % 10
+        animator.levels = np.where(shares < 1, 0, np.where(shares < 4, 1, len(hero.levels) - 1))
+    try:
+        crowd = Crowd(animator, device=device)
+        skinner = Skinner(hero, device, influences=4, weights=8, vectors="octahedral")
+        skinner.update(crowd)
+    except GpuMemoryError as error:
+        return {"not measured": str(error)}
+    clocks = [Clock(device), Clock(device)] if device.has_timestamps else [None, None]
+    best: dict[str, float | str] = {"whole": np.inf}
+    for _ in range(20):
+        device.wait()
+        start = time.perf_counter()
+        animator.update(1 / 60)
+        control = time.perf_counter() - start
+        crowd.evaluate(timer=clocks[0])
+        skinner.update(crowd, timer=clocks[1])
+        python = time.perf_counter() - start - control
+        device.wait()
+        whole = time.perf_counter() - start
+        if whole < best["whole"]:  # type: ignore[operator]
+            best = {"whole": whole, "control": control, "Python besides": python}
+            for name, clock in zip(("poses", "skinning"), clocks):
+                if clock is not None:
+                    best[f"{name} on the GPU"] = sum(clock.seconds().values())
+    return best
 
 
 def python_part(device: Device, count: int) -> float:

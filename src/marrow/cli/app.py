@@ -131,6 +131,7 @@ for _name, _help in {
     "resample": "A key at each of so many frames a second.",
     "rename": "Give clips other names: OLD=NEW ...",
     "mirror": "Change sides.",
+    "run": "Run a graph and keep what it does as a clip.",
     "additive": "What clips do beyond a pose.",
     "smooth": "Take out what trembles.",
     "fill": "Bridge keys that are no numbers.",

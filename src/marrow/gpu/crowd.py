@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import GpuError, ValidationError
+from marrow.gpu.batches import Job
 from marrow.gpu.buffers import Pages
 from marrow.gpu.clock import Clock
 from marrow.gpu.device import Device
-from marrow.gpu.evaluator import GpuEvaluator, Job, stride
+from marrow.gpu.evaluator import GpuEvaluator
 from marrow.gpu.memory import GpuMemory
 from marrow.graph.animator import Animator
 from marrow.graph.levels import HIDDEN
@@ -26,9 +27,9 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CrowdGroup:
-    """The n instances that are shown at one level of detail: their numbers `instances (n,)`, and in GPU memory their skinning
-    matrices (`palettes`: 48 bytes for each entry of the palette of the level's own `character`) and the weights of their morph
-    channels (`morphs`: 4 bytes each; None where there are no channels)."""
+    """The n instances that are shown at one level of detail: their numbers `instances (n,)`, and in GPU memory their
+    skinning matrices (`palettes`: 48 bytes for each entry of the palette of the level's own `character`) and the
+    weights of their morph channels (`morphs`: 4 bytes each; None where there are no channels)."""
 
     level: int
     character: Character
@@ -50,12 +51,12 @@ class Crowd:
         crowd.palettes                  # skinning matrices in GPU memory, for gpu.Skinner or shaders of your own
         crowd.matrices                  # the same as an array (N, P, 3, 4)
 
-    What the graph decides (states, times, weights) is found on the CPU, by the animator; it hands over a short program for each
-    instance. The GPU has the clips, interprets the programs and keeps what they keep from one update to the next.
+    What the graph decides (states, times, weights) is found on the CPU, by the animator; it hands over a short program
+    for each instance. The GPU has the clips, interprets the programs and keeps what they keep from one update to the
+    next.
 
-    The animator is used as before: parameters, triggers, slots, events, `add`, `remove`, `reset`, `levels`... What it is asked
-    for in the way of poses (`pose`, `matrices`, `skin`) comes from the GPU too, until `release()`.
-    """
+    The animator is used as before: parameters, triggers, slots, events, `add`, `remove`, `reset`, `levels`... What it
+    is asked for in the way of poses (`pose`, `matrices`, `skin`) comes from the GPU too, until `release()`."""
 
     def __init__(self, animator: Animator, *, device: Device | None = None) -> None:
         if not isinstance(animator, Animator):
@@ -73,9 +74,9 @@ class Crowd:
             animator._evaluator = GpuEvaluator(
                 self.device, compiled.bank, animator.character.palette, compiled.masks, compiled.procedurals
             )
+            animator._evaluator.expect(compiled.tables.procedurals["code"].tolist())
             self._rebuild_levels()
-            for depth in {compiled.pose_depth, compiled.depth if compiled.memory else compiled.pose_depth}:
-                animator._evaluator.pipeline(depth)
+            animator._evaluator.compile()
             self.evaluate()
         except BaseException:
             animator._evaluator, animator._levels = old, None
@@ -88,8 +89,8 @@ class Crowd:
 
     # -- time -------------------------------------------------------------------------------------------------------
     def update(self, dt: float | ArrayLike, *, timer: Clock | None = None) -> None:
-        """Moves time on by `dt` seconds, a number or one per instance, and poses everybody, without waiting for the GPU.
-        `timer` tells afterwards how long the GPU took."""
+        """Moves time on by `dt` seconds, a number or one per instance, and poses everybody, without waiting for the
+        GPU. `timer` tells afterwards how long the GPU took."""
         self._attached()
         self.animator.update(dt)
         self.evaluate(timer=timer)
@@ -134,10 +135,7 @@ class Crowd:
         """Where the results of a level go."""
         if level not in self._outputs:
             names = ("palette", "morphs") if evaluator.layout.M else ("palette",)
-            self._outputs[level] = {
-                name: Pages(self.device, stride(evaluator, name), label=f"{name} of level {level}")
-                for name in names
-            }
+            self._outputs[level] = {name: evaluator.pages(name) for name in names}
         return self._outputs[level]
 
     def _attached(self) -> GpuEvaluator:
@@ -173,7 +171,8 @@ class Crowd:
     # -- results ----------------------------------------------------------------------------------------------------
     @property
     def groups(self) -> tuple[CrowdGroup, ...]:
-        """The instances that are seen, by level of detail; a single group of all where the animator's `levels` are not set."""
+        """The instances that are seen, by level of detail; a single group of all where the animator's `levels` are not
+        set."""
         return tuple(self._groups)
 
     def _whole(self) -> CrowdGroup:
@@ -185,8 +184,8 @@ class Crowd:
 
     @property
     def palettes(self) -> Pages:
-        """Skinning matrices in GPU memory, 48 bytes (3x4 float32, row by row) for each entry of `character.palette`, instance
-        by instance."""
+        """Skinning matrices in GPU memory, 48 bytes (3x4 float32, row by row) for each entry of `character.palette`,
+        instance by instance."""
         return self._whole().palettes
 
     @property
@@ -198,7 +197,7 @@ class Crowd:
     def matrices(self) -> Array:
         """The skinning matrices as an array `(N, P, 3, 4)`; waits for the GPU."""
         evaluator = self._attached()
-        matrices = self.palettes.numpy(np.float32, (len(evaluator.palette.joints), 3, 4))
+        matrices = self.palettes.numpy()
         evaluator.check(self.animator.program, None, self.count)
         return matrices
 

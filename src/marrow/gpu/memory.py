@@ -1,7 +1,7 @@
 """`GpuMemory`: what the programs of a crowd keep from one update to the next, in GPU memory.
 
-It stands where an animator on the CPU has an array `(N, columns)`, and does what is done with that array: rows are added, dropped,
-set and read. Everything but the programs' own work is rare: instances come and go, a graph's function is called.
+It stands where an animator on the CPU has an array `(N, columns)`, and does what is done with that array: rows are added,
+dropped, set and read. Everything but the programs' own work is rare: instances come and go, a graph's function is called.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 
 
 class GpuMemory:
-    """An array `(N, columns)` of float32 that lives on the GPU. Indexing takes rows and a slice of columns, as NumPy does;
-    what is read so comes back as an array of NumPy's."""
+    """An array `(N, columns)` of float32 that lives on the GPU. Indexing takes rows and a slice of columns, as NumPy
+    does; what is read so comes back as an array of NumPy's."""
 
     ndim = 2
     dtype = np.dtype(np.float32)

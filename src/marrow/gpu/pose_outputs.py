@@ -1,4 +1,4 @@
-"""How the shader of pose programs ends: model-space matrices level by level of the hierarchy, palettes, poses, morph weights."""
+"""How the shader of pose programs ends: model-space matrices, palettes, poses, morph weights."""
 
 from __future__ import annotations
 
@@ -11,30 +11,62 @@ from marrow.kernels.program import local_rows
 __all__ = ["local_matrices", "outputs_text"]
 
 
-def _emit_local(e: Any, i: Any, Jp: Any, stack: Any, model: Any) -> None:
+def _emit_local(e: Any, i: Any, Jp: Any, stack: Any, row: Any, matrices: Any) -> None:
     """The local matrix of a joint; each of its twelve numbers is in a row of joints."""
     pose = [e.load(stack, e.row(i, r, Jp)) for r in range(10)]
     rows = local_rows(e, pose[:3], pose[3:7], pose[7:])
     for k in range(12):
-        e.store(model, e.row(i, k, Jp), rows[k // 4][k % 4])
+        e.store(matrices, e.row(i, k, row), rows[k // 4][k % 4])
 
 
 local_matrix = block(_emit_local)
 
 
 def local_matrices(work):  # type: ignore[no-untyped-def]
-    local_matrix.each(0, work.lanes, 16, work.Jp, work.stack, work.model)
+    local_matrix.each(0, work.lanes, 16, work.Jp, work.stack, work.matrix_row, work.matrices)
 
 
-# Invocations write rows of matrices, neighbours next to each other: that is how memory likes it.
-_OUTPUTS = """fn matrix_row(r: i32, j: i32) -> vec4<f32> {
-  let at = 4 * r * batch.row + j;
-  return vec4<f32>({0}, {1}, {2}, {3});
+_MATRICES = """fn matrix_row(r: i32, j: i32) -> vec4<f32> {
+  let at = 4 * r * ROW + j;
+  return vec4<f32>({at}, {at + ROW}, {at + 2 * ROW}, {at + 3 * ROW});
+}
+fn put_row(r: i32, j: i32, row: vec4<f32>) {
+  let at = 4 * r * ROW + j;
+  {at} = row.x;
+  {at + ROW} = row.y;
+  {at + 2 * ROW} = row.z;
+  {at + 3 * ROW} = row.w;
 }
 fn row_of_product(a: vec4<f32>, x: vec4<f32>, y: vec4<f32>, z: vec4<f32>) -> vec4<f32> {
   return fma(vec4<f32>(a.z), z, fma(vec4<f32>(a.y), y, fma(vec4<f32>(a.x), x, vec4<f32>(0.0, 0.0, 0.0, a.w))));
-}
-fn model_matrices() {
+}"""
+# A joint's matrix takes in that of its parent, then that of the ancestor where the parent's ends: twice as far each
+# time.
+_JUMPS = """fn model_matrices() {
+  local_matrices();
+  let j = min(lane, batch.lanes - 1);
+  var x = matrix_row(0, lane);
+  var y = matrix_row(1, lane);
+  var z = matrix_row(2, lane);
+  for (var k = 0; k < batch.rounds; k++) {
+    workgroupBarrier();
+    let p = program[batch.ancestors + k * batch.lanes + j];
+    if (p >= 0) {
+      let a = row_of_product(matrix_row(0, p), x, y, z);
+      let b = row_of_product(matrix_row(1, p), x, y, z);
+      let c = row_of_product(matrix_row(2, p), x, y, z);
+      x = a;
+      y = b;
+      z = c;
+    }
+    workgroupBarrier();
+    put_row(0, lane, x);
+    put_row(1, lane, y);
+    put_row(2, lane, z);
+  }
+  workgroupBarrier();
+}"""
+_LEVELS = """fn model_matrices() {
   local_matrices();
   barrier();
   for (var level = 1; level < batch.level_count; level++) {
@@ -44,41 +76,38 @@ fn model_matrices() {
       let x = matrix_row(0, j);
       let y = matrix_row(1, j);
       let z = matrix_row(2, j);
-      for (var r = 0; r < 3; r++) {
-        let row = row_of_product(matrix_row(r, p), x, y, z);
-        let at = 4 * r * batch.row + j;
-        {0} = row.x;
-        {1} = row.y;
-        {2} = row.z;
-        {3} = row.w;
-      }
+      for (var r = 0; r < 3; r++) { put_row(r, j, row_of_product(matrix_row(r, p), x, y, z)); }
     }
     barrier();
   }
-}
-fn inverse_bind_row(i: i32) -> vec4<f32> {
+}"""
+# Invocations write rows of matrices, neighbours next to each other: that is how memory likes it.
+_WRITE = """fn inverse_bind_row(i: i32) -> vec4<f32> {
   let at = batch.inverse_bind + 4 * i;
   return bitcast<vec4<f32>>(vec4<i32>(program[at], program[at + 1], program[at + 2], program[at + 3]));
 }
 fn write_outputs(n: i32) {
-  if ((batch.wanted & 1) != 0) {
+  if ((wanted & 1) != 0) {
     let size = 10 * batch.row + batch.morph_lanes;
-    for (var k = lane; k < size; k += LANES) { results[(batch.pose_row + n) * size + k] = {k}; }
+    for (var k = lane; k < size; k += LANES) { results[(batch.pose_row + n) * size + k] = scratch[room + k]; }
   }
-  if ((batch.wanted & 8) != 0) {
+  if ((wanted & 8) != 0) {
     for (var k = lane; k < batch.morphs; k += LANES) {
-      morphs[(batch.morphs_row + n) * batch.morphs + k] = {10 * batch.row + k};
+      results[(batch.morphs_row + n) * batch.morphs + k] = scratch[room + 10 * batch.row + k];
     }
   }
-  if ((batch.wanted & 6) != 0) { model_matrices(); }
-  if ((batch.wanted & 2) != 0) {
-    for (var k = lane; k < 12 * batch.joints; k += LANES) {
-      let c = k % 12;
-      let at = c * batch.row + k / 12;
-      results[(batch.model_row + n) * 12 * batch.joints + k] = {0};
+  if ((wanted & 6) != 0) { model_matrices(); }
+  if ((wanted & 2) != 0) {
+    for (var k = lane; k < 3 * batch.joints; k += LANES) {
+      let row = matrix_row(k % 3, k / 3);
+      let at = 4 * ((batch.model_row + n) * 3 * batch.joints + k);
+      results[at] = row.x;
+      results[at + 1] = row.y;
+      results[at + 2] = row.z;
+      results[at + 3] = row.w;
     }
   }
-  if ((batch.wanted & 4) != 0) {
+  if ((wanted & 4) != 0) {
     for (var k = lane; k < 3 * batch.palette; k += LANES) {
       let p = k / 3;
       let left = matrix_row(k - 3 * p, program[batch.palette_joints + p]);
@@ -89,14 +118,12 @@ fn write_outputs(n: i32) {
 }"""
 
 
-def outputs_text(world: World) -> str:
-    """The functions that write what is wanted: bits of `batch.wanted` as the pose kernel has them, and 8 for morph weights."""
-    stack, model = world.arrays["stack"].place, world.arrays["model"].place
-    assert stack is not None
-    assert model is not None
-    text = _OUTPUTS
+def outputs_text(world: World, *, jumps: bool) -> str:
+    """The functions that write what is wanted (bits as the pose kernel has them)."""
+    place = world.arrays["matrices"].place
+    assert place is not None
+    text = _MATRICES.replace("ROW", world.constants["matrix_row"])
     for k in range(4):
-        text = text.replace(f"{{{k}}}", model(f"at + {k} * batch.row" if k else "at"))
-    for place in ("10 * batch.row + k", "k"):
-        text = text.replace(f"{{{place}}}", stack(place))
-    return text
+        at = "at" if k == 0 else f"at + {k} * {world.constants['matrix_row']}".replace("1 * ", "")
+        text = text.replace(f"{{{at}}}", place(at))
+    return "\n".join([text, _JUMPS if jumps else _LEVELS, _WRITE])

@@ -1,8 +1,9 @@
-"""The shader that interprets pose programs: written from the records of the operations, by the kernels' own functions.
+"""The shaders that interpret pose programs: written from the records of the operations, by the kernels' own functions.
 
-One workgroup runs the program of one instance, its invocations side by side over the joints. The stack of poses lies in the
-workgroup's memory, or where that is too small in a part of a buffer.
-"""
+There are two. In the one, a workgroup runs the program of one instance, its invocations side by side over the joints.
+Operations that look at a few joints and change them (limbs, feet, looks) would leave all but one of those idle: the
+other shader runs them, an invocation for each instance. A program goes from one to the other and back; its stack of
+poses lies in a buffer."""
 
 from __future__ import annotations
 
@@ -14,33 +15,46 @@ from typing import Any
 from marrow.gpu.pose_outputs import local_matrices, outputs_text
 from marrow.kernels import program as pose_kernel
 from marrow.kernels.language.kinds import INTEGER
-from marrow.kernels.language.wgsl import WgslTranslator
+from marrow.kernels.language.wgsl import WgslTranslator, runs_together
 from marrow.kernels.language.wgsl_values import WORLD, Value, WgslField, World
+from marrow.kernels.operations import OPERATIONS
 
-__all__ = ["BATCH", "OUTPUTS", "RECORD", "TABLES", "WANTED", "PoseShader", "shader_text"]
+__all__ = ["ALONE", "BATCH", "OUTPUTS", "RECORD", "TABLES", "WANTED", "PoseShader", "shader_text"]
 
 TABLES = (
-    "rules", "parents", "levels", "level_joints", "palette_joints", "ints", "clip_start", "clip_frames", "clip_rate", "masks",
-    "floats", "inverse_bind",
+    "rules", "parents", "levels", "level_joints", "ancestors", "palette_joints", "ints", "clip_start", "clip_frames",
+    "clip_rate", "masks", "floats", "inverse_bind",
 )  # fmt: skip
 """What stays the same of a character, in `program`, one behind the other."""
 BATCH = (
-    "first_operation", "operations", "first_record", "first_vector", "count", "wanted", "status_row", "palette_row", "morphs_row",
-    "pose_row", "model_row", "row", "morph_lanes", "lanes", "joints", "morphs", "palette", "depth", "memory", "vectors", "level_count",
-    "matrices", "room", *TABLES, "ints_count", "floats_count",
+    "first_operation", "base", "operations", "first_record", "records", "first_vector", "count", "wanted", "status_row",
+    "palette_row", "morphs_row", "pose_row", "model_row", "row", "morph_lanes", "lanes", "joints", "morphs", "palette",
+    "depth", "memory", "vectors", "level_count", "rounds", "matrices", "room", *TABLES, "ints_count", "floats_count",
+    "masks_count",
 )  # fmt: skip
-"""What a dispatch is told, as whole numbers. Where in `program` its operations (and how many those are), records, vectors and
-tables begin; how many instances it has; what is wanted, and the row of the first result in every output; the sizes of the
-character: numbers in a row of a pose (Jp), padded morphs (Mp), lanes and joints that are evaluated, morphs, palette; the
-depth of the stack, and where the matrices behind it begin; floats of memory and vectors per instance."""
-RECORD = ("first", "last", "memory_row")
-"""What it is told of each instance: which operations are its program, and its row in memory."""
+"""What a dispatch is told, as whole numbers. Where in `program` its operations (which of the programs' is the first,
+and how many those are), records (likewise), vectors and tables begin; how many instances the batch has; what is wanted,
+and the row of the first result in every output; the sizes of the character: numbers in a row of a pose (Jp), padded
+morphs (Mp), lanes and joints that are evaluated, morphs, palette; the depth of the stack; floats of memory and vectors
+per instance; levels of the hierarchy, and rounds to walk it; where matrices lie behind the stack, and how much room
+both take."""
+RECORD = ("slot", "first", "last", "poses", "memory_row", "writes")
+"""What it is told of each instance: its number in the batch, which operations to run, how many poses lie on its stack
+before, its row in memory, and whether it has come to its end and writes results."""
 OUTPUTS = {
-    "status": ("status", "i32"), "palette": ("palettes", "vec4<f32>"), "morphs": ("morphs", "f32"), "pose": ("results", "f32"),
+    "status": ("status", "i32"),
+    "palette": ("palettes", "vec4<f32>"),
+    "morphs": ("results", "f32"),
+    "pose": ("results", "f32"),
     "model": ("results", "f32"),
+}
+"""The buffers of results, and what is in them. All but matrices for skinning share one, and are written one at a
+time."""
+WANTED = {
+    "pose": pose_kernel.POSE, "model": pose_kernel.MODEL, "palette": pose_kernel.PALETTE, "morphs": pose_kernel.MORPHS,
 }  # fmt: skip
-"""The buffers of results, and what is in them: poses and model-space matrices, which are looked at now and then, share one."""
-WANTED = {"pose": pose_kernel.POSE, "model": pose_kernel.MODEL, "palette": pose_kernel.PALETTE, "morphs": 8}
+ALONE = frozenset(o.code for o in OPERATIONS if not runs_together(o.run))
+"""Operations that one invocation runs for an instance."""
 _COLUMNS = {"code": (0, "i"), "argument": (1, "i"), "time": (2, "f"), "weight": (3, "f")}
 
 
@@ -48,21 +62,29 @@ _COLUMNS = {"code": (0, "i"), "argument": (1, "i"), "time": (2, "f"), "weight": 
 class PoseShader:
     """What a shader is written for; it serves every character.
 
-    `room` floats of a workgroup's memory hold the stack and the matrices behind it; with 0 they lie in a buffer. `banks` buffers of
-    `bank_size` floats hold the clips. `lanes` invocations work on an instance.
-    """
+    `lanes` invocations are a workgroup. `banks` buffers of `bank_size` floats hold the clips. Where each joint has a
+    lane of its own (`jumps`), the hierarchy is walked in a few rounds, else level by level. It runs `operations`: such
+    as run together, or such as run alone, an invocation for each instance; those compute in float64 where `double`."""
 
-    room: int
     lanes: int = 64
     banks: int = 1
     bank_size: int = 0
+    jumps: bool = False
+    operations: frozenset[int] = frozenset(range(len(OPERATIONS))) - ALONE
+    double: bool = False
+
+    @property
+    def alone(self) -> bool:
+        """Whether each invocation works for itself."""
+        return bool(self.operations & ALONE)
 
     @property
     def bindings(self) -> list[str]:
         """The buffers it takes, in order."""
+        if self.alone:
+            return ["batch", "program", "memory", "status", "scratch"]
         banks = [f"bank_{k}" if k else "bank" for k in range(self.banks)]
-        outputs = ["status", "palettes", "morphs", "results"]
-        return ["batch", "program", *banks, "memory", *outputs, *["scratch"] * (not self.room)]
+        return ["batch", "program", *banks, "memory", "status", "scratch", "palettes", "results"]
 
 
 def _world(shader: PoseShader) -> World:
@@ -77,54 +99,59 @@ def _world(shader: PoseShader) -> World:
     def column(number: int, letter: str) -> tuple[str, Callable[[str], str]]:
         return letter, lambda i: cast(letter, f"program[batch.first_operation + 4 * {i} + {number}]")
 
-    stack = "stack[{}]" if shader.room else "scratch[room + {}]"
     bank = "bank[{}]" if shader.banks == 1 else "clip_number({})"
+    spare = WgslField("f", "scratch[room + batch.matrices + {}]".format)
     arrays = {
         "ops": WgslField(sizes=("batch.operations",), columns={n: column(*c) for n, c in _COLUMNS.items()}),
         "bank": WgslField("f", bank.format),
-        "stack": WgslField("f", stack.format),
-        "model": WgslField("f", lambda i: stack.format(f"batch.matrices + {i}")),
-        "memory": WgslField("f", lambda i: f"memory[memory_row + {i}]", ("batch.count", "batch.memory")),
+        "stack": WgslField("f", "scratch[room + {}]".format),
+        # Room for an operation's own use: none needs both.
+        "local": spare,
+        "model": spare,
+        "matrices": WgslField("f", "matrices[{}]".format) if shader.jumps else spare,
+        "memory": WgslField("f", "memory[memory_row + {}]".format, ("batch.count", "batch.memory")),
         "vectors": WgslField(
-            "f",
-            lambda i: f"bitcast<f32>(program[batch.first_vector + {i}])",
-            ("batch.count", "batch.vectors"),
+            "f", "bitcast<f32>(program[batch.first_vector + {}])".format, ("batch.count", "batch.vectors")
         ),
         "parents": table("parents", "i", "joints"),
         "palette_joints": table("palette_joints", "i", "palette"),
         "ints": table("ints", "i", "ints_count"),
         "floats": table("floats", "f", "floats_count"),
+        "masks": table("masks", "f", "masks_count"),
         **{name: table(name, "i") for name in ("rules", "clip_start", "clip_frames")},
-        **{name: table(name, "f") for name in ("clip_rate", "masks", "inverse_bind")},
+        **{name: table(name, "f") for name in ("clip_rate", "inverse_bind")},
     }
-    constants = {"Jp": "row", "Mp": "morph_lanes", "lanes": "lanes", "depth": "depth", "wanted": "wanted"}
+    constants = {"Jp": "row", "Mp": "morph_lanes", "lanes": "lanes", "depth": "depth"}
+    names = {k: f"batch.{v}" for k, v in constants.items()} | {"wanted": "wanted"}
+    names["matrix_row"] = "LANES" if shader.jumps else "batch.row"
     levels = (
         "batch.level_count",
-        lambda i: f"program[batch.levels + {i}]",
-        lambda i: f"program[batch.level_joints + {i}]",
+        "program[batch.levels + {}]".format,
+        "program[batch.level_joints + {}]".format,
     )
-    reserved = {"lane", "room", "stack", "memory_row", *shader.bindings}
-    return World(arrays, {k: f"batch.{v}" for k, v in constants.items()}, levels, frozenset(reserved))
+    left_out = frozenset(o.run for o in OPERATIONS if o.code not in shader.operations)
+    barrier = "" if shader.alone else "workgroupBarrier();\n  storageBarrier();"
+    reserved = {"lane", "room", "wanted", "memory_row", "matrices", *shader.bindings}
+    return World(arrays, names, levels, barrier, left_out, frozenset(reserved))
 
 
-def _bindings(shader: PoseShader) -> list[str]:
+def _declarations(shader: PoseShader) -> list[str]:
     kinds = {"program": ("read", "i32"), "memory": ("read_write", "f32"), "scratch": ("read_write", "f32")}
     kinds |= {name: ("read_write", kind) for name, kind in OUTPUTS.values()}
     members = "".join(f"  {name}: i32,\n" for name in BATCH)
-    lines = [f"const LANES: i32 = {shader.lanes};", f"struct Batch {{\n{members}}}"]
+    lines = [f"alias real = {'f64' if shader.double else 'f32'};", f"const LANES: i32 = {shader.lanes};"]
+    lines.append(f"struct Batch {{\n{members}}}")
     for number, name in enumerate(shader.bindings):
         access, kind = kinds.get(name, ("read", "f32"))
         what = "uniform> batch: Batch" if name == "batch" else f"storage, {access}> {name}: array<{kind}>"
         lines.append(f"@group(0) @binding({number}) var<{what};")
-    if shader.room:
-        lines.append(f"var<workgroup> stack: array<f32, {shader.room}>;")
-    privates = ["lane", "memory_row", *["room"] * (not shader.room)]
-    return [*lines, *(f"var<private> {name}: i32;" for name in privates)]
+    lines += ["var<workgroup> matrices: array<f32, 12 * LANES>;"] * shader.jumps
+    return [*lines, *(f"var<private> {name}: i32;" for name in ("lane", "room", "wanted", "memory_row"))]
 
 
 def _bank(shader: PoseShader) -> list[str]:
     """Clips that lie in several buffers."""
-    if shader.banks == 1:
+    if shader.banks == 1 or shader.alone:
         return []
     size = shader.bank_size
     lines = ["fn clip_number(i: i32) -> f32 {", f"  switch i / {size} {{"]
@@ -132,36 +159,49 @@ def _bank(shader: PoseShader) -> list[str]:
     return [*lines, "    default: { return bank[i]; }", "  }", "}"]
 
 
-_MAIN = """@compute @workgroup_size(LANES)
+_RUN = """fn run(record: i32) -> i32 {
+  let n = program[record];
+  let first = program[record + 1];
+  let poses = program[record + 3];
+  room = n * batch.room;
+  memory_row = (program[record + 4] - n) * batch.memory;
+  wanted = select(0, batch.wanted, program[record + 5] != 0);
+  // A program that broke a rule before is not run any further.
+  if (poses > 0 && status[batch.status_row + n] != 0) { return -1; }
+  let wrong = interpret(n, first, program[record + 2], poses);
+  if (lane == 0 && (poses == 0 || wrong >= 0)) {
+    status[batch.status_row + n] = select(0, batch.base + wrong + 1, wrong >= 0);
+  }
+  return select(n, -1, wrong >= 0);
+}"""
+_ALONE = """@compute @workgroup_size(LANES)
+fn main(@builtin(global_invocation_id) index: vec3<u32>) {
+  if (i32(index.x) < batch.records) { _ = run(batch.first_record + 6 * i32(index.x)); }
+}"""
+_TOGETHER = """@compute @workgroup_size(LANES)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
-  let n = i32(group.x);
   lane = i32(index);
-  let record = batch.first_record + 3 * n;
-  let first = program[record];
-  memory_row = (program[record + 2] - n) * batch.memory;
-  let wrong = interpret(n, first, program[record + 1]);
-  if (lane == 0) { status[batch.status_row + n] = select(0, wrong - first + 1, wrong >= 0); }
-  if (wrong < 0) { write_outputs(n); }
+  let n = run(batch.first_record + 6 * i32(group.x));
+  if (n >= 0) { write_outputs(n); }
 }"""
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=32)
 def shader_text(shader: PoseShader) -> str:
     """The shader as WGSL."""
     world = _world(shader)
     translator = WgslTranslator(world)
     work: Any = Value(WORLD)
-    translator.function(
-        pose_kernel.interpret, [work, *(Value(INTEGER, name) for name in ("n", "first", "last"))]
-    )
-    translator.function(local_matrices, [work])
-    main = _MAIN if shader.room else _MAIN.replace("  let record", "  room = n * batch.room;\n  let record")
+    arguments = [Value(INTEGER, name) for name in ("n", "first", "last", "poses")]
+    translator.function(pose_kernel.interpret, [work, *arguments])
+    if not shader.alone:
+        translator.function(local_matrices, [work])
     parts = [
         "// Pose programs: written by marrow.gpu.pose_shader from the records in marrow.kernels.operations.",
-        *_bindings(shader),
+        *_declarations(shader),
         *_bank(shader),
         translator.text().rstrip(),
-        outputs_text(world),
-        main,
+        _RUN,
+        *([_ALONE] if shader.alone else [outputs_text(world, jumps=shader.jumps), _TOGETHER]),
     ]
     return "\n".join(parts) + "\n"

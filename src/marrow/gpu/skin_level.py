@@ -56,25 +56,21 @@ class SkinLevel:
         weight_bits: int,
         octahedral: bool,
     ) -> None:
-        self.device, self.character = device, character
-        self.vertices = Vertices(
-            character,
-            slots=slots,
-            first_target=first_target,
-            method=method,
-            influences=influences,
-            vectors=vectors,
-            weight_bits=weight_bits,
-            octahedral=octahedral,
-        )
-        words = self.vertices.words
-        if words.nbytes > device.max_binding:
-            raise GpuMemoryError(
-                f"{character.name!r}: its vertices take {words.nbytes:,} bytes, more than the {device.max_binding:,} "
-                f"that {device.adapter.name} lets a shader see; use weights=8, vectors='octahedral' or fewer influences"
-            )
-        self.mesh = Buffer.of(device, words, label="vertices")
-        self.has_duals = any(p.variant.method != "linear" for p in self.vertices.parts)
+        self.device, self.character, self.first_target = device, character, first_target
+        options: dict[str, Any] = {
+            "method": method,
+            "influences": influences,
+            "vectors": vectors,
+            "weight_bits": weight_bits,
+            "octahedral": octahedral,
+        }
+        self.vertices = Vertices(character, slots=slots, **options)
+        self.mesh = self._uploaded(self.vertices)
+        # Palettes may be the whole character's or the level's own; where these differ, so do the vertices' joints.
+        self._own_options = options
+        own = character.palette.mesh_slots
+        same = all(np.array_equal(a[m.joints], b[m.joints]) for a, b, m in zip(own, slots, character.meshes))
+        self._own_vertices: tuple[Vertices, Buffer] | None = (self.vertices, self.mesh) if same else None
         self.instances: Array = np.zeros(0, np.int64)
         V = max(1, self.vertices.count)
         sizes = [12 * V, *([4 * V, 4 * V] if octahedral else [12 * V, 16 * V])[:vectors]]
@@ -105,33 +101,51 @@ class SkinLevel:
         changed = [pages.resize(len(members)) for pages in self._outputs]
         return any(changed)
 
+    def _uploaded(self, vertices: Vertices) -> Buffer:
+        words, device = vertices.words, self.device
+        if words.nbytes > device.max_binding:
+            raise GpuMemoryError(
+                f"{self.character.name!r}: its vertices take {words.nbytes:,} bytes, more than the {device.max_binding:,} "
+                f"that {device.adapter.name} lets a shader see; use weights=8, vectors='octahedral' or fewer influences"
+            )
+        return Buffer.of(device, words, label="vertices")
+
+    def _read_by(self, rows: PoseRows) -> tuple[Vertices, Buffer]:
+        """The vertices whose joints are where these rows have them."""
+        if rows.character is not self.character:
+            return self.vertices, self.mesh
+        if self._own_vertices is None:
+            own = Vertices(self.character, slots=self.character.palette.mesh_slots, **self._own_options)
+            self._own_vertices = own, self._uploaded(own)
+        return self._own_vertices
+
     # -- skinning ---------------------------------------------------------------------------------------------------
-    def encode(self, encoder: Any, rows: PoseRows, instances: Array, row_of: Array, timer: Any) -> None:
-        """The dispatches that skin some instances."""
-        if not len(instances) or not self.vertices.count:
+    def encode(self, encoder: Any, rows: PoseRows, places: Array, outputs: Array, timer: Any) -> None:
+        """The dispatches that skin the poses in rows `places` to rows `outputs` of the results, both in order."""
+        if not len(places) or not self.vertices.count:
             return
-        key, entries = self._plan(rows, instances, row_of)
+        key, entries = self._plan(rows, places, outputs)
         if self._kept_entries is None or not np.array_equal(self._kept_entries, entries):
             self._entries.write(entries)
             self._kept_entries = entries
         step = encoder.begin_compute_pass(**({} if timer is None else timer.writes("skinning")))
-        for part in self.vertices.parts:
+        vertices, mesh = self._read_by(rows)
+        for part in vertices.parts:
             pipeline = self.device.compute_pipeline(compute_source(part.variant), label="skin")
             step.set_pipeline(pipeline)
             for pages, start, stop in key:
                 for block in chunks(part.count, self.device.max_workgroups * WORKGROUP):
-                    self._dispatch(step, pipeline, part, rows, pages, start, stop, block)
+                    self._dispatch(step, pipeline, part, mesh, rows, pages, start, stop, block)
         step.end()
 
-    def _plan(self, rows: PoseRows, instances: Array, row_of: Array) -> tuple[list[Any], Array]:
+    def _plan(self, rows: PoseRows, poses: Array, outputs: Array) -> tuple[list[Any], Array]:
         """Runs of instances that lie in the same pages, and for each instance its rows there."""
-        own = row_of[instances]
-        zero = np.zeros(len(instances), np.int64)
+        zero = np.zeros(len(poses), np.int64)
         sources = [
-            (instances, rows.matrices.per_page),
-            (own, self.positions.per_page),
-            (instances, rows.duals.per_page if rows.duals is not None else 0),
-            (instances, rows.weights.per_page if rows.weights is not None else 0),
+            (poses, rows.matrices.per_page),
+            (outputs, self.positions.per_page),
+            (poses, rows.duals.per_page if rows.duals is not None else 0),
+            (poses, rows.weights.per_page if rows.weights is not None else 0),
         ]
         places = [(i // n, i % n) if n else (zero, zero) for i, n in sources]
         code = zero
@@ -149,6 +163,7 @@ class SkinLevel:
         step: Any,
         pipeline: Any,
         part: Part,
+        mesh: Buffer,
         rows: PoseRows,
         pages: tuple[int, ...],
         start: int,
@@ -162,8 +177,8 @@ class SkinLevel:
         words = self._words(part, rows, block)
         words[8:11] = start, count, batch
         outputs = [p.buffers[pages[1]] for p in self._outputs]
-        key = (part.first, a, start, pages)
-        raw = [x.raw for x in (*self._inputs(part, rows, pages), self._entries, *outputs)]
+        key = (part.first, a, pages)  # pages come once in an update: instances are in order
+        raw = [x.raw for x in (*self._inputs(part, mesh, rows, pages), self._entries, *outputs)]
         step.set_bind_group(0, self._bindings.group(key, pipeline, words, raw))
         step.dispatch_workgroups(-(-(b - a) // WORKGROUP), -(-count // batch))
 
@@ -177,15 +192,16 @@ class SkinLevel:
             self.vertices.count,
             rows.palette,
             rows.targets,
-            part.records + a * part.variant.words,
+            (part.records + a * part.variant.words) // 4,
             part.morphs + a,
             part.table,
         )
+        words[11] = 0 if rows.character is self.character else self.first_target
         return words
 
-    def _inputs(self, part: Part, rows: PoseRows, pages: tuple[int, ...]) -> list[Buffer]:
+    def _inputs(self, part: Part, mesh: Buffer, rows: PoseRows, pages: tuple[int, ...]) -> list[Buffer]:
         """What the function `skin` reads."""
-        found = {"skin_mesh": self.mesh, "skin_matrices": rows.matrices.buffers[pages[0]]}
+        found = {"skin_mesh": mesh, "skin_matrices": rows.matrices.buffers[pages[0]]}
         if rows.duals is not None:
             found["skin_duals"] = rows.duals.buffers[pages[2]]
         if rows.weights is not None:
@@ -200,9 +216,10 @@ class SkinLevel:
         if not rows.count:
             raise ValidationError("Skinner.vertex_parts: there are no instances yet: call update first")
         found = []
-        for part in self.vertices.parts:
+        vertices, mesh = self._read_by(rows)
+        for part in vertices.parts:
             words = Buffer.of(self.device, self._words(part, rows, (0, part.count)), flags=usage("uniform"))
-            buffers = (words.raw, *(b.raw for b in self._inputs(part, rows, (0, 0, 0, 0))))
+            buffers = (words.raw, *(b.raw for b in self._inputs(part, mesh, rows, (0, 0, 0, 0))))
             found.append(VertexPart(part.first, part.count, skin_source(part.variant, group=group), buffers))
         return found
 

@@ -15,13 +15,14 @@ from marrow.gpu.bindings import Bindings
 from marrow.gpu.buffers import Buffer, Pages, chunks
 from marrow.gpu.device import Device
 from marrow.gpu.passes import MORPH_WEIGHTS, SPLIT, target_table
+from marrow.graph.animator import Animator
 from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.model.pose import Pose
 from marrow.skinning.arguments import matrices_of, morph_weights
 from marrow.skinning.deform import bind_positions
 
-__all__ = ["PoseRows"]
+__all__ = ["PoseRows", "mask_of", "runs"]
 
 Array = NDArray[Any]
 
@@ -30,8 +31,15 @@ class PoseRows:
     """Takes poses as callers have them. `matrices`, `duals` and `weights` are `Pages`, a record for every instance."""
 
     def __init__(
-        self, device: Device, character: Character, levels: Sequence[Character], *, needs_duals: bool
+        self,
+        device: Device,
+        character: Character,
+        levels: Sequence[Character],
+        *,
+        method: str | None,
     ) -> None:
+        dual = [(method or m.skinning) != "linear" for m in character.meshes]
+        needs_duals = any((method or m.skinning) != "linear" for level in levels for m in level.meshes)
         self.device, self.character, self.needs_duals = device, character, needs_duals
         self.count = 0
         self.palette = len(character.palette)
@@ -47,10 +55,8 @@ class PoseRows:
         self._kept_morphs: Array | None = None
         self.weights: Pages | None = None
         if self.targets:
-            # Rows of channels and of target weights lie in the same pages: one pass goes from one to the other.
-            rows = max(1, device.max_binding // (4 * max(self.targets, self.channels)))
-            self._channels = Pages(device, 4 * self.channels, label="morph channels", per_page=rows)
-            self.weights = Pages(device, 4 * self.targets, label="morph weights", per_page=rows)
+            self._channels = Pages(device, 4 * self.channels, label="morph channels")
+            self.weights = Pages(device, 4 * self.targets, label="morph weights")
             self._table = Buffer.of(
                 device, np.concatenate([target_table(x) for x in levels]), label="morph targets"
             )
@@ -62,7 +68,8 @@ class PoseRows:
                 np.concatenate(
                     [
                         slot[m.joints[m.weights > 0]]
-                        for m, slot in zip(character.meshes, character.palette.mesh_slots)
+                        for m, slot, needed in zip(character.meshes, character.palette.mesh_slots, dual)
+                        if needed
                     ]
                     or [np.zeros(0, np.int64)]
                 )
@@ -76,13 +83,12 @@ class PoseRows:
     # -- taking -----------------------------------------------------------------------------------------------------
     def take(self, poses: Any, morphs: Any, changed: Any) -> Array:
         """Uploads what is new. Returns which instances changed, `(N,)`."""
-        palettes = getattr(poses, "palettes", None)
-        if isinstance(palettes, Pages):
-            return self._take_pages(poses, palettes, changed)
+        if isinstance(poses, Pages):
+            return self.take_pages(poses, morphs, changed)
         matrices, weights = self._arrays(poses, morphs)
         self.matrices, self._given_channels = self._own, None
         N = len(matrices)
-        dirty = _mask(changed, N)
+        dirty = mask_of(changed, N)
         same_size = self._kept is not None and len(self._kept) == N
         if dirty is None:
             dirty = np.ones(N, bool)
@@ -111,8 +117,8 @@ class PoseRows:
         self._resize_duals(N, dirty)
         return dirty
 
-    def _take_pages(self, crowd: Any, palettes: Pages, changed: Any) -> Array:
-        """Palettes that are on the GPU already."""
+    def take_pages(self, palettes: Pages, channels: Any, changed: Any) -> Array:
+        """Palettes, and weights of morph channels, that are on the GPU already."""
         if palettes.device is not self.device:
             raise ValidationError(
                 "Skinner.update: the crowd lives on another device; pass device=crowd.device"
@@ -123,16 +129,19 @@ class PoseRows:
                 f"{self.character.name!r} {self.palette}"
             )
         N = palettes.count
-        if changed is None:
-            changed = getattr(crowd, "changed", None)
-        dirty = _mask(changed, N)
+        dirty = mask_of(changed, N)
         if dirty is None:
             dirty = np.ones(N, bool)
         self.matrices, self._kept = palettes, None
         if self.weights is not None:
-            given = getattr(crowd, "morphs", None)
-            self._given_channels = given if isinstance(given, Pages) else None
-            if self.weights.resize(N) | (self._given_channels is None and self._channels.resize(N)):
+            if channels is not None and not (
+                isinstance(channels, Pages) and channels.stride == 4 * self.channels
+            ):
+                raise ValidationError(
+                    f"Skinner.update: morphs: beside palettes on the GPU expected Pages of {self.channels} weights each"
+                )
+            self._given_channels = channels
+            if self.weights.resize(N) | (channels is None and self._channels.resize(N)):
                 dirty[:] = True
         if self.count != N:
             dirty[:] = True
@@ -148,12 +157,11 @@ class PoseRows:
             matrices = skinning_matrices(who.palette, to_model(who.skeleton, poses))
             if morphs is None and poses.morph_count:
                 morphs = poses.morphs
-        elif hasattr(poses, "matrices"):
-            matrices = poses.matrices
-            if morphs is None:
-                pose = getattr(poses, "pose", None)
-                if isinstance(pose, Pose) and pose.morph_count:
-                    morphs = pose.morphs
+        elif isinstance(poses, Animator):
+            if morphs is None and self.targets:
+                matrices, morphs = poses.matrices_and_morphs()
+            else:
+                matrices = poses.matrices
             matrices = matrices_of(matrices, self.palette)
         else:
             matrices = matrices_of(poses, self.palette)
@@ -200,19 +208,15 @@ class PoseRows:
         pipeline = self.device.compute_pipeline(MORPH_WEIGHTS, label="morph weights")
         step = encoder.begin_compute_pass(**_timed(timer, "morph weights"))
         step.set_pipeline(pipeline)
-        for page, (first, last, out) in enumerate(self.weights):
-            # A given buffer has pages of its own: rows are found where they are.
-            source = channels.buffers[page] if channels.per_page == self.weights.per_page else None
-            if source is None:
-                if len(list(channels)) > 1:
-                    raise ValidationError(
-                        "Skinner.update: morph channels fill several buffers of another size"
-                    )
-                source = channels.buffers[0]
-            for a, b in chunks(last - first, self.device.max_workgroups):
-                sizes = np.array([b - a, self.channels, self.targets, a], np.uint32)
+        everybody = np.arange(self.count)
+        pages = everybody // channels.per_page * (1 << 32) + everybody // self.weights.per_page
+        for number, start, stop in runs(pages):
+            source, out = channels.buffers[number >> 32], self.weights.buffers[number & 0xFFFFFFFF]
+            for a, b in chunks(stop - start, self.device.max_workgroups):
+                rows = (start + a) % channels.per_page, (start + a) % self.weights.per_page
+                sizes = np.array([b - a, self.channels, self.targets, *rows, 0, 0, 0], np.uint32)
                 raw = [self._table.raw, source.raw, out.raw]
-                step.set_bind_group(0, self._bindings.group(("weights", page, a), pipeline, sizes, raw))
+                step.set_bind_group(0, self._bindings.group(("weights", number, a), pipeline, sizes, raw))
                 step.dispatch_workgroups(-(-self.targets // 64), b - a)
         step.end()
 
@@ -247,7 +251,7 @@ def _timed(timer: Any, name: str) -> dict[str, Any]:
     return {} if timer is None else timer.writes(name)
 
 
-def _mask(changed: Any, count: int) -> Array | None:
+def mask_of(changed: Any, count: int) -> Array | None:
     """`changed` as a mask `(N,)`; None for None."""
     if changed is None:
         return None

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
 from marrow.gpu.buffers import Buffer, Pages, usage
+from marrow.gpu.crowd import Crowd
 from marrow.gpu.device import Device
 from marrow.gpu.skin_level import SkinLevel, VertexPart
-from marrow.gpu.skin_rows import PoseRows
+from marrow.gpu.skin_rows import PoseRows, mask_of
+from marrow.graph.animator import Animator
 from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.model.mesh import SKINNING_METHODS
@@ -24,6 +26,15 @@ __all__ = ["Skinner"]
 Array = NDArray[Any]
 WEIGHT_BITS = (32, 16, 8)
 VECTORS = ("float", "octahedral")
+
+
+class _Source(NamedTuple):
+    """Where poses lie: `rows` for some `levels` and `instances`, that of instance i in row `place_of[i]`."""
+
+    rows: PoseRows
+    levels: tuple[int, ...]
+    instances: Array
+    place_of: Array
 
 
 class Skinner:
@@ -94,9 +105,11 @@ class Skinner:
         self.count = 0
         self.level_of: Array = np.zeros(0, np.int64)
         self.row_of: Array = np.zeros(0, np.int64)
-        self._rows = PoseRows(
-            self.device, character, characters, needs_duals=any(v.has_duals for v in self.levels)
-        )
+        self._method, self._characters = method, characters
+        # Poses of everybody over the character's palette, or of each level's instances over its own.
+        self._whole = PoseRows(self.device, character, characters, method=method)
+        self._by_level: dict[int, PoseRows] = {}
+        self._sources: list[_Source] = []
         self._placed = False
 
     # -- poses in ---------------------------------------------------------------------------------------------------
@@ -117,18 +130,55 @@ class Skinner:
         without it, poses from the CPU are compared with those of the last update. `vertices=False` brings the poses to
         the GPU and leaves the skinning to vertex shaders (`vertex_parts`). `timer` is a `gpu.Clock`.
         """
-        dirty = self._rows.take(poses, morphs, changed)
-        self._place(self._rows.count, levels if levels is not None else getattr(poses, "levels", None), dirty)
+        if isinstance(poses, Crowd):
+            dirty = self._take_crowd(poses, changed)
+        else:
+            if levels is None and isinstance(poses, Animator):
+                levels = poses.levels
+            dirty = self._whole.take(poses, morphs, changed)
+            self._place(self._whole.count, levels, dirty)
+            everybody = np.arange(self.count)
+            self._sources = [_Source(self._whole, tuple(range(len(self.levels))), everybody, everybody)]
         with self.device.guard("skinning"):
             encoder = self.device.raw.create_command_encoder()
-            self._rows.encode(encoder, dirty, timer)
-            for number, level in enumerate(self.levels if vertices else ()):
-                chosen = dirty & (self.level_of == number)
-                level.encode(encoder, self._rows, np.flatnonzero(chosen), self.row_of, timer)
+            for source in self._sources:
+                source.rows.encode(encoder, dirty[source.instances], timer)
+                for number in source.levels if vertices else ():
+                    chosen = np.flatnonzero(dirty & (self.level_of == number))
+                    places = source.place_of[chosen]
+                    self.levels[number].encode(encoder, source.rows, places, self.row_of[chosen], timer)
             if timer is not None:
                 timer.finish(encoder)
             self.device.raw.queue.submit([encoder.finish()])
         return self
+
+    def _take_crowd(self, crowd: Crowd, changed: Any) -> Array:
+        """Poses that a crowd has on the GPU, level by level. Returns which instances changed, `(N,)`."""
+        levels = np.full(crowd.count, -1, np.int64)
+        for group in crowd.groups:
+            levels[group.instances] = group.level
+        given = mask_of(changed, crowd.count)
+        dirty = np.ones(crowd.count, bool) if given is None else given
+        self._sources = []
+        for group in crowd.groups:
+            if group.level not in self._by_level:
+                if not group.level < len(self._characters):
+                    raise ValidationError(
+                        f"Skinner.update: the crowd shows level {group.level}, this skinner has {len(self.levels)}"
+                    )
+                level = self._characters[group.level]
+                self._by_level[group.level] = (
+                    self._whole
+                    if level is self.character and len(self._characters) == 1
+                    else PoseRows(self.device, level, [level], method=self._method)
+                )
+            rows = self._by_level[group.level]
+            dirty[group.instances] = rows.take_pages(group.palettes, group.morphs, dirty[group.instances])
+            place_of = np.zeros(crowd.count, np.int64)
+            place_of[group.instances] = np.arange(len(group.instances))
+            self._sources.append(_Source(rows, (group.level,), group.instances, place_of))
+        self._place(crowd.count, levels, dirty)
+        return dirty
 
     def _place(self, count: int, levels: Any, dirty: Array) -> None:
         """Gives every instance a row in the buffers of its level. Those that move are skinned again."""
@@ -136,6 +186,8 @@ class Skinner:
             chosen = np.zeros(count, np.int64)
         else:
             chosen = _validate.numbers("Skinner.update: levels", levels).astype(np.int64)
+            if chosen.ndim == 0:
+                chosen = np.full(count, chosen)
             if chosen.shape != (count,) or (
                 count and not -1 <= chosen.min() <= chosen.max() < len(self.levels)
             ):
@@ -175,11 +227,14 @@ class Skinner:
 
     def vertex_parts(self, level: int = 0, *, group: int = 1) -> list[VertexPart]:
         """What vertex shaders need to skin a level by themselves: its vertices in a few parts, each with the WGSL of
-        `fn skin(vertex: u32, row: u32) -> Skinned` and the buffers to bind. A row is an instance's number.
+        `fn skin(vertex: u32, row: u32) -> Skinned` and the buffers to bind. A row is an instance's number; of a crowd with
+        levels, its place among those of its level.
         """
-        return self.levels[_validate.position("level", level, len(self.levels))].vertex_parts(
-            self._rows, group
-        )
+        number = _validate.position("level", level, len(self.levels))
+        for source in self._sources:
+            if number in source.levels:
+                return self.levels[number].vertex_parts(source.rows, group)
+        raise ValidationError("Skinner.vertex_parts: there are no instances yet: call update first")
 
     def surface(self, level: int = 0) -> Surface:
         """The vertices of a level's instances as arrays `(N, V, 3)`; waits for the GPU."""

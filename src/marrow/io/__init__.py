@@ -18,7 +18,7 @@ from marrow.errors import (
 )
 from marrow.io import registry
 from marrow.io.source import LoadOptions, Source
-from marrow.model import Character, _validate, limit_influences
+from marrow.model import Character, Mesh, _validate, limit_influences
 from marrow.report import ReportBuilder
 
 __all__ = ["load", "save"]

@@ -109,11 +109,10 @@ def sound(work, n, named, argument):
     return sound_profile(work, n, argument)
 
 
-def interpret(work, n, first, last):
-    """Runs one program. Returns the operation that names what is not there, or -1 when all are sound: a program that breaks a
-    rule is not run any further."""
+def interpret(work, n, first, last, poses):
+    """Runs one program, from where `poses` lie on the stack. Returns the operation that names what is not there, or -1 when all
+    are sound: a program that breaks a rule is not run any further."""
     size = row_size(work)
-    poses = 0
     if first < 0 or last < first or last > len(work.ops):
         return max(last, 0)
     for o in range(first, last):
@@ -167,7 +166,7 @@ def run_programs(work, n0, n1):
         n = work.instances[k] if len(work.instances) > 0 else k
         if n < 0 or n + 1 >= len(work.start):
             return n, 0
-        wrong = interpret(work, n, work.start[n], work.start[n + 1])
+        wrong = interpret(work, n, work.start[n], work.start[n + 1], 0)
         if wrong >= 0:
             return n, wrong
         write_outputs(work, k)

@@ -7,10 +7,9 @@ The fast ways (`cpu`, `triton_skinning`) are held to these. Here `matrices` are 
 from __future__ import annotations
 
 import torch
-from torch import Tensor
-
 from marrow.torch.kinematics import affine, multiply_affine
 from marrow.torch.rotations import matrix_to_quaternion, multiply, quaternion_to_matrix
+from torch import Tensor
 
 __all__ = [
     "blend",
@@ -68,7 +67,9 @@ def carry_normals(blended: Tensor, normals: Tensor) -> Tensor:
     n = (cofactor(blended[..., :3]) * normals[..., None, :]).sum(-1)
     squared = (n * n).sum(-1, keepdim=True)
     none = squared == 0
-    return torch.where(none, torch.zeros_like(n), n * torch.where(none, torch.ones_like(squared), squared).rsqrt())
+    return torch.where(
+        none, torch.zeros_like(n), n * torch.where(none, torch.ones_like(squared), squared).rsqrt()
+    )
 
 
 def polar_rotation(m: Tensor) -> Tensor:
@@ -98,7 +99,9 @@ def _common_scale(linear: Tensor) -> Tensor:
     first = linear[..., 0, :, :]
     det = (first[..., 0, :] * torch.linalg.cross(first[..., 1, :], first[..., 2, :])).sum(-1)
     positive = det > 0
-    size = torch.where(positive, torch.where(positive, det, torch.ones_like(det)) ** (1 / 3), torch.ones_like(det))
+    size = torch.where(
+        positive, torch.where(positive, det, torch.ones_like(det)) ** (1 / 3), torch.ones_like(det)
+    )
     with torch.no_grad():
         squared = (size * size)[..., None, None, None]
         eye = torch.eye(3, dtype=linear.dtype, device=linear.device)

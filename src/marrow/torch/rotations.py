@@ -8,9 +8,8 @@ zero: no rotation at all, a half turn, a zero quaternion, gimbal lock.
 from __future__ import annotations
 
 import torch
-from torch import Tensor
-
 from marrow.torch.checking import check_last
+from torch import Tensor
 
 __all__ = [
     "axis_angle_to_quaternion",
@@ -189,7 +188,9 @@ def quaternion_to_euler(q: Tensor, order: str = "XYZ") -> Tensor:
         torch.where(locked, zero, -sign * m[..., i, j]), torch.where(locked, one, m[..., i, i])
     )
     inner = torch.where(locked, zero, sine)
-    middle = torch.where(locked, torch.sign(sine) * (torch.pi / 2) + (sine - sine.detach()), torch.asin(inner))
+    middle = torch.where(
+        locked, torch.sign(sine) * (torch.pi / 2) + (sine - sine.detach()), torch.asin(inner)
+    )
     return torch.stack([torch.where(locked, stuck, free), middle, torch.where(locked, zero, last)], -1)
 
 

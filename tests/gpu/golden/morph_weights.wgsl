@@ -1,5 +1,5 @@
 // How far each morph target is on: its channel's weight along the lines through zero and every target's full weight.
-struct Sizes { rows: u32, channels: u32, targets: u32, first: u32 }
+struct Sizes { rows: u32, channels: u32, targets: u32, first: u32, first_out: u32 }
 struct Target {
   channel: u32,  // of the pose
   kind: u32,     // 1: one of several on its channel; 2: no stop before this one; 4: none behind; 8, 16: next to such
@@ -13,9 +13,8 @@ struct Target {
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3u) {
   if (id.x >= sizes.targets || id.y >= sizes.rows) { return; }
-  let row = sizes.first + id.y;
   let t = table[id.x];
-  let w = channels[row * sizes.channels + t.channel];
+  let w = channels[(sizes.first + id.y) * sizes.channels + t.channel];
   var on = 0.0;
   if ((t.kind & 1u) == 0u) {
     on = select(w / t.own, w, t.own == 1.0);
@@ -26,5 +25,5 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     on = select(on, (w - t.before) / (t.own - t.before), rises);
     on = select(on, 1.0 - (w - t.own) / (t.behind - t.own), falls);
   }
-  weights[row * sizes.targets + id.x] = on;
+  weights[(sizes.first_out + id.y) * sizes.targets + id.x] = on;
 }

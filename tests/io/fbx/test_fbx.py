@@ -572,6 +572,34 @@ def test_what_is_not_read_is_one_line_each(load) -> None:  # type: ignore[no-unt
     assert visible_meshes(character, clip, [0.0, 0.9, 1.0])[:, 0].tolist() == [True, True, False]
 
 
+def test_properties_that_artists_keyed_are_curves(load) -> None:  # type: ignore[no-untyped-def]
+    def own(name: str, kind: str, *values: float) -> str:
+        return f'P: "{name}", "{kind}", "", "A+U",{",".join(map(str, values))}'
+
+    fbx = Fbx()
+    hips = fbx.node("hips", "LimbNode", extra=[own("grip", "Number", 0.5), own("still", "Number", 3)])
+    hand = fbx.node(
+        "hand", "LimbNode", hips, extra=[own("glow", "Vector3D", 0, 0, 0), own("heat", "Number", 0)]
+    )
+    other = fbx.node("foot", "LimbNode", hips, extra=[own("heat", "Number", 0)])
+    layer = fbx.stack("Take", 0.0, 1.0)
+    fbx.curve(layer, hips, "grip", "d|grip", [(0.0, 0.5), (0.5, 2.0), (1.0, 0.5)])
+    fbx.curve(layer, hips, "still", "d|still", [(0.0, 3.0), (1.0, 3.0)])
+    fbx.curve(layer, hand, "glow", "d|Y", [(0.0, 0.0), (1.0, 4.0)])
+    fbx.curve(layer, hand, "heat", "d|heat", [(0.0, 0.0), (1.0, 1.0)])
+    fbx.curve(layer, other, "heat", "d|heat", [(0.0, 1.0), (1.0, 0.0)], "step")
+    character = load(fbx)
+    curves = {c.name: c for c in character.clips["Take"].curves}
+    assert set(curves) == {"grip", "glow.y", "hand.heat", "foot.heat"}
+    assert np.interp(0.25, curves["grip"].times, curves["grip"].values) == pytest.approx(1.25, abs=1e-3)
+    assert np.interp(0.5, curves["glow.y"].times, curves["glow.y"].values) == pytest.approx(2.0, abs=1e-3)
+    assert np.interp(0.99, curves["foot.heat"].times, curves["foot.heat"].values) == pytest.approx(1.0)
+    # They are what a graph reads.
+    animator = mw.Animator(character, mw.Graph("Take"))
+    animator.update(0.25)
+    assert animator.curves["grip"] == pytest.approx(1.25, abs=1e-3)
+
+
 @pytest.mark.parametrize("active", [True, False])
 def test_rotation_that_is_not_active_is_the_angles_alone(load, active: bool) -> None:  # type: ignore[no-untyped-def]
     """FBX: `R = pre Rx Rz` (order 5: Z first) where it is active, `Rz Rx` where it is not."""

@@ -214,6 +214,10 @@ def _check_extensions(document: Document, path: object, report: ReportBuilder) -
         for e in dict.fromkeys((*document.extensionsUsed, *document.extensionsRequired))
         if e not in SUPPORTED
     ]
+    kept = [e for e in lost if e.partition("_")[2].startswith("materials_")]
+    if kept:
+        report.add("info", "materials", f"{', '.join(kept)}: kept for other programs, not shown")
+    lost = [e for e in lost if e not in kept]
     looks = [e for e in lost if _is_only_looks(e)]
     for group, what in (
         (looks, "how surfaces look or are lit; joints, meshes and motion are whole"),

@@ -62,12 +62,13 @@ class NodeNotes(Struct, gc=False, omit_defaults=True):
 class MeshNotes(Struct, gc=False, omit_defaults=True):
     """`shared`: the primitives are sections over one set of vertices. `normals=False`: none are to be
     computed. `uvs`: how many sets of texture coordinates are real; the others are there for viewers that
-    insist on them."""
+    insist on them. `box`: half width and centre of the cube that positions are fractions of."""
 
     skinning: str = "linear"
     shared: bool = False
     normals: bool = True
     uvs: int | None = None
+    box: list[float] | None = None
 
 
 class PrimitiveNotes(Struct, gc=False, omit_defaults=True):

@@ -18,13 +18,14 @@ import msgspec
 import numpy as np
 
 from marrow._version import __version__
-from marrow.errors import FormatError
+from marrow.errors import FormatError, UnknownNameError
 from marrow.io.atomic import replacing
 from marrow.io.gltf.builder import Builder, short_floats
 from marrow.io.gltf.container import BIN_CHUNK, JSON_CHUNK, MAGIC
 from marrow.io.gltf.extras import with_extras
 from marrow.io.gltf.naming import Names, target_names
 from marrow.io.gltf.notes import LevelNote, NodeNotes, SceneNotes, SocketNote, to_extras
+from marrow.io.gltf.quantization import Box
 from marrow.io.gltf.variants import VARIANTS
 from marrow.io.gltf.write_clips import MorphNode, target_rest, write_clip
 from marrow.io.gltf.write_materials import write_images, write_materials
@@ -39,23 +40,30 @@ MAX_GLB_BYTES = (1 << 32) - 1
 LEVELS = ("all", "split", "none")
 
 
-def write(character: Character, path: Path, *, compress: bool = False, levels: str = "all") -> None:
+METHODS = ("meshopt", "quantized", "draco")
+
+
+def write(character: Character, path: Path, *, compress: bool | str = False, levels: str = "all") -> None:
     """Writes the character; a path that ends in `.gltf` gets its arrays in a `.bin` file beside it.
 
-    `compress` packs them by meshopt, without loss; programs that do not know `EXT_meshopt_compression` cannot read
-    the file then. `levels` of detail go into the file (`all`, by `MSFT_lod`), into files of their own beside it
-    (`split`: `hero.glb`, `hero_lod1.glb`...), or nowhere (`none`).
+    `compress` makes the file smaller, for programs that know how it was done: `"meshopt"` (or True) packs all arrays
+    without loss, `"quantized"` stores vertices and rotations in fewer bits before that, `"draco"` packs meshes without
+    morph targets by Draco. `levels` of detail go into the file (`all`, by `MSFT_lod`), into files of their own beside
+    it (`split`: `hero.glb`, `hero_lod1.glb`...), or nowhere (`none`).
     """
     path = Path(path)
+    method = "meshopt" if compress is True else compress or None
+    if method is not None and method not in METHODS:
+        raise UnknownNameError("way to compress", method, METHODS)
     _validate.one_of("save", "levels", levels, LEVELS)
     if levels != "all" and character.reduced:
         for k, level in enumerate(character.levels[1:] if levels == "split" else (), 1):
             write(level, path.with_stem(f"{path.stem}_lod{k}"), compress=compress)
         character = character.replace(reduced=())
-    builder = Builder(path)
+    builder = Builder(path, quantize=method == "quantized")
     if path.suffix.lower() == ".vrm":
         check_vrm(builder, character)
-    document = _document(builder, character, compress)
+    document = _document(builder, character, method)
     if path.suffix.lower() == ".gltf":
         _save_gltf(builder, document, path)
     else:
@@ -110,7 +118,7 @@ def _encode(document: dict[str, Any], path: Path) -> bytes:
         raise FormatError(f"a name cannot be written as text: {error}", path=path) from None
 
 
-def _document(builder: Builder, character: Character, compress: bool) -> dict[str, Any]:
+def _document(builder: Builder, character: Character, method: str | None) -> dict[str, Any]:
     if not len(character.skeleton):
         raise builder.refuse("has no joints, and a glTF scene needs a node", "skeleton")
     images = write_images(builder, character.images)
@@ -132,7 +140,11 @@ def _document(builder: Builder, character: Character, compress: bool) -> dict[st
     if character.variants:
         names = [{"name": name} for name in character.variants]
         whole[builder.extension(VARIANTS)] = {"variants": names}
-    if compress:
+    if method == "draco":
+        from marrow.io.gltf.write_draco import pack_meshes
+
+        pack_meshes(builder)
+    elif method is not None:
         from marrow.io.gltf.compression import compress as packed
 
         document["buffers"] = packed(builder)
@@ -251,7 +263,7 @@ class _Scene:
 
     def _place_mesh(self, mesh: Mesh, character: Character) -> int:
         """The node that carries a mesh: its own, or one more where that is taken or does not exist."""
-        plain = is_plain(mesh)
+        plain = is_plain(mesh) and not self._builder.quantize
         n = mesh.node
         # Programs that show another level hide a node with all below it.
         blocked = bool(character.reduced) and n >= 0 and (self._skeleton.parents == n).any()
@@ -319,7 +331,10 @@ class _Scene:
         return index
 
     def _skin(self, mesh: Mesh) -> int:
-        key = (mesh.joint_list.tobytes(), mesh.inverse_bind.tobytes())
+        inverse_bind = mesh.inverse_bind
+        if self._builder.quantize:
+            inverse_bind = Box.around(mesh).folded(inverse_bind)
+        key = (mesh.joint_list.tobytes(), inverse_bind.tobytes())
         if key not in self._skins:
             joints: list[int] = []
             for j in mesh.joint_list.tolist():
@@ -327,7 +342,7 @@ class _Scene:
                 # in for it.
                 again = j in joints
                 joints.append(self._add_node({"name": f"{self._skeleton.names[j]}_again"}, j) if again else j)
-            columns = affine.to_4x4(mesh.inverse_bind).swapaxes(1, 2).reshape(-1, 16)
+            columns = affine.to_4x4(inverse_bind).swapaxes(1, 2).reshape(-1, 16)
             binds = self._builder.accessor(columns, f"mesh {mesh.name!r}, inverse bind matrices")
             self._skins[key] = self._builder.add("skins", {"joints": joints, "inverseBindMatrices": binds})
         return self._skins[key]

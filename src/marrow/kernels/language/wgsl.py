@@ -1,10 +1,10 @@
 """From plain Python functions to WGSL: the third backend of kernels, for functions that one workgroup runs together.
 
-The functions are those that `translate` compiles to LLVM. Floats are float32 here, whole numbers 32 bits. Lane formulas run one lane
-to an invocation: `block.each(...)` goes through its range with all invocations of the workgroup. Everything else in a function
-that uses lanes is computed by all of them alike, except for what writes to arrays: that is done by one, between barriers. A
-loop over `parents_first` does the joints of one depth at once.
-"""
+The functions are those that `translate` compiles to LLVM. Floats are `real` here, which the shader makes float32
+or float64, whole numbers have 32 bits. Lane formulas run one lane
+to an invocation: `block.each(...)` goes through its range with all invocations of the workgroup. Everything else in a
+function that uses lanes is computed by all of them alike, except for what writes to arrays: that is done by one,
+between barriers. A loop over `parents_first` does the joints of one depth at once."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ from typing import Any
 
 from marrow.kernels.language.dispatch import Dispatch
 from marrow.kernels.language.hierarchy import parents_first
-from marrow.kernels.language.kinds import INTEGER, TupleKind
+from marrow.kernels.language.kinds import FLOAT, INTEGER, TupleKind
 from marrow.kernels.language.lanes import Block, Each
-from marrow.kernels.language.wgsl_expressions import HELPERS, WgslExpressions
+from marrow.kernels.language.wgsl_expressions import WgslExpressions
+from marrow.kernels.language.wgsl_helpers import HELPERS, INSTEAD, needed
 from marrow.kernels.language.wgsl_lanes import WgslEmitter
 from marrow.kernels.language.wgsl_text import named
 from marrow.kernels.language.wgsl_values import (
     WORLD,
     Part,
     TranslationError,
+    UnrollError,
     Value,
     World,
     constant,
@@ -34,12 +36,7 @@ from marrow.kernels.language.wgsl_values import (
     wgsl_type,
 )
 
-__all__ = ["TranslationError", "WgslTranslator"]
-
-BARRIER = """fn barrier() {
-  workgroupBarrier();
-  storageBarrier();
-}"""
+__all__ = ["TranslationError", "WgslTranslator", "runs_together"]
 
 
 @cache
@@ -69,6 +66,11 @@ def uses_lanes(function: Any, tree: ast.AST) -> bool:
     )
 
 
+def runs_together(function: Callable[..., Any]) -> bool:
+    """Whether all invocations of a workgroup run a function, or one."""
+    return uses_lanes(function, _source(function))
+
+
 def writes(function: Any, tree: ast.AST) -> bool:
     """Whether a part of a function writes to arrays."""
     stores = (n for n in ast.walk(tree) if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
@@ -86,10 +88,17 @@ class WgslTranslator:
         self._names: set[str] = set()
         self._structs: dict[Any, str] = {}
         self._texts: list[str] = []
+        self._helpers: dict[str, None] = {}
 
     def text(self) -> str:
         """All that was translated, what is called before what calls it."""
-        return "\n".join([HELPERS, BARRIER, *self._structs.values(), *self._texts]) + "\n"
+        helpers = [HELPERS[name] for name in self._helpers]
+        barrier = [f"fn barrier() {{\n  {self.world.barrier}\n}}"] if self.world.barrier else []
+        return "\n".join([*barrier, *helpers, *self._structs.values(), *self._texts]) + "\n"
+
+    def help(self, name: str) -> None:
+        """Notes that a helper is called."""
+        self._helpers.update(dict.fromkeys(n for n in needed(name) if n in HELPERS))
 
     def declare(self, kind: Any) -> None:
         if isinstance(kind, TupleKind) and wgsl_type(kind).startswith("Tuple"):
@@ -119,6 +128,9 @@ class WgslTranslator:
 
     # -- what functions call ----------------------------------------------------------------------------------------
     def call(self, caller: Any, function: Callable[..., Any], arguments: list[Value]) -> Value:
+        if function in INSTEAD:
+            self.help(INSTEAD[function])
+            return caller.helped(INSTEAD[function], FLOAT, [caller.cast(a, FLOAT).text for a in arguments])
         name, result = self.function(function, arguments)
         text = f"{name}({', '.join(_passed(caller, arguments))})"
         return Value(TupleKind(()), text) if result is None else Value(result, text)
@@ -127,7 +139,7 @@ class WgslTranslator:
         """A lane formula for every number of a range."""
         first, last, _, *rest = arguments
         function = self._block(name, block, rest)
-        given = ", ".join(["i", *_passed(caller, rest)])
+        given = ", ".join(["i", *_passed(caller, rest, single=True)])
         start = f"{first.text} + lane" if first.known != 0 else "lane"
         caller.say(f"for (var i = {start}; i < {last.text}; i += LANES) {{ {function}({given}); }}")
         return Value(TupleKind(()))
@@ -148,7 +160,7 @@ class WgslTranslator:
                     parameters += [f"{begins}: i32"] * value.kind.moved
                     lowered.append(self.world.array(Value(value.kind, begins)))
                 else:
-                    parameters.append(f"{label}: {wgsl_type(value.kind)}")
+                    parameters.append(f"{label}: {'i32' if value.kind == INTEGER else 'f32'}")
                     lowered.append(label if value.kind == INTEGER else emitter.lane(label))
             formula(emitter, "i", *lowered)
             chosen = self._unique(name, plain.__module__)
@@ -162,22 +174,26 @@ class WgslTranslator:
         rest = [caller.kept(value) for value in rest]
         caller.say(f"switch {number.text} {{")
         for k, function in enumerate(choice.functions):
+            if function in self.world.left_out:
+                continue
             text = self.call(caller, function, rest).text
-            alone = not uses_lanes(function, _source(function))
+            alone = bool(self.world.barrier) and not runs_together(function)
             caller.say(f"  case {k}: {{ {f'if (lane == 0) {{ {text}; }}' if alone else f'{text};'} }}")
         caller.say("  default: {}")
         caller.say("}")
-        caller.say("barrier();")
+        if self.world.barrier:
+            caller.say("barrier();")
         return Value(TupleKind(()))
 
 
-def _passed(caller: Any, arguments: Sequence[Value]) -> list[str]:
-    """What is handed to a function: constants and whole arrays are not."""
+def _passed(caller: Any, arguments: Sequence[Value], *, single: bool = False) -> list[str]:
+    """What is handed to a function (or to lanes: `single` precision): constants and whole arrays are not."""
     out = []
     for value in arguments:
         if value.fixed or value.kind == WORLD or (isinstance(value.kind, Part) and not value.kind.moved):
             continue
-        out.append(value.text if isinstance(value.kind, Part) else caller.whole_text(value))
+        text = value.text if isinstance(value.kind, Part) else caller.whole_text(value)
+        out.append(f"f32({text})" if single and value.kind == FLOAT else text)
     return out
 
 
@@ -189,7 +205,7 @@ class _Function(WgslExpressions):
     ) -> None:
         self.translator, self.python, self.tree = translator, function, _source(function)
         self.here: Any = self.tree
-        self.together_run = uses_lanes(function, self.tree)
+        self.together_run = bool(translator.world.barrier) and uses_lanes(function, self.tree)
         self.names: dict[str, Value] = {}
         self.lines: list[str] = []
         self.parameters: list[str] = []
@@ -253,11 +269,18 @@ class _Function(WgslExpressions):
     def _alone(self, statements: list[ast.stmt], path: tuple[int, ...]) -> None:
         """Statements that one invocation runs."""
         self.together_run = False
-        self.say("barrier();")
+        # What is kept for the next update lies in a buffer, which has a barrier of its own.
+        kept = any(
+            isinstance(n, ast.Attribute) and n.attr == "memory" for s in statements for n in ast.walk(s)
+        )
+        barrier = (
+            "storageBarrier();" if kept and "storageBarrier" not in self.translator.world.barrier else ""
+        )
+        self.say(f"barrier();{barrier}")
         self.say("if (lane == 0) {")
         self.lines += [f"  {line}" for line in self.block(statements, path)]
         self.say("}")
-        self.say("barrier();")
+        self.say(f"barrier();{barrier}")
         self.together_run = True
 
     def _statement(self, statement: ast.stmt, path: tuple[int, ...]) -> None:
@@ -313,8 +336,7 @@ class _Function(WgslExpressions):
 
     def _assign(self, target: ast.expr, value: Value) -> None:
         if isinstance(target, ast.Subscript):
-            place = self.element(self.expression(target.value), target)
-            self.say(f"{place.text} = {self.cast(value, place.kind).text};")
+            self._store(target, value)
             return
         if not isinstance(target, ast.Name):
             raise self.fail(f"cannot assign to {ast.unparse(target)}")
@@ -336,20 +358,28 @@ class _Function(WgslExpressions):
         if stores > 1 or not inside:
             self._variables.add(name)
             if inside:
-                self.say(f"var {label} = {self.whole_text(value)};")
+                self.say(f"var {label}{self.typed(value)} = {self.whole_text(value)};")
             else:
                 self._outer.add(name)
                 self._hoisted.append(f"var {label}: {wgsl_type(value.kind)};")
                 self.say(f"{label} = {self.whole_text(value)};")
         else:
-            self.say(f"let {label} = {self.whole_text(value)};")
+            self.say(f"let {label}{self.typed(value)} = {self.whole_text(value)};")
         self.names[name] = Value(value.kind, label)
+
+    def _store(self, target: ast.Subscript, value: Value) -> None:
+        place = self.element(self.expression(target.value), target)
+        text = self.cast(value, place.kind).text
+        if place.kind == FLOAT:
+            place, text = Value(FLOAT, place.text.removeprefix("real(").removesuffix(")")), f"f32({text})"
+        self.say(f"{place.text} = {text};")
 
     def do_AugAssign(self, node: ast.AugAssign, path: tuple[int, ...]) -> None:
         if isinstance(node.target, ast.Subscript):
-            place = self.element(self.expression(node.target.value), node.target)
-        else:
-            place = self.expression(node.target)
+            present = self.element(self.expression(node.target.value), node.target)
+            self._store(node.target, self.binary(node.op, present, self.expression(node.value)))
+            return
+        place = self.expression(node.target)
         value = self.binary(node.op, place, self.expression(node.value))
         self.say(f"{place.text} = {self.cast(value, place.kind).text};")
 
@@ -398,18 +428,30 @@ class _Function(WgslExpressions):
         step = bounds[2].known if len(bounds) == 3 else 1
         if not step:
             raise self.fail("the step of a range is a constant")
-        if first.known is not None and stop.known is not None and _names_items(node, name):
+        kept = (
+            list(self.lines),
+            dict(self.names),
+            set(self._variables),
+            set(self._outer),
+            list(self._hoisted),
+        )
+        try:
+            self.names[name] = Value(INTEGER, label)
+            on = f"{label}++" if step == 1 else f"{label} += {step}"
+            sign = "<" if step > 0 else ">"
+            self.say(f"for (var {label} = {first.text}; {label} {sign} {stop.text}; {on}) {{")
+            self._inner(node.body, path)
+            self.say("}")
+        except UnrollError:
+            # Items of tuples are named by constants: such loops are written out.
+            if first.known is None or stop.known is None:
+                raise
+            self.lines, self.names, self._variables, self._outer, self._hoisted = kept
             for number in range(first.known, stop.known, step):
                 self.names[name] = constant(number)
                 self.say("{")
                 self._inner(node.body, path)
                 self.say("}")
-            return
-        self.names[name] = Value(INTEGER, label)
-        on = f"{label}++" if step == 1 else f"{label} += {step}"
-        self.say(f"for (var {label} = {first.text}; {label} {'<' if step > 0 else '>'} {stop.text}; {on}) {{")
-        self._inner(node.body, path)
-        self.say("}")
 
     def _levels(self, node: ast.For, name: str, label: str, path: tuple[int, ...]) -> None:
         """Joints of one depth at once, then a barrier."""
@@ -436,15 +478,6 @@ class _Function(WgslExpressions):
 _NUMBERS = (INTEGER, constant(0.5).kind, constant(True).kind)
 
 
-def _names_items(node: ast.For, name: str) -> bool:
-    """Whether the loop's variable alone is an index: items of tuples are named by constants, so such loops are written out."""
-    return any(
-        isinstance(n, ast.Subscript) and isinstance(n.slice, ast.Name) and n.slice.id == name
-        for b in node.body
-        for n in ast.walk(b)
-    )
-
-
 def _overlaps(target: ast.Tuple, value: ast.expr) -> bool:
     """Whether what is assigned could change what is assigned after it."""
     given = {n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
@@ -458,7 +491,8 @@ def _overlaps(target: ast.Tuple, value: ast.expr) -> bool:
 
 
 def _occurrences(tree: ast.FunctionDef) -> dict[str, tuple[int, bool]]:
-    """For every name: how often it is assigned, and whether it is only used in the block (or inner ones) of its first assignment."""
+    """For every name: how often it is assigned, and whether it is only used in the block (or inner ones) of its first
+    assignment."""
     found: dict[str, list[tuple[tuple[int, ...], bool]]] = {a.arg: [] for a in tree.args.args}
     targets = {
         n.target.id for n in ast.walk(tree) if isinstance(n, ast.For) and isinstance(n.target, ast.Name)

@@ -12,12 +12,14 @@ import numpy as np
 
 from marrow.kernels.language.kinds import BOOL, FLOAT, INTEGER, TupleKind
 from marrow.kernels.language.lanes import Each
+from marrow.kernels.language.wgsl_helpers import HELPERS
 from marrow.kernels.language.wgsl_text import ADD, ATOM, COMPARE, MULTIPLY, UNARY, whole
 from marrow.kernels.language.wgsl_values import (
     WORLD,
     Part,
     Record,
     TranslationError,
+    UnrollError,
     Value,
     constant,
     item,
@@ -29,6 +31,7 @@ __all__ = ["WgslExpressions"]
 LOGIC = COMPARE - 1
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+_DIVISIONS = {ast.FloorDiv: "floor_quotient", ast.Mod: "floor_rest"}
 _BITS = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
 
 
@@ -52,7 +55,7 @@ class WgslExpressions:
         if value.known is not None and kind in (FLOAT, INTEGER):
             return constant(float(value.known) if kind == FLOAT else int(value.known))
         if kind == FLOAT and value.kind in (INTEGER, BOOL):
-            return Value(FLOAT, f"f32({value.text})")
+            return Value(FLOAT, f"real({value.text})")
         if kind == INTEGER and value.kind == BOOL:
             return Value(INTEGER, f"i32({value.text})")
         if isinstance(kind, TupleKind) and isinstance(value.kind, TupleKind):
@@ -135,7 +138,7 @@ class WgslExpressions:
         if isinstance(whole_value.kind, TupleKind):
             index = self.expression(node.slice)
             if index.known is None:
-                raise self.fail("items of tuples are named by constants")
+                raise UnrollError(str(self.fail("items of tuples are named by constants")))
             return item(whole_value, index.known)
         return self.element(whole_value, node)
 
@@ -144,7 +147,7 @@ class WgslExpressions:
         world = self.translator.world
         if isinstance(array.kind, Record):
             letter, place = world.arrays[array.kind.name].columns[ast.literal_eval(node.slice)]
-            return Value(FLOAT if letter == "f" else INTEGER, place(array.text))
+            return self.loaded(letter, place(array.text))
         if not isinstance(array.kind, Part):
             raise self.fail(f"{ast.unparse(node.value)} cannot be indexed")
         nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -155,7 +158,11 @@ class WgslExpressions:
         if owner.columns:
             return Value(Record(array.kind.name), str(at))
         assert owner.place is not None
-        return Value(FLOAT if owner.letter == "f" else INTEGER, owner.place(str(at)))
+        return self.loaded(owner.letter, owner.place(str(at)))
+
+    def loaded(self, letter: str, text: str) -> Value:
+        """What lies in an array: float32 numbers, read as those the function computes with."""
+        return Value(FLOAT, f"real({text})") if letter == "f" else Value(INTEGER, text)
 
     # -- arithmetic -------------------------------------------------------------------------------------------------
     def on_UnaryOp(self, node: ast.UnaryOp) -> Value:
@@ -181,6 +188,9 @@ class WgslExpressions:
             a, b, kind = self.cast(a, FLOAT), self.cast(b, FLOAT), FLOAT
         if type(op) in _BITS and kind == INTEGER:
             return Value(INTEGER, f"({a.at(ATOM)} {_BITS[type(op)]} {b.at(ATOM)})")
+        if type(op) in _DIVISIONS and kind == INTEGER:
+            self.translator.help(_DIVISIONS[type(op)])
+            return Value(INTEGER, f"{_DIVISIONS[type(op)]}({a.text}, {b.text})")
         if type(op) not in _SIGNS:
             raise self.fail(f"{type(op).__name__} has no counterpart in WGSL")
         sign = _SIGNS[type(op)]
@@ -238,11 +248,14 @@ class WgslExpressions:
         scalar = not isinstance(kind, TupleKind)
         calls = any(isinstance(n, ast.Call) for side in (node.body, node.orelse) for n in ast.walk(side))
         if scalar and not calls and not yes_lines and not no_lines:
-            return Value(kind, f"select({no.text}, {yes.text}, {test.text})")
+            both = [f"real({v.text})" if self.typed(v) else v.text for v in (no, yes)]
+            return Value(kind, f"select({both[0]}, {both[1]}, {test.text})")
         self.translator.declare(kind)
         name = self.fresh()
         self.say(
-            f"var {name} = {self.whole_text(no)};" if not no_lines else f"var {name}: {wgsl_type(kind)};"
+            f"var {name}{self.typed(no)} = {self.whole_text(no)};"
+            if not no_lines
+            else f"var {name}: {wgsl_type(kind)};"
         )
         self.say(f"if ({test.text}) {{")
         self.lines += [f"  {line}" for line in yes_lines]
@@ -258,6 +271,10 @@ class WgslExpressions:
         if isinstance(a, TupleKind) and isinstance(b, TupleKind):
             return TupleKind(tuple(self._common(x, y) for x, y in zip(a.items, b.items)))
         return a if a == b else FLOAT if FLOAT in (a, b) else INTEGER
+
+    def typed(self, value: Value) -> str:
+        """The type of a variable, where its first value would not tell: plain numbers could be float32."""
+        return ": real" if value.kind == FLOAT and value.known is not None else ""
 
     def fresh(self) -> str:
         raise NotImplementedError
@@ -308,10 +325,16 @@ class WgslExpressions:
         floats = [self.cast(v, FLOAT).text for v in values]
         if thing in _FUNCTIONS:
             name, kind = _FUNCTIONS[thing]
+            self.translator.help(name)
+            if name in HELPERS:
+                return self.helped(name, kind, floats)
             return Value(kind, f"{name}({', '.join(floats)})")
-        if thing is math.ldexp:
-            return Value(FLOAT, f"ldexp({floats[0]}, {self.cast(values[1], INTEGER).text})")
         raise self.fail(f"{ast.unparse(node.func)} cannot be called in a shader")
+
+    def helped(self, name: str, kind: Any, floats: list[str]) -> Value:
+        """A call of a helper, which computes with float32."""
+        text = f"{name}({', '.join(f'f32({f})' for f in floats)})"
+        return Value(kind, f"real({text})" if kind == FLOAT else text)
 
 
 _FUNCTIONS: dict[Any, tuple[str, Any]] = {
@@ -325,13 +348,3 @@ _FUNCTIONS: dict[Any, tuple[str, Any]] = {
     np.isnan: ("is_nan", BOOL),
     math.copysign: ("with_sign", FLOAT),
 }
-HELPERS = """fn is_finite(x: f32) -> bool {
-  return (bitcast<u32>(x) & 0x7f800000u) != 0x7f800000u;
-}
-fn is_nan(x: f32) -> bool {
-  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
-}
-fn with_sign(x: f32, sign: f32) -> f32 {
-  return bitcast<f32>((bitcast<u32>(x) & 0x7fffffffu) | (bitcast<u32>(sign) & 0x80000000u));
-}"""
-"""What WGSL may not be trusted to tell of numbers that are none."""

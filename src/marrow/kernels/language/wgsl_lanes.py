@@ -92,7 +92,8 @@ class _Scope:
 
 
 class WgslEmitter(Formulas):
-    """Records what a formula does; `text()` gives the statements. Arrays are `WgslArray`s, offsets whole numbers or WGSL text."""
+    """Records what a formula does; `text()` gives the statements. Arrays are `WgslArray`s, offsets whole numbers or
+    WGSL text."""
 
     def __init__(self, prefix: str = "v") -> None:
         self._prefix, self._count = prefix, 0

@@ -14,20 +14,21 @@ __all__ = ["ADD", "ATOM", "COMPARE", "MULTIPLY", "UNARY", "WgslArray", "named", 
 COMPARE, ADD, MULTIPLY, UNARY, ATOM = 0, 1, 2, 3, 4
 """How tightly operators bind."""
 
-_WORDS = """NULL Self abstract active alignas alignof as asm asm_fragment async attribute auto await become cast catch class co_await
-    co_return co_yield coherent column_major common compile compile_fragment concept const_cast consteval constexpr constinit crate
-    debugger decltype delete demote demote_to_helper do dynamic_cast enum explicit export extends extern external fallthrough filter
-    final finally friend from fxgroup get goto groupshared highp impl implements import inline instanceof interface layout lowp macro
-    macro_rules match mediump meta mod module move mut mutable namespace new nil noexcept noinline nointerpolation non_coherent
-    noncoherent noperspective null nullptr of operator package packoffset partition pass patch pixelfragment precise precision premerge priv
-    protected pub public readonly ref regardless register reinterpret_cast require resource restrict self set shared sizeof smooth snorm
-    static static_assert static_cast std subroutine super target template this thread_local throw trait try type typedef typeid typename
-    typeof union unless unorm unsafe unsized use using varying virtual volatile wgsl where with writeonly yield
-    alias break case const const_assert continue continuing default diagnostic discard else enable false fn for if let loop override
-    requires return struct switch true var while
-    abs acos all any array asin atan atan2 bitcast bool ceil clamp cos cross degrees distance dot exp exp2 f16 f32 floor fma fract i32
-    length log max min mix modf normalize pow radians reflect refract round select sign sin sqrt step tan transpose trunc u32 vec2 vec3
-    vec4"""
+_WORDS = """NULL Self abstract active alignas alignof as asm asm_fragment async attribute auto await become cast catch
+class co_await
+    co_return co_yield coherent column_major common compile compile_fragment concept const_cast consteval constexpr
+    constinit crate debugger decltype delete demote demote_to_helper do dynamic_cast enum explicit export extends extern
+    external fallthrough filter final finally friend from fxgroup get goto groupshared highp impl implements import
+    inline instanceof interface layout lowp macro macro_rules match mediump meta mod module move mut mutable namespace
+    new nil noexcept noinline nointerpolation non_coherent noncoherent noperspective null nullptr of operator package
+    packoffset partition pass patch pixelfragment precise precision premerge priv protected pub public readonly ref
+    regardless register reinterpret_cast require resource restrict self set shared sizeof smooth snorm static
+    static_assert static_cast std subroutine super target template this thread_local throw trait try type typedef typeid
+    typename typeof union unless unorm unsafe unsized use using varying virtual volatile wgsl where with writeonly yield
+    alias break case const const_assert continue continuing default diagnostic discard else enable false fn for if let
+    loop override requires return struct switch true var while abs acos all any array asin atan atan2 bitcast bool ceil
+    clamp cos cross degrees distance dot exp exp2 f16 f32 floor fma fract i32 length log max min mix modf normalize pow
+    radians reflect refract round select sign sin sqrt step tan transpose trunc u32 vec2 vec3 vec4"""
 _RESERVED = frozenset(_WORDS.split())
 
 
@@ -36,12 +37,11 @@ def named(name: str) -> str:
     return f"{name}_" if name in _RESERVED or name.startswith("__") else name
 
 
-def number(value: float) -> str:
-    """A float32 number in as few digits as say it."""
-    single = np.float32(value)
-    if not math.isfinite(single):
+def number(value: float, *, exactly: bool = False) -> str:
+    """A float32 number in as few digits as say it; or a float64 number."""
+    if not math.isfinite(np.float32(value)):
         raise ValueError(f"WGSL has no way to write {value}")
-    text = repr(float(str(single)))
+    text = repr(float(value)) if exactly else repr(float(str(np.float32(value))))
     return text if "." in text or "e" in text else f"{text}.0"
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from marrow.kernels.language.kinds import BOOL, FLOAT, INTEGER, TupleKind
+from marrow.kernels.language.wgsl_helpers import HELPERS
 from marrow.kernels.language.wgsl_text import ATOM, UNARY, WgslArray, named, number, whole, wrapped
 
 __all__ = [
@@ -22,7 +23,7 @@ __all__ = [
     "wgsl_type",
 ]
 
-_SCALARS = {FLOAT: "f32", INTEGER: "i32", BOOL: "bool"}
+_SCALARS = {FLOAT: "real", INTEGER: "i32", BOOL: "bool"}
 _MEMBERS = "xyzwabcdefghijklmn"
 
 
@@ -30,9 +31,14 @@ class TranslationError(Exception):
     """A function says something that has no counterpart in WGSL."""
 
 
+class UnrollError(TranslationError):
+    """An item of a tuple is named by something that is only known while the shader runs."""
+
+
 @dataclass(frozen=True)
 class Part:
-    """An array of the world, or a row of one: which, how many axes are left, and whether it begins somewhere else than at 0."""
+    """An array of the world, or a row of one: which, how many axes are left, and whether it begins somewhere else than
+    at 0."""
 
     name: str
     axes: int
@@ -56,8 +62,9 @@ WORLD = _World()
 
 @dataclass(frozen=True)
 class Value:
-    """A value: its kind, its text and how tightly that binds, the number where it is known, the parts where it is a tuple that has
-    no text yet. `fixed` values are constants of the shader: functions are written for them and do not take them as arguments."""
+    """A value: its kind, its text and how tightly that binds, the number where it is known, the parts where it is a
+    tuple that has no text yet. `fixed` values are constants of the shader: functions are written for them and do not
+    take them as arguments."""
 
     kind: Any
     text: str = ""
@@ -72,8 +79,8 @@ class Value:
 
 @dataclass(frozen=True)
 class WgslField:
-    """An array in the shader: `place(index)` is one of its elements, `letter` says what they are (`f`, `i`), `sizes` how many.
-    Arrays of records have a letter and a place for each of their `columns`."""
+    """An array in the shader: `place(index)` is one of its elements, `letter` says what they are (`f`, `i`), `sizes`
+    how many. Arrays of records have a letter and a place for each of their `columns`."""
 
     letter: str = "f"
     place: Callable[[str], str] | None = None
@@ -83,18 +90,23 @@ class WgslField:
 
 @dataclass(frozen=True)
 class World:
-    """All that functions may name: arrays, constants, and the text of `level` loops over joints, parents first: how many levels
-    there are, where the joints of one begin, the joints themselves."""
+    """All that functions may name: arrays, constants, and the text of `level` loops over joints, parents first: how
+    many levels there are, where the joints of one begin, the joints themselves."""
 
     arrays: Mapping[str, WgslField]
     constants: Mapping[str, str]
     levels: tuple[str, Callable[[str], str], Callable[[str], str]] = ("", str, str)
+    barrier: str = "workgroupBarrier();"
+    """What makes writes visible to the other invocations of a workgroup; empty where each invocation works for
+    itself."""
+    left_out: frozenset[Any] = frozenset()
+    """Functions that are never chosen where one of several is: they are not written."""
     reserved: frozenset[str] = frozenset()
     """Names of the shader that no variable may hide."""
 
     def named(self, name: str) -> str:
         """What a variable is called in the shader."""
-        return f"{name}_" if name in self.reserved else named(name)
+        return f"{name}_" if name in self.reserved or name in HELPERS else named(name)
 
     def value(self, name: str) -> Value | None:
         """A field of the struct."""
@@ -127,7 +139,7 @@ def constant(value: Any) -> Value:
         return Value(BOOL, "true" if value else "false", known=bool(value))
     if isinstance(value, int):
         return Value(INTEGER, str(value), UNARY if value < 0 else ATOM, int(value))
-    text = number(value)
+    text = number(value, exactly=True)
     return Value(FLOAT, text, UNARY if text.startswith("-") else ATOM, float(value))
 
 

@@ -1,0 +1,1043 @@
+// Pose programs: written by marrow.gpu.pose_shader from the records in marrow.kernels.operations.
+alias real = f64;
+const LANES: i32 = 64;
+struct Batch {
+  first_operation: i32,
+  base: i32,
+  operations: i32,
+  first_record: i32,
+  records: i32,
+  first_vector: i32,
+  count: i32,
+  wanted: i32,
+  status_row: i32,
+  palette_row: i32,
+  morphs_row: i32,
+  pose_row: i32,
+  model_row: i32,
+  row: i32,
+  morph_lanes: i32,
+  lanes: i32,
+  joints: i32,
+  morphs: i32,
+  palette: i32,
+  depth: i32,
+  memory: i32,
+  vectors: i32,
+  level_count: i32,
+  rounds: i32,
+  matrices: i32,
+  room: i32,
+  rules: i32,
+  parents: i32,
+  levels: i32,
+  level_joints: i32,
+  ancestors: i32,
+  palette_joints: i32,
+  ints: i32,
+  clip_start: i32,
+  clip_frames: i32,
+  clip_rate: i32,
+  masks: i32,
+  floats: i32,
+  inverse_bind: i32,
+  ints_count: i32,
+  floats_count: i32,
+  masks_count: i32,
+}
+@group(0) @binding(0) var<uniform> batch: Batch;
+@group(0) @binding(1) var<storage, read> program: array<i32>;
+@group(0) @binding(2) var<storage, read_write> memory: array<f32>;
+@group(0) @binding(3) var<storage, read_write> status: array<i32>;
+@group(0) @binding(4) var<storage, read_write> scratch: array<f32>;
+var<private> lane: i32;
+var<private> room: i32;
+var<private> wanted: i32;
+var<private> memory_row: i32;
+fn is_finite(x: f32) -> bool {
+  return (bitcast<u32>(x) & 0x7f800000u) != 0x7f800000u;
+}
+fn wave(x: f32, quarter: i32) -> f32 {
+  let k = floor(x * 0.63661975 + 0.5);
+  let r = fma(k, 4.371139e-08, fma(k, -1.5707964, x));
+  let z = r * r;
+  let sine = fma(r * z, fma(z, fma(z, -0.00019515296, 0.008332161), -0.16666655), r);
+  let cosine = fma(z * z, fma(z, fma(z, 2.4433157e-05, -0.0013887316), 0.041666646), fma(z, -0.5, 1.0));
+  let n = i32(k) + quarter;
+  let value = select(sine, cosine, (n & 1) != 0);
+  return select(value, -value, (n & 2) != 0);
+}
+fn cosine_of(x: f32) -> f32 {
+  return wave(x, 1);
+}
+fn angle_of(y: f32, x: f32) -> f32 {
+  let a = abs(y);
+  let b = abs(x);
+  let most = max(a, b);
+  if (most == 0.0) { return 0.0; }
+  let t = min(a, b) / most;
+  let far = t > 0.41421357;
+  let u = select(t, (t - 1.0) / (t + 1.0), far);
+  let z = u * u;
+  var r = fma(u * z, fma(z, fma(z, fma(z, 0.080537446, -0.13877686), 0.1997771), -0.3333295), u) + select(0.0,
+  0.7853982, far); if (a > b) { r = 1.5707964 - r; } if (x < 0.0) { r = 3.1415927 - r; } return select(r, -r, y < 0.0);
+}
+fn sine(x: f32) -> f32 {
+  return wave(x, 0);
+}
+fn floor_rest(a: i32, b: i32) -> i32 {
+  if (b == 0) { return 0; }
+  let r = a % b;
+  return select(r, r + b, r != 0 && ((r < 0) != (b < 0)));
+}
+fn power_of_e(x: f32) -> f32 {
+  return exp(x);
+}
+fn row_size() -> i32 {
+  return 10 * batch.row + batch.morph_lanes;
+}
+fn has_vectors(n: i32, column: i32, count: i32) -> bool {
+  return n < batch.count && column >= 0 && column + count <= batch.vectors;
+}
+fn sound_limb(n: i32, at: i32) -> bool {
+  if (at + 6 > batch.ints_count) {
+    return false;
+  }
+  for (var k = 0; k < 3; k++) {
+    if (program[batch.ints + at + k] < 0 || program[batch.ints + at + k] >= batch.joints) {
+      return false;
+    }
+  }
+  let f = program[batch.ints + at + 4];
+  if (f < 0 || f + 8 > batch.floats_count || program[batch.ints + at + 5] >= batch.joints) {
+    return false;
+  }
+  return has_vectors(n, program[batch.ints + at + 3], select(3, 6, real(bitcast<f32>(program[batch.floats + f + 4])) != 0.0));
+}
+fn has_memory(n: i32, at: i32, count: i32) -> bool {
+  return n < batch.count && at >= 0 && at + count <= batch.memory;
+}
+fn sound_chain(n: i32, at: i32) -> bool {
+  if (at + 6 > batch.ints_count) {
+    return false;
+  }
+  let count = program[batch.ints + at];
+  let f = program[batch.ints + at + 2];
+  if (count < 1 || at + 6 + count > batch.ints_count || f < 0 || f + 5 + count > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + at + 3] >= batch.joints) {
+    return false;
+  }
+  if (program[batch.ints + at + 4] >= 0 && !has_memory(n, program[batch.ints + at + 4], 9)) {
+    return false;
+  }
+  if (program[batch.ints + at + 4] >= 0 && !has_vectors(n, program[batch.ints + at + 5], 9)) {
+    return false;
+  }
+  for (var k = 0; k < count; k++) {
+    if (program[batch.ints + at + 6 + k] < 0 || program[batch.ints + at + 6 + k] >= batch.joints) {
+      return false;
+    }
+  }
+  return has_vectors(n, program[batch.ints + at + 1], 3);
+}
+fn sound_legs(n: i32, at: i32) -> bool {
+  if (at + 7 > batch.ints_count) {
+    return false;
+  }
+  let count = program[batch.ints + at];
+  let f = program[batch.ints + at + 3];
+  if (count < 1 || count > batch.joints || at + 7 + 3 * count > batch.ints_count || program[batch.ints + at + 1] >= batch.joints) {
+    return false;
+  }
+  if (f < 0 || f + 10 + 9 * count > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + at + 4] >= 0 && !has_memory(n, program[batch.ints + at + 4], 1 + 38 * count)) {
+    return false;
+  }
+  if (program[batch.ints + at + 4] >= 0 && !has_vectors(n, program[batch.ints + at + 5], 9)) {
+    return false;
+  }
+  if (program[batch.ints + at + 4] < 0 && program[batch.ints + at + 6] > 1) {
+    return false;
+  }
+  for (var k = 0; k < 3 * count; k++) {
+    if (program[batch.ints + at + 7 + k] < 0 || program[batch.ints + at + 7 + k] >= batch.joints) {
+      return false;
+    }
+  }
+  return has_vectors(n, program[batch.ints + at + 2], 3 + 5 * count);
+}
+fn sound_mirror(n: i32, at: i32) -> bool {
+  var k: i32;
+  if (at + 1 + 4 * batch.joints > batch.ints_count || program[batch.ints + at] < 0 || program[batch.ints + at] + 31 * batch.joints > batch.floats_count) {
+    return false;
+  }
+  for (var j = 0; j < batch.joints; j++) {
+    k = program[batch.ints + at + 1 + j];
+    if (k < 0 || k >= batch.joints || program[batch.ints + at + 1 + k] != j) {
+      return false;
+    }
+    for (var c = 0; c < 3; c++) {
+      if (program[batch.ints + at + 1 + batch.joints + 3 * j + c] < 0 || program[batch.ints + at + 1 + batch.joints + 3 * j + c] > 2) {
+        return false;
+      }
+    }
+  }
+  let first = at + 1 + 4 * batch.joints;
+  if (first + batch.morph_lanes > batch.ints_count) {
+    return false;
+  }
+  for (var m = 0; m < batch.morph_lanes; m++) {
+    k = program[batch.ints + first + m];
+    if (k < 0 || k >= batch.morph_lanes || program[batch.ints + first + k] != m) {
+      return false;
+    }
+  }
+  return true;
+}
+fn sound_model_additive(n: i32, at: i32) -> bool {
+  if (at + 2 > batch.ints_count || program[batch.ints + at] < 0 || (program[batch.ints + at] + 1) * (batch.row + batch.morph_lanes) > batch.masks_count) {
+    return false;
+  }
+  return program[batch.ints + at + 1] >= 0 && program[batch.ints + at + 1] + 10 * batch.joints + batch.morph_lanes <= batch.floats_count;
+}
+fn spatial_has_memory(n: i32, at: i32) -> bool {
+  return n < batch.count && at >= 0 && at + 2 * (9 * batch.row + batch.morph_lanes) <= batch.memory;
+}
+fn sound_profile(n: i32, at: i32) -> bool {
+  if (at + 2 > batch.ints_count || program[batch.ints + at + 1] < 0 || (program[batch.ints + at + 1] + 1) * (batch.row + batch.morph_lanes) > batch.masks_count) {
+    return false;
+  }
+  return spatial_has_memory(n, program[batch.ints + at]);
+}
+fn sound(n: i32, named: i32, argument: i32) -> bool {
+  if (named == 1) {
+    return sound_limb(n, argument);
+  }
+  if (named == 2) {
+    return sound_chain(n, argument);
+  }
+  if (named == 3) {
+    return sound_legs(n, argument);
+  }
+  if (named == 4) {
+    return sound_mirror(n, argument);
+  }
+  if (named == 5) {
+    return sound_model_additive(n, argument);
+  }
+  return sound_profile(n, argument);
+}
+fn local_rotation(top: i32, j: i32) -> vec4<real> {
+  let x = real(scratch[room + top + 3 * batch.row + j]);
+  let y = real(scratch[room + top + 4 * batch.row + j]);
+  let z = real(scratch[room + top + 5 * batch.row + j]);
+  let w = real(scratch[room + top + 6 * batch.row + j]);
+  let size = x * x + y * y + z * z + w * w;
+  if (size == 0.0) {
+    return vec4<real>(0.0, 0.0, 0.0, 1.0);
+  }
+  let s = 1.0 / sqrt(size);
+  return vec4<real>(x * s, y * s, z * s, w * s);
+}
+fn turned(q: vec4<real>, v: vec3<real>) -> vec3<real> {
+  let tx = 2.0 * (q.y * v.z - q.z * v.y);
+  let ty = 2.0 * (q.z * v.x - q.x * v.z);
+  let tz = 2.0 * (q.x * v.y - q.y * v.x);
+  return vec3<real>(v.x + q.w * tx + q.y * tz - q.z * ty, v.y + q.w * ty + q.z * tx - q.x * tz, v.z + q.w * tz + q.x * ty - q.y * tx);
+}
+fn model_point(top: i32, j_given: i32, p_given: vec3<real>) -> vec3<real> {
+  var j = j_given;
+  var p = p_given;
+  while (j >= 0) {
+    p = vec3<real>(p.x * real(scratch[room + top + 7 * batch.row + j]), p.y * real(scratch[room + top + 8 * batch.row + j]), p.z * real(scratch[room + top + 9 * batch.row + j]));
+    p = turned(local_rotation(top, j), p);
+    p = vec3<real>(p.x + real(scratch[room + top + j]), p.y + real(scratch[room + top + batch.row + j]), p.z + real(scratch[room + top + 2 * batch.row + j]));
+    j = program[batch.parents + j];
+  }
+  return p;
+}
+fn multiplied(a: vec4<real>, b: vec4<real>) -> vec4<real> {
+  return vec4<real>(a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y, a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x, a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w, a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z);
+}
+fn model_rotation(top: i32, j_given: i32) -> vec4<real> {
+  var j = j_given;
+  var q = vec4<real>(0.0, 0.0, 0.0, 1.0);
+  while (j >= 0) {
+    q = multiplied(local_rotation(top, j), q);
+    j = program[batch.parents + j];
+  }
+  return q;
+}
+fn model_place(top: i32, j_given: i32) -> vec3<real> {
+  var j = j_given;
+  var p = vec3<real>(0.0, 0.0, 0.0);
+  var first = true;
+  while (j >= 0) {
+    if (!first) {
+      p = vec3<real>(p.x * real(scratch[room + top + 7 * batch.row + j]), p.y * real(scratch[room + top + 8 * batch.row + j]), p.z * real(scratch[room + top + 9 * batch.row + j]));
+      p = turned(local_rotation(top, j), p);
+    }
+    p = vec3<real>(p.x + real(scratch[room + top + j]), p.y + real(scratch[room + top + batch.row + j]), p.z + real(scratch[room + top + 2 * batch.row + j]));
+    first = false;
+    j = program[batch.parents + j];
+  }
+  return p;
+}
+fn minus(a: vec3<real>, b: vec3<real>) -> vec3<real> {
+  return vec3<real>(a.x - b.x, a.y - b.y, a.z - b.z);
+}
+fn length_of(a: vec3<real>) -> real {
+  return sqrt(a.x * a.x + a.y * a.y + a.z * a.z);
+}
+fn unit_or(a: vec3<real>, spare: vec3<real>) -> vec3<real> {
+  let size = length_of(a);
+  if (size < 1e-09) {
+    return spare;
+  }
+  return vec3<real>(a.x / size, a.y / size, a.z / size);
+}
+fn dotted(a: vec3<real>, b: vec3<real>) -> real {
+  return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+fn across(a: vec3<real>, u: vec3<real>) -> vec3<real> {
+  let s = dotted(a, u);
+  return vec3<real>(a.x - s * u.x, a.y - s * u.y, a.z - s * u.z);
+}
+fn crossed(a: vec3<real>, b: vec3<real>) -> vec3<real> {
+  return vec3<real>(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
+fn perpendicular(u: vec3<real>) -> vec3<real> {
+  let ax = abs(u.x);
+  let ay = abs(u.y);
+  let az = abs(u.z);
+  if (ax <= ay && ax <= az) {
+    return unit_or(crossed(vec3<real>(1.0, 0.0, 0.0), u), vec3<real>(0.0, 1.0, 0.0));
+  }
+  if (ay <= az) {
+    return unit_or(crossed(vec3<real>(0.0, 1.0, 0.0), u), vec3<real>(0.0, 0.0, 1.0));
+  }
+  return unit_or(crossed(vec3<real>(0.0, 0.0, 1.0), u), vec3<real>(1.0, 0.0, 0.0));
+}
+fn shortest_turn(a: vec3<real>, b: vec3<real>, n: vec3<real>) -> vec4<real> {
+  let w = 1.0 + dotted(a, b);
+  if (w < 1e-07) {
+    return vec4<real>(n.x, n.y, n.z, 0.0);
+  }
+  let c = crossed(a, b);
+  let size = sqrt(dotted(c, c) + w * w);
+  return vec4<real>(c.x / size, c.y / size, c.z / size, w / size);
+}
+fn frame_turn(a: vec3<real>, n: vec3<real>, b: vec3<real>, m: vec3<real>) -> vec4<real> {
+  let swing = shortest_turn(a, b, n);
+  let k = turned(swing, n);
+  let sine_ = dotted(crossed(k, m), b);
+  let cosine = dotted(k, m);
+  let half = 0.5 * real(angle_of(f32(sine_), f32(cosine)));
+  let s = real(sine(f32(half)));
+  return multiplied(vec4<real>(s * b.x, s * b.y, s * b.z, real(cosine_of(f32(half)))), swing);
+}
+fn conjugated(q: vec4<real>) -> vec4<real> {
+  return vec4<real>(-q.x, -q.y, -q.z, q.w);
+}
+fn put_rotation(top: i32, j: i32, q: vec4<real>, weight: real) {
+  let old = local_rotation(top, j);
+  let side = select(-weight, weight, old.x * q.x + old.y * q.y + old.z * q.z + old.w * q.w >= 0.0);
+  let keep = 1.0 - weight;
+  let at = top + 3 * batch.row + j;
+  scratch[room + at] = f32(keep * old.x + side * q.x);
+  scratch[room + at + batch.row] = f32(keep * old.y + side * q.y);
+  scratch[room + at + 2 * batch.row] = f32(keep * old.z + side * q.z);
+  scratch[room + at + 3 * batch.row] = f32(keep * old.w + side * q.w);
+}
+fn solve_limb(top: i32, upper: i32, mid: i32, tip: i32, goal: vec3<real>, least: real, most: real, stretch: real, keep: bool, spare_given: vec3<real>, has_pole: bool, pole_given: vec3<real>, weight: real) {
+  var spare = spare_given;
+  var pole = pole_given;
+  let a = model_place(top, upper);
+  let b = model_place(top, mid);
+  let c = model_place(top, tip);
+  var l1 = length_of(minus(b, a));
+  var l2 = length_of(minus(c, b));
+  if (!(l1 > 1e-09 && l2 > 1e-09 && is_finite(f32(goal.x + goal.y + goal.z)))) {
+    return;
+  }
+  let above = model_rotation(top, program[batch.parents + upper]);
+  let q_upper = multiplied(above, local_rotation(top, upper));
+  let e1 = unit_or(minus(b, a), vec3<real>(0.0, 1.0, 0.0));
+  let e2 = unit_or(minus(c, b), vec3<real>(0.0, 1.0, 0.0));
+  let line = unit_or(minus(c, a), e1);
+  spare = turned(q_upper, spare);
+  spare = unit_or(across(spare, line), perpendicular(line));
+  var bow = across(minus(b, a), line);
+  let bent = length_of(bow) > 0.0001 * l1;
+  var t1 = spare;
+  if (bent) {
+    t1 = unit_or(bow, spare);
+  }
+  bow = t1;
+  var t2 = unit_or(crossed(e1, spare), perpendicular(e1));
+  if (bent) {
+    t2 = unit_or(crossed(e1, e2), crossed(line, bow));
+  }
+  var normal = t2;
+  if (dotted(normal, crossed(line, bow)) > 0.0) {
+    normal = vec3<real>(-normal.x, -normal.y, -normal.z);
+  }
+  var longest = sqrt(max(l1 * l1 + l2 * l2 + 2.0 * l1 * l2 * real(cosine_of(f32(least))), 0.0));
+  let shortest = sqrt(max(l1 * l1 + l2 * l2 + 2.0 * l1 * l2 * real(cosine_of(f32(most))), 0.0));
+  let way = minus(goal, a);
+  var distance_ = length_of(way);
+  let u = unit_or(way, line);
+  if (distance_ > longest && stretch > 1.0 && longest > 0.0) {
+    let grown = 1.0 + weight * (min(distance_ / longest, stretch) - 1.0);
+    for (var k = 0; k < 3; k++) {
+      scratch[room + top + k * batch.row + mid] = f32(real(scratch[room + top + k * batch.row + mid]) * grown);
+      scratch[room + top + k * batch.row + tip] = f32(real(scratch[room + top + k * batch.row + tip]) * grown);
+    }
+    let t3 = l1 * grown;
+    let t4 = l2 * grown;
+    let t5 = longest * grown;
+    l1 = t3;
+    l2 = t4;
+    longest = t5;
+  }
+  distance_ = min(max(distance_, shortest), longest);
+  if (!has_pole) {
+    pole = turned(shortest_turn(line, u, normal), bow);
+  } else {
+    if (!is_finite(f32(pole.x + pole.y + pole.z))) {
+      return;
+    }
+  }
+  let p = unit_or(across(pole, u), perpendicular(u));
+  var cosine = select(real(0.0), (l1 * l1 + distance_ * distance_ - l2 * l2) / (2.0 * l1 * distance_), distance_ > 1e-09);
+  cosine = min(max(cosine, -1.0), 1.0);
+  let sine_ = sqrt(1.0 - cosine * cosine);
+  let elbow = vec3<real>(l1 * (u.x * cosine + p.x * sine_), l1 * (u.y * cosine + p.y * sine_), l1 * (u.z * cosine + p.z * sine_));
+  let hand = vec3<real>(u.x * distance_, u.y * distance_, u.z * distance_);
+  let new_normal = crossed(p, u);
+  let g1 = unit_or(elbow, u);
+  let g2 = unit_or(minus(hand, elbow), u);
+  let first = frame_turn(e1, normal, g1, new_normal);
+  let second = frame_turn(unit_or(turned(first, e2), e2), new_normal, g2, new_normal);
+  let both = multiplied(second, first);
+  let before_mid = multiplied(first, model_rotation(top, program[batch.parents + mid]));
+  let before_tip = multiplied(both, model_rotation(top, program[batch.parents + tip]));
+  let q_mid = model_rotation(top, mid);
+  let q_tip = model_rotation(top, tip);
+  put_rotation(top, upper, multiplied(conjugated(above), multiplied(first, q_upper)), weight);
+  put_rotation(top, mid, multiplied(conjugated(before_mid), multiplied(both, q_mid)), weight);
+  if (keep) {
+    put_rotation(top, tip, multiplied(conjugated(before_tip), q_tip), weight);
+  }
+}
+fn run_reach(n: i32, top: i32, at: i32, time: real, weight: real) {
+  let v = program[batch.ints + at + 3];
+  let f = program[batch.ints + at + 4];
+  let space = program[batch.ints + at + 5];
+  var goal = vec3<real>(real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v])), real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v + 1])), real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v + 2])));
+  let has_pole = real(bitcast<f32>(program[batch.floats + f + 4])) != 0.0;
+  var pole = vec3<real>(0.0, 0.0, 0.0);
+  if (has_pole) {
+    pole = vec3<real>(real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v + 3])), real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v + 4])), real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v + 5])));
+  }
+  if (space >= 0) {
+    goal = model_point(top, space, goal);
+    pole = turned(model_rotation(top, space), pole);
+  }
+  let spare = vec3<real>(real(bitcast<f32>(program[batch.floats + f + 5])), real(bitcast<f32>(program[batch.floats + f + 6])), real(bitcast<f32>(program[batch.floats + f + 7])));
+  solve_limb(top, program[batch.ints + at], program[batch.ints + at + 1], program[batch.ints + at + 2], goal, real(bitcast<f32>(program[batch.floats + f])), real(bitcast<f32>(program[batch.floats + f + 1])), real(bitcast<f32>(program[batch.floats + f + 2])), real(bitcast<f32>(program[batch.floats + f + 3])) != 0.0, spare, has_pole, pole, weight);
+}
+fn ready_states(kept_at: i32, at: i32, size: i32, stamp: real) {
+  if (real(memory[memory_row + kept_at + at]) != stamp) {
+    let gap = stamp - real(memory[memory_row + kept_at + at]);
+    let follows = gap == 1.0 || gap == 1.0 - 1048576.0;
+    for (var k = 0; k < size; k++) {
+      memory[memory_row + kept_at + at + 1 + k] = f32(select(real(0.0), real(memory[memory_row + kept_at + at + 1 + size + k]), follows));
+    }
+    memory[memory_row + kept_at + at] = f32(stamp);
+  }
+}
+fn about(axis: vec3<real>, angle: real) -> vec4<real> {
+  let half = 0.5 * angle;
+  let s = real(sine(f32(half)));
+  return vec4<real>(s * axis.x, s * axis.y, s * axis.z, real(cosine_of(f32(half))));
+}
+fn turned_towards(a: vec3<real>, b: vec3<real>, most: real) -> vec3<real> {
+  let c = crossed(a, b);
+  let angle = real(angle_of(f32(length_of(c)), f32(dotted(a, b))));
+  if (angle <= most) {
+    return b;
+  }
+  return turned(about(unit_or(c, perpendicular(a)), most), a);
+}
+fn run_look(n: i32, top: i32, at: i32, time: real, weight: real) {
+  var here: i32;
+  let count = program[batch.ints + at];
+  let v = program[batch.ints + at + 1];
+  let f = program[batch.ints + at + 2];
+  let memory_ = program[batch.ints + at + 4];
+  var goal = vec3<real>(real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v])), real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v + 1])), real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v + 2])));
+  if (!is_finite(f32(goal.x + goal.y + goal.z))) {
+    return;
+  }
+  goal = model_point(top, program[batch.ints + at + 3], goal);
+  let last = program[batch.ints + at + 5 + count];
+  let axis = vec3<real>(real(bitcast<f32>(program[batch.floats + f])), real(bitcast<f32>(program[batch.floats + f + 1])), real(bitcast<f32>(program[batch.floats + f + 2])));
+  let limit = real(bitcast<f32>(program[batch.floats + f + 3]));
+  let was = turned(model_rotation(top, last), axis);
+  var start = was;
+  var most: real = 7.0;
+  if (memory_ >= 0) {
+    let header = program[batch.ints + at + 5];
+    here = memory_ + 1;
+    if (time >= 1.0) {
+      here = memory_ + 1 + 4;
+      most = 0.0;
+    } else {
+      ready_states(n * batch.memory, memory_, 4, real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + header])));
+      most = real(bitcast<f32>(program[batch.floats + f + 4])) * max(real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + header + 1])), 0.0);
+    }
+    if (real(memory[memory_row + n * batch.memory + here]) != 0.0) {
+      start = unit_or(vec3<real>(real(memory[memory_row + n * batch.memory + here + 1]), real(memory[memory_row + n * batch.memory + here + 2]), real(memory[memory_row + n * batch.memory + here + 3])), was);
+    }
+  }
+  var way = was;
+  for (var k = 0; k < count; k++) {
+    let j = program[batch.ints + at + 6 + k];
+    let share = real(bitcast<f32>(program[batch.floats + f + 5 + k])) * weight;
+    let now = turned(model_rotation(top, last), axis);
+    way = unit_or(minus(goal, model_place(top, last)), now);
+    way = turned_towards(was, way, limit);
+    if (memory_ >= 0) {
+      way = turned_towards(start, way, most);
+    }
+    let normal = unit_or(crossed(now, way), perpendicular(now));
+    let angle = share * real(angle_of(f32(length_of(crossed(now, way))), f32(dotted(now, way))));
+    let above = model_rotation(top, program[batch.parents + j]);
+    let mine = multiplied(above, local_rotation(top, j));
+    let turn = multiplied(about(normal, angle), mine);
+    put_rotation(top, j, multiplied(conjugated(above), turn), 1.0);
+  }
+  if (memory_ >= 0 && time < 1.0) {
+    here = memory_ + 1 + 4;
+    memory[memory_row + n * batch.memory + here] = f32(1.0);
+    memory[memory_row + n * batch.memory + here + 1] = f32(way.x);
+    memory[memory_row + n * batch.memory + here + 2] = f32(way.y);
+    memory[memory_row + n * batch.memory + here + 3] = f32(way.z);
+  }
+}
+fn scale_ratio(top: i32, there: i32, k: i32, axis: i32) -> real {
+  let rest = real(bitcast<f32>(program[batch.floats + there + 28 + axis]));
+  return real(scratch[room + top + (7 + axis) * batch.row + k]) / select(real(1.0), rest, abs(rest) > 1e-12);
+}
+fn mirrored_joint(top: i32, at: i32, j: i32) -> array<real, 10> {
+  let k = program[batch.ints + at + 1 + j];
+  let here = program[batch.ints + at] + 31 * j;
+  let there = program[batch.ints + at] + 31 * program[batch.ints + at + 1 + j];
+  let x = real(scratch[room + top + k]) - real(bitcast<f32>(program[batch.floats + there + 25]));
+  let y = real(scratch[room + top + batch.row + k]) - real(bitcast<f32>(program[batch.floats + there + 26]));
+  let z = real(scratch[room + top + 2 * batch.row + k]) - real(bitcast<f32>(program[batch.floats + there + 27]));
+  let q = local_rotation(top, k);
+  let m = here + 16;
+  let e = at + 1 + batch.joints + 3 * j;
+  return array<real, 10>(real(bitcast<f32>(program[batch.floats + here + 25])) + real(bitcast<f32>(program[batch.floats + m])) * x + real(bitcast<f32>(program[batch.floats + m + 1])) * y + real(bitcast<f32>(program[batch.floats + m + 2])) * z, real(bitcast<f32>(program[batch.floats + here + 26])) + real(bitcast<f32>(program[batch.floats + m + 3])) * x + real(bitcast<f32>(program[batch.floats + m + 4])) * y + real(bitcast<f32>(program[batch.floats + m + 5])) * z, real(bitcast<f32>(program[batch.floats + here + 27])) + real(bitcast<f32>(program[batch.floats + m + 6])) * x + real(bitcast<f32>(program[batch.floats + m + 7])) * y + real(bitcast<f32>(program[batch.floats + m + 8])) * z, real(bitcast<f32>(program[batch.floats + here])) * q.x + real(bitcast<f32>(program[batch.floats + here + 1])) * q.y + real(bitcast<f32>(program[batch.floats + here + 2])) * q.z + real(bitcast<f32>(program[batch.floats + here + 3])) * q.w, real(bitcast<f32>(program[batch.floats + here + 4])) * q.x + real(bitcast<f32>(program[batch.floats + here + 5])) * q.y + real(bitcast<f32>(program[batch.floats + here + 6])) * q.z + real(bitcast<f32>(program[batch.floats + here + 7])) * q.w, real(bitcast<f32>(program[batch.floats + here + 8])) * q.x + real(bitcast<f32>(program[batch.floats + here + 9])) * q.y + real(bitcast<f32>(program[batch.floats + here + 10])) * q.z + real(bitcast<f32>(program[batch.floats + here + 11])) * q.w, real(bitcast<f32>(program[batch.floats + here + 12])) * q.x + real(bitcast<f32>(program[batch.floats + here + 13])) * q.y + real(bitcast<f32>(program[batch.floats + here + 14])) * q.z + real(bitcast<f32>(program[batch.floats + here + 15])) * q.w, real(bitcast<f32>(program[batch.floats + here + 28])) * scale_ratio(top, there, k, program[batch.ints + e]), real(bitcast<f32>(program[batch.floats + here + 29])) * scale_ratio(top, there, k, program[batch.ints + e + 1]), real(bitcast<f32>(program[batch.floats + here + 30])) * scale_ratio(top, there, k, program[batch.ints + e + 2]));
+}
+fn put_joint(top: i32, j: i32, new_: array<real, 10>, weight: real) {
+  var at: i32;
+  let old = local_rotation(top, j);
+  let side = old.x * new_[3] + old.y * new_[4] + old.z * new_[5] + old.w * new_[6];
+  let share = select(-weight, weight, side >= 0.0);
+  let keep = 1.0 - weight;
+  {
+    at = top + 0 * batch.row + j;
+    scratch[room + at] = f32(keep * real(scratch[room + at]) + weight * new_[0]);
+  }
+  {
+    at = top + batch.row + j;
+    scratch[room + at] = f32(keep * real(scratch[room + at]) + weight * new_[1]);
+  }
+  {
+    at = top + 2 * batch.row + j;
+    scratch[room + at] = f32(keep * real(scratch[room + at]) + weight * new_[2]);
+  }
+  {
+    scratch[room + top + 3 * batch.row + j] = f32(keep * old.x + share * new_[3]);
+  }
+  {
+    scratch[room + top + 4 * batch.row + j] = f32(keep * old.y + share * new_[4]);
+  }
+  {
+    scratch[room + top + 5 * batch.row + j] = f32(keep * old.z + share * new_[5]);
+  }
+  {
+    scratch[room + top + 6 * batch.row + j] = f32(keep * old.w + share * new_[6]);
+  }
+  {
+    at = top + 7 * batch.row + j;
+    scratch[room + at] = f32(keep * real(scratch[room + at]) + weight * new_[7]);
+  }
+  {
+    at = top + 8 * batch.row + j;
+    scratch[room + at] = f32(keep * real(scratch[room + at]) + weight * new_[8]);
+  }
+  {
+    at = top + 9 * batch.row + j;
+    scratch[room + at] = f32(keep * real(scratch[room + at]) + weight * new_[9]);
+  }
+}
+fn run_mirror(n: i32, top: i32, at: i32, time: real, weight: real) {
+  var k: i32;
+  for (var j = 0; j < batch.joints; j++) {
+    k = program[batch.ints + at + 1 + j];
+    if (k < j) {
+      continue;
+    }
+    let mine = mirrored_joint(top, at, j);
+    let theirs = mirrored_joint(top, at, k);
+    put_joint(top, j, mine, weight);
+    if (k != j) {
+      put_joint(top, k, theirs, weight);
+    }
+  }
+  let first = at + 1 + 4 * batch.joints;
+  let morphs = top + 10 * batch.row;
+  for (var m = 0; m < batch.morph_lanes; m++) {
+    k = program[batch.ints + first + m];
+    if (k > m) {
+      let a = real(scratch[room + morphs + m]);
+      let b = real(scratch[room + morphs + k]);
+      scratch[room + morphs + m] = f32(a + weight * (b - a));
+      scratch[room + morphs + k] = f32(b + weight * (a - b));
+    }
+  }
+}
+fn run_turn(n: i32, top: i32, at: i32, time: real, weight: real) {
+  let count = program[batch.ints + at];
+  let f = program[batch.ints + at + 2];
+  var angle = real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + program[batch.ints + at + 1]]));
+  if (!is_finite(f32(angle))) {
+    return;
+  }
+  let axis = vec3<real>(real(bitcast<f32>(program[batch.floats + f])), real(bitcast<f32>(program[batch.floats + f + 1])), real(bitcast<f32>(program[batch.floats + f + 2])));
+  angle = weight * min(max(angle, -real(bitcast<f32>(program[batch.floats + f + 3]))), real(bitcast<f32>(program[batch.floats + f + 3])));
+  for (var k = 0; k < count; k++) {
+    let j = program[batch.ints + at + 6 + k];
+    let above = model_rotation(top, program[batch.parents + j]);
+    let mine = multiplied(above, local_rotation(top, j));
+    let turn = multiplied(about(axis, real(bitcast<f32>(program[batch.floats + f + 5 + k])) * angle), mine);
+    put_rotation(top, j, multiplied(conjugated(above), turn), 1.0);
+  }
+}
+fn strode(p: vec3<real>, hip: vec3<real>, factor: real, x_given: real, z_given: real) -> vec3<real> {
+  var x = x_given;
+  var z = z_given;
+  let size = sqrt(x * x + z * z);
+  if (!(size > 1e-09 && is_finite(f32(size + factor)))) {
+    return p;
+  }
+  let t1 = x / size;
+  let t2 = z / size;
+  x = t1;
+  z = t2;
+  let more = ((p.x - hip.x) * x + (p.z - hip.z) * z) * (factor - 1.0);
+  return vec3<real>(p.x + more * x, p.y, p.z + more * z);
+}
+fn vector_at(at: i32) -> vec3<real> {
+  return vec3<real>(real(bitcast<f32>(program[batch.floats + at])), real(bitcast<f32>(program[batch.floats + at + 1])), real(bitcast<f32>(program[batch.floats + at + 2])));
+}
+fn plus(a: vec3<real>, b: vec3<real>) -> vec3<real> {
+  return vec3<real>(a.x + b.x, a.y + b.y, a.z + b.z);
+}
+fn legs_vector_at(array__at: i32, at: i32) -> vec3<real> {
+  return vec3<real>(real(bitcast<f32>(program[batch.first_vector + array__at + at])), real(bitcast<f32>(program[batch.first_vector + array__at + at + 1])), real(bitcast<f32>(program[batch.first_vector + array__at + at + 2])));
+}
+fn legs_legs_vector_at(array__at: i32, at: i32) -> vec3<real> {
+  return vec3<real>(real(memory[memory_row + array__at + at]), real(memory[memory_row + array__at + at + 1]), real(memory[memory_row + array__at + at + 2]));
+}
+fn twist(q: vec4<real>) -> real {
+  var t1 = vec2<real>(-q.y, -q.w);
+  if (q.w >= 0.0) {
+    t1 = vec2<real>(q.y, q.w);
+  }
+  let y = t1.x;
+  let w = t1.y;
+  var t2: real = 0.0;
+  if (y != 0.0 || w != 0.0) {
+    t2 = 2.0 * real(angle_of(f32(y), f32(w)));
+  }
+  return t2;
+}
+fn left_after(dt: real, half_life: real) -> real {
+  var t1: real = 0.0;
+  if (half_life > 0.0) {
+    t1 = real(power_of_e(f32(max(-0.6931471805599453 * dt / half_life, -80.0))));
+  }
+  return t1;
+}
+fn put_vector(array__at: i32, at: i32, v: vec3<real>) {
+  memory[memory_row + array__at + at] = f32(v.x);
+  memory[memory_row + array__at + at + 1] = f32(v.y);
+  memory[memory_row + array__at + at + 2] = f32(v.z);
+}
+fn hold(kept_at: i32, old: i32, new_: i32, f: i32, leg: i32, vectors_at: i32, header: i32, down: real, p: vec3<real>, q: vec4<real>) {
+  let heel = plus(p, turned(q, vector_at(leg + 3)));
+  let ball = plus(p, turned(q, vector_at(leg + 6)));
+  let dt = max(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0);
+  let move_ = legs_vector_at(vectors_at, header + 2);
+  let turn = vec4<real>(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 5])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 6])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 7])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 8])));
+  var x: real = 0.0;
+  var z: real = 0.0;
+  var yaw: real = 0.0;
+  var held: real = 0.0;
+  if (real(memory[memory_row + kept_at + old + 14]) != 0.0) {
+    var t1 = legs_legs_vector_at(kept_at, old);
+    if (ball.y < heel.y) {
+      t1 = legs_legs_vector_at(kept_at, old + 3);
+    }
+    let was = t1;
+    var t2 = heel;
+    if (ball.y < heel.y) {
+      t2 = ball;
+    }
+    let sole = t2;
+    let slid = minus(sole, plus(turned(turn, was), move_));
+    let stray = turned(turn, vec3<real>(real(memory[memory_row + kept_at + old + 6]), 0.0, real(memory[memory_row + kept_at + old + 6 + 1])));
+    x = stray.x;
+    z = stray.z;
+    yaw = real(memory[memory_row + kept_at + old + 8]);
+    held = real(memory[memory_row + kept_at + old + 9]);
+    var touches = down > 0.5;
+    if (down < 0.0) {
+      touches = held > 0.0;
+      if (dt > 0.0) {
+        touches = sole.y < real(bitcast<f32>(program[batch.floats + f + 4])) && length_of(slid) < real(bitcast<f32>(program[batch.floats + f + 3])) * dt;
+      }
+    }
+    if (touches && held == 1.0) {
+      let t3 = x - slid.x;
+      let t4 = z - slid.z;
+      x = t3;
+      z = t4;
+      let before = vec4<real>(real(memory[memory_row + kept_at + old + 15]), real(memory[memory_row + kept_at + old + 15 + 1]), real(memory[memory_row + kept_at + old + 15 + 2]), real(memory[memory_row + kept_at + old + 15 + 3]));
+      yaw = yaw + twist(multiplied(multiplied(turn, before), conjugated(q)));
+      if (sqrt(x * x + z * z) > real(bitcast<f32>(program[batch.floats + f + 1])) || abs(yaw) > real(bitcast<f32>(program[batch.floats + f + 5]))) {
+        held = 2.0;
+        let far = sqrt(x * x + z * z);
+        if (far > real(bitcast<f32>(program[batch.floats + f + 1]))) {
+          let t5 = x * real(bitcast<f32>(program[batch.floats + f + 1])) / far;
+          let t6 = z * real(bitcast<f32>(program[batch.floats + f + 1])) / far;
+          x = t5;
+          z = t6;
+        }
+        yaw = min(max(yaw, -real(bitcast<f32>(program[batch.floats + f + 5]))), real(bitcast<f32>(program[batch.floats + f + 5])));
+      }
+    } else {
+      if (touches && held == 0.0) {
+        held = 1.0;
+      } else {
+        let left = left_after(dt, real(bitcast<f32>(program[batch.floats + f + 2])));
+        let t7 = x * left;
+        let t8 = z * left;
+        let t9 = yaw * left;
+        x = t7;
+        z = t8;
+        yaw = t9;
+        held = select(real(0.0), real(2.0), touches);
+      }
+    }
+  } else {
+    if (down > 0.5) {
+      held = 1.0;
+    }
+  }
+  put_vector(kept_at, new_, heel);
+  put_vector(kept_at, new_ + 3, ball);
+  memory[memory_row + kept_at + new_ + 6] = f32(x);
+  memory[memory_row + kept_at + new_ + 6 + 1] = f32(z);
+  memory[memory_row + kept_at + new_ + 8] = f32(yaw);
+  memory[memory_row + kept_at + new_ + 9] = f32(held);
+  memory[memory_row + kept_at + new_ + 15] = f32(q.x);
+  memory[memory_row + kept_at + new_ + 15 + 1] = f32(q.y);
+  memory[memory_row + kept_at + new_ + 15 + 2] = f32(q.z);
+  memory[memory_row + kept_at + new_ + 15 + 3] = f32(q.w);
+}
+fn settle(kept_at: i32, old: i32, new_: i32, f: i32, vectors_at: i32, header: i32, v: i32) {
+  var height = real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 1]));
+  var normal = legs_vector_at(vectors_at, v + 2);
+  if (!is_finite(f32(height + normal.x + normal.y + normal.z))) {
+    height = 0.0;
+    normal = vec3<real>(0.0, 1.0, 0.0);
+  }
+  height = min(max(height, -real(bitcast<f32>(program[batch.floats + f + 6]))), real(bitcast<f32>(program[batch.floats + f + 6])));
+  normal = turned_towards(vec3<real>(0.0, 1.0, 0.0), unit_or(normal, vec3<real>(0.0, 1.0, 0.0)), real(bitcast<f32>(program[batch.floats + f + 8])));
+  if (real(memory[memory_row + kept_at + old + 14]) != 0.0 && real(bitcast<f32>(program[batch.floats + f + 7])) > 0.0) {
+    let left = left_after(max(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0), real(bitcast<f32>(program[batch.floats + f + 7])));
+    let turn = vec4<real>(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 5])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 6])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 7])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 8])));
+    let was = turned(turn, legs_legs_vector_at(kept_at, old + 11));
+    let before = min(max(real(memory[memory_row + kept_at + old + 10]) + real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 3])), -real(bitcast<f32>(program[batch.floats + f + 6]))), real(bitcast<f32>(program[batch.floats + f + 6])));
+    height = height + left * (before - height);
+    normal = unit_or(vec3<real>(normal.x + left * (was.x - normal.x), normal.y + left * (was.y - normal.y), normal.z + left * (was.z - normal.z)), vec3<real>(0.0, 1.0, 0.0));
+  }
+  memory[memory_row + kept_at + new_ + 10] = f32(height);
+  put_vector(kept_at, new_ + 11, normal);
+}
+fn legs_legs_legs_vector_at(at: i32) -> vec3<real> {
+  return vec3<real>(real(scratch[room + batch.matrices + at]), real(scratch[room + batch.matrices + at + 1]), real(scratch[room + batch.matrices + at + 2]));
+}
+fn move_joint(top: i32, j: i32, v: vec3<real>) {
+  let p = program[batch.parents + j];
+  let o = model_point(top, p, vec3<real>(0.0, 0.0, 0.0));
+  let x = minus(model_point(top, p, vec3<real>(1.0, 0.0, 0.0)), o);
+  let y = minus(model_point(top, p, vec3<real>(0.0, 1.0, 0.0)), o);
+  let z = minus(model_point(top, p, vec3<real>(0.0, 0.0, 1.0)), o);
+  let size = dotted(x, crossed(y, z));
+  if (abs(size) < 1e-12) {
+    return;
+  }
+  scratch[room + top + j] = f32(real(scratch[room + top + j]) + dotted(v, crossed(y, z)) / size);
+  scratch[room + top + batch.row + j] = f32(real(scratch[room + top + batch.row + j]) + dotted(v, crossed(z, x)) / size);
+  scratch[room + top + 2 * batch.row + j] = f32(real(scratch[room + top + 2 * batch.row + j]) + dotted(v, crossed(x, y)) / size);
+}
+fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
+  var upper: i32;
+  var mid: i32;
+  var tip: i32;
+  var hip: vec3<real>;
+  var q: vec4<real>;
+  var reach: real;
+  var goal: vec3<real>;
+  var turn: vec4<real>;
+  let count = program[batch.ints + at];
+  let v = program[batch.ints + at + 2];
+  let f = program[batch.ints + at + 3];
+  let memory_ = program[batch.ints + at + 4];
+  let header = program[batch.ints + at + 5];
+  let what = program[batch.ints + at + 6];
+  let size = 19 * count;
+  if (memory_ >= 0 && time < 1.0) {
+    ready_states(n * batch.memory, memory_, size, real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + header])));
+  }
+  var lowest: real = 1000000000.0;
+  for (var k = 0; k < count; k++) {
+    upper = program[batch.ints + at + 7 + 3 * k];
+    mid = program[batch.ints + at + 8 + 3 * k];
+    tip = program[batch.ints + at + 9 + 3 * k];
+    let leg = f + 10 + 9 * k;
+    let here = v + 3 + 5 * k;
+    let g = 12 * k;
+    hip = model_place(top, upper);
+    let knee = model_place(top, mid);
+    let p = model_place(top, tip);
+    q = model_rotation(top, tip);
+    reach = max(length_of(minus(p, hip)), 0.999 * (length_of(minus(knee, hip)) + length_of(minus(p, knee))));
+    goal = p;
+    turn = vec4<real>(0.0, 0.0, 0.0, 1.0);
+    var height: real = 0.0;
+    if (floor_rest(what, 2) == 1) {
+      goal = strode(p, hip, real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v])), real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v + 1])), real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v + 2])));
+    }
+    if (memory_ >= 0) {
+      let old = memory_ + 1 + 19 * k;
+      let new_ = memory_ + 1 + size + 19 * k;
+      if (floor_rest(what, 4) >= 2) {
+        if (time < 1.0) {
+          hold(n * batch.memory, old, new_, f, leg, n * batch.vectors, header, real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + here])), goal, q);
+        }
+        goal = vec3<real>(goal.x + real(memory[memory_row + n * batch.memory + new_ + 6]), goal.y, goal.z + real(memory[memory_row + n * batch.memory + new_ + 6 + 1]));
+        turn = about(vec3<real>(0.0, 1.0, 0.0), real(memory[memory_row + n * batch.memory + new_ + 8]));
+      }
+      if (what >= 4) {
+        if (time < 1.0) {
+          settle(n * batch.memory, old, new_, f, n * batch.vectors, header, here);
+        }
+        let tilt = shortest_turn(vec3<real>(0.0, 1.0, 0.0), legs_legs_vector_at(n * batch.memory, new_ + 11), vec3<real>(0.0, 1.0, 0.0));
+        height = real(memory[memory_row + n * batch.memory + new_ + 10]);
+        goal = plus(vec3<real>(goal.x, height, goal.z), turned(tilt, vec3<real>(0.0, goal.y, 0.0)));
+        turn = multiplied(tilt, turn);
+      }
+      if (time < 1.0) {
+        memory[memory_row + n * batch.memory + new_ + 14] = f32(1.0);
+      }
+    }
+    lowest = min(lowest, height);
+    {
+      scratch[room + batch.matrices + g] = f32(p.x + weight * (goal.x - p.x));
+    }
+    {
+      scratch[room + batch.matrices + g + 1] = f32(p.y + weight * (goal.y - p.y));
+    }
+    {
+      scratch[room + batch.matrices + g + 2] = f32(p.z + weight * (goal.z - p.z));
+    }
+    scratch[room + batch.matrices + g + 3] = f32(turn.x);
+    scratch[room + batch.matrices + g + 4] = f32(turn.y);
+    scratch[room + batch.matrices + g + 5] = f32(turn.z);
+    scratch[room + batch.matrices + g + 6] = f32(turn.w);
+    scratch[room + batch.matrices + g + 7] = f32(reach);
+  }
+  let pelvis = program[batch.ints + at + 1];
+  if (pelvis >= 0) {
+    var rise = weight * max(lowest, 0.0);
+    var drop: real = 0.0;
+    for (var k = 0; k < count; k++) {
+      hip = model_place(top, program[batch.ints + at + 7 + 3 * k]);
+      goal = legs_legs_legs_vector_at(12 * k);
+      reach = real(scratch[room + batch.matrices + 12 * k + 7]);
+      let x = goal.x - hip.x;
+      let z = goal.z - hip.z;
+      drop = max(drop, hip.y + rise - goal.y - sqrt(max(reach * reach - x * x - z * z, 0.0)));
+    }
+    rise = rise - min(drop, weight * real(bitcast<f32>(program[batch.floats + f + 9])));
+    if (abs(rise) > 1e-06) {
+      move_joint(top, pelvis, vec3<real>(0.0, rise, 0.0));
+    }
+  }
+  for (var k = 0; k < count; k++) {
+    upper = program[batch.ints + at + 7 + 3 * k];
+    mid = program[batch.ints + at + 8 + 3 * k];
+    tip = program[batch.ints + at + 9 + 3 * k];
+    q = model_rotation(top, tip);
+    goal = legs_legs_legs_vector_at(12 * k);
+    if (length_of(minus(goal, model_place(top, tip))) > 1e-06) {
+      let spare = vector_at(f + 10 + 9 * k);
+      solve_limb(top, upper, mid, tip, goal, 0.0, 3.141592653589793, real(bitcast<f32>(program[batch.floats + f])), true, spare, false, vec3<real>(0.0, 1.0, 0.0), 1.0);
+    }
+    turn = vec4<real>(real(scratch[room + batch.matrices + 12 * k + 3]), real(scratch[room + batch.matrices + 12 * k + 4]), real(scratch[room + batch.matrices + 12 * k + 5]), real(scratch[room + batch.matrices + 12 * k + 6]));
+    if (turn.x != 0.0 || turn.y != 0.0 || turn.z != 0.0) {
+      let above = model_rotation(top, program[batch.parents + tip]);
+      put_rotation(top, tip, multiplied(conjugated(above), multiplied(turn, q)), weight);
+    }
+  }
+}
+fn run_add_model(n: i32, top: i32, at: i32, time: real, weight: real) {
+  var s: i32;
+  var k: real;
+  let other = top + row_size();
+  let first = program[batch.ints + at + 1];
+  let mask = program[batch.ints + at] * (batch.row + batch.morph_lanes);
+  for (var j = 0; j < batch.joints; j++) {
+    let p = program[batch.parents + j];
+    let f = first + 10 * j;
+    var base = local_rotation(top, j);
+    var over = local_rotation(other, j);
+    var parent = vec4<real>(0.0, 0.0, 0.0, 1.0);
+    var out = base;
+    if (p >= 0) {
+      s = 16 * p;
+      parent = vec4<real>(real(scratch[room + batch.matrices + s + 8]), real(scratch[room + batch.matrices + s + 9]), real(scratch[room + batch.matrices + s + 10]), real(scratch[room + batch.matrices + s + 11]));
+      out = multiplied(parent, base);
+      base = multiplied(vec4<real>(real(scratch[room + batch.matrices + s]), real(scratch[room + batch.matrices + s + 1]), real(scratch[room + batch.matrices + s + 2]), real(scratch[room + batch.matrices + s + 3])), base);
+      over = multiplied(vec4<real>(real(scratch[room + batch.matrices + s + 4]), real(scratch[room + batch.matrices + s + 5]), real(scratch[room + batch.matrices + s + 6]), real(scratch[room + batch.matrices + s + 7])), over);
+    }
+    k = weight * real(bitcast<f32>(program[batch.masks + mask + j]));
+    if (k != 0.0) {
+      let turn = multiplied(over, conjugated(vec4<real>(real(bitcast<f32>(program[batch.floats + f])), real(bitcast<f32>(program[batch.floats + f + 1])), real(bitcast<f32>(program[batch.floats + f + 2])), real(bitcast<f32>(program[batch.floats + f + 3])))));
+      let side = select(-k, k, turn.w >= 0.0);
+      let x = side * turn.x;
+      let y = side * turn.y;
+      let z = side * turn.z;
+      let w = side * turn.w + 1.0 - k;
+      let size = sqrt(x * x + y * y + z * z + w * w);
+      if (size > 0.0) {
+        out = multiplied(vec4<real>(x / size, y / size, z / size, w / size), base);
+      }
+      let q = multiplied(conjugated(parent), out);
+      {
+        scratch[room + top + 3 * batch.row + j] = f32(q.x);
+      }
+      {
+        scratch[room + top + 4 * batch.row + j] = f32(q.y);
+      }
+      {
+        scratch[room + top + 5 * batch.row + j] = f32(q.z);
+      }
+      {
+        scratch[room + top + 6 * batch.row + j] = f32(q.w);
+      }
+      for (var c = 0; c < 3; c++) {
+        scratch[room + top + c * batch.row + j] = f32(real(scratch[room + top + c * batch.row + j]) + k * (real(scratch[room + other + c * batch.row + j]) - real(bitcast<f32>(program[batch.floats + f + 4 + c]))));
+        let there = real(bitcast<f32>(program[batch.floats + f + 7 + c]));
+        let ratio = real(scratch[room + other + (7 + c) * batch.row + j]) / select(real(1.0), there, abs(there) > 1e-12);
+        scratch[room + top + (7 + c) * batch.row + j] = f32(real(scratch[room + top + (7 + c) * batch.row + j]) * (1.0 + k * (ratio - 1.0)));
+      }
+    }
+    s = 16 * j;
+    scratch[room + batch.matrices + s] = f32(base.x);
+    scratch[room + batch.matrices + s + 1] = f32(base.y);
+    scratch[room + batch.matrices + s + 2] = f32(base.z);
+    scratch[room + batch.matrices + s + 3] = f32(base.w);
+    scratch[room + batch.matrices + s + 4] = f32(over.x);
+    scratch[room + batch.matrices + s + 5] = f32(over.y);
+    scratch[room + batch.matrices + s + 6] = f32(over.z);
+    scratch[room + batch.matrices + s + 7] = f32(over.w);
+    scratch[room + batch.matrices + s + 8] = f32(out.x);
+    scratch[room + batch.matrices + s + 9] = f32(out.y);
+    scratch[room + batch.matrices + s + 10] = f32(out.z);
+    scratch[room + batch.matrices + s + 11] = f32(out.w);
+  }
+  for (var m = 0; m < batch.morph_lanes; m++) {
+    k = weight * real(bitcast<f32>(program[batch.masks + mask + batch.row + m]));
+    scratch[room + top + 10 * batch.row + m] = f32(real(scratch[room + top + 10 * batch.row + m]) + k * (real(scratch[room + other + 10 * batch.row + m]) - real(bitcast<f32>(program[batch.floats + first + 10 * batch.joints + m]))));
+  }
+}
+fn interpret(n: i32, first: i32, last: i32, poses_given: i32) -> i32 {
+  var poses = poses_given;
+  let size = row_size();
+  if (first < 0 || last < first || last > batch.operations) {
+    return max(last, 0);
+  }
+  for (var o = first; o < last; o++) {
+    let code = program[batch.first_operation + 4 * o + 0];
+    let argument = program[batch.first_operation + 4 * o + 1];
+    if (code < 0 || code >= 20) {
+      return o;
+    }
+    let limit = program[batch.rules + 4 * code];
+    let pops = program[batch.rules + 4 * code + 1];
+    let more = program[batch.rules + 4 * code + 2];
+    if (argument < 0 || argument >= limit || poses < pops || poses + more > batch.depth) {
+      return o;
+    }
+    let named = program[batch.rules + 4 * code + 3];
+    if (named != 0 && !sound(n, named, argument)) {
+      return o;
+    }
+    poses = poses + more;
+    let t1 = (poses - 1) * size;
+    let t2 = real(bitcast<f32>(program[batch.first_operation + 4 * o + 2]));
+    let t3 = real(bitcast<f32>(program[batch.first_operation + 4 * o + 3]));
+    switch code {
+      case 13: { run_reach(n, t1, argument, t2, t3); }
+      case 14: { run_look(n, t1, argument, t2, t3); }
+      case 15: { run_mirror(n, t1, argument, t2, t3); }
+      case 16: { run_turn(n, t1, argument, t2, t3); }
+      case 17: { run_legs(n, t1, argument, t2, t3); }
+      case 18: { run_add_model(n, t1, argument, t2, t3); }
+      default: {}
+    }
+  }
+  return select(last, -1, poses == 1 || wanted == 0);
+}
+fn run(record: i32) -> i32 {
+  let n = program[record];
+  let first = program[record + 1];
+  let poses = program[record + 3];
+  room = n * batch.room;
+  memory_row = (program[record + 4] - n) * batch.memory;
+  wanted = select(0, batch.wanted, program[record + 5] != 0);
+  // A program that broke a rule before is not run any further.
+  if (poses > 0 && status[batch.status_row + n] != 0) { return -1; }
+  let wrong = interpret(n, first, program[record + 2], poses);
+  if (lane == 0 && (poses == 0 || wrong >= 0)) {
+    status[batch.status_row + n] = select(0, batch.base + wrong + 1, wrong >= 0);
+  }
+  return select(n, -1, wrong >= 0);
+}
+@compute @workgroup_size(LANES)
+fn main(@builtin(global_invocation_id) index: vec3<u32>) {
+  if (i32(index.x) < batch.records) { _ = run(batch.first_record + 6 * i32(index.x)); }
+}
