@@ -1,4 +1,5 @@
-"""Makes the generated pages: docs/benchmarks.md, the table in the README, and the pictures, from one run on this machine.
+"""Makes the generated pages: docs/benchmarks.md, docs/api.md, the table in the README, and the pictures, from one run on
+this machine.
 
 make docs
 """
@@ -18,7 +19,10 @@ GROUPS = {
     "io": ("Loading files", {}),
     "graph": ("Animation graphs", {}),
     "studio": ("The studio", {}),
+    "gpu": ("On a GPU in software", {}),
 }
+MEASURED = {"gpu-h200.json": ("On a GPU", "gpu")}
+"""What was measured on other machines with `marrow bench GROUP --json`, kept in docs/measured."""
 MARK = "<!-- benchmarks -->"
 
 
@@ -44,6 +48,10 @@ def main() -> None:
         body = report.as_markdown(measured[group]["contests"], measured[group]["measurements"])
         said = "".join(f"{name}={value} " for name, value in environment.items())
         pages += [f"## {title}", "", f"`{said}marrow bench {group.split()[0]}`", "", body, ""]
+    for name, (title, group) in MEASURED.items():
+        kept = json.loads((ROOT / "docs" / "measured" / name).read_text())
+        body = report.as_markdown(kept["contests"], kept["measurements"], kept["machine"])
+        pages += [f"## {title}", "", f"`marrow bench {group}`", "", body, ""]
     (ROOT / "docs" / "benchmarks.md").write_text("\n".join(pages))
 
     rows = ["| | marrow | against | their time |", "| --- | --: | --- | --: |"]
@@ -55,6 +63,7 @@ def main() -> None:
                     f"| {contest['title']}, per {contest['unit']} | {report.in_words(first['best'])} | {other['name']} "
                     f"| {other['times_marrow']:.2f}x |"
                 )
+    subprocess.run([sys.executable, str(ROOT / "docs" / "api.py")], check=True)
     if "--no-pictures" not in sys.argv:
         subprocess.run([sys.executable, str(ROOT / "docs" / "pictures.py")], check=True)
     readme = ROOT / "README.md"

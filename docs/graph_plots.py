@@ -1,4 +1,4 @@
-"""Makes the plots of docs/graph.md: a blend space, a transition, and the mannequin's graph.
+"""Makes the plots of docs/graph.md: a blend space, a transition, feet on a slope, and the mannequin's graph.
 
 python docs/graph_plots.py
 """
@@ -10,7 +10,17 @@ from pathlib import Path
 import numpy as np
 
 import marrow as mw
-from marrow.graph import BlendSpace2D, Graph, Parameter, State, StateMachine, Transition
+from marrow.graph import (
+    BlendSpace2D,
+    FootLock,
+    FootPlacement,
+    Graph,
+    Parameter,
+    RootMotion,
+    State,
+    StateMachine,
+    Transition,
+)
 from marrow.graph.show import to_svg
 from marrow.graph.triangulation import triangulate
 
@@ -123,8 +133,46 @@ def transition() -> str:
     return frame(600, 490, body)
 
 
+def feet() -> str:
+    """A walk up a slope from the side, every quarter of a second: legs as animated, and with feet locked and placed."""
+    hero = mw.samples.mannequin()
+    bones, slope = hero.skeleton, 0.32
+    names = ("pelvis", "thigh", "calf", "foot", "ball")
+    chains = [[bones.index(n if n == "pelvis" else f"{n}_{side}") for n in names] for side in "lr"]
+
+    def ground(places: np.ndarray) -> np.ndarray:
+        return slope * places[:, 1]
+
+    def at(panel: int, z: float, y: float) -> str:
+        return f"{30 + 350 * panel + 140 * z:.1f},{265 - 140 * y:.1f}"
+
+    body = []
+    nodes = {"as animated": "walk", "locked and placed": FootPlacement(FootLock("walk"))}
+    for panel, (name, node) in enumerate(nodes.items()):
+        animator = mw.Animator(hero, Graph(RootMotion(node)))
+        animator.ground = ground
+        for tick in range(1, 97):
+            animator.update(1 / 60)
+            z = animator.place.translation[2]
+            animator.set_place([0.0, slope * z, z])
+            if tick % 24:
+                continue
+            m, world = animator.model_matrices, animator.place.matrices
+            for chain, colour in zip(chains, COLOURS):
+                places = m[chain, :, 3] @ world[:, :3].T + world[:, 3]
+                points = " ".join(at(panel, p[2], p[1]) for p in places)
+                body.append(
+                    f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2" stroke-linejoin="round"/>'
+                )
+        line = f"{at(panel, -0.1, -0.1 * slope)} {at(panel, 2.2, 2.2 * slope)}"
+        body.append(f'<polyline points="{line}" fill="none" stroke="#444" stroke-width="1.5"/>')
+        body.append(f'<text x="{30 + 350 * panel}" y="20">{name}</text>')
+    return frame(710, 290, body)
+
+
 if __name__ == "__main__":
     OUT.mkdir(exist_ok=True)
     (OUT / "blend_space.svg").write_text(blend_space())
     (OUT / "transition.svg").write_text(transition())
+    (OUT / "feet.svg").write_text(feet())
     (OUT / "mannequin.svg").write_text(to_svg(mw.samples.mannequin_graph()))

@@ -1,4 +1,5 @@
-"""Makes the contact sheets of docs/motion.md: motion of one rig above the same moments on another.
+"""Makes the contact sheets of docs/motion.md, and docs/motion_pairs.md with its sheets: motion of one rig above the same
+moments on another, for every pair that the tests hold to its figures.
 
     python docs/motion_pictures.py
 
@@ -9,6 +10,8 @@ triangle from far to near: slow, and good enough to judge a motion without a GPU
 from __future__ import annotations
 
 import os
+import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +19,12 @@ from PIL import Image, ImageDraw
 
 import marrow as mw
 from marrow.motion import Retargeter, find_rig
+from marrow.motion.posture import rest_posture
 
 DOCS = Path(__file__).resolve().parent
+sys.path.insert(0, str(DOCS.parent / "tests" / "motion"))
+from pairs import CORPUS as FILES, MOTION as MOTIONS, PAIRS  # noqa: E402, I001
+
 CORPUS = Path(os.environ.get("MARROW_CORPUS", DOCS.parents[1] / "shared" / "corpus"))
 MOTION = CORPUS.parent / "motion"
 LIGHT = np.array([-0.4, 0.6, 0.7]) / np.linalg.norm([-0.4, 0.6, 0.7])
@@ -84,6 +91,11 @@ def strip(character, clip, times, metres=1.0):
         body = mw.skin(character, character.skeleton.rest).positions
     extent = np.ptp(body.astype(float), axis=0) * metres
     tall = float(max(extent[1], 0.8 * extent[2]))
+    # Every figure is seen from the same side, whichever way it rests.
+    yaw = -0.75
+    if rig.complete:
+        forward = rest_posture(character.skeleton, rig.chains).frame[:, 2]
+        yaw -= float(np.round(np.arctan2(forward[0], forward[2]) / (np.pi / 2)) * np.pi / 2)
     row = []
     for t in times:
         pose = clip.sample(float(t))
@@ -92,8 +104,9 @@ def strip(character, clip, times, metres=1.0):
             draw(
                 character,
                 pose,
-                center=np.array([at[0], 0.5 * tall, at[2]]),
+                center=np.array([at[0], max(0.5 * tall, at[1] - 0.1 * tall), at[2]]),
                 height=1.25 * tall,
+                yaw=yaw,
                 metres=metres,
             )
         )
@@ -118,6 +131,60 @@ def sheet(rows, path):
     print(f"{path.relative_to(DOCS.parent)}: {page.width} x {page.height}, {path.stat().st_size // 1000} kB")
 
 
+@cache
+def loaded(name):
+    if name == "mannequin":
+        return mw.samples.mannequin()
+    return mw.load(CORPUS / FILES[name] if name in FILES else MOTION / MOTIONS[name])
+
+
+def write_pairs(out, a_sheet=8, count=8):
+    """Sheets of all pairs, and the page that shows them with their figures."""
+    global SIZE
+    whole, SIZE = SIZE, (84, 112)
+    rows, lines, sheets = [], [], []
+    for source, clip, target in PAIRS:
+        a, b = loaded(source), loaded(target)
+        motion = a.clips[clip]
+        tool = Retargeter(a, b, clip=motion)
+        made = tool.retarget(motion)
+        q = tool.quality(motion, made)
+        unit = 0.85 / tool.leg_t * 1000
+        lines.append(
+            f"| {len(lines) + 1} | {source}: {motion.name} | {target} | {len(tool.map)} | {q.source.skate:.1%} | "
+            f"{q.result.skate:.1%} | {q.source.drift * unit:.1f} | {q.result.drift * unit:.1f} | "
+            f"{q.source.sink * unit:.1f} | {q.result.sink * unit:.1f} | {q.stretch - 1:.1%} |"
+        )
+        times = np.linspace(0.1 * motion.duration, motion.duration, count, endpoint=False)
+        rows += [strip(a, motion, times, tool.source_metres), strip(b, made, times)]
+        if len(rows) == 2 * a_sheet or len(lines) == len(PAIRS):
+            first = len(lines) - len(rows) // 2 + 1
+            name = f"pairs_{len(sheets) + 1}.png"
+            sheet(rows, out / name)
+            sheets.append(
+                f"![Pairs {first} to {len(lines)}](motion/{name})\n\n*Pairs {first} to {len(lines)}.*"
+            )
+            rows = []
+    SIZE = whole
+    page = PAGE.replace("TABLE", "\n".join(lines)).replace("SHEETS", "\n\n".join(sheets))
+    (DOCS / "motion_pairs.md").write_text(page, encoding="utf-8")
+
+
+PAGE = """# Motion on other rigs, pair by pair
+
+Made by `docs/motion_pictures.py` from the pairs that `tests/motion/test_pairs.py` holds to these figures; what they mean is
+said in [motion.md](motion.md#how-good-it-is). Drift and sink are in millimetres, for a leg as long as a person's.
+
+| | motion | on | parts | skate: source | result | drift: source | result | sink: source | result | legs longer |
+| --: | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: |
+TABLE
+
+In each pair of rows the motion is above, the same moments on the other character below. Nothing was configured.
+
+SHEETS
+"""
+
+
 def main():
     hero = mw.samples.mannequin()
     zombie, avatar = mw.load(MOTION / "m2m_human_zombie.glb"), mw.load(MOTION / "voxel_avatar.vrm")
@@ -137,6 +204,7 @@ def main():
     strafe = hero.clips["strafe_left"]
     times = np.linspace(0, strafe.duration, 8, endpoint=False)
     sheet([strip(hero, strafe, times), strip(hero, strafe.mirrored(), times)], out / "mirrored.png")
+    write_pairs(out)
 
 
 if __name__ == "__main__":

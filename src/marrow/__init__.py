@@ -42,7 +42,7 @@ from marrow.model import (
 from marrow.report import Report, ReportLine
 
 if TYPE_CHECKING:
-    from marrow import graph, lod, motion, samples
+    from marrow import gpu, graph, lod, motion, samples
     from marrow.animation.additive import additive
     from marrow.animation.resampling import ResamplingError, SampledClip
     from marrow.graph import Animator, Events, Graph, RootMotionDelta, Snapshot, load_graph, save_graph
@@ -68,6 +68,7 @@ _LATE = {
     "additive": "marrow.animation.additive",
     "blend": "marrow.motion",
     "bounds": "marrow.skinning",
+    "gpu": "marrow.gpu",
     "graph": "marrow.graph",
     "load": "marrow.io",
     "load_graph": "marrow.graph",
@@ -124,6 +125,7 @@ __all__ = [
     "blend",
     "bounds",
     "errors",
+    "gpu",
     "graph",
     "limit_influences",
     "load",

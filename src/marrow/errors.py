@@ -18,6 +18,7 @@ __all__ = [
     "MarrowError",
     "MissingExtraError",
     "NoAdapterError",
+    "NotEnoughMemoryError",
     "OutOfRangeError",
     "ResourceLimitError",
     "UnknownNameError",
@@ -82,6 +83,10 @@ class FormatError(MarrowError):
 
 class ResourceLimitError(FormatError):
     """A file asks for more time, memory or nodes than a real character needs, and was refused."""
+
+
+class NotEnoughMemoryError(MarrowError, MemoryError):
+    """A result does not fit into the memory there is; the message says how large it would be."""
 
 
 class MissingExtraError(MarrowError, ImportError):

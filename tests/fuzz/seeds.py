@@ -24,3 +24,14 @@ def _helper(path: str) -> ModuleType:
 
 flag = _helper("io/fbx/handmade.py").flag
 everything = _helper("io/io_worlds.py").everything
+_helper("io/gltf/maker.py")
+_vrm, _extensions = _helper("io/gltf/test_vrm.py"), _helper("io/gltf/test_gltf_extensions.py")
+
+
+def avatars() -> list[bytes]:
+    """VRM 1.0, VRM 0.x and VRMA; variants, and an animation of what pointers point at."""
+    moved = _extensions.sampled(
+        "/materials/0/pbrMetallicRoughness/baseColorFactor", [0, 1], [[1, 0, 0, 1], [0, 1, 0, 1]]
+    )
+    moved.add("materials", {})
+    return [_vrm.one().glb(), _vrm.zero().glb(), _vrm.vrma(), _extensions.variants().glb(), moved.glb()]

@@ -13,17 +13,19 @@ import os
 import random
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from mutator import mutate, mutate_json, mutate_numbers
-from seeds import everything, flag
+from seeds import avatars, everything, flag
 
 import marrow as mw
 from marrow.errors import MarrowError
 from marrow.io.container import checksum
+from surroundings import needed
 
 SECONDS = float(os.environ.get("MARROW_FUZZ_SECONDS", "0"))
 FIRST = int(os.environ.get("MARROW_FUZZ_SEED", "0"))
@@ -62,6 +64,16 @@ def written(folder: Path, suffix: str) -> bytes:
     return path.read_bytes()
 
 
+def packed(folder: Path, method: str) -> bytes:
+    """The same, made small."""
+    needed("DracoPy" if method == "draco" else "meshoptimizer")
+    path = folder / f"{method}.glb"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mw.save(everything(), path, compress=method)
+    return path.read_bytes()
+
+
 def embedded_gltf(folder: Path) -> bytes:
     """A `.gltf` whose buffer is inside, so that a mutant needs no neighbour."""
     import base64
@@ -87,6 +99,10 @@ def whole_files(format_name: str, folder: Path) -> list[tuple[str, bytes]]:
         return found
     if format_name == "bvh":
         return [(".bvh", BVH)]
+    if format_name == "vrm":
+        return [(".glb", data) for data in avatars()]
+    if format_name == "packed":
+        return [(".glb", packed(folder, method)) for method in ("meshopt", "quantized", "draco")]
     if format_name == "gltf":
         return [(".gltf", embedded_gltf(folder))]
     if format_name == "glb":
@@ -173,6 +189,11 @@ def try_one(path: Path) -> str:
                 return "a triangle points outside its mesh"
         if character.meshes:
             mw.skin(character, character.skeleton.rest)
+        if character.vrm or character.skeleton.humanoid:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                mw.save(character, path.with_name("again.glb"))
+            mw.load(path.with_name("again.glb"), cache=False)
     except MarrowError:
         pass
     except Exception as error:
@@ -185,7 +206,7 @@ def try_one(path: Path) -> str:
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("format_name", ["marrow", "gltf", "glb", "fbx", "bvh"])
+@pytest.mark.parametrize("format_name", ["marrow", "gltf", "glb", "vrm", "packed", "fbx", "bvh"])
 def test_damaged_files_give_a_character_or_an_error(format_name: str, tmp_path: Path) -> None:
     whole = whole_files(format_name, tmp_path)
     end = time.monotonic() + SECONDS

@@ -11,7 +11,7 @@ from marrow import gpu
 from marrow.errors import ValidationError
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lod"))
-import level_worlds  # noqa: E402
+import level_worlds
 
 
 def crowds(who, graph, count=12):

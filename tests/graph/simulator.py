@@ -200,6 +200,7 @@ class MachineRun:
             self.since += slept
             self.held_until += slept
             self.rest_until += slept
+            self.heard = self.world.moment
 
     def restart(self, now):
         self.paused, self.begun = None, True

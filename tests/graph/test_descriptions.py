@@ -167,7 +167,7 @@ def test_bad_files_are_errors_that_name_the_place(tmp_path, text, message):
         (Switch("x", ()), "root.inputs"),
         (Speed(RootMotion("zero"), 1.0), "root.source: RootMotion belongs at the root"),
         (RootMotion("zero", joint="roof"), "joint"),
-        (Slot("s", Slot("s", "zero")), "no other slot has"),
+        (Slot("s", Slot("s", "zero")), "another node is called 's'"),
         (TwoBoneIK("zero", "hips", "v"), "fewer than two joints"),
         (TwoBoneIK("zero", "hand", "x"), "expected a vector"),
         (TwoBoneIK("zero", "hand", "v", bend=(90.0, 10.0)), "root.bend"),

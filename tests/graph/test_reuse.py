@@ -53,8 +53,8 @@ def test_machines_go_by_their_name():
     assert m.events.all.sources[-1] == "moves"
     with pytest.raises(MarrowError, match="moves"):
         m.state("moved")
-    twice = Blend((ClipNode("up", name="a"), ClipNode("up", name="a")), (0.5,))
-    with pytest.raises(MarrowError, match="names are unique"):
+    twice = Blend((ClipNode("up", name="a"), ClipNode("walk", name="a")), (0.5,))
+    with pytest.raises(MarrowError, match="two that differ have names of their own"):
         mw.Animator(STICK, Graph(twice))
 
 

@@ -17,7 +17,8 @@ def lifted(clip, times, values):
 
 
 STICK = character(
-    lifted(gait("walk", 1.0, 0.13, 0.57, 1.0), [0, 0.31, 0.8], [0, 0.9, 0.2]), gait("run", 0.61, 0.11, 0.43, 2.0), gait("limp", 1.47, 0.31, 1.29, 0.7),
+    lifted(gait("walk", 1.0, 0.13, 0.57, 1.0), [0, 0.31, 0.8], [0, 0.9, 0.2]),
+    gait("run", 0.61, 0.11, 0.43, 2.0), gait("limp", 1.47, 0.31, 1.29, 0.7),
     lifted(ramp("up", 0, 1, 0.83, ((0.291, "a"), (0.77, "b"))), [0.1, 0.9], [0.3, 1.1]),
     ramp("down", 3, 1, 0.37, ((0.05, "c"),)), still("zero"),
 )  # fmt: skip
@@ -71,7 +72,7 @@ def sound(rng, listens=False):
     while True:
         root = machine(rng, 3)
         if listens:
-            root = listening(rng, root)
+            root = listening(rng, root, bool(rng.random() < 0.5))
         try:
             mw.Animator(STICK, Graph(RootMotion(root), PARAMETERS))
         except mw.errors.ValidationError:
@@ -79,27 +80,21 @@ def sound(rng, listens=False):
         return root
 
 
-def listening(rng, node):
-    """The same with rules that ask what clips do."""
+def listening(rng, node, curves):
+    """The same with rules that ask what clips do. Curves only where nothing fades: there they are met to a millisecond."""
     if isinstance(node, Blend):
-        return Blend(tuple(listening(rng, n) for n in node.inputs), node.weights)
+        return Blend(tuple(listening(rng, n, curves) for n in node.inputs), node.weights)
     if not isinstance(node, StateMachine):
         return node
-    states = {name: State(listening(rng, state.source)) for name, state in node.states.items()}
-    asked = [
-        'event("left")',
-        'event("a")',
-        'event("c")',
-        'window("open")',
-        'not window("open")',
-        "lift > 0.5",
-    ]
+    states = {name: State(listening(rng, state.source, curves)) for name, state in node.states.items()}
+    asked = ['event("left")', 'event("a")', 'event("c")', 'window("open")', 'not window("open")']
+    asked = ["lift > 0.5", "lift > 0.3", *asked] if curves else asked
     ways = []
     for t in node.transitions:
         when = (str(rng.choice(asked)), *t.when[1:]) if rng.random() < 0.4 else t.when
         if rng.random() < 0.2:
             when = (*t.when, str(rng.choice(asked)))
-        ways.append(msgspec.structs.replace(t, when=when))
+        ways.append(msgspec.structs.replace(t, when=when, seconds=0.0 if curves else t.seconds))
     return StateMachine(states, tuple(ways))
 
 

@@ -7,6 +7,7 @@ import pytest
 from worlds import BONES, character, gait, place, ramp, still
 
 import marrow as mw
+from marrow.errors import ValidationError
 from marrow.graph import Blend, BlendSpace1D, ClipNode, Graph, LayerBlend, Parameter, RootMotion, Slot, Speed
 from marrow.graph.sync import knots
 from marrow.math import quaternion
@@ -336,3 +337,52 @@ def test_travel_and_what_stays_in_the_pose_make_up_the_motion(axes):
         np.testing.assert_allclose(m.model_matrices[1, [0, 2], 3], 0, atol=1e-5)
     with pytest.raises(mw.MarrowError, match="tilt comes with yaw"):
         mw.Animator(stick, Graph(RootMotion("go", axes=("x", "tilt"))))
+
+
+def hips_walk(frames=61, duration=1.0, net=0.0):
+    """Hips that are the root: ahead, with sway, a surge and a turn to and fro in every cycle, and `net` radians in all."""
+    bones = mw.Skeleton(
+        ("hips", "foot"),
+        [-1, 0],
+        mw.Pose.identity(2).replace(translation=np.array([[0, 1.0, 0], [0, -1, 0]], np.float32)),
+    )
+    t = np.linspace(0, duration, frames)
+    phase = 2 * np.pi * t / duration
+    place = np.stack(
+        [0.03 * np.sin(phase), 1 + 0.02 * np.cos(2 * phase), 1.4 * t + 0.02 * np.sin(2 * phase)], axis=1
+    )
+    turn = quaternion.from_axis_angle(np.array([0, 1.0, 0]), 0.15 * np.cos(phase) + net * t / duration)
+    tracks = [mw.Track(0, "translation", t, place), mw.Track(0, "rotation", t, turn)]
+    return mw.Character(bones, (), [mw.Clip("walk", bones, tracks)]), place, turn
+
+
+def test_hips_that_are_the_root_walk_straight_and_evenly():
+    stick, place, turn = hips_walk()
+    animator = mw.Animator(stick, Graph(RootMotion("walk")))
+    ways, turns = [], []
+    for _ in range(120):
+        animator.update(1 / 60)
+        ways.append(animator.place.translation)
+        turns.append(2 * np.arctan2(animator.place.rotation[1], animator.place.rotation[3]))
+    # No step of it goes to a side, or faster and slower.
+    np.testing.assert_allclose(np.array(ways), np.outer(np.arange(1, 121) / 60, [0, 0, 1.4]), atol=2e-3)
+    assert np.abs(turns).max() < 1e-3
+    # Sway and turning are still in the pose.
+    whole = [animator.place.matrices[:, :3] @ animator.model_matrices[0, :, 3] + animator.place.translation]
+    np.testing.assert_allclose(whole[0] - [0, 0, 1.4], place[60] - [0, 0, 0], atol=3e-3)
+    exact = mw.Animator(stick, Graph(RootMotion("walk", smooth=0.0)))
+    exact.update(0.25)
+    assert abs(exact.place.rotation[1]) > 0.05
+    assert turn is not None
+
+
+def test_hips_that_turn_for_good_do_so():
+    stick, _, _ = hips_walk(net=0.8)
+    animator = mw.Animator(stick, Graph(RootMotion("walk")))
+    for _ in range(50):
+        animator.update(0.03)
+    assert 2 * np.arctan2(animator.place.rotation[1], animator.place.rotation[3]) == pytest.approx(
+        1.2, abs=2e-3
+    )
+    with pytest.raises(ValidationError, match="smooth"):
+        mw.Animator(stick, Graph(RootMotion("walk", smooth=-1.0)))

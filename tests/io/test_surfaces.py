@@ -54,7 +54,17 @@ def test_texture_coordinates_and_materials_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"time": 1.0}, {"rate": 3.0}, {"clip": "runn"}, {"clip": "run", "rate": -1.0}]
+    "options",
+    [
+        {"time": 1.0},
+        {"rate": 3.0},
+        {"clip": "runn"},
+        {"clip": "run", "rate": -1.0},
+        {"clip": "run", "rate": 1e6},
+        {"clip": "run", "rate": 5.0, "time": 0.1},
+        {"clip": "run", "time": float("nan")},
+        {"clip": "run", "time": "soon"},
+    ],
 )
 def test_calls_that_make_no_sense_are_refused(hero: mw.Character, tmp_path: Path, options: dict) -> None:
     with pytest.raises(MarrowError):

@@ -552,6 +552,36 @@ def test_points_of_another_number_later_are_a_line(tmp_path):
     assert not character.clips and character.meshes[0].vertex_count == 4
 
 
+def test_attributes_that_artists_keyed_are_curves(tmp_path):
+    keyed = """custom float userProperties:grip.timeSamples = { 10: 0, 22: 2, 34: 0 }
+            custom float still.timeSamples = { 10: 1, 34: 1 }
+            custom color3f glow.timeSamples = { 10: (0, 0, 0), 34: (0, 4, 0) }
+            custom string words.timeSamples = { 10: "a", 34: "b" }
+            half3[] scales"""
+    heat = "custom double userProperties:heat.timeSamples = { 10: 0, 34: 1 }"
+    other = f'def Xform "Other" {{ {heat} \n}}\n def Mesh "Skin"'
+    text = ARM.replace("half3[] scales", keyed).replace('def Mesh "Skin"', other)
+    order, upper = "uniform token[] xformOpOrder", heat.replace("0, 34: 1", "1, 34: 0")
+    clip = read(text.replace(order, f"{upper}\n    {order}"), tmp_path).clips["Bend"]
+    curves = {c.name: c for c in clip.curves}
+    assert set(curves) == {"grip", "glow.y", "Arm.heat", "Other.heat"}
+    np.testing.assert_allclose(curves["grip"].times, [0, 0.5, 1])
+    np.testing.assert_allclose(curves["grip"].values, [0, 2, 0])
+    np.testing.assert_allclose(curves["Arm.heat"].values, [1, 0])
+
+
+def test_curves_come_back_from_a_stage(tmp_path):
+    hero = read(ARM, tmp_path)
+    kept = (mw.Curve("grip", [0.0, 0.5, 1.0], [0, 2, 0]), mw.Curve("hand l: grip", [0.0, 0.25], [1, 3]))
+    clip = hero.clips["Bend"].replace(curves=kept)
+    mw.save(hero.replace(clips=[clip]), tmp_path / "out.usda")
+    back = {c.name: c for c in mw.load(tmp_path / "out.usda", cache=False).clips["Bend"].curves}
+    assert set(back) == {"grip", "hand l: grip"}
+    for curve in kept:
+        np.testing.assert_allclose(back[curve.name].times, curve.times, atol=1e-6)
+        np.testing.assert_allclose(back[curve.name].values, curve.values)
+
+
 def test_hidden_meshes_are_marked(tmp_path):
     text = stage(f'def Mesh "M" {{ {square()}\ntoken visibility = "invisible" }}')
     assert not read(text, tmp_path).meshes[0].visible

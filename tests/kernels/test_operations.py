@@ -137,7 +137,8 @@ class World:
         common = [1.2, 9.0, 0.1, 50.0, 9.0, 3.0, 0.5, 0.1, 0.4, 0.2]
         feet = self.rng.normal(size=(2, 6)).astype(np.float32)
         legs = [
-            Leg(joints[k], feet[k, :3].astype(float), feet[k, 3:].astype(float), *goal[18 + 5 * k : 20 + 5 * k],
+            Leg(joints[k], feet[k, :3].astype(float), feet[k, 3:].astype(float), 0.125, np.array([0.25, -0.5]),
+                *goal[18 + 5 * k : 20 + 5 * k],
                 goal[20 + 5 * k : 23 + 5 * k])
             for k in range(2)
         ]  # fmt: skip
@@ -145,7 +146,7 @@ class World:
             legs, 0, 7, *np.float32(common).astype(float), goal[15:18], goal[7], goal[8:11], goal[11:15]
         )
         ints = [2, 0, 15, len(self.floats), kept, 6, 7, *joints[0], *joints[1]]
-        floats = [*common, *(v for k in range(2) for v in (0, 0, 1, *feet[k].tolist()))]
+        floats = [*common, *(v for k in range(2) for v in (0, 0, 1, *feet[k].tolist(), 0.125, 0.25, -0.5))]
         self.places["legs"] = self.constants(ints, floats)
 
     def set_mirror(self, bones):

@@ -220,6 +220,23 @@ class TestClip:
         clip = mw.Clip("c", BODY, duration=1, events=(mw.Event(0.5, "b"), mw.Event(0.1, "a")))
         assert [e.name for e in clip.events] == ["a", "b"]
 
+    @pytest.mark.parametrize(("times", "words"), [([0, np.nan], "finite"), ([1, 0], "decrease")])
+    def test_a_track_refuses_times_that_are_none(self, times, words):
+        with pytest.raises(ValidationError, match=words):
+            mw.Track(0, "rotation", times, [[0, 0, 0, 1]] * 2)
+
+    def test_a_rate_that_would_fill_the_memory_is_refused(self):
+        clip = mw.Clip("turn", BODY, [mw.Track(0, "rotation", [0, 1], [[0, 0, 0, 1]] * 2)])
+        for tool in (clip.resampled, clip.at_rate):
+            with pytest.raises(ValidationError, match="at most 10000"):
+                tool(1e6)
+
+
+@pytest.mark.parametrize("noun", [BODY.rest, character(0), character(0).meshes[0], mw.Clip("a", BODY)])
+def test_an_unknown_field_is_named(noun):
+    with pytest.raises(UnknownNameError, match=f"field of {type(noun).__name__} called 'nope'"):
+        noun.replace(nope=3)
+
 
 class TestCharacter:
     def test_clips_by_name_number_and_error(self):

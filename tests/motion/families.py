@@ -79,6 +79,103 @@ FAMILIES: dict[str, Names] = {
             ball="{L}Toes",
         ),
     },
+    "unity, all 55": {
+        "pelvis": "Hips",
+        "spine_01": "Spine",
+        "spine_02": "Chest",
+        "spine_03": "UpperChest",
+        "neck": "Neck",
+        "head": "Head",
+        **sided(
+            left="Left",
+            right="Right",
+            clavicle="{L}Shoulder",
+            upperarm="{L}UpperArm",
+            lowerarm="{L}LowerArm",
+            hand="{L}Hand",
+            thigh="{L}UpperLeg",
+            calf="{L}LowerLeg",
+            foot="{L}Foot",
+            ball="{L}Toes",
+        ),
+        **{
+            f"{finger}_0{k}_{s}": f"{side}{word}{bone}"
+            for s, side in (("l", "Left"), ("r", "Right"))
+            for finger, word in {**TITLE, "pinky": "Little"}.items()
+            for k, bone in ((1, "Proximal"), (2, "Intermediate"), (3, "Distal"))
+        },
+    },
+    "vrm 1": {
+        "pelvis": "hips",
+        "spine_01": "spine",
+        "spine_02": "chest",
+        "spine_03": "upperChest",
+        "neck": "neck",
+        "head": "head",
+        **sided(
+            left="left",
+            right="right",
+            clavicle="{L}Shoulder",
+            upperarm="{L}UpperArm",
+            lowerarm="{L}LowerArm",
+            hand="{L}Hand",
+            thigh="{L}UpperLeg",
+            calf="{L}LowerLeg",
+            foot="{L}Foot",
+            ball="{L}Toes",
+        ),
+        **{
+            f"{finger}_0{k}_{s}": f"{side}{word}{bone}"
+            for s, side in (("l", "left"), ("r", "right"))
+            for finger, word in {**TITLE, "pinky": "Little"}.items()
+            for k, bone in (
+                ((1, "Metacarpal"), (2, "Proximal"), (3, "Distal"))
+                if finger == "thumb"
+                else ((1, "Proximal"), (2, "Intermediate"), (3, "Distal"))
+            )
+        },
+    },
+    "unreal": {
+        "pelvis": "pelvis",
+        "spine_01": "spine_01",
+        "spine_02": "spine_02",
+        "spine_03": ("spine_03", "spine_04", "spine_05"),
+        "neck": ("neck_01", "neck_02"),
+        "head": "head",
+        **sided(
+            left="l",
+            right="r",
+            clavicle="clavicle_{L}",
+            upperarm="upperarm_{L}",
+            lowerarm="lowerarm_{L}",
+            hand="hand_{L}",
+            thigh="thigh_{L}",
+            calf="calf_{L}",
+            foot="foot_{L}",
+            ball="ball_{L}",
+        ),
+        **fingers("{finger}_0{n}_{L}", {f: f for f in FINGERS}, "l", "r"),
+    },
+    "cmu": {
+        "pelvis": "Hips",
+        "spine_01": "LowerBack",
+        "spine_02": "Spine",
+        "spine_03": "Spine1",
+        "neck": ("Neck", "Neck1"),
+        "head": "Head",
+        **sided(
+            left="Left",
+            right="Right",
+            clavicle="{L}Shoulder",
+            upperarm="{L}Arm",
+            lowerarm="{L}ForeArm",
+            hand="{L}Hand",
+            thigh="{L}UpLeg",
+            calf="{L}Leg",
+            foot="{L}Foot",
+            ball="{L}ToeBase",
+        ),
+    },
     "vroid": {
         "pelvis": "J_Bip_C_Hips",
         "spine_01": "J_Bip_C_Spine",
@@ -450,3 +547,79 @@ PARTS_WITHOUT_FINGERS = (
     ),
 )
 FAMILIES["nothing"] = {part: f"node_{k * 7 % 22}" for k, part in enumerate(PARTS_WITHOUT_FINGERS)}
+
+EXTRA: dict[str, dict[str, tuple[str, str | None, float]]] = {
+    "unreal": {
+        **{
+            f"{bone}_twist_0{k}_{s}": (f"{bone}_{s}", f"{end}_{s}", k / 3)
+            for s in "lr"
+            for bone, end in (
+                ("upperarm", "lowerarm"),
+                ("lowerarm", "hand"),
+                ("thigh", "calf"),
+                ("calf", "foot"),
+            )
+            for k in (1, 2)
+        },
+        "ik_foot_root": ("rig_root", None, 0.0),
+        **{f"ik_foot_{s}": ("ik_foot_root", f"foot_{s}", 1.0) for s in "lr"},
+        "ik_hand_root": ("rig_root", None, 0.0),
+        "ik_hand_gun": ("ik_hand_root", "hand_r", 1.0),
+        **{f"ik_hand_{s}": ("ik_hand_gun", f"hand_{s}", 1.0) for s in "lr"},
+        **{
+            f"{f}_metacarpal_{s}": (f"hand_{s}", f"{f}_01_{s}", 0.5) for s in "lr" for f in ("index", "pinky")
+        },
+        "interaction": ("rig_root", None, 0.0),
+        "center_of_mass": ("rig_root", "pelvis", 1.0),
+    },
+    "unity, all 55": dict.fromkeys(("Jaw", "LeftEye", "RightEye"), ("Head", "Neck", -0.5)),
+    "vrm 1": dict.fromkeys(("jaw", "leftEye", "rightEye"), ("head", "neck", -0.5)),
+    "smplx": dict.fromkeys(("jaw", "left_eye_smplhf", "right_eye_smplhf"), ("head", "neck", -0.5)),
+    "mixamo": {
+        "mixamorig:HeadTop_End": ("mixamorig:Head", "mixamorig:Neck", -1.0),
+        **{
+            f"mixamorig:{s}{end}": (f"mixamorig:{s}{above}", f"mixamorig:{s}{behind}", -0.5)
+            for s in ("Left", "Right")
+            for end, above, behind in (
+                ("Toe_End", "ToeBase", "Foot"),
+                ("HandThumb4", "HandThumb3", "HandThumb2"),
+                ("HandIndex4", "HandIndex3", "HandIndex2"),
+            )
+        },
+    },
+    "cmu": {
+        "LHipJoint": ("Hips", None, 0.0),
+        "RHipJoint": ("Hips", None, 0.0),
+        **{
+            f"{s}{name}": (f"{s}Hand", f"{s}ForeArm", -share)
+            for s in ("Left", "Right")
+            for name, share in (("FingerBase", 0.2), ("HandIndex1", 0.3))
+        },
+        **{n: (f"{s}Hand", f"{s}ForeArm", -0.2) for s, n in (("Left", "LThumb"), ("Right", "RThumb"))},
+    },
+    "rigify": {
+        **{f"DEF-pelvis.{s}": ("DEF-spine", None, 0.0) for s in "LR"},
+        **{f"DEF-breast.{s}": ("DEF-spine.003", None, 0.0) for s in "LR"},
+        **{f"DEF-palm.0{k}.{s}": (f"DEF-hand.{s}", None, 0.0) for k in (1, 2) for s in "LR"},
+        **{f"ORG-thigh.{s}": ("rig_root", f"DEF-thigh.{s}", 1.0) for s in "LR"},
+        **{f"MCH-foot_ik.{s}": ("rig_root", f"DEF-foot.{s}", 1.0) for s in "LR"},
+    },
+    "biped": {
+        "Bip01 Footsteps": ("rig_root", None, 0.0),
+        **{f"Bip01 {s} ForeTwist": (f"Bip01 {s} Forearm", f"Bip01 {s} Hand", 0.5) for s in "LR"},
+        "Bip01 HeadNub": ("Bip01 Head", "Bip01 Neck", -1.0),
+    },
+    "makehuman": {
+        **{f"{b}.{s}": (f"foot.{s}", f"toe1-1.{s}", 1.0) for s in "LR" for b in ("toe2-1", "toe3-1")},
+        **{f"{b}.{s}": ("head", "neck03", -0.4) for s in "LR" for b in ("eye", "levator02")},
+        **{f"metacarpal{k}.{s}": (f"wrist.{s}", f"finger{k + 1}-1.{s}", 0.5) for s in "LR" for k in (1, 2)},
+    },
+    "daz": {
+        "pelvis": ("hip", None, 0.0),
+        **{f"{s}Metatarsals": (f"{s}Foot", f"{s}Toe", 0.5) for s in "lr"},
+        **{f"{s}Carpal1": (f"{s}Hand", f"{s}Index1", 0.5) for s in "lr"},
+        "lEye": ("head", "neckUpper", -0.4),
+        "tongue01": ("head", "neckUpper", -0.2),
+    },
+}
+"""What such rigs have besides: a joint, what it hangs from, and how far it is on the way to a third."""

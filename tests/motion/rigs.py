@@ -176,3 +176,18 @@ def body(
     )
     model = transform.compose(np.array(spots), turns, np.ones((len(made), 3)))
     return mw.Skeleton(tuple(made), np.array(links), model_to_rest(np.array(links), model))
+
+
+def with_joints(skeleton: mw.Skeleton, added: Mapping[str, tuple[str, str | None, float]]) -> mw.Skeleton:
+    """More joints: a name, the joint it hangs from, and how far it is from there on the way to a third (None: in the same
+    place)."""
+    names, parents = list(skeleton.names), skeleton.parents.tolist()
+    model = list(skeleton.rest_model.astype(np.float64))
+    for name, (above, towards, share) in added.items():
+        parents.append(names.index(above))
+        spot = model[parents[-1]].copy()
+        if towards is not None:
+            spot[:, 3] += share * (model[names.index(towards)][:, 3] - spot[:, 3])
+        names.append(name)
+        model.append(spot)
+    return mw.Skeleton(tuple(names), parents, model_to_rest(np.array(parents), np.array(model)))

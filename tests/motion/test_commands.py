@@ -86,11 +86,16 @@ def test_limits_are_exit_codes(files: Path, tmp_path: Path, capsys: pytest.Captu
         (["trim", "--start", "0.2", "--end", "0.6", "--clip", "walk"], {"walk": 0.4}),
         (["cut", "first=0:0.25", "second=0.25:0.75", "--clip", "walk"], {"first": 0.25, "second": 0.5}),
         (["split", "--at", "0.5", "--clip", "walk"], {"walk_1": 0.5, "walk_2": WALK - 0.5}),
+        (["split", "--event", "foot_l", "--clip", "walk"], {"walk_1": None}),
+        (["split", "--silence", "0.1", "--clip", "jump"], {}),
+        (["additive", "--to", "0.1", "--clip", "wave"], {"wave": None}),
         (["join", "walk", "run", "--name", "both"], {"both": None}),
         (["loop", "--window", "0.1", "--clip", "attack"], {"attack": None}),
         (["in-place", "--clip", "walk"], {"walk": WALK}),
         (["travel", "--velocity", "0", "0", "1", "--clip", "walk"], {"walk": WALK}),
         (["reverse", "--clip", "wave"], {"wave": None}),
+        (["retime", "--duration", "3", "--clip", "walk"], {"walk": 3.0}),
+        (["smooth", "--method", "one-euro", "--clip", "walk"], {"walk": WALK}),
         (["retime", "--speed", "2", "--clip", "walk"], {"walk": WALK / 2}),
         (["resample", "--fps", "24", "--clip", "walk"], {"walk": WALK}),
         (["rename", "walk=stroll"], {"stroll": WALK}),
@@ -113,6 +118,21 @@ def test_every_clip_tool_writes_a_file(
     for name, length in clips.items():
         assert length is None or made.clips[name].duration == pytest.approx(length, abs=0.02)
     assert len(made.clips) >= 22
+
+
+def test_a_graph_run_becomes_a_clip_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph, out = tmp_path / "hero.json", tmp_path / "out.marrow"
+    mw.save_graph(mw.samples.mannequin_graph(), graph)
+    call = ["clip", "run", "mannequin", str(out), "--graph", str(graph), "--seconds", "1.5"]
+    steering = ["--set", "speed=2", "--set", "speed=0@1", "--trigger", "jump@0.5", "--name", "take"]
+    assert run([*call, *steering]) == 0
+    take = mw.load(out, cache=False).clips["take"]
+    assert take.duration == pytest.approx(1.5) and take.key_rate == pytest.approx(30)
+    way = take.sample([0.0, 1.0, 1.5]).translation[:, 0, 2]
+    assert way[1] > 0.5 and way[2] - way[1] < way[1] - way[0], "it goes, and stops"
+    for wrong, words in (("--set=speed", "NAME=VALUE"), ("--set=wind=1", "wind"), ("--trigger=a=1", "NAME")):
+        assert run([*call, wrong, "--force"]) in (1, 2)
+        assert words in capsys.readouterr().err
 
 
 def test_wrong_calls_say_what_is_wrong(

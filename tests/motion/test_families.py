@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import rigs
-from families import FAMILIES
+from families import EXTRA, FAMILIES
 
 import marrow as mw
 from marrow.math import quaternion
@@ -33,6 +33,7 @@ def first(name: str | tuple[str, ...]) -> str:
 def test_every_part_of_the_body_is_found(family: str) -> None:
     names = FAMILIES[family]
     skeleton = rigs.body(names, axes=np.random.default_rng(1), root="rig_root")
+    skeleton = rigs.with_joints(skeleton, EXTRA.get(family, {}))
     rig = find_rig(skeleton)
     assert rig.complete, rig.missing
     found = {part: [skeleton.names[j] for j in chain] for part, chain in rig.chains.items()}
@@ -63,6 +64,7 @@ def test_a_body_of_the_same_proportions_moves_the_same(hero: mw.Character, famil
     """Limbs point the same way to a tenth of a degree; hips and head are where they were."""
     names = FAMILIES[family]
     skeleton = rigs.body(names, axes=np.random.default_rng(2), root="rig_root")
+    skeleton = rigs.with_joints(skeleton, EXTRA.get(family, {}))
     clip = hero.clips["attack"]
     made = mw.retarget(clip, onto=skeleton)
     times = np.linspace(0, clip.duration, 7)

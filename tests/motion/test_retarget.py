@@ -222,17 +222,6 @@ def test_a_difference_stays_a_difference(hero: mw.Character) -> None:
     )
 
 
-def test_scale_that_stays_behind_is_said(hero: mw.Character) -> None:
-    pose = hero.clips["idle"].sample(np.arange(3) / 30)
-    pose.scale[:, hero.skeleton.index("head")] = 1.3
-    clip = mw.Clip.from_poses("big head", hero.skeleton, pose, 30)
-    tool = mw.Retargeter(hero, rigs.other_axes(hero.replace(clips=()), np.random.default_rng(7)))
-    tool.retarget(clip)
-    assert any(
-        line.kind == "dropped" and "scale" in line.message and "head" in line.message for line in tool.report
-    )
-
-
 def test_a_single_pose_goes_across(hero: mw.Character) -> None:
     still = mw.Clip.from_poses("pose", hero.skeleton, hero.clips["wave"].sample([0.9]), 30)
     other = rigs.other_axes(hero.replace(clips=()), np.random.default_rng(6))

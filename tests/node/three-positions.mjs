@@ -3,12 +3,13 @@
 import { readFileSync } from "node:fs";
 import { AnimationMixer, LoopOnce, Vector3 } from "three";
 import { GLTFLoader } from "three/examples/jsm/loaders/GLTFLoader.js";
+import { MeshoptDecoder } from "three/examples/jsm/libs/meshopt_decoder.module.js";
 
 globalThis.self = globalThis;
 const [file, clipName, time] = process.argv.slice(2);
 const bytes = readFileSync(file);
 const gltf = await new Promise((resolve, reject) =>
-  new GLTFLoader().parse(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length), "", resolve, reject),
+  new GLTFLoader().setMeshoptDecoder(MeshoptDecoder).parse(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length), "", resolve, reject),
 );
 const mixer = new AnimationMixer(gltf.scene);
 const action = mixer.clipAction(gltf.animations.find((clip) => clip.name === clipName));

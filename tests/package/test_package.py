@@ -73,6 +73,7 @@ def test_errors_come_back_from_other_processes():
         errors.MissingExtraError("usd-core", "usd", "reading"),
         errors.ValidationError("wrong"),
         errors.OutOfRangeError("too far"),
+        errors.NotEnoughMemoryError("too large"),
         errors.GpuError("refused"),
         errors.NoAdapterError("none"),
         errors.DeviceLostError("lost"),
@@ -115,19 +116,26 @@ def test_examples_run(example, tmp_path):
         r"^(?:import|from) (moderngl|pygfx)|^from (marrow) import gpu", text_of(example), re.M
     ):
         needed("wgpu" if module[1] else module[0])
+    if "import torch" in text_of(example):
+        needed("torch")
     done = subprocess.run(
-        [sys.executable, str(ROOT / "examples" / example)], capture_output=True, text=True, cwd=tmp_path
+        [sys.executable, str(ROOT / "examples" / example)],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/engine.md", "docs/graph.md", "docs/kernels.md", "docs/gpu.md"]
+    "page",
+    ["README.md", "docs/engine.md", "docs/graph.md", "docs/kernels.md", "docs/gpu.md", "docs/torch.md"],
 )
 def test_code_on_the_page_runs(page, tmp_path):
     """All Python blocks of a page, one after the other."""
-    if page == "docs/gpu.md":
-        needed("wgpu")
+    if page in ("docs/gpu.md", "docs/torch.md"):
+        needed("wgpu" if page == "docs/gpu.md" else "torch")
     text = (ROOT / page).read_text()
     code = "\n".join(block.partition("```")[0] for block in text.split("```python\n")[1:])
     (tmp_path / "page.py").write_text(code, encoding="utf-8")

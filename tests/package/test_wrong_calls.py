@@ -11,7 +11,7 @@ import pytest
 
 import marrow as mw
 from builders import character, pose
-from marrow.errors import MarrowError
+from hostile import exchange, hostile
 from marrow.math import affine, quaternion
 
 HERO = character(0, morphs=2, dual_quaternion_weights=np.full(60, 0.5))
@@ -28,48 +28,15 @@ CLIP = mw.Clip(
 SAMPLED = CLIP.resampled()
 WHOLE = HERO.replace(clips=[CLIP])
 
-HOSTILE = {
-    "None": None,
-    "True": True,
-    "nan": float("nan"),
-    "infinity": float("inf"),
-    "-1": -1,
-    "0": 0,
-    "3.7": 3.7,
-    "numpy integer": np.int64(1),
-    "numpy float": np.float32(0.5),
-    "a huge integer": 10**30,
-    "a complex number": 1j,
-    "an empty string": "",
-    "a word": "hips",
-    "bytes": b"hips",
-    "a list": [],
-    "a tuple": (),
-    "a dict": {},
-    "a dict of numbers": {"a": 1},
-    "words": ["a", "b"],
-    "ragged": [[1], [1, 2]],
-    "nones": [None, None],
-    "an object": object(),
-    "a function": lambda *_: None,
-    "a class": int,
-    "no numbers": np.zeros(0, np.float32),
-    "many axes": np.zeros((2, 1, 2, 1, 3)),
-    "NaN array": np.full((2, J, 3, 4), np.nan),
-    "an array of words": np.array(["a"]),
-    "an array of objects": np.array([None, {}]),
-    "a pose": BONES.rest,
-    "poses": POSES,
-    "a clip": CLIP,
-    "clips": WHOLE.clips,
-    "a character": WHOLE,
-    "a mesh": BODY,
-    "a slice": slice(None),
-    "an ellipsis": ...,
-    "a negative array": np.array([-5, -6]),
-    "a set": {1, 2},
-    "a generator": (i for i in ()),
-}
+HOSTILE = hostile(
+    NaN_array=np.full((2, J, 3, 4), np.nan),
+    a_pose=BONES.rest,
+    poses=POSES,
+    a_clip=CLIP,
+    clips=WHOLE.clips,
+    a_character=WHOLE,
+    a_mesh=BODY,
+)
 
 MESH = {f: getattr(BODY, f) for f in BODY.__dataclass_fields__}
 TARGET = BODY.morph_targets[0]
@@ -173,7 +140,17 @@ def test_any_wrong_argument_for_files_is_a_marrow_error(function, tmp_path):
         good |= {"rate": None, "allow_outside": False, "cache": False}
     else:
         good = {"character": WHOLE, "path": tmp_path / "other.glb"}
-    exchange(function, good)
+    wrongly(function, good)
+
+
+def wrongly(function, good, left_out=None):
+    exchange(
+        lambda **arguments: called(function, arguments),
+        good,
+        HOSTILE,
+        name=named(function),
+        left_out=left_out,
+    )
 
 
 def named(function):
@@ -182,24 +159,7 @@ def named(function):
 
 @pytest.mark.parametrize("function", CALLS, ids=named)
 def test_any_wrong_argument_is_a_marrow_error(function):
-    exchange(function, CALLS[function], NUMPY.get(function))
-
-
-def exchange(function, good, left_out=None):
-    """Calls with each argument exchanged for all that is hostile."""
-    called(function, good)
-    for argument in good:
-        if argument == left_out:
-            continue
-        for what, value in HOSTILE.items():
-            try:
-                result = called(function, good | {argument: value})
-                repr(result)
-            except MarrowError as error:
-                if not str(error).strip():
-                    pytest.fail(f"{argument}={what}: an error without words")
-            except Exception as error:
-                raise AssertionError(f"{named(function)}({argument}={what}): {error!r}") from error
+    wrongly(function, CALLS[function], NUMPY.get(function))
 
 
 def test_the_whole_surface_is_called():
@@ -252,7 +212,7 @@ class TestWords:
         ],
     )  # fmt: skip
     def test_says_what_to_do(self, mistake, words):
-        with pytest.raises(MarrowError, match=words):
+        with pytest.raises(mw.MarrowError, match=words):
             mistake()
 
     def test_numpy_integers_index_clips_tracks_and_joints(self):

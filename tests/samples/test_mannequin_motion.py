@@ -139,13 +139,15 @@ def test_walk_always_has_a_foot_down_and_run_does_not(trod):
 
 
 def test_between_the_clips_feet_keep_to_the_ground_and_speed_to_what_was_asked(mannequin):
-    """Over the whole blend space: along the axis from back to a run, and at random places between all clips."""
+    """Over the whole blend space, by the lowest vertices of the soles: a grid that comes between all clips, and places at
+    random."""
     rng = np.random.default_rng(0)
     wide, back, fast = SPEEDS["strafe_right"], -SPEEDS["walk_back"], SPEEDS["run"]
-    axis = [(0.0, v) for v in np.linspace(back, fast, 24)]
-    slow = rng.uniform([-wide, back], [wide, SPEEDS["walk"]], (40, 2))
-    quick = rng.uniform([-wide, SPEEDS["walk"]], [wide, fast], (30, 2))
-    asked = np.concatenate([axis, slow, quick])
+    grid = np.stack(np.meshgrid(np.linspace(-wide, wide, 6), np.linspace(back, fast, 22)), axis=-1).reshape(
+        -1, 2
+    )
+    near = rng.uniform([-0.3, -0.3], [0.3, 0.4], (20, 2))  # between standing and the slowest walks
+    asked = np.concatenate([grid, near, rng.uniform([-wide, back], [wide, fast], (20, 2))])
     crowd = mw.Animator(mannequin, mw.samples.locomotion_graph(), count=len(asked))
     crowd["strafe"], crowd["speed"] = asked.T
     for _ in range(60):
@@ -162,7 +164,7 @@ def test_between_the_clips_feet_keep_to_the_ground_and_speed_to_what_was_asked(m
     off = np.linalg.norm(place[:, [0, 2]] / 2.0 - asked * [-1, 1], axis=1) / np.linalg.norm(asked, axis=1)
     assert off.max() < 0.005
     depth = -under[..., 1].min(axis=(0, 2))
-    assert depth.max() < 0.006
+    assert depth.max() < 0.005
     slide = np.maximum(*(measures.longest_slide(under[:, :, side], GROUND) for side in (left, ~left)))
     assert slide.max() < 0.010
 

@@ -528,3 +528,13 @@ class TestMorphWeights:
             mw.skin(body, matrices, morphs=[0.5])
         with pytest.raises(ValidationError, match="expected 2 morph weights"):
             mw.skin(body, bones.rest, skeleton=bones, morphs=[0.5, 0.25, 9])
+
+
+def test_what_does_not_fit_into_memory_is_said(monkeypatch):
+    def full(*_, **__):
+        raise MemoryError
+
+    hero = mw.samples.mannequin()
+    monkeypatch.setattr("marrow.skinning.deform.output", full)
+    with pytest.raises(mw.errors.NotEnoughMemoryError, match=r"3 poses of 23,9\d\d vertices take 0.0 GB"):
+        mw.skin(hero, hero.clips["walk"].sample([0.0, 0.1, 0.2]))

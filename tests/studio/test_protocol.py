@@ -31,6 +31,8 @@ MESSAGES = [
     p.Spread(True),
     p.SetTravel(True),
     p.Select(-1),
+    p.Look([1.0] * 16, [0.5] * 16, 720.0, 2.0, 3),
+    p.SetLevel(2),
     p.Open("mannequin", 1),
     p.Settle(3, "add", 0),
     p.CloseSlot(1),
@@ -140,6 +142,33 @@ def test_frame_survives_the_wire(sizes, placed, number, data):
     if placed:
         np.testing.assert_array_equal(frame.placements, places)
     assert len(packed) == 32 + 4 * (N * P * 12 + N * M + (N * 12 if placed else 0))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 7), st.integers(0, 3), st.integers(0, 4)), max_size=4),
+    st.integers(0, 2),
+)
+def test_frame_by_levels_survives_the_wire(groups, M):
+    rng = np.random.default_rng(len(groups))
+    made, first = [], 0
+    for level, n, entries in groups:
+        made.append(
+            (level, np.arange(first, first + n), rng.normal(size=(n, entries, 3, 4)).astype(np.float32))
+        )
+        first += n
+    morphs = rng.normal(size=(first, M)).astype(np.float32)
+    packed = p.pack_frame(frame=7, slot=0, time=0.5, groups=made, morphs=morphs, palette=9)
+    frame = p.unpack_frame(packed)
+    assert frame.matrices is None and len(frame.groups) == len(made)
+    for (level, who, matrices), (level2, who2, matrices2) in zip(made, frame.groups):
+        assert level == level2
+        np.testing.assert_array_equal(who, who2)
+        assert not len(who) or not matrices.size or (matrices == matrices2).all()
+    np.testing.assert_array_equal(frame.morphs, morphs)
+    for cut in (packed[:-4], packed[:36], packed[:33]):
+        if len(cut) < len(packed):
+            with pytest.raises(ValidationError):
+                p.unpack_frame(cut)
 
 
 @given(st.binary(max_size=100))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 
 import pytest
 
 collect_ignore_glob: list[str] = []
 
-if importlib.util.find_spec("torch") is None:
-    if os.environ.get("MARROW_STRICT"):
-        raise pytest.UsageError("torch is not installed: pip install -e '.[torch]'")
+try:
+    import torch
+except (ImportError, OSError) as error:
+    if os.environ.get("MARROW_STRICT") == "1":
+        raise pytest.UsageError(f"torch cannot be imported: {error}") from None
     collect_ignore_glob = ["test_*.py"]
+else:
+    # Several test processes share the machine: pools of threads that wait for each other would only be in the way.
+    torch.set_num_threads(1)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
 import marrow.torch as mt
+import torch
 from marrow.errors import ValidationError
 from marrow.math import quaternion, rotation6d
 from marrow.torch import rotations as r
@@ -102,7 +102,9 @@ def test_gradients_are_exact(name: str) -> None:
     assert torch.autograd.gradcheck(convert, values.clone().requires_grad_())
 
 
-@pytest.mark.parametrize("name", ["quaternion_to_matrix", "rotation_6d_to_matrix", "axis_angle_to_quaternion"])
+@pytest.mark.parametrize(
+    "name", ["quaternion_to_matrix", "rotation_6d_to_matrix", "axis_angle_to_quaternion"]
+)
 def test_second_derivatives_are_exact(name: str) -> None:
     convert, values = CONVERSIONS[name]
     assert torch.autograd.gradgradcheck(convert, values[:3].clone().requires_grad_())
@@ -129,7 +131,9 @@ def test_singular_points_are_finite(convert: object, values: torch.Tensor) -> No
 
 
 def test_wrong_shapes_are_named() -> None:
-    with pytest.raises(ValidationError, match=r"quaternion_to_matrix: q must be .*\(\.\.\., 4\), got \(5, 3\)"):
+    with pytest.raises(
+        ValidationError, match=r"quaternion_to_matrix: q must be .*\(\.\.\., 4\), got \(5, 3\)"
+    ):
         mt.quaternion_to_matrix(torch.zeros(5, 3))
     with pytest.raises(ValidationError, match="got ndarray"):
         mt.quaternion_to_matrix(np.zeros((5, 4)))  # type: ignore[arg-type]

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 import marrow.torch as mt
+import torch
 from marrow.errors import ValidationError
 from marrow.kernels import reference
 from marrow.torch import definitions
@@ -18,7 +18,9 @@ from marrow.torch import definitions
 SHAPES = [(1, 1), (2, 3), (4, 7), (5, 2), (8, 40), (12, 1000)]
 
 
-def some(B: int, V: int, J: int, K: int, *, own_points: bool = False, seed: int = 0, sets: int = 0) -> tuple[Any, ...]:
+def some(
+    B: int, V: int, J: int, K: int, *, own_points: bool = False, seed: int = 0, sets: int = 0
+) -> tuple[Any, ...]:
     """Points, joints, weights and matrices; `sets` different sets of joints, or any."""
     g = torch.Generator().manual_seed(seed)
     if sets:
@@ -43,7 +45,9 @@ def test_the_kernels_are_the_definition(K: int, J: int, own_points: bool, sets: 
     wanted = definitions.carry(definitions.linear_matrices(joints, exact[1], exact[2]), exact[0])
     np.testing.assert_allclose(out.detach(), wanted.detach(), atol=2e-5)
     g = torch.randn(out.shape, generator=torch.Generator().manual_seed(1))
-    for mine, theirs in zip(torch.autograd.grad(out, inputs, g), torch.autograd.grad(wanted, exact, g.double())):
+    for mine, theirs in zip(
+        torch.autograd.grad(out, inputs, g), torch.autograd.grad(wanted, exact, g.double())
+    ):
         np.testing.assert_allclose(mine, theirs, atol=2e-5 * max(1.0, float(theirs.abs().max())))
     # Without gradients influences of zero weight are left out: the same, to rounding.
     np.testing.assert_allclose(mt.skin(points, joints, weights, matrices), wanted.detach(), atol=2e-5)
@@ -181,7 +185,9 @@ def test_half_precision_is_storage_only() -> None:
     wanted = mt.skin(low[0].float(), joints, low[1].float(), low[2].float())
     np.testing.assert_array_equal(out.float(), wanted.bfloat16().float())
     with torch.autocast("cpu", torch.bfloat16):
-        np.testing.assert_array_equal(mt.skin(points, joints, weights, matrices), mt.skin(points, joints, weights, matrices))
+        np.testing.assert_array_equal(
+            mt.skin(points, joints, weights, matrices), mt.skin(points, joints, weights, matrices)
+        )
         assert mt.skin(points, joints, weights, matrices, method="dual_quaternion").dtype == torch.float32
 
 
@@ -191,7 +197,9 @@ def test_vmap_is_one_more_axis(in_dims: tuple[int | None, int]) -> None:
     moved = matrices.movedim(0, in_dims[1])
     run = torch.vmap(lambda p, m: mt.skin(p, joints, weights, m), in_dims=in_dims)
     np.testing.assert_allclose(run(points, moved), mt.skin(points, joints, weights, matrices), atol=1e-6)
-    grads = torch.vmap(torch.func.grad(lambda m, p: mt.skin(p, joints, weights, m).square().sum()), (0, in_dims[0]))
+    grads = torch.vmap(
+        torch.func.grad(lambda m, p: mt.skin(p, joints, weights, m).square().sum()), (0, in_dims[0])
+    )
     m = matrices.clone().requires_grad_()
     wanted = torch.autograd.grad(mt.skin(points, joints, weights, m).square().sum(), m)[0]
     np.testing.assert_allclose(grads(matrices, points), wanted, atol=1e-4)
@@ -237,7 +245,9 @@ HOSTILE = {
     "batch": (lambda a: a | {"points": torch.zeros(2, 20, 3)}, "leading axes"),
     "method": (lambda a: a | {"method": "magic"}, "method must be one of"),
     "dense": (lambda a: a | {"joints": None}, "since joints is None"),
-    "no influences": (lambda a: a | {"joints": torch.zeros(20, 0, dtype=torch.int64), "weights": torch.zeros(20, 0)}, "K at least 1"),
+    "no influences": (
+        lambda a: a | {"joints": torch.zeros(20, 0, dtype=torch.int64), "weights": torch.zeros(20, 0)}, "K at least 1",
+    ),
 }  # fmt: skip
 
 

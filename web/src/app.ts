@@ -60,6 +60,7 @@ export class App {
     this.connection.connect();
     this.viewport = new Viewport(this.options);
     this.viewport.onPick = (joint) => this.select(joint);
+    this.viewport.onLook = (look) => this.sendLatest("look", look);
     this.viewport.beforeDraw = () => this.takeFrames();
     const { connection } = this;
     connection.onStatus = (status) => this.emit("status", status);
@@ -70,7 +71,7 @@ export class App {
       else if (placed?.length === 12 * frame.count) frame.placements = placed;
       this.waiting.set(frame.slot, frame);
       this.viewport.invalidate();
-      this.flow.took(frame.frame, frame.matrices.byteLength);
+      this.flow.took(frame.frame, frame.bytes);
     };
     connection.onMessage = (message) => {
       switch (message.type) {

@@ -3,6 +3,7 @@ import { App } from "./app";
 import { listenToKeys } from "./keys";
 import { clipsPanel } from "./panels/clips";
 import { crowdPanel } from "./panels/crowd";
+import { lodPanel } from "./panels/lod";
 import { displayPanel } from "./panels/display";
 import { graphPanel } from "./panels/graph";
 import { helpDialog } from "./panels/help";
@@ -61,7 +62,7 @@ function start(root: HTMLElement): void {
   const right = tabs("Settings", [
     { id: "view", title: "View", panel: displayPanel(app) },
     { id: "steer", title: "Steer", panel: steerPanel(app) },
-    { id: "crowd", title: "Crowd", panel: crowdPanel(app) },
+    { id: "crowd", title: "Crowd", panel: h("div", {}, crowdPanel(app), lodPanel(app)) },
     { id: "info", title: "Info", panel: infoPanel(app) },
   ]);
   const dock = tabs("Motion", [{ id: "timeline", title: "Timeline", panel: timelinePanel(app) }, { id: "graph", title: "Graph", panel: graphPanel(app) }]);

@@ -19,6 +19,7 @@ export interface ViewOptions {
   path: boolean;
   grid: boolean;
   shadows: boolean;
+  levels: boolean;
   follow: boolean;
 }
 
@@ -26,7 +27,7 @@ const KEY = "marrow-studio";
 
 export const DEFAULTS: ViewOptions = {
   theme: "dark", method: "file", compare: "off", skeleton: false, names: false, axes: false, wireframe: false,
-  normals: false, bounds: false, sockets: false, heat: false, path: false, grid: true, shadows: true, follow: true,
+  normals: false, bounds: false, sockets: false, heat: false, path: false, grid: true, shadows: true, levels: false, follow: true,
 };
 
 /** What is worth keeping from visit to visit; the rest starts as it does for everybody. */

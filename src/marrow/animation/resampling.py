@@ -173,7 +173,7 @@ def resampled(clip: Clip, rate: float | None = None) -> SampledClip:
         rate = clip.key_rate or clip.rate or USUAL_RATE
         # A whole multiple of a slow rate still has a frame at every key.
         rate = rate * np.ceil(LOWEST_RATE / rate - 1e-9) if rate < LOWEST_RATE else min(rate, HIGHEST_RATE)
-    rate = _validate.number("resampled", "rate", rate, low=0, above=True, high=1e6)
+    rate = _validate.frame_rate("resampled", rate)
     frames = round(clip.duration * rate) + 1 if clip.duration > 0 else 1
     if clip.duration > 0:
         frames = max(frames, 2)

@@ -33,7 +33,7 @@ def contests() -> list[Contest]:
     for title, vectors in (("positions", False), ("positions, normals, tangents", True)):
         who = plain(samples.mannequin(4))
         matrices = walking(who, 8)
-        contest = Contest(f"{device.adapter}: one mannequin, {title}", "mannequin", 1)
+        contest = Contest(f"one mannequin, {title}", "mannequin", 1)
         contest.entries["marrow"] = turning(matrices, _on_the_gpu(Skinner(who, device, normals=vectors)))
         contest.entries["marrow, CPU kernel"] = turning(matrices, _on_the_cpu(who, matrices[0], vectors))
         if device.adapter.is_software:
@@ -46,7 +46,7 @@ def measurements() -> dict[str, Any]:
     """Passes by the GPU's own clock, what Python takes, and crowds."""
     device = Device.best()
     count = 20 if device.adapter.is_software else 1000
-    out: dict[str, Any] = {"measured on": {str(device.adapter): ""}}
+    out: dict[str, Any] = {"measured on": {"adapter": str(device.adapter)}}
     title = (
         f"skinning {count:,} x {samples.mannequin(4).vertex_count:,} vertices, 4 influences, pass on the GPU"
     )

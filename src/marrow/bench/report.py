@@ -77,8 +77,10 @@ def _goal(row: dict[str, Any]) -> str:
     return f"at least {row['goal']:.3g}x" if "goal" in row else ""
 
 
-def as_markdown(results: list[dict[str, Any]], measurements: dict[str, Any]) -> str:
-    """The same as text for the documentation, with the machine it was measured on."""
+def as_markdown(
+    results: list[dict[str, Any]], measurements: dict[str, Any], about: dict[str, str] | None = None
+) -> str:
+    """The same as text for the documentation, with the machine it was measured on: `about`, or this one."""
     lines = ["| | best | median | time against marrow | goal | |", "| --- | --: | --: | --: | --: | --- |"]
     for contest in results:
         lines.append(f"| **{contest['title']}**, per {contest['unit']} | | | | | |")
@@ -90,7 +92,7 @@ def as_markdown(results: list[dict[str, Any]], measurements: dict[str, Any]) -> 
             )
     lines += ["", *(f"- {line}" for line in _measured(measurements))] if measurements else []
     return "\n".join(
-        ["Measured with " + ", ".join(f"{k} {v}" for k, v in machine().items()) + ".", "", *lines]
+        ["Measured with " + ", ".join(f"{k} {v}" for k, v in (about or machine()).items()) + ".", "", *lines]
     )
 
 

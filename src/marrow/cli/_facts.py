@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from marrow.io.lint.extent import rest_box
 from marrow.model import Character, Clip, Material, Mesh
 
-__all__ = ["facts_of", "format_of"]
+__all__ = ["facts_of", "format_of", "levels_of"]
 
 Array = NDArray[Any]
 
@@ -37,7 +37,10 @@ def facts_of(character: Character, file: str | Path) -> dict[str, Any]:
         },
         "vertices": character.vertex_count,
         "triangles": character.triangle_count,
+        "avatar": _avatar(character),
+        "variants": list(character.variants),
         "meshes": _meshes(character),
+        "levels": levels_of(character),
         "materials": [_material(material, character) for material in character.materials],
         "images": [
             {"name": i.name, "media_type": i.media_type, "bytes": len(i.data)} for i in character.images
@@ -45,6 +48,40 @@ def facts_of(character: Character, file: str | Path) -> dict[str, Any]:
         "clips": [_clip(clip) for clip in character.clips.values()],
         "report": [{"kind": l.kind, "place": l.place, "message": l.message} for l in character.report],
     }
+
+
+def _avatar(character: Character) -> dict[str, Any] | None:
+    """What a VRM says of itself; None for any other file."""
+    if not character.vrm:
+        return None
+    meta = character.vrm.get("meta")
+    meta = meta if isinstance(meta, dict) else {}
+    return {
+        "version": character.vrm.get("version"),
+        "name": meta.get("name"),
+        "authors": meta.get("authors"),
+        "license": meta.get("otherLicenseUrl") or meta.get("licenseUrl"),
+        "bones": len(character.skeleton.humanoid),
+        "expressions": list(character.vrm.get("expressions") or {}),
+    }
+
+
+def levels_of(character: Character) -> list[dict[str, Any]]:
+    """The figures of every level of detail, errors in metres; level 0 is the character itself."""
+    figures = (
+        "triangles",
+        "vertices",
+        "joints",
+        "influences",
+        "sections",
+        "error",
+        "mean_error",
+        "relative_error",
+    )
+    return [
+        {"level": k, **{name: getattr(lod, name) for name in (*figures, "screen_size")}}
+        for k, lod in enumerate([character.lod, *(level.lod for level in character.reduced)])
+    ]
 
 
 def _size(low: Array, high: Array) -> dict[str, list[float]]:
@@ -124,6 +161,7 @@ def _clip(clip: Clip) -> dict[str, Any]:
         "joints": len(set(table["target"][table["path"] != 3].tolist())),
         "morphs": len(set(table["target"][table["path"] == 3].tolist())),
         "events": [{"time": e.time, "name": e.name} for e in clip.events],
+        "curves": [c.name for c in clip.curves],
         "additive": clip.additive,
     }
 

@@ -67,8 +67,7 @@ def _sample(
 
     character = scaled(samples.load(name), scale)
     if influences is not None:
-        meshes = tuple(limit_influences(mesh, influences).mesh for mesh in character.meshes)
-        character = character.replace(meshes=meshes)
+        character = character.with_meshes(lambda mesh: limit_influences(mesh, influences).mesh)
     for file in clips:
         character = with_clips_of(character, open_character(file, **others), Path(file))
     return character

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from marrow.model import Character, Mesh, Pose, limit_influences
 
-__all__ = ["lost_in_bvh", "lost_in_viewers"]
+__all__ = ["lost_in_bvh", "lost_in_compression", "lost_in_viewers"]
+
+Array = NDArray[Any]
 
 _POSES = 12
 
@@ -46,6 +51,46 @@ def lost_in_viewers(character: Character) -> list[str]:
             f"which puts vertices up to {error:.2g} m off"
         )
     return lost
+
+
+def lost_in_compression(character: Character, target: Path, method: str) -> str:
+    """How far off the vertices of a packed file are, measured over poses of all clips; those of a mesh that has another
+    order now are found by their place."""
+    from marrow.io import load
+    from marrow.skinning import skin
+
+    packed = load(target, cache=False)
+    worst = 0.0
+    for mine, other in zip(_poses(character), _poses(packed)):
+        one, two = (
+            skin(who, pose, normals=False, tangents=False).positions
+            for who, pose in ((character, mine), (packed, other))
+        )
+        if method == "quantized" and one.shape == two.shape:
+            worst = max(worst, float(np.linalg.norm((one - two).astype(np.float64), axis=-1).max(initial=0)))
+        elif len(one) and len(two):
+            worst = max(worst, _furthest(one, two), _furthest(two, one))
+    return f"{method}: vertices are up to {worst:.2g} m off, measured over the clips"
+
+
+def _furthest(points: Array, others: Array) -> float:
+    """How far the most distant of `points` is from the nearest of `others`: both sorted into cells of a coarse grid."""
+    size = max(float(np.ptp(others, axis=0).max()) / 64, 1e-9)
+    cells: dict[tuple[int, int, int], list[int]] = {}
+    for i, key in enumerate(map(tuple, np.floor(others / size).astype(np.int64).tolist())):
+        cells.setdefault(key, []).append(i)
+    around = [(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)]
+    members: dict[tuple[int, int, int], list[int]] = {}
+    for i, key in enumerate(map(tuple, np.floor(points / size).astype(np.int64).tolist())):
+        members.setdefault(key, []).append(i)
+    worst = 0.0
+    for (x, y, z), mine in members.items():
+        near = [j for a, b, c in around for j in cells.get((x + a, y + b, z + c), ())]
+        if not near:
+            return float(np.ptp(others, axis=0).max())
+        apart = points[mine][:, None] - others[near][None]
+        worst = max(worst, float(np.sqrt((apart.astype(np.float64) ** 2).sum(-1)).min(axis=1).max()))
+    return worst
 
 
 def _named(meshes: list[Mesh]) -> str:

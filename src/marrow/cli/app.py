@@ -56,6 +56,14 @@ _COMMANDS = {
         "marrow retarget mocap/*.bvh hero.glb -o out/ --report --max-drift 0.01\n"
         "marrow retarget dance.fbx hero.glb --show",
     ),
+    "lod": (
+        "Make levels of detail, or show those of a file.\n\n"
+        "Vertices are chosen so that the character bends well in its own clips; joints go that move the surface least. The "
+        "table says what each level has and how far its surface is off, at worst and on average, over all clips.",
+        "marrow lod hero.glb -o hero_lods.glb\n"
+        "marrow lod hero.glb -o hero_lods.glb --triangles 0.5 0.1 --joints 40 20 --influences 4 2 --keep head\n"
+        "marrow lod hero.glb -o hero_lods.marrow --error 0.002 0.01 0.03\nmarrow lod hero_lods.glb",
+    ),
     "bake": (
         "Write vertices, joint positions or skinning matrices over time, for other tools and learning.\n\n"
         "OUT.npz holds arrays called CLIP/vertices, CLIP/times and so on, with the triangles, parents and "
@@ -123,6 +131,7 @@ for _name, _help in {
     "resample": "A key at each of so many frames a second.",
     "rename": "Give clips other names: OLD=NEW ...",
     "mirror": "Change sides.",
+    "run": "Run a graph and keep what it does as a clip.",
     "additive": "What clips do beyond a pose.",
     "smooth": "Take out what trembles.",
     "fill": "Bridge keys that are no numbers.",

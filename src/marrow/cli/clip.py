@@ -273,3 +273,67 @@ def reduce(
         return made.clip
 
     _edit(source, target, clip, force, change)
+
+
+def run(
+    source: Source,
+    target: Target,
+    /,
+    *,
+    graph: Path,
+    seconds: float,
+    set: Annotated[
+        list[str] | None,
+        Parameter(negative=(), help="A parameter, at once or at a time: NAME=VALUE or NAME=VALUE@SECONDS."),
+    ] = None,
+    trigger: Annotated[
+        list[str] | None,
+        Parameter(negative=(), help="A trigger, at once or at a time: NAME or NAME@SECONDS."),
+    ] = None,
+    fps: float = 30.0,
+    name: str = "run",
+    travel: Annotated[bool, Parameter(help="Let root motion move the root.")] = True,
+    force: Force = False,
+) -> None:
+    from marrow.cli._files import open_character
+    from marrow.graph import Animator, load_graph
+    from marrow.model import Clip
+
+    if not graph.exists():
+        raise UsageError(f"{graph}: there is no such file")
+    animator = Animator(open_character(source), load_graph(graph))
+    due = sorted([*_due(set or (), True), *_due(trigger or (), False)], key=lambda step: step[0])
+
+    def steer(now: float) -> None:
+        while due and due[0][0] <= now + 1e-9:
+            _, parameter, value = due.pop(0)
+            if value is None:
+                animator.trigger(parameter)
+            else:
+                animator[parameter] = value
+
+    made = Clip.from_run(animator, seconds, fps, name=name, travel=travel, every=steer)
+    last = list(animator.character.clips)[-1]
+    _edit(source, target, None, force, lambda c, _: [c, made] if c.name == last else [c])
+
+
+def _due(values: Sequence[str], valued: bool) -> list[tuple[float, str, bool | float | None]]:
+    """What is to be set or triggered and when, from NAME=VALUE@SECONDS or NAME@SECONDS."""
+    out: list[tuple[float, str, bool | float | None]] = []
+    for text in values:
+        said, at, when = text.partition("@")
+        name, equals, value = said.partition("=")
+        number: bool | float | None = None
+        try:
+            moment = float(when) if at else 0.0
+            if valued:
+                known = {"true": True, "false": False}
+                number = known[value.lower()] if value.lower() in known else float(value)
+        except ValueError:
+            moment = -1.0
+        if moment < 0 or not name or bool(equals) != valued:
+            raise UsageError(
+                f"expected {'NAME=VALUE or NAME=VALUE@SECONDS' if valued else 'NAME or NAME@SECONDS'}, got {text!r}"
+            )
+        out.append((moment, name, number))
+    return out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -28,11 +28,13 @@ def convert(
     fps: float | None = None,
     scale: float | None = None,
     axes: str | None = None,
-    compress: Annotated[bool, Parameter(negative=())] = False,
+    compress: Literal["meshopt", "quantized", "draco"] | None = None,
+    variant: str | None = None,
+    split: Annotated[bool, Parameter(negative=())] = False,
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
 ) -> None:
-    """Convert a character to .glb, .gltf, .usda, .usdc, .bvh, .obj, .ply or .marrow.
+    """Convert a character to .glb, .gltf, .vrm, .usda, .usdc, .bvh, .obj, .ply or .marrow.
 
     Parameters
     ----------
@@ -55,7 +57,12 @@ def convert(
     axes
         Write in the axes and units of another program: unreal, unity, blender, d3d, maya, 3dsmax.
     compress
-        Pack a .glb or .gltf by meshopt, without loss; programs that do not know it cannot read the file.
+        Make a .glb, .gltf or .vrm smaller, for programs that know how: meshopt packs without loss, quantized stores
+        vertices in fewer bits first, draco packs meshes its own way. What that costs is measured and said.
+    variant
+        Write the character in this one of its material variants.
+    split
+        Write a .glb or .gltf for each level of detail: OUT, OUT_lod1, OUT_lod2...
     allow_outside
         Let a file refer to others outside its own folder.
     force
@@ -79,6 +86,8 @@ def convert(
         scale=scale,
         allow_outside=allow_outside,
     )
+    if variant is not None:
+        character = character.with_variant(variant)
     if axes is not None:
         character = in_world(character, axes)
     kept = chosen_clips(character, clip)
@@ -86,9 +95,13 @@ def convert(
         character = character.replace(clips=tuple(kept))
     options: dict[str, Any] = {"rate": fps, "joints": joints} if form.name == "BVH" else {}
     if compress and form.name != "glTF":
-        raise UsageError("--compress is for .glb and .gltf files")
+        raise UsageError("--compress is for .glb, .gltf and .vrm files")
     if compress:
-        options["compress"] = True
+        options["compress"] = compress
+    if split and form.name != "glTF":
+        raise UsageError("--split is for .glb and .gltf files")
+    if split:
+        options["levels"] = "split"
     if joints and form.name != "BVH":
         raise UsageError("--joints chooses what goes into a .bvh file")
     with warnings.catch_warnings(record=True) as caught:
@@ -96,6 +109,10 @@ def convert(
         save(character, target, **options)
     for loss in _losses(form.name, character):
         note(f"{target}: {loss}")
+    if compress in ("quantized", "draco"):
+        from marrow.cli._losses import lost_in_compression
+
+        note(f"{target}: {lost_in_compression(character, target, compress)}")
     for warning in caught:
         note(f"{target}: {warning.message}")
     for line in character.report:

@@ -73,8 +73,14 @@ def _print(facts: dict[str, Any], joint_limit: int) -> None:
     if facts["size"] is not None:
         title.append(f", {' x '.join(f'{v:.3g}' for v in facts['size']['extent'])} m at rest")
     tree = Tree(title, guide_style="dim")
+    if facts["avatar"]:
+        _add_avatar(tree, facts["avatar"])
     _add_skeleton(tree, facts["skeleton"], joint_limit)
     _add_meshes(tree, facts)
+    if len(facts["levels"]) > 1:
+        branch = tree.add(_head("levels of detail", len(facts["levels"])))
+        for level in facts["levels"]:
+            branch.add(Text(_level_line(level)))
     if facts["materials"]:
         branch = tree.add(_head("materials", len(facts["materials"])))
         for material in facts["materials"]:
@@ -85,6 +91,8 @@ def _print(facts: dict[str, Any], joint_limit: int) -> None:
             branch.add(
                 Text(f"{image['name'] or 'unnamed'}: {image['media_type']}, {bytes_text(image['bytes'])}")
             )
+    if facts["variants"]:
+        tree.add(Text.assemble(_head("variants", len(facts["variants"])), f": {_listed(facts['variants'])}"))
     branch = tree.add(_head("clips", len(facts["clips"])))
     for clip in facts["clips"]:
         branch.add(Text(_clip_line(clip)))
@@ -102,6 +110,18 @@ def _head(name: str, count: int) -> Any:
     from rich.text import Text
 
     return Text.assemble((name, "bold cyan"), f"  {count}")
+
+
+def _add_avatar(tree: Tree, avatar: dict[str, Any]) -> None:
+    from rich.text import Text
+
+    authors = avatar["authors"] if isinstance(avatar["authors"], list) else []
+    named = f"{avatar['name'] or 'unnamed'} by {', '.join(map(str, authors)) or 'nobody'}"
+    branch = tree.add(Text.assemble(("avatar", "bold cyan"), f"  VRM {avatar['version'] or ''}: {named}"))
+    branch.add(Text(f"licence: {avatar['license'] or 'none'}"))
+    branch.add(Text(f"{avatar['bones']} bones of a body"))
+    if avatar["expressions"]:
+        branch.add(Text(f"{len(avatar['expressions'])} expressions: {_listed(avatar['expressions'])}"))
 
 
 def _add_skeleton(tree: Tree, skeleton: dict[str, Any], limit: int) -> None:
@@ -155,6 +175,21 @@ def _add_meshes(tree: Tree, facts: dict[str, Any]) -> None:
             )
 
 
+def _level_line(level: dict[str, Any]) -> str:
+    off = "as it is" if not level["level"] else "not measured"
+    if level["level"] and level["error"] is not None:
+        off = (
+            f"off by {1000 * level['error']:.3g} mm at worst, {1000 * level['mean_error']:.3g} mm on average"
+        )
+    size = (
+        "" if level["screen_size"] is None else f", below {level['screen_size']:.3g} of the picture's height"
+    )
+    return (
+        f"{level['level']}: {level['triangles']:,} triangles, {level['joints']} joints, "
+        f"{level['influences']} influences, {level['sections']} sections; {off}{size}"
+    )
+
+
 def _listed(names: list[str], most: int = 8) -> str:
     more = f", ... ({len(names) - most} more)" if len(names) > most else ""
     return ", ".join(names[:most]) + more
@@ -175,5 +210,6 @@ def _clip_line(clip: dict[str, Any]) -> str:
     rate = f" at {clip['rate']:.4g} keys/s" if clip["rate"] else ""
     moves = f"{clip['joints']} joints" + (f" and {clip['morphs']} morphs" if clip["morphs"] else "")
     events = f", {len(clip['events'])} events" if clip["events"] else ""
+    events += f", {len(clip['curves'])} curves" if clip["curves"] else ""
     additive = ", additive" if clip["additive"] else ""
     return f"{clip['name']}: {clip['duration']:.3f} s{rate}, {moves}, {clip['keys']:,} keys{events}{additive}"

@@ -136,6 +136,10 @@ def retarget(
         if report and not json:
             for quality in found:
                 print(f"{name}: {quality}")
+            if len(found) < len(made):
+                print(
+                    f"{name}: {len(made) - len(found)} clips move no body with two legs: nothing to measure"
+                )
         if folder and output is not None and not show:
             _write(
                 _with(_bare(character, motion_only), made, Path(name)),

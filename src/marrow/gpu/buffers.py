@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.errors import GpuError, GpuMemoryError, MarrowError
 from marrow.gpu.device import Device
 
 __all__ = ["Buffer", "Later", "Pages", "chunks", "usage"]
@@ -135,8 +136,6 @@ class Pages:
         self.count, self.version = 0, 0
         self.buffers: list[Buffer] = []
         if stride > device.max_binding:
-            from marrow.errors import GpuMemoryError
-
             raise GpuMemoryError(
                 f"{label}: one takes {stride:,} bytes, more than the {device.max_binding:,} that "
                 f"{device.adapter.name} lets a shader see"
@@ -146,17 +145,23 @@ class Pages:
         """Makes room for `count` records. Returns whether any buffer is another one now."""
         more = int(count) * self.stride - sum(b.size for b in self.buffers)
         self.device.check_room(more, self.label)
-        changed, self.count = False, int(count)
+        before, changed = len(self.buffers), False
         pages = [min(self.per_page, count - first) for first in range(0, count, self.per_page)]
-        for i, records in enumerate(pages):
-            size = max(4, records * self.stride)
-            if i == len(self.buffers):
-                self.buffers.append(Buffer(self.device, size, label=f"{self.label}[{i}]", flags=self.flags))
-                changed = True
-            elif size > self.buffers[i].size:
-                room = min(max(size, int(self.buffers[i].size * GROWTH)), self.device.max_binding)
-                self.buffers[i].reserve(room)
-                changed = True
+        try:
+            for i, records in enumerate(pages):
+                size = max(4, records * self.stride)
+                if i == len(self.buffers):
+                    made = Buffer(self.device, size, label=f"{self.label}[{i}]", flags=self.flags)
+                    self.buffers.append(made)
+                    changed = True
+                elif size > self.buffers[i].size:
+                    room = min(max(size, int(self.buffers[i].size * GROWTH)), self.device.max_binding)
+                    self.buffers[i].reserve(room)
+                    changed = True
+        except MarrowError:
+            del self.buffers[before:]  # what there was no room for takes none
+            raise
+        self.count = int(count)
         self.version += changed
         return changed
 
@@ -169,8 +174,6 @@ class Pages:
     def raw(self) -> Any:
         """The one `wgpu.GPUBuffer` that holds everything; an error where several do (then iterate)."""
         if len(list(self)) > 1:
-            from marrow.errors import GpuError
-
             raise GpuError(
                 f"{self.label} fills {len(list(self))} buffers on {self.device.adapter.name}, which allows "
                 f"{self.device.max_binding:,} bytes for one: iterate over (first, last, buffer)"

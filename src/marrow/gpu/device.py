@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import DeviceLostError, GpuError, GpuMemoryError, NoAdapterError, ValidationError
-from marrow.gpu.drivers import find_adapters, load_wgpu
+from marrow.gpu.drivers import find_adapters, forget_instance, load_wgpu
 
 __all__ = ["NO_ADAPTER", "Adapter", "Device", "adapters"]
 
@@ -270,6 +270,17 @@ class _Guard:
 
 _lock = threading.Lock()
 _shared: Device | None = None
+
+
+def _forget_shared() -> None:
+    """A forked child cannot use its parent's device; it asks for one of its own."""
+    global _lock, _shared
+    _lock, _shared = threading.Lock(), None
+    forget_instance()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_shared)
 
 
 def _choose(wanted: str | int | None) -> Adapter:

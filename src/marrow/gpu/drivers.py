@@ -20,7 +20,7 @@ from typing import Any
 
 from marrow.errors import MissingExtraError
 
-__all__ = ["find_adapters", "load_wgpu"]
+__all__ = ["find_adapters", "forget_instance", "load_wgpu"]
 
 NVIDIA = "libEGL_nvidia.so.0"
 _NVIDIA_VENDOR = 0x10DE
@@ -42,7 +42,7 @@ def find_adapters() -> list[Any]:
         variables = _point_to(NVIDIA, alone=not any(a.info["backend_type"] == "Vulkan" for a in found))
         if variables:
             os.environ.update(variables)
-            _forget_instance()
+            forget_instance()
             found = _enumerate(wgpu)
     return found
 
@@ -102,7 +102,8 @@ def _point_to(library: str, *, alone: bool) -> dict[str, str]:
     return {}
 
 
-def _forget_instance() -> None:
-    """Lets wgpu ask the Vulkan loader anew. Devices made before stay as they are."""
-    helpers: Any = importlib.import_module("wgpu.backends.wgpu_native._helpers")
-    helpers._the_instance = None
+def forget_instance() -> None:
+    """Lets wgpu, where it is loaded, ask the Vulkan loader anew. Devices made before stay as they are."""
+    helpers: Any = sys.modules.get("wgpu.backends.wgpu_native._helpers")
+    if helpers is not None:
+        helpers._the_instance = None

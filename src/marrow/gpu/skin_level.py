@@ -192,7 +192,7 @@ class SkinLevel:
             self.vertices.count,
             rows.palette,
             rows.targets,
-            part.records + a * part.variant.words,
+            (part.records + a * part.variant.words) // 4,
             part.morphs + a,
             part.table,
         )

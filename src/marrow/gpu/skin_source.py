@@ -39,10 +39,15 @@ class Variant:
     morphs: bool = False
 
     @property
-    def words(self) -> int:
-        """Words of a vertex record."""
+    def used_words(self) -> int:
+        """Words of a vertex record that say something."""
         vector_words = (0, 1, 2) if self.octahedral else (0, 3, 7)
         return 3 + vector_words[self.vectors] + (self.method == "blended") + self.groups * self.group_words
+
+    @property
+    def words(self) -> int:
+        """Words of a vertex record: four at a time are read."""
+        return -(-self.used_words // 4) * 4
 
     @property
     def group_words(self) -> int:
@@ -50,8 +55,9 @@ class Variant:
 
     @property
     def morph_words(self) -> int:
-        """Words of what one target does to one vertex: its number, then deltas of position, normal and tangent."""
-        return 4 + 3 * self.vectors
+        """Words of what one target does to one vertex: its number and the delta of the position, then those of the normal
+        and the tangent, four words each."""
+        return 4 + 4 * self.vectors
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -67,7 +73,7 @@ class Variant:
 
 
 _TYPES = {
-    "skin_mesh": "u32",
+    "skin_mesh": "vec4u",
     "skin_matrices": "vec4f",
     "skin_duals": "vec4f",
     "skin_morphs": "f32",
@@ -82,8 +88,8 @@ struct SkinPart {
   vertices: u32,     // vertices of the whole surface
   palette: u32,      // entries of a palette
   targets: u32,      // morph targets of the whole surface
-  records: u32,      // word of skin_mesh where the vertices begin
-  morphs: u32,       // word where their morph lists begin
+  records: u32,      // element of skin_mesh where the vertices begin
+  morphs: u32,       // word (a quarter of an element) where their morph lists begin
   table: u32,        // word where their table of joints begins
   entry: u32,        // first of the entries to work on
   entry_count: u32,  // how many
@@ -96,7 +102,7 @@ struct Skinned { position: vec3f, normal: vec3f, tangent: vec4f }
 
 struct SkinVertex {
   position: vec3f, normal: vec3f, tangent: vec4f, share: f32,
-  number: u32, at: u32, joints: vec4u, weights: vec4f,
+  at: u32, joints: vec4u, weights: vec4f, morphs: vec2u,
 }
 
 struct SkinRows { x: vec4f, y: vec4f, z: vec4f }
@@ -131,15 +137,18 @@ fn skin_unpack_tangent(code: u32) -> vec4f {
 }
 """
 
+_WORD = """\
+fn skin_word(i: u32) -> u32 { return skin_mesh[i / 4u][i % 4u]; }
+"""
 _JOINTS = {
-    8: "unpack4xU8(skin_mesh[at])",
-    16: "vec4u(skin_mesh[at] & 0xffffu, skin_mesh[at] >> 16u, skin_mesh[at + 1u] & 0xffffu, skin_mesh[at + 1u] >> 16u)",
-    32: "vec4u(skin_mesh[at], skin_mesh[at + 1u], skin_mesh[at + 2u], skin_mesh[at + 3u])",
+    8: "unpack4xU8({0})",
+    16: "vec4u({0} & 0xffffu, {0} >> 16u, {1} & 0xffffu, {1} >> 16u)",
+    32: "vec4u({0}, {1}, {2}, {3})",
 }
 _WEIGHTS = {
-    8: "unpack4x8unorm(skin_mesh[at])",
-    16: "vec4f(unpack2x16unorm(skin_mesh[at]), unpack2x16unorm(skin_mesh[at + 1u]))",
-    32: "bitcast<vec4f>(vec4u(skin_mesh[at], skin_mesh[at + 1u], skin_mesh[at + 2u], skin_mesh[at + 3u]))",
+    8: "unpack4x8unorm({0})",
+    16: "vec4f(unpack2x16unorm({0}), unpack2x16unorm({1}))",
+    32: "bitcast<vec4f>(vec4u({0}, {1}, {2}, {3}))",
 }
 
 
@@ -152,7 +161,7 @@ def skin_source(variant: Variant, *, group: int = 0, first_binding: int = 0) -> 
         bindings.append(
             f"@group({group}) @binding({first_binding + 1 + i}) var<storage, read> {name}: array<{_TYPES[name]}>;"
         )
-    parts = [_PART, "\n".join(bindings) + "\n"]
+    parts = [_PART, "\n".join(bindings) + "\n", _WORD]
     if variant.octahedral:
         parts.append(_OCTAHEDRAL)
     parts += [_influences(variant), _load(variant)]
@@ -212,72 +221,71 @@ def _stores(name: str, value: str, width: int) -> list[str]:
 
 
 def _influences(v: Variant) -> str:
-    """`skin_joints`, `skin_weights`: four influences at a word of `skin_mesh`."""
-    joints = _JOINTS[v.joint_bits]
-    if v.table:
-        joints = f"skin_listed({joints})"
+    """`skin_joints`, `skin_weights`: four influences at a word of `skin_mesh`; `skin_listed`: joints by a table."""
+    words = [f"skin_word(at + {i}u)" for i in range(4)]
     listed = """\
 fn skin_listed(j: vec4u) -> vec4u {
   let t = part.table;
-  return vec4u(skin_mesh[t + j.x], skin_mesh[t + j.y], skin_mesh[t + j.z], skin_mesh[t + j.w]);
+  return vec4u(skin_word(t + j.x), skin_word(t + j.y), skin_word(t + j.z), skin_word(t + j.w));
 }
 """
-    return f"""{listed if v.table else ""}\
-fn skin_joints(at: u32) -> vec4u {{ return {joints}; }}
+    more = f"""\
+fn skin_joints(at: u32) -> vec4u {{ return {_listed(v, _JOINTS[v.joint_bits].format(*words))}; }}
 
-fn skin_weights(at: u32) -> vec4f {{ return {_WEIGHTS[v.weight_bits]}; }}
+fn skin_weights(at: u32) -> vec4f {{ return {_WEIGHTS[v.weight_bits].format(*words)}; }}
 """
+    return "\n".join([listed] * v.table + [more] * (v.groups > 1))
+
+
+def _listed(v: Variant, joints: str) -> str:
+    return f"skin_listed({joints})" if v.table else joints
 
 
 def _load(v: Variant) -> str:
     """`skin_vertex`: what is the same for all instances."""
-    lines, at = ["var v: SkinVertex;", "v.number = number;"], 3
+    words = iter([f"q{i // 4}.{'xyzw'[i % 4]}" for i in range(v.words)])
+
+    def take(count: int) -> list[str]:
+        return [next(words) for _ in range(count)]
 
     def floats(count: int) -> str:
-        words = ", ".join(f"skin_mesh[at + {at + i}u]" for i in range(count))
-        return f"bitcast<vec{count}f>(vec{count}u({words}))"
+        return f"bitcast<vec{count}f>(vec{count}u({', '.join(take(count))}))"
 
-    lines.append(f"let at = part.records + number * {v.words}u;")
-    at = 0
+    lines = ["var v: SkinVertex;", f"let at = part.records + number * {v.words // 4}u;"]
+    lines += [f"let q{i} = skin_mesh[at + {i}u];" for i in range(v.words // 4)]
     lines.append(f"v.position = {floats(3)};")
-    at = 3
     if v.vectors:
-        lines.append(f"v.normal = {f'skin_unpack(skin_mesh[at + {at}u])' if v.octahedral else floats(3)};")
-        at += 1 if v.octahedral else 3
+        lines.append(f"v.normal = {f'skin_unpack({take(1)[0]})' if v.octahedral else floats(3)};")
     if v.vectors > 1:
-        lines.append(
-            f"v.tangent = {f'skin_unpack_tangent(skin_mesh[at + {at}u])' if v.octahedral else floats(4)};"
-        )
-        at += 1 if v.octahedral else 4
+        lines.append(f"v.tangent = {f'skin_unpack_tangent({take(1)[0]})' if v.octahedral else floats(4)};")
     if v.method == "blended":
-        lines.append(f"v.share = bitcast<f32>(skin_mesh[at + {at}u]);")
-        at += 1
-    lines.append(f"v.at = at + {at}u;")
-    lines.append("v.joints = skin_joints(v.at);")
-    lines.append(f"v.weights = skin_weights(v.at + {v.joint_bits // 8}u);")
+        lines.append(f"v.share = bitcast<f32>({take(1)[0]});")
+    if v.groups > 1:
+        lines.append(f"v.at = at * 4u + {v.used_words - v.groups * v.group_words}u;")
+    lines.append(f"v.joints = {_listed(v, _JOINTS[v.joint_bits].format(*take(v.joint_bits // 8)))};")
+    lines.append(f"v.weights = {_WEIGHTS[v.weight_bits].format(*take(v.weight_bits // 8))};")
+    if v.morphs:
+        lines.append(
+            "v.morphs = vec2u(skin_word(part.morphs + number), skin_word(part.morphs + number + 1u));"
+        )
     lines.append("return v;")
     return _function("skin_vertex(number: u32) -> SkinVertex", lines)
 
 
 def _morphed(v: Variant) -> str:
-    fields = [("position", "xyz", 1), ("normal", "xyz", 4), ("tangent", "xyz", 7)][: 1 + v.vectors]
-    adds = []
-    for name, _, at in fields:
-        delta = (
-            f"bitcast<vec3f>(vec3u(skin_mesh[e + {at}u], skin_mesh[e + {at + 1}u], skin_mesh[e + {at + 2}u]))"
-        )
-        if name == "tangent":
-            adds.append(f"v.tangent = vec4f(v.tangent.xyz + w * {delta}, v.tangent.w);")
-        else:
-            adds.append(f"v.{name} += w * {delta};")
+    adds = ["v.position += w * bitcast<vec3f>(skin_mesh[e].yzw);"]
+    if v.vectors:
+        adds.append("v.normal += w * bitcast<vec3f>(skin_mesh[e + 1u].xyz);")
+    if v.vectors > 1:
+        adds.append("v.tangent += w * bitcast<vec4f>(skin_mesh[e + 2u]);")
     body = "\n      ".join(adds)
     return f"""\
 // A target that is off changes nothing, even where its deltas are not numbers.
 fn skin_morphed(vertex: SkinVertex, row: u32) -> SkinVertex {{
   var v = vertex;
-  let last = skin_mesh[part.morphs + v.number + 1u];
-  for (var e = skin_mesh[part.morphs + v.number]; e < last; e += {v.morph_words}u) {{
-    let w = skin_morphs[row * part.targets + part.first_target + skin_mesh[e]];
+  let weights = row * part.targets + part.first_target;
+  for (var e = v.morphs.x; e < v.morphs.y; e += {v.morph_words // 4}u) {{
+    let w = skin_morphs[weights + skin_mesh[e].x];
     if (w != 0.0) {{
       {body}
     }}

@@ -87,14 +87,14 @@ class Vertices:
                 limited = mesh if influences is None else limit_influences(mesh, influences).mesh
                 self._add_mesh(limited, first, slot, chosen, targets)
             targets += len(mesh.morph_targets)
-        self.words = np.concatenate(self._chunks) if self._chunks else np.zeros(1, np.uint32)
+        self.words = np.concatenate(self._chunks) if self._chunks else np.zeros(4, np.uint32)
         del self._chunks
 
     def _put(self, words: Array) -> int:
-        """Appends words; where they begin."""
-        at = self._size
-        self._chunks.append(np.ascontiguousarray(words).view(np.uint32).ravel())
-        self._size += len(self._chunks[-1])
+        """Appends words, filled up to whole elements of four; the word where they begin."""
+        at, flat = self._size, np.ascontiguousarray(words).view(np.uint32).ravel()
+        self._chunks += [flat, np.zeros(-len(flat) % 4, np.uint32)]
+        self._size += -(-len(flat) // 4) * 4
         return at
 
     def _add_mesh(self, mesh: Mesh, first: int, slot: Array, method: str, targets: int) -> None:
@@ -122,7 +122,7 @@ class Vertices:
             weights[:, 1:] = np.take_along_axis(weights[:, 1:], order, 1)
         listed, local = np.unique(joints, return_inverse=True)
         self.used = np.union1d(self.used, listed)
-        table = len(listed) <= 256 < listed[-1] + 1
+        table = bool(len(listed) <= 256 < listed[-1] + 1)
         if table:
             joints = local.reshape(joints.shape)
         bits = 8 if table or listed[-1] < 256 else 16 if listed[-1] < 65536 else 32
@@ -130,7 +130,7 @@ class Vertices:
         variant = Variant(
             method, self.vectors, groups, bits, self.weight_bits, table, self.octahedral, has_morphs
         )
-        records = np.empty((V, variant.words), np.uint32)
+        records = np.zeros((V, variant.words), np.uint32)
         at = _put_columns(records, 0, mesh.positions[run])
         if self.vectors:
             n = _or_zero(mesh.normals, mesh, 3)[run]
@@ -152,10 +152,11 @@ class Vertices:
         if has_morphs:
             starts, entries = lists
             some = entries[starts[run.start] : starts[run.stop]]
-            # Words where each vertex's list begins: behind the V + 1 of these.
+            # Elements where each vertex's list begins: behind the V + 1 words of these.
             morph_at = self._size
+            first_entry = morph_at // 4 + -(-(V + 1) // 4)
             own = starts[run.start : run.stop + 1] - starts[run.start]
-            self._put((morph_at + V + 1 + own * variant.morph_words).astype(np.uint32))
+            self._put((first_entry + own * (variant.morph_words // 4)).astype(np.uint32))
             self._put(some)
         table_at = self._put(listed.astype(np.uint32)) if table else 0
         self._append(Part(variant, first + run.start, V, start, morph_at, table_at))
@@ -202,22 +203,22 @@ def _runs(mesh: Mesh, joints: Array) -> list[tuple[int, int]]:
 
 def _morph_lists(mesh: Mesh, first_target: int, vectors: int) -> tuple[Array, Array]:
     """For every vertex the targets that move it: `starts (V + 1,)` in entries, and the entries `(E, words)`: number of the
-    target, deltas of position, normal and tangent."""
+    target and delta of the position, then those of normal and tangent, four words each."""
     V = mesh.vertex_count
     rows, entries = [], []
     for i, target in enumerate(mesh.morph_targets):
-        deltas = np.zeros((V, 3 * (1 + vectors)), np.float32)
-        for c, field in enumerate(("positions", "normals", "tangents")[: 1 + vectors]):
+        deltas = np.zeros((V, 4 * (1 + vectors)), np.float32)
+        for first, field in ((1, "positions"), (4, "normals"), (8, "tangents"))[: 1 + vectors]:
             dense = target.dense(V, field)
             if dense is not None:
-                deltas[:, 3 * c : 3 * c + 3] = dense
+                deltas[:, first : first + 3] = dense
         moved = np.flatnonzero((deltas != 0).any(axis=1))
-        words = np.empty((len(moved), 1 + deltas.shape[1]), np.uint32)
-        words[:, 0], words[:, 1:] = first_target + i, deltas[moved].view(np.uint32)
+        words = deltas[moved].view(np.uint32)
+        words[:, 0] = first_target + i
         rows.append(moved)
         entries.append(words)
     if not rows:
-        return np.zeros(V + 1, np.int64), np.zeros((0, 4 + 3 * vectors), np.uint32)
+        return np.zeros(V + 1, np.int64), np.zeros((0, 4 + 4 * vectors), np.uint32)
     owner, words = np.concatenate(rows), np.concatenate(entries)
     order = np.argsort(owner, kind="stable")
     starts = np.searchsorted(owner[order], np.arange(V + 1))

@@ -4,8 +4,8 @@ from marrow.graph.animator import Animator
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.compiler import compile_graph
 from marrow.graph.control import Snapshot
-from marrow.graph.description import Graph, Parameter, load_graph, save_graph
-from marrow.graph.ground import HeightField
+from marrow.graph.description import Graph, Montage, Parameter, load_graph, save_graph
+from marrow.graph.ground import Ground, HeightField
 from marrow.graph.inspection import GraphMoment
 from marrow.graph.nodes import (
     Additive,
@@ -31,6 +31,7 @@ from marrow.graph.nodes import (
     PoseNode,
     RandomPlayer,
     RootMotion,
+    SavedPose,
     SequencePlayer,
     Slot,
     Speed,
@@ -41,6 +42,7 @@ from marrow.graph.nodes import (
     Switch,
     Transition,
     TwoBoneIK,
+    Use,
     known_nodes,
 )
 from marrow.graph.placing import Placement
@@ -64,12 +66,14 @@ __all__ = [
     "FunctionCall",
     "Graph",
     "GraphMoment",
+    "Ground",
     "HeightField",
     "Input",
     "JointOverride",
     "LayerBlend",
     "LookAt",
     "Mirror",
+    "Montage",
     "Node",
     "OrientationWarp",
     "Parameter",
@@ -81,6 +85,7 @@ __all__ = [
     "RandomPlayer",
     "RootMotion",
     "RootMotionDelta",
+    "SavedPose",
     "SequencePlayer",
     "Slot",
     "Snapshot",
@@ -92,6 +97,7 @@ __all__ = [
     "Switch",
     "Transition",
     "TwoBoneIK",
+    "Use",
     "Window",
     "compile_graph",
     "known_nodes",

@@ -130,6 +130,14 @@ class AnimatorCore:
             self._levels.run(self, outputs)
         self._outputs["ran"] = True
 
+    def _evaluate(self, name: str, shape: tuple[int, ...]) -> Array:
+        outputs = self._outputs
+        if name not in outputs:
+            out = self._buffers.take((*self._batch, *shape))
+            self._run(**{name: out})
+            outputs[name] = out
+        return outputs[name]
+
     def _show_at(self, values: Array) -> None:
         """Shows instances at these levels `(N,)`."""
         control = self._control

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import UnknownNameError, ValidationError
 from marrow.graph.animator_core import AnimatorCore
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.compiler import compile_graph
@@ -84,6 +84,15 @@ class CrowdInstances(AnimatorCore):
             self._show_at(np.zeros(control.count, np.int64))
         self._changed()
 
+    def save_pose(self, name: str, *, instances: ArrayLike | None = None) -> None:
+        """Saves the pose of this moment, for the `SavedPose` nodes of that name to show."""
+        control, chosen = self._running, self._chosen(instances)
+        if name not in control.compiled.saved:
+            raise UnknownNameError("saved pose", name, control.compiled.saved)
+        rows = self._evaluate("pose", (self._evaluator.layout.size,)).reshape(self.count, -1)
+        control.save_pose(name, rows[chosen], chosen)
+        self._outputs = {key: value for key, value in self._outputs.items() if key in ("prepared", "events")}
+
     def replace_graph(
         self, graph: Graph | CompiledGraph, *, functions: Mapping[str, PoseFunction] | None = None
     ) -> None:
@@ -97,6 +106,9 @@ class CrowdInstances(AnimatorCore):
         self._prepare()
         control = GraphControl(compiled, self.count, threads=self._threads)
         carry_over(old.compiled, old.state, compiled, control.state)
+        for name in compiled.saved.keys() & old.compiled.saved.keys():
+            here, there, size = compiled.saved[name], old.compiled.saved[name], control.pose_size
+            control.memory[:, here : here + size] = old.memory[:, there : there + size]
         control.set_interval(old.state.instances["wanted"])
         self._functions, self._control = bound_functions, control
         self._evaluator = self._evaluator.again(

@@ -40,14 +40,6 @@ class PoseOutputs(AnimatorCore):
             output(f"evaluate: {name}", (*self._batch, wanted[name][1], 3, 4), out)
         self._run(**outputs)
 
-    def _evaluate(self, name: str, shape: tuple[int, ...]) -> Array:
-        outputs = self._outputs
-        if name not in outputs:
-            out = self._buffers.take((*self._batch, *shape))
-            self._run(**{name: out})
-            outputs[name] = out
-        return outputs[name]
-
     @property
     def pose(self) -> Pose:
         """Local transforms and morph weights of this moment."""

@@ -45,11 +45,7 @@ class SlotPlayback(AnimatorCore):
             loop=bool(loop), hold=bool(hold), start=start, queue=bool(queue),
             instances=chosen,
         )  # fmt: skip
-        if not self._batch:
-            return bool(accepted[0])
-        told = np.zeros(self.count, bool)
-        told[chosen] = accepted
-        return told
+        return self._told(accepted, chosen)
 
     def stop_slot(self, name: str, *, seconds: float = 0.2, instances: ArrayLike | None = None) -> None:
         """Fades out what plays in a slot and drops what waits there."""
@@ -62,3 +58,67 @@ class SlotPlayback(AnimatorCore):
         names = [None, *self._running.compiled.bank.index]
         found = [names[k] for k in self._running.playing(name)["clip"].tolist()]
         return found if self._batch else found[0]
+
+    # -- montages -------------------------------------------------------------------------------------------------
+    def play_montage(
+        self,
+        name: str,
+        section: str | None = None,
+        *,
+        seconds: float | ArrayLike | None = None,
+        out_seconds: float | ArrayLike | None = None,
+        speed: float | ArrayLike | None = None,
+        queue: bool = False,
+        instances: ArrayLike | None = None,
+    ) -> bool | Array:
+        """Plays a montage of the graph in its slot from the next update on, from its first section or from `section`.
+        Options are the montage's own when left out. Returns whether it was taken, as `play_slot` does."""
+        chosen = self._chosen(instances)
+        accepted = self._running.play_montage(
+            name,
+            section,
+            queue=bool(queue),
+            instances=chosen,
+            fade_in=seconds,
+            fade_out=out_seconds,
+            speed=speed,
+        )
+        return self._told(accepted, chosen)
+
+    def stop_montage(self, name: str, *, seconds: float = 0.2, instances: ArrayLike | None = None) -> None:
+        """Fades a montage out where it plays."""
+        chosen, entry = self._chosen(instances), self._running.montage(name)
+        plays = self._running.plays_montage(name)[chosen]
+        self.stop_slot(entry.slot, seconds=seconds, instances=chosen[plays])
+
+    def jump_to_section(
+        self, montage: str, section: str, *, instances: ArrayLike | None = None
+    ) -> bool | Array:
+        """A montage that plays goes on from the beginning of a section, at once. Returns whether it plays, `(N,)` for a
+        crowd."""
+        chosen = self._chosen(instances)
+        return self._told(self._running.jump(montage, section, chosen), chosen)
+
+    def set_next_section(
+        self, montage: str, section: str, following: str | None, *, instances: ArrayLike | None = None
+    ) -> None:
+        """Which section of a montage comes after another, until it is played anew; None: it ends there."""
+        self._running.follow(montage, section, following, self._chosen(instances))
+
+    def is_playing(self, montage: str) -> bool | Array:
+        """Whether a montage plays, `(N,)` for a crowd. One that fades out does not."""
+        plays = self._running.plays_montage(montage)
+        return plays if self._batch else bool(plays[0])
+
+    def montage_section(self, montage: str) -> str | list[str | None] | None:
+        """The section that a montage is in, None where it does not play; a list for a crowd."""
+        names = (*self._running.montage(montage).sections, None)
+        found = [names[k] for k in self._running.montage_sections(montage).tolist()]
+        return found if self._batch else found[0]
+
+    def _told(self, accepted: Array, chosen: Array) -> bool | Array:
+        if not self._batch:
+            return bool(accepted.all())
+        told = np.zeros(self.count, bool)
+        told[chosen] = accepted
+        return told

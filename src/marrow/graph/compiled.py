@@ -53,6 +53,19 @@ class SlotEntry:
 
 
 @dataclass(frozen=True)
+class MontageEntry:
+    """Where a montage plays, its clip, and its sections by name with the first of their rows."""
+
+    slot: str
+    clip: str
+    sections: tuple[str, ...]
+    first: int
+    seconds: float
+    out_seconds: float
+    speed: float
+
+
+@dataclass(frozen=True)
 class FunctionEntry:
     """A node that calls a function: where it stands, the function's name, the parameters it is given."""
 
@@ -72,10 +85,10 @@ class CompiledGraph:
     in order, `names` the paths of those that have a name.
 
     `depth` poses lie on the stack of a program at most, `pose_depth` on that of the last one, which gives the pose;
-    `longest` operations has one that gives a pose, `section` one that starts inertia; `memory` floats are kept per instance from one update to the next. `header` is the column of the
-    vectors where programs find how model space moved (-1: none asks), `world_vectors` are targets given in the world;
-    with `travels` instances go where their root goes; `keeps` says whether programs keep something, so that each must
-    run."""
+    `longest` operations has one that gives a pose, `section` one that starts inertia; `memory` floats are kept per
+    instance from one update to the next. `header` is the column of the vectors where programs find how model space
+    moved (-1: none asks), `world_vectors` are targets given in the world; with `travels` instances go where their root
+    goes; `keeps` says whether programs keep something, so that each must run."""
 
     graph: Graph
     character: Character
@@ -87,6 +100,9 @@ class CompiledGraph:
     parameters: dict[str, ParameterEntry]
     machines: dict[str, MachineEntry]
     slots: dict[str, SlotEntry]
+    montages: dict[str, MontageEntry]
+    following: Array
+    saved: dict[str, int]
     functions: tuple[FunctionEntry, ...]
     paths: tuple[str, ...]
     names: dict[str, str]

@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 
 from marrow.animation.bank import ClipBank
 from marrow.errors import ValidationError
-from marrow.graph.compiled import CompiledGraph, FunctionEntry, MachineEntry, SlotEntry
+from marrow.graph.compiled import CompiledGraph, FunctionEntry, MachineEntry, MontageEntry, SlotEntry
 from marrow.graph.description import Graph, normalized
+from marrow.graph.montages import add_montages
 from marrow.graph.nodes import ClipNode, Node, RootMotion, Slot
 from marrow.graph.placing import WorldVector
 from marrow.graph.program import Procedurals
+from marrow.graph.sharing import SharedNodes
 from marrow.graph.sync import knots
 from marrow.graph.tables import Builder, Part, Place, Scope, unknown
-from marrow.graph.travel import in_place, root_tracks
+from marrow.graph.travel import carried_by_hips, in_place, root_tracks
 from marrow.kernels import control_tables as ct
 from marrow.kernels.memory import readonly
 from marrow.kernels.operations import codes as kernel
@@ -35,6 +37,8 @@ __all__ = ["Compiler", "check_alone", "compile_graph"]
 
 Array = NDArray[Any]
 DEEPEST = 100
+STEADY = 1.0
+"""Seconds over which the travel of hips that are the root is evened out: about two steps."""
 
 
 def compile_graph(graph: Graph, character: Character) -> CompiledGraph:
@@ -49,7 +53,7 @@ def check_alone(graph: Graph) -> None:
     from marrow.graph.needs import placeholder
 
     graph = normalized(graph)
-    compile_graph(graph, placeholder(graph))
+    Compiler(graph, placeholder(graph), alone=True).compile()
 
 
 @dataclass
@@ -58,9 +62,10 @@ class Compiler:
 
     graph: Graph
     character: Character
+    alone: bool = False
+    """Whether the graph is only checked: the character is a placeholder."""
     nodes: list[dict[str, int]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
-    order: list[int] = field(default_factory=list)
     leaves: list[dict[str, Any]] = field(default_factory=list)
     groups: dict[str, list[int]] = field(default_factory=dict)
     machines: dict[str, MachineEntry] = field(default_factory=dict)
@@ -80,9 +85,10 @@ class Compiler:
         self.skeleton = self.character.skeleton
         self.builder = Builder(self.skeleton, self.graph.parameters)
         self.bank = ClipBank.of(self.character)
-        self.event_names = tuple(sorted({e.name for s in self.bank.sampled for e in s.events}))
+        self.event_names = sorted({e.name for s in self.bank.sampled for e in s.events})
         self.root_joint, self.root_mode = 0, "none"
         self.root_axes: tuple[str, ...] = ()
+        self.root_smooth = 0.0
         self.names: dict[str, str] = {}
         self.keeps, self.mirrored = False, False
         self.header_column = -1
@@ -90,6 +96,11 @@ class Compiler:
         self._pairs: dict[str, str] | None = None
         self._made_curves: dict[str, dict[int, tuple[list[float], list[float]]]] = {}
         self.curve_columns: dict[str, int] = {}
+        self.saved: dict[str, int] = {}
+        self.montages: dict[str, MontageEntry] = {}
+        self.sections: list[tuple[float, float]] = []
+        self.following: list[int] = []
+        self.shared = SharedNodes(self.graph.root)
         self._places: dict[int, str] = {}
         self._expanding: list[Node] = []
 
@@ -106,10 +117,14 @@ class Compiler:
             )
             self.root_mode, self.root_axes = root.mode, root.axes
             root.check(path)
+            hips = root.joint is None and carried_by_hips(self.skeleton, self.root_joint)
+            self.root_smooth = root.smooth if root.smooth is not None else STEADY if hips else 0.0
             root, path = root.source, "root.source"
         if self.root_mode in ("extract", "drop"):
-            self.bank = in_place(self.character, self.root_joint, self.root_axes)
+            self.bank = in_place(self.character, self.root_joint, self.root_axes, self.root_smooth)
         part = self.visit(root, path, Scope(self.region()))
+        self.shared.compile(self)
+        add_montages(self, self.graph.montages, "", "montages")
         self._sync_groups()
         return self._finish(part)
 
@@ -149,11 +164,6 @@ class Compiler:
             self._made_curves[name] = keys
         return self.curve_columns[name]
 
-    @property
-    def is_placeholder(self) -> bool:
-        """Whether the graph is only checked, without a character of its own."""
-        return self.character.name == "placeholder" and not self.character.meshes
-
     def visit(self, node: Any, path: str, scope: Scope) -> Part:
         """Compiles a node and what is below it."""
         path = self._places.pop(id(node), path)
@@ -162,10 +172,13 @@ class Compiler:
         if isinstance(node, str):
             node = ClipNode(node)
         row = dict.fromkeys(ct.NODE.names or (), 0)
-        row.update(region=scope.region, post_begin=len(self.order), program=-1, function=-1)
+        row.update(region=scope.region, store=-1, program=-1, function=-1)
         number = len(self.nodes)
         self.nodes.append(row)
         self.paths.append(path)
+        if self.shared.is_use(node):
+            row["end"] = number + 1
+            return self.shared.use(self, node, Place(path, number, scope))
         if node.name and not isinstance(node, Slot):
             if node.name in self.names:
                 raise ValidationError(
@@ -173,8 +186,7 @@ class Compiler:
                 )
             self.names[node.name] = path
         part = node.compile(self, Place(path, number, scope))
-        row["end"], row["post"] = len(self.nodes), len(self.order)
-        self.order.append(number)
+        row["end"] = len(self.nodes)
         return part
 
     def expanded(self, node: Node, at: Place) -> Part:
@@ -315,11 +327,13 @@ class Compiler:
         b, bank = self.builder, self.bank
         # The last program of all gives the pose of the graph.
         main = 2 * len(self.functions) + 1
-        for row in self.nodes:
+        for number, row in enumerate(self.nodes):
             if row["program"] < 0:
                 row["program"] = main
+            if row["kind"] in (ct.SPACE1, ct.SPACE2):
+                row["flat"] = int(all(r["kind"] == ct.CLIP for r in self.nodes[number + 1 : row["end"]]))
         # Those of the mirror come last: rules have the numbers of the others.
-        names = self.event_names
+        names = tuple(self.event_names)
         if self._pairs is not None:
             names += tuple(sorted({self._other_name(name) for name in names} - set(names)))
         clips = np.zeros(len(bank), ct.CLIP_ROW)
@@ -334,7 +348,9 @@ class Compiler:
         curves = self._curves(clips)
         roots = np.zeros((0, 7))
         if self.root_mode in ("extract", "keep"):
-            roots, clips["root"] = root_tracks(ClipBank.of(self.character), self.root_joint, self.root_axes)
+            roots, clips["root"] = root_tracks(
+                ClipBank.of(self.character), self.root_joint, self.root_axes, self.root_smooth
+            )
         if self._pairs is not None:
             clips, roots = self._twins(clips, events, curves, roots, names)
         tables = ct.GraphTables(
@@ -342,7 +358,7 @@ class Compiler:
             links=readonly(np.array(b.links, np.int64)),
             numbers=readonly(np.array(b.numbers, np.float64)),
             constants=readonly(np.array(b.constants, np.float64)),
-            order=readonly(np.array(self.order, np.int64)),
+            shared=readonly(np.array(self.shared.roots, np.int64)),
             leaves=_records(self.leaves, ct.LEAF),
             groups=b.array("groups", ct.GROUP),
             machines=b.array("machines", ct.MACHINE_ROW),
@@ -358,6 +374,7 @@ class Compiler:
             curves=readonly(np.array(curves, ct.CURVE_ROW)),
             events=readonly(np.array(events, ct.EVENT)),
             roots=readonly(roots),
+            sections=readonly(np.array(self.sections, ct.SECTION)),
             parameters=b.array("parameters", ct.PARAMETER),
         )
         J, M = len(self.skeleton), len(self.skeleton.morph_names)
@@ -376,6 +393,9 @@ class Compiler:
             parameters=b.parameters,
             machines=self.machines,
             slots=self.slots,
+            montages=self.montages,
+            following=readonly(np.array(self.following, np.int64)),
+            saved=self.saved,
             functions=tuple(self.functions),
             paths=tuple(self.paths),
             names=self.names,

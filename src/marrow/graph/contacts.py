@@ -76,14 +76,16 @@ def _seen(c: Compiler, entry: int, tip: int, speed: float, height: float) -> lis
         skeleton, unpack_rows(np.ascontiguousarray(rows), len(skeleton), len(skeleton.morph_names))
     )
     foot = model[:, tip].astype(np.float64)
-    points = np.stack([foot[:, :, :3] @ p + foot[:, :, 3] for p in sole_points(skeleton, tip)], axis=1)
+    heel, ball, rest = sole_points(skeleton, tip)
+    points = np.stack([foot[:, :, :3] @ p + foot[:, :, 3] for p in (heel, ball)], axis=1)
+    heights = points[..., 1] - [0.0, rest]
     if frames < 2:
-        return [(0.0, float(bank.duration[entry]))] if points[..., 1].min() < height else []
-    lower = points[np.arange(frames), points[..., 1].argmin(1)]
-    before = points[np.maximum(np.arange(frames) - 1, 0), points[..., 1].argmin(1)]
-    moved = np.linalg.norm(lower - before, axis=-1) * float(bank.rate[entry])
-    moved[0] = moved[1]
-    down = (lower[:, 1] < height) & (moved < speed)
+        return [(0.0, float(bank.duration[entry]))] if heights.min() < height else []
+    now = np.arange(frames)
+    lower = heights.argmin(1)
+    moved = np.linalg.norm(points[now, lower] - points[np.maximum(now - 1, 0), lower], axis=-1)
+    moved[0] = np.linalg.norm(points[1, lower[0]] - points[0, lower[0]])
+    down = (heights.min(1) < height) & (moved * float(bank.rate[entry]) < speed)
     edges = np.flatnonzero(np.diff(np.concatenate([[False], down, [False]]).astype(np.int8)))
     rate = float(bank.rate[entry])
     return [(a / rate, b / rate) for a, b in zip(edges[::2].tolist(), edges[1::2].tolist())]

@@ -8,15 +8,16 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from marrow.animation.resampling import pack_rows
 from marrow.errors import UnknownNameError, ValidationError
-from marrow.graph.compiled import CompiledGraph, MachineEntry, ParameterEntry, SlotEntry
+from marrow.graph.compiled import CompiledGraph, MachineEntry, ParameterEntry
 from marrow.graph.ground import Ground
 from marrow.graph.placing import keep_places, refresh
 from marrow.graph.program import Program
 from marrow.graph.programs import Programs
+from marrow.graph.slot_control import SlotControl
 from marrow.graph.state import assign, check_state, copied, joined, new_state, taken
 from marrow.kernels import control
 from marrow.kernels import control_tables as ct
@@ -30,8 +31,6 @@ log = logging.getLogger("marrow")
 
 Array = NDArray[Any]
 _MOVING, _FIRST = control.update_graph.offsets["moving"], control.update_graph.offsets["first"]
-FASTEST = 1000.0
-"""How many times as fast as it was made a slot may play a clip."""
 SECONDS_PER_NODE = 25e-9
 """About what a node of a graph costs per instance; enough to tell whether a thread is worth it."""
 LONG_STEP = 0.25
@@ -52,7 +51,7 @@ class Snapshot:
         return len(self.memory)
 
 
-class GraphControl:
+class GraphControl(SlotControl):
     """Holds the `state` of N instances, and the pose programs of the last update."""
 
     def __init__(self, compiled: CompiledGraph, count: int, *, threads: int = 1) -> None:
@@ -75,7 +74,9 @@ class GraphControl:
         self._passed = np.zeros(len(compiled.event_names) + 1 if compiled.listens else 0, ct.PASSED_EVENT)
         self._work = np.zeros(len(compiled.tables.nodes), ct.WORK)
         self._sums = np.zeros(compiled.sums, np.int64)
-        self._members = np.zeros(len(compiled.tables.leaves), np.int64)
+        leaves, nodes = len(compiled.tables.leaves), len(compiled.tables.nodes)
+        self._visited, self._open, self._shown = np.zeros((3, nodes), np.int64)
+        self._grouped, self._members = np.zeros(leaves, np.int64), np.zeros(leaves, np.int64)
         self._numbers = (np.zeros(ct.MAX_RULE + 1), np.zeros(ct.MAX_RULE + 1), np.zeros(7))
         self._warned = False
         self.ground: Ground | None = None
@@ -90,6 +91,13 @@ class GraphControl:
     def pose_size(self) -> int:
         """Floats of a pose in memory."""
         return self.compiled.bank.layout.size
+
+    def save_pose(self, name: str, rows: Array, instances: Array) -> None:
+        """Keeps pose rows `(n, pose_size)` of instances for the nodes that show the saved pose of that name."""
+        if name not in self.compiled.saved:
+            raise UnknownNameError("saved pose", name, self.compiled.saved)
+        at = self.compiled.saved[name]
+        self.memory[instances, at : at + self.pose_size] = rows
 
     @property
     def program(self) -> Program:
@@ -198,8 +206,9 @@ class GraphControl:
         )
         if self._frame is None or any(a is not b for a, b in zip(bound, self._bound)):
             room = Workspace(
-                self._counters, self._passed, self._work, self._sums, self._members, *self._numbers, self.travel,
-                self.vectors, self._events, self.programs.heads, self.programs.starts, self.programs.operations,
+                self._counters, self._passed, self._work, self._visited, self._open, self._shown, self._grouped, self._sums,
+                self._members, *self._numbers, self.travel, self.vectors, self._events, self.programs.heads,
+                self.programs.starts, self.programs.operations,
             )  # fmt: skip
             self._bound = bound
             self._frame = control.update_graph.frame(
@@ -284,12 +293,13 @@ class GraphControl:
             raise ValidationError(f"{name!r} is a {entry.type}, not a trigger: set it like an item")
         self.state.values[instances, entry.column] = 1
         self.state.goals[instances, entry.column] = entry.hold
+        self.state.instances["pulled"][instances] = 1
 
     @property
     def triggers(self) -> list[str]:
         return [n for n, p in self.compiled.parameters.items() if p.type == "trigger"]
 
-    # -- machines, slots ------------------------------------------------------------------------------------------
+    # -- machines -------------------------------------------------------------------------------------------------
     def machine(self, path: str | None) -> MachineEntry:
         """The machine of a name or at a path; the first when left out."""
         machines = self.compiled.machines
@@ -309,81 +319,6 @@ class GraphControl:
         machines = self.state.machines[:, entry.index]
         numbers = np.where(machines["run"] == ct.STOPPED, initial, machines["current"])
         return [entry.states[k] for k in numbers.tolist()]
-
-    def slot(self, name: str) -> SlotEntry:
-        if name not in self.compiled.slots:
-            raise UnknownNameError("slot", name, self.compiled.slots)
-        return self.compiled.slots[name]
-
-    def play_slot(
-        self,
-        name: str,
-        clip: str,
-        *,
-        fade_in: ArrayLike,
-        fade_out: ArrayLike,
-        speed: ArrayLike,
-        loop: bool,
-        hold: bool,
-        start: ArrayLike | None,
-        queue: bool,
-        instances: Array,
-    ) -> Array:
-        """Plays a clip in a slot, now or after what plays. Returns which of the instances took it `(n,)`: a queue may be
-        full, and a slot out of sight."""
-        compiled, entry = self.compiled, self.slot(name)
-        if clip not in compiled.bank.index:
-            raise UnknownNameError("clip", clip, compiled.bank.index)
-        index = compiled.bank.index[clip]
-        if compiled.character.clips[clip].additive != entry.additive:
-            raise ValidationError(
-                f"slot {name!r} {'takes only additive clips' if entry.additive else 'cannot play additive clips'}: {clip!r}"
-            )
-        n, duration = len(instances), float(compiled.bank.duration[index])
-        speeds = _each("speed", speed, n)
-        if (np.abs(speeds) > FASTEST).any():
-            raise ValidationError(f"speed must be {FASTEST:g} at most, got {speed!r}")
-        begins = np.where(speeds < 0, duration, 0.0) if start is None else _each("start", start, n, least=0.0)
-        ins, outs = _each("fade_in", fade_in, n, least=0.0), _each("fade_out", fade_out, n, least=0.0)
-        how = ct.LOOPS if loop else ct.HOLDS if hold else ct.ONCE
-        if how == ct.ONCE:
-            # Fades must fit into what they fade.
-            length = duration / np.maximum(np.abs(speeds), 1e-9)
-            shrink = np.minimum(1.0, length / np.maximum(ins + outs, 1e-9))
-            ins, outs = ins * shrink, outs * shrink
-        slots = self.state.slots[instances, entry.index]
-        waiting = slots["waiting"] if queue else np.zeros(n, np.int64)
-        unseen = (slots["run"] == ct.STOPPED) & (self.state.instances["new"][instances] == 0)
-        taken_up = (waiting < ct.QUEUE) & ~unseen
-        rows = np.flatnonzero(taken_up)
-        entries = np.zeros(len(rows), ct.QUEUE_STATE)
-        entries["clip"], entries["loop"], entries["speed"] = index, how, speeds[rows]
-        entries["fade_in"], entries["fade_out"] = ins[rows], outs[rows]
-        entries["start"] = np.minimum(begins[rows], duration)
-        who = instances[rows]
-        self.state.queue[who, entry.index * ct.QUEUE + waiting[rows]] = entries
-        slots = slots[rows]
-        slots["waiting"] = waiting[rows] + 1
-        slots["stop"] = -1.0
-        if not queue:
-            slots["cut"] = 1
-        self.state.slots[who, entry.index] = slots
-        return taken_up
-
-    def stop_slot(self, name: str, seconds: float, instances: Array) -> None:
-        """Fades out what plays in a slot, and forgets what waits."""
-        entry = self.slot(name)
-        slots = self.state.slots[instances, entry.index]
-        slots["waiting"], slots["cut"], slots["stop"] = 0, 0, seconds
-        self.state.slots[instances, entry.index] = slots
-
-    def playing(self, name: str) -> Array:
-        """What leads in a slot, as records of its voice `(N,)`; `clip` is 0 where nothing does."""
-        index = self.slot(name).index
-        slots = self.state.slots[:, index]
-        voices = self.state.voices[np.arange(self.count), index * ct.VOICES + np.maximum(slots["leader"], 0)]
-        voices["clip"][(slots["leader"] < 0) | (slots["run"] != ct.RUNNING)] = 0
-        return voices
 
     # -- rarely updated instances ---------------------------------------------------------------------------------
     def set_interval(self, every: Array) -> None:
@@ -406,6 +341,9 @@ class GraphControl:
     def _empty_memory(self, count: int) -> Array:
         """The memory of instances at the beginning."""
         empty = np.zeros((count, self.compiled.memory), np.float32)
+        for at in self.compiled.saved.values():
+            # Poses that nobody has saved yet are at rest.
+            empty[:, at : at + self.pose_size] = self._at_rest(1)[:, : self.pose_size]
         return np.concatenate([empty, self._at_rest(count)], axis=1) if self.interpolates else empty
 
     # -- instances ------------------------------------------------------------------------------------------------
@@ -473,15 +411,3 @@ def _still(count: int) -> Array:
     travel = np.zeros((count, 7))
     travel[:, 6] = 1
     return travel
-
-
-def _each(name: str, value: Any, count: int, *, least: float | None = None) -> Array:
-    """An option of `play_slot`: a number, or one for each instance `(n,)`."""
-    try:
-        values = np.broadcast_to(np.asarray(value, np.float64), (count,))
-    except (TypeError, ValueError):
-        raise ValidationError(f"{name}: expected a number or shape ({count},), got {value!r}") from None
-    if not np.isfinite(values).all() or (least is not None and (values < least).any()):
-        what = "a finite number" if least is None else "zero or more seconds"
-        raise ValidationError(f"{name} must be {what}, got {value!r}")
-    return values

@@ -12,8 +12,9 @@ import msgspec
 from marrow.errors import FormatError, ValidationError
 from marrow.graph.nodes import sub_graph
 from marrow.graph.nodes.base import AnyNode, message_and_place, node_from_data, reading_files
+from marrow.graph.nodes.use import written_once
 
-__all__ = ["Graph", "Parameter", "from_json", "load_graph", "normalized", "save_graph", "to_json"]
+__all__ = ["Graph", "Montage", "Parameter", "from_json", "load_graph", "normalized", "save_graph", "to_json"]
 
 VERSION = 1
 
@@ -36,12 +37,30 @@ class Parameter(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
     wrap: tuple[float, float] | None = None
 
 
+class Montage(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A clip in sections, played in a slot by `animator.play_montage`. `sections` are where each begins, in seconds.
+
+    One section follows the other, as they lie in the clip, and after the last one it ends; `following` says otherwise: the
+    name of the section that comes after another (itself: it is repeated), or None for the end. It fades in for `seconds`
+    and out for `out_seconds`, before the end of its last section.
+    """
+
+    clip: str
+    slot: str
+    sections: dict[str, float]
+    following: dict[str, str | None] = {}
+    seconds: float = 0.15
+    out_seconds: float = 0.2
+    speed: float = 1.0
+
+
 class Graph(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A graph: its `root` node and the `parameters` it reads, by name."""
+    """A graph: its `root` node, the `parameters` it reads and the `montages` that its slots can play, by name."""
 
     root: AnyNode
     parameters: dict[str, Parameter] = {}
     name: str = ""
+    montages: dict[str, Montage] = {}
 
 
 # A node may hold a graph, and a graph holds nodes: the class is handed to the module that needs it once it exists.
@@ -55,11 +74,12 @@ class _File(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
     root: AnyNode
     name: str = ""
     parameters: dict[str, Parameter] = {}
+    montages: dict[str, Montage] = {}
 
 
 def to_json(graph: Graph) -> str:
     """The readable text of a graph file."""
-    file = _File(VERSION, graph.root, graph.name, graph.parameters)
+    file = _File(VERSION, written_once(graph.root), graph.name, graph.parameters, graph.montages)
     return msgspec.json.format(msgspec.json.encode(file), indent=2).decode() + "\n"
 
 
@@ -86,7 +106,7 @@ def from_json(text: str | bytes, *, path: object = None) -> Graph:
             path=path,
             remedy="update marrow",
         )
-    return Graph(file.root, file.parameters, file.name)
+    return Graph(file.root, file.parameters, file.name, file.montages)
 
 
 def _beside(name: str, path: object) -> dict[str, Any]:
@@ -105,6 +125,7 @@ def normalized(graph: Graph) -> Graph:
     if not isinstance(graph, Graph):
         raise ValidationError(f"expected a Graph, got {type(graph).__name__}")
     try:
+        graph = msgspec.structs.replace(graph, root=written_once(graph.root))
         plain = msgspec.to_builtins(graph, enc_hook=lambda value: value.tolist())
         return msgspec.convert(plain, Graph, strict=True, dec_hook=node_from_data)
     except RecursionError:

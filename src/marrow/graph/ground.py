@@ -83,7 +83,10 @@ def _heights(ground: Ground | None, places: Array, who: Array) -> Array:
         return np.full(len(places), np.nan)
     if not callable(ground):
         return np.asarray(ground, np.float64)[who]
-    found = np.asarray(ground(places), np.float64)
+    try:
+        found = np.asarray(ground(places), np.float64)
+    except Exception as error:
+        raise ValidationError(f"ground: the function failed: {type(error).__name__}: {error}") from error
     if found.shape != (len(places),):
         raise ValidationError(f"ground: expected heights of shape ({len(places)},), got {found.shape}")
     return found
@@ -104,10 +107,10 @@ def ask_ground(control: GraphControl, entry: GroundEntry, instances: Array, pose
         around = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]]) * STEP
         places = world[None, :, [0, 2]] + around[:, None]
         h = _heights(control.ground, places.reshape(-1, 2), np.tile(instances, 5)).reshape(5, -1)
-        normal = np.stack(
-            [(h[2] - h[1]) / (2 * STEP), np.ones(len(instances)), (h[4] - h[3]) / (2 * STEP)], axis=1
-        )
-        normal = normal / np.sqrt((normal * normal).sum(-1, keepdims=True))
+        with np.errstate(all="ignore"):
+            across, along = (h[2] - h[1]) / (2 * STEP), (h[4] - h[3]) / (2 * STEP)
+            normal = np.stack([across, np.ones(len(instances)), along], axis=1)
+            normal = normal / np.sqrt((normal * normal).sum(-1, keepdims=True))
         # Where the slope is unknown, as at the edge of a hole, the ground is level.
         normal = np.where(np.isfinite(normal).all(-1, keepdims=True), normal, [0.0, 1.0, 0.0])
         at = entry.column + k * entry.stride

@@ -17,7 +17,7 @@ from marrow.animation.kinematics import skinning_matrices
 from marrow.animation.resampling import pack_rows
 from marrow.errors import ValidationError
 from marrow.graph.compiled import CompiledGraph
-from marrow.graph.program import PoseEvaluator
+from marrow.graph.program import PoseEvaluator, Program
 from marrow.kernels.pose_layout import ROWS, padded
 from marrow.math import affine, transform
 from marrow.model.character import Character
@@ -184,10 +184,17 @@ class CrowdLevels:
         if len(late):
             self._evaluate(animator, len(self._evaluators) - 1, late, {})
 
-    def _evaluate(self, animator: Any, level: int, instances: Array, outputs: dict[str, Array]) -> None:
+    def _evaluate(
+        self,
+        animator: Any,
+        level: int,
+        instances: Array,
+        outputs: dict[str, Array],
+        program: Program | None = None,
+    ) -> None:
         control = animator._control
         self._evaluators[level].run(
-            control.program,
+            control.program if program is None else program,
             memory=control.memory,
             vectors=control.vectors,
             instances=instances,
@@ -195,8 +202,9 @@ class CrowdLevels:
             **outputs,
         )
 
-    def groups(self, animator: Any, buffers: Any) -> tuple[LevelGroup, ...]:
-        """The instances that are seen, by level, with the matrices of the joints their level has and no others."""
+    def groups(self, animator: Any, buffers: Any, program: Program | None = None) -> tuple[LevelGroup, ...]:
+        """The instances that are seen, by level, with the matrices of the joints their level has and no others; of this
+        moment, or of the `program` of another."""
         found = []
         M, Mp = len(self.character.skeleton.morph_names), self._whole.layout.morphs
         characters = [self.character.levels[max(level, 0)] for level, _ in self._groups]
@@ -219,7 +227,7 @@ class CrowdLevels:
                 self._keep(animator, instances)
                 continue
             outputs = {"palette": palette, "morphs": morphs} if M else {"palette": palette}
-            self._evaluate(animator, level, instances, outputs)
+            self._evaluate(animator, level, instances, outputs, program)
             found.append(LevelGroup(level, character, instances, palette, morphs[:, :M]))
         return tuple(found)
 

@@ -183,6 +183,7 @@ class _Parser:
         return _Part(True, part.timed)
 
     def comparison(self) -> _Part:
+        before = len(self.rule.operations)
         left = self.sum()
         sign = self.peek()
         if sign not in _COMPARISONS:
@@ -193,7 +194,8 @@ class _Parser:
         timed = left.timed or right.timed
         if timed and sign in ("==", "!="):
             raise self.error("a time is never exactly anything: use >= or <=")
-        self.emit(_COMPARISONS[sign], None, SLACK if timed else 0.0)
+        curved = any(code == ct.CURVE_VALUE for code, *_ in self.rule.operations[before:])
+        self.emit(_COMPARISONS[sign], None, SLACK if timed or curved else 0.0)
         self.rule.comparisons += 1
         return _Part(True, timed)
 

@@ -36,6 +36,7 @@ def new_state(compiled: CompiledGraph, count: int) -> CrowdState:
         slots=np.zeros((count, len(tables.slots)), ct.SLOT_STATE),
         voices=np.zeros((count, len(tables.slots) * ct.VOICES), ct.VOICE_STATE),
         queue=np.zeros((count, len(tables.slots) * ct.QUEUE), ct.QUEUE_STATE),
+        following=np.repeat(compiled.following[None], count, axis=0),
         functions=np.zeros((count, len(tables.functions)), ct.FUNCTION_STATE),
     )
     for name in ("new", "interval", "wanted", "round"):
@@ -44,6 +45,8 @@ def new_state(compiled: CompiledGraph, count: int) -> CrowdState:
     state.travel[:, 6] = state.place[:, 6] = state.placed[:, 6] = 1
     state.leaves["time"], state.leaves["new"] = tables.leaves["start"], 1
     state.slots["leader"], state.slots["stop"] = -1, -1.0
+    for voices in (state.voices, state.queue):
+        voices["montage"] = voices["section"] = -1
     return state
 
 
@@ -88,9 +91,15 @@ def check_state(state: CrowdState, compiled: CompiledGraph) -> None:
     for name in ("interval", "wanted", "round"):
         if (state.instances[name] < 1).any():
             raise ValidationError(f"state.instances: {name} is out of range")
-    leaders = state.slots["leader"]
-    if ((leaders < -1) | (leaders >= ct.VOICES)).any():
-        raise ValidationError("state.slots: leader is out of range")
+    sections, montages = len(tables.sections), len(compiled.montages)
+    signed = (
+        ("slots: leader", state.slots["leader"], ct.VOICES), ("following", state.following, sections),
+        ("voices: section", state.voices["section"], sections), ("queue: section", state.queue["section"], sections),
+        ("voices: montage", state.voices["montage"], montages), ("queue: montage", state.queue["montage"], montages),
+    )  # fmt: skip
+    for name, values, limit in signed:
+        if ((values < -1) | (values >= limit)).any():
+            raise ValidationError(f"state.{name} is out of range")
 
 
 def carry_over(old: CompiledGraph, before: CrowdState, new: CompiledGraph, after: CrowdState) -> None:
@@ -119,10 +128,25 @@ def carry_over(old: CompiledGraph, before: CrowdState, new: CompiledGraph, after
                 (after.queue, before.queue, ct.QUEUE),
             ):
                 array[:, a * size : (a + 1) * size] = source[:, b * size : (b + 1) * size]
+                _carry_montages(old, new, array[:, a * size : (a + 1) * size])
             # What it held lies in the old graph's memory.
             after.slots["held"][:, a] = after.slots["held_start"][:, a] = 0
     for group, other_group in _same_groups(old, new):
         after.groups[:, group] = before.groups[:, other_group]
+
+
+def _carry_montages(old: CompiledGraph, new: CompiledGraph, voices: Array) -> None:
+    """Montages go on in the section of the same name; one that is gone becomes a mere clip."""
+    names = list(old.montages)
+    for row in np.ndindex(voices.shape):
+        name = names[voices["montage"][row]] if voices["montage"][row] >= 0 else None
+        before, after = old.montages.get(name or ""), new.montages.get(name or "")
+        section = -1
+        if before is not None and after is not None and before.clip == after.clip:
+            called = before.sections[voices["section"][row] - before.first]
+            section = after.first + after.sections.index(called) if called in after.sections else -1
+        voices["section"][row] = section
+        voices["montage"][row] = list(new.montages).index(name) if name is not None and section >= 0 else -1
 
 
 def _keys(compiled: CompiledGraph, table: str) -> list[str]:

@@ -14,8 +14,9 @@ from marrow.kernels.memory import aligned_zeros
 from marrow.math import quaternion
 from marrow.model._derived import derived
 from marrow.model.character import Character
+from marrow.model.skeleton import Skeleton
 
-__all__ = ["in_place", "root_tracks"]
+__all__ = ["carried_by_hips", "in_place", "root_tracks"]
 
 Array = NDArray[Any]
 STILL = 1e-6
@@ -38,9 +39,9 @@ def _model(bank: ClipBank, joints: Sequence[int]) -> tuple[Array, Array]:
     return place, turn
 
 
-def _travel(bank: ClipBank, joint: int, axes: Sequence[str]) -> tuple[Array, Array]:
+def _travel(bank: ClipBank, joint: int, axes: Sequence[str], smooth: float = 0.0) -> tuple[Array, Array]:
     """The character's own motion in all frames, translation `(T, 3)` and rotation `(T, 4)`: how `joint` has moved from its
-    rest pose in model space, as far as `axes` say."""
+    rest pose in model space, as far as `axes` say, evened out over `smooth` seconds."""
     skeleton = bank.skeleton
     chain = [*reversed(skeleton.ancestors(joint)), joint]
     place, turn = _model(bank, chain)
@@ -60,14 +61,57 @@ def _travel(bank: ClipBank, joint: int, axes: Sequence[str]) -> tuple[Array, Arr
         upright = own * np.array([0.0, 1.0, 0.0, 1.0])
         size = np.linalg.norm(upright, axis=1, keepdims=True)
         own = np.where(size > 1e-6, upright / np.maximum(size, 1e-6), quaternion.identity(dtype=np.float64))
+        if smooth > 0:
+            yaw = _steadied(bank, 2 * np.arctan2(own[:, 1], own[:, 3])[:, None], smooth, turns=True)[:, 0]
+            own = quaternion.from_axis_angle(np.array([0.0, 1.0, 0.0]), yaw)
     kept = np.array([name in axes for name in "xyz"], np.float64)
-    return (place - quaternion.rotate(own, rest_place)) * kept, own
+    way = (place - quaternion.rotate(own, rest_place)) * kept
+    if smooth > 0 and "tilt" not in axes:
+        way[:, [0, 2]] = _steadied(bank, way[:, [0, 2]], smooth)
+    return way, own
 
 
-def root_tracks(bank: ClipBank, joint: int, axes: Sequence[str]) -> tuple[Array, Array]:
+def _steadied(bank: ClipBank, values: Array, seconds: float, turns: bool = False) -> Array:
+    """Values `(T, k)` of all frames, each clip by itself, as means over `seconds`: what comes and goes with every
+    step (sway, hips that turn to and fro) is gone, what leads somewhere is still there, and a loop closes as
+    before."""
+    out = values.copy()
+    for clip in range(1, len(bank)):
+        begin, frames = int(bank.start[clip]) // bank.layout.size, int(bank.frames[clip])
+        if frames < 3:
+            continue
+        part = values[begin : begin + frames]
+        part = np.unwrap(part, axis=0) if turns else part
+        line = part[0] + np.linspace(0, 1, frames)[:, None] * (part[-1] - part[0])
+        away = part - line  # nothing at both ends: it goes round
+        width = min(seconds * float(bank.rate[clip]), frames - 1.0)
+        laps = frames - 1
+        round_ = away[np.arange(3 * laps + 2) % laps]
+        shifted = np.concatenate(
+            [np.zeros((1, away.shape[1])), np.cumsum((round_[1:] + round_[:-1]) / 2, axis=0)]
+        )
+        ends = []
+        for side in (0.5, -0.5):
+            at = laps + np.arange(frames) + side * width
+            low = np.floor(at).astype(int)
+            t = (at - low)[:, None]
+            # The integral of what is straight between frames.
+            ends.append(shifted[low] + t * round_[low] + 0.5 * t * t * (round_[low + 1] - round_[low]))
+        out[begin : begin + frames] = line + (ends[0] - ends[1]) / width
+    return out
+
+
+def carried_by_hips(skeleton: Skeleton, joint: int) -> bool:
+    """Whether a root is part of the body, as hips are, and not a point on the ground below it."""
+    heights = skeleton.rest_model[:, 1, 3].astype(np.float64)
+    low, high = float(heights.min(initial=0.0)), float(heights.max(initial=0.0))
+    return high > low and float(heights[joint]) - low > 0.3 * (high - low)
+
+
+def root_tracks(bank: ClipBank, joint: int, axes: Sequence[str], smooth: float = 0.0) -> tuple[Array, Array]:
     """The character's own motion `(T, 7)` (translation, rotation) in all frames of a bank, as `joint` has it along `axes`;
     and where each clip's frames begin `(C,)`, -1 for clips that stay."""
-    out = np.concatenate(_travel(bank, joint, axes), axis=1)
+    out = np.concatenate(_travel(bank, joint, axes, smooth), axis=1)
     size = bank.layout.size
     begin = (bank.start // size).astype(np.int64)
     first = np.full(len(bank), -1, np.int64)
@@ -83,12 +127,12 @@ def root_tracks(bank: ClipBank, joint: int, axes: Sequence[str]) -> tuple[Array,
     return out, first
 
 
-def in_place(character: Character, joint: int, axes: Sequence[str]) -> ClipBank:
+def in_place(character: Character, joint: int, axes: Sequence[str], smooth: float = 0.0) -> ClipBank:
     """The character's bank without the travel that `root_tracks` tells of, so that clips stay where they are."""
 
     def build() -> ClipBank:
         bank = ClipBank.of(character)
-        travel, facing = _travel(bank, joint, axes)
+        travel, facing = _travel(bank, joint, axes, smooth)
         above = list(reversed(bank.skeleton.ancestors(joint)))
         place, turn = _model(bank, [*above, joint])
         parent_place, parent_turn = _model(bank, above)
@@ -112,5 +156,5 @@ def in_place(character: Character, joint: int, axes: Sequence[str]) -> ClipBank:
         rows.flags.writeable = False
         return changed
 
-    result: ClipBank = derived(character, ("bank in place", joint, tuple(sorted(axes))), build)
+    result: ClipBank = derived(character, ("bank in place", joint, tuple(sorted(axes)), smooth), build)
     return result

@@ -18,7 +18,7 @@ from marrow.errors import (
 )
 from marrow.io import registry
 from marrow.io.source import LoadOptions, Source
-from marrow.model import Character, _validate, limit_influences
+from marrow.model import Character, Mesh, _validate, limit_influences
 from marrow.report import ReportBuilder
 
 __all__ = ["load", "save"]
@@ -173,10 +173,10 @@ def _limited(character: Character, count: int | None) -> Character:
     """
     if count is None:
         return character
-    report, meshes = ReportBuilder(), []
-    for mesh in character.meshes:
+    report = ReportBuilder()
+
+    def limited(mesh: Mesh) -> Mesh:
         limit = limit_influences(mesh, count)
-        meshes.append(limit.mesh)
         if limit.vertices_changed:
             report.add(
                 "info",
@@ -184,4 +184,7 @@ def _limited(character: Character, count: int | None) -> Character:
                 f"{limit.vertices_changed} vertices limited to {count} influences; the most one vertex lost "
                 f"is {limit.largest_total_dropped:.3g} of its weight",
             )
-    return character.replace(meshes=tuple(meshes), report=character.report + report.build())
+        return limit.mesh
+
+    changed = character.with_meshes(limited)
+    return changed.replace(report=character.report + report.build())

@@ -90,9 +90,10 @@ def converted(
         return character
     turn = _Turn(C, s)
     skeleton = turn.skeleton(character.skeleton)
-    return character.replace(
+    return character.with_meshes(
+        turn.mesh,
+        factor=s,
         skeleton=skeleton,
-        meshes=tuple(turn.mesh(m) for m in character.meshes),
         clips=tuple(turn.clip(c, skeleton) for c in character.clips.values()),
         vrm=vrm_space.turned(character.vrm, C, s),
     )

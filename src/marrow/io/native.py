@@ -28,6 +28,8 @@ from marrow.model import (
     Curve,
     Event,
     Image,
+    Level,
+    Lod,
     Material,
     Mesh,
     MorphTarget,
@@ -117,6 +119,20 @@ class _Skeleton(msgspec.Struct):
     humanoid: dict[str, int] = {}
 
 
+class _Lod(msgspec.Struct, omit_defaults=True):
+    joints: int
+    error: float | None = None
+    mean_error: float | None = None
+    size: float | None = None
+    screen_size: float | None = None
+
+
+class _Level(msgspec.Struct, omit_defaults=True):
+    meshes: list[_Mesh]
+    lod: _Lod
+    report: list[ReportLine] = []
+
+
 class _Document(msgspec.Struct):
     name: str
     skeleton: _Skeleton
@@ -128,6 +144,8 @@ class _Document(msgspec.Struct):
     extras: dict[str, Any] = {}
     variants: list[str] = []
     vrm: dict[str, Any] = {}
+    levels: list[_Level] = []
+    lod: _Lod | None = None
 
 
 _DOCUMENT = msgspec.json.Decoder(_Document)
@@ -178,6 +196,8 @@ def write_to(file: Any, character: Character, metadata: Mapping[str, str] | None
         character.extras,
         list(character.variants),
         character.vrm,
+        [_level_out(level, f"level.{k}", store) for k, level in enumerate(character.reduced, 1)],
+        _lod_out(character.lod),
     )
     try:
         text = msgspec.json.encode(document)
@@ -241,6 +261,15 @@ def _mesh_out(mesh: Mesh, place: str, store: _Store) -> _Mesh:
     )
 
 
+def _level_out(level: Level, place: str, store: _Store) -> _Level:
+    meshes = [_mesh_out(mesh, f"{place}.mesh.{i}", store) for i, mesh in enumerate(level.meshes)]
+    return _Level(meshes, _lod_out(level.lod), list(level.report))
+
+
+def _lod_out(lod: Lod) -> _Lod:
+    return _Lod(lod.joints, lod.error, lod.mean_error, lod.size, lod.screen_size)
+
+
 def _clip_out(clip: Clip, place: str, store: _Store) -> _Clip:
     table = clip.tracks.table
     columns = np.stack([table[name].astype(np.int64) for name in TRACK_DTYPE.names or ()], axis=1)
@@ -294,25 +323,25 @@ def _character_in(document: _Document, container: Container) -> Character:
         tuple(Socket(s.name, s.joint, **pick(s.arrays, _REST[:3])) for s in described.sockets),
         described.humanoid,
     )
-    meshes = []
-    for m in document.meshes:
+
+    def mesh(m: _Mesh) -> Mesh:
         joined = {
             f: container.array(m.arrays[f"morph.{f}"]) for f in _TARGET_ARRAYS if f"morph.{f}" in m.arrays
         }
-        meshes.append(
-            Mesh(
-                m.name,
-                **pick(m.arrays, _MESH_ARRAYS[:6], _MESH_ARRAYS[6:]),
-                uvs=tuple(container.array(name) for name in m.uvs),
-                sections=tuple(Section(*s, tuple(m.variants.get(i, ()))) for i, s in enumerate(m.sections)),
-                morph_targets=tuple(_target_in(t, joined) for t in m.targets),
-                skinning=m.skinning,
-                node=m.node,
-                visible=m.visible,
-            )
-        )
         if not -1 <= m.node < len(skeleton):
             raise ValidationError(f"Mesh({m.name!r}).node: joint {m.node} does not exist")
+        return Mesh(
+            m.name,
+            **pick(m.arrays, _MESH_ARRAYS[:6], _MESH_ARRAYS[6:]),
+            uvs=tuple(container.array(name) for name in m.uvs),
+            sections=tuple(Section(*s, tuple(m.variants.get(i, ()))) for i, s in enumerate(m.sections)),
+            morph_targets=tuple(_target_in(t, joined) for t in m.targets),
+            skinning=m.skinning,
+            node=m.node,
+            visible=m.visible,
+        )
+
+    meshes = tuple(map(mesh, document.meshes))
     clips = []
     for c in document.clips:
         keys = pick(c.arrays, ("table", "times", "values"))
@@ -323,7 +352,7 @@ def _character_in(document: _Document, container: Container) -> Character:
         clips.append(Clip(c.name, skeleton, tracks, c.duration, events, c.rate, c.additive, c.start, curves))
     return Character(
         skeleton,
-        tuple(meshes),
+        meshes,
         clips,  # type: ignore[arg-type]
         tuple(document.materials),
         tuple(Image(i.name, i.media_type, container.array(i.data).tobytes()) for i in document.images),
@@ -332,7 +361,18 @@ def _character_in(document: _Document, container: Container) -> Character:
         document.extras,
         tuple(document.variants),
         document.vrm,
+        reduced=tuple(_level_in(level, tuple(map(mesh, level.meshes))) for level in document.levels),
+        lod=None if document.lod is None else _lod_in(document.lod, meshes),  # type: ignore[arg-type]
     )
+
+
+def _level_in(level: _Level, meshes: tuple[Mesh, ...]) -> Level:
+    return Level(meshes, _lod_in(level.lod, meshes), Report(tuple(level.report)))
+
+
+def _lod_in(lod: _Lod, meshes: tuple[Mesh, ...]) -> Lod:
+    figures = {"error": lod.error, "mean_error": lod.mean_error, "size": lod.size}
+    return Lod.of(meshes, lod.joints, screen_size=lod.screen_size, **figures)
 
 
 def _target_in(target: _Target, joined: dict[str, Array]) -> MorphTarget:

@@ -19,9 +19,10 @@ def scaled(character: Character, factor: float | None) -> Character:
     if factor is None or factor == 1:
         return character
     skeleton = _scaled_skeleton(character.skeleton, factor)
-    return character.replace(
+    return character.with_meshes(
+        lambda mesh: _scaled_mesh(mesh, factor),
+        factor=factor,
         skeleton=skeleton,
-        meshes=tuple(_scaled_mesh(mesh, factor) for mesh in character.meshes),
         clips=tuple(_scaled_clip(clip, skeleton, factor) for clip in character.clips.values()),
         vrm=turned(character.vrm, np.eye(3), factor),
     )

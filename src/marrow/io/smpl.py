@@ -97,10 +97,10 @@ def body_arrays(path: str) -> dict[str, Array]:
         raise FormatError(
             "is a pickle, which is not read: opening one runs whatever code is in it",
             path=path,
-            remedy="convert it once, where you trust it: python -c \"import pickle, sys, numpy as np; "
+            remedy='convert it once, where you trust it: python -c "import pickle, sys, numpy as np; '
             "d = pickle.load(open(sys.argv[1], 'rb'), encoding='latin1'); "
-            "np.savez(sys.argv[1][:-3] + 'npz', **{k: np.asarray(v.todense() if hasattr(v, 'todense') else v) for k, v in d.items() "
-            "if not isinstance(v, (str, bytes, dict))})\" MODEL.pkl",
+            "np.savez(sys.argv[1][:-3] + 'npz', **{k: np.asarray(v.todense() if hasattr(v, 'todense') else v) "
+            'for k, v in d.items() if not isinstance(v, (str, bytes, dict))})" MODEL.pkl',
         )
     found = _arrays(Source.open(path), (*_WANTED, "posedirs"))
     missing = [k for k in ("v_template", "f", "weights", "J_regressor", "kintree_table") if k not in found]

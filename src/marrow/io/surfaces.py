@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from marrow.animation.visibility import visible_meshes
 from marrow.errors import ValidationError
 from marrow.io.atomic import replacing
-from marrow.model import Character, Pose
+from marrow.model import Character, Pose, _validate
 
 __all__ = ["write"]
 
@@ -64,11 +64,15 @@ def _frames(
         yield path, character.skeleton.rest, 0.0
         return
     chosen = character.clips[clip]
+    if time is not None:
+        time = _validate.number("save", "time", time)
+    if rate is not None:
+        rate = _validate.frame_rate("save", rate)
     if rate is None:
         yield path, chosen.sample(time or 0.0), time or 0.0
         return
-    if time is not None or not 0 < rate < 1e6:
-        raise ValidationError(f"save: expected time= or a positive rate=, got time={time}, rate={rate}")
+    if time is not None:
+        raise ValidationError(f"save: expected time= or rate=, got time={time} and rate={rate}")
     count = math.floor(chosen.duration * rate + 1e-3) + 1
     if count > MAX_FRAMES:
         raise ValidationError(f"save: {count} frames are more files than a folder should hold; lower rate")

@@ -61,18 +61,16 @@ def with_tangents(character: Character) -> Character:
     if not any(m.normal_texture is not None for m in character.materials):
         return character
     report = ReportBuilder()
-    meshes = []
-    for mesh in character.meshes:
+
+    def completed(mesh: Mesh) -> Mesh:
         uv_set = None if mesh.tangents is not None else _normal_map_uv_set(mesh, character)
         if uv_set is None:
-            meshes.append(mesh)
-            continue
+            return mesh
         place = f"mesh {mesh.name!r}"
         if mesh.normals is None or uv_set >= len(mesh.uvs):
             what = "normals" if mesh.normals is None else f"UV set {uv_set}"
             report.add("warning", place, f"has a normal texture, but no {what} to make tangents from")
-            meshes.append(mesh)
-            continue
+            return mesh
         made = compute_tangents(mesh.positions, mesh.normals, mesh.uvs[uv_set], mesh.triangles)
         report.add("info", place, "tangents were generated (MikkTSpace)")
         if made.split:
@@ -81,10 +79,11 @@ def with_tangents(character: Character) -> Character:
             )
         if made.undefined:
             report.add("warning", place, f"{made.undefined} vertices have no UV area to define a tangent")
-        meshes.append(mesh.replace(tangents=made.values))
-    if all(new is old for new, old in zip(meshes, character.meshes)) and not len(report.build()):
-        return character
-    return character.replace(meshes=tuple(meshes), report=character.report + report.build())
+        return mesh.replace(tangents=made.values)
+
+    changed = character.with_meshes(completed)
+    lines = report.build()
+    return changed.replace(report=character.report + lines) if len(lines) else character
 
 
 def generate_tangents(mesh: Mesh, *, uv_set: int = 0) -> Mesh:

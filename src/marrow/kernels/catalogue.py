@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from marrow.kernels import control, gradients, lod, poses, program, skinning  # noqa: F401  (each adds its own)
+from marrow.kernels import (  # noqa: F401  (each adds its own)
+    control,
+    gradients,
+    lod,
+    poses,
+    program,
+    skinning,
+    surfaces,
+)
 from marrow.kernels.language.kernel import KERNELS, Kernel
 
 __all__ = ["kernels"]

@@ -39,6 +39,7 @@ from marrow.kernels.control_slots import (
 from marrow.kernels.control_spread import (
     show,
     show_alone,
+    show_shared,
     spread_blend,
     spread_line,
     spread_pair,
@@ -54,13 +55,14 @@ from marrow.kernels.control_tables import (
     LAYER,
     LERP,
     MACHINE,
-    POSE,
     PROCEDURAL,
+    SAVED,
     SLOT,
     SPACE1,
     SPACE2,
     SPEED,
     TRIGGER,
+    USE,
     CrowdState,
     GraphTables,
     Workspace,
@@ -82,8 +84,8 @@ MOST_EVENTS = 1024
 
 def advance_parameters(graph, state, n, d):
     """Brings parameters towards what they were set to; what is not a number is not taken. Returns whether one without
-    smoothing changed, and whether one with smoothing is on its way."""
-    changed, moving = False, False
+    smoothing changed, whether one with smoothing is on its way, and whether all have arrived."""
+    changed, moving, settled = False, False, True
     for p in range(len(graph.parameters)):
         parameter = graph.parameters[p]
         column = parameter["column"]
@@ -100,14 +102,18 @@ def advance_parameters(graph, state, n, d):
                 moving = True
             elif gap < 1e-9:
                 new = end
+            if new != end:
+                settled = False
         elif new != value:
             changed = True
         state.values[n, column] = new
-    return changed, moving
+    return changed, moving, settled
 
 
 def age_triggers(graph, state, n, d):
     """A trigger that waits for a transition goes when its time is up; one that does not wait stays for the update."""
+    if state.instances[n]["pulled"] == 0:
+        return
     for p in range(len(graph.parameters)):
         column = graph.parameters[p]["column"]
         if graph.parameters[p]["kind"] == TRIGGER and state.goals[n, column] > 0.0:
@@ -118,10 +124,26 @@ def age_triggers(graph, state, n, d):
 
 def settle_triggers(graph, state, n):
     """At the end of an update: triggers that no transition took and whose time is up are gone."""
+    if state.instances[n]["pulled"] == 0:
+        return
+    waiting = 0
     for p in range(len(graph.parameters)):
         column = graph.parameters[p]["column"]
-        if graph.parameters[p]["kind"] == TRIGGER and not state.goals[n, column] > 0.0:
-            state.values[n, column] = 0.0
+        if graph.parameters[p]["kind"] == TRIGGER:
+            if state.goals[n, column] > 0.0:
+                waiting = 1
+            else:
+                state.values[n, column] = 0.0
+    state.instances[n]["pulled"] = waiting
+
+
+def visit_clip(graph, state, room, n, leaf, d, clock):
+    """Moves a clip on, or notes it where it keeps in step with others."""
+    if graph.leaves[leaf]["group"] < 0:
+        advance_leaf(graph, state, room, n, leaf, d, clock)
+    else:
+        room.grouped[room.counters[0]["grouped"]] = leaf
+        room.counters[0]["grouped"] += 1
 
 
 def visit(graph, state, room, n, i, d, clock):
@@ -129,9 +151,8 @@ def visit(graph, state, room, n, i, d, clock):
     node = graph.nodes[i]
     kind, data = node["kind"], node["data"]
     if kind == CLIP:
-        if graph.leaves[data]["group"] < 0:
-            advance_leaf(graph, state, room, n, data, d, clock)
-    elif kind == POSE:
+        visit_clip(graph, state, room, n, data, d, clock)
+    elif kind <= SAVED:
         stay(room, i)
     elif kind == BLEND:
         spread_blend(graph, state, room, n, node, i)
@@ -170,10 +191,27 @@ def visit(graph, state, room, n, i, d, clock):
         seen = advance_slot(graph, state, room, n, data, i, d, clock)
         if seen < 1.0 or graph.slots[data]["covers"] == 0:
             show_alone(room, i + 1, i, 1.0, 1.0 - seen * graph.slots[data]["root"])
+    elif kind == USE:
+        show_shared(room, data, i)
     else:
         show_alone(room, i + 1, i, 1.0, 1.0)
         if kind == PROCEDURAL:
             warp_travel(graph, state, room, n, node, i)
+
+
+def visit_inputs(graph, state, room, n, d, clock):
+    """Visits the inputs of a blend space that are seen, all of them clips, in their order."""
+    counters = room.counters[0]
+    for k in range(1, counters["shown"]):
+        here, j = room.shown[k], k
+        while j > 0 and room.shown[j - 1] > here:
+            room.shown[j] = room.shown[j - 1]
+            j -= 1
+        room.shown[j] = here
+    for k in range(counters["shown"]):
+        room.visited[counters["visited"]] = room.shown[k]
+        counters["visited"] += 1
+        visit_clip(graph, state, room, n, graph.nodes[room.shown[k]]["data"], d, clock)
 
 
 def move(graph, state, room, n, d):
@@ -188,10 +226,18 @@ def move(graph, state, room, n, d):
     for k in range(7):
         room.motion[k] = 0.0
     i = 0
+    counters["grouped"] = counters["visited"] = 0
     while i < len(graph.nodes):
         if room.work[i]["seen"] == counters["tick"]:
+            room.visited[counters["visited"]] = i
+            counters["visited"] += 1
+            counters["shown"] = 0
             visit(graph, state, room, n, i, d, clock)
-            i += 1
+            if graph.nodes[i]["flat"] != 0:
+                visit_inputs(graph, state, room, n, d, clock)
+                i = graph.nodes[i]["end"]
+            else:
+                i += 1
         else:
             i = graph.nodes[i]["end"]
     for g in range(len(graph.groups)):
@@ -215,36 +261,43 @@ def add_motion(room, n):
         way[k] = moved[k]
 
 
-def advance(graph, state, room, n, d, changing):
-    """One step of `d` seconds. Leaves the mean of what is seen in it where weights are changing. Returns whether smoothed
-    parameters are still on their way, and whether a fade ended, so that something went out of sight."""
+def advance(graph, state, room, n, d, changing, settled):
+    """One step of `d` seconds. Leaves the mean of what is seen in it where weights are changing; `settled` says that no
+    parameter is on its way. Returns whether smoothed parameters still are, whether none is, and whether a fade ended, so
+    that something went out of sight."""
+    moving = False
     if changing:
         average_fades(graph, state, n, d)
         average_slot_fades(graph, state, n, d)
-        advance_parameters(graph, state, n, 0.5 * d)
+        if not settled:
+            advance_parameters(graph, state, n, 0.5 * d)
     room.counters[0]["step"] += 1
     move(graph, state, room, n, d)
     add_motion(room, n)
     if changing:
         advance_fades(graph, state, n, d)
         advance_slot_fades(graph, state, n, d)
-        _, moving = advance_parameters(graph, state, n, 0.5 * d)
-    else:
-        _, moving = advance_parameters(graph, state, n, d)
+    if not settled:
+        _, moving, settled = advance_parameters(graph, state, n, 0.5 * d if changing else d)
     age_triggers(graph, state, n, d)
     for f in range(len(graph.functions)):
         state.functions[n, f]["elapsed"] += d
     state.instances[n]["clock"] += d
     state.instances[n]["moment"] += 1
     ended = advance_machines(graph, state, room, n, d, state.instances[n]["clock"])
-    return moving, ended
+    return moving, settled, ended
 
 
 def start(graph, state, room, n, m, t, to, current):
     """Starts a transition of a machine; afterwards what is seen is known for this moment. `current` says whether it is
-    before."""
+    before. A machine that turns out to have gone out of sight in this moment stays as it is."""
     machine = graph.machines[m]
+    if not current:
+        move(graph, state, room, n, 0.0)
+        if room.work[machine["node"]]["seen"] != room.counters[0]["tick"]:
+            return
     seconds, ease, inertia = machine["seconds"], machine["ease"], machine["inertia"] != 0
+    profile = machine["profile"]
     me = state.machines[n, m]
     clock = state.instances[n]["clock"]
     reset = True
@@ -253,17 +306,17 @@ def start(graph, state, room, n, m, t, to, current):
         take_triggers(graph, state, n, m, transition)
         seconds, ease, inertia = transition["seconds"], transition["ease"], transition["inertia"] != 0
         me["interrupt"], me["priority"] = transition["interrupt"], transition["priority"]
+        profile = transition["profile"]
         reset = transition["reset"] != 0
     shown = state.shares[n, machine["first"] + to]["weight"] > 0.0
     # A state cannot fade out as it was and fade in from its beginning: what was seen of it dies out by inertia.
     cut = seconds > 0.0 and machine["memory"] >= 0 and (reset if shown else inertia)
     if cut:
-        if not current:
-            move(graph, state, room, n, 0.0)
         write_side(graph, state, room, n, m)
     begin_transition(graph, state, room, n, m, to, seconds, ease, cut, reset, clock)
     move(graph, state, room, n, 0.0)
     if cut:
+        me["profile"] = profile
         write_side_after(graph, state, room, n, m)
         room.counters[0]["kept"] += 1
 
@@ -287,7 +340,7 @@ def step(graph, state, room, n, dt):
     room.counters[0]["step"] += 1
     # The first update takes parameters as they are set, however smooth.
     new = instance["new"] != 0
-    changed, moving = advance_parameters(graph, state, n, NEVER if new else 0.0)
+    changed, moving, settled = advance_parameters(graph, state, n, NEVER if new else 0.0)
     # Where rules ask what clips do, it must be known what is seen.
     current = new or changed or len(room.passed) > 0
     if current:
@@ -315,7 +368,7 @@ def step(graph, state, room, n, dt):
         if changing and d > fine:
             d /= np.ceil(d / fine - 1e-6)
         due = d >= soonest - SHORTEST
-        moving, ended = advance(graph, state, room, n, d, changing)
+        moving, settled, ended = advance(graph, state, room, n, d, changing, settled)
         current = not changing
         if ended or (changing and len(room.passed) > 0):
             move(graph, state, room, n, 0.0)
@@ -323,7 +376,7 @@ def step(graph, state, room, n, dt):
         left -= d
         if left <= SHORTEST:
             left = 0.0
-            if not due:
+            if not due and len(room.passed) == 0:
                 break
     if not current:
         move(graph, state, room, n, 0.0)

@@ -101,7 +101,7 @@ def curve_now(graph, state, room, n, column, ahead):
             time = time_ahead(
                 state.leaves[n, i]["time"], ahead * work["clip_speed"], duration, leaf["loop"] != 0
             )
-        here, has = clip_curve(graph, leaf["clip"], column, time)
+        here, has = clip_curve(graph, shown_clip(graph, work, leaf["clip"]), column, time)
         value += work["weight"] * here
         total += work["weight"] * has
     for s in range(len(graph.slots)):
@@ -113,7 +113,7 @@ def curve_now(graph, state, room, n, column, ahead):
                 speed = ahead * me["speed"] * voice["speed"]
                 duration = graph.clips[voice["clip"]]["duration"]
                 time = time_ahead(voice["time"], speed, duration, voice["loop"] == LOOPS)
-                here, has = clip_curve(graph, voice["clip"], column, time)
+                here, has = clip_curve(graph, shown_clip(graph, work, voice["clip"]), column, time)
                 value += weight * here
                 total += weight * has
     for k in range(len(graph.curves)):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from marrow.kernels.control_motion import group_speed, knot_time
+from marrow.kernels.control_motion import HAIR, gather, group_speed, knot_time, shown_clip
 from marrow.kernels.control_spread import value_of
 from marrow.kernels.control_tables import CLIP, LOOPS, RUNNING, VOICES
 
 NEVER = 1e300
-HAIR = 2e-9
-"""Seconds by which a step goes beyond an event, so that it is passed whatever is rounded."""
+SHORT = 2e-9
+"""Seconds of the shortest step: that in which a clip passes an event at its very beginning."""
 
 
 def event_gap(graph, clip, time, forward, loop, new, name, window):
@@ -27,38 +27,30 @@ def event_gap(graph, clip, time, forward, loop, new, name, window):
             at = event["time"] if side == 0 else event["end"]
             gap = at - time if forward else time - at
             if loop and duration > 0.0:
-                gap -= np.floor(gap / duration) * duration
-                if gap <= 0.0 and not new:
-                    gap = duration
-            if gap > 0.0 or (gap == 0.0 and new):
-                best = min(best, gap)
+                gap -= np.floor((gap + HAIR) / duration) * duration
+                if gap <= HAIR and not new:
+                    gap += duration
+            if gap > HAIR or (gap >= -HAIR and new):
+                best = min(best, max(gap, 0.0))
     return best
 
 
 def leaf_gap(graph, state, room, n, leaf, name, window):
     """Seconds until a clip that keeps its own time comes to an event."""
     row, me = graph.leaves[leaf], state.leaves[n, leaf]
-    speed = room.work[row["node"]]["speed"] * value_of(graph, state, n, row["speed"])
-    if speed == 0.0:
+    work = room.work[row["node"]]
+    speed = work["speed"] * value_of(graph, state, n, row["speed"])
+    if speed == 0.0 or row["matches"] > 0:
         return NEVER
-    gap = event_gap(
-        graph, row["clip"], me["time"], speed > 0.0, row["loop"] != 0, me["new"] != 0, name, window
-    )
+    clip = shown_clip(graph, work, row["clip"])
+    gap = event_gap(graph, clip, me["time"], speed > 0.0, row["loop"] != 0, me["new"] != 0, name, window)
     return gap / abs(speed) if gap < NEVER else NEVER
 
 
 def group_gap(graph, state, room, n, g, name, window):
     """Seconds until a sync group comes to an event of the clip that leads, or with `window` of any."""
-    group, me, tick = graph.groups[g], state.groups[n, g], room.counters[0]["tick"]
-    total, heaviest, leader, count = 0.0, -1.0, -1, 0
-    for m in range(group["first"], group["first"] + group["count"]):
-        work = room.work[graph.leaves[graph.links[m]]["node"]]
-        if work["seen"] == tick:
-            room.members[count] = graph.links[m]
-            count += 1
-            total += work["weight"]
-            if work["weight"] > heaviest:
-                heaviest, leader = work["weight"], graph.links[m]
+    group, me = graph.groups[g], state.groups[n, g]
+    total, leader, count = gather(graph, room, g)
     if leader < 0 or me["run"] != RUNNING:
         return NEVER
     total = max(total, 1e-30)
@@ -85,7 +77,8 @@ def group_gap(graph, state, room, n, g, name, window):
             t0, t1 = knot_time(graph, leaf, markers, phase), knot_time(graph, leaf, markers, edge)
             length = abs(t1 - t0)
             time = t0 - np.floor(t0 / duration) * duration
-            gap = event_gap(graph, leaf["clip"], time, t1 > t0, True, new, name, window)
+            clip = shown_clip(graph, room.work[leaf["node"]], leaf["clip"])
+            gap = event_gap(graph, clip, time, t1 > t0, True, new, name, window)
             if length > 0.0 and gap <= length:
                 best = min(best, gap / length * need)
         if best < NEVER:
@@ -110,24 +103,25 @@ def event_wait(graph, state, room, n, name, window):
     for g in range(len(graph.groups)):
         best = min(best, group_gap(graph, state, room, n, g, name, window))
     for k in range(len(graph.slots)):
-        me = state.slots[n, k]
+        me, work = state.slots[n, k], room.work[graph.slots[k]["node"]]
         for v in range(VOICES):
             voice = state.voices[n, VOICES * k + v]
+            clip = shown_clip(graph, work, voice["clip"])
             speed = me["speed"] * voice["speed"]
             if me["run"] == RUNNING and speed != 0.0 and (voice["weight"] > 0.0 or v == me["leader"]):
                 gap = event_gap(
-                    graph, voice["clip"], voice["time"], speed > 0.0, voice["loop"] == LOOPS, voice["new"] != 0, name, window
+                    graph, clip, voice["time"], speed > 0.0, voice["loop"] == LOOPS, voice["new"] != 0, name, window
                 )  # fmt: skip
                 if gap < NEVER:
                     best = min(best, gap / abs(speed))
-    return best + HAIR if best < NEVER else NEVER
+    return max(best, SHORT)
 
 
 def in_window(graph, clip, time, name):
     row = graph.clips[clip]
     for k in range(row["first_event"], row["first_event"] + row["events"]):
         event = graph.events[k]
-        if event["name"] == name and event["time"] <= time and time < event["end"]:
+        if event["name"] == name and event["time"] <= time + HAIR and time + HAIR < event["end"]:
             return True
     return False
 
@@ -138,17 +132,15 @@ def window_open(graph, state, room, n, name):
     for i in range(len(graph.leaves)):
         leaf = graph.leaves[i]
         seen = room.work[leaf["node"]]["seen"] == tick and graph.nodes[leaf["node"]]["kind"] == CLIP
-        if (
-            seen
-            and graph.clips[leaf["clip"]]["windows"] > 0
-            and in_window(graph, leaf["clip"], state.leaves[n, i]["time"], name)
-        ):
-            return True
+        if seen and graph.clips[leaf["clip"]]["windows"] > 0:
+            clip = shown_clip(graph, room.work[leaf["node"]], leaf["clip"])
+            if in_window(graph, clip, state.leaves[n, i]["time"], name):
+                return True
     for k in range(len(graph.slots)):
-        me = state.slots[n, k]
+        me, work = state.slots[n, k], room.work[graph.slots[k]["node"]]
         for v in range(VOICES):
             voice = state.voices[n, VOICES * k + v]
             seen = me["run"] == RUNNING and (voice["weight"] > 0.0 or v == me["leader"])
-            if seen and in_window(graph, voice["clip"], voice["time"], name):
+            if seen and in_window(graph, shown_clip(graph, work, voice["clip"]), voice["time"], name):
                 return True
     return False

@@ -18,6 +18,7 @@ from marrow.kernels.control_tables import (
     STOPPED,
     TRANSITION_ENDED,
     TRANSITION_STARTED,
+    USE,
 )
 
 REST = 1.0 / 60.0
@@ -261,6 +262,27 @@ def advance_machines(graph, state, room, n, d, clock):
     return ended
 
 
+def heaviest_clip(graph, room, node):
+    """The clip below a node of which the most is seen, -1 for none; nodes that are used there count too."""
+    best, heaviest, last = 0.0, -1, graph.nodes[node]["end"]
+    for k in range(room.counters[0]["visited"]):
+        i = room.visited[k]
+        if i >= last:
+            break
+        if i < node:
+            continue
+        kind = graph.nodes[i]["kind"]
+        if kind == CLIP and room.work[i]["weight"] > best:
+            best, heaviest = room.work[i]["weight"], i
+        elif kind == USE:
+            root = graph.nodes[i]["data"]
+            for j in range(root, graph.nodes[root]["end"]):
+                seen = room.work[j]["seen"] == room.counters[0]["tick"]
+                if seen and graph.nodes[j]["kind"] == CLIP and room.work[j]["weight"] > best:
+                    best, heaviest = room.work[j]["weight"], j
+    return heaviest
+
+
 def note_clip_times(graph, state, room, n, d):
     """Machines that are out of sight fall asleep. For states that ask: the seconds until their heaviest clip ends, and
     how far it is."""
@@ -277,14 +299,7 @@ def note_clip_times(graph, state, room, n, d):
         known = me["remaining"]
         if d == 0.0 and known <= SLACK:
             continue
-        best, heaviest = 0.0, -1
-        for i in range(row["node"], graph.nodes[row["node"]]["end"]):
-            if (
-                graph.nodes[i]["kind"] == CLIP
-                and room.work[i]["seen"] == tick
-                and room.work[i]["weight"] > best
-            ):
-                best, heaviest = room.work[i]["weight"], i
+        heaviest = heaviest_clip(graph, room, row["node"])
         me["remaining"], me["progress"], me["progress_speed"] = NEVER, 0.0, 0.0
         if heaviest < 0:
             continue

@@ -11,6 +11,8 @@ from marrow.kernels.language.elementary import cos, sin
 LONG = 0.25
 """Seconds of a step from which on whole rounds of a sync group are made at once."""
 MOST_INTERVALS = 100_000
+HAIR = 1e-9
+"""Seconds of a clip that make no difference."""
 
 
 def rotated(x, y, z, w, a, b, c):
@@ -46,6 +48,17 @@ def root_at(graph, clip, time):
     t = u - f
     a = graph.roots[row["root"] + f]
     b = graph.roots[row["root"] + min(f + 1, row["frames"] - 1)]
+    if a[3] == b[3] and a[4] == b[4] and a[5] == b[5] and a[6] == b[6]:
+        # Most clips go straight on.
+        return (
+            a[0] + t * (b[0] - a[0]),
+            a[1] + t * (b[1] - a[1]),
+            a[2] + t * (b[2] - a[2]),
+            a[3],
+            a[4],
+            a[5],
+            a[6],
+        )
     x, y = a[3] + t * (b[3] - a[3]), a[4] + t * (b[4] - a[4])
     z, w = a[5] + t * (b[5] - a[5]), a[6] + t * (b[6] - a[6])
     n = 1.0 / np.sqrt(x * x + y * y + z * z + w * w)
@@ -127,6 +140,14 @@ def happened(room, n, kind, event, source, weight, time):
     counters["events"] += 1
 
 
+def is_passed(at, before, after):
+    """Whether a clip that moves from one time to another passes a third; what is a hair away counts as reached, so that it
+    does not depend on how a step was rounded."""
+    if after > before:
+        return at > before + HAIR and at <= after + HAIR
+    return at < before - HAIR and at >= after - HAIR
+
+
 def fire(graph, room, n, clip, before, after, loop, new, speed, weight, clock):
     """Notes the events between two unwrapped times of a clip: after the first (from it on where the clip is `new`), up to
     the second. `clock` is the moment of `before`."""
@@ -136,7 +157,10 @@ def fire(graph, room, n, clip, before, after, loop, new, speed, weight, clock):
     duration = row["duration"]
     first, last = 0.0, 0.0
     if loop and duration > 0.0:
-        first, last = np.floor(min(before, after) / duration), np.floor(max(before, after) / duration)
+        low, high = before + HAIR, after + HAIR
+        if after < before:
+            low, high = after - HAIR, before - HAIR
+        first, last = np.floor(low / duration), np.floor(high / duration)
     lap = first
     while lap <= last:
         # Backwards, the last one comes first.
@@ -144,17 +168,15 @@ def fire(graph, room, n, clip, before, after, loop, new, speed, weight, clock):
         for e in range(row["events"]):
             k = row["first_event"] + (e if after > before else row["events"] - 1 - e)
             at = graph.events[k]["time"] + shift
-            passed = at > before and at <= after if after > before else at < before and at >= after
-            if passed or (new and at == before):
+            passed = is_passed(at, before, after)
+            if passed or (new and abs(at - before) <= HAIR):
                 happened(
                     room, n, CLIP_EVENT, graph.events[k]["name"], row["clip"], weight, clock + (at - before) / speed
                 )  # fmt: skip
             end = graph.events[k]["end"] + shift
-            if end > at:
-                passed = end > before and end <= after if after > before else end < before and end >= after
-                if passed:
-                    moment = clock + (end - before) / speed
-                    happened(room, n, EVENT_ENDED, graph.events[k]["name"], row["clip"], weight, moment)
+            if end > at and is_passed(end, before, after):
+                moment = clock + (end - before) / speed
+                happened(room, n, EVENT_ENDED, graph.events[k]["name"], row["clip"], weight, moment)
         lap += 1.0
 
 
@@ -278,18 +300,26 @@ def advance_phase(graph, state, room, n, count, markers, total, phase, d):
     return phase
 
 
+def gather(graph, room, g):
+    """Puts the clips of a sync group that are seen into `members`. Returns their weight, the heaviest and how many."""
+    total, heaviest, leader, count = 0.0, -1.0, -1, 0
+    for k in range(room.counters[0]["grouped"]):
+        member = room.grouped[k]
+        if graph.leaves[member]["group"] != g:
+            continue
+        weight = room.work[graph.leaves[member]["node"]]["weight"]
+        room.members[count] = member
+        count += 1
+        total += weight
+        if weight > heaviest:
+            heaviest, leader = weight, member
+    return total, leader, count
+
+
 def advance_group(graph, state, room, n, g, d, clock):
     """Moves the clips of a sync group on together. The heaviest one leads: its events are the group's."""
-    group, me, tick = graph.groups[g], state.groups[n, g], room.counters[0]["tick"]
-    total, heaviest, leader, count = 0.0, -1.0, -1, 0
-    for m in range(group["first"], group["first"] + group["count"]):
-        work = room.work[graph.leaves[graph.links[m]]["node"]]
-        if work["seen"] == tick:
-            room.members[count] = graph.links[m]
-            count += 1
-            total += work["weight"]
-            if work["weight"] > heaviest:
-                heaviest, leader = work["weight"], graph.links[m]
+    group, me = graph.groups[g], state.groups[n, g]
+    total, leader, count = gather(graph, room, g)
     if leader < 0:
         me["run"] = STOPPED
         return

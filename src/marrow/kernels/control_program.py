@@ -18,12 +18,15 @@ from marrow.kernels.control_tables import (
     MACHINE,
     POSE,
     PROCEDURAL,
+    SAVED,
     SLOT,
+    USE,
     VOICES,
 )
 from marrow.kernels.operations.codes import (
     ACCUMULATE,
     INERTIA,
+    INERTIA_PROFILE,
     LOAD,
     MERGE,
     SAMPLE,
@@ -50,6 +53,14 @@ def put(room, program, code, argument, time, weight):
     row["time"] = time
     row["weight"] = weight
     place["cursor"] = at + 1
+
+
+def put_inertia(room, program, machine, me, time):
+    """What is left of a machine's inertia; joint by joint where its transition has a profile."""
+    if me["profile"] >= 0:
+        put(room, program, INERTIA_PROFILE, me["profile"], time, me["inertia_seconds"])
+    else:
+        put(room, program, INERTIA, machine["memory"], time, me["inertia_seconds"])
 
 
 def join(room, program, region, share):
@@ -90,6 +101,8 @@ def write_leaf(graph, state, room, n, node, i, program, back, section):
 def write_voices(graph, state, room, n, node, work, program, section):
     """What plays in a slot, over the pose below it."""
     slot, me = graph.slots[node["data"]], state.slots[n, node["data"]]
+    if me["leader"] < 0 and me["weight"] <= 0.0:
+        return
     total = me["held"]
     for v in range(VOICES):
         total += state.voices[n, VOICES * node["data"] + v]["weight"]
@@ -135,64 +148,95 @@ def end_section(room, program):
     place["poses"] = 1
 
 
-def write_nodes(graph, state, room, n, first, last, back, own, section):
-    """Writes the nodes from `first` to `last` in the order children first, `back` seconds ago. Where `section` is a program,
-    it takes what would go to the program `own`."""
+def write_pose(graph, state, room, n, i, program, back, section):
+    """The operations of one node, when those of its inputs are written."""
     tick = room.counters[0]["tick"]
-    for p in range(first, last):
-        i = graph.order[p]
-        work = room.work[i]
-        if work["seen"] != tick:
+    work, node = room.work[i], graph.nodes[i]
+    kind = node["kind"]
+    if kind <= POSE:
+        write_leaf(graph, state, room, n, node, i, program, back, section)
+        return
+    if kind == LAYER or kind == ADDITIVE:  # noqa: SIM109 (the compiler knows no tuples of choices)
+        layer = graph.layers[node["data"]]
+        if room.work[graph.links[node["child"] + 1]]["seen"] == tick:
+            weight = value_of(graph, state, n, node["ref"])
+            if kind == LAYER:
+                weight = min(max(weight, 0.0), 1.0)
+            put(room, program, layer["code"], layer["mask"], 0.0, weight)
+    elif kind == SLOT:
+        write_voices(graph, state, room, n, node, work, program, section)
+    elif kind == MACHINE:
+        machine = graph.machines[node["data"]]
+        if machine["memory"] < 0:
+            return
+        me = state.machines[n, node["data"]]
+        if me["inertia_seconds"] > 0.0:
+            put_inertia(room, program, machine, me, me["inertia_time"] - back)
+    elif kind == PROCEDURAL:
+        row = graph.procedurals[node["data"]]
+        weight = min(max(value_of(graph, state, n, node["ref"]), 0.0), 1.0)
+        if weight > 0.0:
+            # What is written for the start of inertia keeps nothing.
+            put(room, program, row["code"], row["index"], 1.0 if section >= 0 else 0.0, weight)
+    elif kind == FUNCTION:
+        function = graph.functions[node["data"]]
+        if section < 0 or state.functions[n, node["data"]]["ran"] == 0:
+            put(room, function["program"], STORE, function["memory"], 0.0, 0.0)
+            end_section(room, function["program"])
+        put(room, program, LOAD, function["memory"], 0.0, 0.0)
+    elif (kind == SAVED and work["share"] > 0.0) or (kind == USE and work["share"] > 0.0):
+        put(room, program, LOAD, node["ref"], 0.0, 0.0)
+    else:
+        return
+    join(room, program, node["region"], work["share"])
+
+
+def write_node(graph, state, room, n, i, back, own, section):
+    """The operations of one node, in the program they belong to; where `section` is a program, it takes those of `own`."""
+    node = graph.nodes[i]
+    program = node["program"]
+    if section >= 0:
+        if node["function"] >= 0 and program != own and state.functions[n, node["function"]]["ran"] != 0:
+            return
+        if program == own:
+            program = section
+    write_pose(graph, state, room, n, i, program, back, section)
+    if node["store"] >= 0:
+        put(room, program, STORE, node["store"], 0.0, 0.0)
+        end_section(room, program)
+
+
+def write_nodes(graph, state, room, n, first, last, back, own, section):
+    """Writes the nodes from `first` to `last` that are seen, children first, `back` seconds ago. Where `section` is a
+    program, it takes what would go to the program `own`."""
+    depth = 0
+    for k in range(room.counters[0]["visited"]):
+        i = room.visited[k]
+        if i < first:
             continue
-        node = graph.nodes[i]
-        kind, region = node["kind"], node["region"]
-        program = node["program"]
-        if section >= 0:
-            if node["function"] >= 0 and program != own and state.functions[n, node["function"]]["ran"] != 0:
-                continue
-            if program == own:
-                program = section
-        if kind <= POSE:
-            write_leaf(graph, state, room, n, node, i, program, back, section)
-            continue
-        if kind == LAYER or kind == ADDITIVE:  # noqa: SIM109 (the compiler knows no tuples of choices)
-            layer = graph.layers[node["data"]]
-            if room.work[graph.links[node["child"] + 1]]["seen"] == tick:
-                weight = value_of(graph, state, n, node["ref"])
-                if kind == LAYER:
-                    weight = min(max(weight, 0.0), 1.0)
-                put(room, program, layer["code"], layer["mask"], 0.0, weight)
-        elif kind == SLOT:
-            write_voices(graph, state, room, n, node, work, program, section)
-        elif kind == MACHINE:
-            machine = graph.machines[node["data"]]
-            if machine["memory"] < 0:
-                continue
-            me = state.machines[n, node["data"]]
-            if me["inertia_seconds"] > 0.0:
-                time = me["inertia_time"] - back
-                put(room, program, INERTIA, machine["memory"], time, me["inertia_seconds"])
-        elif kind == PROCEDURAL:
-            row = graph.procedurals[node["data"]]
-            weight = min(max(value_of(graph, state, n, node["ref"]), 0.0), 1.0)
-            if weight > 0.0:
-                # What is written for the start of inertia keeps nothing.
-                put(room, program, row["code"], row["index"], 1.0 if section >= 0 else 0.0, weight)
-        elif kind == FUNCTION:
-            function = graph.functions[node["data"]]
-            if section < 0 or state.functions[n, node["data"]]["ran"] == 0:
-                put(room, function["program"], STORE, function["memory"], 0.0, 0.0)
-                end_section(room, function["program"])
-            put(room, program, LOAD, function["memory"], 0.0, 0.0)
-        else:
-            continue
-        join(room, program, region, work["share"])
+        if i >= last:
+            break
+        while depth > 0 and graph.nodes[room.open[depth - 1]]["end"] <= i:
+            depth -= 1
+            write_node(graph, state, room, n, room.open[depth], back, own, section)
+        room.open[depth] = i
+        depth += 1
+    while depth > 0:
+        depth -= 1
+        write_node(graph, state, room, n, room.open[depth], back, own, section)
+
+
+def write_shared(graph, state, room, n, back, own, section):
+    """Writes the nodes that several places use, those first that others of them use."""
+    for s in range(len(graph.shared)):
+        root = graph.shared[len(graph.shared) - 1 - s]
+        write_nodes(graph, state, room, n, root, graph.nodes[root]["end"], back, own, section)
 
 
 def clear_sums(graph, room, first, last):
     """Forgets what the sums of a range of nodes hold."""
-    for p in range(first, last):
-        room.sums[graph.nodes[graph.order[p]]["region"]] = 0
+    for i in range(first, last):
+        room.sums[graph.nodes[i]["region"]] = 0
 
 
 def write_side(graph, state, room, n, m):
@@ -201,16 +245,18 @@ def write_side(graph, state, room, n, m):
     node = graph.nodes[machine["node"]]
     for look in range(2):
         back = LOOK_BACK * look
-        clear_sums(graph, room, node["post_begin"], node["post"])
+        if len(graph.shared) > 0:
+            clear_sums(graph, room, graph.shared[0], len(graph.nodes))
+            write_shared(graph, state, room, n, back, 0, machine["program"])
+        clear_sums(graph, room, machine["node"] + 1, node["end"])
         for s in range(machine["count"]):
             if state.shares[n, machine["first"] + s]["weight"] > 0.0:
-                child = graph.nodes[graph.states[machine["first"] + s]["node"]]
+                child = graph.states[machine["first"] + s]["node"]
                 write_nodes(
-                    graph, state, room, n, child["post_begin"], child["post"] + 1, back, node["program"], machine["program"]
+                    graph, state, room, n, child, graph.nodes[child]["end"], back, node["program"], machine["program"]
                 )  # fmt: skip
         if me["inertia_seconds"] > 0.0:
-            time = me["inertia_time"] - back
-            put(room, machine["program"], INERTIA, machine["memory"], time, me["inertia_seconds"])
+            put_inertia(room, machine["program"], machine, me, me["inertia_time"] - back)
 
 
 def write_start(graph, room, m):
@@ -232,7 +278,8 @@ def write_program(graph, state, room, n):
     """Writes the program that gives the pose of this moment, and those that give functions theirs."""
     for r in range(len(room.sums)):
         room.sums[r] = 0
-    write_nodes(graph, state, room, n, 0, len(graph.order), 0.0, -1, -1)
+    write_shared(graph, state, room, n, 0.0, -1, -1)
+    write_nodes(graph, state, room, n, 0, graph.nodes[0]["end"], 0.0, -1, -1)
     write_curves(graph, state, room, n)
     write_vectors(graph, state, room, n)
     tick = room.counters[0]["tick"]

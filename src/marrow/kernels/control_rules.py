@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from marrow.kernels.control_curves import curve_now, key_wait
-from marrow.kernels.control_listen import HAIR, event_wait, window_open
+from marrow.kernels.control_listen import SHORT, event_wait, window_open
 from marrow.kernels.control_tables import (
     ABOVE,
     AND,
@@ -86,11 +86,11 @@ def rule_holds(graph, state, room, n, m, transition, ahead):
             stack[top] = curve_now(graph, state, room, n, operation["ref"], ahead)
             top += 1
         elif code == PASSED:
-            # An event is there at one moment only, for who was in the state by then, and starts one transition of a machine.
+            # An event is there at one moment only, for who was in the state by then; it starts one transition of a machine.
             event, instance = room.passed[operation["ref"]], state.instances[n]
-            passed = ahead == 0.0 and event["step"] == room.counters[0]["step"]
-            passed = passed and me["heard"] != instance["moment"] and instance["clock"] - event["time"] <= me["elapsed"]
-            stack[top] = 1.0 if passed else 0.0
+            since = instance["clock"] - event["time"] - SLACK
+            passed = ahead == 0.0 and event["step"] == room.counters[0]["step"] and since <= me["elapsed"]
+            stack[top] = 1.0 if passed and me["heard"] != instance["moment"] else 0.0
             top += 1
         elif code == WINDOW:
             stack[top] = 1.0 if window_open(graph, state, room, n, operation["ref"]) else 0.0
@@ -151,9 +151,9 @@ def rule_holds(graph, state, room, n, m, transition, ahead):
     return transition["length"] == 0 or stack[0] != 0.0
 
 
-def first_crossing(graph, state, room, n, m, transition, span, beyond):
+def first_crossing(graph, state, room, n, m, transition, span):
     """Seconds until a rule holds whose numbers run straight for `span` seconds: each comparison turns at most once, and the
-    first turn after which the whole rule holds is the one. `beyond` is how far past it one has to go."""
+    first turn after which the whole rule holds is the one."""
     best = NEVER
     count = transition["comparisons"]
     for k in range(count):
@@ -163,7 +163,7 @@ def first_crossing(graph, state, room, n, m, transition, span, beyond):
         now = room.gaps[k]
         if now == later:
             continue
-        t = span * now / (now - later) + beyond
+        t = span * now / (now - later)
         if t > 0.0 and t < best and rule_holds(graph, state, room, n, m, transition, t):
             best = t
     return best
@@ -184,18 +184,19 @@ def smooth_crossing(graph, state, room, n, m, transition):
 
 
 def curve_wait(graph, state, room, n, m, transition):
-    """Seconds until a rule over curves holds, or until it has to be looked at again. While weights change, curves are only
-    nearly straight: steps are short."""
-    span = max(key_wait(graph, state, room, n), HAIR)
+    """Seconds until a rule over curves holds, or until it has to be looked at again: where weights change every
+    millisecond."""
+    span = max(key_wait(graph, state, room, n), SHORT)
     for k in range(len(graph.machines)):
         if state.machines[n, k]["seconds"] > 0.0:
-            span = min(span, 0.25 * FINE)
+            span = min(span, FINE / 16.0)
     for k in range(len(graph.slots)):
         if state.slots[n, k]["seconds"] > 0.0:
-            span = min(span, 0.25 * FINE)
+            span = min(span, FINE / 16.0)
     if span >= NEVER:
         return NEVER
-    return max(min(first_crossing(graph, state, room, n, m, transition, span, HAIR), span), HAIR)
+    # At its very end a clip that loops is at its beginning.
+    return min(first_crossing(graph, state, room, n, m, transition, 0.99 * span), span)
 
 
 def heed_wait(graph, state, room, n, transition):
@@ -218,7 +219,7 @@ def wait_for(graph, state, room, n, m, transition, smoothing):
     if not rule_holds(graph, state, room, n, m, transition, 0.0):
         wait = NEVER
         if transition["timed"] != 0:
-            wait = first_crossing(graph, state, room, n, m, transition, 1.0, 0.0)
+            wait = first_crossing(graph, state, room, n, m, transition, 1.0)
         if transition["curved"] != 0:
             wait = min(wait, curve_wait(graph, state, room, n, m, transition))
         if smoothing and transition["smoothed"] != 0:

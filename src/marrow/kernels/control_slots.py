@@ -40,6 +40,7 @@ def begin_voice(graph, state, room, n, k):
         me["held_start"] = me["held"]
     voice = state.voices[n, chosen]
     voice["clip"], voice["loop"], voice["new"] = first["clip"], first["loop"], 1
+    voice["montage"], voice["section"] = first["montage"], first["section"]
     voice["time"], voice["speed"], voice["fade_out"] = first["start"], first["speed"], first["fade_out"]
     voice["weight"] = voice["start"] = 0.0
     if first["fade_in"] <= 0.0:
@@ -50,24 +51,53 @@ def begin_voice(graph, state, room, n, k):
     for q in range(QUEUE * k, QUEUE * k + me["waiting"]):
         to, entry = state.queue[n, q], state.queue[n, q + 1]
         to["clip"], to["loop"], to["speed"] = entry["clip"], entry["loop"], entry["speed"]
+        to["montage"], to["section"] = entry["montage"], entry["section"]
         to["fade_in"], to["fade_out"], to["start"] = entry["fade_in"], entry["fade_out"], entry["start"]
 
 
-def voice_left(graph, me, voice):
-    """Seconds until a one-shot has to begin to fade out; `NEVER` for one that loops or holds its end."""
+def last_time(graph, voice):
+    """Where what a voice plays ends: the clip, or the section of a montage."""
+    if voice["section"] >= 0:
+        return graph.sections[voice["section"]]["end"]
+    return graph.clips[voice["clip"]]["duration"]
+
+
+def has_following(state, n, voice):
+    """Whether a voice is in a section of a montage that another follows."""
+    return voice["section"] >= 0 and state.following[n, voice["section"]] >= 0
+
+
+def voice_left(graph, state, n, me, voice):
+    """Seconds until a one-shot has to begin to fade out, or a montage to go on with another section; `NEVER` for one that
+    loops or holds its end."""
     speed = me["speed"] * voice["speed"]
     if voice["loop"] != 0 or speed == 0.0:
         return NEVER
-    duration = graph.clips[voice["clip"]]["duration"]
-    left = duration - voice["time"] if speed > 0.0 else voice["time"]
+    left = last_time(graph, voice) - voice["time"] if speed > 0.0 else voice["time"]
+    if has_following(state, n, voice):
+        return max(left / abs(speed), 0.0)
     return max(left / abs(speed) - voice["fade_out"], 0.0)
+
+
+def follow_sections(graph, state, n, me, voice):
+    """A montage that has come to the end of a section goes on with the one that follows."""
+    if me["speed"] * voice["speed"] <= 0.0 or not has_following(state, n, voice):
+        return False
+    if voice_left(graph, state, n, me, voice) > SLACK:
+        return False
+    end = last_time(graph, voice)
+    voice["section"] = state.following[n, voice["section"]]
+    begin = graph.sections[voice["section"]]["begin"]
+    if begin != end:
+        voice["time"], voice["new"] = begin, 1
+    return True
 
 
 def is_over(graph, voice):
     """Whether a clip that is played once has reached its end."""
-    duration = graph.clips[voice["clip"]]["duration"]
+    last = last_time(graph, voice)
     return voice["loop"] != LOOPS and (
-        voice["time"] >= duration if voice["speed"] > 0.0 else voice["time"] <= 0.0
+        voice["time"] >= last if voice["speed"] > 0.0 else voice["time"] <= 0.0
     )
 
 
@@ -81,7 +111,9 @@ def decide_slots(graph, state, room, n, clock):
             continue
         if me["leader"] >= 0:
             voice = state.voices[n, VOICES * k + me["leader"]]
-            over = voice_left(graph, me, voice) <= SLACK
+            if follow_sections(graph, state, n, me, voice):
+                changed = True
+            over = voice_left(graph, state, n, me, voice) <= SLACK and not has_following(state, n, voice)
             if me["stop"] >= 0.0:
                 happened(room, n, SLOT_ENDED, voice["clip"], k, voice["weight"], clock)
                 release_slot(state, n, k, me["stop"])
@@ -101,7 +133,8 @@ def decide_slots(graph, state, room, n, clock):
             changed = True
         me["stop"] = -1.0
         if me["leader"] >= 0:
-            soonest = min(soonest, voice_left(graph, me, state.voices[n, VOICES * k + me["leader"]]))
+            voice = state.voices[n, VOICES * k + me["leader"]]
+            soonest = min(soonest, voice_left(graph, state, n, me, voice))
         if me["seconds"] > 0.0:
             fading = True
             soonest = min(soonest, max(me["seconds"] - me["faded"], 0.0))
@@ -163,6 +196,8 @@ def advance_slot(graph, state, room, n, k, i, d, clock):
     """Moves the voices of a slot on; returns how much of the slot is seen."""
     slot, me, work = graph.slots[k], state.slots[n, k], room.work[i]
     me["speed"] = work["speed"]
+    if me["leader"] < 0 and me["weight"] <= 0.0:
+        return 0.0
     for v in range(VOICES):
         voice = state.voices[n, VOICES * k + v]
         if voice["weight"] <= 0.0 and v != me["leader"]:
@@ -174,7 +209,7 @@ def advance_slot(graph, state, room, n, k, i, d, clock):
         after = before + d * speed
         loop = voice["loop"] == LOOPS
         if not loop:
-            after = min(max(after, 0.0), duration)
+            after = min(max(after, 0.0), last_time(graph, voice))
         if d > 0.0 and speed != 0.0:
             weight = work["weight"] * voice["weight"]
             fire(graph, room, n, clip, before, after, loop, voice["new"] != 0, speed, weight, clock)

@@ -39,6 +39,16 @@ def show_alone(room, i, parent, share, travel):
     row["seen"] = up["seen"]
 
 
+def show_shared(room, i, user):
+    """Marks a node that several places use as seen by one more of them."""
+    up, row = room.work[user], room.work[i]
+    if row["seen"] != up["seen"]:
+        show_alone(room, i, user, 1.0, 1.0)
+        return
+    row["weight"] = min(row["weight"] + up["weight"], 1.0)
+    row["travel"] += up["travel"]
+
+
 def warp_travel(graph, state, room, n, node, i):
     """What a node that changes poses does to the travel of the clips below it."""
     row, down = graph.procedurals[node["data"]], room.work[i + 1]
@@ -62,6 +72,8 @@ def show_more(room, i, parent, share):
     up, row = room.work[parent], room.work[i]
     if row["seen"] != up["seen"]:
         show(room, i, parent, share)
+        room.shown[room.counters[0]["shown"]] = i
+        room.counters[0]["shown"] += 1
         return
     row["weight"] += up["weight"] * share
     row["share"] += up["share"] * share
@@ -113,7 +125,7 @@ def spread_line(graph, room, node, i, value):
     space = graph.spaces[node["data"]]
     first, count = space["numbers"], space["points"]
     if count == 1:
-        show(room, graph.links[node["child"]], i, 1.0)
+        show_more(room, graph.links[node["child"]], i, 1.0)
         return
     value = wrapped_value(value, space["low_x"], space["span_x"])
     k = 0
@@ -194,7 +206,7 @@ def spread_plane(graph, room, node, i, x, y):
         if gap < nearest:
             nearest, edge, along = gap, e, s
     if edge < 0:
-        show(room, graph.links[node["child"]], i, 1.0)
+        show_more(room, graph.links[node["child"]], i, 1.0)
         return
     if along < 1.0 - TINY:
         show_more(

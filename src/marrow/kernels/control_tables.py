@@ -16,9 +16,9 @@ from marrow.kernels.operations.record import OPERATION
 __all__ = ["CrowdState", "GraphTables", "Workspace"]
 
 # -- kinds of nodes -------------------------------------------------------------------------------------------------
-CLIP, POSE, BLEND, LERP, SPACE1, SPACE2, SPEED, MACHINE, LAYER, ADDITIVE, SLOT, PROCEDURAL, FUNCTION = range(
-    13
-)
+(
+    CLIP, POSE, SAVED, BLEND, LERP, SPACE1, SPACE2, SPEED, MACHINE, LAYER, ADDITIVE, SLOT, PROCEDURAL, FUNCTION, USE,
+) = range(15)  # fmt: skip
 
 # -- kinds of parameters --------------------------------------------------------------------------------------------
 FLOAT, BOOL, TRIGGER, VECTOR, CURVE = range(5)
@@ -73,8 +73,8 @@ def _record(**fields: Any) -> np.dtype[Any]:
 NODE = _record(
     kind=i8,
     end=i8,  # one past the last node below it; nodes are stored parents first
-    post=i8,  # its place in the order children first
-    post_begin=i8,  # where the nodes below it begin in that order
+    flat=i8,  # 1: a blend space whose inputs are clips and nothing else
+    store=i8,  # where its pose is kept for the places that use it, -1 for none
     region=i8,  # the sum of poses it is a part of
     program=i8,  # the program its operations go to
     function=i8,  # the innermost Function it is below, -1 for none
@@ -108,6 +108,7 @@ MACHINE_ROW = _record(
     ref=i8,  # that value
     ease=i8,
     inertia=i8,
+    profile=i8,  # where the constants of its blend profile are, -1 for none
     seconds=f8,
 )
 STATE = _record(node=i8, first=i8, count=i8, clip_times=i8)
@@ -126,6 +127,7 @@ TRANSITION = _record(
     curved=i8,  # 1: it depends on curves
     trigger=i8,  # the column of a trigger without which it cannot start, -1 for none
     reset=i8,  # 1: the state it leads to starts over
+    profile=i8,  # where the constants of its blend profile are, -1 for none
     seconds=f8,
 )
 RULE = _record(code=i8, ref=i8, value=f8)
@@ -165,6 +167,7 @@ CLIP_ROW = _record(
 )  # fmt: skip
 CURVE_ROW = _record(column=i8, keys=i8, count=i8, default=f8)
 EVENT = _record(time=f8, end=f8, name=i8)
+SECTION = _record(begin=f8, end=f8)
 PARAMETER = _record(kind=i8, column=i8, wraps=i8, smoothing=f8, low=f8, high=f8)
 
 
@@ -175,7 +178,7 @@ class GraphTables(NamedTuple):
     links: Any
     numbers: Any
     constants: Any
-    order: Any
+    shared: Any
     leaves: Any
     groups: Any
     machines: Any
@@ -191,6 +194,7 @@ class GraphTables(NamedTuple):
     curves: Any
     events: Any
     roots: Any
+    sections: Any
     parameters: Any
 
 
@@ -200,6 +204,7 @@ INSTANCE_STATE = _record(
     clock=f8,  # seconds since it began
     seed=i8,  # of what it does at random
     new=i8,  # 1 until its first update
+    pulled=i8,  # 1: a trigger may be waiting
     moment=i8,  # goes up with every step and every update: what has the same number happened in no time
     interval=i8,  # updated every so many updates
     wanted=i8,  # the interval it goes to when it is updated next
@@ -228,6 +233,7 @@ MACHINE_STATE = _record(
     seconds=f8,  # of the fade; 0: none runs
     rest=f8,  # seconds in which it stays where it is, because it came round in a circle in no time
     left=f8,  # seconds until the last transition has ended, faded or inertialised
+    profile=i8,  # of the inertia that runs, -1 for none
     inertia_time=f8,
     inertia_seconds=f8,
     remaining=f8,  # seconds until the main clip of the state ends
@@ -249,8 +255,11 @@ SLOT_STATE = _record(
     held=f8,  # how much of the pose is seen that older voices became
     held_start=f8,
 )
-VOICE_STATE = _record(clip=i8, loop=i8, new=i8, time=f8, speed=f8, weight=f8, start=f8, fade_out=f8)
-QUEUE_STATE = _record(clip=i8, loop=i8, speed=f8, fade_in=f8, fade_out=f8, start=f8)
+VOICE_STATE = _record(
+    clip=i8, loop=i8, new=i8, montage=i8, section=i8, time=f8, speed=f8, weight=f8, start=f8, fade_out=f8
+)
+QUEUE_STATE = _record(clip=i8, loop=i8, montage=i8, section=i8, speed=f8, fade_in=f8, fade_out=f8, start=f8)
+"""`montage`: the one that plays, -1 for a mere clip; `section`: the row of the section it is in, -1 for none."""
 FUNCTION_STATE = _record(ran=i8, elapsed=f8)
 """1: its memory holds the result of the last update; and the seconds since it ran."""
 
@@ -259,7 +268,7 @@ class CrowdState(NamedTuple):
     """What changes of N instances: `instances (N,)`, everything else `(N, count)`. `values` are the columns nodes refer to,
     `goals` what they were set to (for a trigger: the seconds it still waits), `travel (N, 7)` the motion of the root that is
     told in parts while updates are rare, `place (N, 7)` where each is in the world and `placed` where it was when poses were
-    last made."""
+    last made, `following` for every section of a montage the one that comes next, -1 for the end."""
 
     instances: Any
     values: Any
@@ -274,6 +283,7 @@ class CrowdState(NamedTuple):
     slots: Any
     voices: Any
     queue: Any
+    following: Any
     functions: Any
 
 
@@ -292,6 +302,9 @@ COUNTERS = _record(
     kept=i8,
     endless=i8,
     endless_machine=i8,
+    visited=i8,  # nodes that are seen
+    grouped=i8,  # leaves of sync groups that are seen
+    shown=i8,  # inputs of the blend space at hand that are seen
     endless_instance=i8,
 )
 PROGRAM = _record(cursor=i8, limit=i8, reserve=i8, poses=i8)
@@ -313,13 +326,18 @@ PASSED_EVENT = _record(step=i8, time=f8)
 
 
 class Workspace(NamedTuple):
-    """`counters (1,)`; `passed` per event, empty where no rule asks what clips do; `work` per node; `sums` whether a sum has begun; `members` of a sync group that are seen; `stack` and `gaps` of rules; `motion (7,)` of one
+    """`counters (1,)`; `passed` per event, empty where no rule asks what clips do; `work` per node; `visited` the nodes that are seen, in order, `open` those whose children are being written, `shown` inputs of a blend space that are seen, `grouped` the leaves of sync groups that are
+    seen, `members` those of the group at hand; `sums` whether a sum has begun; `stack` and `gaps` of rules; `motion (7,)` of one
     step; `travel (N, 7)` of the update; `vectors (N, ...)` for procedural nodes; `events`; the pose programs: of program r
     and instance n the `operations` from `starts[r, n]` to `starts[r, n + 1]`, written at `programs[r]`."""
 
     counters: Any
     passed: Any
     work: Any
+    visited: Any
+    open: Any
+    shown: Any
+    grouped: Any
     sums: Any
     members: Any
     stack: Any
@@ -334,20 +352,20 @@ class Workspace(NamedTuple):
 
 
 GraphTables.KINDS = {  # type: ignore[attr-defined]
-    "nodes": (NODE, "?"), "links": "i8[?]", "numbers": "f8[?]", "constants": "f8[?]", "order": "i8[?]", "leaves": (LEAF, "?"),
+    "nodes": (NODE, "?"), "links": "i8[?]", "numbers": "f8[?]", "constants": "f8[?]", "shared": "i8[?]", "leaves": (LEAF, "?"),
     "groups": (GROUP, "?"), "machines": (MACHINE_ROW, "?"), "states": (STATE, "?"), "transitions": (TRANSITION, "?"),
     "rules": (RULE, "?"), "layers": (LAYER_ROW, "?"), "slots": (SLOT_ROW, "?"), "spaces": (SPACE, "?"),
     "procedurals": (PROCEDURAL_ROW, "?"), "functions": (FUNCTION_ROW, "?"), "clips": (CLIP_ROW, "?"), "curves": (CURVE_ROW, "?"), "events": (EVENT, "?"),
-    "roots": "f8[?,7]", "parameters": (PARAMETER, "?"),
+    "roots": "f8[?,7]", "sections": (SECTION, "?"), "parameters": (PARAMETER, "?"),
 }  # fmt: skip
 CrowdState.KINDS = {  # type: ignore[attr-defined]
     "instances": (INSTANCE_STATE, "*N"), "values": "*f8[N,?]", "goals": "*f8[N,?]", "travel": "*f8[N,7]",
     "place": "*f8[N,7]", "placed": "*f8[N,7]", "leaves": (LEAF_STATE, "*N,?"), "groups": (GROUP_STATE, "*N,?"), "machines": (MACHINE_STATE, "*N,?"),
     "shares": (SHARE_STATE, "*N,?"), "slots": (SLOT_STATE, "*N,?"), "voices": (VOICE_STATE, "*N,?"),
-    "queue": (QUEUE_STATE, "*N,?"), "functions": (FUNCTION_STATE, "*N,?"),
+    "queue": (QUEUE_STATE, "*N,?"), "following": "*i8[N,?]", "functions": (FUNCTION_STATE, "*N,?"),
 }  # fmt: skip
 Workspace.KINDS = {  # type: ignore[attr-defined]
-    "counters": (COUNTERS, "*1"), "passed": (PASSED_EVENT, "*?"), "work": (WORK, "*?"), "sums": "*i8[?]", "members": "*i8[?]", "stack": "*f8[?]", "gaps": "*f8[?]",
+    "counters": (COUNTERS, "*1"), "passed": (PASSED_EVENT, "*?"), "work": (WORK, "*?"), "visited": "*i8[?]", "open": "*i8[?]", "shown": "*i8[?]", "grouped": "*i8[?]", "sums": "*i8[?]", "members": "*i8[?]", "stack": "*f8[?]", "gaps": "*f8[?]",
     "motion": "*f8[7]", "travel": "*f8[N,7]", "vectors": "*f4[N,?]", "events": (HAPPENED, "*?"), "programs": (PROGRAM, "*R"),
     "starts": "*i8[R,?]", "operations": (OPERATION, "*?"),
 }  # fmt: skip

@@ -10,19 +10,33 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from marrow.lod.building import build, measured
     from marrow.lod.camera import Camera
     from marrow.lod.mapping import joint_map
     from marrow.lod.select import Selection, Selector
+    from marrow.lod.table import table
     from marrow.lod.thresholds import with_screen_sizes
 
-__all__ = ["Camera", "Selection", "Selector", "joint_map", "with_screen_sizes"]
+__all__ = [
+    "Camera",
+    "Selection",
+    "Selector",
+    "build",
+    "joint_map",
+    "measured",
+    "table",
+    "with_screen_sizes",
+]
 
 # Each is imported when it is first asked for.
 _LATE = {
-    "joint_map": "marrow.lod.mapping",
     "Camera": "marrow.lod.camera",
     "Selection": "marrow.lod.select",
     "Selector": "marrow.lod.select",
+    "build": "marrow.lod.building",
+    "joint_map": "marrow.lod.mapping",
+    "measured": "marrow.lod.building",
+    "table": "marrow.lod.table",
     "with_screen_sizes": "marrow.lod.thresholds",
 }
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from marrow.lod.extent import moving_ball
 from marrow.lod.thresholds import error_thresholds, rising, size_thresholds
 from marrow.model import _validate
 from marrow.model.character import Character
+from marrow.model.level import Lod
 from marrow.skinning.bounds import Bounds
 
 __all__ = ["Selection", "Selector"]
@@ -83,7 +84,8 @@ class Selector:
         selector = mw.lod.Selector(hero)                        # at most one pixel of error
         crowd.levels = selector.select(camera, transforms)      # every frame
 
-    By one of: `pixels`, the error a level may have on the screen; `sizes`, for levels 1, 2... the part of the picture's
+    By one of: `pixels`, the error a level may have on the screen (`error`: the worst of any point in any clip, or the
+    mean, which is far less); `sizes`, for levels 1, 2... the part of the picture's
     height that the character covers when it changes to that level; `distances`, how far away that is, in metres. When
     left out: the screen sizes saved with the character (`mw.lod.with_screen_sizes`), else one pixel.
 
@@ -103,6 +105,7 @@ class Selector:
         character: Character,
         *,
         pixels: float | None = None,
+        error: Literal["worst", "mean"] = "worst",
         sizes: Sequence[float] | None = None,
         distances: Sequence[float] | None = None,
         hysteresis: float = 0.1,
@@ -120,6 +123,7 @@ class Selector:
         self.hide = _validate.flag("Selector", "hide", hide)
         L = len(character.levels)
         self._lods = [level.lod for level in character.levels]
+        self._error = _validate.one_of("Selector", "error", error, ("worst", "mean"))
         self._choose_by(pixels, sizes, distances)
         self._every = None
         if every is not None:
@@ -132,9 +136,8 @@ class Selector:
             self._every = readonly(np.array([*rates, 1], np.int64))
         self._budget(triangles, microseconds, costs)
         self._triangles = np.array([*(lod.triangles for lod in self._lods), 0], np.int64)
-        self._errors = np.array(
-            [math.nan if lod.error is None else lod.error for lod in self._lods] + [math.nan]
-        )
+        errors = self._found(self._lods)
+        self._errors = np.array([math.nan if e is None else e for e in (*errors, None)])
         self._ball = moving_ball(character) if bounds is None else _balls(bounds, None)
         self._none = readonly(np.zeros(0))
         self._nobody = readonly(np.zeros(0, np.int64))
@@ -159,7 +162,11 @@ class Selector:
         elif sizes is not None:
             self.how, self._thresholds = SCREEN_SIZE, size_thresholds(sizes, len(reduced))
         else:
-            self.how, self._thresholds = PIXELS, error_thresholds(self.character, reduced)
+            self.how, self._thresholds = PIXELS, error_thresholds(self.character, self._found(reduced))
+
+    def _found(self, lods: Sequence[Lod]) -> list[float | None]:
+        """The errors that levels are chosen by."""
+        return [lod.error if self._error == "worst" else lod.mean_error for lod in lods]
 
     def _budget(self, triangles: Any, microseconds: Any, costs: Any) -> None:
         if triangles is not None and microseconds is not None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from marrow.errors import ValidationError
 from marrow.model import _validate
 from marrow.model.character import Character
-from marrow.model.level import Level, Lod
+from marrow.model.level import Level
 
 __all__ = ["error_thresholds", "rising", "size_thresholds", "with_screen_sizes"]
 
@@ -50,14 +50,14 @@ def _sizes(who: str, sizes: Sequence[float], count: int) -> list[float]:
     return found
 
 
-def error_thresholds(character: Character, reduced: Sequence[Lod]) -> Array:
+def error_thresholds(character: Character, found: Sequence[float | None]) -> Array:
     """The errors of levels 1, 2... in metres; a level is never used where a coarser one is as good."""
-    if any(lod.error is None for lod in reduced):
+    if any(error is None for error in found):
         raise ValidationError(
             f"Selector: nobody measured the levels of {character.name!r}: choose by sizes= or distances=, or make "
             "them with mw.lod.build"
         )
-    errors = np.array([lod.error for lod in reduced], np.float64)
+    errors = np.array(found, np.float64)
     return np.ascontiguousarray(np.minimum.accumulate(errors[::-1])[::-1])
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
-__all__ = ["Asset", "freeze", "same"]
+from marrow.errors import UnknownNameError
+
+__all__ = ["Asset", "exchanged", "freeze", "same"]
+
+T = TypeVar("T")
 
 
 class Asset:
@@ -31,6 +35,15 @@ class Asset:
     def __hash__(self) -> int:
         """Names and sizes: equal assets have equal ones, and no array needs to be read."""
         return hash((type(self), *(_hashed(getattr(self, f.name)) for f in fields(self) if f.compare)))  # type: ignore[arg-type]
+
+
+def exchanged(asset: T, changes: dict[str, Any]) -> T:
+    """A copy with some fields exchanged, checked like any other; an unknown field is refused in words."""
+    known = [f.name for f in fields(asset)]  # type: ignore[arg-type]
+    for name in changes:
+        if name not in known:
+            raise UnknownNameError(f"field of {type(asset).__name__}", name, known)
+    return replace(asset, **changes)  # type: ignore[type-var]
 
 
 def same(a: Any, b: Any) -> bool:

@@ -104,6 +104,11 @@ def number(
     return out
 
 
+def frame_rate(owner: str, value: Any) -> float:
+    """Frames a second: as many as anything moves at, and no more, so that a slip does not fill the memory."""
+    return number(owner, "rate", value, low=0, above=True, high=HIGHEST_FRAME_RATE)
+
+
 def integer(owner: str, field: str, value: Any, *, low: int | None = None, hint: str = "") -> int:
     """`value` as an int, NumPy's integers included."""
     try:
@@ -164,6 +169,9 @@ def instance(owner: str, field: str, value: Any, kind: type) -> Any:
     return value
 
 
+HIGHEST_FRAME_RATE = 10_000.0
+
+
 def shown(value: Any) -> str:
     """A value in an error message: as it is where that is short, else its type."""
     if isinstance(value, np.ndarray):
@@ -194,6 +202,19 @@ def name(owner: str, field: str, value: Any) -> str:
     if not isinstance(value, str):
         raise ValidationError(f"{owner}.{field}: expected a string, got {shown(value)}")
     return value
+
+
+def plain(owner: str, place: str, value: Any) -> Any:
+    """A copy of JSON-like data; anything else is refused."""
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            raise ValidationError(f"{owner}.{place}: keys must be text")
+        return {key: plain(owner, f"{place}.{key}", inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(owner, place, inner) for inner in value]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise ValidationError(f"{owner}.{place}: expected JSON-like data, got {type(value).__name__}")
 
 
 def set_fields(instance: object, **values: Any) -> None:

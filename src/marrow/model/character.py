@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.math import affine, transform
 from marrow.model import _late, _validate
-from marrow.model._asset import Asset
+from marrow.model._asset import Asset, exchanged
 from marrow.model.clip import Clip
 from marrow.model.level import Level, Lod, prefix_clip, prefix_skeleton
 from marrow.model.material import Image, Material
@@ -84,19 +84,6 @@ class Palette(Asset):
         return len(self.joints)
 
 
-def _plain(place: str, value: Any) -> Any:
-    """A copy of JSON-like data; anything else is refused."""
-    if isinstance(value, dict):
-        if not all(isinstance(key, str) for key in value):
-            raise ValidationError(f"Character.{place}: keys must be text")
-        return {key: _plain(f"{place}.{key}", inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(place, inner) for inner in value]
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    raise ValidationError(f"Character.{place}: expected JSON-like data, got {type(value).__name__}")
-
-
 def _check_mesh(mesh: Mesh, joints: int, channels: int, materials: int, variants: int) -> None:
     """A mesh must fit the skeleton and the materials of its character."""
     who = f"Mesh({mesh.name!r})"
@@ -107,9 +94,13 @@ def _check_mesh(mesh: Mesh, joints: int, channels: int, materials: int, variants
     for section in mesh.sections:
         for material in (section.material, *section.variants):
             if material is not None and not 0 <= material < materials:
-                raise ValidationError(f"{who}.sections: material {material} does not exist; there are {materials}")
+                raise ValidationError(
+                    f"{who}.sections: material {material} does not exist; there are {materials}"
+                )
         if section.variants and len(section.variants) != variants:
-            raise ValidationError(f"{who}.sections: {len(section.variants)} materials for {variants} variants")
+            raise ValidationError(
+                f"{who}.sections: {len(section.variants)} materials for {variants} variants"
+            )
     for target in mesh.morph_targets:
         if not 0 <= target.channel < channels:
             raise ValidationError(
@@ -184,9 +175,9 @@ class Character(Asset):
             images=images,
             name=_validate.name("Character", "name", self.name),
             report=_validate.instance("Character", "report", self.report, Report),
-            extras=_plain("extras", self.extras),
+            extras=_validate.plain("Character", "extras", self.extras),
             variants=variants,
-            vrm=_plain("vrm", self.vrm),
+            vrm=_validate.plain("Character", "vrm", self.vrm),
             source=_validate.name("Character", "source", self.source),
             reduced=reduced,
             lod=lod,
@@ -297,8 +288,7 @@ class Character(Asset):
             chosen = section.variants[at] if section.variants else None
             return section if chosen is None else replace(section, material=chosen)
 
-        meshes = tuple(m.replace(sections=tuple(map(changed, m.sections))) for m in self.meshes)
-        return self.replace(meshes=meshes)
+        return self.with_meshes(lambda m: m.replace(sections=tuple(map(changed, m.sections))))
 
     @property
     def vertex_count(self) -> int:
@@ -337,7 +327,20 @@ class Character(Asset):
                     "dropped", "levels", "the levels of detail: they were made for other meshes"
                 )
                 changes.update(reduced=(), report=report + Report((line,)))
-        return replace(self, **changes)
+        return exchanged(self, changes)
+
+    def with_meshes(
+        self, change: Callable[[Mesh], Mesh], *, factor: float = 1.0, **changes: Any
+    ) -> Character:
+        """The character with each mesh of every level exchanged for what `change` makes of it: as many joints, the same
+        materials. Where that makes it larger, `factor` says how much, for the errors of the levels."""
+        reduced = tuple(level.with_meshes(change, factor) for level in self.reduced)
+        meshes = tuple(map(change, self.meshes))
+        if "lod" not in changes:
+            changes["lod"] = (
+                Level(self.meshes, self.lod).with_meshes(change, factor).lod if self.reduced else None
+            )
+        return self.replace(meshes=meshes, reduced=reduced, **changes)
 
     def converted(
         self,

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
 from marrow.model import _late, _validate
-from marrow.model._asset import Asset, freeze, same
+from marrow.model._asset import Asset, exchanged, freeze, same
 from marrow.model._clip_tools import ClipTools
 from marrow.model.curve import Curve
 from marrow.model.pose import Pose
@@ -94,6 +94,10 @@ class Track(Asset):
         _validate.one_of(who, "interpolation", self.interpolation, INTERPOLATIONS)
         width = PATH_WIDTH[PATHS.index(self.path)]
         times = _validate.array(who, "times", self.times, np.float32, ("T",))
+        if not np.isfinite(times).all():
+            raise ValidationError(f"{who}.times: key times must be finite")
+        if (np.diff(times) < 0).any():
+            raise ValidationError(f"{who}.times: key times must not decrease")
         T = len(times)
         values = _validate.numbers(f"{who}.values", self.values)
         if self.path == "morph" and values.ndim and values.shape[-1:] != (1,) and values.shape[0] == T:
@@ -268,9 +272,7 @@ class Clip(Asset, ClipTools):
 
     def replace(self, **changes: Any) -> Clip:
         """A clip with some fields exchanged, validated again."""
-        from dataclasses import replace
-
-        return replace(self, **changes)
+        return exchanged(self, changes)
 
     @cached_property
     def key_rate(self) -> float | None:

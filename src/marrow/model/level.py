@@ -6,7 +6,7 @@ character: a clip loses the tracks of joints that are gone, a socket on such a j
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -106,6 +106,14 @@ class Level(Asset):
             self, meshes=meshes, report=_validate.instance("Level", "report", self.report, Report)
         )
 
+    def with_meshes(self, change: Callable[[Mesh], Mesh], factor: float = 1.0) -> Level:
+        """The level with each mesh exchanged for what `change` makes of it, and its lengths multiplied."""
+        meshes, old = tuple(map(change, self.meshes)), self.lod
+        lengths = {"error": old.error, "mean_error": old.mean_error, "size": old.size}
+        scaled = {name: None if value is None else value * factor for name, value in lengths.items()}
+        lod = Lod.of(meshes, old.joints, screen_size=old.screen_size, **scaled)
+        return Level(meshes, lod, self.report)
+
     def __repr__(self) -> str:
         return f"Level({self.lod.triangles} triangles, {self.lod.joints} joints)"
 
@@ -145,6 +153,7 @@ def prefix_skeleton(skeleton: Skeleton, joints: int) -> Skeleton:
         Pose(rest.translation[:joints], rest.rotation[:joints], rest.scale[:joints], rest.morphs),
         skeleton.morph_names,
         tuple(sockets),
+        {bone: j for bone, j in skeleton.humanoid.items() if j < joints},
     )
 
 

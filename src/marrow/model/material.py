@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from marrow.errors import ValidationError
@@ -52,8 +52,8 @@ class Texture:
     scale: tuple[float, float] = (1.0, 1.0)
 
     def __post_init__(self) -> None:
-        for field in ("wrap_u", "wrap_v"):
-            _validate.one_of("Texture", field, getattr(self, field), ("repeat", "clamp", "mirror"))
+        for name in ("wrap_u", "wrap_v"):
+            _validate.one_of("Texture", name, getattr(self, name), ("repeat", "clamp", "mirror"))
         if self.mag_filter is not None:
             _validate.one_of("Texture", "mag_filter", self.mag_filter, ("nearest", "linear"))
         if self.min_filter is not None:
@@ -70,7 +70,8 @@ class Texture:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A PBR material. Colours are linear; `base_color` has alpha."""
+    """A PBR material. Colours are linear; `base_color` has alpha. `extensions` is what its file says beyond that, as plain
+    data: kept for other programs, and not shown."""
 
     name: str = ""
     base_color: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)
@@ -88,14 +89,17 @@ class Material:
     alpha_cutoff: float = 0.5
     double_sided: bool = False
     unlit: bool = False
+    extensions: dict[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         who = f"Material({_validate.name('Material', 'name', self.name)!r})"
         changes: dict[str, object] = {}
-        for field, size in (("base_color", 4), ("emissive", 3)):
-            changes[field] = _floats(who, field, getattr(self, field), size)
-        for field in ("metallic", "roughness", "normal_scale", "occlusion_strength", "alpha_cutoff"):
-            changes[field] = _validate.number(who, field, getattr(self, field), finite=False)
+        for name, size in (("base_color", 4), ("emissive", 3)):
+            changes[name] = _floats(who, name, getattr(self, name), size)
+        for name in ("metallic", "roughness", "normal_scale", "occlusion_strength", "alpha_cutoff"):
+            changes[name] = _validate.number(who, name, getattr(self, name), finite=False)
+        if self.extensions:
+            changes["extensions"] = _validate.plain(who, "extensions", self.extensions)
         _validate.set_fields(self, **changes)
         for slot in SLOTS:
             texture = getattr(self, f"{slot}_texture")

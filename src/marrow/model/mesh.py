@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from marrow.errors import ValidationError
 from marrow.math import affine
 from marrow.model import _late, _validate
-from marrow.model._asset import Asset
+from marrow.model._asset import Asset, exchanged
 from marrow.model.morph import MorphTarget
 
 __all__ = ["Mesh", "Section", "SkinningMethod"]
@@ -172,7 +172,7 @@ class Mesh(Asset):
 
     def replace(self, **changes: Any) -> Mesh:
         """A mesh with some fields exchanged, validated again."""
-        return replace(self, **changes)
+        return exchanged(self, changes)
 
     def reordered(self) -> Mesh:
         """The same mesh with its vertices in the order the kernels like best: the last bit of speed, at the price of

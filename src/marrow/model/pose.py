@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import OutOfRangeError, ValidationError
 from marrow.model import _validate
-from marrow.model._asset import same
+from marrow.model._asset import exchanged, same
 
 __all__ = ["Pose"]
 
@@ -167,7 +167,7 @@ class Pose:
 
     def replace(self, **changes: Any) -> Pose:
         """A pose with some of the arrays exchanged."""
-        return replace(self, **changes)
+        return exchanged(self, changes)
 
     def copy(self) -> Pose:
         """A pose with arrays of its own, to write into."""

@@ -22,7 +22,7 @@ from marrow.motion.mapping import BoneMap
 from marrow.motion.posture import Posture, level_frame
 from marrow.motion.rig import FINGERS, SIDES, find_rig
 
-__all__ = ["Driver", "drivers", "shares_frames", "world_turn"]
+__all__ = ["Driver", "drivers", "hinge", "shares_frames", "unit", "world_turn"]
 
 Array = NDArray[Any]
 BENT, UNLIKELY = float(np.sin(np.radians(6.0))), float(np.radians(45.0))
@@ -190,7 +190,7 @@ def _alignments(bones: BoneMap, source: Posture, target: Posture, bodies: Array)
                 theirs = _bone(bones.target, target, _both(bones, limb, side, 1), k)
                 turn = aim(t[k], turn, theirs, mine)
                 if limb == "arm" and k == 0 and min(len(s), len(t)) > 2:
-                    turn = out[t[0]] = _rolled(turn, mine, _hinge(source, s), _hinge(target, t), seen)
+                    turn = out[t[0]] = _rolled(turn, mine, hinge(source, s), hinge(target, t), seen)
             if min(len(s), len(t)) < 3:
                 continue
             if limb == "arm":
@@ -228,13 +228,14 @@ def _bone(
     return np.zeros(3)
 
 
-def _hinge(posture: Posture, arm: tuple[int, ...]) -> tuple[Array, bool]:
-    """The axis an elbow bends about, and whether the posture shows it: an arm that rests straight bends forwards."""
-    upper, lower = (unit(posture.place[b] - posture.place[a]) for a, b in pairwise(arm[:3]))
+def hinge(posture: Posture, limb: tuple[int, ...], *, knee: bool = False) -> tuple[Array, bool]:
+    """The axis an elbow or a knee bends about, and whether the posture shows it: where the limb rests straight, forearms
+    bend forwards and shins backwards."""
+    upper, lower = (unit(posture.place[b] - posture.place[a]) for a, b in pairwise(limb[:3]))
     axis = np.cross(upper, lower)
     if np.linalg.norm(axis) > BENT:
         return unit(axis), True
-    return unit(np.cross(upper, posture.frame[:, 2])), False
+    return unit(np.cross(upper, posture.frame[:, 2] * (-1 if knee else 1))), False
 
 
 def _rolled(

@@ -24,7 +24,7 @@ def optional(owner: str, field: str, value: Any, **limits: Any) -> float | None:
 
 def frames_a_second(value: Any) -> float:
     """A rate of frames."""
-    return number("clip", "rate", value, low=0, high=1e6, above=True)
+    return _validate.frame_rate("clip", value)
 
 
 def name_or(owner: str, value: Any, usual: str) -> str:

@@ -25,7 +25,8 @@ _OVERRIDES = {"overrideBlink": _BLINK, "overrideLookAt": _LOOK, "overrideMouth":
 
 def with_expressions(clip: Clip, character: Character) -> Clip:
     """`clip` with the tracks that its curves mean for `character`; tracks that are there already stay."""
-    expressions = character.vrm.get("expressions") or {}
+    given = character.vrm.get("expressions")
+    expressions = {k: v for k, v in given.items() if isinstance(v, dict)} if isinstance(given, dict) else {}
     curves = {curve.name: curve for curve in clip.curves}
     named = {name: curves[f"expression:{name}"] for name in expressions if f"expression:{name}" in curves}
     gaze = [curves.get("look:yaw"), curves.get("look:pitch")]
@@ -36,7 +37,8 @@ def with_expressions(clip: Clip, character: Character) -> Clip:
     tracks: list[Track] = []
     if gaze != [None, None]:
         yaw, pitch = (np.zeros(len(times)) if c is None else c.sample(times) for c in gaze)
-        look = character.vrm.get("lookAt") or {}
+        look = character.vrm.get("lookAt")
+        look = look if isinstance(look, dict) else {}
         if look.get("type") == "expression":
             weights |= _gaze_weights(look, yaw, pitch, expressions)
         elif look:
@@ -57,9 +59,14 @@ def _times(curves: list[Any]) -> Array:
     return times[times >= 0]
 
 
+def _number(value: Any, default: float) -> float:
+    return float(value) if isinstance(value, (int, float)) and np.isfinite(value) else default
+
+
 def _mapped(look: dict[str, Any], name: str, angle: Array) -> Array:
-    given = look.get(f"rangeMap{name}") or {}
-    most, scale = float(given.get("inputMaxValue", 90.0)), float(given.get("outputScale", 1.0))
+    given = look.get(f"rangeMap{name}")
+    given = given if isinstance(given, dict) else {}
+    most, scale = _number(given.get("inputMaxValue"), 90.0), _number(given.get("outputScale"), 1.0)
     return np.minimum(np.abs(angle), max(most, 1e-3)) / max(most, 1e-3) * scale
 
 
@@ -127,10 +134,11 @@ def _morph_tracks(
     skeleton = character.skeleton
     channels: dict[int, Array] = {}
     for name, weight in weights.items():
-        for bind in expressions[name].get("morphTargetBinds") or ():
-            if bind.get("morph") in skeleton.morph_names:
+        binds = expressions[name].get("morphTargetBinds")
+        for bind in binds if isinstance(binds, list) else ():
+            if isinstance(bind, dict) and bind.get("morph") in skeleton.morph_names:
                 at = skeleton.morph_index(bind["morph"])
-                channels[at] = channels.get(at, 0.0) + weight * float(bind.get("weight", 0.0))
+                channels[at] = channels.get(at, 0.0) + weight * _number(bind.get("weight"), 0.0)
     return [
         Track(channel, "morph", times, np.clip(value, 0.0, 1.0).astype(np.float32)[:, None])
         for channel, value in sorted(channels.items())

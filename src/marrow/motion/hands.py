@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from marrow.animation.kinematics import to_model
 from marrow.math import quaternion
 from marrow.model import Pose
+from marrow.motion.contacts import LEG, LOW, FeetPoints, carriers, planted_frames
+from marrow.motion.holding import FootPath, hold
 from marrow.motion.limbs import dense, ease, move_end
 from marrow.motion.transfer import LocalTracks
 
@@ -21,33 +23,43 @@ __all__ = ["keep_hands"]
 Array = NDArray[Any]
 
 
-def keep_hands(tool: Retargeter, pose: Pose, world: Array, tracks: LocalTracks, times: Array) -> None:
-    """Hands that touch each other in the source touch in the target; hands on the ground stay on it."""
-    if any(
-        len(tool.map[f"{s}_arm"].source) < 3 or len(tool.map[f"{s}_arm"].target) < 3
-        for s in ("left", "right")
-    ):
-        return
-    theirs = to_model(tool.source, pose)[..., 3][
-        :, [tool.map[f"{s}_arm"].source[2] for s in ("left", "right")]
-    ]
-    place = quaternion.rotate(world, theirs.astype(np.float64)) * tool.scale
+TOUCHING, PALM = 0.25, 0.1
+"""Hands closer than the first (metres, for a person's leg) touch; one that leans on the ground has its wrist this high."""
+
+
+def keep_hands(tool: Retargeter, pose: Pose, world: Array, tracks: LocalTracks, times: Array) -> bool:
+    """Hands that touch each other in the source touch in the target; hands on the ground stay on it, where they are. False
+    where an arm has no hand."""
+    arms = [tool.map[f"{s}_arm"] for s in ("left", "right")]
+    if min(len(c) for arm in arms for c in (arm.source, arm.target)) < 3:
+        return False
+    size = tool.leg_t / LEG
+    there = to_model(tool.source, pose)[..., 3][:, [arm.source[2] for arm in arms]]
+    place = quaternion.rotate(world, there.astype(np.float64)) * tool.scale
     place[..., 1] -= tool.ground(pose, world) * tool.scale
-    chains = tool.chains("target")
     body = dense(tool.target, tracks, len(times))
     model = to_model(tool.target, body)
-    hands = [chains[f"{s}_arm"][2] for s in ("left", "right")]
-    mine = model[..., 3][:, hands].astype(np.float64)
-    leg = tool.leg_t
+    mine = model[..., 3][:, [arm.target[2] for arm in arms]].astype(np.float64)
     apart = place[:, 0] - place[:, 1]
-    near = ease(2 - np.linalg.norm(apart, axis=-1) / (0.25 * leg))[:, None]
-    shift = np.zeros_like(mine)
+    near = ease(2 - np.linalg.norm(apart, axis=-1) / (TOUCHING * size))[:, None]
     pull = (apart - (mine[:, 0] - mine[:, 1])) / 2 * near
-    shift[:, 0], shift[:, 1] = pull, -pull
-    low = ease(2 - place[..., 1] / (0.15 * leg))
-    shift[..., 1] += (place[..., 1] - mine[..., 1] - shift[..., 1]) * low
-    for k, side in enumerate(("left", "right")):
+    shift = np.stack([pull, -pull], axis=1)
+    shift[..., 1] += (place - mine - shift)[..., 1] * ease(2 - place[..., 1] / (1.5 * PALM * size))
+    _hold(place, mine + shift, shift, times, size)
+    for k, arm in enumerate(arms):
         if np.abs(shift[:, k]).max(initial=0.0) > 1e-5:
-            move_end(
-                tool.target, chains[f"{side}_arm"], shift[:, k], body, model, tracks, -tool.rest_t.frame[:, 2]
-            )
+            move_end(tool.target, arm.target, shift[:, k], body, model, tracks, -tool.rest_t.frame[:, 2])
+    return True
+
+
+def _hold(theirs: Array, mine: Array, shift: Array, times: Array, size: float) -> None:
+    """Adds to `shift (T, 2, 3)` what holds hands in place that stand on the ground in the source. A hand is a foot of one
+    point."""
+    points = FeetPoints(np.stack([theirs, theirs], axis=2), np.full((2, 2), PALM * size), LEG * size)
+    stands = carriers(points, planted_frames(points, times), times)
+    for k in range(2):
+        place = np.stack([mine[:, k], mine[:, k]], axis=1)
+        own = mine[:, k, 1] - PALM * size
+        hand = FootPath(times, place, own, points.place[:, k], points.height[:, k], stands[:, k], size)
+        if (points.height[:, k] < LOW * size).any():
+            shift[:, k, ::2] += hold(hand)[:, ::2]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.motion.contacts import LOW, SLIDING, windows
+from marrow.motion.contacts import LOW, SLIDING, TOUCHING, windows
 from marrow.motion.limbs import ease
 
 __all__ = ["FootPath", "clear", "hold"]
@@ -92,12 +92,12 @@ def _level(foot: FootPath) -> Array:
     seconds = np.diff(foot.times)
     own, theirs = (np.diff(p[..., [0, 2]], axis=0) for p in (foot.place, foot.path))
     speed = np.linalg.norm(theirs, axis=-1) / seconds[:, None]
-    down = foot.height < LOW * foot.size
-    slowness = np.where(down[:-1] | down[1:], speed, np.inf)
-    stands = foot.stands >= 0
-    carrier = np.where(stands, foot.stands, np.argmin(slowness, axis=1))
-    slow = stands | (slowness.min(axis=1) < SLIDING * foot.size)
-    each = np.arange(len(seconds))
+    each, stands = np.arange(len(seconds)), foot.stands >= 0
+    # What touches the ground goes before what is only near it.
+    near, down = (h[:-1] | h[1:] for h in (foot.height < most * foot.size for most in (LOW, TOUCHING)))
+    order = np.where(down, speed, np.where(near, speed + 1e6, np.inf))
+    carrier = np.where(stands, foot.stands, np.argmin(order, axis=1))
+    slow = stands | (near[each, carrier] & (speed[each, carrier] < SLIDING * foot.size))
     wanted = np.where(stands[:, None], 0.0, theirs[each, carrier])
     change = np.where(slow[:, None], wanted - own[each, carrier], 0.0)
     free, fixed = _air(~slow, foot.times)

@@ -19,12 +19,16 @@ from marrow.motion.contacts import (
     FeetPoints,
     carriers,
     feet_points,
+    feet_shape,
     planted_frames,
     speeds,
     windows,
 )
 from marrow.motion.frames import frame_times
+from marrow.motion.joint_limits import WRONG, bends, limit_hints
 from marrow.motion.planting import lowest_parts, source_points
+from marrow.motion.posture import rest_posture
+from marrow.motion.rig import find_rig
 
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter
@@ -46,9 +50,10 @@ class FootQuality:
 
 @dataclass(frozen=True, slots=True)
 class MotionQuality:
-    """Feet of the source (at the target's size) and of the result; `stretch`: the most a leg was lengthened; `reach`: the
-    furthest a hand is from where it was in the source, relative to its shoulder, in arm lengths; `knees`: knees that bend
-    the wrong way, as the share of frames."""
+    """Feet of the source (at the target's size) and of the result; `stretch`: the longest a leg becomes, by its own length;
+    `reach`: the furthest a hand is from where the source's is, seen from the shoulder, in lengths of the arm; `knees`: the
+    share of frames in which a knee bends the wrong way; `hints`: knees and elbows that do so where the source's do not, in
+    words."""
 
     clip: str
     source: FootQuality
@@ -56,6 +61,7 @@ class MotionQuality:
     stretch: float
     reach: float
     knees: float
+    hints: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -66,13 +72,15 @@ class MotionQuality:
 
         return (
             f"{self.clip}: feet {feet(self.result)} (source: {feet(self.source)}); legs lengthened {self.stretch - 1:.1%}, "
-            f"reach off by {self.reach:.1%}, knees wrong in {self.knees:.1%}"
+            f"hands off by {self.reach:.1%} of an arm, knees the wrong way in {self.knees:.1%}"
+            + "".join(f"; {hint}" for hint in self.hints)
         )
 
 
-def down_points(points: FeetPoints) -> Array:
-    """Which heels and balls are on the ground, `(T, 2, 2)`."""
-    return np.asarray(points.height < TOUCHING * points.leg / LEG)
+def down_points(points: FeetPoints, planted: Array) -> Array:
+    """Which heels and balls are on the ground, `(T, 2, 2)`; of a foot that is, those that are planted too."""
+    down = points.height < TOUCHING * points.leg / LEG
+    return np.asarray(down | (planted & down.any(axis=-1, keepdims=True)))
 
 
 def foot_quality(
@@ -86,8 +94,9 @@ def foot_quality(
     ground: the source's, where a result is compared with it; found where left out. A foot slides when no point of it that
     is down stands: one that rolls or turns about its ball does not. `lowest (T, 2)` is how high the lowest part of each is,
     where more is known of it than its heel and ball."""
-    stands = carriers(points, planted_frames(points, times), times) if stands is None else stands
-    down = down_points(points) if down is None else down
+    if stands is None or down is None:
+        planted = planted_frames(points, times)
+        stands, down = carriers(points, planted, times), down_points(points, planted)
     level = points.place * [1.0, 0.0, 1.0]
     on_ground = down.any(axis=-1)
     slowest = np.where(down, speeds(level, times), np.inf).min(axis=-1)
@@ -106,33 +115,34 @@ def foot_quality(
 
 
 def motion_quality(tool: Retargeter, clip: Clip, result: Clip) -> MotionQuality | None:
-    """How the result compares with its source; None for skeletons that are no bodies."""
-    if tool.exact or not tool.map.humanoid:
+    """How the result compares with its source; None for skeletons that are no bodies with two legs."""
+    if tool.exact:
+        return _copy_quality(tool, result)
+    if not tool.map.humanoid:
         return None
     times = frame_times(clip)
     before, after = sample(clip, times), sample(result, times)
     world = tool.world(before)
     theirs = source_points(tool, before, world)
-    stands = carriers(theirs, planted_frames(theirs, times), times)
+    planted = planted_frames(theirs, times)
+    stands, down = carriers(theirs, planted, times), down_points(theirs, planted)
     chains = tool.chains("target")
     mine = feet_points(tool.target, after, chains, tool.feet_t)
     here, there = to_model(tool.target, after), to_model(tool.source, before)
     at, was = here[..., 3].astype(np.float64), quaternion.rotate(world, there[..., 3].astype(np.float64))
-    stretch, knees, reach = 1.0, 0.0, 0.0
+    stretch, reach = 1.0, 0.0
     rest = tool.rest_t.place
     for side in ("left", "right"):
         u, l, f = chains[f"{side}_leg"][:3]
         full = np.linalg.norm(rest[l] - rest[u]) + np.linalg.norm(rest[f] - rest[l])
         now = np.linalg.norm(at[:, l] - at[:, u], axis=-1) + np.linalg.norm(at[:, f] - at[:, l], axis=-1)
         stretch = max(stretch, float(now.max() / full))
-        knees = max(knees, _wrong_knees(tool, after, at, side))
         a, b = tool.map[f"{side}_arm"].source, tool.map[f"{side}_arm"].target
         if min(len(a), len(b)) >= 3:
             lengths = [np.linalg.norm(p[c[1]] - p[c[0]]) + np.linalg.norm(p[c[2]] - p[c[1]])
                        for p, c in ((tool.rest_s.place, a), (rest, b))]  # fmt: skip
             gap = (was[:, a[2]] - was[:, a[0]]) / lengths[0] - (at[:, b[2]] - at[:, b[0]]) / lengths[1]
             reach = max(reach, float(np.linalg.norm(gap, axis=-1).max()))
-    down = down_points(theirs)
     lowest = theirs.height.min(axis=-1)
     if tool.soles_s is not None:
         up = quaternion.rotate(quaternion.conjugate(world), np.array([0.0, 1.0, 0.0]))
@@ -142,29 +152,24 @@ def motion_quality(tool: Retargeter, clip: Clip, result: Clip) -> MotionQuality 
         foot_quality(theirs, times, stands, down, lowest),
         foot_quality(mine, times, stands, down, lowest_parts(mine, tool.soles_t, here)),
     )
-    return MotionQuality(result.name, *feet, stretch, reach, knees)
+    bent = bends(tool.rest_t, chains, here), bends(tool.rest_s, tool.chains("source"), there)
+    return MotionQuality(result.name, *feet, stretch, reach, _wrong_knees(bent[0]), limit_hints(times, *bent))
 
 
-def _wrong_knees(tool: Retargeter, pose: Any, at: Array, side: str) -> float:
-    """The share of frames in which a knee bends backwards by more than ten degrees, seen from the pelvis and the foot."""
-    u, l, f = tool.chains("target")[f"{side}_leg"][:3]
-    thigh, shin = at[:, l] - at[:, u], at[:, f] - at[:, l]
-    angle = np.arccos(
-        np.clip(
-            (thigh * shin).sum(-1)
-            / np.maximum(np.linalg.norm(thigh, axis=-1) * np.linalg.norm(shin, axis=-1), 1e-12),
-            -1,
-            1,
-        )
+def _wrong_knees(bent: dict[tuple[str, str], Array]) -> float:
+    return max(
+        (float((angle < -WRONG).mean()) for (_, word), angle in bent.items() if word == "knee"), default=0.0
     )
-    model = to_model(tool.target, pose)[:, u, :, :3].astype(np.float64)
-    front = np.linalg.pinv(tool.target.rest_model[u, :, :3].astype(np.float64)) @ tool.rest_t.frame[:, 2]
-    ahead = (
-        model
-        @ front
-        * (
-            thigh / np.linalg.norm(thigh, axis=-1, keepdims=True)
-            - shin / np.linalg.norm(shin, axis=-1, keepdims=True)
-        )
-    ).sum(-1)
-    return float(((angle > np.radians(10)) & (ahead < -0.05)).mean())
+
+
+def _copy_quality(tool: Retargeter, clip: Clip) -> MotionQuality | None:
+    """Of an exact copy: source and result are one."""
+    rig = find_rig(tool.target)
+    if not rig.complete:
+        return None
+    times = frame_times(clip)
+    model, rest = to_model(tool.target, sample(clip, times)), rest_posture(tool.target, rig.chains)
+    points = feet_points(tool.target, model, rig.chains, feet_shape(tool.target, rig.chains, rest))
+    feet = foot_quality(points, times)
+    knees = _wrong_knees(bends(rest, rig.chains, model))
+    return MotionQuality(clip.name, feet, feet, 1.0, 0.0, knees)

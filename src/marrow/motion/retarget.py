@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ from marrow.motion.placing import places
 from marrow.motion.planting import plant_feet
 from marrow.motion.quality import MotionQuality, motion_quality
 from marrow.motion.rig import find_rig
+from marrow.motion.scaling import transfer_scale
 from marrow.motion.transfer import LocalTracks, transfer_rotations
 from marrow.motion.twisting import twist_rotations
 from marrow.report import Kind, Report, ReportBuilder
@@ -116,7 +117,7 @@ class Retargeter(Fit):
         for who, skeleton in zip(names, (self.source, self.target)):
             if not len(skeleton):
                 raise RetargetError(f"{who} has no skeleton: there are no joints that move")
-        moved = sorted(moved_joints(clip)) if clip is not None else None
+        moved = sorted(moved_joints(clip)) if clip is not None and len(clip.tracks) else None
         self.exact = map is None and scale is None and same_rig(self.source, self.target, moved)
         if self.exact:
             self.map = map_bones_by_name(self.source, self.target)
@@ -160,8 +161,8 @@ class Retargeter(Fit):
         if self.map.humanoid:
             if contacts is True or (contacts == "auto" and not self.same_proportions):
                 plant_feet(self, pose, world, tracks, times)
-            if hands:
-                keep_hands(self, pose, world, tracks, times)
+            if hands and not keep_hands(self, pose, world, tracks, times):
+                self._lines.add("warning", "hands", "an arm has no hand here or there: hands are not kept")
             tracks |= self._twists(tracks)
             follow_limbs(self.target, self.chains("target"), tracks, len(times))
         found = (len(times) - 1) / clip.duration if clip.duration > 0 else clip.rate
@@ -189,32 +190,46 @@ class Retargeter(Fit):
         return additive(made, base.sample(0.0), name=clip.name)
 
     def quality(self, clip: Clip, result: Clip) -> MotionQuality | None:
-        """How the feet, knees and hands of `result` compare with those of the clip it was made from."""
+        """How the feet, knees and hands of `result` compare with those of `clip`, which it was made from; None for
+        skeletons that are no bodies with two legs."""
+        for name, value, skeleton in (("clip", clip, self.source), ("result", result, self.target)):
+            instance("quality", name, value, Clip)
+            if value.skeleton is not skeleton and value.skeleton.names != skeleton.names:
+                side = "source" if name == "clip" else "target"
+                raise ValidationError(f"quality: {name} {value.name!r} is not of the {side}'s skeleton")
         return motion_quality(self, clip, result)
 
     def _transfer(self, clip: Clip, pose: Pose, world: Array) -> LocalTracks:
         moved = moved_joints(clip)
-        self._note_scale(clip, pose)
         found = self._drivers(world, moved)
         rotations = transfer_rotations(self.source, pose.rotation, self._from, self.target, found, world)
         tracks: LocalTracks = {(j, 1): v for j, v in rotations.items()}
         moves = places(self, clip, pose, rotations, found, world)
-        return tracks | {(j, 0): v.astype(np.float32) for j, v in moves.items()}
+        tracks |= {(j, 0): v.astype(np.float32) for j, v in moves.items()}
+        return tracks | self._scales(clip, pose, found)
 
     def _twists(self, tracks: LocalTracks) -> LocalTracks:
         turned = {j: v for (j, path), v in tracks.items() if path == 1}
         added = twist_rotations(self.target, self.chains("target"), find_rig(self.target).twists, turned)
         return {(j, 1): v for j, v in added.items()}
 
-    def _note_scale(self, clip: Clip, pose: Pose) -> None:
-        """Says so where joints change their scale, which has no place on another body."""
-        keyed = np.unique(clip.tracks.table["target"][clip.tracks.table["path"] == PATHS.index("scale")])
-        away = np.abs(pose.scale[:, keyed] - self.source.rest.scale[keyed])
-        told = [self.source.names[j] for j in keyed[away.max(axis=(0, 2), initial=0.0) > 1e-3]]
-        if told:
-            shown = ", ".join(told[:8]) + (", ..." if len(told) > 8 else "")
-            message = f"{len(told)} joints change their scale, which stays behind: {shown}"
-            self._lines.add("dropped", f"clip {clip.name!r}", message)
+    def _scales(self, clip: Clip, pose: Pose, found: Mapping[int, Driver]) -> LocalTracks:
+        body = {j for part in ("root", "hips") if part in self.map for j in self.map[part].source}
+        above = {k for j in body for k in self.source.ancestors(j)} if self.map.humanoid else set()
+        whole = frozenset(body | above) if self.map.humanoid else frozenset[int]()
+        made = transfer_scale(clip, pose, self.source, self.target, found, whole)
+        for names, kind, words in (
+            (made.left, "dropped", "joints change their scale, which stays behind"),
+            (
+                made.askew,
+                "warning",
+                "joints grow along other axes than those here have; it is done along theirs",
+            ),
+        ):
+            if names:
+                shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+                self._lines.add(cast(Kind, kind), f"clip {clip.name!r}", f"{len(names)} {words}: {shown}")
+        return {(j, 2): values for j, values in made.tracks.items()}
 
     def _note_lost(self, clip: Clip, names: list[str], what: str) -> None:
         if names:

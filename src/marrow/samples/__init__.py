@@ -15,7 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from marrow.errors import UnknownNameError
-from marrow.model import Character, limit_influences
+from marrow.model import Character, _validate, limit_influences
 
 if TYPE_CHECKING:
     from marrow.samples.graphs import aim_offset_graph, locomotion_graph, mannequin_graph, upper_body_graph
@@ -46,8 +46,9 @@ def _mannequin() -> Character:
 
     def build() -> Character:
         from marrow.samples.character import build
+        from marrow.samples.levels import with_levels
 
-        return build()
+        return with_levels("mannequin", build())
 
     return stored("mannequin", build)
 
@@ -57,18 +58,18 @@ def _lizard() -> Character:
     from marrow.samples.store import stored
 
     def build() -> Character:
+        from marrow.samples.levels import with_levels
         from marrow.samples.reptile import build
 
-        return build()
+        return with_levels("lizard", build())
 
     return stored("lizard", build)
 
 
 def _limited(character: Character, influences: int) -> Character:
-    meshes = tuple(limit_influences(m, influences).mesh for m in character.meshes)
-    if all(a is b for a, b in zip(meshes, character.meshes)):
+    if _validate.integer("samples", "influences", influences, low=1) >= character.lod.influences:
         return character
-    return character.replace(meshes=meshes)
+    return character.with_meshes(lambda mesh: limit_influences(mesh, influences).mesh)
 
 
 def mannequin(influences: int = 8) -> Character:

@@ -6,6 +6,7 @@ import numpy as np
 
 from marrow.model import Event
 from marrow.samples.curves import FOOT, Step, ease, foot_on_ground, spline, stepping, wave
+from marrow.samples.gait import CLEARANCE
 from marrow.samples.puppet import Body, Foot
 from marrow.samples.recording import RATE, Recording, record
 from marrow.samples.sdf import Array
@@ -52,6 +53,8 @@ def idle() -> Recording:
     seconds = 6.0
     body, t = standing(seconds)
     phase = t / seconds
+    for foot in body.feet.values():
+        foot.ankle[:, 1] += CLEARANCE
     shift = spline([0.0, 2.0, 3.2, 5.2], [1.0, 0.8, -0.9, -0.7], t, loop=seconds)
     late = spline([0.25, 2.3, 3.5, 5.5], [1.0, 0.8, -0.9, -0.7], t, loop=seconds)
     body.pelvis[:, 0] += 0.026 * shift

@@ -53,7 +53,7 @@ class Gait:
     surge: float = 0.012  # the pelvis runs ahead of the root and falls back, twice a cycle
 
 
-CLEARANCE = 0.001
+CLEARANCE = 0.0013
 """How far soles stay above the ground: poses between two clips are a little lower than both."""
 MOST_TOES = 55.0
 """Degrees that toes bend up at most."""

@@ -135,7 +135,7 @@ def _at_a_walk(x: float, z: float) -> Gait:
     share = min(1.0, math.hypot(along / full, across / ASIDE.speed))
     gait = _between(STAND, style, share, **_heading(x, z))
     # Slow feet hardly roll; long steps need lower hips.
-    roll, low = share**1.5, max(0.0, gait.speed - full) * 0.09
+    roll, low = share**2, max(0.0, gait.speed - full) * 0.09
     return dataclasses.replace(
         gait, strike=roll * style.strike, push=roll * style.push, height=gait.height - low
     )

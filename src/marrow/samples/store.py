@@ -17,6 +17,7 @@ from marrow.io import cache as disk
 from marrow.io import load, save
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character
+from marrow.samples.levels import with_levels
 
 __all__ = ["BUILT", "build_all", "digest", "stored"]
 
@@ -27,7 +28,10 @@ BUILT = HERE / "built"
 
 @cache
 def _source_code() -> bytes:
-    files = sorted([*HERE.glob("*.py"), *(HERE.parent / "math").glob("*.py")])
+    levels = [HERE.parent / "lod" / name for name in ("stored.py", "joints.py", "assembly.py")]
+    files = sorted(
+        [*HERE.glob("*.py"), *(HERE.parent / "math").glob("*.py"), *HERE.glob("levels_of/*.npz"), *levels]
+    )
     return b"\0".join(file.name.encode() + b"\0" + file.read_bytes() for file in files)
 
 
@@ -67,7 +71,7 @@ def build_all() -> None:
         return
     BUILT.mkdir(exist_ok=True)
     for name, build in {"mannequin": character.build, "lizard": reptile.build}.items():
-        save(build(), BUILT / f"{name}.marrow")
+        save(with_levels(name, build()), BUILT / f"{name}.marrow")
     part = BUILT / "sources.part"
     part.write_text(digest(), encoding="utf-8")
     os.replace(part, BUILT / "sources")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.kinematics import FLOAT32, check_pose, output, skinning_matrices, to_model
-from marrow.errors import ValidationError
+from marrow.errors import NotEnoughMemoryError, ValidationError
 from marrow.kernels.language.kernel import Frame, FramePool
 from marrow.kernels.memory import readonly
 from marrow.kernels.poses import dual_quaternions
@@ -135,6 +135,27 @@ def skin(
     normals, tangents = flag("skin", "normals", normals), flag("skin", "tangents", tangents)
     threads = thread_count(threads)
     motion = resolve(thing, pose, skeleton, morphs)
+    try:
+        return _skinned(thing, motion, method, influences, normals, tangents, threads, out)
+    except MemoryError:
+        V = sum(m.vertex_count for m in (thing.meshes if isinstance(thing, Character) else (thing,)))
+        F = len(motion.matrices)
+        raise NotEnoughMemoryError(
+            f"skin: {F:,} poses of {V:,} vertices take {F * V * 40 / 1e9:.1f} GB, more than there is; skin fewer poses, or "
+            "fewer meshes, at a time"
+        ) from None
+
+
+def _skinned(
+    thing: Character | Mesh,
+    motion: Any,
+    method: str | None,
+    influences: int | None,
+    normals: bool,
+    tangents: bool,
+    threads: int,
+    out: Surface | None,
+) -> Surface:
     plan: _Plan = derived(thing, ("plan", method, influences), lambda: _Plan(thing, method, influences))
     V, F = plan.vertex_count, len(motion.matrices)
     normals = normals and plan.has_normals

@@ -16,14 +16,16 @@ from numpy.typing import NDArray
 from marrow.graph import Animator, CompiledGraph, Graph, compile_graph
 from marrow.graph.inspection import GraphMoment
 from marrow.io.lint.extent import rest_box
+from marrow.lod.camera import Camera
 from marrow.math import affine
 from marrow.model import Character
 from marrow.studio.assets import Asset, MorphWeights, describe, frame_rate
 from marrow.studio.graphs import describe_graph
+from marrow.studio.levels import LevelGroup, LevelPlan
 from marrow.studio.protocol import pack_frame
 from marrow.studio.travel import Travel
 
-__all__ = ["Actor", "Origin", "Picture"]
+__all__ = ["Actor", "Looks", "Origin", "Picture"]
 
 Array = NDArray[Any]
 WARM_UP_SECONDS = 3.0
@@ -43,6 +45,17 @@ class Origin:
     """Files whose clips were added."""
 
 
+@dataclass(frozen=True)
+class Looks:
+    """How pages look at the actors: their cameras, how many pixels levels of detail may be off, the level that is forced
+    and the instance that was picked (-1: none)."""
+
+    cameras: list[Camera]
+    pixels: float
+    forced: int
+    picked: int
+
+
 @dataclass(slots=True)
 class Picture:
     """What an actor looks like at one moment, packed for the wire when someone wants it."""
@@ -50,12 +63,16 @@ class Picture:
     frame: int
     slot: int
     time: float
-    matrices: Array
+    matrices: Array | None
+    """Skinning matrices `(N, P, 3, 4)`; None where there are `groups`."""
     channels: Array
     """Weights of the morph channels `(N, M)`."""
     targets: Array
     """Weights of the morph targets `(N, T)`."""
     placements: Array
+    palette: int
+    groups: list[LevelGroup] = field(default_factory=list)
+    """Instances by level of detail."""
     _packed: dict[bool, bytes] = field(default_factory=dict)
 
     def packed(self, placed: bool) -> bytes:
@@ -66,10 +83,25 @@ class Picture:
                 slot=self.slot,
                 time=self.time,
                 matrices=self.matrices,
+                groups=[(g.level, g.instances, g.matrices) for g in self.groups],
+                palette=self.palette,
                 morphs=self.targets,
                 placements=self.placements if placed else None,
             )
         return self._packed[placed]
+
+    @property
+    def count(self) -> int:
+        return len(self.channels)
+
+    def of(self, instance: int) -> tuple[int, Array]:
+        """The level an instance is shown at, and its matrices for that."""
+        for group in self.groups:
+            found = np.flatnonzero(group.instances == instance)
+            if len(found):
+                return group.level, group.matrices[found[0]]
+        assert self.matrices is not None
+        return 0, self.matrices[instance]
 
 
 class Actor:
@@ -91,6 +123,8 @@ class Actor:
             self._compiled = compile_graph(graph, character)
         self.graph_info = describe_graph(graph, character.skeleton) if graph else None
         self._morphs = MorphWeights(character)
+        self.plan = LevelPlan(character)
+        """The levels of detail that pages can draw."""
         self._asset: Asset | None = None
         self._asset_lock = threading.Lock()
         self._placements = np.zeros((0, 3, 4), np.float32)
@@ -256,12 +290,30 @@ class Actor:
         return names[min(max(position, 0), len(names) - 1)]
 
     # -- what it looks like ----------------------------------------------------------------------------------
-    def picture(self, frame: int, time: float) -> Picture:
-        """The moment it is at."""
+    def picture(self, frame: int, time: float, *, looks: Looks | None = None) -> Picture:
+        """The moment it is at; a crowd at the levels of detail that those who look at it need."""
+        placements = self.placements
+        if not self.given:  # a program decides itself
+            levels = None
+            if looks is not None and self.count > 1:
+                levels = self.plan.select(looks.cameras, looks.pixels, placements, looks.forced, looks.picked)
+            self.animator.levels = levels
+        if self.animator.levels is not None and self.plan.usable:
+            return self._picture_by_level(frame, time, placements)
         matrices, channels = self.animator.matrices_and_morphs()
         matrices = matrices.reshape(self.count, *matrices.shape[-3:])
         channels = channels.reshape(self.count, channels.shape[-1])
-        return Picture(frame, self.slot, time, matrices, channels, self._targets(channels), self.placements)
+        palette, targets = matrices.shape[1], self._targets(channels)
+        return Picture(frame, self.slot, time, matrices, channels, targets, placements, palette)
+
+    def _picture_by_level(self, frame: int, time: float, placements: Array) -> Picture:
+        channels = np.zeros((self.count, len(self.character.skeleton.morph_names)), np.float32)
+        groups = []
+        for group in self.animator.level_groups():
+            channels[group.instances] = group.morphs
+            groups.append(self.plan.group(group.level, group.instances, group.matrices))
+        targets, palette = self._targets(channels), len(self.character.palette)
+        return Picture(frame, self.slot, time, None, channels, targets, placements, palette, groups)
 
     def _targets(self, channels: Array) -> Array:
         # Where nothing morphs, channels are as empty as targets.

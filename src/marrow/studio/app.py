@@ -194,12 +194,13 @@ class Studio:
         if picture is None:
             raise HTTPException(404, "nothing has been shown yet")
         instance = _number(request, "instance", 0)
-        if instance >= len(picture.matrices):
-            raise HTTPException(404, f"there is no instance {instance}: there are {len(picture.matrices)}")
-        matrices, morphs = picture.matrices[instance].copy(), picture.channels[instance].copy()
+        if instance >= picture.count:
+            raise HTTPException(404, f"there is no instance {instance}: there are {picture.count}")
+        level, matrices = picture.of(instance)
+        matrices, morphs = matrices.copy(), picture.channels[instance].copy()
         method = request.query_params.get("method") or None
-        surface = await self._work(_skin, actor, matrices, morphs, method)
-        headers = {"x-marrow-frame": str(picture.frame)}
+        surface = await self._work(_skin, actor, level, matrices, morphs, method)
+        headers = {"x-marrow-frame": str(picture.frame), "x-marrow-level": str(level)}
         return Response(
             np.ascontiguousarray(surface, "<f4").tobytes(),
             media_type="application/octet-stream",
@@ -277,11 +278,12 @@ def _number(request: Request, name: str, default: int, *, most: int = 10**9) -> 
     return int(text)
 
 
-def _skin(actor: Actor, matrices: Any, morphs: Any, method: str | None) -> Any:
+def _skin(actor: Actor, level: int, matrices: Any, morphs: Any, method: str | None) -> Any:
     from marrow.skinning import skin
 
     options = {"morphs": morphs} if morphs.size else {}
-    return skin(actor.character, matrices, method=method, normals=False, tangents=False, **options).positions
+    shown = actor.character.levels[level]
+    return skin(shown, matrices, method=method, normals=False, tangents=False, **options).positions
 
 
 def _exported(actor: Actor) -> bytes:

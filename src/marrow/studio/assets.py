@@ -15,6 +15,7 @@ from marrow.model.material import Texture
 from marrow.model.morph import target_weights
 from marrow.skinning.deform import bind_positions
 from marrow.studio import description as d
+from marrow.studio.levels import LevelPlan, Sent
 
 __all__ = ["Asset", "describe", "frame_rate"]
 
@@ -56,9 +57,14 @@ def describe(character: Character, slot: int, graph: d.GraphInfo | None) -> Asse
         "bind_positions": blob.add(bind_positions(palette), "float32"),
     }
     meshes, weight = [], 0
+    known: dict[tuple[str, str], int] = {}
     for mesh, slots in zip(character.meshes, palette.mesh_slots):
-        meshes.append(_mesh(mesh, slots, len(palette), weight, blob))
+        weights = range(weight, weight + len(mesh.morph_targets))
+        known.update(((mesh.name, t.name), w) for t, w in zip(mesh.morph_targets, weights))
+        meshes.append(_mesh(mesh, slots, len(palette), list(weights), blob))
         weight += len(mesh.morph_targets)
+    drawn = LevelPlan(character).sent
+    levels = [_level(level, sent, known, blob) for level, sent in zip(character.levels[1:], drawn[1:])]
     rest = skeleton.rest
     box = rest_box(character)
     low, high = (np.zeros(3), np.zeros(3)) if box is None else box
@@ -89,12 +95,33 @@ def describe(character: Character, slot: int, graph: d.GraphInfo | None) -> Asse
         bounds=(_vec(low), _vec(high)),
         buffers=buffers,
         buffer_bytes=blob.size,
+        levels=levels,
         graph=graph,
     )
     return Asset(info, b"".join(blob.parts))
 
 
-def _mesh(mesh: Mesh, slots: Array, palette: int, first_weight: int, blob: _Blob) -> d.MeshInfo:
+def _level(level: Character, sent: Sent, known: dict[tuple[str, str], int], blob: _Blob) -> d.LevelInfo:
+    """A level of detail. Its meshes use entries of the character's palette and the character's morph weights."""
+    meshes = []
+    for mesh, slots in zip(level.meshes, level.palette.mesh_slots):
+        weights = [known.get((mesh.name, t.name), -1) for t in mesh.morph_targets]
+        meshes.append(_mesh(mesh, slots, sent.entries, weights, blob))
+    lod = level.lod
+    return d.LevelInfo(
+        meshes=meshes,
+        joints=len(level.skeleton),
+        entries=sent.entries,
+        vertices=lod.vertices,
+        triangles=lod.triangles,
+        influences=lod.influences,
+        error=lod.error,
+        mean_error=lod.mean_error,
+        buffers={"stand_in": blob.add(sent.stand_in, "uint32")},
+    )
+
+
+def _mesh(mesh: Mesh, slots: Array, palette: int, weights_at: list[int], blob: _Blob) -> d.MeshInfo:
     joints, weights = influences(mesh, slots)
     buffers = {
         "positions": blob.add(mesh.positions, "float32"),
@@ -124,7 +151,7 @@ def _mesh(mesh: Mesh, slots: Array, palette: int, first_weight: int, blob: _Blob
             d.SectionInfo(s.first, s.count, -1 if s.material is None else s.material, s.name)
             for s in mesh.sections
         ],
-        morph_targets=[d.MorphTargetInfo(t.name, first_weight + k) for k, t in enumerate(mesh.morph_targets)],
+        morph_targets=[d.MorphTargetInfo(t.name, w) for t, w in zip(mesh.morph_targets, weights_at)],
         skinning=mesh.skinning,
         visible=mesh.visible,
         buffers=buffers,

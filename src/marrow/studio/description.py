@@ -241,6 +241,22 @@ class GraphInfo(Info, frozen=True):
     masks: list[MaskInfo]
 
 
+class LevelInfo(Info, frozen=True):
+    """A level of detail after the first: what is drawn, and its figures. An instance at this level is sent the matrices
+    of the first `entries` entries of the palette; `stand_in (P,)` among `buffers` says which of those to take for each.
+    `error` and `mean_error` are in metres, None where nobody measured."""
+
+    meshes: list[MeshInfo]
+    joints: int
+    entries: int
+    vertices: int
+    triangles: int
+    influences: int
+    error: float | None
+    mean_error: float | None
+    buffers: dict[str, BufferInfo]
+
+
 class CharacterInfo(Info, frozen=True):
     """`/api/character/{slot}`: everything about a character but its arrays.
 
@@ -267,6 +283,7 @@ class CharacterInfo(Info, frozen=True):
     bounds: tuple[Vec3, Vec3]
     buffers: dict[str, BufferInfo]
     buffer_bytes: int
+    levels: list[LevelInfo]
     graph: GraphInfo | None
 
 

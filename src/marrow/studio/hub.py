@@ -83,6 +83,7 @@ class Hub:
                     log.error("a page's connection failed", exc_info=error)
         finally:
             self.clients.discard(client)
+            self.session.look_from(client, None)
             for task in (sender, receiver):
                 task.cancel()
             await asyncio.gather(sender, receiver, return_exceptions=True)
@@ -117,6 +118,9 @@ class Hub:
             elif isinstance(message, p.CloseSlot):
                 self.session.remove(message.slot)
                 self.tell(p.Changed(message.slot, False))
+                self.wake.set()
+            elif isinstance(message, p.Look):
+                self.session.look_from(client, message)
                 self.wake.set()
             else:
                 self.session.apply(message)

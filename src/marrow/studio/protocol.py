@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -32,7 +33,7 @@ __all__ = [
 
 Array = NDArray[Any]
 
-PROTOCOL_VERSION = 1
+PROTOCOL_VERSION = 2
 MAX_MESSAGE_BYTES = 16 << 10
 """The largest text frame a page may send; a longer one closes its socket."""
 MAX_COUNT = 2000
@@ -42,6 +43,7 @@ FRAME_MAGIC = 0x4D525731
 FRAME_HEADER = struct.Struct("<6If1I")
 """magic, frame, slot, N instances, P palette entries, M morph weights, time in seconds (float32), flags."""
 HAS_PLACEMENTS = 1
+HAS_LEVELS = 2
 
 Name = Annotated[str, Meta(max_length=512)]
 Finite = Annotated[float, Meta(ge=-1e9, le=1e9)]
@@ -135,6 +137,24 @@ class Select(Message, frozen=True, tag="select"):
     joint: Annotated[int, Meta(ge=-1, le=1_000_000)]
 
 
+class Look(Message, frozen=True, tag="look"):
+    """Where a page looks from, so that instances are sent at the level of detail it needs: the matrix that brings the world
+    in front of the camera and the one to the picture, both row by row; the picture's height in pixels; how many pixels
+    levels may be off; and the instance that was picked, -1 for none."""
+
+    view: Annotated[list[Finite], Meta(min_length=16, max_length=16)]
+    projection: Annotated[list[Finite], Meta(min_length=16, max_length=16)]
+    height: Annotated[float, Meta(gt=0, le=100_000)]
+    pixels: Annotated[float, Meta(gt=0, le=10_000)] = 1.0
+    picked: Annotated[int, Meta(ge=-1, le=1_000_000)] = -1
+
+
+class SetLevel(Message, frozen=True, tag="level"):
+    """Shows everybody at one level of detail; -1 lets each have its own."""
+
+    value: Annotated[int, Meta(ge=-1, le=255)]
+
+
 class Open(Message, frozen=True, tag="open"):
     """Opens a built-in character by its name."""
 
@@ -177,6 +197,8 @@ ClientMessage = (
     | Spread
     | SetTravel
     | Select
+    | Look
+    | SetLevel
     | Open
     | Settle
     | CloseSlot
@@ -195,8 +217,8 @@ class HistoryEntry(msgspec.Struct, frozen=True):
 
 class State(Message, frozen=True, tag="state"):
     """What the session is set to. Sent whole when something in it changes; time as it passes is in the
-    frames. `rate` is the clip's frames per second. `driven`: a Python program updates the animator
-    itself, so playback is not the page's to control."""
+    frames. `rate` is the clip's frames per second. `level` is the one that is forced, -1 for none. `driven`: a Python
+    program updates the animator itself, so playback is not the page's to control."""
 
     mode: Mode
     clip: str | None
@@ -213,6 +235,7 @@ class State(Message, frozen=True, tag="state"):
     selected: int
     slots: list[int]
     driven: bool
+    level: int
 
 
 class MachineState(msgspec.Struct, frozen=True):
@@ -312,22 +335,37 @@ def encode(message: ServerMessage) -> str:
 
 
 def pack_frame(
-    *, frame: int, slot: int, time: float, matrices: Array, morphs: Array, placements: Array | None = None
+    *,
+    frame: int,
+    slot: int,
+    time: float,
+    matrices: Array | None = None,
+    groups: Sequence[tuple[int, Array, Array]] = (),
+    morphs: Array,
+    palette: int = 0,
+    placements: Array | None = None,
 ) -> bytes:
     """A binary frame: skinning matrices `(N, P, 3, 4)`, weights of the morph targets `(N, M)`, and where
-    the instances stand, `(N, 3, 4)`, when that has changed."""
-    N, P = matrices.shape[:2]
+    the instances stand, `(N, 3, 4)`, when that has changed. Or, in place of the matrices, groups of instances by level of
+    detail: the level, their numbers `(n,)`, and matrices `(n, E, 3, 4)` of the first entries of a palette of `palette`."""
     header = FRAME_HEADER.pack(
         FRAME_MAGIC,
         frame & 0xFFFFFFFF,
         slot,
-        N,
-        P,
+        len(morphs),
+        palette if matrices is None else matrices.shape[1],
         morphs.shape[-1],
         time if math.isfinite(time) else 0.0,
-        0 if placements is None else HAS_PLACEMENTS,
+        (0 if placements is None else HAS_PLACEMENTS) | (HAS_LEVELS if matrices is None else 0),
     )
-    parts = [header, np.ascontiguousarray(matrices, "<f4").tobytes()]
+    parts = [header]
+    if matrices is None:
+        table = [len(groups), *(v for level, who, m in groups for v in (level, len(who), m.shape[1]))]
+        parts.append(np.array(table, "<u4").tobytes())
+        parts += [np.ascontiguousarray(who, "<u4").tobytes() for _, who, _ in groups]
+        parts += [np.ascontiguousarray(m, "<f4").tobytes() for _, _, m in groups]
+    else:
+        parts.append(np.ascontiguousarray(matrices, "<f4").tobytes())
     if morphs.size:
         parts.append(np.ascontiguousarray(morphs, "<f4").tobytes())
     if placements is not None:
@@ -336,12 +374,13 @@ def pack_frame(
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """A binary frame, taken apart."""
+    """A binary frame, taken apart: `matrices`, or `groups` of (level, instances, matrices)."""
 
     frame: int
     slot: int
     time: float
     matrices: Any
+    groups: Any
     morphs: Any
     placements: Any
 
@@ -351,16 +390,31 @@ def unpack_frame(data: bytes) -> Frame:
     if len(data) < FRAME_HEADER.size:
         raise ValidationError(f"a frame has at least {FRAME_HEADER.size} bytes, this one has {len(data)}")
     magic, frame, slot, N, P, M, time, flags = FRAME_HEADER.unpack_from(data)
-    sizes = [N * P * 12, N * M, N * 12 if flags & HAS_PLACEMENTS else 0]
-    if magic != FRAME_MAGIC or len(data) != FRAME_HEADER.size + 4 * sum(sizes):
+    if magic != FRAME_MAGIC or len(data) % 4:
         raise ValidationError("not a frame of the studio")
-    values = np.frombuffer(data, "<f4", offset=FRAME_HEADER.size)
-    matrices, morphs, placements = np.split(values, np.cumsum(sizes)[:2])
+    words = np.frombuffer(data, "<u4", offset=FRAME_HEADER.size)
+    at, sizes, levels, members = 0, [N * P * 12], [], []
+    if flags & HAS_LEVELS:
+        if not len(words) or len(words) < 1 + 3 * int(words[0]):
+            raise ValidationError("not a frame of the studio")
+        table = words[1 : 1 + 3 * int(words[0])].reshape(-1, 3).astype(np.int64)
+        at, levels = 1 + table.size, table[:, [0, 2]].tolist()
+        for n in table[:, 1].tolist():
+            members.append(words[at : at + n])
+            at += n
+        sizes = (12 * table[:, 1] * table[:, 2]).tolist()
+    sizes = [*sizes, N * M, N * 12 if flags & HAS_PLACEMENTS else 0]
+    if len(words) != at + sum(sizes):
+        raise ValidationError("not a frame of the studio")
+    *found, morphs, placements = np.split(words[at:].view("<f4"), np.cumsum(sizes)[:-1])
+    by_level = bool(flags & HAS_LEVELS)
+    groups = [(k, who, m.reshape(len(who), E, 3, 4)) for (k, E), who, m in zip(levels, members, found)]
     return Frame(
         frame,
         slot,
         time,
-        matrices.reshape(N, P, 3, 4),
+        None if by_level else found[0].reshape(N, P, 3, 4),
+        groups if by_level else None,
         morphs.reshape(N, M),
         placements.reshape(N, 3, 4) if flags & HAS_PLACEMENTS else None,
     )

@@ -17,8 +17,9 @@ import numpy as np
 
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.graph.inspection import GraphMoment
+from marrow.lod.camera import Camera
 from marrow.studio import protocol as p
-from marrow.studio.actor import Actor, Picture
+from marrow.studio.actor import Actor, Looks, Picture
 from marrow.studio.narrator import Narrator
 
 __all__ = ["Session"]
@@ -45,6 +46,10 @@ class Session:
         self.playing, self.speed, self.loop = True, 1.0, True
         self.spread = self.travel = False
         self.count, self.selected = 1, -1
+        self.level = -1
+        """The level of detail that all are shown at; -1: each at its own."""
+        self.looks: dict[Any, p.Look] = {}
+        """How each page looks at what is shown."""
         self.clock = 0.0
         self.parameters: dict[str, Any] = {}
         self.pictures: dict[int, Picture] = {}
@@ -135,6 +140,26 @@ class Session:
         known = actor.graph.parameters if actor.graph else {}
         return {name: value for name, value in self.parameters.items() if name in known}
 
+    # -- levels of detail -------------------------------------------------------------------------------------
+    def look_from(self, page: Any, look: p.Look | None) -> None:
+        """A page says how it looks at what is shown; None: it has gone."""
+        if look is None:
+            self.looks.pop(page, None)
+        else:
+            self.looks[page] = look
+        if self.count > 1 and any(actor.plan.usable for actor in self.actors.values()):
+            self.changed = True
+
+    def _looks(self) -> Looks:
+        """All pages together: each instance is as fine as the page that sees it best needs it."""
+        cameras = []
+        for look in self.looks.values():
+            view, projection = (np.reshape(m, (4, 4)) for m in (look.view, look.projection))
+            cameras.append(Camera(view, projection, look.height))  # type: ignore[arg-type]
+        last = next(reversed(self.looks.values()), None)
+        pixels = min((look.pixels for look in self.looks.values()), default=1.0)
+        return Looks(cameras, pixels, self.level, -1 if last is None else last.picked)
+
     # -- messages --------------------------------------------------------------------------------------------
     def apply(self, message: p.ClientMessage) -> None:
         """Does what a page asks for; what cannot be done is a `MarrowError` in words."""
@@ -174,6 +199,8 @@ class Session:
                 self.count = value
             case p.Spread(on):
                 self._spread(on)
+            case p.SetLevel(value):
+                self.level = value
             case p.SetTravel(on):
                 self.travel = on
                 for actor in self.actors.values():
@@ -332,8 +359,9 @@ class Session:
                 main.animator.update(seconds)
             picture = main.picture(0, 0.0)
             # The animator uses its arrays again; the server looks at these later.
-            picture.matrices, picture.channels = picture.matrices.copy(), picture.channels.copy()
-            picture.targets = picture.targets.copy()
+            picture.channels, picture.targets = picture.channels.copy(), picture.targets.copy()
+            if picture.matrices is not None:
+                picture.matrices = picture.matrices.copy()
             return Driven(picture, self._defaults(main), main.moment())
 
     def show_driven(self, driven: Driven, now: float) -> None:
@@ -346,8 +374,8 @@ class Session:
         self.pictures[0] = picture
         self._moment = driven.moment
         self.changed = True
-        if (driven.parameters, len(picture.matrices)) != (self.parameters, self.count):
-            self.parameters, self.count = driven.parameters, len(picture.matrices)
+        if (driven.parameters, picture.count) != (self.parameters, self.count):
+            self.parameters, self.count = driven.parameters, picture.count
             self.revision += 1
 
     # -- time ------------------------------------------------------------------------------------------------
@@ -395,9 +423,8 @@ class Session:
             return list(self.pictures.values())
         self.frame += 1
         for slot, actor in self.actors.items():
-            self.pictures[slot] = actor.picture(
-                self.frame, actor.time if actor.mode == "clip" else self.clock
-            )
+            time = actor.time if actor.mode == "clip" else self.clock
+            self.pictures[slot] = actor.picture(self.frame, time, looks=self._looks())
         return list(self.pictures.values())
 
     # -- what is told of it ----------------------------------------------------------------------------------
@@ -420,6 +447,7 @@ class Session:
             selected=self.selected,
             slots=sorted(self.actors),
             driven=self.driven,
+            level=self.level,
         )
 
     def live(self) -> p.Live | None:

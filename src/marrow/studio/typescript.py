@@ -30,6 +30,7 @@ def typescript() -> str:
         "FRAME_MAGIC": protocol.FRAME_MAGIC,
         "FRAME_HEADER_BYTES": protocol.FRAME_HEADER.size,
         "HAS_PLACEMENTS": protocol.HAS_PLACEMENTS,
+        "HAS_LEVELS": protocol.HAS_LEVELS,
         "MAX_UPLOAD_FILES": description.MAX_UPLOAD_FILES,
         "PARCEL_TYPE": json.dumps(description.PARCEL_TYPE),
     }
@@ -47,8 +48,18 @@ _FRAME = """
 /**
  * A binary frame: eight little-endian words (u32 magic, frame, slot, N, P, M; f32 time; u32 flags), then
  * float32 arrays: N*P*12 skinning matrices (3x4, row-major), N*M weights of morph targets, and N*12
- * placements (3x4) if flags has HAS_PLACEMENTS.
+ * placements (3x4) if flags has HAS_PLACEMENTS. With HAS_LEVELS, in place of the matrices: u32 G, for each of G
+ * groups u32 level, n, E; then for each group n instances (u32), and for each n*E*12 matrices, of the first E
+ * entries of the palette.
  */
+export interface LevelGroup {
+  level: number;
+  instances: Uint32Array;
+  /** Entries of the palette whose matrices are there. */
+  entries: number;
+  matrices: Float32Array;
+}
+
 export interface Frame {
   frame: number;
   slot: number;
@@ -56,7 +67,10 @@ export interface Frame {
   palette: number;
   morphWeights: number;
   time: number;
+  /** Of all instances; empty where there are groups. */
   matrices: Float32Array;
+  groups: LevelGroup[] | null;
+  bytes: number;
   morphs: Float32Array;
   placements: Float32Array | null;
 }
@@ -70,8 +84,11 @@ export function parseFrame(data: ArrayBuffer): Frame | null {
   const palette = word(4);
   const morphWeights = word(5);
   const placed = (word(7) & HAS_PLACEMENTS) !== 0;
+  const byLevel = (word(7) & HAS_LEVELS) !== 0;
   const matricesAt = FRAME_HEADER_BYTES;
-  const morphsAt = matricesAt + 4 * count * palette * 12;
+  const groups = byLevel ? parseGroups(data, matricesAt) : null;
+  if (byLevel && !groups) return null;
+  const morphsAt = groups ? groups.end : matricesAt + 4 * count * palette * 12;
   const placementsAt = morphsAt + 4 * count * morphWeights;
   const end = placementsAt + (placed ? 4 * count * 12 : 0);
   if (word(0) !== FRAME_MAGIC || data.byteLength !== end) return null;
@@ -82,10 +99,36 @@ export function parseFrame(data: ArrayBuffer): Frame | null {
     palette,
     morphWeights,
     time: head.getFloat32(24, true),
-    matrices: new Float32Array(data, matricesAt, count * palette * 12),
+    matrices: groups ? new Float32Array(0) : new Float32Array(data, matricesAt, count * palette * 12),
+    groups: groups ? groups.found : null,
+    bytes: data.byteLength,
     morphs: new Float32Array(data, morphsAt, count * morphWeights),
     placements: placed ? new Float32Array(data, placementsAt, count * 12) : null,
   };
+}
+
+function parseGroups(data: ArrayBuffer, at: number): { found: LevelGroup[]; end: number } | null {
+  const whole = data.byteLength >> 2;
+  const words = new Uint32Array(data, 0, whole);
+  let next = at >> 2;
+  const count = words[next++] ?? 0;
+  if (next + 3 * count > whole) return null;
+  const table = words.subarray(next, next + 3 * count);
+  next += 3 * count;
+  const found: LevelGroup[] = [];
+  for (let g = 0; g < count; g++) {
+    const n = table[3 * g + 1];
+    if (next + n > whole) return null;
+    found.push({ level: table[3 * g], instances: words.subarray(next, next + n), entries: table[3 * g + 2], matrices: new
+    Float32Array(0) }); next += n;
+  }
+  for (const group of found) {
+    const size = 12 * group.instances.length * group.entries;
+    if (next + size > whole) return null;
+    group.matrices = new Float32Array(data, 4 * next, size);
+    next += size;
+  }
+  return { found, end: 4 * next };
 }"""
 
 

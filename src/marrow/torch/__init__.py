@@ -16,8 +16,10 @@ except ImportError:
     raise MissingExtraError("torch", "torch", "marrow.torch") from None
 
 from marrow.torch import rotations
+from marrow.torch.blend_spaces import BlendSpace
 from marrow.torch.character import Character
 from marrow.torch.kinematics import forward_kinematics, local_matrices, multiply_affine
+from marrow.torch.programs import Programs
 from marrow.torch.rotations import (
     axis_angle_to_quaternion,
     euler_to_quaternion,
@@ -30,12 +32,17 @@ from marrow.torch.rotations import (
 )
 from marrow.torch.sampling import Pose
 from marrow.torch.skinning import point_rotations, skin
+from marrow.torch.smpl import Body, BodyPose
 
 del _torch
 
 __all__ = [
+    "BlendSpace",
+    "Body",
+    "BodyPose",
     "Character",
     "Pose",
+    "Programs",
     "axis_angle_to_quaternion",
     "euler_to_quaternion",
     "forward_kinematics",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
-from torch import Tensor, nn
 
+import torch
 from marrow.errors import ValidationError
 from marrow.graph import BlendSpace1D, BlendSpace2D
 from marrow.graph.triangulation import triangulate
 from marrow.torch.checking import shape_error
+from torch import Tensor, nn
 
 __all__ = ["BlendSpace"]
 
@@ -39,8 +39,17 @@ class BlendSpace(nn.Module):
 
     def forward(self, value: Tensor) -> Tensor:
         """Weights that sum to one; beyond the outermost points those of the nearest place."""
-        if not isinstance(value, Tensor) or not torch.is_floating_point(value) or (self.axes == 2 and value.shape[-1:] != (2,)):
-            raise shape_error("BlendSpace", "value", value, "a floating tensor (...)" if self.axes == 1 else "a floating tensor (..., 2)")
+        if (
+            not isinstance(value, Tensor)
+            or not torch.is_floating_point(value)
+            or (self.axes == 2 and value.shape[-1:] != (2,))
+        ):
+            raise shape_error(
+                "BlendSpace",
+                "value",
+                value,
+                "a floating tensor (...)" if self.axes == 1 else "a floating tensor (..., 2)",
+            )
         places = self.places.to(value.dtype)
         if len(places) == 1:
             return torch.ones_like(value[..., None] if self.axes == 1 else value[..., :1])
@@ -103,4 +112,6 @@ class BlendSpace(nn.Module):
 
 def _area(a: Tensor, b: Tensor, p: Tensor) -> Tensor:
     """Twice the signed area of triangles."""
-    return (b[..., 0] - a[..., 0]) * (p[..., 1] - a[..., 1]) - (b[..., 1] - a[..., 1]) * (p[..., 0] - a[..., 0])
+    return (b[..., 0] - a[..., 0]) * (p[..., 1] - a[..., 1]) - (b[..., 1] - a[..., 1]) * (
+        p[..., 0] - a[..., 0]
+    )

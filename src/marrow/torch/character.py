@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
-import torch
-from torch import Tensor, nn
 
 import marrow
+import torch
 from marrow.errors import ValidationError
 from marrow.skinning.deform import bind_positions
 from marrow.torch import definitions
@@ -16,6 +16,7 @@ from marrow.torch.checking import check_tensor, shape_error
 from marrow.torch.kinematics import forward_kinematics, local_matrices, multiply_affine
 from marrow.torch.operators import fast_linear, usable
 from marrow.torch.sampling import ClipSampler, Pose
+from torch import Tensor, nn
 
 __all__ = ["Character"]
 
@@ -32,7 +33,9 @@ class Character(nn.Module):
     def __init__(self, character: marrow.Character, *, clips: Sequence[str] | None = None) -> None:
         super().__init__()
         if not isinstance(character, marrow.Character):
-            raise ValidationError(f"marrow.torch.Character: expected a Character, got {type(character).__name__}")
+            raise ValidationError(
+                f"marrow.torch.Character: expected a Character, got {type(character).__name__}"
+            )
         self.source = character
         self.joint_names = tuple(character.skeleton.names)
         self.parents = tuple(int(p) for p in character.skeleton.parents)
@@ -137,7 +140,9 @@ class Character(nn.Module):
             check_tensor("to_model", "local", local, (J, 3, 4), f"(..., {J}, 3, 4)")
         else:
             if not isinstance(local, Pose):
-                raise shape_error("to_model", "local", local, f"a Pose, or a floating tensor (..., {J}, 3, 4)")
+                raise shape_error(
+                    "to_model", "local", local, f"a Pose, or a floating tensor (..., {J}, 3, 4)"
+                )
             check_tensor("to_model", "local.rotation", local.rotation, (J, 4), f"(..., {J}, 4)")
             local = local_matrices(local.translation, local.rotation, local.scale)
         return forward_kinematics(local, self.parents)
@@ -156,8 +161,8 @@ class Character(nn.Module):
 
     # -- the skin ---------------------------------------------------------------------------------------------------
     def target_weights(self, morphs: Tensor) -> Tensor:
-        """How far each morph target is on, `(..., targets)`, for channel weights `(..., M)`: along straight lines through the
-        in-betweens of a channel."""
+        """How far each morph target is on, `(..., targets)`, for channel weights `(..., M)`: along straight lines
+        through the in-betweens of a channel."""
         parts: list[Tensor] = [torch.zeros_like(morphs[..., 0])] * self.target_count
         for channel, stops in self._stops:
             w = morphs[..., channel]
@@ -165,7 +170,7 @@ class Character(nn.Module):
                 full, member = next(stop for stop in stops if stop[1] >= 0)
                 parts[member] = w / full
                 continue
-            for i, ((low, left), (high, right)) in enumerate(zip(stops[:-1], stops[1:])):
+            for i, ((low, left), (high, right)) in enumerate(itertools.pairwise(stops)):
                 above = torch.ones_like(w, dtype=torch.bool) if i == 0 else w >= low
                 below = torch.ones_like(w, dtype=torch.bool) if i == len(stops) - 2 else w < high
                 here = above & below
@@ -182,8 +187,10 @@ class Character(nn.Module):
         if not self.target_count:
             return base
         weight = self.target_weights(morphs)[..., self.morph_targets]
-        return base.to(weight.dtype).expand(*weight.shape[:-1], -1, -1).index_add(
-            -2, self.morph_rows, weight[..., None] * moved.to(weight.dtype)
+        return (
+            base.to(weight.dtype)
+            .expand(*weight.shape[:-1], -1, -1)
+            .index_add(-2, self.morph_rows, weight[..., None] * moved.to(weight.dtype))
         )
 
     def skin(
@@ -198,7 +205,8 @@ class Character(nn.Module):
         """The skin, `(..., V, 3)`, of a pose or of skinning matrices `(..., P, 3, 4)`; with `normals`, a pair.
 
         `points (V, 3)` or `(..., V, 3)` take the place of the mesh at rest. `method` is `linear`, `dual_quaternion` or
-        `blended`; None takes what each mesh's author asked for. `morphs (..., M)` are channel weights; a pose brings its own.
+        `blended`; None takes what each mesh's author asked for. `morphs (..., M)` are channel weights; a pose brings its
+        own.
         """
         if method is not None and method not in METHODS:
             raise ValidationError(f"skin: method must be one of {', '.join(METHODS)}, got {method!r}")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor
-
 from marrow.errors import ValidationError
+from torch import Tensor
 
 __all__ = ["check_last", "check_tensor", "shape_error"]
 

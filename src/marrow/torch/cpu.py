@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
+import torch
 from marrow.kernels.gradients import (
     GradientWork,
     skin_gradient_matrices,
@@ -18,6 +17,7 @@ from marrow.kernels.language.kernel import FramePool
 from marrow.kernels.skinning import SkinWork, skin_kernel
 from marrow.skinning.threads import run_split
 from marrow.torch.plans import Plan
+from torch import Tensor
 
 __all__ = ["gradients", "skin"]
 
@@ -80,12 +80,17 @@ def gradients(
     shared = len(points) == 1
     entries = len(plan.joints)
     blocks = plan.block_points(points)
-    parts = dict(
-        joint_start=plan.joint_start, joints=plan.joints, weights=plan.block_weights(weights).numpy(),
-        points=blocks.reshape(-1).numpy(), matrices=matrices.reshape(-1).numpy(),
-        g=plan.block_points(g).reshape(-1).numpy(), P=J, blocks=plan.blocks,
-        point_stride=0 if shared else plan.blocks * 48,
-    )  # fmt: skip
+    parts: dict[str, Any] = {
+        "joint_start": plan.joint_start,
+        "joints": plan.joints,
+        "weights": plan.block_weights(weights).numpy(),
+        "points": blocks.reshape(-1).numpy(),
+        "matrices": matrices.reshape(-1).numpy(),
+        "g": plan.block_points(g).reshape(-1).numpy(),
+        "P": J,
+        "blocks": plan.blocks,
+        "point_stride": 0 if shared else plan.blocks * 48,
+    }
     # The lanes that fill up the last block are copies: what would flow back through them is nobody's.
     if len(plan.copies):
         parts["g"].reshape(B, plan.blocks, 3, 16)[:, plan.copies // 16, :, plan.copies % 16] = 0

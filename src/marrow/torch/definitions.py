@@ -1,16 +1,15 @@
 """What skinning is, in plain Torch operations: any device, any floating type, any order of derivatives.
 
-The fast ways (`cpu`, `triton_skinning`) are held to these. Here `matrices` are `(..., J, 3, 4)`, `points` `(V, 3)` or `(..., V, 3)`
-with the same leading axes, `joints` and `weights` `(V, K)`.
+The fast ways (`cpu`, `triton_skinning`) are held to these. Here `matrices` are `(..., J, 3, 4)`, `points` `(V, 3)` or
+`(..., V, 3)` with the same leading axes, `joints` and `weights` `(V, K)`.
 """
 
 from __future__ import annotations
 
 import torch
-from torch import Tensor
-
 from marrow.torch.kinematics import affine, multiply_affine
 from marrow.torch.rotations import matrix_to_quaternion, multiply, quaternion_to_matrix
+from torch import Tensor
 
 __all__ = [
     "blend",
@@ -68,14 +67,16 @@ def carry_normals(blended: Tensor, normals: Tensor) -> Tensor:
     n = (cofactor(blended[..., :3]) * normals[..., None, :]).sum(-1)
     squared = (n * n).sum(-1, keepdim=True)
     none = squared == 0
-    return torch.where(none, torch.zeros_like(n), n * torch.where(none, torch.ones_like(squared), squared).rsqrt())
+    return torch.where(
+        none, torch.zeros_like(n), n * torch.where(none, torch.ones_like(squared), squared).rsqrt()
+    )
 
 
 def polar_rotation(m: Tensor) -> Tensor:
     """The rotation nearest to each matrix `(..., 3, 3)`; of a mirrored one, the rotation of its negative.
 
-    Newton's iteration for the polar decomposition: unlike a singular value decomposition its gradient is right where singular
-    values are equal, which they are for every rigid motion.
+    Newton's iteration for the polar decomposition: unlike a singular value decomposition its gradient is right where
+    singular values are equal, which they are for every rigid motion.
     """
     det = (m[..., 0, :] * torch.linalg.cross(m[..., 1, :], m[..., 2, :])).sum(-1)
     r = m * torch.where(det < 0, -1.0, 1.0)[..., None, None]
@@ -93,11 +94,14 @@ def polar_rotation(m: Tensor) -> Tensor:
 
 
 def _common_scale(linear: Tensor) -> Tensor:
-    """The uniform scale `(...)` that all maps `(..., P, 3, 3)` share, as where a mesh is in other units than its joints; else 1."""
+    """The uniform scale `(...)` that all maps `(..., P, 3, 3)` share, as where a mesh is in other units than its joints;
+    else 1."""
     first = linear[..., 0, :, :]
     det = (first[..., 0, :] * torch.linalg.cross(first[..., 1, :], first[..., 2, :])).sum(-1)
     positive = det > 0
-    size = torch.where(positive, torch.where(positive, det, torch.ones_like(det)) ** (1 / 3), torch.ones_like(det))
+    size = torch.where(
+        positive, torch.where(positive, det, torch.ones_like(det)) ** (1 / 3), torch.ones_like(det)
+    )
     with torch.no_grad():
         squared = (size * size)[..., None, None, None]
         eye = torch.eye(3, dtype=linear.dtype, device=linear.device)
@@ -164,7 +168,8 @@ def dual_quaternion_matrices(
 
 
 def point_rotations(joints: Tensor, weights: Tensor, matrices: Tensor) -> Tensor:
-    """How each vertex turns: unit quaternions `(..., V, 4)`, the joints' own rotations blended as dual quaternions blend them."""
+    """How each vertex turns: unit quaternions `(..., V, 4)`, the joints' own rotations blended as dual quaternions blend
+    them."""
     q = matrix_to_quaternion(polar_rotation(matrices[..., :3]))
     total = _signed_sum(q, joints, weights)
     squared = (total * total).sum(-1, keepdim=True)

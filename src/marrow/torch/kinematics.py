@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
-
 from marrow.errors import ValidationError
 from marrow.torch.checking import check_tensor, shape_error
 from marrow.torch.rotations import quaternion_to_matrix
+from torch import Tensor
 
 __all__ = ["affine", "forward_kinematics", "local_matrices", "multiply_affine"]
 
@@ -52,14 +50,16 @@ def depths(parents: tuple[int, ...]) -> list[int]:
     J = len(parents)
     depth = [-1] * J
     for j in range(J):
-        chain = []
+        chain: list[int] = []
         at = j
         while at >= 0 and depth[at] < 0:
             if len(chain) > J:
                 raise ValidationError(f"forward_kinematics: the parents of joint {j} go round in a circle")
             chain.append(at)
             if parents[at] >= J or parents[at] < -1:
-                raise ValidationError(f"forward_kinematics: joint {at} has parent {parents[at]} of {J} joints")
+                raise ValidationError(
+                    f"forward_kinematics: joint {at} has parent {parents[at]} of {J} joints"
+                )
             at = parents[at]
         base = depth[at] if at >= 0 else -1
         for i, joint in enumerate(reversed(chain)):
@@ -67,9 +67,14 @@ def depths(parents: tuple[int, ...]) -> list[int]:
     return depth
 
 
-@lru_cache(maxsize=256)
+_trees: dict[tuple[tuple[int, ...], torch.device], tuple[tuple[Level, ...], Tensor]] = {}
+
+
 def tree_of(parents: tuple[int, ...], device: torch.device) -> tuple[tuple[Level, ...], Tensor]:
     """The levels of a tree as tensors on a device, made once, and where each joint stands among the levels' joints."""
+    known = _trees.get((parents, device))
+    if known is not None:
+        return known
     depth = depths(parents)
     rows = [[j for j, own in enumerate(depth) if own == d] for d in range(max(depth) + 1)]
     place = {joint: i for row in rows for i, joint in enumerate(row)}
@@ -81,7 +86,10 @@ def tree_of(parents: tuple[int, ...], device: torch.device) -> tuple[tuple[Level
         for d, row in enumerate(rows)
     )
     order = [j for row in rows for j in row]
-    return levels, torch.tensor([order.index(j) for j in range(len(parents))], device=device)
+    made = levels, torch.tensor([order.index(j) for j in range(len(parents))], device=device)
+    if not torch.compiler.is_compiling():
+        _trees[parents, device] = made
+    return made
 
 
 def forward_kinematics(local: Tensor, parents: Sequence[int] | Tensor) -> Tensor:
@@ -92,7 +100,9 @@ def forward_kinematics(local: Tensor, parents: Sequence[int] | Tensor) -> Tensor
     check_tensor("forward_kinematics", "local", local, (None, 3, 4), "(..., J, 3, 4)")
     known = tuple(parents.tolist()) if isinstance(parents, Tensor) else tuple(int(p) for p in parents)
     if len(known) != local.shape[-3]:
-        raise shape_error("forward_kinematics", "local", local, f"(..., {len(known)}, 3, 4) for {len(known)} parents")
+        raise shape_error(
+            "forward_kinematics", "local", local, f"(..., {len(known)}, 3, 4) for {len(known)} parents"
+        )
     if not known:
         return local
     from marrow.torch import triton_kinematics

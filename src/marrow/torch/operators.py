@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor
-
 from marrow.errors import ValidationError
 from marrow.torch import cpu, definitions, triton_skinning
 from marrow.torch.plans import plan_of
+from torch import Tensor
 
 __all__ = ["fast_linear", "usable"]
 
@@ -41,7 +40,9 @@ def fast_linear(points: Tensor, joints: Tensor, weights: Tensor, matrices: Tenso
 def _forward(points: Tensor, joints: Tensor, weights: Tensor, matrices: Tensor, learned: bool) -> Tensor:
     plan = plan_of(joints, weights, learned)
     if plan.most >= matrices.shape[1] and matrices.shape[0]:
-        raise ValidationError(f"skin: joints has index {plan.most}, but matrices has {matrices.shape[1]} joints")
+        raise ValidationError(
+            f"skin: joints has index {plan.most}, but matrices has {matrices.shape[1]} joints"
+        )
     points, weights, matrices = points.contiguous(), weights.contiguous(), matrices.contiguous()
     if points.device.type == "cuda":
         return triton_skinning.skin(plan, joints, points, weights, matrices)
@@ -49,7 +50,13 @@ def _forward(points: Tensor, joints: Tensor, weights: Tensor, matrices: Tensor, 
 
 
 def _gradients(
-    g: Tensor, points: Tensor, joints: Tensor, weights: Tensor, matrices: Tensor, learned: bool, wanted: list[bool]
+    g: Tensor,
+    points: Tensor,
+    joints: Tensor,
+    weights: Tensor,
+    matrices: Tensor,
+    learned: bool,
+    wanted: list[bool],
 ) -> list[Tensor]:
     plan = plan_of(joints, weights, learned)
     g, points, weights, matrices = (t.detach().contiguous() for t in (g, points, weights, matrices))
@@ -69,19 +76,26 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     ctx.learned = learned
 
 
-def _backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+def _through(run: Any, ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+    """Gradients by `run`, or through the definition where somebody wants to differentiate again."""
     points, joints, weights, matrices = ctx.saved_tensors
     wanted = [ctx.needs_input_grad[0], ctx.needs_input_grad[2], ctx.needs_input_grad[3]]
     if torch.is_grad_enabled():
-        # Somebody wants to differentiate again: through the definition.
         out = definitions.carry(definitions.linear_matrices(joints, weights, matrices), points)
         asked = [t for t, want in zip((points, weights, matrices), wanted) if want]
         found = list(torch.autograd.grad(out, asked, g, create_graph=True))
     else:
-        run = torch.ops.marrow.skin_linear_gradients if torch.compiler.is_compiling() else _gradients
         found = list(run(g, points, joints, weights, matrices, ctx.learned, wanted))
     to_points, to_weights, to_matrices = (found.pop(0) if want else None for want in wanted)
     return to_points, None, to_weights, to_matrices, None
+
+
+def _backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+    return _through(_gradients, ctx, g)
+
+
+def _compiled_backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+    return _through(torch.ops.marrow.skin_linear_gradients, ctx, g)
 
 
 class _Eager(torch.autograd.Function):
@@ -119,7 +133,9 @@ class _Transformed(torch.autograd.Function):
 
         palette = lifted(matrices, dims[3])
         B = palette.shape[1]
-        flat = points if dims[0] is None and len(points) == 1 else lifted(points, dims[0]).expand(N, B, -1, -1)
+        flat = (
+            points if dims[0] is None and len(points) == 1 else lifted(points, dims[0]).expand(N, B, -1, -1)
+        )
         flat = flat.reshape(-1, *flat.shape[-2:])
         out = _Transformed.apply(flat, joints, weights, palette.reshape(-1, *palette.shape[2:]), learned)
         return out.reshape(N, B, *out.shape[1:]), 0
@@ -127,7 +143,7 @@ class _Transformed(torch.autograd.Function):
 
 # As operators, for torch.compile, which must not look inside.
 _operator = torch.library.custom_op("marrow::skin_linear", _forward, mutates_args=())
-_operator.register_autograd(_backward, setup_context=_keep)
+_operator.register_autograd(_compiled_backward, setup_context=_keep)
 _gradient_operator = torch.library.custom_op("marrow::skin_linear_gradients", _gradients, mutates_args=())
 
 
@@ -138,6 +154,12 @@ def _(points: Tensor, joints: Tensor, weights: Tensor, matrices: Tensor, learned
 
 @_gradient_operator.register_fake
 def _(
-    g: Tensor, points: Tensor, joints: Tensor, weights: Tensor, matrices: Tensor, learned: bool, wanted: list[bool]
+    g: Tensor,
+    points: Tensor,
+    joints: Tensor,
+    weights: Tensor,
+    matrices: Tensor,
+    learned: bool,
+    wanted: list[bool],
 ) -> list[Tensor]:
     return [torch.empty_like(t) for t, want in zip((points, weights, matrices), wanted) if want]

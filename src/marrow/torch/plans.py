@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
+import torch
 from marrow.errors import ValidationError
 from marrow.skinning.layout import LANES, bucket
+from torch import Tensor
 
 __all__ = ["Plan", "plan_of"]
 
@@ -34,7 +34,9 @@ class Plan:
         V, K = joints.shape
         self.vertices, self.influences, self.counted, self._table = V, K, counted, joints
         self.most = int(joints.max(initial=0))
-        self.ranges, self.joint_start, self.joints, _, order = bucket(joints, counted.astype(np.float32), False)
+        self.ranges, self.joint_start, self.joints, _, order = bucket(
+            joints, counted.astype(np.float32), False
+        )
         self.rows = order.astype(np.int32)
         self.blocks = len(self.joint_start) - 1
         lanes = order.reshape(-1, LANES)
@@ -48,7 +50,7 @@ class Plan:
         of_block = np.repeat(np.arange(self.blocks), np.diff(self.joint_start))
         rows = lanes[of_block]
         self.weights_at = np.full((entries, LANES), V * K, np.int64)
-        self.weights_from = np.full((V, K), entries * LANES, np.int64)
+        way_back = np.full((V, K), entries * LANES, np.int64)
         doubles: list[tuple[Array, Array]] = []
         slots = np.arange(entries * LANES).reshape(entries, LANES)
         for k in range(K):
@@ -58,8 +60,8 @@ class Plan:
             if again.any():
                 doubles.append((slots[again], rows[again] * K + k))
             primary = hit & (first[rows] == of_block[:, None] * LANES + np.arange(LANES))
-            self.weights_from[rows[primary], k] = slots[primary]
-        self.weights_from = self.weights_from.reshape(-1)
+            way_back[rows[primary], k] = slots[primary]
+        self.weights_from = way_back.reshape(-1)
         self.doubles = tuple(np.concatenate(part) for part in zip(*doubles)) if doubles else None
         """Joints that a vertex lists twice: their slot, and the further weight that is added there."""
 
@@ -80,7 +82,9 @@ class Plan:
     def tensors(self) -> dict[str, Tensor]:
         """The index arrays as tensors."""
         names = ("points_at", "points_from", "weights_at", "weights_from")
-        return {name: torch.from_numpy(np.ascontiguousarray(getattr(self, name)).reshape(-1)) for name in names}
+        return {
+            name: torch.from_numpy(np.ascontiguousarray(getattr(self, name)).reshape(-1)) for name in names
+        }
 
     def block_weights(self, weights: Tensor) -> Tensor:
         """Weights `(V, K)` as the blocks have them, flat."""
@@ -122,7 +126,14 @@ def plan_of(joints: Tensor, weights: Tensor, learned: bool) -> Plan:
 
     Influences without weight are left out, until weights come that give them one, or are to be learned.
     """
-    key = (joints.data_ptr(), joints._version, tuple(joints.shape), joints.stride(), joints.dtype, joints.device)
+    key = (
+        joints.data_ptr(),
+        joints._version,
+        tuple(joints.shape),
+        joints.stride(),
+        joints.dtype,
+        joints.device,
+    )
     with _lock:
         entry = _entries.get(key)
         if entry is None:
@@ -133,7 +144,11 @@ def plan_of(joints: Tensor, weights: Tensor, learned: bool) -> Plan:
     seen = entry.covered
     if entry.plan is not None and seen is not None and not learned:
         known, version = seen
-        if known.data_ptr() == weights.data_ptr() and version == weights._version and known.shape == weights.shape:
+        if (
+            known.data_ptr() == weights.data_ptr()
+            and version == weights._version
+            and known.shape == weights.shape
+        ):
             return entry.plan
     used = np.ones(tuple(joints.shape), bool) if learned else (weights != 0).cpu().numpy()
     if entry.plan is None or (used & ~entry.plan.counted).any():

@@ -1,7 +1,7 @@
 """Graphs in training: the pose programs of an animator as a differentiable function of weights, times and masks.
 
-Which states are entered, which clips play and in what order they are mixed are decisions: they have no gradient. What follows from
-them has one: a program is a fixed formula over clips, and its weights and times are numbers.
+Which states are entered, which clips play and in what order they are mixed are decisions: they have no gradient. What
+follows from them has one: a program is a fixed formula over clips, and its weights and times are numbers.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import torch
-from torch import Tensor, nn
 
+import torch
 from marrow.animation.resampling import unpack_rows
 from marrow.errors import ValidationError
 from marrow.graph import Animator
@@ -19,6 +18,7 @@ from marrow.kernels.operations import OPERATIONS
 from marrow.torch.checking import shape_error
 from marrow.torch.rotations import multiply, normalized
 from marrow.torch.sampling import Pose
+from torch import Tensor, nn
 
 __all__ = ["Programs"]
 
@@ -26,8 +26,8 @@ __all__ = ["Programs"]
 class Programs(nn.Module):
     """The pose programs of an animator's last update.
 
-    `weights (n,)`, `times (n,)` and `masks` are what the programs have now; call it with others, which may be the output of a
-    network, and gradients flow back to them. `instances (n,)` and `names` say which operation each number belongs to.
+    `weights (n,)`, `times (n,)` and `masks` are what the programs have now; call it with others, which may be the output
+    of a network, and gradients flow back to them. `instances (n,)` and `names` say which operation each number belongs to.
     """
 
     weights: Tensor
@@ -43,20 +43,26 @@ class Programs(nn.Module):
         size = bank.layout.size
         rows = unpack_rows(bank.rows.reshape(-1, size), J, M)
         for name in Pose._fields:
-            self.register_buffer(f"bank_{name}", torch.tensor(np.array(getattr(rows, name))), persistent=False)
+            self.register_buffer(
+                f"bank_{name}", torch.tensor(np.array(getattr(rows, name))), persistent=False
+            )
         layout, table = bank.layout, animator._evaluator._masks
         masks = np.concatenate([table[:, :J], table[:, layout.joints : layout.joints + M]], axis=1)
         start = program.start
         ops = program.ops[: int(start[-1])]
         counts = np.diff(start)
-        self.count, self.joint_count, self.parents = len(program), J, tuple(int(p) for p in bank.skeleton.parents)
+        self.count, self.joint_count, self.parents = (
+            len(program),
+            J,
+            tuple(int(p) for p in bank.skeleton.parents),
+        )
         self.names = tuple(OPERATIONS[code].name for code in ops["code"].tolist())
         known = set(_STEPS)
-        unknown = sorted({name for name in self.names} - known)
+        unknown = sorted(set(self.names) - known)
         if unknown:
             raise ValidationError(
-                f"Programs: {', '.join(unknown)} cannot be differentiated; leave out inertia, inverse kinematics and the like, or "
-                "apply them to the result"
+                f"Programs: {', '.join(unknown)} cannot be differentiated; leave out inertia, inverse kinematics and "
+                "the like, or apply them to the result"
             )
 
         def keep(name: str, values: np.ndarray) -> None:
@@ -89,7 +95,11 @@ class Programs(nn.Module):
         weights = self.weights if weights is None else weights
         times = self.times if times is None else times
         masks = self.masks if masks is None else masks
-        for name, own, given in (("weights", self.weights, weights), ("times", self.times, times), ("masks", self.masks, masks)):
+        for name, own, given in (
+            ("weights", self.weights, weights),
+            ("times", self.times, times),
+            ("masks", self.masks, masks),
+        ):
             if not isinstance(given, Tensor) or given.shape != own.shape:
                 raise shape_error("Programs", name, given, f"a tensor {tuple(own.shape)}")
         parts: list[Pose] = []
@@ -158,7 +168,9 @@ def _sample(p: Programs, stack: list[Pose], argument: Tensor, time: Tensor, w: T
     stack.append(_weighted(p.clip_at(argument, time), w))
 
 
-def _accumulate(p: Programs, stack: list[Pose], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor) -> None:
+def _accumulate(
+    p: Programs, stack: list[Pose], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor
+) -> None:
     stack.append(_summed(stack.pop(), p.clip_at(argument, time), w))
 
 
@@ -220,16 +232,22 @@ def _layer(p: Programs, stack: list[Pose], argument: Tensor, time: Tensor, w: Te
     _mixed(p, stack, [mask[:, : p.joint_count, None]] * 3, mask[:, p.joint_count :])
 
 
-def _channels(p: Programs, stack: list[Pose], argument: Tensor, w: Tensor, masks: Tensor, model: bool) -> None:
+def _channels(
+    p: Programs, stack: list[Pose], argument: Tensor, w: Tensor, masks: Tensor, model: bool
+) -> None:
     rows = [w[:, None] * masks[argument + k] for k in range(3)]
     _mixed(p, stack, [row[:, : p.joint_count, None] for row in rows], rows[0][:, p.joint_count :], model)
 
 
-def _layer_channels(p: Programs, stack: list[Pose], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor) -> None:
+def _layer_channels(
+    p: Programs, stack: list[Pose], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor
+) -> None:
     _channels(p, stack, argument, w, masks, False)
 
 
-def _layer_model(p: Programs, stack: list[Pose], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor) -> None:
+def _layer_model(
+    p: Programs, stack: list[Pose], argument: Tensor, time: Tensor, w: Tensor, masks: Tensor
+) -> None:
     _channels(p, stack, argument, w, masks, True)
 
 

@@ -1,4 +1,5 @@
-"""Rotations as tensors: quaternions (x, y, z, w), matrices, six numbers, axis-angle and Euler angles, with any leading axes.
+"""Rotations as tensors: quaternions (x, y, z, w), matrices, six numbers, axis-angle and Euler angles, with any leading
+axes.
 
 Every conversion has finite values and finite gradients everywhere, also where the formula of the textbook divides zero by
 zero: no rotation at all, a half turn, a zero quaternion, gimbal lock.
@@ -7,9 +8,8 @@ zero: no rotation at all, a half turn, a zero quaternion, gimbal lock.
 from __future__ import annotations
 
 import torch
-from torch import Tensor
-
 from marrow.torch.checking import check_last
+from torch import Tensor
 
 __all__ = [
     "axis_angle_to_quaternion",
@@ -168,8 +168,8 @@ def euler_to_quaternion(angles: Tensor, order: str = "XYZ") -> Tensor:
 
 
 def quaternion_to_euler(q: Tensor, order: str = "XYZ") -> Tensor:
-    """Euler angles `(..., 3)` in radians of quaternions of any length. In gimbal lock the third angle is zero, and gradients
-    are finite, though no gradient there can be right."""
+    """Euler angles `(..., 3)` in radians of quaternions of any length. In gimbal lock the third angle is zero, and
+    gradients are finite, though no gradient there can be right."""
     check_last("quaternion_to_euler", q=(q, (4,)))
     i, j, k = _order("quaternion_to_euler", order)
     sign = 1.0 if (j - i) % 3 == 1 else -1.0
@@ -188,7 +188,9 @@ def quaternion_to_euler(q: Tensor, order: str = "XYZ") -> Tensor:
         torch.where(locked, zero, -sign * m[..., i, j]), torch.where(locked, one, m[..., i, i])
     )
     inner = torch.where(locked, zero, sine)
-    middle = torch.where(locked, torch.sign(sine) * (torch.pi / 2) + (sine - sine.detach()), torch.asin(inner))
+    middle = torch.where(
+        locked, torch.sign(sine) * (torch.pi / 2) + (sine - sine.detach()), torch.asin(inner)
+    )
     return torch.stack([torch.where(locked, stuck, free), middle, torch.where(locked, zero, last)], -1)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor, nn
 
+import torch
 from marrow.model.clip import Clip
 from marrow.torch.rotations import normalized
+from torch import Tensor, nn
 
 __all__ = ["ClipSampler", "Pose"]
 
@@ -40,8 +40,8 @@ class ClipSampler(nn.Module):
         if clip.additive:
             # An additive clip is a difference: what it does not key changes nothing.
             bases = [np.zeros((J, 3)), np.tile([0.0, 0, 0, 1], (J, 1)), np.ones((J, 3)), np.zeros(M)]
-        for path, base in zip(PATHS, bases):
-            self.register_buffer(f"rest_{path}", torch.tensor(np.array(base), dtype=torch.float32))
+        for name, base in zip(PATHS, bases):
+            self.register_buffer(f"rest_{name}", torch.tensor(np.array(base), dtype=torch.float32))
         groups: dict[tuple[int, int, bytes], list[tuple[int, Any, Any]]] = {}
         tracks = clip.tracks
         for row in tracks.table:
@@ -55,11 +55,12 @@ class ClipSampler(nn.Module):
         self.groups: list[tuple[int, int]] = []
         for i, ((path, kind, _), members) in enumerate(groups.items()):
             self.groups.append((path, kind))
-            targets, times, values = zip(*members)
-            self.register_buffer(f"targets_{i}", torch.tensor(targets))
-            self.register_buffer(f"times_{i}", torch.tensor(np.array(times[0]), dtype=torch.float32))
+            self.register_buffer(f"targets_{i}", torch.tensor([m[0] for m in members]))
+            self.register_buffer(f"times_{i}", torch.tensor(np.array(members[0][1]), dtype=torch.float32))
             # (T, tracks, in-tangent / value / out-tangent, width)
-            self.register_buffer(f"keys_{i}", torch.tensor(np.stack(values, 1), dtype=torch.float32))
+            self.register_buffer(
+                f"keys_{i}", torch.tensor(np.stack([m[2] for m in members], 1), dtype=torch.float32)
+            )
 
     def forward(self, time: Tensor, *, loop: bool = False) -> Pose:
         """The pose at `time (...)` in seconds; outside the clip it holds, or wraps around with `loop`."""
@@ -74,7 +75,9 @@ class ClipSampler(nn.Module):
             for i, (own, kind) in enumerate(self.groups):
                 if own == path:
                     targets = getattr(self, f"targets_{i}")
-                    value = value.index_copy(time.ndim, targets, self._sampled(i, kind, path == 1, time.to(dtype)))
+                    value = value.index_copy(
+                        time.ndim, targets, self._sampled(i, kind, path == 1, time.to(dtype))
+                    )
             out.append(value if path < 3 else value[..., 0])
         return Pose(*out)
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
-
 from marrow.errors import ValidationError
 from marrow.torch import definitions
 from marrow.torch.checking import check_tensor, shape_error
 from marrow.torch.operators import fast_linear, usable
+from torch import Tensor
 
 __all__ = ["point_rotations", "skin"]
 
@@ -27,14 +26,15 @@ def skin(
 ) -> Tensor | tuple[Tensor, Tensor]:
     """Moves `points` by skinning `matrices`; the result has the shape `(..., V, 3)`.
 
-    `points` are `(V, 3)`, shared by the batch, or `(..., V, 3)`; `matrices (..., J, 3, 4)` or `(..., J, 4, 4)` take a point at
-    rest to where a joint carries it. `joints (V, K)` are whole numbers and `weights (V, K)` say how much each counts; with
-    `joints=None`, `weights` are dense, `(V, J)`. With `normals`, shaped like points, a pair comes back: points and unit normals.
+    `points` are `(V, 3)`, shared by the batch, or `(..., V, 3)`; `matrices (..., J, 3, 4)` or `(..., J, 4, 4)` take a
+    point at rest to where a joint carries it. `joints (V, K)` are whole numbers and `weights (V, K)` say how much each
+    counts; with `joints=None`, `weights` are dense, `(V, J)`. With `normals`, shaped like points, a pair comes back:
+    points and unit normals.
 
-    `method` "dual_quaternion" keeps volume where joints twist. Joints that also scale do so about `pivots (J, 3)`, where they
-    are at rest (the origin, if not given).
+    `method` "dual_quaternion" keeps volume where joints twist. Joints that also scale do so about `pivots (J, 3)`, where
+    they are at rest (the origin, if not given).
     """
-    points, joints, weights, matrices = _checked(points, joints, weights, matrices)
+    points, joints, weights, matrices = _known(points, joints, weights, matrices)
     if method not in METHODS:
         raise ValidationError(f"skin: method must be one of {', '.join(METHODS)}, got {method!r}")
     if normals is not None:
@@ -43,7 +43,12 @@ def skin(
     # Half precision is a way to store; sums are made in float32.
     work_type = torch.promote_types(torch.promote_types(out_type, weights.dtype), torch.float32)
     points, weights, matrices = points.to(work_type), weights.to(work_type), matrices.to(work_type)
-    if method == "linear" and normals is None and joints is not None and usable(points, joints, weights, matrices):
+    if (
+        method == "linear"
+        and normals is None
+        and joints is not None
+        and usable(points, joints, weights, matrices)
+    ):
         return fast_linear(points, joints, weights, matrices).to(out_type)
     with torch.autocast(points.device.type, enabled=False):
         if method == "dual_quaternion":
@@ -83,6 +88,28 @@ def _sparse(joints: Tensor | None, weights: Tensor) -> tuple[Tensor, Tensor]:
     return torch.arange(J, device=weights.device).expand(V, J), weights
 
 
+def _known(
+    points: Tensor, joints: Tensor | None, weights: Tensor, matrices: Tensor
+) -> tuple[Tensor, Tensor | None, Tensor, Tensor]:
+    """As `_checked`, which costs as much as a small kernel: once for tensors of the same kinds and shapes."""
+    if joints is None or torch.compiler.is_compiling():
+        return _checked(points, joints, weights, matrices)
+    try:
+        key = tuple((t.shape, t.dtype, t.device) for t in (points, joints, weights, matrices))
+    except AttributeError:
+        return _checked(points, joints, weights, matrices)
+    if key not in _seen or joints.dtype not in (torch.int64, torch.int32):
+        checked = _checked(points, joints, weights, matrices)
+        if len(_seen) > 4096:
+            _seen.clear()
+        _seen.add(key)
+        return checked
+    return points, joints, weights, matrices if matrices.shape[-2] == 3 else matrices[..., :3, :]
+
+
+_seen: set[object] = set()
+
+
 def _checked(
     points: Tensor, joints: Tensor | None, weights: Tensor, matrices: Tensor
 ) -> tuple[Tensor, Tensor | None, Tensor, Tensor]:
@@ -98,16 +125,28 @@ def _checked(
     J = matrices.shape[-3]
     if joints is None:
         if weights.shape[1] != J:
-            raise shape_error("skin", "weights", weights, f"({V}, {J}) for {J} matrices, since joints is None")
+            raise shape_error(
+                "skin", "weights", weights, f"({V}, {J}) for {J} matrices, since joints is None"
+            )
     else:
-        if not isinstance(joints, Tensor) or joints.dtype not in (torch.int64, torch.int32, torch.int16, torch.uint8):
+        if not isinstance(joints, Tensor) or joints.dtype not in (
+            torch.int64,
+            torch.int32,
+            torch.int16,
+            torch.uint8,
+        ):
             raise shape_error("skin", "joints", joints, "a tensor of whole numbers (V, K)")
         if joints.shape != weights.shape:
             raise shape_error("skin", "joints", joints, f"of the shape of weights {tuple(weights.shape)}")
         if joints.shape[1] == 0:
             raise shape_error("skin", "joints", joints, "(V, K) with K at least 1")
         joints = joints if joints.dtype in (torch.int64, torch.int32) else joints.long()
-    if not points.device == weights.device == matrices.device == (points if joints is None else joints).device:
+    if (
+        not points.device
+        == weights.device
+        == matrices.device
+        == (points if joints is None else joints).device
+    ):
         devices = {str(t.device) for t in (points, weights, matrices, points if joints is None else joints)}
         raise ValidationError(f"skin: all tensors must be on one device, got {', '.join(sorted(devices))}")
     if points.ndim == 2:

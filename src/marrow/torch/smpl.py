@@ -6,10 +6,9 @@ import os
 from typing import NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor, nn
 
 import marrow
+import torch
 from marrow.errors import FormatError, ValidationError
 from marrow.io.smpl import body_arrays, body_character
 from marrow.io.smpl import joints as joint_table
@@ -18,6 +17,7 @@ from marrow.torch.checking import check_tensor, shape_error
 from marrow.torch.kinematics import affine, forward_kinematics
 from marrow.torch.rotations import axis_angle_to_quaternion, quaternion_to_matrix
 from marrow.torch.skinning import skin
+from torch import Tensor, nn
 
 __all__ = ["Body", "BodyPose"]
 
@@ -63,7 +63,9 @@ class Body(nn.Module):
         shape_part = directions[..., : first or total]
         correctives = np.asarray(arrays.get("posedirs", np.zeros((V, 3, 0))), np.float64).reshape(V, 3, -1)
         if correctives.shape[-1] not in (0, 9 * (J - 1)):
-            raise ValidationError(f"Body: posedirs has {correctives.shape[-1]} directions, {9 * (J - 1)} expected")
+            raise ValidationError(
+                f"Body: posedirs has {correctives.shape[-1]} directions, {9 * (J - 1)} expected"
+            )
 
         def keep(name: str, values: np.ndarray, dtype: torch.dtype = torch.float32) -> None:
             self.register_buffer(name, torch.tensor(np.ascontiguousarray(values), dtype=dtype))
@@ -72,7 +74,10 @@ class Body(nn.Module):
         keep("regressor", np.asarray(arrays["J_regressor"], np.float64).reshape(J, V))
         # One row a direction, so that shapes and poses are one matrix product each.
         keep("shape_directions", shape_part[..., :shapes].reshape(V * 3, -1).T)
-        keep("expression_directions", directions[..., first : first + expressions if first else 0].reshape(V * 3, -1).T)
+        keep(
+            "expression_directions",
+            directions[..., first : first + expressions if first else 0].reshape(V * 3, -1).T,
+        )
         keep("pose_directions", correctives.reshape(V * 3, -1).T)
         K = max(1, int((weights != 0).sum(1).max(initial=1)))
         order = np.argsort(-weights, axis=1, kind="stable")[:, :K]
@@ -88,8 +93,8 @@ class Body(nn.Module):
             raise FormatError(f"its arrays do not fit together: {error}", path=path) from None
 
     def rotations(self, pose: Tensor) -> Tensor:
-        """Rotation matrices `(..., J, 3, 3)` of rotation vectors `(..., J, 3)` or `(..., 3 J)`, quaternions `(..., J, 4)` or
-        matrices."""
+        """Rotation matrices `(..., J, 3, 3)` of rotation vectors `(..., J, 3)` or `(..., 3 J)`, quaternions `(..., J,
+        4)` or matrices."""
         J = len(self.parents)
         if isinstance(pose, Tensor):
             if pose.shape[-3:] == (J, 3, 3):
@@ -100,7 +105,9 @@ class Body(nn.Module):
                 return quaternion_to_matrix(axis_angle_to_quaternion(pose))
             if pose.shape[-2:] == (J, 4):
                 return quaternion_to_matrix(pose)
-        raise shape_error("Body", "pose", pose, f"a floating tensor (..., {J}, 3), (..., {J}, 4) or (..., {J}, 3, 3)")
+        raise shape_error(
+            "Body", "pose", pose, f"a floating tensor (..., {J}, 3), (..., {J}, 4) or (..., {J}, 3, 3)"
+        )
 
     def shaped(self, shape: Tensor | None = None, expression: Tensor | None = None) -> Tensor:
         """The body at rest, `(..., V, 3)`."""
@@ -113,7 +120,9 @@ class Body(nn.Module):
                 most = len(directions)
                 check_tensor("Body", name, values, (None,), f"(..., {most}) or fewer numbers")
                 if values.shape[-1] > most:
-                    raise shape_error("Body", name, values, f"at most {most} numbers, of which the file has that many")
+                    raise shape_error(
+                        "Body", name, values, f"at most {most} numbers, of which the file has that many"
+                    )
                 flat = flat + values @ directions[: values.shape[-1]].to(values.dtype)
         return flat.unflatten(-1, (-1, 3))
 
@@ -152,7 +161,8 @@ class Body(nn.Module):
         return BodyPose(moved, joints)
 
     def character(self, shape: Tensor | None = None, expression: Tensor | None = None) -> marrow.Character:
-        """A marrow character of one shape, its joints where that shape has them: to animate, look at, or save as a rigged GLB.
+        """A marrow character of one shape, its joints where that shape has them: to animate, look at, or save as a
+        rigged GLB.
 
         Pose correctives are left out: files have no place for them. The report says so."""
         with torch.no_grad():

@@ -8,7 +8,15 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-__all__ = ["add_chunks", "forward", "kinematics", "kinematics_gradient", "to_matrices", "to_points", "to_weights"]
+__all__ = [
+    "add_chunks",
+    "forward",
+    "kinematics",
+    "kinematics_gradient",
+    "to_matrices",
+    "to_points",
+    "to_weights",
+]
 
 
 @triton.jit
@@ -21,25 +29,29 @@ def _four(tile, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def _influences(joints, weights, at, row, there, group: tl.constexpr, V, K: tl.constexpr, BLOCK: tl.constexpr):
-    """Four joints, as offsets of their matrices, and four weights of each vertex; a weight beyond K is zero."""
+def _influences(
+    joints, weights, at, row, there, group: tl.constexpr, V, K: tl.constexpr, BLOCK: tl.constexpr
+):
+    """Four joints and four weights of each vertex; a weight beyond K is zero."""
     c = tl.arange(0, 4)
     k = group * 4 + c
-    j = tl.load(joints + ((group * V).to(tl.int64) + at)[:, None] * 4 + c[None, :], mask=there[:, None], other=0)
+    j = tl.load(
+        joints + ((group * V).to(tl.int64) + at)[:, None] * 4 + c[None, :], mask=there[:, None], other=0
+    )
     w = tl.load(weights + row[:, None] * K + k[None, :], mask=there[:, None] & (k < K)[None, :], other=0.0)
-    return _four(j * 12, BLOCK), _four(w, BLOCK)
+    return _four(j, BLOCK), _four(w, BLOCK)
 
 
 @triton.jit
 def _row(base, js, ws, c, total, COUNT: tl.constexpr):
     """`total` plus a row of up to four weighted matrices, `(BLOCK, 4)`."""
-    total += ws[0][:, None] * tl.load(base + js[0][:, None] + c[None, :])
+    total += ws[0][:, None] * tl.load(base + (js[0] * 12)[:, None] + c[None, :])
     if COUNT > 1:
-        total += ws[1][:, None] * tl.load(base + js[1][:, None] + c[None, :])
+        total += ws[1][:, None] * tl.load(base + (js[1] * 12)[:, None] + c[None, :])
     if COUNT > 2:
-        total += ws[2][:, None] * tl.load(base + js[2][:, None] + c[None, :])
+        total += ws[2][:, None] * tl.load(base + (js[2] * 12)[:, None] + c[None, :])
     if COUNT > 3:
-        total += ws[3][:, None] * tl.load(base + js[3][:, None] + c[None, :])
+        total += ws[3][:, None] * tl.load(base + (js[3] * 12)[:, None] + c[None, :])
     return total
 
 
@@ -127,7 +139,11 @@ def to_weights(order, joints, matrices, points, g, out, V, J, B, point_stride,
     for i in range(POSES):
         b = (tl.program_id(1) * POSES + i).to(tl.int64)
         if b < B:
-            p = tl.load(points + b * point_stride + row[:, None] * 3 + c[None, :], mask=there[:, None] & (c < 3)[None, :], other=1.0)
+            p = tl.load(
+                points + b * point_stride + row[:, None] * 3 + c[None, :],
+                mask=there[:, None] & (c < 3)[None, :],
+                other=1.0,
+            )
             m = matrices + b * J * 12 + (j * 12)[:, None] + c[None, :]
             of = g + (b * V + row) * 3
             gx = tl.load(of, mask=there, other=0.0)[:, None]
@@ -155,7 +171,11 @@ def to_matrices(slots, chunks, weights, points, g, out, chunk_count, V, B, point
     for i in range(POSES):
         b = (tl.program_id(1) * POSES + i).to(tl.int64)
         if b < B:
-            p = tl.load(points + b * point_stride + row[:, None] * 3 + c[None, :], mask=there[:, None] & (c < 3)[None, :], other=1.0)
+            p = tl.load(
+                points + b * point_stride + row[:, None] * 3 + c[None, :],
+                mask=there[:, None] & (c < 3)[None, :],
+                other=1.0,
+            )
             of = g + (b * V + row) * 3
             gx = w * tl.load(of, mask=there, other=0.0)
             gy = w * tl.load(of + 1, mask=there, other=0.0)
@@ -167,7 +187,9 @@ def to_matrices(slots, chunks, weights, points, g, out, chunk_count, V, B, point
 
 
 @triton.jit
-def add_chunks(first_chunk, pieces, out, last_joint, chunk_count, J, B, MOST: tl.constexpr, POSES: tl.constexpr):
+def add_chunks(
+    first_chunk, pieces, out, last_joint, chunk_count, J, B, MOST: tl.constexpr, POSES: tl.constexpr
+):
     """Adds a joint's chunks, in order. Joints beyond the last that counts get zero."""
     j = tl.program_id(0)
     b = (tl.program_id(1) * POSES + tl.arange(0, POSES)).to(tl.int64)
@@ -223,9 +245,24 @@ def kinematics(chains, local, out, J, total, DEPTH: tl.constexpr, BLOCK: tl.cons
         link = tl.load(chains + joint * DEPTH + level, mask=there, other=-1).to(tl.int64)
         on = there & (link >= 0)
         x0, y0, z0, w0, x1, y1, z1, w1, x2, y2, z2, w2 = _rows(local + (pose + link) * 12, on, BLOCK)
-        na, nb, nd, ne = a * x0 + b * x1 + d * x2, a * y0 + b * y1 + d * y2, a * z0 + b * z1 + d * z2, a * w0 + b * w1 + d * w2 + e
-        nf, ng, nh, ni = f * x0 + g * x1 + h * x2, f * y0 + g * y1 + h * y2, f * z0 + g * z1 + h * z2, f * w0 + g * w1 + h * w2 + i
-        np, nq, nr, ns = p * x0 + q * x1 + r * x2, p * y0 + q * y1 + r * y2, p * z0 + q * z1 + r * z2, p * w0 + q * w1 + r * w2 + s
+        na, nb, nd, ne = (
+            a * x0 + b * x1 + d * x2,
+            a * y0 + b * y1 + d * y2,
+            a * z0 + b * z1 + d * z2,
+            a * w0 + b * w1 + d * w2 + e,
+        )
+        nf, ng, nh, ni = (
+            f * x0 + g * x1 + h * x2,
+            f * y0 + g * y1 + h * y2,
+            f * z0 + g * z1 + h * z2,
+            f * w0 + g * w1 + h * w2 + i,
+        )
+        np, nq, nr, ns = (
+            p * x0 + q * x1 + r * x2,
+            p * y0 + q * y1 + r * y2,
+            p * z0 + q * z1 + r * z2,
+            p * w0 + q * w1 + r * w2 + s,
+        )
         a, b, d, e = tl.where(on, na, a), tl.where(on, nb, b), tl.where(on, nd, d), tl.where(on, ne, e)
         f, g, h, i = tl.where(on, nf, f), tl.where(on, ng, g), tl.where(on, nh, h), tl.where(on, ni, i)
         p, q, r, s = tl.where(on, np, p), tl.where(on, nq, q), tl.where(on, nr, r), tl.where(on, ns, s)
@@ -247,9 +284,24 @@ def kinematics_gradient(order, parents, local, model, total, out, B, J: tl.const
             above = (at * J + up) * 12
             x0, y0, z0, w0, x1, y1, z1, w1, x2, y2, z2, w2 = _rows(local + own, on, BLOCK)
             A, B0, C, D, E, F, G, H, P, Q, R, S = _rows(total + above, on, BLOCK)
-            A, B0, C, D = A + a * x0 + b * y0 + d * z0 + e * w0, B0 + a * x1 + b * y1 + d * z1 + e * w1, C + a * x2 + b * y2 + d * z2 + e * w2, D + e
-            E, F, G, H = E + f * x0 + g * y0 + h * z0 + i * w0, F + f * x1 + g * y1 + h * z1 + i * w1, G + f * x2 + g * y2 + h * z2 + i * w2, H + i
-            P, Q, R, S = P + p * x0 + q * y0 + r * z0 + s * w0, Q + p * x1 + q * y1 + r * z1 + s * w1, R + p * x2 + q * y2 + r * z2 + s * w2, S + s
+            A, B0, C, D = (
+                A + a * x0 + b * y0 + d * z0 + e * w0,
+                B0 + a * x1 + b * y1 + d * z1 + e * w1,
+                C + a * x2 + b * y2 + d * z2 + e * w2,
+                D + e,
+            )
+            E, F, G, H = (
+                E + f * x0 + g * y0 + h * z0 + i * w0,
+                F + f * x1 + g * y1 + h * z1 + i * w1,
+                G + f * x2 + g * y2 + h * z2 + i * w2,
+                H + i,
+            )
+            P, Q, R, S = (
+                P + p * x0 + q * y0 + r * z0 + s * w0,
+                Q + p * x1 + q * y1 + r * z1 + s * w1,
+                R + p * x2 + q * y2 + r * z2 + s * w2,
+                S + s,
+            )
             _put(total + above, on, A, B0, C, D, E, F, G, H, P, Q, R, S, BLOCK)
             x0, y0, z0, w0, x1, y1, z1, w1, x2, y2, z2, w2 = _rows(model + above, on, BLOCK)
             _put(

@@ -6,11 +6,10 @@ import functools
 from typing import Any
 
 import torch
-from torch import Tensor
-
 from marrow.torch import triton_skinning
 from marrow.torch.kinematics import by_levels, depths
 from marrow.torch.triton_skinning import launch
+from torch import Tensor
 
 __all__ = ["forward_kinematics", "usable"]
 
@@ -24,7 +23,8 @@ def usable(local: Tensor) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def _tables(parents: tuple[int, ...], device: torch.device) -> tuple[Tensor, Tensor, Tensor, int]:
-    """Every joint's chain from its root, -1 at the end; an order in which parents come first; parents; the longest chain."""
+    """Every joint's chain from its root, -1 at the end; an order in which parents come first; parents; the longest
+    chain."""
     depth = depths(parents)
     most = max(depth) + 1
     chains = []
@@ -55,7 +55,9 @@ def _forward(local: Tensor, parents: list[int]) -> Tensor:
     out = torch.empty_like(local)
     if B:
         chains, _, _, depth = _tables(tuple(parents), local.device)
-        launch("kinematics", (-(-B * J // BLOCK),), (chains, local, out), (J, B * J), DEPTH=depth, BLOCK=BLOCK)
+        launch(
+            "kinematics", (-(-B * J // BLOCK),), (chains, local, out), (J, B * J), DEPTH=depth, BLOCK=BLOCK
+        )
     return out
 
 
@@ -67,7 +69,13 @@ def _gradient(g: Tensor, local: Tensor, model: Tensor, parents: list[int]) -> Te
     if B:
         _, order, up, _ = _tables(tuple(parents), local.device)
         launch(
-            "kinematics_gradient", (-(-B // 32),), (order, up, local, model, total, out), (B,), J=J, BLOCK=32, warps=1
+            "kinematics_gradient",
+            (-(-B // 32),),
+            (order, up, local, model, total, out),
+            (B,),
+            J=J,
+            BLOCK=32,
+            warps=1,
         )
     return out
 
@@ -77,14 +85,21 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     ctx.parents = inputs[1]
 
 
-def _backward(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+def _through(run: Any, ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+    """Gradients by `run`, or through the definition where somebody wants to differentiate again."""
     local, model = ctx.saved_tensors
     if torch.is_grad_enabled():
-        # Somebody wants to differentiate again: through the definition.
         again = by_levels(local, tuple(ctx.parents))
         return torch.autograd.grad(again, local, g, create_graph=True)[0], None
-    run = torch.ops.marrow.forward_kinematics_gradient if torch.compiler.is_compiling() else _gradient
     return run(g, local, model, ctx.parents), None
+
+
+def _backward(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+    return _through(_gradient, ctx, g)
+
+
+def _compiled_backward(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+    return _through(torch.ops.marrow.forward_kinematics_gradient, ctx, g)
 
 
 class _Eager(torch.autograd.Function):
@@ -101,8 +116,10 @@ class _Eager(torch.autograd.Function):
 
 # As operators, for torch.compile, which must not look inside.
 _operator = torch.library.custom_op("marrow::forward_kinematics", _forward, mutates_args=())
-_operator.register_autograd(_backward, setup_context=_keep)
-_gradient_operator = torch.library.custom_op("marrow::forward_kinematics_gradient", _gradient, mutates_args=())
+_operator.register_autograd(_compiled_backward, setup_context=_keep)
+_gradient_operator = torch.library.custom_op(
+    "marrow::forward_kinematics_gradient", _gradient, mutates_args=()
+)
 
 
 @_operator.register_fake

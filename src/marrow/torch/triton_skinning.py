@@ -1,8 +1,9 @@
 """Linear blend skinning and its gradients on CUDA, in Triton.
 
-Vertices are visited sorted by the joints they follow, so that the threads of a warp read the same matrices, and each program keeps
-its vertices in registers over several poses. Sums over vertices (gradients of matrices) and over poses (gradients of shared points
-and of weights) are made in pieces that are added in a fixed order: no atomics, the same bits every time.
+Vertices are visited sorted by the joints they follow, so that the threads of a warp read the same matrices, and each
+program keeps its vertices in registers over several poses. Sums over vertices (gradients of matrices) and over poses
+(gradients of shared points and of weights) are made in pieces that are added in a fixed order: no atomics, the same
+bits every time.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ import importlib.util
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
+import torch
 from marrow.torch.plans import Plan
+from torch import Tensor
 
 __all__ = ["available", "gradients", "skin"]
 
@@ -39,7 +40,8 @@ class _Sorted:
         device = joints.device
         V, K = joints.shape
         _, first = np.unique(plan.rows, return_index=True)
-        # Few joint sets: threads side by side share matrices. As many as vertices: nothing to share, rows in order are better.
+        # Few joint sets: threads side by side share matrices. As many as vertices: nothing to share, rows in order are
+        # better.
         order = plan.rows[np.sort(first)].astype(np.int64) if plan.set_count * 8 <= V else np.arange(V)
         self.order = torch.from_numpy(order.astype(np.int32)).to(device)
         table = joints.cpu().numpy().astype(np.int64)
@@ -66,7 +68,9 @@ class _Sorted:
         counts = [-(-(b - a) // CHUNK) for a, b in zip(ends[:-1].tolist(), ends[1:].tolist())]
         self.chunks = torch.tensor(chunks or [(0, 0)], dtype=torch.int32, device=device)
         self.chunk_count, self.most_chunks = len(chunks), max(counts, default=0)
-        self.first_chunk = torch.tensor(np.concatenate([[0], np.cumsum(counts)]), dtype=torch.int32, device=device)
+        self.first_chunk = torch.tensor(
+            np.concatenate([[0], np.cumsum(counts)]), dtype=torch.int32, device=device
+        )
 
 
 def _sorted(plan: Plan, joints: Tensor) -> _Sorted:
@@ -76,8 +80,11 @@ def _sorted(plan: Plan, joints: Tensor) -> _Sorted:
     return kept[joints.device]
 
 
-def launch(name: str, grid: tuple[int, ...], tensors: tuple[Tensor, ...], numbers: tuple[int, ...], **constants: int) -> None:
-    """Runs a kernel. What Triton finds out about a call of known sizes is kept: asking again costs as much as a small kernel."""
+def launch(
+    name: str, grid: tuple[int, ...], tensors: tuple[Tensor, ...], numbers: tuple[int, ...], **constants: int
+) -> None:
+    """Runs a kernel. What Triton finds out about a call of known sizes is kept: asking again costs as much as a small
+    kernel."""
     device = tensors[0].device
     if device.index != torch.cuda.current_device() and device.type == "cuda":
         with torch.cuda.device(device):

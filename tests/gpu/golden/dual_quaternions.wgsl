@@ -12,6 +12,13 @@ var<workgroup> kind: atomic<u32>;
 
 fn determinant3(x: vec3f, y: vec3f, z: vec3f) -> f32 { return dot(x, cross(y, z)); }
 
+// The largest number of a matrix; 1 for none: what is divided by it can be squared without leaving the range of floats.
+fn largest(x: vec3f, y: vec3f, z: vec3f) -> f32 {
+  let m = max(max(abs(x), abs(y)), abs(z));
+  let size = max(max(m.x, m.y), m.z);
+  return select(1.0, size, size > 0.0);
+}
+
 // The mean square of the lengths of the columns, and how far the matrix is from turning and scaling all ways alike.
 fn likeness(x: vec3f, y: vec3f, z: vec3f) -> vec2f {
   let a = vec3f(x.x, y.x, z.x);
@@ -91,15 +98,16 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
   let out = row.y * (1u + sizes.palette * 5u);
   // Whether all joints that are used share a scale: the first one's.
   let f = base + sizes.used * 3u;
-  let square = likeness(matrices[f].xyz, matrices[f + 1u].xyz, matrices[f + 2u].xyz).x;
+  let unit = largest(matrices[f].xyz, matrices[f + 1u].xyz, matrices[f + 2u].xyz);
+  let square = likeness(matrices[f].xyz / unit, matrices[f + 1u].xyz / unit, matrices[f + 2u].xyz / unit).x;
   if (lane == 0u) { atomicStore(&shared_scale, 1u); atomicStore(&kind, 0u); }
   workgroupBarrier();
   for (var p = lane; p < sizes.palette; p += 64u) {
     if (pivots[p].w != 0.0) {
       let m = base + p * 3u;
-      let x = matrices[m].xyz;
-      let y = matrices[m + 1u].xyz;
-      let z = matrices[m + 2u].xyz;
+      let x = matrices[m].xyz / unit;
+      let y = matrices[m + 1u].xyz / unit;
+      let z = matrices[m + 2u].xyz / unit;
       let like = likeness(x, y, z);
       if (!(determinant3(x, y, z) > 0.0 && like.y + abs(like.x - square) <= 1e-4 * square)) {
         atomicStore(&shared_scale, 0u);
@@ -108,28 +116,32 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
   }
   workgroupBarrier();
   var sigma = 1.0;
-  if (atomicLoad(&shared_scale) == 1u && abs(sqrt(square) - 1.0) > 1e-5) { sigma = sqrt(square); }
+  let whole_scale = unit * sqrt(square);
+  if (atomicLoad(&shared_scale) == 1u && abs(whole_scale - 1.0) > 1e-5) { sigma = whole_scale; }
   for (var p = lane; p < sizes.palette; p += 64u) {
     let m = base + p * 3u;
     var x = matrices[m].xyz / sigma;
     var y = matrices[m + 1u].xyz / sigma;
     var z = matrices[m + 2u].xyz / sigma;
     let place = sigma * pivots[p].xyz;
-    let like = likeness(x, y, z);
-    let sign = select(1.0, -1.0, determinant3(x, y, z) < 0.0);
+    let size = largest(x, y, z);
+    let like = likeness(x / size, y / size, z / size);
+    let volume = determinant3(x / size, y / size, z / size);
     var q: vec4f;
     var sx: vec3f;
     var sy: vec3f;
     var sz: vec3f;
-    if (sign > 0.0 && determinant3(x, y, z) > 0.0 && like.y < 4e-6 * like.x) {
-      let scale = select(sqrt(like.x), 1.0, abs(like.x - 1.0) < 4e-6);
+    if (volume > 0.0 && like.y < 4e-6 * like.x) {
+      let length = size * sqrt(like.x);
+      let scale = select(length, 1.0, abs(length - 1.0) < 2e-6);
       q = shepperd(x / scale, y / scale, z / scale);
       sx = vec3f(scale, 0.0, 0.0);
       sy = vec3f(0.0, scale, 0.0);
       sz = vec3f(0.0, 0.0, scale);
       if (sigma * scale != 1.0) { atomicStore(&kind, 1u); }
     } else {
-      q = nearest(sign * x, sign * y, sign * z);
+      let turn = select(1.0, -1.0, volume < 0.0) / size;
+      q = nearest(turn * x, turn * y, turn * z);
       // What is left when the turn is taken back, made symmetric.
       let back = vec4f(-q.xyz, q.w);
       let cx = turned(back, vec3f(x.x, y.x, z.x));

@@ -4,8 +4,8 @@ struct SkinPart {
   vertices: u32,     // vertices of the whole surface
   palette: u32,      // entries of a palette
   targets: u32,      // morph targets of the whole surface
-  records: u32,      // word of skin_mesh where the vertices begin
-  morphs: u32,       // word where their morph lists begin
+  records: u32,      // element of skin_mesh where the vertices begin
+  morphs: u32,       // word (a quarter of an element) where their morph lists begin
   table: u32,        // word where their table of joints begins
   entry: u32,        // first of the entries to work on
   entry_count: u32,  // how many
@@ -18,7 +18,7 @@ struct Skinned { position: vec3f, normal: vec3f, tangent: vec4f }
 
 struct SkinVertex {
   position: vec3f, normal: vec3f, tangent: vec4f, share: f32,
-  number: u32, at: u32, joints: vec4u, weights: vec4f,
+  at: u32, joints: vec4u, weights: vec4f, morphs: vec2u,
 }
 
 struct SkinRows { x: vec4f, y: vec4f, z: vec4f }
@@ -26,10 +26,12 @@ struct SkinRows { x: vec4f, y: vec4f, z: vec4f }
 struct SkinDual { real: vec4f, dual: vec4f }
 
 @group(0) @binding(0) var<uniform> part: SkinPart;
-@group(0) @binding(1) var<storage, read> skin_mesh: array<u32>;
+@group(0) @binding(1) var<storage, read> skin_mesh: array<vec4u>;
 @group(0) @binding(2) var<storage, read> skin_matrices: array<vec4f>;
 @group(0) @binding(3) var<storage, read> skin_duals: array<vec4f>;
 @group(0) @binding(4) var<storage, read> skin_morphs: array<f32>;
+
+fn skin_word(i: u32) -> u32 { return skin_mesh[i / 4u][i % 4u]; }
 
 // Unit vectors as two 16-bit numbers (octahedral); 0x8000 twice is the zero vector.
 // The handedness of a tangent is the last bit of y.
@@ -58,36 +60,40 @@ fn skin_unpack_tangent(code: u32) -> vec4f {
 
 fn skin_listed(j: vec4u) -> vec4u {
   let t = part.table;
-  return vec4u(skin_mesh[t + j.x], skin_mesh[t + j.y], skin_mesh[t + j.z], skin_mesh[t + j.w]);
+  return vec4u(skin_word(t + j.x), skin_word(t + j.y), skin_word(t + j.z), skin_word(t + j.w));
 }
-fn skin_joints(at: u32) -> vec4u { return skin_listed(unpack4xU8(skin_mesh[at])); }
 
-fn skin_weights(at: u32) -> vec4f { return unpack4x8unorm(skin_mesh[at]); }
+fn skin_joints(at: u32) -> vec4u { return skin_listed(unpack4xU8(skin_word(at + 0u))); }
+
+fn skin_weights(at: u32) -> vec4f { return unpack4x8unorm(skin_word(at + 0u)); }
 
 fn skin_vertex(number: u32) -> SkinVertex {
   var v: SkinVertex;
-  v.number = number;
-  let at = part.records + number * 10u;
-  v.position = bitcast<vec3f>(vec3u(skin_mesh[at + 0u], skin_mesh[at + 1u], skin_mesh[at + 2u]));
-  v.normal = skin_unpack(skin_mesh[at + 3u]);
-  v.tangent = skin_unpack_tangent(skin_mesh[at + 4u]);
-  v.share = bitcast<f32>(skin_mesh[at + 5u]);
-  v.at = at + 6u;
-  v.joints = skin_joints(v.at);
-  v.weights = skin_weights(v.at + 1u);
+  let at = part.records + number * 3u;
+  let q0 = skin_mesh[at + 0u];
+  let q1 = skin_mesh[at + 1u];
+  let q2 = skin_mesh[at + 2u];
+  v.position = bitcast<vec3f>(vec3u(q0.x, q0.y, q0.z));
+  v.normal = skin_unpack(q0.w);
+  v.tangent = skin_unpack_tangent(q1.x);
+  v.share = bitcast<f32>(q1.y);
+  v.at = at * 4u + 6u;
+  v.joints = skin_listed(unpack4xU8(q1.z));
+  v.weights = unpack4x8unorm(q1.w);
+  v.morphs = vec2u(skin_word(part.morphs + number), skin_word(part.morphs + number + 1u));
   return v;
 }
 
 // A target that is off changes nothing, even where its deltas are not numbers.
 fn skin_morphed(vertex: SkinVertex, row: u32) -> SkinVertex {
   var v = vertex;
-  let last = skin_mesh[part.morphs + v.number + 1u];
-  for (var e = skin_mesh[part.morphs + v.number]; e < last; e += 10u) {
-    let w = skin_morphs[row * part.targets + part.first_target + skin_mesh[e]];
+  let weights = row * part.targets + part.first_target;
+  for (var e = v.morphs.x; e < v.morphs.y; e += 3u) {
+    let w = skin_morphs[weights + skin_mesh[e].x];
     if (w != 0.0) {
-      v.position += w * bitcast<vec3f>(vec3u(skin_mesh[e + 1u], skin_mesh[e + 2u], skin_mesh[e + 3u]));
-      v.normal += w * bitcast<vec3f>(vec3u(skin_mesh[e + 4u], skin_mesh[e + 5u], skin_mesh[e + 6u]));
-      v.tangent = vec4f(v.tangent.xyz + w * bitcast<vec3f>(vec3u(skin_mesh[e + 7u], skin_mesh[e + 8u], skin_mesh[e + 9u])), v.tangent.w);
+      v.position += w * bitcast<vec3f>(skin_mesh[e].yzw);
+      v.normal += w * bitcast<vec3f>(skin_mesh[e + 1u].xyz);
+      v.tangent += w * bitcast<vec4f>(skin_mesh[e + 2u]);
     }
   }
   return v;

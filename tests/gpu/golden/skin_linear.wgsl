@@ -4,8 +4,8 @@ struct SkinPart {
   vertices: u32,     // vertices of the whole surface
   palette: u32,      // entries of a palette
   targets: u32,      // morph targets of the whole surface
-  records: u32,      // word of skin_mesh where the vertices begin
-  morphs: u32,       // word where their morph lists begin
+  records: u32,      // element of skin_mesh where the vertices begin
+  morphs: u32,       // word (a quarter of an element) where their morph lists begin
   table: u32,        // word where their table of joints begins
   entry: u32,        // first of the entries to work on
   entry_count: u32,  // how many
@@ -18,7 +18,7 @@ struct Skinned { position: vec3f, normal: vec3f, tangent: vec4f }
 
 struct SkinVertex {
   position: vec3f, normal: vec3f, tangent: vec4f, share: f32,
-  number: u32, at: u32, joints: vec4u, weights: vec4f,
+  at: u32, joints: vec4u, weights: vec4f, morphs: vec2u,
 }
 
 struct SkinRows { x: vec4f, y: vec4f, z: vec4f }
@@ -26,23 +26,24 @@ struct SkinRows { x: vec4f, y: vec4f, z: vec4f }
 struct SkinDual { real: vec4f, dual: vec4f }
 
 @group(0) @binding(0) var<uniform> part: SkinPart;
-@group(0) @binding(1) var<storage, read> skin_mesh: array<u32>;
+@group(0) @binding(1) var<storage, read> skin_mesh: array<vec4u>;
 @group(0) @binding(2) var<storage, read> skin_matrices: array<vec4f>;
 
-fn skin_joints(at: u32) -> vec4u { return unpack4xU8(skin_mesh[at]); }
+fn skin_word(i: u32) -> u32 { return skin_mesh[i / 4u][i % 4u]; }
 
-fn skin_weights(at: u32) -> vec4f { return bitcast<vec4f>(vec4u(skin_mesh[at], skin_mesh[at + 1u], skin_mesh[at + 2u], skin_mesh[at + 3u])); }
 
 fn skin_vertex(number: u32) -> SkinVertex {
   var v: SkinVertex;
-  v.number = number;
-  let at = part.records + number * 15u;
-  v.position = bitcast<vec3f>(vec3u(skin_mesh[at + 0u], skin_mesh[at + 1u], skin_mesh[at + 2u]));
-  v.normal = bitcast<vec3f>(vec3u(skin_mesh[at + 3u], skin_mesh[at + 4u], skin_mesh[at + 5u]));
-  v.tangent = bitcast<vec4f>(vec4u(skin_mesh[at + 6u], skin_mesh[at + 7u], skin_mesh[at + 8u], skin_mesh[at + 9u]));
-  v.at = at + 10u;
-  v.joints = skin_joints(v.at);
-  v.weights = skin_weights(v.at + 1u);
+  let at = part.records + number * 4u;
+  let q0 = skin_mesh[at + 0u];
+  let q1 = skin_mesh[at + 1u];
+  let q2 = skin_mesh[at + 2u];
+  let q3 = skin_mesh[at + 3u];
+  v.position = bitcast<vec3f>(vec3u(q0.x, q0.y, q0.z));
+  v.normal = bitcast<vec3f>(vec3u(q0.w, q1.x, q1.y));
+  v.tangent = bitcast<vec4f>(vec4u(q1.z, q1.w, q2.x, q2.y));
+  v.joints = unpack4xU8(q2.z);
+  v.weights = bitcast<vec4f>(vec4u(q2.w, q3.x, q3.y, q3.z));
   return v;
 }
 

@@ -538,14 +538,18 @@ def test_a_skin_of_maya_that_stays_where_it_was_bound_has_no_joints_of_its_own(l
     assert load(fbx).skeleton.names == load(flag()).skeleton.names
 
 
-def test_of_a_level_of_detail_group_the_first_level_shows(load) -> None:  # type: ignore[no-untyped-def]
+def test_a_level_of_detail_group_gives_levels(load) -> None:  # type: ignore[no-untyped-def]
     fbx = Fbx()
     group = fbx.node("group", "LodGroup")
     fbx.connect(fbx.add("NodeAttribute", "NodeAttribute::", "LodGroup", '\nTypeFlags: "LodGroup"'), group)
     for i in range(3):
-        fbx.mesh(fbx.node(f"level{i}", "Mesh", group), SQUARE, [[0, 1, 2, 3]])
+        fbx.mesh(fbx.node(f"level{i}", "Mesh", group), SQUARE, [[0, 1, 2, 3], [0, 1, 2]][: 2 if i else 1])
+    fbx.mesh(fbx.node("hat", "Mesh"), SQUARE, [[0, 1, 2, 3]])
     character = load(fbx)
-    assert [m.visible for m in character.meshes] == [True, False, False]
+    assert [[m.name for m in level.meshes] for level in character.levels] == [["hat", "level0"]] * 3
+    counts = [[m.triangle_count for m in level.meshes] for level in character.levels]
+    assert counts == [[2, 2], [2, 3], [2, 3]]
+    assert character.levels[1].lod.error is None and character.levels[2].lod.joints == len(character.skeleton)
     assert "3 levels" in lines(character)
 
 
@@ -566,6 +570,34 @@ def test_what_is_not_read_is_one_line_each(load) -> None:  # type: ignore[no-unt
     # The take begins at one second, and so does the clip.
     assert clip.start == 1
     assert visible_meshes(character, clip, [0.0, 0.9, 1.0])[:, 0].tolist() == [True, True, False]
+
+
+def test_properties_that_artists_keyed_are_curves(load) -> None:  # type: ignore[no-untyped-def]
+    def own(name: str, kind: str, *values: float) -> str:
+        return f'P: "{name}", "{kind}", "", "A+U",{",".join(map(str, values))}'
+
+    fbx = Fbx()
+    hips = fbx.node("hips", "LimbNode", extra=[own("grip", "Number", 0.5), own("still", "Number", 3)])
+    hand = fbx.node(
+        "hand", "LimbNode", hips, extra=[own("glow", "Vector3D", 0, 0, 0), own("heat", "Number", 0)]
+    )
+    other = fbx.node("foot", "LimbNode", hips, extra=[own("heat", "Number", 0)])
+    layer = fbx.stack("Take", 0.0, 1.0)
+    fbx.curve(layer, hips, "grip", "d|grip", [(0.0, 0.5), (0.5, 2.0), (1.0, 0.5)])
+    fbx.curve(layer, hips, "still", "d|still", [(0.0, 3.0), (1.0, 3.0)])
+    fbx.curve(layer, hand, "glow", "d|Y", [(0.0, 0.0), (1.0, 4.0)])
+    fbx.curve(layer, hand, "heat", "d|heat", [(0.0, 0.0), (1.0, 1.0)])
+    fbx.curve(layer, other, "heat", "d|heat", [(0.0, 1.0), (1.0, 0.0)], "step")
+    character = load(fbx)
+    curves = {c.name: c for c in character.clips["Take"].curves}
+    assert set(curves) == {"grip", "glow.y", "hand.heat", "foot.heat"}
+    assert np.interp(0.25, curves["grip"].times, curves["grip"].values) == pytest.approx(1.25, abs=1e-3)
+    assert np.interp(0.5, curves["glow.y"].times, curves["glow.y"].values) == pytest.approx(2.0, abs=1e-3)
+    assert np.interp(0.99, curves["foot.heat"].times, curves["foot.heat"].values) == pytest.approx(1.0)
+    # They are what a graph reads.
+    animator = mw.Animator(character, mw.Graph("Take"))
+    animator.update(0.25)
+    assert animator.curves["grip"] == pytest.approx(1.25, abs=1e-3)
 
 
 @pytest.mark.parametrize("active", [True, False])

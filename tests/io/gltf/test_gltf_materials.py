@@ -7,10 +7,14 @@ import base64
 import pytest
 from maker import Maker, one_triangle
 
+import marrow as mw
 from marrow.errors import FormatError
 from marrow.io import gltf
 from marrow.io.source import LoadOptions, Source
 
+REAL_PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 PNG = b"\x89PNG\r\n\x1a\n" + b"not really"
 WEBP = b"RIFF\0\0\0\0WEBPVP8 "
 
@@ -207,3 +211,36 @@ def test_an_image_that_makes_no_sense_costs_its_textures(image):
 def test_materials_that_make_no_sense_are_refused(material):
     with pytest.raises(FormatError):
         with_material(material, textures=[{"source": 0}], images=[{"uri": "data:,x"}]).load()
+
+
+def test_what_extensions_say_of_a_material_is_written_again(tmp_path, errors_of):
+    maker = textured_by_extension()
+    character = maker.load()
+    coat = character.materials[0].extensions["KHR_materials_clearcoat"]
+    assert coat == {
+        "clearcoatFactor": 0.5,
+        "clearcoatTexture": {"texCoord": 0, "texture": {"image": 1, "wrap_u": "clamp"}},
+    }
+    for name in ("x.glb", "x.marrow"):
+        mw.save(character, tmp_path / name)
+        assert mw.load(tmp_path / name, cache=False).materials == character.materials
+    assert not errors_of(tmp_path / "x.glb")
+    # A picture that is gone takes its reference along.
+    mw.save(
+        character.replace(images=(character.images[0], mw.Image("", "image/png", b""))), tmp_path / "y.glb"
+    )
+    left = mw.load(tmp_path / "y.glb", cache=False).materials[0].extensions
+    assert left == {"KHR_materials_clearcoat": {"clearcoatFactor": 0.5}}
+
+
+def textured_by_extension():
+    maker = one_triangle(TEXCOORD_0=[[0, 0], [1, 0], [0, 1]])
+    for _ in range(2):
+        maker.add("images", {"bufferView": maker.view(REAL_PNG), "mimeType": "image/png"})
+    maker.add("samplers", {"wrapS": 33071})
+    maker.add("textures", {"source": 1, "sampler": 0})
+    coat = {"clearcoatFactor": 0.5, "clearcoatTexture": {"index": 0, "texCoord": 0}}
+    maker.add("materials", {"name": "car", "extensions": {"KHR_materials_clearcoat": coat}})
+    maker.document["meshes"][0]["primitives"][0]["material"] = 0
+    maker.document["extensionsUsed"] = ["KHR_materials_clearcoat"]
+    return maker

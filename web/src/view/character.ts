@@ -1,47 +1,47 @@
 /** `CharacterView`: a character's meshes as skinned instances, fed by frames. */
-import { Box3, Group, Matrix4, Vector3, type WebGLRenderer } from "three";
-import type { CharacterInfo, Frame } from "../protocol";
-import { splitMatrices } from "./dual";
+import { Box3, Color, Group, Matrix4, type MeshBasicMaterial, Vector3, type WebGLRenderer } from "three";
+import type { CharacterInfo, Frame, LevelGroup } from "../protocol";
+import { Body, type Crew } from "./body";
 import { TextureLibrary } from "./materials";
-import { Arrays, Part } from "./part";
-import { type Method, METHODS, SKINNED_MOST } from "./skinning";
-import { Table } from "./tables";
+import { Arrays, type Part, type Shared } from "./part";
+import type { Method } from "./skinning";
 
 /** What a user may ask for: as each mesh's author did, or one method for all. */
 export type MethodChoice = "file" | Exclude<Method, "blended">;
 
+/** Colours of the levels of detail, told apart with any colour vision (Okabe and Ito). */
+export const LEVEL_COLORS = ["#56b4e9", "#009e73", "#f0e442", "#d55e00", "#cc79a7", "#0072b2", "#e69f00", "#999999"];
 const IDENTITY_ROWS = new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0]);
 
-export class CharacterView {
+export class CharacterView implements Crew {
   readonly group = new Group();
-  readonly parts: Part[];
   readonly library: TextureLibrary;
   /** The newest frame's placements, one identity until some come. */
   placements: Float32Array = IDENTITY_ROWS;
   count = 0;
   time = 0;
+  /** Of all instances and palette entries; those that an instance was not sent follow the joint above. */
   matrices: Float32Array = new Float32Array(0);
-  /** The instances drawn in full, in the order they are skinned in. */
-  chosen: number[] = [];
+  /** The level of detail that each instance was sent at; empty where all are in full. */
+  levels: Uint8Array = new Uint8Array(0);
   readonly size: number;
-  /** No more instances than this fit into the skinning pass. */
-  readonly most: number;
+  readonly width: number;
+  readonly morphWeights: number;
   /** Where each palette entry turns, at bind, `(P, 3)` flat. */
   readonly pivots: Float32Array;
-  private readonly palette = new Table(4);
-  private readonly dual = new Table(4);
-  private readonly placed = new Table(4);
-  private morphs: Float32Array = new Float32Array(0);
-  /** Whether the tables hold the chosen instances of the newest frame. */
-  private gathered = false;
-  private split = false;
-  /** The method whose result the skinned vertices hold, "" when they are out of date. */
-  private skinnedBy: MethodChoice | "" = "";
+  morphs: Float32Array = new Float32Array(0);
+  /** The bodies of all levels, the finest first; coarser ones are made when they are first drawn. */
+  private readonly bodies: (Body | null)[];
+  private readonly standIns: Uint32Array[];
+  private readonly shared: Shared;
   private readonly binds: Matrix4[];
   private readonly paletteJoints: Uint32Array;
   private readonly reach: (Box3 | null)[];
   /** The palette entries that move some vertex. */
   private readonly used: number[];
+  /** From this level on, bodies are drawn plainly. */
+  plainFrom = Infinity;
+  private tinted = false;
 
   constructor(
     readonly info: CharacterInfo,
@@ -58,15 +58,66 @@ export class CharacterView {
     const [low, high] = info.bounds;
     this.size = Math.max(new Vector3(...low).distanceTo(new Vector3(...high)), 1e-3);
     this.reach = new Array<Box3 | null>(info.palette).fill(null);
-    const shared = { arrays, materials: info.materials, library: this.library, entries: info.palette, size: this.size };
-    this.parts = info.meshes.map((mesh) => new Part(mesh, shared));
-    for (const part of this.parts) {
-      part.measure(this.reach);
-      this.group.add(part.mesh);
-    }
+    this.width = info.palette;
+    this.morphWeights = info.morph_weights;
+    this.shared = { arrays, materials: info.materials, library: this.library, entries: info.palette, size: this.size };
+    const first = new Body(info.meshes, this.shared);
+    this.bodies = [first, ...info.levels.map(() => null)];
+    this.standIns = info.levels.map((level) => arrays.get(level.buffers["stand_in"]) as Uint32Array);
+    this.group.add(first.group);
+    for (const part of first.parts) part.measure(this.reach);
     this.used = [...this.reach.keys()].filter((entry) => this.reach[entry] !== null);
-    const largest = Math.max(1, ...info.meshes.map((mesh) => mesh.vertices));
-    this.most = Math.max(1, Math.floor(SKINNED_MOST / largest));
+  }
+
+  /** The meshes of the character itself. */
+  get parts(): Part[] {
+    return this.bodies[0]!.parts;
+  }
+
+  /** The instances drawn in full, in the order they are skinned in. */
+  get chosen(): number[] {
+    return this.bodies[0]!.chosen;
+  }
+
+  get most(): number {
+    return this.bodies[0]!.most;
+  }
+
+  /** The body of a level, made when it is first asked for. */
+  body(level: number): Body {
+    const known = this.bodies[level];
+    if (known) return known;
+    const { meshes, entries } = this.info.levels[level - 1];
+    const plain = level >= this.plainFrom ? (material: number): Color => this.plainColor(material) : undefined;
+    const body = new Body(meshes, { ...this.shared, entries, plain });
+    for (const part of body.parts) part.orderTriangles();
+    this.bodies[level] = body;
+    this.group.add(body.group);
+    if (this.tinted) tint(body, level);
+    return body;
+  }
+
+  /** The colour of a material: with a texture, its mean. */
+  private plainColor(material: number): Color {
+    for (const { info, mesh } of this.parts) {
+      const section = info.sections.findIndex((one) => one.material === material);
+      if (section < 0) continue;
+      const { color, map } = mesh.material[section] as MeshBasicMaterial;
+      const average = map?.userData["average"] as Color | undefined;
+      return average ? color.clone().multiply(average) : color;
+    }
+    return new Color(0.7, 0.7, 0.7);
+  }
+
+  get levelCount(): number {
+    return this.bodies.length;
+  }
+
+  /** Triangles that are drawn now, and instances at each level. */
+  drawn(): { triangles: number; instances: number[] } {
+    const instances = this.bodies.map((body) => body?.chosen.length ?? 0);
+    const triangles = this.bodies.reduce((sum, body) => sum + (body ? body.triangles * body.chosen.length : 0), 0);
+    return { triangles, instances };
   }
 
   // -- frames -----------------------------------------------------------------------------------------------------
@@ -74,77 +125,65 @@ export class CharacterView {
     if (frame.palette !== this.info.palette || frame.morphWeights !== this.info.morph_weights) return;
     this.count = frame.count;
     this.time = frame.time;
-    this.matrices = frame.matrices;
+    if (frame.groups) this.spread(frame.groups);
+    else {
+      this.matrices = frame.matrices;
+      this.levels = new Uint8Array(0);
+    }
     this.morphs = frame.morphs;
     this.placements = frame.placements ?? (this.placements.length === 12 * frame.count ? this.placements : standing(frame.count));
-    this.outdate();
-    this.choose(this.chosen.filter((instance) => instance < frame.count));
-    if (!this.chosen.length) this.choose([0]);
+    for (const body of this.bodies) {
+      if (!body) continue;
+      body.outdate();
+      body.choose(body.chosen.filter((instance) => instance < frame.count));
+    }
+    if (this.bodies.every((body) => !body?.chosen.length)) this.choose([0]);
   }
 
-  private outdate(): void {
-    this.gathered = this.split = false;
-    this.skinnedBy = "";
+  /** Puts the matrices of instances at their levels where those of all entries are looked for. */
+  private spread(groups: LevelGroup[]): void {
+    const P = this.info.palette;
+    if (this.matrices.length !== 12 * P * this.count || !this.levels.length) this.matrices = new Float32Array(12 * P * this.count);
+    if (this.levels.length !== this.count) this.levels = new Uint8Array(this.count);
+    for (const { level, instances, entries, matrices } of groups) {
+      const standIn = level > 0 ? this.standIns[level - 1] : null;
+      instances.forEach((instance, i) => {
+        if (instance >= this.count) return;
+        this.levels[instance] = level;
+        const at = 12 * P * instance;
+        this.matrices.set(matrices.subarray(12 * entries * i, 12 * entries * (i + 1)), at);
+        for (let p = entries; standIn && p < P; p++) this.matrices.copyWithin(at + 12 * p, at + 12 * standIn[p], at + 12 * standIn[p] + 12);
+      });
+    }
   }
 
-  /** Says which instances are drawn in full. */
+  /** Says which instances are drawn in full; no others are. */
   choose(instances: number[]): void {
-    const same = instances.length === this.chosen.length && instances.every((instance, i) => instance === this.chosen[i]);
-    this.chosen = instances;
-    for (const part of this.parts) part.count = this.count ? instances.length : 0;
-    if (!same) this.outdate();
+    this.chooseLevels([instances]);
   }
 
-  /** Puts what skinning needs to know of the chosen instances into tables. */
-  private gather(): void {
-    if (this.gathered) return;
-    this.gathered = true;
-    const { chosen, info } = this;
-    const width = 12 * info.palette;
-    this.palette.reserve(width * chosen.length);
-    this.placed.reserve(12 * chosen.length);
-    chosen.forEach((instance, place) => {
-      this.palette.data.set(this.matrices.subarray(width * instance, width * (instance + 1)), width * place);
-      this.placed.data.set(this.placements.subarray(12 * instance, 12 * (instance + 1)), 12 * place);
+  /** Says which instances are drawn at each level. */
+  chooseLevels(instances: number[][]): void {
+    this.bodies.forEach((body, level) => {
+      const some = this.count ? (instances[level] ?? []) : [];
+      if (body || some.length) this.body(level).choose(some);
     });
-    this.palette.changed();
-    this.placed.changed();
-    for (const part of this.parts) part.setMorphs(this.morphs, info.morph_weights, chosen);
-  }
-
-  /** Makes dual quaternions of the matrices. */
-  private splitPalette(): void {
-    if (this.split) return;
-    this.split = true;
-    const total = this.info.palette * this.chosen.length;
-    this.dual.reserve(20 * total);
-    splitMatrices(this.palette.data.subarray(0, 12 * total), this.pivots, this.info.palette, this.used, this.dual.data);
-    this.dual.changed();
   }
 
   /** Skins the chosen instances with a method, unless that has been done for this frame. */
   skin(renderer: WebGLRenderer, method: MethodChoice): void {
-    if (this.skinnedBy === method || !this.count) return;
-    this.skinnedBy = method;
-    this.gather();
-    for (const { info, skinned, uniforms } of this.parts) {
-      const used = method === "file" ? info.skinning : method;
-      if (used !== "linear") this.splitPalette();
-      uniforms.mwMethod.value = METHODS[used];
-      uniforms.mwPalette.value = this.palette.texture;
-      uniforms.mwDual.value = this.dual.texture;
-      uniforms.mwPlacements.value = this.placed.texture;
-      skinned.run(renderer, this.chosen.length);
-    }
+    for (const body of this.bodies) body?.skin(renderer, method, this, this.used);
   }
 
   /** Positions of one instance as the graphics card skins them, all meshes in file order, `(V, 3)` flat. */
   skinnedPositions(renderer: WebGLRenderer, method: MethodChoice, instance: number): Float32Array {
-    const before = this.chosen;
-    this.choose([instance]);
+    const level = this.levels[instance] ?? 0;
+    const body = this.body(level);
+    const before = this.bodies.map((one) => one?.chosen ?? []);
+    this.chooseLevels(before.map((_, k) => (k === level ? [instance] : [])));
     this.skin(renderer, method);
-    const all = this.parts.map((part) => part.skinned.read(renderer, 0));
-    this.choose(before);
+    const all = body.parts.map((part) => part.skinned.read(renderer, 0));
+    this.chooseLevels(before);
     const out = new Float32Array(all.reduce((sum, one) => sum + one.length, 0));
     all.reduce((at, one) => (out.set(one, at), at + one.length), 0);
     return out;
@@ -157,7 +196,14 @@ export class CharacterView {
   }
 
   showWireframe(on: boolean, color: number): void {
-    for (const part of this.parts) part.showWireframe(on, color);
+    for (const body of this.bodies) for (const part of body?.parts ?? []) part.showWireframe(on, color);
+  }
+
+  /** Colours what is drawn by its level of detail. */
+  showLevels(on: boolean): void {
+    if (on === this.tinted) return;
+    this.tinted = on;
+    this.bodies.forEach((body, level) => body && tint(body, on ? level : -1));
   }
 
   /** Shows the normals of one instance. */
@@ -220,13 +266,21 @@ export class CharacterView {
   }
 
   dispose(): void {
-    for (const part of this.parts) part.dispose();
-    for (const table of [this.palette, this.dual, this.placed]) table.dispose();
+    for (const body of this.bodies) body?.dispose();
     this.library.dispose();
   }
 }
 
 const scratch = new Matrix4();
+
+/** Gives the materials of a body the colour of its level, or their own back (-1). */
+function tint(body: Body, level: number): void {
+  for (const part of body.parts)
+    for (const material of part.mesh.material as MeshBasicMaterial[]) {
+      const own = (material.userData["own"] ??= material.color.clone()) as Color;
+      material.color.copy(level < 0 ? own : new Color(LEVEL_COLORS[level % LEVEL_COLORS.length]));
+    }
+}
 
 function rows(m: Float32Array, i: number, out: Matrix4): Matrix4 {
   return out.set(

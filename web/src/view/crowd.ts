@@ -1,8 +1,9 @@
 /**
- * `Crowd`: which instances are drawn in full and which as figures.
+ * `Crowd`: how the instances of a crowd are drawn; only those that the camera sees are.
  *
- * As many are drawn in full as the measured speed allows, the nearest first, and only what the camera sees. Levels of detail
- * belong here too, once there are some: between the two.
+ * A character with levels of detail is drawn at the levels the server sends: those whose error is not seen, or, where pictures take
+ * too long, is seen a little. Of one without levels as many are drawn in full as the measured speed allows, the nearest first,
+ * and the others as figures.
  */
 import { Frustum, Group, Matrix4, type PerspectiveCamera, Sphere, Vector3 } from "three";
 import type { CharacterView } from "./character";
@@ -18,6 +19,11 @@ const LEISURE = 3;
 const LEAST = 3;
 /** The picture that stays may show so many times more in full. */
 const AT_REST = 3;
+/** A crowd at levels of detail may take this much longer than a single character; errors grow up to so many pixels for that. */
+const LEVEL_LEISURE = 1.2;
+const MOST_PIXELS = 16;
+/** Where the processor draws, these levels and coarser ones have plain colours and no shadows. */
+const PLAIN_FROM = 2;
 
 export class Crowd {
   readonly group = new Group();
@@ -28,6 +34,8 @@ export class Crowd {
   /** How many instances may be drawn in full while they move. */
   private allowed: number;
   private measured = 0;
+  /** How many pixels levels of detail may be off. */
+  private allowedError = 1;
   /** The palette entry that moves most vertices: where it is, the instance is. */
   private core = -1;
 
@@ -35,6 +43,7 @@ export class Crowd {
     private readonly character: CharacterView,
     private readonly pace: Pace,
   ) {
+    if (pace.software) character.plainFrom = PLAIN_FROM;
     this.allowed = (pace.software ? FIRST_SOFTWARE : FIRST_HARDWARE) / Math.max(1, character.info.vertices);
   }
 
@@ -45,6 +54,11 @@ export class Crowd {
     if (character.count <= 1) {
       character.choose([0]);
       this.figures?.show([]);
+      return false;
+    }
+    if (character.levels.length === character.count) {
+      if (moving) this.learnError();
+      this.byLevel(this.seen(camera, picked));
       return false;
     }
     if (!this.figures) this.group.add((this.figures = new Figures(character, this.pace.software)).group);
@@ -64,6 +78,35 @@ export class Crowd {
       this.words = `${full.toLocaleString("en")} of ${character.count.toLocaleString("en")} drawn in full, the rest as figures${reason}`;
     }
     return moving && full < seen.length;
+  }
+
+  /** How many pixels levels of detail may be off just now; in steps, so that the server is not told of every change. */
+  get pixels(): number {
+    return 2 ** (Math.round(2 * Math.log2(this.allowedError)) / 2);
+  }
+
+  /** Draws each at the level it was sent; where one is full, at the next coarser, whose joints are there too. */
+  private byLevel(seen: number[]): void {
+    const { character } = this;
+    const lists: number[][] = Array.from({ length: character.levelCount }, () => []);
+    for (const instance of seen) {
+      let level = Math.min(character.levels[instance], lists.length - 1);
+      while (level < lists.length - 1 && lists[level].length >= character.body(level).most) level++;
+      if (lists[level].length < character.body(level).most) lists[level].push(instance);
+    }
+    character.chooseLevels(lists);
+    this.figures?.show([]);
+    if (this.pixels > 1) this.words = `coarser levels of detail than the picture needs${this.pace.software ? ": this browser draws in software" : ", so that it stays fluent"}`;
+  }
+
+  /** Lets levels be off by more or fewer pixels, by what the last pictures took. */
+  private learnError(): void {
+    const { pace } = this;
+    if (pace.measured === this.measured || !pace.cost) return;
+    this.measured = pace.measured;
+    const goal = LEVEL_LEISURE * pace.goal;
+    if (pace.cost > 1.15 * goal) this.allowedError = Math.min(MOST_PIXELS, this.allowedError * 1.12);
+    else if (pace.cost < 0.7 * goal) this.allowedError = Math.max(1, this.allowedError / 1.06);
   }
 
   /** Draws more or fewer in full, by what the last pictures took. */

@@ -1,7 +1,7 @@
 /** `Part`: one mesh of a character: its tables for skinning, its geometry, and the ways it is drawn. */
 import {
   Box3, BufferAttribute, BufferGeometry, Color, DoubleSide, InstancedBufferGeometry, LineBasicMaterial, LineSegments, type Material, Mesh,
-  MeshBasicMaterial, MeshDepthMaterial, Sphere, type Texture, Vector3,
+  MeshBasicMaterial, MeshDepthMaterial, MeshStandardMaterial, Sphere, type Texture, Vector3,
 } from "three";
 import type { BufferInfo, MaterialInfo, MeshInfo } from "../protocol";
 import { buildMaterial, type TextureLibrary } from "./materials";
@@ -36,6 +36,8 @@ export interface Shared {
   library: TextureLibrary;
   entries: number;
   size: number;
+  /** Where it is set, meshes are drawn in one go, in the plain colour of each material and without shadows: far away, in software. */
+  plain?: (material: number) => Color;
 }
 
 export class Part {
@@ -45,6 +47,7 @@ export class Part {
   readonly positions: Float32Array;
   readonly joints: Values;
   readonly weights: Float32Array;
+  private readonly triangles: Values;
   private readonly surface: SurfaceUniforms;
   private readonly lines: LineUniforms;
   private readonly tables: Table[];
@@ -62,6 +65,7 @@ export class Part {
     this.positions = arrays.floats(has["positions"]);
     this.joints = arrays.get(has["joints"]);
     this.weights = arrays.floats(has["weights"]);
+    this.triangles = arrays.get(has["triangles"]);
     const rest = restTable(info, arrays);
     const influences = this.influenceTable();
     const deltas = morphTable(info, arrays);
@@ -124,7 +128,8 @@ export class Part {
     geometry.boundingSphere = new Sphere();
     geometry.instanceCount = 0;
     const traits = { colors: Boolean(has["colors"]), normals: Boolean(has["normals"]) };
-    const materials: Material[] = info.sections.map((section, i) => {
+    if (shared.plain) geometry.setAttribute("color", new BufferAttribute(this.plainColors(shared.plain), 3));
+    const materials: Material[] = shared.plain ? [this.plainMaterial(geometry)] : info.sections.map((section, i) => {
       geometry.addGroup(3 * section.first, 3 * section.count, i);
       const described = section.material >= 0 ? shared.materials[section.material] : null;
       return skinnedSurface(buildMaterial(described, shared.library, traits), this.surface);
@@ -133,9 +138,25 @@ export class Part {
     mesh.name = info.name;
     mesh.visible = info.visible;
     mesh.frustumCulled = false;
-    mesh.castShadow = mesh.receiveShadow = true;
+    mesh.castShadow = mesh.receiveShadow = !shared.plain;
     mesh.customDepthMaterial = skinnedShape(new MeshDepthMaterial({ side: DoubleSide }), this.skinned.results);
     return mesh;
+  }
+
+  private plainMaterial(geometry: InstancedBufferGeometry): Material {
+    geometry.addGroup(0, Infinity, 0);
+    return skinnedSurface(new MeshStandardMaterial({ roughness: 0.75, vertexColors: true }), this.surface);
+  }
+
+  /** The plain colour of the material of each vertex. */
+  private plainColors(colorOf: (material: number) => Color): Float32Array {
+    const triangles = this.triangles;
+    const out = new Float32Array(3 * this.info.vertices).fill(0.7);
+    for (const { first, count, material } of this.info.sections) {
+      const color = colorOf(material);
+      for (let at = 3 * first; at < 3 * (first + count); at++) color.toArray(out, 3 * triangles[at]);
+    }
+    return out;
   }
 
   /** Puts the triangles of every section in an order that is quick to draw. */
@@ -295,7 +316,7 @@ function packMorphs(info: MeshInfo, weights: Float32Array, width: number, instan
   let slots = 0;
   for (const n of instances) {
     let on = 0;
-    for (const target of targets) if (weights[n * width + target.weight] !== 0) on++;
+    for (const target of targets) if (target.weight >= 0 && weights[n * width + target.weight] !== 0) on++;
     slots = Math.max(slots, on);
   }
   if (!slots) return 0;
@@ -304,7 +325,7 @@ function packMorphs(info: MeshInfo, weights: Float32Array, width: number, instan
   instances.forEach((n, place) => {
     let at = 2 * slots * place;
     targets.forEach((target, i) => {
-      const weight = weights[n * width + target.weight];
+      const weight = target.weight < 0 ? 0 : weights[n * width + target.weight];
       if (weight === 0) return;
       table.data[at++] = i;
       table.data[at++] = weight;

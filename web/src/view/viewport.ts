@@ -1,7 +1,7 @@
 /** `Viewport`: the picture. Draws when something changed, and only then. */
 import { Box3, Matrix4, NeutralToneMapping, PCFShadowMap, Scene, Vector3, WebGLRenderer } from "three";
 import type { ViewOptions } from "../options";
-import type { Frame } from "../protocol";
+import type { Frame, Look } from "../protocol";
 import { Framing } from "./camera";
 import type { CharacterView, MethodChoice } from "./character";
 import { Crowd } from "./crowd";
@@ -35,6 +35,8 @@ export class Viewport {
   /** Pictures drawn so far: tests and the recorder watch it. */
   drawn = 0;
   onPick: (joint: number) => void = () => {};
+  /** Called when levels of detail should be chosen anew: the camera has moved, or they may be off by more or less. */
+  onLook: (look: Look) => void = () => {};
   /** While a video is recorded all pictures have one size: the page's. */
   recording = false;
   /** Called before a picture is drawn: the time to apply what has arrived. */
@@ -60,6 +62,8 @@ export class Viewport {
   /** Whether a character has been drawn yet. */
   private seen = false;
   private framedCount = 0;
+  /** The look that was told last. */
+  private told = "";
   private width = 1;
   private height = 1;
   private ratio = 0;
@@ -113,6 +117,7 @@ export class Viewport {
       this.scene.add(character.group, overlays.group, crowd.group);
       if (slot === 0) {
         this.framing.stopFollowing();
+        this.told = "";
         this.framedCount = 0;
         this.selected = -1;
         this.instance = 0;
@@ -167,6 +172,7 @@ export class Viewport {
     for (const slot of this.slots) {
       slot?.overlays.setPalette(this.palette);
       slot?.character.showWireframe(options.wireframe, this.palette.wire);
+      slot?.character.showLevels(options.levels);
     }
     this.applyHeat();
     if (!options.follow) this.framing.stopFollowing();
@@ -307,6 +313,7 @@ export class Viewport {
     const first = this.slots[0];
     if (first?.character.count && moving) this.follow(first);
     const panes = this.panes();
+    this.tellLook();
     this.rough = moving && (this.pace.software || this.ratio < this.pace.restRatio);
     if (!this.drawn) {
       this.standIn.ask(this.renderer);
@@ -322,6 +329,34 @@ export class Viewport {
       performance.mark("marrow: first picture");
     }
     this.pace.began(moving ? "motion" : "still");
+  }
+
+  /** Says how the crowd is looked at, where that matters and has changed. */
+  private tellLook(): void {
+    const slot = this.slots[0];
+    if (!slot || slot.character.count <= 1 || slot.character.levelCount <= 1) {
+      this.told = "";
+      return;
+    }
+    const { camera, renderer } = this;
+    camera.aspect = this.panes()[0].width / this.height;
+    camera.updateProjectionMatrix();
+    camera.updateMatrixWorld();
+    const rows = (m: Matrix4): number[] => m.clone().transpose().toArray().map((v) => Number(v.toFixed(5)));
+    const look: Look = {
+      type: "look", view: rows(camera.matrixWorldInverse), projection: rows(camera.projectionMatrix),
+      height: renderer.domElement.height, pixels: slot.crowd.pixels, picked: this.selected >= 0 ? this.instance : -1,
+    };
+    const text = JSON.stringify(look);
+    if (text === this.told) return;
+    this.told = text;
+    this.onLook(look);
+  }
+
+  /** What is drawn of the crowd now: triangles, instances at each level, and how many pixels levels may be off. */
+  get drawnLevels(): { triangles: number; instances: number[]; pixels: number } | null {
+    const slot = this.slots[0];
+    return slot ? { ...slot.character.drawn(), pixels: slot.crowd.pixels } : null;
   }
 
   private drawPane(pane: MethodPane, moving: boolean, alone: boolean): void {

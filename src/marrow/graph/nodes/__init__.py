@@ -17,12 +17,14 @@ from marrow.graph.nodes.mirror import Mirror
 from marrow.graph.nodes.players import RandomPlayer, SequencePlayer
 from marrow.graph.nodes.pose import PoseNode
 from marrow.graph.nodes.root_motion import RootMotion
+from marrow.graph.nodes.saved_pose import SavedPose
 from marrow.graph.nodes.slot import Slot
 from marrow.graph.nodes.speed import Speed
 from marrow.graph.nodes.state_machine import State, StateMachine, Transition
 from marrow.graph.nodes.sub_graph import SubGraph
 from marrow.graph.nodes.switch import Switch
 from marrow.graph.nodes.two_bone_ik import TwoBoneIK
+from marrow.graph.nodes.use import Use
 from marrow.graph.nodes.warping import OrientationWarp, StrideWarp
 
 __all__ = [
@@ -52,6 +54,7 @@ __all__ = [
     "PoseNode",
     "RandomPlayer",
     "RootMotion",
+    "SavedPose",
     "SequencePlayer",
     "Slot",
     "Speed",
@@ -62,6 +65,7 @@ __all__ = [
     "Switch",
     "Transition",
     "TwoBoneIK",
+    "Use",
     "Value",
     "Vector",
     "known_nodes",

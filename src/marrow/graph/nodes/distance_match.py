@@ -55,7 +55,7 @@ class DistanceMatch(Node, frozen=True):
         if self.curve is not None:
             curves = {curve.name: curve for curve in c.bank.sampled[entry - 1].source.curves}
             if self.curve not in curves:
-                if c.is_placeholder:
+                if c.alone:
                     return np.array([0.0, 1.0]), np.array([0.0, 1.0])
                 raise ValidationError(f"{path}.curve: {self.clip!r} has no curve {self.curve!r}")
             curve = curves[self.curve]
@@ -63,9 +63,9 @@ class DistanceMatch(Node, frozen=True):
                 curve.values.astype(np.float64) - curve.values[0]
             )
         bank = ClipBank.of(c.character)
-        places, first = root_tracks(bank, c.root_joint, ("x", "y", "z"))
+        places, first = root_tracks(bank, c.root_joint, ("x", "z", "yaw"), c.root_smooth)
         if first[entry] < 0:
-            if c.is_placeholder:
+            if c.alone:
                 return np.array([0.0, 1.0]), np.array([0.0, 1.0])
             raise ValidationError(
                 f"{path}.clip: {self.clip!r} does not travel; name a curve that tells its distance"

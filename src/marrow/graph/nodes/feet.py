@@ -11,7 +11,7 @@ from marrow.graph.contacts import contact_columns
 from marrow.graph.ground import GroundEntry
 from marrow.graph.nodes.base import AnyNode, Node, Value
 from marrow.graph.nodes.function import compile_function
-from marrow.graph.nodes.legs import GROUND, HOLD, compile_legs, find_legs
+from marrow.graph.nodes.legs import GROUND, HOLD, SOME_FOOT, compile_legs, find_legs
 from marrow.graph.tables import Part, Place, seconds
 from marrow.kernels.operations.legs import LEG_VECTORS
 
@@ -23,7 +23,7 @@ __all__ = ["FootLock", "FootPlacement", "GroundQuery"]
 
 
 def _needs_feet(needs: Needs, feet: tuple[str, ...]) -> None:
-    for foot in feet:
+    for foot in feet or (SOME_FOOT,):
         needs.chain(f"{foot} (upper)", f"{foot} (mid)", foot)
 
 
@@ -69,7 +69,7 @@ class FootLock(Node, frozen=True):
         legs = find_legs(c, self.feet, self.pelvis, path)
         names = [c.skeleton.names[tip] for tip in legs.tips]
         for foot in self.contacts:
-            if foot not in names:
+            if foot not in names and not c.alone:
                 raise ValidationError(f"{path}.contacts: {foot!r} is none of the feet {', '.join(names)}")
         if self.by == "speed":
             contacts = [c.builder.value(-1.0, path)] * len(names)

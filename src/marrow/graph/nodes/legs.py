@@ -22,10 +22,12 @@ from marrow.model.skeleton import Skeleton
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
 
-__all__ = ["GROUND", "HOLD", "STRIDE", "Legs", "compile_legs", "find_legs", "sole_points"]
+__all__ = ["GROUND", "HOLD", "SOME_FOOT", "STRIDE", "Legs", "compile_legs", "find_legs", "sole_points"]
 
 Array = NDArray[Any]
 STRIDE, HOLD, GROUND = 1, 2, 4
+SOME_FOOT = "a foot"
+"""What placeholders have where a graph names no feet."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ def find_legs(c: Compiler, feet: tuple[str, ...], pelvis: str | None, path: str)
     if len(set(feet)) != len(feet):
         raise ValidationError(f"{path}.feet: expected joints, each once, got {feet}")
     found: list[tuple[int, int, int]] = []
+    if not feet and c.alone:
+        feet = (SOME_FOOT,)
     if not feet:
         from marrow.motion.rig import find_rig
 
@@ -74,9 +78,10 @@ def find_legs(c: Compiler, feet: tuple[str, ...], pelvis: str | None, path: str)
     return Legs(tuple(found), common[0] if common else -1)
 
 
-def sole_points(skeleton: Skeleton, tip: int) -> tuple[Array, Array]:
-    """Heel and ball of a foot in the frame of its joint, from the rest pose: below the joint itself, and below its foremost
-    child."""
+def sole_points(skeleton: Skeleton, tip: int) -> tuple[Array, Array, float]:
+    """Heel and ball of a foot in the frame of its joint, from the rest pose: on the sole below the joint, and where
+    its foremost child is (the toes bend there); and how high that is over the sole. The same point where there is no
+    such child."""
     rest = skeleton.rest_model.astype(np.float64)
     place = rest[tip, :, 3]
     children = skeleton.children(tip)
@@ -88,8 +93,16 @@ def sole_points(skeleton: Skeleton, tip: int) -> tuple[Array, Array]:
     floor = min(0.0, float(toe[1])) if place[1] >= 0 else float(min(place[1], toe[1]))
     _, rotation, _ = transform.decompose(rest[tip])
     back = quaternion.conjugate(rotation)
-    heel, ball = (np.array([p[0], floor, p[2]]) - place for p in (place, toe))
-    return quaternion.rotate(back, heel), quaternion.rotate(back, ball)
+    heel = np.array([place[0], floor, place[2]]) - place
+    ball = toe - place if children else heel
+    return quaternion.rotate(back, heel), quaternion.rotate(back, ball), float(place[1] + ball[1]) - floor
+
+
+def over_root(skeleton: Skeleton, joint: int) -> list[float]:
+    """Where a joint rests over its root, x and z."""
+    root = skeleton.ancestors(joint)[-1] if skeleton.ancestors(joint) else joint
+    away = skeleton.rest_model[joint, :, 3] - skeleton.rest_model[root, :, 3]
+    return [float(away[0]), float(away[2])]
 
 
 def compile_legs(
@@ -132,7 +145,12 @@ def compile_legs(
     c.ints += [j for joints in legs.joints for j in joints]
     c.floats += [stretch, radius, let_go, slow, low, most_turn, most_step, settle, most_tilt, most_drop]
     for joints in legs.joints:
-        heel, ball = sole_points(c.skeleton, joints[2])
-        c.floats += [*bend_direction(c.skeleton, *joints), *(float(v) for v in (*heel, *ball))]
+        heel, ball, rest = sole_points(c.skeleton, joints[2])
+        c.floats += [
+            *bend_direction(c.skeleton, *joints),
+            *(float(v) for v in (*heel, *ball)),
+            rest,
+            *over_root(c.skeleton, joints[0]),
+        ]
     assert len(refs) == 3 + LEG_VECTORS * count
     return compile_procedural(c, at, source, weight, code=kernel.LEGS, index=index, refs=refs, **travel)

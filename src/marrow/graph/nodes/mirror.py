@@ -9,7 +9,7 @@ import numpy as np
 from marrow.errors import ValidationError
 from marrow.graph.nodes.base import AnyNode, Node, Value
 from marrow.graph.nodes.procedural import compile_procedural
-from marrow.graph.tables import Part, Place
+from marrow.graph.tables import Part, Place, Scope
 from marrow.kernels import control_tables as ct
 from marrow.kernels.operations import codes as kernel
 
@@ -45,6 +45,11 @@ class Mirror(Node, frozen=True):
             raise ValidationError(f"{at.path}: it works on poses, not on differences")
         for name in (*self.pairs, *self.pairs.values()):
             c.joint(name, f"{at.path}.pairs")
+        if c.alone:
+            # A placeholder has no sides.
+            (part,) = c.children(at, [(self.source, ".source", Scope(c.region(), at.scope.sync))])
+            c.builder.value(self.weight, f"{at.path}.weight")
+            return c.passed(at, part)
         c.use_mirror(self.pairs, at.path)
         try:
             mirror = mirror_map(c.skeleton, self.pairs or None)

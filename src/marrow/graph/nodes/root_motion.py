@@ -23,15 +23,20 @@ class RootMotion(Node, frozen=True):
     in the poses and reports it too.
 
     `axes` say what of the joint's motion is travel: along the ground and about the vertical, as it stands; so that hips
-    keep their bob and sway. `"y"` adds rising and falling, `"tilt"` all other turning."""
+    keep their bob. `"y"` adds rising and falling, `"tilt"` all other turning. `smooth` evens the travel out over so many
+    seconds: sway, and hips that turn with every step, then stay in the pose. Left out: a second where the root is itself
+    a part of the body (no `joint` is named, and hips carry all), otherwise nothing."""
 
     source: AnyNode
     mode: Literal["extract", "keep", "drop"] = "extract"
     joint: str | None = None
     axes: tuple[Axis, ...] = ("x", "z", "yaw")
+    smooth: float | None = None
 
     def check(self, path: str) -> None:
-        """Refuses axes that make no sense."""
+        """Refuses what makes no sense."""
+        if self.smooth is not None and not 0 <= self.smooth <= 60:
+            raise ValidationError(f"{path}.smooth: expected 0 to 60 seconds, got {self.smooth}")
         if not self.axes or len(set(self.axes)) != len(self.axes):
             raise ValidationError(f"{path}.axes: expected some of {', '.join(get_args(Axis))}, each once")
         if "tilt" in self.axes and "yaw" not in self.axes:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import msgspec
 
 from marrow.errors import ValidationError
+from marrow.graph.montages import add_montages
 from marrow.graph.nodes.base import AnyNode, Input, Node, Value
 from marrow.graph.nodes.root_motion import RootMotion
 from marrow.graph.tables import Part, Place, unknown
@@ -73,6 +74,7 @@ class SubGraph(Node, frozen=True):
         c.graph = msgspec.structs.replace(self.graph, parameters=inner)
         try:
             (part,) = c.children(at, [(self._root, ".graph.root", at.scope)])
+            add_montages(c, self.graph.montages, f"{self.name or at.path}.", f"{at.path}.graph.montages")
         finally:
             builder.parameters, c.graph = outer, graph
         return c.passed(at, part)

@@ -11,21 +11,27 @@ from marrow.graph.tables import Part, Place, seconds
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
+    from marrow.graph.needs import Needs
 
 __all__ = ["Switch"]
 
 
 class Switch(Node, frozen=True):
     """Shows the input whose number `index` is nearest to (a bool parameter chooses between two), cross-fading for
-    `seconds` when that changes, or with `blend="inertia"` as `Transition` does. An input starts over when it comes up."""
+    `seconds` when that changes, or with `blend="inertia"` (and a `profile`) as `Transition` does. An input starts
+    over when it comes up."""
 
     index: Value
     inputs: tuple[AnyNode, ...]
     seconds: float = 0.0
     ease: Ease = "smooth"
     blend: Literal["fade", "inertia"] = "fade"
+    profile: dict[str, float] = {}  # noqa: RUF012 (msgspec copies an empty default)
 
     colour: ClassVar[str] = "#fdf0dc"
+
+    def needs(self, needs: Needs) -> None:
+        needs.joints(*self.profile)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c = compiler
@@ -43,6 +49,7 @@ class Switch(Node, frozen=True):
             ease=self.ease,
             inertia=inertia,
             seconds=self.seconds,
+            profile=self.profile,
         )
         parts = machine.children([(node, f".inputs[{k}]") for k, node in enumerate(self.inputs)])
         for k, part in enumerate(parts):

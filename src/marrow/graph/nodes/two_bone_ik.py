@@ -101,4 +101,6 @@ def bend_direction(skeleton: Skeleton, upper: int, mid: int, tip: int) -> list[f
         bow = np.array([0.0, 0.0, 1.0])
     _, rotation, _ = transform.decompose(rest[upper])
     own = quaternion.rotate(quaternion.conjugate(rotation), bow)
-    return [float(v) for v in own / np.sqrt(dot(own, own))]
+    size = float(np.sqrt(dot(own, own)))
+    # A joint that is scaled to nothing has no frame.
+    return [float(v) for v in own / size] if size > 0 and np.isfinite(own).all() else [0.0, 0.0, 1.0]

@@ -69,7 +69,7 @@ def write(
     skin, and what hangs on that, without the nodes of meshes.
     """
     if rate is not None:
-        rate = _validate.number("save", "rate", rate, low=0, above=True, high=1e6)
+        rate = _validate.frame_rate("save", rate)
     if not 0 < scale < math.inf:
         raise ValidationError(f"save: scale must be a positive number, got {scale}")
     skeleton = character.skeleton

@@ -43,8 +43,13 @@ def read(source: Source, options: LoadOptions) -> Character:
         cached = msgspec.json.decode(container.metadata["caches"], type=CacheNotes)
         character = with_caches(character, cached, source)
         bound_at = {i: m for i, m in bound_at.items() if i not in {note.mesh for note in cached.caches}}
-    if not bound_at:
-        return character
-    from marrow.io.fbx.moved_skins import with_moved_skins
+    if bound_at:
+        from marrow.io.fbx.moved_skins import with_moved_skins
 
-    return with_moved_skins(character, {i: np.array(m) for i, m in bound_at.items()})
+        character = with_moved_skins(character, {i: np.array(m) for i, m in bound_at.items()})
+    if "groups" in container.metadata:
+        from marrow.io.fbx.levels import GroupNotes, with_lod_groups
+
+        groups = msgspec.json.decode(container.metadata["groups"], type=GroupNotes)
+        character = with_lod_groups(character, groups)
+    return character

@@ -35,6 +35,8 @@ def answer(data: bytes, options: dict[str, Any]) -> bytes:
     notes = {"images": json.dumps(images), "bound_at": json.dumps(made.bound_at)}
     if made.caches["caches"]:
         notes["caches"] = json.dumps(made.caches)
+    if made.groups["meshes"]:
+        notes["groups"] = json.dumps(made.groups)
     write_to(buffer, made.character, notes)
     return buffer.getvalue()
 

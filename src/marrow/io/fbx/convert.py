@@ -15,7 +15,7 @@ from marrow.io.fbx.held import Held, learn_layout
 from marrow.io.fbx.materials import Materials
 from marrow.io.fbx.motion import read_clips
 from marrow.io.fbx.rotation_space import plain_rotation, turns_plainly
-from marrow.io.fbx.scene import bound_at, lower_levels, report_unread
+from marrow.io.fbx.scene import bound_at, lod_groups, report_unread
 from marrow.io.fbx.skin import Morphs, matrix, read_skin
 from marrow.math import affine, quaternion
 from marrow.model import Character, Mesh, Pose, Skeleton
@@ -32,13 +32,14 @@ MAX_NODES, MAX_VERTICES = 200_000, 256_000_000
 class Converted:
     """A character, and what is left for the parent to do: images to find or to make (`Materials`), skins that move
     with their node (the mesh's number, and the node's matrix when it was bound; see `moved_skins`), geometry caches
-    (see `caches`).
+    (see `caches`), LOD groups (see `levels`).
     """
 
     character: Character
     materials: Materials
     bound_at: dict[int, list[list[float]]]
     caches: dict[str, Any]
+    groups: dict[str, Any]
 
 
 def convert(data: bytes, scale: float | None, fps: float | None) -> Converted:
@@ -71,8 +72,8 @@ def convert(data: bytes, scale: float | None, fps: float | None) -> Converted:
     report_unread(scene, report)
     names, parents, rest, joint_of = _nodes(scene, report)
     materials, morphs = Materials(report), Morphs()
-    hidden = lower_levels(scene, report)
-    meshes, shown_on, cached = _meshes(scene, joint_of, materials, morphs, hidden, report)
+    level_of, sizes = lod_groups(scene, report)
+    meshes, shown_on, cached = _meshes(scene, joint_of, materials, morphs, report)
     rest = rest.replace(morphs=np.array(morphs.defaults, np.float32))
     skeleton = Skeleton(tuple(names), parents, rest, tuple(morphs.names))
     clips = read_clips(scene, skeleton, joint_of, morphs.channel_of, fps, report)
@@ -91,7 +92,9 @@ def convert(data: bytes, scale: float | None, fps: float | None) -> Converted:
         "fps": float(scene.settings.frames_per_second),
         "take": takes[0] if takes else "",
     }
-    return Converted(character, materials, bound_at(scene, shown_on), caches)
+    leveled = {i: level_of[n.typed_id] for i, n in enumerate(shown_on) if n.typed_id in level_of}
+    groups = {"meshes": leveled, "sizes": sizes}
+    return Converted(character, materials, bound_at(scene, shown_on), caches, groups)
 
 
 def _nodes(scene: Held, report: ReportBuilder) -> tuple[list[str], Array, Pose, dict[int, int]]:
@@ -153,7 +156,6 @@ def _meshes(
     joint_of: dict[int, int],
     materials: Materials,
     morphs: Morphs,
-    hidden: set[int],
     report: ReportBuilder,
 ) -> tuple[list[Mesh], list[Held], list[dict[str, Any]]]:
     """A mesh for every node that shows one, in the order of the nodes; those nodes; what caches there are of them."""
@@ -184,7 +186,7 @@ def _meshes(
         for deformer in deformers[:1]:
             caches.append(_cache(deformer, len(found), mesh, geometry))
         made = _mesh(node, mesh, joint, name, geometry, joint_of, materials, morphs, report)
-        found.append(made.replace(visible=False) if node.typed_id in hidden else made)
+        found.append(made)
         nodes.append(node)
     return found, nodes, caches
 

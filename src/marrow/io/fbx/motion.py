@@ -12,15 +12,15 @@ import numpy as np
 import ufbx
 from numpy.typing import NDArray
 
-from marrow.animation.visibility import VISIBILITY
 from marrow.io.clips import free_name
 from marrow.io.fbx.extrapolation import curves_of, running_on, sampled_node, sampled_value
 from marrow.io.fbx.held import Held
 from marrow.io.fbx.keys import NO_KEYS, Keys, cut, read_keys, rising
+from marrow.io.fbx.properties import SHOWN, own_properties, property_curves, visibility_curves
 from marrow.io.fbx.rotation_space import plain_rotation_keys, turns_plainly
 from marrow.io.fbx.unkeyed import read_unkeyed, swung
 from marrow.math import quaternion
-from marrow.model import Clip, Curve, Skeleton, Track
+from marrow.model import Clip, Skeleton, Track
 from marrow.model.clip import Path
 from marrow.report import ReportBuilder
 
@@ -42,7 +42,6 @@ TRANSFORMS = {
     "PreRotation",
     "PostRotation",
 }
-SHOWN = "Visibility"
 # Between keys of a bent curve the baked motion is straight; at this many samples per frame the difference is
 # gone.
 _SAMPLES_PER_FRAME = 4
@@ -63,6 +62,7 @@ def read_clips(
     rate = float(scene.settings.frames_per_second)
     rate = rate if np.isfinite(rate) and 1 <= rate <= 1000 else MIN_RATE
     nodes = {node.element_id for node in scene.nodes}
+    own = own_properties(scene)
     clips: list[Clip] = []
     taken: set[str] = set()
     for i, stack in enumerate(scene.anim_stacks):
@@ -71,13 +71,14 @@ def read_clips(
         curves = curves_of(stack)
         kept = (*TRANSFORMS, SHOWN)
         moved = [p for p, _ in curves if p.element.element_id in nodes and p.prop_name in kept]
-        if not moved and not any((p.element.element_id, p.prop_name) in channel_of for p, _ in curves):
+        keyed = {(p.element.element_id, str(p.prop_name)) for p, _ in curves}
+        if not moved and not keyed & (channel_of.keys() | own.keys()):
             # Exporters write an empty take for nothing.
             if len(curves):
-                report.add("dropped", place, "it moves no joint and no morph; left out")
+                report.add("dropped", place, "it moves no joint, no morph and no property; left out")
             continue
         clip = _read_stack(
-            name, scene, stack, curves, skeleton, joint_of, channel_of, max(MIN_RATE, rate), fps
+            name, scene, stack, curves, skeleton, joint_of, channel_of, own, max(MIN_RATE, rate), fps
         )
         unique = free_name(name, taken)
         if unique != name:
@@ -95,6 +96,7 @@ def _read_stack(
     skeleton: Skeleton,
     joint_of: dict[int, int],
     channel_of: Channels,
+    own: dict[tuple[int, str], int],
     rate: float,
     fps: float | None,
 ) -> Clip:
@@ -156,27 +158,10 @@ def _read_stack(
         track = _track(target, path, cut(whole, begin, end, path == "rotation", fps), skeleton)
         if track is not None:
             tracks.append(track)
-    shown = _visibility(scene, baked, skeleton, joint_of, begin, end)
+    others = visibility_curves(scene, baked, skeleton, joint_of, begin, end)
+    others += property_curves(scene, baked, own, begin, end)
     duration = float(np.float32(end - begin))
-    return Clip(name, skeleton, tracks, duration, start=begin, curves=shown)  # type: ignore[arg-type]
-
-
-def _visibility(
-    scene: Held, baked: Held, skeleton: Skeleton, joint_of: dict[int, int], begin: float, end: float
-) -> tuple[Curve, ...]:
-    """A curve for every node that is shown and hidden over time."""
-    joints = {n.element_id: joint_of[n.typed_id] for n in scene.nodes if n.typed_id in joint_of}
-    found: dict[str, Curve] = {}
-    for element in baked.elements:
-        for prop in element.props:
-            if prop.name != SHOWN or element.element_id not in joints:
-                continue
-            keys = cut(read_keys(prop.keys, 3), begin, end, False, None)
-            values = keys.values[:, 0] if len(keys.times) else np.zeros(0)
-            if len(values) and (values != values[0]).any():
-                name = VISIBILITY + skeleton.names[joints[element.element_id]]
-                found.setdefault(name, Curve(name, keys.times, values))
-    return tuple(found.values())
+    return Clip(name, skeleton, tracks, duration, start=begin, curves=others)  # type: ignore[arg-type]
 
 
 def _span(stack: Held, curves: list[tuple[Held, Held]]) -> tuple[float, float, set[int]]:

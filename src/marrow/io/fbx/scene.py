@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from marrow.io.fbx.skin import matrix
 from marrow.math import affine
 from marrow.report import ReportBuilder
 
-__all__ = ["bound_at", "lower_levels", "report_unread"]
+__all__ = ["bound_at", "lod_groups", "report_unread"]
 
 Array = NDArray[Any]
 _STILL = 1e-5
@@ -44,24 +45,31 @@ def report_unread(scene: Held, report: ReportBuilder) -> None:
         )
 
 
-def lower_levels(scene: Held, report: ReportBuilder) -> set[int]:
-    """The nodes (by ufbx number) below every level of an LOD group but its first."""
-    found: set[int] = set()
+def lod_groups(scene: Held, report: ReportBuilder) -> tuple[dict[int, tuple[int, int]], list[list[float]]]:
+    """Which LOD group and which level of it each node (by ufbx number) belongs to; and for each group the part of the
+    picture's height below which its second, third... level is meant, where the file says so."""
+    found: dict[int, tuple[int, int]] = {}
+    sizes: list[list[float]] = []
     for group in scene.lod_groups:
         for node in group.instances:
             levels = list(node.children)
-            waiting = levels[1:]
-            while waiting:
-                below = waiting.pop()
-                found.add(below.typed_id)
-                waiting.extend(below.children)
-            if len(levels) > 1:
+            for k, top in enumerate(levels):
+                waiting = [top]
+                while waiting:
+                    below = waiting.pop()
+                    found[below.typed_id] = (len(sizes), k)
+                    waiting.extend(below.children)
+            distances = [float(level.distance) for level in group.lod_levels][1 : len(levels)]
+            shares = [d / 100 for d in distances]
+            falls = all(0 < b < a <= 1 for a, b in pairwise([1.0, *shares]))
+            usable = bool(group.relative_distances) and falls and len(shares) == len(levels) - 1
+            sizes.append(shares if usable else [])
+            if len(levels) > 1 and any(distances) and not usable:
+                told = ", ".join(f"{d:g}" for d in distances)
                 report.add(
-                    "info",
-                    f"LOD group {node.name!r}",
-                    f"of its {len(levels)} levels the first is shown; the others are kept, hidden",
+                    "dropped", f"LOD group {node.name!r}", f"its distances ({told}) are no screen sizes"
                 )
-    return found
+    return found, sizes
 
 
 def bound_at(scene: Held, shown_on: list[Held]) -> dict[int, list[list[float]]]:

@@ -15,7 +15,14 @@ __all__ = ["Builder", "short_floats"]
 
 Array = NDArray[Any]
 ARRAY_BUFFER, ELEMENT_ARRAY_BUFFER = 34962, 34963
-COMPONENT_TYPES = {"uint8": 5121, "uint16": 5123, "uint32": 5125, "float32": 5126}
+COMPONENT_TYPES = {
+    "int8": 5120,
+    "uint8": 5121,
+    "int16": 5122,
+    "uint16": 5123,
+    "uint32": 5125,
+    "float32": 5126,
+}
 KINDS = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
 
 
@@ -26,10 +33,10 @@ def short_floats(values: Any) -> list[float]:
 
 class Builder:
     """Collects the objects of a file. Every `add` returns the index of the object, an old one where it is the
-    same."""
+    same. `quantize`: vertices and rotations are stored in fewer bits."""
 
-    def __init__(self, path: object) -> None:
-        self.path = path
+    def __init__(self, path: object, *, quantize: bool = False) -> None:
+        self.path, self.quantize = path, quantize
         self.objects: dict[str, list[dict[str, Any]]] = {}
         self.extensions_used: set[str] = set()
         self.extensions_required: set[str] = set()
@@ -75,17 +82,33 @@ class Builder:
             self._known[key] = self.add("bufferViews", definition)
         return self._known[key]
 
-    def accessor(self, values: Array, place: str, *, target: int | None = None, bounds: bool = False) -> int:
-        """An accessor over `(count, C)` values; floats must be finite."""
+    def accessor(
+        self,
+        values: Array,
+        place: str,
+        *,
+        target: int | None = None,
+        bounds: bool = False,
+        fractions: bool = False,
+    ) -> int:
+        """An accessor over `(count, C)` values; floats must be finite. `fractions`: integers are shares of the largest."""
         values = np.ascontiguousarray(values if values.ndim == 2 else values.reshape(len(values), -1))
         self.check_finite(values, place)
-        # Vertex attributes that share a view must say how far apart their elements are.
-        stride = values.strides[0] if target == ARRAY_BUFFER else None
+        stride, data = None, values
+        if target == ARRAY_BUFFER:
+            # Vertex attributes that share a view must say how far apart their elements are: at multiples of four bytes.
+            width = values.dtype.itemsize * values.shape[1]
+            stride = width + -width % 4
+            if stride != width:
+                data = np.zeros((len(values), stride // values.dtype.itemsize), values.dtype)
+                data[:, : values.shape[1]] = values
+        normalized = {"normalized": True} if fractions and values.dtype.kind in "iu" else {}
         return self.add_once(
             "accessors",
             {
-                "bufferView": self.view(values.tobytes(), target, stride),
+                "bufferView": self.view(data.tobytes(), target, stride),
                 **_shape(values),
+                **normalized,
                 **(_bounds(values) if bounds else {}),
             },
         )

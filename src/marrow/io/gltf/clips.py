@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,6 +54,20 @@ class _Rows:
             self.interpolation.append(interpolation)
             self.times.append(times)
             self.values.append(values)
+
+    def in_order(self, morphs: Sequence[int]) -> _Rows:
+        """The same with morph tracks in the order of `morphs`; a file has them by mesh."""
+        at = [k for k, path in enumerate(self.path) if path == MORPH]
+        if not morphs or len(at) < 2:
+            return self
+        rank = {channel: k for k, channel in enumerate(morphs)}
+        order = list(range(len(self.path)))
+        for k, row in zip(at, sorted(at, key=lambda k: rank.get(self.target[k], len(rank)))):
+            order[k] = row
+        out = _Rows(morphs=self.morphs)
+        for k in order:
+            out.add(self.target[k], self.path[k], self.interpolation[k], self.times[k], self.values[k])
+        return out
 
 
 def read_clips(
@@ -167,7 +182,7 @@ class _Reader:
                     place,
                     f"{lost} channels animate nodes outside the skeleton, or the same thing twice",
                 )
-        return self._packed(rows, place)
+        return self._packed(rows.in_order(noted.morphs or ()), place)
 
     def _plain(self, animation: Animation) -> _Rows | None:
         """All tracks at once, where every channel is what nearly all exporters write: packed floats that move a

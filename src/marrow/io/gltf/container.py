@@ -33,6 +33,7 @@ SUPPORTED = {
     "KHR_mesh_quantization",
     "KHR_meshopt_compression",
     "KHR_node_visibility",
+    "MSFT_lod",
     "KHR_texture_basisu",
     "KHR_texture_transform",
     "VRM",
@@ -213,6 +214,10 @@ def _check_extensions(document: Document, path: object, report: ReportBuilder) -
         for e in dict.fromkeys((*document.extensionsUsed, *document.extensionsRequired))
         if e not in SUPPORTED
     ]
+    kept = [e for e in lost if e.partition("_")[2].startswith("materials_")]
+    if kept:
+        report.add("info", "materials", f"{', '.join(kept)}: kept for other programs, not shown")
+    lost = [e for e in lost if e not in kept]
     looks = [e for e in lost if _is_only_looks(e)]
     for group, what in (
         (looks, "how surfaces look or are lit; joints, meshes and motion are whole"),

@@ -22,6 +22,7 @@ from marrow.io.gltf.extensions import hidden_nodes
 from marrow.io.gltf.naming import Names, target_names
 from marrow.io.gltf.notes import MeshNotes, PrimitiveNotes, SceneNotes
 from marrow.io.gltf.primitives import Delta, Vertices, finite, read_triangles, read_vertices, smooth_normals
+from marrow.io.gltf.quantization import Box
 from marrow.io.gltf.scene import Tree
 from marrow.io.gltf.schema import MeshDef, MeshExtras
 from marrow.io.gltf.skins import Skins, Weighting, settle_weights
@@ -109,6 +110,7 @@ class _Part:
     sections: tuple[Section, ...]
     skinning: str
     weighting: Weighting | None
+    box: Box | None = None
 
 
 def read_meshes(ctx: Context, tree: Tree, channels: Channels) -> tuple[Mesh, ...]:
@@ -139,9 +141,10 @@ def read_meshes(ctx: Context, tree: Tree, channels: Channels) -> tuple[Mesh, ...
             key = (index, p, node.skin)
             mesh = made.get(key)
             if mesh is None:
-                mesh = made[key] = _build(
-                    part, skins.bind(node.skin, part.weighting, V, followed, f"nodes[{n}]")
-                )
+                bound = skins.bind(node.skin, part.weighting, V, followed, f"nodes[{n}]")
+                if part.box is not None:
+                    bound["inverse_bind"] = owned(part.box.unfolded(bound["inverse_bind"], ctx.scale))
+                mesh = made[key] = _build(part, bound)
             changes: dict[str, Any] = {"node": hung, "visible": noted.visible and n not in hidden}
             if part.vertices.deltas and n in channels.of_node:
                 changes["morph_targets"] = _targets(part, n, channels)
@@ -259,6 +262,12 @@ def _gather(
     ctx.budget.charge(first * 12, place)
     joined = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
     triangles = owned(joined.astype(np.uint32)) if joined.dtype != np.uint32 or len(pieces) > 1 else joined
+    box = _box(noted)
+    if box is not None:
+        vertices.positions = owned(box.metres(vertices.positions))
+        for delta in vertices.deltas:
+            if delta.positions is not None:
+                delta.positions = owned(delta.positions * np.float32(box.size))
     if ctx.scale != 1:
         vertices.positions = owned(vertices.positions * np.float32(ctx.scale))
         for delta in vertices.deltas:
@@ -267,7 +276,16 @@ def _gather(
     skinning = noted.skinning if noted.skinning in ("linear", "dual_quaternion", "blended") else "linear"
     if skinning == "blended" and vertices.dual_quaternion_weights is None:
         skinning = "linear"
-    return _Part(name, vertices, triangles, tuple(sections), skinning, settle_weights(ctx, vertices, name))
+    weighting = settle_weights(ctx, vertices, name)
+    return _Part(name, vertices, triangles, tuple(sections), skinning, weighting, box)
+
+
+def _box(noted: MeshNotes) -> Box | None:
+    """The cube that positions of a file of marrow's are fractions of."""
+    given = noted.box
+    if given is None or len(given) != 4 or not np.isfinite(given).all() or given[0] <= 0:
+        return None
+    return Box(given[0], np.array(given[1:]))
 
 
 def _joined(ctx: Context, blocks: list[Vertices], place: str) -> Vertices:

@@ -9,6 +9,7 @@ from marrow.errors import FormatError, ResourceLimitError
 from marrow.io.gltf import limits
 from marrow.io.gltf.accessors import data_uri
 from marrow.io.gltf.context import Context
+from marrow.io.gltf.material_extensions import read_material_extensions
 from marrow.io.gltf.schema import (
     EmissiveStrength,
     ImageDef,
@@ -120,6 +121,7 @@ def _material(ctx: Context, images: Sequence[Image], index: int, m: MaterialDef)
         alpha_cutoff=m.alphaCutoff,
         double_sided=m.doubleSided,
         unlit="KHR_materials_unlit" in (m.extensions or ()),
+        extensions=read_material_extensions(ctx, m, place, texture),
     )
 
 

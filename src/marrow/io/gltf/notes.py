@@ -17,6 +17,7 @@ from marrow.report import ReportBuilder
 
 __all__ = [
     "ClipNotes",
+    "LevelNote",
     "MeshNotes",
     "NodeNotes",
     "PrimitiveNotes",
@@ -61,27 +62,41 @@ class NodeNotes(Struct, gc=False, omit_defaults=True):
 class MeshNotes(Struct, gc=False, omit_defaults=True):
     """`shared`: the primitives are sections over one set of vertices. `normals=False`: none are to be
     computed. `uvs`: how many sets of texture coordinates are real; the others are there for viewers that
-    insist on them."""
+    insist on them. `box`: half width and centre of the cube that positions are fractions of."""
 
     skinning: str = "linear"
     shared: bool = False
     normals: bool = True
     uvs: int | None = None
+    box: list[float] | None = None
 
 
 class PrimitiveNotes(Struct, gc=False, omit_defaults=True):
     name: str = ""
 
 
+class LevelNote(Struct, gc=False, omit_defaults=True):
+    """How many joints a level of detail has, and its errors in metres."""
+
+    joints: int
+    error: float | None = None
+    mean_error: float | None = None
+    size: float | None = None
+    screen_size: float | None = None
+
+
 class SceneNotes(Struct, gc=False, omit_defaults=True):
     """The character's `name`; its `joints` as node indices where they are not in depth-first order; the morph
-    channels and their rest weights where nodes and targets do not say them; the bones of its body where it is no VRM."""
+    channels and their rest weights where nodes and targets do not say them; the bones of its body where it is no VRM;
+    its `size`, and what is known of its coarser levels of detail."""
 
     name: str | None = None
     joints: list[int] | None = None
     morphs: list[str] | None = None
     rest: list[float] | None = None
     humanoid: dict[str, int] | None = None
+    size: float | None = None
+    levels: list[LevelNote] | None = None
 
 
 class ClipNotes(Struct, gc=False, omit_defaults=True):

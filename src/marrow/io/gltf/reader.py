@@ -13,6 +13,7 @@ from marrow.io.gltf.context import Context
 from marrow.io.gltf.extensions import rewrite
 from marrow.io.gltf.extras import read_extras
 from marrow.io.gltf.geometry import read_channels, read_meshes
+from marrow.io.gltf.lods import read_lods
 from marrow.io.gltf.materials import read_images, read_materials
 from marrow.io.gltf.scene import Tree, read_sockets, read_tree, rest_transforms
 from marrow.io.gltf.schema import Document
@@ -22,7 +23,7 @@ from marrow.io.gltf.vrm import read_vrm
 from marrow.io.gltf.vrma import read_vrma
 from marrow.io.source import LoadOptions, Source
 from marrow.io.vrm_space import turned
-from marrow.model import Character, Pose, Skeleton
+from marrow.model import Character, Lod, Pose, Skeleton
 from marrow.report import ReportBuilder
 
 __all__ = ["read"]
@@ -66,8 +67,10 @@ def _read(source: Source, options: LoadOptions) -> Character:
     ctx = Context(document, accessors, source, report, budget, options.scale or 1.0)
     pointers = rewrite(ctx)
     read_variants(ctx)
-    tree = read_tree(ctx)
+    lods = read_lods(ctx)
+    tree = read_tree(ctx, lods.nodes)
     channels = read_channels(ctx, tree)
+    lods.take_channels(ctx, channels)
     vrm = read_vrm(ctx, tree, channels)
     motion = read_vrma(ctx, VrmReader(ctx, tree, channels))
     skeleton = Skeleton(
@@ -83,9 +86,14 @@ def _read(source: Source, options: LoadOptions) -> Character:
     clips = read_clips(ctx, tree, channels, skeleton, pointers)
     if vrm.faces_back:
         report.add("info", "VRM", "it is VRM 0.x and faces -Z; it was turned to face +Z")
+    meshes = read_meshes(ctx, tree, channels)
+    size = tree.scene_notes.size
+    lod = Lod.of(
+        meshes, len(skeleton), error=0.0, mean_error=0.0, size=None if size is None else size * ctx.scale
+    )
     character = Character(
         skeleton,
-        read_meshes(ctx, tree, channels),
+        meshes,
         clips if motion is None else [motion.clip(clip) for clip in clips],  # type: ignore[arg-type]
         read_materials(ctx, images),
         images,
@@ -94,6 +102,8 @@ def _read(source: Source, options: LoadOptions) -> Character:
         report=report.build(),
         variants=tuple(ctx.variants),
         vrm=turned(vrm.data, np.eye(3), ctx.scale) if ctx.scale != 1 else vrm.data,
+        reduced=lods.levels(ctx, tree, channels),
+        lod=lod,
     )
     return character.converted(up="y", forward="-z") if vrm.faces_back else character
 

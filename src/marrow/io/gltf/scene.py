@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,18 +45,20 @@ class Tree:
         return tuple(nodes[n].name or f"node_{n}" for n in self.nodes)
 
 
-def read_tree(ctx: Context) -> Tree:
-    """All nodes reachable from the default scene, depth first, then those a skin needs from outside it."""
+def read_tree(ctx: Context, apart: Set[int] = frozenset()) -> Tree:
+    """All nodes reachable from the default scene, depth first, then those a skin needs from outside it. The meshes of nodes
+    `apart`, which stand for others, are not drawn."""
     nodes = ctx.document.nodes
     above = _parents(ctx)
-    scene, roots = _roots(ctx, above)
+    scene, roots = _roots(ctx, above, apart)
     scene_notes = notes.read(scene.extras, SceneNotes, ctx.report, "scenes") if scene else SceneNotes()
     tree = Tree([], [], {}, [], {}, scene_notes)
     for root in roots:
         if above[root] >= 0:
             ctx.report.add("warning", f"nodes[{root}]", "the scene lists it as a root, but it has a parent")
     _walk(ctx, tree, roots, None)
-    outside = _needed_outside(ctx, tree, above)
+    tree.mesh_nodes = [n for n in tree.mesh_nodes if n not in apart]
+    outside = _needed_outside(ctx, tree, above, apart)
     if outside:
         ctx.report.add(
             "info", "skins", f"{len(outside)} joints lie outside the scene and were added after it"
@@ -104,10 +107,10 @@ def _parents(ctx: Context) -> list[int]:
     return above
 
 
-def _roots(ctx: Context, above: list[int]) -> tuple[Scene | None, list[int]]:
+def _roots(ctx: Context, above: list[int], apart: Set[int]) -> tuple[Scene | None, list[int]]:
     document = ctx.document
     if not document.scenes:
-        return None, [n for n, parent in enumerate(above) if parent < 0]
+        return None, [n for n, parent in enumerate(above) if parent < 0 and n not in apart]
     index = document.scene or 0
     scene = ctx.pick(document.scenes, index, "scenes", "scene")
     for n in scene.nodes or ():
@@ -117,7 +120,7 @@ def _roots(ctx: Context, above: list[int]) -> tuple[Scene | None, list[int]]:
     if scene.nodes:
         return scene, list(scene.nodes)
     ctx.report.add("warning", "scenes", f"scene {index} is empty; every node of the file was read instead")
-    return scene, [n for n, parent in enumerate(above) if parent < 0]
+    return scene, [n for n, parent in enumerate(above) if parent < 0 and n not in apart]
 
 
 def _walk(ctx: Context, tree: Tree, roots: list[int], only: set[int] | None) -> None:
@@ -167,12 +170,12 @@ def _may_be_skipped(node: Node, parent: int) -> bool:
     return not moves and (node.mesh is None or node.skin is not None or parent >= 0)
 
 
-def _needed_outside(ctx: Context, tree: Tree, above: list[int]) -> set[int]:
+def _needed_outside(ctx: Context, tree: Tree, above: list[int], apart: Set[int]) -> set[int]:
     """The joints of used skins, and the nodes above them, that the scene does not hold."""
     document = ctx.document
     outside: set[int] = set()
     seen: set[int] = set()
-    for n in tree.mesh_nodes:
+    for n in [*tree.mesh_nodes, *sorted(apart)]:
         skin = document.nodes[n].skin
         if skin is None or skin in seen:
             continue

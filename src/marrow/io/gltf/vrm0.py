@@ -78,6 +78,10 @@ def _dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def _dicts(value: Any) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
@@ -229,7 +233,7 @@ def _springs(reader: Reader, found: dict[str, Any]) -> dict[str, Any]:
         groups.append({"name": str(joint), "colliders": members})
     springs: list[dict[str, Any]] = []
     for group in _dicts(found.get("boneGroups")):
-        for root in group.get("bones") or ():
+        for root in _list(group.get("bones")):
             if len(springs) < MAX_SPRINGS:
                 _spring_chains(reader, group, root, len(groups), springs)
     out = {"colliders": colliders, "colliderGroups": groups, "springs": springs}
@@ -252,7 +256,7 @@ def _spring_chains(
         if isinstance(group.get(old), (int, float)):
             settings[new] = group[old]
     common: dict[str, Any] = {"name": str(group.get("comment") or "")}
-    hit = [g for g in group.get("colliderGroups") or () if isinstance(g, int) and 0 <= g < group_count]
+    hit = [g for g in _list(group.get("colliderGroups")) if isinstance(g, int) and 0 <= g < group_count]
     if hit:
         common["colliderGroups"] = hit
     center = reader.joint(group.get("center"))

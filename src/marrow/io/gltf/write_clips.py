@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from marrow.io.gltf.builder import Builder
 from marrow.io.gltf.curves import CUBIC, STEP, Curve, through_in_betweens, together
 from marrow.io.gltf.notes import ClipNotes, to_extras
 from marrow.io.gltf.pointers import write_pointers
+from marrow.io.gltf.quantization import quantized_rotations
 from marrow.math import quaternion
 from marrow.model import Clip, Mesh, MorphTarget, Skeleton, Track
 from marrow.model.clip import INTERPOLATIONS
@@ -75,7 +76,7 @@ def write_clip(builder: Builder, clip: Clip, morph_nodes: Sequence[MorphNode]) -
         rate=clip.rate,
         additive=clip.additive,
         duration=None if clip.duration == last else clip.duration,
-        morphs=None if written <= set(morphs) else sorted(morphs),
+        morphs=_noted_morphs(morphs, morph_nodes),
         still=still,
         start=clip.start,
     )
@@ -83,6 +84,13 @@ def write_clip(builder: Builder, clip: Clip, morph_nodes: Sequence[MorphNode]) -
     if extras:
         animation["extras"] = extras
     builder.add("animations", animation)
+
+
+def _noted_morphs(morphs: Mapping[int, Track], nodes: Sequence[MorphNode]) -> list[int] | None:
+    """The morph channels that have tracks, in the clip's order; None where the file's channels say the same."""
+    moved = [node.channels for node in nodes if any(c in morphs for c in node.channels)]
+    written = list(dict.fromkeys(c for channels in moved for c in channels))
+    return None if written == [c for c in morphs if c in written] else list(morphs)
 
 
 def _keys(builder: Builder, track: Track, place: str) -> tuple[Array, Array, str]:
@@ -142,9 +150,12 @@ def _channel(
     place: str,
 ) -> None:
     width = 1 if path == "weights" else values.shape[-1]
+    rows = np.ascontiguousarray(values, np.float32).reshape(-1, width)
+    if builder.quantize and path == "rotation" and interpolation != "CUBICSPLINE":
+        rows = quantized_rotations(rows)
     sampler: dict[str, Any] = {
         "input": builder.accessor(np.asarray(times, np.float32)[:, None], place, bounds=True),
-        "output": builder.accessor(np.ascontiguousarray(values, np.float32).reshape(-1, width), place),
+        "output": builder.accessor(rows, place, fractions=True),
     }
     if interpolation != "LINEAR":
         sampler["interpolation"] = interpolation

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from marrow.io.gltf.builder import Builder
+from marrow.io.gltf.material_extensions import written
 from marrow.io.gltf.materials import BASIS, FILTERS, IMAGE_EXTENSIONS, WRAPS
 from marrow.io.images import Undecodable, as_png, media_type
 from marrow.model import Image, Material, Texture
@@ -94,6 +95,14 @@ def _material(builder: Builder, m: Material, images: dict[int, int]) -> dict[str
         out["doubleSided"] = True
     if m.unlit:
         extensions[builder.extension("KHR_materials_unlit")] = {}
+    if m.extensions:
+        others = written(
+            m.extensions,
+            lambda t: _texture(builder, t, images[t.image]) if t.image in images else None,
+        )
+        extensions |= {
+            builder.extension(name): body for name, body in others.items() if name not in extensions
+        }
     if extensions:
         out["extensions"] = extensions
     return out

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from marrow.io.gltf.builder import ARRAY_BUFFER, ELEMENT_ARRAY_BUFFER, Builder
 from marrow.io.gltf.notes import MeshNotes, PrimitiveNotes, to_extras
 from marrow.io.gltf.primitives import DUAL_QUATERNION_WEIGHT, POINTS
+from marrow.io.gltf.quantization import EXTENSION as QUANTIZATION
+from marrow.io.gltf.quantization import Box, quantized, quantized_delta
 from marrow.io.gltf.skins import EXACT_SUM
 from marrow.io.gltf.variants import VARIANTS, write_mappings
 from marrow.math import affine
@@ -46,12 +48,16 @@ def write_mesh(builder: Builder, mesh: Mesh, materials: tuple[Material, ...]) ->
     ranges = _vertex_ranges(mesh, sections)
     shared = ranges is None
     attributes = _attributes(builder, mesh, materials, place)
+    box = Box.around(mesh) if builder.quantize else None
+    if box is not None:
+        builder.extension(QUANTIZATION, required=True)
+        attributes = quantized(attributes, box)
     primitives = []
     for i, section in enumerate(sections):
         part = slice(0, V) if ranges is None else ranges[i]
-        primitives.append(_primitive(builder, mesh, section, part, attributes, place))
+        primitives.append(_primitive(builder, mesh, section, part, attributes, box, place))
     if not sections:
-        primitives = [_primitive(builder, mesh, None, slice(0, V), attributes, place)]
+        primitives = [_primitive(builder, mesh, None, slice(0, V), attributes, box, place)]
     out: dict[str, Any] = {"name": mesh.name, "primitives": primitives}
     extras: dict[str, Any] = {}
     if mesh.morph_targets:
@@ -62,6 +68,7 @@ def write_mesh(builder: Builder, mesh: Mesh, materials: tuple[Material, ...]) ->
         shared=shared and len(primitives) > 1,
         normals=mesh.normals is not None or not mesh.triangle_count,
         uvs=None if added is None else len(mesh.uvs),
+        box=None if box is None else [box.size, *box.centre.tolist()],
     )
     extras |= to_extras(noted) or {}
     if extras:
@@ -122,7 +129,7 @@ def _attributes(builder: Builder, mesh: Mesh, materials: tuple[Material, ...], p
         if ((mesh.colors < 0) | (mesh.colors > 1)).any():
             warnings.warn(f"{place}: glTF has vertex colours from 0 to 1; others were clamped", stacklevel=6)
             out["COLOR_0"] = np.clip(mesh.colors, 0, 1)
-    if not is_plain(mesh):
+    if builder.quantize or not is_plain(mesh):
         joints, weights = _influences(builder, mesh, place)
         for n in range(joints.shape[1] // 4):
             out[f"JOINTS_{n}"] = joints[:, 4 * n : 4 * n + 4]
@@ -168,12 +175,22 @@ def _influences(builder: Builder, mesh: Mesh, place: str) -> tuple[Array, Array]
 
 
 def _primitive(
-    builder: Builder, mesh: Mesh, section: Section | None, part: slice, attributes: dict[str, Any], place: str
+    builder: Builder,
+    mesh: Mesh,
+    section: Section | None,
+    part: slice,
+    attributes: dict[str, Any],
+    box: Box | None,
+    place: str,
 ) -> dict[str, Any]:
     out: dict[str, Any] = {
         "attributes": {
             name: builder.accessor(
-                values[part], f"{place}, {name}", target=ARRAY_BUFFER, bounds=name == "POSITION"
+                values[part],
+                f"{place}, {name}",
+                target=ARRAY_BUFFER,
+                bounds=name == "POSITION",
+                fractions=not name.startswith("JOINTS_"),
             )
             for name, values in attributes.items()
             if name != "added"
@@ -198,14 +215,18 @@ def _primitive(
         if extras:
             out["extras"] = extras
     if mesh.morph_targets:
-        out["targets"] = [_target(builder, t, mesh.vertex_count, part, place) for t in mesh.morph_targets]
+        out["targets"] = [
+            _target(builder, t, mesh.vertex_count, part, box, place) for t in mesh.morph_targets
+        ]
     return out
 
 
-def _target(builder: Builder, target: MorphTarget, V: int, part: slice, place: str) -> dict[str, int]:
+def _target(
+    builder: Builder, target: MorphTarget, V: int, part: slice, box: Box | None, place: str
+) -> dict[str, int]:
     count = part.stop - part.start
     where = f"{place}, morph target {target.name!r}"
-    rows = _sparse_rows(target, part, count)
+    rows = None if box is not None else _sparse_rows(target, part, count)
     out = {}
     for name, field in (("POSITION", "positions"), ("NORMAL", "normals"), ("TANGENT", "tangents")):
         values = getattr(target, field)
@@ -215,7 +236,8 @@ def _target(builder: Builder, target: MorphTarget, V: int, part: slice, place: s
         if rows is None:
             dense = target.dense(V, field)
             assert dense is not None
-            out[name] = builder.accessor(dense[part], where, target=ARRAY_BUFFER, bounds=bounds)
+            stored = dense[part] if box is None else quantized_delta(name, dense[part], box)
+            out[name] = builder.accessor(stored, where, target=ARRAY_BUFFER, bounds=bounds, fractions=True)
         else:
             at, take = rows
             out[name] = builder.sparse_accessor(count, at, values[take], where, bounds=bounds)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from marrow.errors import UnknownNameError
+from marrow.errors import MarrowError
 from marrow.io.gltf.builder import Builder, short_floats
 from marrow.io.gltf.vrm import PRESETS, REQUIRED_BONES
 from marrow.io.gltf.write_clips import MorphNode
@@ -88,14 +89,28 @@ def write_vrm(
 
 
 def _meta(vrm: dict[str, Any], images: dict[int, int]) -> dict[str, Any]:
-    meta = dict(vrm.get("meta") or {})
+    meta = dict(_object(vrm.get("meta")))
     picture = meta.pop("thumbnailImage", None)
-    if picture in images:
+    if isinstance(picture, int) and picture in images:
         meta["thumbnailImage"] = images[picture]
     return meta
 
 
 _GONE = object()
+
+
+def _items(value: Any) -> list[tuple[str, dict[str, Any]]]:
+    """The objects of an object, by name."""
+    return [(k, v) for k, v in value.items() if isinstance(v, dict)] if isinstance(value, dict) else []
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 class _Writer:
@@ -116,13 +131,14 @@ class _Writer:
 
     def expressions(self) -> dict[str, Any]:
         groups: dict[str, Any] = {"preset": {}, "custom": {}}
-        for name, item in (self._vrm.get("expressions") or {}).items():
+        materials = len(self._character.materials)
+        for name, item in _items(self._vrm.get("expressions")):
             made = {k: v for k, v in item.items() if k not in ("preset", "morphTargetBinds")}
             binds = []
-            for bind in item.get("morphTargetBinds") or ():
+            for bind in _objects(item.get("morphTargetBinds")):
                 morph = bind.get("morph")
-                known = morph in self._skeleton.morph_names
-                at = self._binds.get(self._skeleton.morph_index(morph), []) if known else []
+                known = isinstance(morph, str) and morph in self._skeleton.morph_names
+                at = self._binds.get(self._skeleton.morph_index(str(morph)), []) if known else []
                 self.lost += not at
                 rest = {k: v for k, v in bind.items() if k != "morph"}
                 binds += [{"node": n, "index": i} | rest for n, i in at]
@@ -130,18 +146,16 @@ class _Writer:
                 made["morphTargetBinds"] = binds
             for kind in ("materialColorBinds", "textureTransformBinds"):
                 if kind in made:
-                    made[kind] = [
-                        b for b in made[kind] if b.get("material", -1) < len(self._character.materials)
-                    ]
+                    made[kind] = [b for b in _objects(made[kind]) if b.get("material") in range(materials)]
                     if not made[kind]:
                         del made[kind]
             groups["preset" if name in PRESETS else "custom"][name] = made
         return {group: items for group, items in groups.items() if items}
 
     def first_person(self) -> dict[str, Any]:
-        found = dict(self._vrm.get("firstPerson") or {})
+        found = dict(_object(self._vrm.get("firstPerson")))
         notes = []
-        for item in found.get("meshAnnotations") or ():
+        for item in _objects(found.get("meshAnnotations")):
             joint = self._joint(item.get("node"))
             carried = [n for m, n in zip(self._character.meshes, self._places) if m.node == joint]
             self.lost += not carried
@@ -150,16 +164,19 @@ class _Writer:
         return found | ({"meshAnnotations": notes} if notes else {})
 
     def springs(self) -> dict[str, Any]:
-        found = self._vrm.get("springBone") or {}
+        found = _object(self._vrm.get("springBone"))
         made = self._referred({k: v for k, v in found.items() if k != "springs"})
         made = {} if made is _GONE else made
         springs = []
-        for spring in found.get("springs") or ():
+        for spring in _objects(found.get("springs")):
             new = self._referred({k: v for k, v in spring.items() if k != "end"})
-            if new is _GONE or not new.get("joints"):
+            joints = [] if new is _GONE else [j for j in _objects(new.get("joints")) if "node" in j]
+            if not joints:
                 continue
-            if spring.get("end"):
-                new["joints"].append({"node": self._tail(new["joints"][-1]["node"], float(spring["end"]))})
+            end = spring.get("end")
+            if isinstance(end, (int, float)) and 0 < end < math.inf:
+                joints.append({"node": self._tail(joints[-1]["node"], float(end))})
+            new["joints"] = joints
             springs.append(new)
         made = {key: value for key, value in made.items() if value != []}
         if "VRMC_springBone_extended_collider" in str(made.get("colliders", "")):
@@ -182,7 +199,7 @@ class _Writer:
 
     def constraints(self) -> None:
         nodes = self._builder.objects["nodes"]
-        for name, item in (self._vrm.get("constraints") or {}).items():
+        for name, item in _items(self._vrm.get("constraints")):
             joint = self._joint(item.get("node", name))
             made = self._referred({k: v for k, v in item.items() if k != "node"})
             if joint is None or made is _GONE:
@@ -195,7 +212,7 @@ class _Writer:
         """A joint by its name or index; joint j is node j."""
         try:
             return self._skeleton.index(reference)
-        except (UnknownNameError, IndexError):
+        except MarrowError:
             return None
 
     def _referred(self, value: Any) -> Any:
@@ -213,6 +230,8 @@ class _Writer:
                         continue
                     return _GONE
                 out[key] = joint
+            elif key == "node":
+                return _GONE
             else:
                 made = self._referred(inner)
                 if made is _GONE:

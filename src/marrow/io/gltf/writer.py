@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import struct
+import warnings
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -17,37 +18,52 @@ import msgspec
 import numpy as np
 
 from marrow._version import __version__
-from marrow.errors import FormatError
+from marrow.errors import FormatError, UnknownNameError
 from marrow.io.atomic import replacing
 from marrow.io.gltf.builder import Builder, short_floats
 from marrow.io.gltf.container import BIN_CHUNK, JSON_CHUNK, MAGIC
 from marrow.io.gltf.extras import with_extras
 from marrow.io.gltf.naming import Names, target_names
-from marrow.io.gltf.notes import NodeNotes, SceneNotes, SocketNote, to_extras
+from marrow.io.gltf.notes import LevelNote, NodeNotes, SceneNotes, SocketNote, to_extras
+from marrow.io.gltf.quantization import Box
 from marrow.io.gltf.variants import VARIANTS
 from marrow.io.gltf.write_clips import MorphNode, target_rest, write_clip
 from marrow.io.gltf.write_materials import write_images, write_materials
 from marrow.io.gltf.write_meshes import is_plain, write_mesh
 from marrow.io.gltf.write_vrm import check_vrm, write_vrm
 from marrow.math import affine, quaternion
-from marrow.model import Character, Mesh, Skeleton
+from marrow.model import Character, Mesh, Skeleton, _validate
 
 __all__ = ["write"]
 
 MAX_GLB_BYTES = (1 << 32) - 1
+LEVELS = ("all", "split", "none")
 
 
-def write(character: Character, path: Path, *, compress: bool = False) -> None:
+METHODS = ("meshopt", "quantized", "draco")
+
+
+def write(character: Character, path: Path, *, compress: bool | str = False, levels: str = "all") -> None:
     """Writes the character; a path that ends in `.gltf` gets its arrays in a `.bin` file beside it.
 
-    `compress` packs them by meshopt, without loss; programs that do not know `EXT_meshopt_compression` cannot read
-    the file then.
+    `compress` makes the file smaller, for programs that know how it was done: `"meshopt"` (or True) packs all arrays
+    without loss, `"quantized"` stores vertices and rotations in fewer bits before that, `"draco"` packs meshes without
+    morph targets by Draco. `levels` of detail go into the file (`all`, by `MSFT_lod`), into files of their own beside
+    it (`split`: `hero.glb`, `hero_lod1.glb`...), or nowhere (`none`).
     """
     path = Path(path)
-    builder = Builder(path)
+    method = "meshopt" if compress is True else compress or None
+    if method is not None and method not in METHODS:
+        raise UnknownNameError("way to compress", method, METHODS)
+    _validate.one_of("save", "levels", levels, LEVELS)
+    if levels != "all" and character.reduced:
+        for k, level in enumerate(character.levels[1:] if levels == "split" else (), 1):
+            write(level, path.with_stem(f"{path.stem}_lod{k}"), compress=compress)
+        character = character.replace(reduced=())
+    builder = Builder(path, quantize=method == "quantized")
     if path.suffix.lower() == ".vrm":
         check_vrm(builder, character)
-    document = _document(builder, character, compress)
+    document = _document(builder, character, method)
     if path.suffix.lower() == ".gltf":
         _save_gltf(builder, document, path)
     else:
@@ -102,7 +118,7 @@ def _encode(document: dict[str, Any], path: Path) -> bytes:
         raise FormatError(f"a name cannot be written as text: {error}", path=path) from None
 
 
-def _document(builder: Builder, character: Character, compress: bool) -> dict[str, Any]:
+def _document(builder: Builder, character: Character, method: str | None) -> dict[str, Any]:
     if not len(character.skeleton):
         raise builder.refuse("has no joints, and a glTF scene needs a node", "skeleton")
     images = write_images(builder, character.images)
@@ -124,7 +140,11 @@ def _document(builder: Builder, character: Character, compress: bool) -> dict[st
     if character.variants:
         names = [{"name": name} for name in character.variants]
         whole[builder.extension(VARIANTS)] = {"variants": names}
-    if compress:
+    if method == "draco":
+        from marrow.io.gltf.write_draco import pack_meshes
+
+        pack_meshes(builder)
+    elif method is not None:
         from marrow.io.gltf.compression import compress as packed
 
         document["buffers"] = packed(builder)
@@ -171,9 +191,11 @@ class _Scene:
         self._skins: dict[tuple[bytes, bytes], int] = {}
         self._roots = list(character.skeleton.roots)
         self.morph_nodes: list[MorphNode] = []
+        self._coverage: dict[int, list[float]] = {}
         self._write_joints(character.skeleton)
         self.places = places = [self._place_mesh(mesh, character) for mesh in character.meshes]
         self._hide(character, places)
+        self._place_levels(character)
         self._wrap_roots()
         order = self._depth_first()
         self._note_order(places, order)
@@ -184,10 +206,16 @@ class _Scene:
         self._note_channels(order, scene_notes)
         if self._skeleton.humanoid and not character.vrm:
             scene_notes.humanoid = self._skeleton.humanoid
+        scene_notes.size = character.lod.size
+        for lod in (level.lod for level in character.reduced):
+            note = LevelNote(lod.joints, lod.error, lod.mean_error, lod.size, lod.screen_size)
+            scene_notes.levels = [*(scene_notes.levels or ()), note]
         for node, noted in zip(self._nodes, self._notes):
             extras = to_extras(noted)
             if extras:
                 node["extras"] = extras
+        for n, coverage in self._coverage.items():
+            self._nodes[n]["extras"] = self._nodes[n].get("extras", {}) | {"MSFT_screencoverage": coverage}
         self.definition: dict[str, Any] = {"nodes": self._roots}
         extras = to_extras(scene_notes)
         if extras:
@@ -235,9 +263,11 @@ class _Scene:
 
     def _place_mesh(self, mesh: Mesh, character: Character) -> int:
         """The node that carries a mesh: its own, or one more where that is taken or does not exist."""
-        plain = is_plain(mesh)
+        plain = is_plain(mesh) and not self._builder.quantize
         n = mesh.node
-        if not 0 <= n < len(self._skeleton) or "mesh" in self._nodes[n]:
+        # Programs that show another level hide a node with all below it.
+        blocked = bool(character.reduced) and n >= 0 and (self._skeleton.parents == n).any()
+        if not 0 <= n < len(self._skeleton) or "mesh" in self._nodes[n] or blocked:
             n = self._add_node({"name": mesh.name}, mesh.node if plain else -1)
             if not plain:
                 self._notes[n].node = mesh.node
@@ -260,8 +290,51 @@ class _Scene:
                 name = self._builder.extension("KHR_node_visibility")
                 self._nodes[n]["extensions"] = {name: {"visible": False}}
 
+    def _place_levels(self, character: Character) -> None:
+        """A node outside the scene for every mesh at every coarser level, named by the node it stands for."""
+        for level in character.reduced:
+            lost = {m.name for m in level.meshes} - {m.name for m in character.meshes}
+            if lost:
+                names = ", ".join(map(repr, sorted(lost)))
+                warnings.warn(
+                    f"a level of detail has meshes the character has not: {names}; left out", stacklevel=6
+                )
+        sizes = [level.lod.screen_size for level in character.reduced]
+        for i, (mesh, n) in enumerate(zip(character.meshes, self.places)):
+            ids = []
+            for k, level in enumerate(character.reduced, 1):
+                found = [m for m in level.meshes if m.name == mesh.name]
+                twin = sum(m.name == mesh.name for m in character.meshes[:i])
+                ids.append(
+                    self._place_level(
+                        f"{mesh.name}_LOD{k}", found[twin] if twin < len(found) else None, character
+                    )
+                )
+            if ids:
+                named = {self._builder.extension("MSFT_lod"): {"ids": ids}}
+                self._nodes[n]["extensions"] = self._nodes[n].get("extensions", {}) | named
+                if all(size is not None for size in sizes):
+                    self._coverage[n] = [*map(float, sizes), 0.0]  # type: ignore[arg-type]
+
+    def _place_level(self, name: str, mesh: Mesh | None, character: Character) -> int:
+        index = self._builder.add("nodes", {"name": name})
+        self._notes.append(NodeNotes(joint=False))
+        if mesh is not None:
+            node, noted = self._nodes[index], self._notes[index]
+            # Outside the scene it can only follow joints by a skin.
+            node["mesh"] = write_mesh(self._builder, mesh.replace(node=-1), character.materials)
+            node["skin"] = self._skin(mesh)
+            rest = target_rest(mesh.morph_targets, self._skeleton)
+            if any(rest):
+                node["weights"] = short_floats(rest)
+            noted.node, noted.visible = mesh.node, mesh.visible
+        return index
+
     def _skin(self, mesh: Mesh) -> int:
-        key = (mesh.joint_list.tobytes(), mesh.inverse_bind.tobytes())
+        inverse_bind = mesh.inverse_bind
+        if self._builder.quantize:
+            inverse_bind = Box.around(mesh).folded(inverse_bind)
+        key = (mesh.joint_list.tobytes(), inverse_bind.tobytes())
         if key not in self._skins:
             joints: list[int] = []
             for j in mesh.joint_list.tolist():
@@ -269,7 +342,7 @@ class _Scene:
                 # in for it.
                 again = j in joints
                 joints.append(self._add_node({"name": f"{self._skeleton.names[j]}_again"}, j) if again else j)
-            columns = affine.to_4x4(mesh.inverse_bind).swapaxes(1, 2).reshape(-1, 16)
+            columns = affine.to_4x4(inverse_bind).swapaxes(1, 2).reshape(-1, 16)
             binds = self._builder.accessor(columns, f"mesh {mesh.name!r}, inverse bind matrices")
             self._skins[key] = self._builder.add("skins", {"joints": joints, "inverseBindMatrices": binds})
         return self._skins[key]

@@ -56,6 +56,18 @@ def _size(character: Character) -> float:
     return max(float(np.ptp(at[body], axis=0).max(initial=0.0)), 1e-6)
 
 
+def _metres(character: Character) -> float:
+    """Metres per unit, for what is said in words: motion capture often has units of its own."""
+    from marrow.motion.posture import rest_posture
+    from marrow.motion.rig import find_rig
+    from marrow.motion.sizes import metres, stature
+
+    rig = find_rig(character.skeleton)
+    if not rig.complete:
+        return 1.0
+    return metres(stature(character.skeleton, rest_posture(character.skeleton, rig.chains), rig.chains))
+
+
 def _body(character: Character) -> Array:
     """The joints of the body, or all of them where none is seen."""
     from marrow.motion.rig import find_rig
@@ -75,7 +87,7 @@ def _places(clip: Clip, joints: Array) -> tuple[Array, Array]:
 
 def loop_seams(character: Character) -> Iterator[Finding]:
     """Clips that nearly end as they begin: a loop whose seam shows."""
-    joints, size = _body(character), _size(character)
+    joints, size, unit = _body(character), _size(character), _metres(character)
     for clip in _moving(character):
         if clip.duration < 0.3:
             continue
@@ -95,7 +107,7 @@ def loop_seams(character: Character) -> Iterator[Finding]:
             name = character.skeleton.names[joints[worst]]
             yield Finding(
                 "loop-seam", "warning", _place(clip),
-                f"it nearly loops: {name} ends {off * 100:.1f} cm from where it began",
+                f"it nearly loops: {name} ends {off * unit * 100:.1f} cm from where it began",
                 "close the seam (marrow clip loop)",
             )  # fmt: skip
 
@@ -109,6 +121,7 @@ def foot_slide(character: Character) -> Iterator[Finding]:
 
     if not find_rig(character.skeleton).complete:
         return
+    unit = _metres(character)
     for clip in _moving(character):
         times = frame_times(clip)
         if len(times) < 4:
@@ -137,15 +150,15 @@ def foot_slide(character: Character) -> Iterator[Finding]:
         if share > SLIDE_SHARE and far > SLIDE * scale:
             yield Finding(
                 "foot-slide", "warning", _place(clip),
-                f"feet slide in {share:.0%} of the frames in which they carry, {far * 100:.0f} cm in all, "
-                f"at up to {float(fast[sliding].max()):.2f} m/s",
+                f"feet slide in {share:.0%} of the frames in which they carry, {far * unit * 100:.0f} cm in all, "
+                f"at up to {float(fast[sliding].max()) * unit:.2f} m/s",
                 "plant them in the tool that made the motion, or retarget with --contacts",
             )  # fmt: skip
 
 
 def pops(character: Character) -> Iterator[Finding]:
     """Joints that jump for a frame: acceleration far beyond that of the rest of the clip."""
-    joints, size = _body(character), _size(character)
+    joints, size, unit = _body(character), _size(character), _metres(character)
     for clip in _moving(character):
         times, at = _places(clip, joints)
         if len(times) < 8:
@@ -158,18 +171,23 @@ def pops(character: Character) -> Iterator[Finding]:
             count = int(jump.any(axis=1).sum())
             yield Finding(
                 "pop", "warning", _place(clip),
-                f"{character.skeleton.names[joints[joint]]} jumps {bend[frame, joint] * 100:.0f} cm at "
+                f"{character.skeleton.names[joints[joint]]} jumps {bend[frame, joint] * unit * 100:.0f} cm at "
                 f"{times[frame + 1]:.3f} s; {count} frames like that",
                 "look at these frames; trim them, or fill and smooth (marrow clip smooth)",
             )  # fmt: skip
 
 
 def frozen_tracks(character: Character) -> Iterator[Finding]:
-    """Joints that stand still for a while in the middle of motion, all keys the same, as lost trackers do."""
+    """Joints that stand still for a while in the middle of motion, all keys the same, as lost trackers do. Toes do so in
+    every step."""
+    from marrow.motion.rig import find_rig
+
+    chains = find_rig(character.skeleton).chains
+    toes = [j for side in ("left", "right") for j in chains.get(f"{side}_toes", ())]
     for clip in _moving(character):
         rows = clip.tracks.table
         frozen = []
-        for k in np.flatnonzero((rows["keys"] > 10) & (rows["path"] == 1)):
+        for k in np.flatnonzero((rows["keys"] > 10) & (rows["path"] == 1) & ~np.isin(rows["target"], toes)):
             track = clip.tracks[int(k)]
             values = track.values[:, 1] if track.interpolation == "cubic" else track.values
             same = np.abs(np.diff(values, axis=0)).max(axis=1) == 0
@@ -195,7 +213,7 @@ def bounds_far_away(character: Character) -> Iterator[Finding]:
     """Clips that take the body apart, far away, or under the ground."""
     from marrow.motion.rig import find_rig
 
-    joints, size = _body(character), _size(character)
+    joints, size, unit = _body(character), _size(character), _metres(character)
     at_rest = character.skeleton.rest_model[..., 3].astype(np.float64)[joints]
     spread = float(np.linalg.norm(at_rest - at_rest[0], axis=-1).max(initial=0.0))
     grounded = find_rig(character.skeleton).complete and float(at_rest[:, 1].min()) > -0.1 * size
@@ -207,9 +225,9 @@ def bounds_far_away(character: Character) -> Iterator[Finding]:
         if spread > 1e-6 and wide > 1.6 * spread:
             words = f"joints are {wide / spread:.1f} times as far from the hips as at rest"
         elif far > 60 * size:
-            words = f"the hips are {far:.4g} m from the origin"
+            words = f"the hips are {far * unit:.4g} m from the origin"
         elif grounded and low < -0.35 * size:
-            words = f"joints go {-low:.2f} m under the ground"
+            words = f"joints go {-low * unit:.2f} m under the ground"
         else:
             continue
         yield Finding(

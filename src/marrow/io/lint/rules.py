@@ -10,6 +10,7 @@ import numpy as np
 from marrow.io.lint.clip_rules import constant_tracks, empty_clips, scale_tracks, unkeyed_joints
 from marrow.io.lint.extent import rest_box, used_joints
 from marrow.io.lint.finding import SEVERITIES, Finding, listed
+from marrow.io.lint.level_rules import level_figures, level_meshes
 from marrow.io.lint.mesh_rules import (
     degenerate_triangles,
     influence_counts,
@@ -193,6 +194,8 @@ RULES: tuple[Rule, ...] = (
     bounds_far_away,
     root_contract,
     gait_phase,
+    level_figures,
+    level_meshes,
 )
 
 

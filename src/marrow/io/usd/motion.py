@@ -22,7 +22,7 @@ from marrow.math import quaternion, transform
 from marrow.model import Track
 from marrow.report import ReportBuilder
 
-__all__ = ["animation_tracks", "prim_tracks", "unbound_animations", "vertex_motion"]
+__all__ = ["animation_tracks", "key_codes", "prim_tracks", "unbound_animations", "vertex_motion"]
 
 Array = NDArray[Any]
 MAX_KEYS = 20_000_000
@@ -104,7 +104,7 @@ def vertex_motion(
     codes = key_codes(attribute.GetTimeSamples(), facts)
     if len(codes) * len(vertex_points) * 12 > MAX_CACHE_BYTES:
         raise ResourceLimitError(
-            f"has {len(codes)} samples of {len(vertex_points)} vertices, more than the {MAX_CACHE_BYTES >> 20} MiB marrow reads",
+            f"has {len(codes)} samples of {len(vertex_points)} vertices; marrow reads {MAX_CACHE_BYTES >> 20} MiB of them",
             path=nodes.path,
             place=where,
         )

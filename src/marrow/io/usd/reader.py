@@ -8,13 +8,14 @@ from typing import Any
 from marrow.errors import FormatError
 from marrow.io.scaling import scaled
 from marrow.io.source import LoadOptions, Source
+from marrow.io.usd.attributes import attribute_curves, keyed_attributes
 from marrow.io.usd.materials import Materials
 from marrow.io.usd.meshes import MeshReader
 from marrow.io.usd.motion import animation_tracks, prim_tracks, unbound_animations, vertex_motion
 from marrow.io.usd.nodes import Nodes, Rig
 from marrow.io.usd.stage import StageFacts, facts_of, opened
 from marrow.io.vertex_motion import with_vertex_motion
-from marrow.model import Character, Clip, Mesh, Skeleton, Track
+from marrow.model import Character, Clip, Curve, Mesh, Skeleton, Track
 from marrow.report import ReportBuilder
 
 __all__ = ["read_stage"]
@@ -119,20 +120,27 @@ def _clips(
     for rig in rigs:
         if rig.animation:
             timeline += animation_tracks(rig.animation, rig, nodes, facts, report)
-    found: list[tuple[str, list[Track]]] = []
+    keyed, beside = keyed_attributes(stage), {str(p.GetPath()) for p, _ in waiting}
+    on_timeline = [a for a in keyed if str(a.GetPrim().GetPath()) not in beside]
+    found: list[tuple[str, list[Track], tuple[Curve, ...]]] = []
     names = [prim.GetName() for prim in bound.values()]
-    found.append((names[0] if len(names) == 1 else "clip_0", timeline))
-    found += [(p.GetName(), animation_tracks(p, rig, nodes, facts, report)) for p, rig in waiting]
+    curves = attribute_curves(on_timeline, facts, report)
+    found.append((names[0] if len(names) == 1 else "clip_0", timeline, curves))
+    for prim, rig in waiting:
+        curves = attribute_curves([a for a in keyed if a.GetPrim() == prim], facts, report)
+        found.append((prim.GetName(), animation_tracks(prim, rig, nodes, facts, report), curves))
     clips: dict[str, Clip] = {}
-    for name, tracks in found:
-        if not tracks:
+    for name, tracks, curves in found:
+        if not tracks and not curves:
             continue
         unique, n = name, 2
         while unique in clips:
             unique, n = f"{name}_{n}", n + 1
         if unique != name:
             report.add("repaired", "clips", f"a second clip called {name!r} is now {unique!r}")
-        clips[unique] = Clip(unique, skeleton, tracks, rate=facts.codes_per_second)  # type: ignore[arg-type]
+        clip = Clip(unique, skeleton, tracks, rate=facts.codes_per_second)  # type: ignore[arg-type]
+        last = max((float(c.times[-1]) for c in curves), default=0.0)
+        clips[unique] = clip.replace(curves=curves, duration=max(clip.duration, last)) if curves else clip
     return list(clips.values())
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import FormatError, MissingExtraError, ValidationError
+from marrow.io.usd.attributes import write_curves
 from marrow.io.usd.write_materials import write_materials
 from marrow.math import affine
 from marrow.model import Character, Clip, Mesh, _validate
@@ -34,7 +35,7 @@ def write(character: Character, path: Path | str, *, rate: float | None = None) 
     except ImportError:
         raise MissingExtraError("usd-core", "usd", "writing USD files") from None
     if rate is not None:
-        rate = _validate.number("save", "rate", rate, low=0, above=True, high=1e6)
+        rate = _validate.frame_rate("save", rate)
     if not len(character.skeleton):
         raise ValidationError("save: a USD stage needs at least one joint, the character has none")
     target = Path(path)
@@ -292,4 +293,5 @@ def _write_clip(
             if moves or (channels and code == 0):
                 values = np.asarray(pose.morphs[i], np.float64) / full
                 weights.Set(Vt.FloatArray(values.tolist()), code)
+    write_curves(made.GetPrim(), clip, rate)
     return made.GetPrim()

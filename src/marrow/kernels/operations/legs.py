@@ -2,7 +2,7 @@
 
 Each foot (the tip of a limb) goes from where the pose has it to a goal, in this order:
 
-- *stride*: its way ahead of or behind its hip is scaled along a direction;
+- *stride*: its way ahead of or behind where its hip rests over the root is scaled along a direction;
 - *hold*: while it is down, the lower one of two points of its sole (heel and ball) stays where it was in the world, and the foot
   does not turn about the vertical. A foot that has strayed further from the pose than a radius is let go until it next comes
   down; what is left of a stray dies out by a half-life;
@@ -13,7 +13,9 @@ solved, and may stretch a little.
 
 Constants: integers count, pelvis (-1: none), column of its vectors, offset of its floats, memory (-1: it keeps nothing), column
 of the header, what to do (1 stride, 2 hold, 4 ground: a sum), then upper, mid, tip of each leg. Floats: see the names below, then
-for each leg the way it bends when straight, in the frame of its upper joint (3), heel and ball in the frame of its tip (6).
+for each leg the way it bends when straight, in the frame of its upper joint (3), heel and ball in the frame of its tip (6), and
+how high the ball is over the sole: toes bend there, and it is held rather than what is below it; then where its upper joint
+rests over the root (x, z).
 Vectors: factor and direction x, z of the stride, then for each leg whether it is down (0 to 1; negative: its speed says so),
 the height of the ground and its normal (3), in model space.
 """
@@ -40,6 +42,7 @@ from marrow.kernels.operations.spatial import (
     multiplied,
     plus,
     put_rotation,
+    root_above,
     shortest_turn,
     turned,
     turned_towards,
@@ -52,11 +55,12 @@ STRETCH, RADIUS, LET_GO, SLOW, LOW, MOST_TURN, MOST_STEP, SETTLE, MOST_TILT, MOS
 """Floats of legs: how far limbs may stretch (a factor); how far a foot may be held from the pose, and the half-life of what is left
 when it is not (seconds); the speed and the height below which a foot is down; how far it may be turned; the highest step; the
 half-life by which feet follow the ground; how far they tilt; how far the pelvis goes down."""
-LEG_FLOATS, LEG_INTS, LEG_VECTORS = 9, 3, 5
-HEEL, BALL, STRAY, TURNED, HOLD, HEIGHT, NORMAL, KNOWN, FOOT = 0, 3, 6, 8, 9, 10, 11, 14, 15
-LEG_STATE = 19
+LEG_FLOATS, LEG_INTS, LEG_VECTORS = 12, 3, 5
+HEEL, BALL, STRAY, TURNED, HOLD, HEIGHT, NORMAL, KNOWN, FOOT, OVER = 0, 3, 6, 8, 9, 10, 11, 14, 15, 19
+LEG_STATE = 21
 """What a leg keeps: heel (3) and ball (3) of the pose, stray x, z and about the vertical, whether it is held (0 free, 1 held, 2 let
-go), height and normal (3) of the ground, whether all this is known, the foot's rotation in the pose (4)."""
+go), height and normal (3) of the ground, whether all this is known, the foot's rotation in the pose (4), and over
+what the ground was (x, z)."""
 LN2 = 0.6931471805599453
 
 
@@ -101,13 +105,13 @@ def twist(q):
     return 2.0 * atan2(y, w) if y != 0.0 or w != 0.0 else 0.0
 
 
-def strode(p, hip, factor, x, z):
-    """A foot whose way ahead of its hip is scaled along a direction; as it is where there is none."""
+def strode(p, root, hip_x, hip_z, factor, x, z):
+    """A foot whose way ahead of where its hip rests is scaled along a direction; as it is where there is none."""
     size = math.sqrt(x * x + z * z)
     if not (size > 1e-9 and math.isfinite(size + factor)):
         return p
     x, z = x / size, z / size
-    more = ((p[0] - hip[0]) * x + (p[2] - hip[2]) * z) * (factor - 1.0)
+    more = ((p[0] - root[0] - hip_x) * x + (p[2] - root[2] - hip_z) * z) * (factor - 1.0)
     return (p[0] + more * x, p[1], p[2] + more * z)
 
 
@@ -122,9 +126,10 @@ def hold(kept, old, new, floats, f, leg, vectors, header, down, p, q):
         (vectors[header + 5], vectors[header + 6], vectors[header + 7], vectors[header + 8]),
     )
     x, z, yaw, held = 0.0, 0.0, 0.0, 0.0
+    on_ball = ball[1] - floats[leg + 9] < heel[1]
     if kept[old + KNOWN] != 0.0:
-        was = vector_at(kept, old + BALL) if ball[1] < heel[1] else vector_at(kept, old + HEEL)
-        sole = ball if ball[1] < heel[1] else heel
+        was = vector_at(kept, old + BALL) if on_ball else vector_at(kept, old + HEEL)
+        sole = ball if on_ball else heel
         slid = minus(sole, plus(turned(turn, was), move))
         stray = turned(turn, (kept[old + STRAY], 0.0, kept[old + STRAY + 1]))
         x, z, yaw, held = stray[0], stray[2], kept[old + TURNED], kept[old + HOLD]
@@ -132,7 +137,8 @@ def hold(kept, old, new, floats, f, leg, vectors, header, down, p, q):
         if down < 0.0:
             touches = held > 0.0
             if dt > 0.0:
-                touches = sole[1] < floats[f + LOW] and length_of(slid) < floats[f + SLOW] * dt
+                height = min(heel[1], ball[1] - floats[leg + 9])
+                touches = height < floats[f + LOW] and length_of(slid) < floats[f + SLOW] * dt
         if touches and held == 1.0:
             x, z = x - slid[0], z - slid[2]
             before = (kept[old + FOOT], kept[old + FOOT + 1], kept[old + FOOT + 2], kept[old + FOOT + 3])
@@ -157,8 +163,9 @@ def hold(kept, old, new, floats, f, leg, vectors, header, down, p, q):
     kept[new + FOOT], kept[new + FOOT + 1], kept[new + FOOT + 2], kept[new + FOOT + 3] = q
 
 
-def settle(kept, old, new, floats, f, vectors, header, v):
-    """The height and the normal of the ground below a foot, following what is there; keeps them at `new`."""
+def settle(kept, old, new, floats, f, vectors, header, v, p):
+    """The height and the normal of the ground below a foot at `p`, following what is there; keeps them at `new`. What
+    was kept goes on as it rose, so that a foot does not lag behind on a slope."""
     height, normal = vectors[v + 1], vector_at(vectors, v + 2)
     if not math.isfinite(height + normal[0] + normal[1] + normal[2]):
         height, normal = 0.0, UP
@@ -168,9 +175,10 @@ def settle(kept, old, new, floats, f, vectors, header, v):
         left = left_after(max(vectors[header + 1], 0.0), floats[f + SETTLE])
         turn = (vectors[header + 5], vectors[header + 6], vectors[header + 7], vectors[header + 8])
         was = turned(turn, vector_at(kept, old + NORMAL))
-        before = min(
-            max(kept[old + HEIGHT] + vectors[header + 3], -floats[f + MOST_STEP]), floats[f + MOST_STEP]
-        )
+        there = turned(turn, (kept[old + OVER], 0.0, kept[old + OVER + 1]))
+        x, z = p[0] - there[0] - vectors[header + 2], p[2] - there[2] - vectors[header + 4]
+        before = kept[old + HEIGHT] + vectors[header + 3] - (was[0] * x + was[2] * z) / max(was[1], 0.2)
+        before = min(max(before, -floats[f + MOST_STEP]), floats[f + MOST_STEP])
         height += left * (before - height)
         normal = unit_or(
             (
@@ -180,7 +188,7 @@ def settle(kept, old, new, floats, f, vectors, header, v):
             ),
             UP,
         )
-    kept[new + HEIGHT] = height
+    kept[new + HEIGHT], kept[new + OVER], kept[new + OVER + 1] = height, p[0], p[2]
     put_vector(kept, new + NORMAL, normal)
 
 
@@ -219,7 +227,10 @@ def run_legs(work, n, top, at, time, weight):
         )
         goal, turn, height = p, (0.0, 0.0, 0.0, 1.0), 0.0
         if what % 2 == 1:
-            goal = strode(p, hip, vectors[v], vectors[v + 1], vectors[v + 2])
+            root = model_place(rows, top, Jp, parents, root_above(parents, upper))
+            goal = strode(
+                p, root, floats[leg + 10], floats[leg + 11], vectors[v], vectors[v + 1], vectors[v + 2]
+            )
         if memory >= 0:
             kept = work.memory[n]
             old, new = memory + 1 + LEG_STATE * k, memory + 1 + size + LEG_STATE * k
@@ -230,7 +241,7 @@ def run_legs(work, n, top, at, time, weight):
                 turn = about(UP, kept[new + TURNED])
             if what >= 4:
                 if time < 1.0:
-                    settle(kept, old, new, floats, f, vectors, header, here)
+                    settle(kept, old, new, floats, f, vectors, header, here, goal)
                 tilt, height = shortest_turn(UP, vector_at(kept, new + NORMAL), UP), kept[new + HEIGHT]
                 goal = plus((goal[0], height, goal[2]), turned(tilt, (0.0, goal[1], 0.0)))
                 turn = multiplied(tilt, turn)

@@ -19,12 +19,15 @@ UP = np.array([0.0, 1.0, 0.0])
 
 @dataclass
 class Leg:
-    """A leg: its joints, heel and ball in the frame of its tip, whether it is down, height and normal of the ground; and what it
+    """A leg: its joints, heel and ball in the frame of its tip, how high the ball rests, where its upper joint rests
+    over the root (x, z), whether it is down, height and normal of the ground; and what it
     kept before and keeps now."""
 
     joints: tuple[int, int, int]
     heel: Array
     ball: Array
+    rest: float
+    hip: Array
     down: float
     height: float
     normal: Array
@@ -67,7 +70,8 @@ def _left(dt: float, half_life: float) -> float:
 
 def _hold(s: LegSet, leg: Leg, p: Array, q: Array) -> None:
     points = {"heel": p + quaternion.rotate(q, leg.heel), "ball": p + quaternion.rotate(q, leg.ball)}
-    lower = "ball" if points["ball"][1] < points["heel"][1] else "heel"
+    heights = {"heel": points["heel"][1], "ball": points["ball"][1] - leg.rest}
+    lower = "ball" if heights["ball"] < heights["heel"] else "heel"
     stray, yaw, held = np.zeros(3), 0.0, 1 if leg.down > 0.5 else 0
     if leg.before:
         b = leg.before
@@ -76,7 +80,7 @@ def _hold(s: LegSet, leg: Leg, p: Array, q: Array) -> None:
         stray[1] = 0
         touches = leg.down > 0.5
         if leg.down < 0:
-            still = points[lower][1] < s.low and np.linalg.norm(slid) < s.slow * s.dt
+            still = heights[lower] < s.low and np.linalg.norm(slid) < s.slow * s.dt
             touches = bool(still) if s.dt > 0 else held > 0
         if touches and held == 1:
             stray = stray - slid * [1, 0, 1]
@@ -94,7 +98,7 @@ def _hold(s: LegSet, leg: Leg, p: Array, q: Array) -> None:
     leg.now |= points | {"stray": stray, "yaw": yaw, "held": held, "foot": q}
 
 
-def _settle(s: LegSet, leg: Leg) -> None:
+def _settle(s: LegSet, leg: Leg, p: Array) -> None:
     height, normal = leg.height, leg.normal
     if not np.isfinite([height, *normal]).all():
         height, normal = 0.0, UP
@@ -105,10 +109,14 @@ def _settle(s: LegSet, leg: Leg) -> None:
         normal = quaternion.rotate(quaternion.slerp(ONE, full, s.most_tilt / angle), UP)
     if leg.before and s.settle > 0:
         left = _left(s.dt, s.settle)
-        was = np.clip(leg.before["height"] + s.move[1], -s.most_step, s.most_step)
-        height += left * (float(was) - height)
-        normal = unit(normal + left * (quaternion.rotate(s.turn, leg.before["normal"]) - normal))
-    leg.now |= {"height": height, "normal": normal}
+        was = quaternion.rotate(s.turn, leg.before["normal"])
+        # The plane that was kept, at where the foot is now.
+        way = p - (quaternion.rotate(s.turn, leg.before["over"]) + s.move)
+        rise = -(was[0] * way[0] + was[2] * way[2]) / max(was[1], 0.2)
+        before = np.clip(leg.before["height"] + s.move[1] + rise, -s.most_step, s.most_step)
+        height += left * (float(before) - height)
+        normal = unit(normal + left * (was - normal))
+    leg.now |= {"height": height, "normal": normal, "over": p * [1, 0, 1]}
 
 
 def reference_legs(
@@ -126,14 +134,18 @@ def reference_legs(
         goal, turn, height = p.copy(), ONE, 0.0
         if s.what & 1:
             ahead = unit(np.array([s.stride[1], 0, s.stride[2]]))
-            goal = goal + ahead * ((p - hip) @ ahead) * (s.stride[0] - 1)
+            root = leg.joints[0]
+            while parents[root] >= 0:
+                root = int(parents[root])
+            way = p - places[root] - np.array([leg.hip[0], 0, leg.hip[1]])
+            goal = goal + ahead * (way @ ahead) * (s.stride[0] - 1)
         if s.what & 2:
             if time < 1:
                 _hold(s, leg, goal, q)
             goal, turn = goal + leg.now["stray"], quaternion.from_axis_angle(UP, np.array(leg.now["yaw"]))
         if s.what & 4:
             if time < 1:
-                _settle(s, leg)
+                _settle(s, leg, goal)
             height, tilt = leg.now["height"], quaternion.between(UP, leg.now["normal"])
             # The foot as it stands on the plane y = 0, on the plane of the ground.
             goal = goal * [1, 0, 1] + UP * height + quaternion.rotate(tilt, goal * UP)

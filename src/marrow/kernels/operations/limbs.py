@@ -39,9 +39,11 @@ from marrow.kernels.operations.spatial import (
     model_place,
     model_point,
     model_rotation,
+    move_joint,
     multiplied,
     perpendicular,
     put_rotation,
+    root_above,
     shortest_turn,
     turn_to,
     turned,
@@ -262,7 +264,8 @@ def run_look(work, n, top, at, time, weight):
 
 
 def run_turn(work, n, top, at, time, weight):
-    """Turns the joints of a chain about an axis of model space, each by its share of an angle."""
+    """Turns the joints of a chain about an axis of model space, each by its share of an angle; the first goes round its
+    root as well."""
     rows, Jp, parents, ints, floats, vectors = (
         work.stack,
         work.Jp,
@@ -279,6 +282,15 @@ def run_turn(work, n, top, at, time, weight):
     angle = weight * min(max(angle, -floats[f + 3]), floats[f + 3])
     for k in range(count):
         j = ints[at + 6 + k]
+        if k == 0 and parents[j] >= 0:
+            # Round the root, which stands still where hips sway.
+            away = minus(
+                model_place(rows, top, Jp, parents, j),
+                model_place(rows, top, Jp, parents, root_above(parents, j)),
+            )
+            move_joint(
+                rows, top, Jp, parents, j, minus(turned(about(axis, floats[f + 5] * angle), away), away)
+            )
         above = model_rotation(rows, top, Jp, parents, parents[j])
         mine = multiplied(above, local_rotation(rows, top, Jp, j))
         turn = multiplied(about(axis, floats[f + 5 + k] * angle), mine)
@@ -373,14 +385,20 @@ def reference_turn(
     stack: list[Rows], world: ReferenceWorld, argument: int, time: float, weight: float
 ) -> None:
     """The turn of each joint is that of all turned joints above it, and its own."""
+    one = quaternion.identity(dtype=np.float64)
     assert world.parents is not None
     rows, chain = stack[-1], world.chains[argument]
     angle = weight * float(np.clip(chain.target[0], -chain.limit, chain.limit))
-    for j, share in zip(chain.joints, chain.shares):
-        turns = model_frames(rows, world.parents)[1]
-        p = int(world.parents[j])
-        above = quaternion.identity(dtype=np.float64) if p < 0 else turns[p]
+    for k, (j, share) in enumerate(zip(chain.joints, chain.shares)):
+        places, turns, linear = model_frames(rows, world.parents)
+        p = root = int(world.parents[j])
+        above = one if p < 0 else turns[p]
         turn = quaternion.from_axis_angle(chain.axis, np.array(share * angle))
+        if k == 0 and p >= 0:
+            while world.parents[root] >= 0:
+                root = int(world.parents[root])
+            away = places[j] - places[root]
+            rows[0][j] += np.linalg.solve(linear[p], quaternion.rotate(turn, away) - away)
         rows[1][j] = quaternion.multiply(quaternion.conjugate(above), quaternion.multiply(turn, turns[j]))
 
 
@@ -409,6 +427,6 @@ LOOK = Operation(
     run_look, reference_look,
 )  # fmt: skip
 TURN = Operation(
-    "TURN", 16, "turns the joints of a chain about an axis of model space, each by its share of an angle", 1, 1, "chain", "",
+    "TURN", 16, "turns the joints of a chain about an axis of model space, each by its share of an angle, the first also round its root", 1, 1, "chain", "",
     "how much of the angle", run_turn, reference_turn,
 )  # fmt: skip

@@ -181,6 +181,13 @@ def model_point(rows, top, Jp, parents, j, p):
     return p
 
 
+def root_above(parents, j):
+    """The root that a joint hangs from."""
+    while parents[j] >= 0:
+        j = parents[j]
+    return j
+
+
 def move_joint(rows, top, Jp, parents, j, v):
     """Moves a joint by a vector of model space. Nothing happens below a joint that is scaled to nothing."""
     p = parents[j]

@@ -1,0 +1,153 @@
+"""`marrow lod`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from marrow.cli._errors import UsageError, note
+
+if TYPE_CHECKING:
+    from marrow.model import Character
+
+__all__ = ["lod"]
+
+TRIANGLES = (0.4, 0.1, 0.02)
+"""What levels have where nothing else is said."""
+_Numbers = Annotated[list[float] | None, Parameter(negative=(), consume_multiple=True)]
+_Counts = Annotated[list[int] | None, Parameter(negative=(), consume_multiple=True)]
+_Names = Annotated[list[str] | None, Parameter(negative=(), consume_multiple=True)]
+
+
+def lod(
+    source: Annotated[str, Parameter(name="FILE")],
+    /,
+    *,
+    out: Annotated[Path | None, Parameter(name=("--out", "-o"))] = None,
+    triangles: _Numbers = None,
+    error: _Numbers = None,
+    joints: _Counts = None,
+    influences: _Counts = None,
+    keep: _Names = None,
+    remove: _Names = None,
+    poses: bool = True,
+    split: Annotated[bool, Parameter(negative=())] = False,
+    json: Annotated[bool, Parameter(negative=())] = False,
+    allow_outside: Annotated[bool, Parameter(negative=())] = False,
+    force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
+) -> None:
+    """Make levels of detail, or show those of a file.
+
+    Parameters
+    ----------
+    source
+        Any file marrow reads, or the name of a sample.
+    out
+        The file to write: .glb, .gltf or .marrow. Without it the levels that FILE has are shown.
+    triangles
+        How many triangles each level has: parts of all (0.4) or numbers (2000). Where nothing is said: 0.4 0.1 0.02.
+    error
+        How far each level may be off at worst, in metres, instead of --triangles.
+    joints
+        How many joints each level has.
+    influences
+        The most joints that move a vertex, for each level.
+    keep
+        Joints that stay at every level.
+    remove
+        Joints that go at every coarser level, with all below them.
+    poses
+        Look at the clips when choosing vertices.
+    split
+        Write a file for each level: OUT, OUT_lod1, OUT_lod2...
+    json
+        Print the figures as JSON.
+    allow_outside
+        Let a file refer to others outside its own folder.
+    force
+        Replace OUT if it exists.
+    """
+    from marrow.cli._files import open_character, writable
+    from marrow.io import save
+
+    wishes: dict[str, Any] = {"error": error, "joints": joints, "influences": influences}
+    asked = triangles is not None or any(v is not None for v in wishes.values()) or keep or remove
+    if out is None:
+        if asked or split:
+            raise UsageError("lod: -o OUT says where the levels go")
+        _show(open_character(source, allow_outside=allow_outside), json)
+        return
+    for path in _paths(
+        out, split, max(map(len, (triangles or error or TRIANGLES, joints or (), influences or ())))
+    ):
+        writable(path, force=force)
+    character = open_character(source, allow_outside=allow_outside)
+    if split and out.suffix.lower() not in (".glb", ".gltf", ".marrow"):
+        raise UsageError("lod: --split writes .glb, .gltf or .marrow files")
+    from marrow.lod.building import build
+
+    if triangles is None and error is None:
+        triangles = list(TRIANGLES)
+    # On a command line 2000 and 2000.0 are the same; at most 1 is a part of all.
+    counts = None if triangles is None else [t if t <= 1 else _whole(t) for t in triangles]
+    built = build(
+        character, counts, keep=keep or (), remove=remove or (), poses=poses, progress=_progress(), **wishes
+    )
+    if split:
+        for path, level in zip(_paths(out, True, len(built.reduced)), built.levels):
+            save(level if level is not built else built.replace(reduced=()), path)
+    else:
+        save(built, out)
+    for k, reduced in enumerate(built.reduced, 1):
+        for line in reduced.report:
+            note(f"level {k}: {line}")
+    _show(built, json)
+
+
+def _whole(value: float) -> int:
+    if value != int(value):
+        raise UsageError(f"--triangles: expected a part of all (up to 1) or a whole number, got {value:g}")
+    return int(value)
+
+
+def _paths(out: Path, split: bool, levels: int) -> list[Path]:
+    return [out, *(out.with_stem(f"{out.stem}_lod{k}") for k in range(1, levels + 1))] if split else [out]
+
+
+def _progress() -> Callable[[str, float], None]:
+    """Says on stderr how far the work is: one line that is written over on a terminal, else a line each."""
+    terminal = sys.stderr.isatty()
+
+    def tell(what: str, part: float) -> None:
+        end = "\n" if not terminal or part >= 1 else ""
+        print(
+            f"{chr(13) if terminal else ''}{100 * part:3.0f} %  {what:<10}",
+            end=end,
+            file=sys.stderr,
+            flush=True,
+        )
+
+    return tell
+
+
+def _show(character: Character, json: bool) -> None:
+    from marrow.cli._output import console, print_json
+    from marrow.lod.table import HEADINGS, rows
+
+    if json:
+        from marrow.cli._facts import levels_of
+
+        print_json(levels_of(character))
+        return
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold cyan")
+    for heading in HEADINGS:
+        table.add_column(heading, justify="right")
+    for row in rows(character):
+        table.add_row(*row)
+    console().print(table)

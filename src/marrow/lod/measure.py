@@ -1,0 +1,198 @@
+"""How far the surface of a level is from the character's own, in metres, over all its clips.
+
+Both ways: from the character's vertices to the level's surface, and from points spread over the level's surface to
+the character's. A dozen poses that differ most are measured in full. The places that came out worst are then followed
+through all poses, and the poses in which they part most are measured in full as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.lod.distance import SurfaceTree
+from marrow.lod.motion import Motion, at_rest, cut_pose, posed
+from marrow.lod.simplify import drawn_parts
+from marrow.model import Character, Pose
+from marrow.skinning.threads import thread_count
+
+__all__ = ["Distance", "Measured", "Yardstick", "drawn_triangles"]
+
+Array = NDArray[Any]
+DIVERSE, WORST = 12, 8
+"""Poses that are measured in full: those that differ most, and those that came out worst."""
+FOLLOWED = 1000
+"""Places that are followed through all poses."""
+MARGIN = 1.03
+"""What is between the poses and points that are measured may be a little worse."""
+
+
+class Distance(NamedTuple):
+    """The farthest and the average distance, in metres."""
+
+    worst: float
+    mean: float
+
+
+class Measured(NamedTuple):
+    """What one pose showed: how far the character's vertices are from the level and the level's points from the
+    character."""
+
+    out: Array
+    back: Array
+
+    @property
+    def worst(self) -> float:
+        return float(max(self.out.max(initial=0.0), self.back.max(initial=0.0)))
+
+
+def drawn_triangles(character: Character) -> Array:
+    """The triangles of all meshes that are in a section, of the vertices of all meshes, `(F, 3)`."""
+    pieces = [p.triangles.astype(np.int64) + character.vertex_offsets[p.mesh] for p in drawn_parts(character)]
+    return np.concatenate([*pieces, np.zeros((0, 3), np.int64)])
+
+
+class Yardstick:
+    """A character to compare levels with. `triangles` are those that count."""
+
+    def __init__(self, character: Character, motion: Motion, triangles: Array | None = None) -> None:
+        self.character, self.motion = character, motion
+        self.triangles = drawn_triangles(character) if triangles is None else triangles
+        self.used = np.unique(self.triangles)
+        self.tree = SurfaceTree(at_rest(character), self.triangles)
+        self._shares = _vertex_areas(at_rest(character), self.triangles)[self.used]
+        self._kept: dict[int, Array] = {}
+
+    def positions(self, pose: int) -> Array:
+        """The character's vertices in a candidate pose, `(V, 3)`."""
+        if pose not in self._kept:
+            self._kept[pose] = posed(self.character, self.motion.poses[pose])
+        return self._kept[pose]
+
+    def size(self) -> float:
+        """The largest side of the box around the character at rest."""
+        points = at_rest(self.character)[self.used]
+        return float(np.ptp(points, axis=0).max()) if len(points) else 0.0
+
+    def distance(self, level: Character) -> Distance:
+        """How far a level is off at worst and on average."""
+        triangles = drawn_triangles(level)
+        if not len(self.triangles):
+            return Distance(0.0, 0.0)
+        if not len(triangles):  # nothing is left: everything is as far off as the character is large
+            return Distance(self.size(), self.size())
+        probe = _Probe(self, level, triangles)
+        first = self.motion.diverse(DIVERSE)
+        seen = {int(f): probe.measured(int(f)) for f in first}
+        mean = float(np.mean([probe.mean(m) for m in seen.values()]))
+        order = np.argsort(-probe.followed(seen), kind="stable")
+        for f in [int(f) for f in order if int(f) not in seen][:WORST]:
+            seen[f] = probe.measured(f)
+        worst = max(m.worst for m in seen.values())
+        return Distance(MARGIN * worst, mean)
+
+
+class _Probe:
+    """One level being measured."""
+
+    def __init__(self, stick: Yardstick, level: Character, triangles: Array) -> None:
+        self.stick, self.level, self.triangles = stick, level, triangles
+        rest = at_rest(level)
+        self.tree = SurfaceTree(rest, triangles)
+        self.owner, self.share = _spread_points(rest, triangles, max(len(stick.used), 2 * len(triangles)))
+        self.guess_out = np.full(len(stick.used), -1, np.int32)
+        self.guess_back = np.full(len(self.owner), -1, np.int32)
+        self._threads = thread_count(None)
+
+    def _points(self, positions: Array) -> Array:
+        corners = positions[self.triangles[self.owner]]
+        share = self.share
+        return corners[:, 0] * share[:, :1] + corners[:, 1] * share[:, 1:2] + corners[:, 2] * share[:, 2:]
+
+    def _level_positions(self, poses: Pose) -> Array:
+        return posed(self.level, cut_pose(poses, len(self.level.skeleton)))
+
+    def measured(self, pose: int) -> Measured:
+        theirs, ours = (
+            self.stick.positions(pose),
+            self._level_positions(self.stick.motion.poses[pose]),
+        )
+        self.tree.fit(ours)
+        self.stick.tree.fit(theirs)
+        threads = self._threads
+        return Measured(
+            self.tree.distances(theirs[self.stick.used], self.guess_out, threads=threads),
+            self.stick.tree.distances(self._points(ours), self.guess_back, threads=threads),
+        )
+
+    def mean(self, measured: Measured) -> float:
+        out = np.average(measured.out, weights=self.stick._shares) if self.stick._shares.sum() > 0 else 0.0
+        return float((out + measured.back.mean()) / 2)
+
+    def followed(self, seen: dict[int, Measured]) -> Array:
+        """For every candidate pose, how far the worst places of those seen part in it (an upper bound), `(F,)`."""
+        stick, motion = self.stick, self.stick.motion
+        if len(seen) == len(motion):
+            return np.zeros(len(motion))
+        out = np.max([m.out for m in seen.values()], axis=0)
+        rows = np.argsort(-out, kind="stable")[:FOLLOWED]
+        pose = int(max(seen, key=lambda f: seen[f].worst))
+        ours, theirs = self._level_positions(motion.poses[pose]), stick.positions(pose)
+        self.tree.fit(ours)
+        guess = self.guess_out[rows].copy()
+        points = theirs[stick.used[rows]]
+        self.tree.distances(points, guess)
+        corners = self.triangles[self.tree.order[guess]]
+        share = _nearest_share(ours[corners], points)
+        worst = np.zeros(len(motion))
+        step = max(1, (1 << 22) // max(1, len(theirs)))
+        for start in range(0, len(motion), step):
+            some = motion.poses[start : start + step]
+            there = posed(stick.character, some)[:, stick.used[rows]]
+            here = np.einsum("fnkc,nk->fnc", self._level_positions(some)[:, corners], share)
+            worst[start : start + step] = np.linalg.norm(there - here, axis=-1).max(axis=1)
+        return worst
+
+
+def _areas(positions: Array, triangles: Array) -> Array:
+    a, b, c = (positions[triangles[:, k]].astype(np.float64) for k in range(3))
+    return np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
+
+
+def _vertex_areas(positions: Array, triangles: Array) -> Array:
+    area = _areas(positions, triangles)
+    return np.bincount(triangles.ravel(), np.repeat(area / 3, 3), minlength=len(positions))
+
+
+def _spread_points(positions: Array, triangles: Array, count: int) -> tuple[Array, Array]:
+    """About `count` points spread evenly over a surface, and the corners: the triangle of each `(P,)` and the shares of
+    that triangle's corners `(P, 3)` float32."""
+    area = _areas(positions, triangles)
+    total = area.sum()
+    each = np.ceil(count * area / total).astype(np.int64) if total > 0 else np.ones(len(area), np.int64)
+    owner = np.repeat(np.arange(len(triangles)), each)
+    k = np.arange(len(owner)) - np.repeat(np.cumsum(each) - each, each)
+    # The additive recurrence of the plastic number is even over a square; folding it makes it even over a triangle.
+    u, v = (0.5 + k * 0.7548776662466927) % 1, (0.5 + k * 0.5698402909980532) % 1
+    over = u + v > 1
+    u, v = np.where(over, 1 - u, u), np.where(over, 1 - v, v)
+    first = k == 0  # one point is in the middle
+    u, v = np.where(first, 1 / 3, u), np.where(first, 1 / 3, v)
+    _, at = np.unique(triangles, return_index=True)
+    owner = np.concatenate([owner, at // 3])
+    share = np.concatenate([np.stack([1 - u - v, u, v], axis=1), np.eye(3)[at % 3]])
+    return owner, share.astype(np.float32)
+
+
+def _nearest_share(corners: Array, points: Array) -> Array:
+    """The shares of the corners `(N, 3)` of a point of each triangle `(N, 3, 3)` that is close to `points (N, 3)`."""
+    a, b, c = (corners[:, k].astype(np.float64) for k in range(3))
+    ab, ac, ap = b - a, c - a, points - a
+    d00, d01, d11 = (ab * ab).sum(1), (ab * ac).sum(1), (ac * ac).sum(1)
+    d20, d21 = (ap * ab).sum(1), (ap * ac).sum(1)
+    area = np.maximum(d00 * d11 - d01 * d01, 1e-30)
+    v, w = (d11 * d20 - d01 * d21) / area, (d00 * d21 - d01 * d20) / area
+    share = np.maximum(np.stack([1 - v - w, v, w], axis=1), 0)
+    return share / np.maximum(share.sum(axis=1, keepdims=True), 1e-30)

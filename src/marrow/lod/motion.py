@@ -1,0 +1,137 @@
+"""The poses a character takes in its clips: candidates from all of them, and a few that differ most."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.errors import ValidationError
+from marrow.model import Character, Mesh, Pose
+from marrow.skinning import skin
+
+__all__ = ["Motion", "at_rest", "cut_pose", "joined_poses", "posed"]
+
+Array = NDArray[Any]
+RATE = 15.0
+"""Candidates a second of a clip."""
+MOST = 480
+"""Candidates of all clips together, as long as every clip has two."""
+PROBES = 1500
+"""Vertices that poses are compared by."""
+
+
+def joined_poses(poses: list[Pose]) -> Pose:
+    """Batches of poses end to end."""
+    return Pose(
+        *(
+            np.concatenate([getattr(p, k) for p in poses])
+            for k in ("translation", "rotation", "scale", "morphs")
+        )
+    )
+
+
+def cut_pose(pose: Pose, joints: int) -> Pose:
+    """The pose of a level with the first `joints` joints."""
+    return Pose(
+        pose.translation[..., :joints, :],
+        pose.rotation[..., :joints, :],
+        pose.scale[..., :joints, :],
+        pose.morphs,
+    )
+
+
+def posed(character: Character, poses: Pose) -> Array:
+    """Where the vertices of all meshes are, `(F, V, 3)` float32."""
+    return skin(character, poses, normals=False, tangents=False, threads=None).positions
+
+
+def at_rest(character: Character) -> Array:
+    """Where the vertices are in the rest pose, `(V, 3)`."""
+    return posed(character, character.skeleton.rest)
+
+
+class Motion:
+    """The candidates `poses (F,)` of a character: its rest pose first, then its clips at even times. Additive clips are
+    changes to other poses and are left out."""
+
+    def __init__(self, character: Character, *, clips: bool = True) -> None:
+        rest = character.skeleton.rest.broadcast_to((1,))
+        batches, sources = [rest], [np.zeros(1, np.int64)]
+        moving = [c for c in character.clips.values() if not c.additive and len(c.tracks)] if clips else []
+        seconds = sum(c.duration for c in moving)
+        rate = min(RATE, MOST / seconds) if seconds > 0 else RATE
+        for k, clip in enumerate(moving):
+            count = max(2, round(clip.duration * rate))
+            batches.append(clip.sample((np.arange(count) + 0.5) / count * clip.duration))
+            sources.append(np.full(count, k + 1))
+        self.poses = joined_poses(batches)
+        self.clip = np.concatenate(sources)
+        """Which clip each pose is of, counted from 1; 0 is the rest pose."""
+        self.apart = _distances(_aligned(posed(_probe(character), self.poses)))
+        """How far the surface is apart between any two candidates (root mean square after moving one onto the
+        other)."""
+        fine = np.isfinite(np.diag(self.apart))
+        if not fine[0]:
+            raise ValidationError(
+                "lod.build: the rest pose puts vertices where no number is; see `marrow check`"
+            )
+        if not fine.all():  # a clip that leads nowhere does not count
+            self.poses, self.clip, self.apart = self.poses[fine], self.clip[fine], self.apart[fine][:, fine]
+
+    def __len__(self) -> int:
+        return len(self.clip)
+
+    def diverse(self, count: int) -> Array:
+        """The numbers of `count` candidates, each as far as can be from those before it; the rest pose first."""
+        chosen = [0]
+        nearest = self.apart[0].copy()
+        while len(chosen) < min(count, len(self)):
+            k = int(nearest.argmax())
+            if nearest[k] <= 0:
+                break
+            chosen.append(k)
+            nearest = np.minimum(nearest, self.apart[k])
+        return np.array(chosen)
+
+
+def _probe(character: Character) -> Character:
+    """The character with some of its vertices and no triangles."""
+    step = max(1, character.vertex_count // PROBES)
+    meshes = tuple(_some_vertices(m, np.arange(0, m.vertex_count, step)) for m in character.meshes)
+    return character.replace(meshes=meshes, reduced=())
+
+
+def _some_vertices(mesh: Mesh, rows: Array) -> Mesh:
+    return Mesh(
+        mesh.name,
+        mesh.positions[rows],
+        np.zeros((0, 3), np.uint32),
+        mesh.joints[rows],
+        mesh.weights[rows],
+        mesh.joint_list,
+        mesh.inverse_bind,
+    )
+
+
+def _aligned(points: Array) -> Array:
+    """Point sets `(F, V, 3)`, each turned and moved onto the first (Kabsch), as `(F, 3 V)` float64."""
+    p = points.astype(np.float64)
+    p -= p.mean(axis=1, keepdims=True) if p.shape[1] else 0
+    with np.errstate(invalid="ignore", over="ignore"):
+        cross = np.einsum("fvi,vj->fij", p, p[0])
+    good = np.isfinite(cross).all(axis=(1, 2))
+    u, _, vt = np.linalg.svd(np.where(good[:, None, None], cross, np.eye(3)))
+    flip = np.sign(np.linalg.det(u @ vt))
+    u[:, :, 2] *= flip[:, None]
+    out = p @ (u @ vt)
+    out[~good] = np.nan
+    return out.reshape(len(p), -1)
+
+
+def _distances(rows: Array) -> Array:
+    """Root mean square distances between rows, `(F, F)`; NaN for those that are not finite."""
+    square = (rows * rows).sum(axis=1)
+    between = square[:, None] + square[None] - 2 * (rows @ rows.T)
+    return np.sqrt(np.maximum(between, 0) / max(1, rows.shape[1] // 3))

@@ -1,0 +1,63 @@
+"""Scale of joints over time: where one joint of the source moves one of the target, it is taken across, along the target's
+own axes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.math import quaternion
+from marrow.model import Clip, Pose, Skeleton
+from marrow.model.clip import PATHS
+from marrow.motion.alignment import Driver
+
+__all__ = ["Scaled", "transfer_scale"]
+
+Array = NDArray[Any]
+NOTICED = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Scaled:
+    """Scales `(T, 3)` by joint of the target; names of source joints whose scale stays behind, and of those that grow along
+    axes which the target's joint has not (what its own axes can do of that is done)."""
+
+    tracks: dict[int, Array]
+    left: list[str]
+    askew: list[str]
+
+
+def transfer_scale(
+    clip: Clip,
+    pose: Pose,
+    source: Skeleton,
+    target: Skeleton,
+    drivers: Mapping[int, Driver],
+    whole: frozenset[int],
+) -> Scaled:
+    """The scales of the target's joints. `whole` are source joints whose scale is the size of the whole body."""
+    keyed = np.unique(clip.tracks.table["target"][clip.tracks.table["path"] == PATHS.index("scale")])
+    rest = np.asarray(source.rest.scale, np.float64)
+    tracks: dict[int, Array] = {}
+    left, askew = [], []
+    for s in keyed.tolist():
+        grown = pose.scale[:, s].astype(np.float64) / np.where(np.abs(rest[s]) > 1e-9, rest[s], 1.0)
+        if np.abs(grown - 1).max(initial=0.0) <= NOTICED:
+            continue
+        driven = [(t, d) for t, d in drivers.items() if s in (d.a, d.b)]
+        if len(driven) != 1 or driven[0][1].b >= 0 or s in whole:
+            left.append(source.names[s])
+            continue
+        t, driver = driven[0]
+        # Along the axes of the source's joint, seen in the target's: C^-1 diag(grown) C.
+        axes = quaternion.to_matrix(driver.turn)
+        tracks[t] = (grown @ (axes * axes) * np.asarray(target.rest.scale[t], np.float64)).astype(np.float32)
+        across = np.einsum("ki,tk,kj->tij", axes, grown, axes)
+        across[:, [0, 1, 2], [0, 1, 2]] = 0
+        if np.abs(across).max(initial=0.0) > 10 * NOTICED:
+            askew.append(source.names[s])
+    return Scaled(tracks, left, askew)

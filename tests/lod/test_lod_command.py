@@ -1,0 +1,85 @@
+"""`marrow lod`, and what `info`, `check` and `convert` know of levels."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from lod_worlds import arm
+
+import marrow as mw
+from marrow.cli.app import run
+from surroundings import needed
+
+needed("meshoptimizer")
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "arm.glb"
+    mw.save(arm(rings=16, sides=10), path)
+    return path
+
+
+def test_levels_are_made_told_and_shown_again(file, tmp_path, capsys):
+    out = tmp_path / "out.glb"
+    wishes = ["--triangles", "0.5", "60", "--joints", "5", "3", "--influences", "2", "1", "--keep", "wrist"]
+    assert run(["lod", str(file), "-o", str(out), *wishes]) == 0
+    told, progress = capsys.readouterr()
+    assert "worst error" in told and "mm" in told and "100 %" in progress
+    back = mw.load(out, cache=False)
+    assert [level.lod.joints for level in back.levels] == [6, 5, 4]  # what is kept keeps what is above it
+    assert back.levels[2].triangle_count <= 62 and "wrist" in back.levels[2].skeleton.names
+    assert run(["lod", str(out)]) == 0
+    assert capsys.readouterr().out == told
+    assert run(["lod", str(out), "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert [f["joints"] for f in figures] == [6, 5, 4] and figures[1]["error"] == back.levels[1].lod.error
+    assert run(["info", str(out)]) == 0
+    assert "levels of detail  3" in capsys.readouterr().out
+    assert run(["check", str(out)]) == 0
+
+
+def test_one_file_a_level(file, tmp_path, capsys):
+    for suffix in (".glb", ".marrow"):
+        out = tmp_path / f"out{suffix}"
+        assert run(["lod", str(file), "-o", str(out), "--triangles", "0.5", "0.2", "--split"]) == 0
+        counts = [mw.load(tmp_path / f"out{k}{suffix}").triangle_count for k in ("", "_lod1", "_lod2")]
+        assert counts == sorted(counts, reverse=True) and counts[0] == arm(rings=16, sides=10).triangle_count
+        assert run(["lod", str(file), "-o", str(out), "--triangles", "0.5", "--split"]) == 2
+        assert "exists already" in capsys.readouterr().err
+    assert run(["lod", str(file), "-o", str(tmp_path / "all.glb"), "--error", "0.01"]) == 0
+    assert run(["convert", str(tmp_path / "all.glb"), str(tmp_path / "each.glb"), "--split"]) == 0
+    assert (tmp_path / "each_lod1.glb").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--triangles", "0.5"], "-o OUT"),
+        (["-o", "x.glb", "--triangles", "1.5"], "whole number"),
+        (["-o", "x.glb", "--triangles", "0.5", "--error", "0.1"], "not both"),
+        (["-o", "x.glb", "--keep", "elbw"], "elbow"),
+        (["-o", "x.obj", "--split"], "--split"),
+    ],
+)
+def test_wrong_calls_say_what_is_wrong(file, monkeypatch, tmp_path, capsys, options, said):
+    monkeypatch.chdir(tmp_path)
+    assert run(["lod", str(file), *options]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_check_finds_levels_that_help_nobody(tmp_path, capsys):
+    hero = arm(rings=16, sides=10)
+    same = mw.Level(hero.meshes, mw.Lod.of(hero.meshes, 6, screen_size=0.1))
+    broken = hero.meshes[0].positions.copy()
+    broken[0] = np.nan
+    bad = (hero.meshes[0].replace(positions=broken),)
+    worse = mw.Level(bad, mw.Lod.of(bad, 6, error=0.1, mean_error=0.1, size=1.0, screen_size=0.2))
+    mw.save(hero.replace(reduced=(same, worse)), tmp_path / "arm.marrow")
+    assert run(["check", str(tmp_path / "arm.marrow")]) == 1
+    text = capsys.readouterr().out
+    for rule in ("level-saves-nothing", "level-not-measured", "level-screen-size", "not-finite"):
+        assert rule in text, rule
+    assert "level 2, mesh" in text

@@ -1,0 +1,115 @@
+/** `Body`: the meshes of one level of detail, and the instances that are drawn with them. */
+import { Group, type WebGLRenderer } from "three";
+import type { MeshInfo } from "../protocol";
+import type { MethodChoice } from "./character";
+import { splitMatrices } from "./dual";
+import { Part, type Shared } from "./part";
+import { METHODS, SKINNED_MOST } from "./skinning";
+import { Table } from "./tables";
+
+/** What a body is drawn from: the newest frame, for all instances. */
+export interface Crew {
+  count: number;
+  /** Skinning matrices, `width` entries for each instance, and where instances stand. */
+  matrices: Float32Array;
+  width: number;
+  placements: Float32Array;
+  morphs: Float32Array;
+  morphWeights: number;
+  pivots: Float32Array;
+}
+
+export class Body {
+  readonly group = new Group();
+  readonly parts: Part[];
+  /** The instances drawn with it, in the order they are skinned in. */
+  chosen: number[] = [];
+  /** No more instances than this fit into the skinning pass. */
+  readonly most: number;
+  private readonly palette = new Table(4);
+  private readonly dual = new Table(4);
+  private readonly placed = new Table(4);
+  /** Whether the tables hold the chosen instances of the newest frame. */
+  private gathered = false;
+  private split = false;
+  /** The method whose result the skinned vertices hold, "" when they are out of date. */
+  private skinnedBy: MethodChoice | "" = "";
+
+  /** `shared.entries` are the first entries of the palette that its meshes use; `used` those that move some vertex. */
+  constructor(
+    readonly meshes: MeshInfo[],
+    private readonly shared: Shared,
+  ) {
+    this.parts = meshes.map((mesh) => new Part(mesh, shared));
+    for (const part of this.parts) this.group.add(part.mesh);
+    const largest = Math.max(1, ...meshes.map((mesh) => mesh.vertices));
+    this.most = Math.max(1, Math.floor(SKINNED_MOST / largest));
+  }
+
+  get triangles(): number {
+    return this.meshes.reduce((sum, mesh) => sum + (mesh.visible ? mesh.triangles : 0), 0);
+  }
+
+  outdate(): void {
+    this.gathered = this.split = false;
+    this.skinnedBy = "";
+  }
+
+  /** Says which instances are drawn with it. */
+  choose(instances: number[]): void {
+    const same = instances.length === this.chosen.length && instances.every((instance, i) => instance === this.chosen[i]);
+    this.chosen = instances;
+    this.group.visible = instances.length > 0;
+    for (const part of this.parts) part.count = instances.length;
+    if (!same) this.outdate();
+  }
+
+  /** Puts what skinning needs to know of the chosen instances into tables. */
+  private gather(crew: Crew): void {
+    if (this.gathered) return;
+    this.gathered = true;
+    const { chosen } = this;
+    const [from, to] = [12 * crew.width, 12 * this.shared.entries];
+    this.palette.reserve(to * chosen.length);
+    this.placed.reserve(12 * chosen.length);
+    chosen.forEach((instance, place) => {
+      this.palette.data.set(crew.matrices.subarray(from * instance, from * instance + to), to * place);
+      this.placed.data.set(crew.placements.subarray(12 * instance, 12 * (instance + 1)), 12 * place);
+    });
+    this.palette.changed();
+    this.placed.changed();
+    for (const part of this.parts) part.setMorphs(crew.morphs, crew.morphWeights, chosen);
+  }
+
+  /** Makes dual quaternions of the matrices. */
+  private splitPalette(crew: Crew, used: number[]): void {
+    if (this.split) return;
+    this.split = true;
+    const { entries } = this.shared;
+    const total = entries * this.chosen.length;
+    this.dual.reserve(20 * total);
+    splitMatrices(this.palette.data.subarray(0, 12 * total), crew.pivots, entries, used.filter((entry) => entry < entries), this.dual.data);
+    this.dual.changed();
+  }
+
+  /** Skins the chosen instances with a method, unless that has been done for this frame. */
+  skin(renderer: WebGLRenderer, method: MethodChoice, crew: Crew, used: number[]): void {
+    if (this.skinnedBy === method || !crew.count || !this.chosen.length) return;
+    this.skinnedBy = method;
+    this.gather(crew);
+    for (const { info, skinned, uniforms } of this.parts) {
+      const chosenMethod = method === "file" ? info.skinning : method;
+      if (chosenMethod !== "linear") this.splitPalette(crew, used);
+      uniforms.mwMethod.value = METHODS[chosenMethod];
+      uniforms.mwPalette.value = this.palette.texture;
+      uniforms.mwDual.value = this.dual.texture;
+      uniforms.mwPlacements.value = this.placed.texture;
+      skinned.run(renderer, this.chosen.length);
+    }
+  }
+
+  dispose(): void {
+    for (const part of this.parts) part.dispose();
+    for (const table of [this.palette, this.dual, this.placed]) table.dispose();
+  }
+}
