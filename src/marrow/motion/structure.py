@@ -27,13 +27,15 @@ MOST_PAIRS = 100
 
 @dataclass(frozen=True)
 class _Pair:
-    """Two limbs that mirror each other: the joint they hang from, their joints, how long they are, the line between."""
+    """Two limbs that mirror each other: the joint they hang from, their joints, how long they are, the line between, and
+    how well they mirror (1: exactly)."""
 
     attach: int
     a: tuple[int, ...]
     b: tuple[int, ...]
     length: float
     normal: Array
+    fit: float
 
 
 def walks_on_four(rig: Rig) -> bool:
@@ -146,9 +148,10 @@ def _limb_pairs(skeleton: Skeleton, at: Array) -> list[_Pair]:
                     continue
                 gap = at[pa[0]] - at[pb[0]]
                 gap = gap if np.linalg.norm(gap) > 1e-3 * size else at[pa[-1]] - at[pb[-1]]
-                if np.linalg.norm(gap) <= 1e-3 * size or not _mirrors(at, pa, pb, gap):
+                fit = _mirrors(at, pa, pb, gap) if np.linalg.norm(gap) > 1e-3 * size else 0.0
+                if fit <= 0:
                     continue
-                found.append(_Pair(joint, pa, pb, float(la + lb), gap / np.linalg.norm(gap)))
+                found.append(_Pair(joint, pa, pb, float(la + lb), gap / np.linalg.norm(gap), fit))
     if not found:
         return []
     found = sorted(found, key=lambda p: -p.length)[:MOST_PAIRS]
@@ -158,7 +161,7 @@ def _limb_pairs(skeleton: Skeleton, at: Array) -> list[_Pair]:
     ]
     plane = max(
         zip(mirrored, agreeing, found),
-        key=lambda v: (v[0], len({p.attach for p in v[1]}), sum(p.length for p in v[1])),
+        key=lambda v: (v[0], len({p.attach for p in v[1]}), sum(p.length * p.fit for p in v[1])),
     )[2].normal
     return [p for p in found if abs(p.normal @ plane) > 0.9]
 
@@ -171,14 +174,15 @@ def _symmetry(at: Array, point: Array, normal: Array, size: float) -> float:
     return float(round(10 * float((gap < 0.03 * size).mean())))
 
 
-def _mirrors(at: Array, a: tuple[int, ...], b: tuple[int, ...], gap: Array) -> bool:
-    """Whether every joint of one limb lies across from one of the other, along `gap`."""
+def _mirrors(at: Array, a: tuple[int, ...], b: tuple[int, ...], gap: Array) -> float:
+    """How well every joint of one limb lies across from one of the other, along `gap`: 1 exactly, 0 or less not at
+    all."""
     normal = gap / np.linalg.norm(gap)
     count = min(len(a), len(b), 4)
     between = at[list(a[:count])] - at[list(b[:count])]
     aside = np.linalg.norm(between - (between @ normal)[:, None] * normal, axis=-1)
     reach = chain_lengths(at, list(a))[-1] + np.linalg.norm(gap)
-    return bool((aside < 0.2 * reach).all())
+    return float(1 - aside.max(initial=0.0) / (0.2 * reach)) if reach > 0 else 0.0
 
 
 def _tree_of(skeleton: Skeleton) -> Array:
