@@ -63,7 +63,7 @@ class CrowdInstances(AnimatorCore):
         self._changed()
 
     def reset(self, *, instances: ArrayLike | None = None) -> None:
-        """Starts instances over, with parameters at their defaults."""
+        """Starts instances over, with parameters at their defaults; they stay where they are in the world."""
         self._prepare()
         self._settle()
         self._running.reset(np.unique(self._chosen(instances)))

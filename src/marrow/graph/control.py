@@ -377,10 +377,12 @@ class GraphControl(SlotControl):
         """Starts instances over, with parameters at their defaults."""
         every = self.state.instances["wanted"][instances]
         seeds = self.state.instances["seed"][instances]
+        place = self.state.place[instances]
         assign(self.state, instances, new_state(self.compiled, len(instances)))
         self.state.instances["interval"][instances] = every
         self.state.instances["wanted"][instances] = every
         self.state.instances["seed"][instances] = seeds
+        self.state.place[instances] = self.state.placed[instances] = place
         self.memory[instances] = self._empty_memory(len(instances))
         self.travel[instances] = _still(len(instances))
         self.events = self.events[~np.isin(self.events["instance"], instances)].copy()
