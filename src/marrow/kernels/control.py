@@ -68,7 +68,7 @@ from marrow.kernels.control_tables import (
     GraphTables,
     Workspace,
 )
-from marrow.kernels.language.kernel import kernel
+from marrow.kernels.language.kernel import apart, kernel, rare
 from marrow.kernels.operations.codes import BLEND as BLEND_POSES
 from marrow.kernels.operations.codes import LOAD, STORE
 from marrow.kernels.operations.limbs import ROUND
@@ -214,6 +214,7 @@ def visit_inputs(graph, state, room, n, d, clock):
         visit_clip(graph, state, room, n, graph.nodes[room.shown[k]]["data"], d, clock)
 
 
+@apart
 def move(graph, state, room, n, d):
     """Moves the clips of an instance on by `d` seconds and finds what is seen of every node."""
     clock = state.instances[n]["clock"]
@@ -273,6 +274,7 @@ def advance(graph, state, room, n, d, changing, settled):
     return moving, settled, ended
 
 
+@rare
 def start(graph, state, room, n, m, t, to, current):
     """Starts a transition of a machine; afterwards what is seen is known for this moment. `current` says whether it is
     before. A machine that turns out to have gone out of sight in this moment stays as it is."""
@@ -368,6 +370,7 @@ def step(graph, state, room, n, dt):
     settle_triggers(graph, state, n)
 
 
+@rare
 def write_between(state, room, n, main, memory, row):
     """The program of an instance between two of its updates: its last two poses, mixed."""
     instance = state.instances[n]
