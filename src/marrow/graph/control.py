@@ -46,6 +46,8 @@ class Snapshot:
     memory: Array
     travel: Array
     events: Array
+    single: bool = False
+    """Whether it is of one character, made without `count`."""
 
     def __len__(self) -> int:
         return len(self.memory)
@@ -272,6 +274,9 @@ class GraphControl(SlotControl):
             raise ValidationError(
                 f"{name!r}: expected {what}, got {np.shape(value) or type(value).__name__}"
             ) from None
+        if np.isnan(values).any():
+            where = int(np.flatnonzero(np.isnan(values).any(axis=1))[0])
+            raise ValidationError(f"{name!r}: expected numbers, and NaN is none (instance {where})")
         self.state.goals[:, entry.column : entry.column + entry.width] = values
 
     def get(self, name: str, *, smoothed: bool = False) -> Array:
