@@ -64,7 +64,7 @@ def main():
     low = {
         "yaw": -0.8,
         "pitch": 0.45,
-        "center": (at[0], 0.06, at[2] - 0.12),
+        "center": (at[0], 0.06, at[2] - 0.2),
         "height": 0.62,
         "size": (300, 190),
     }
