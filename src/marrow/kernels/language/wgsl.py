@@ -173,16 +173,20 @@ class WgslTranslator:
         number, *rest = arguments
         rest = [caller.kept(value) for value in rest]
         caller.say(f"switch {number.text} {{")
+        world = self.world
+        after = " barrier();" if world.barrier else ""
         for k, function in enumerate(choice.functions):
-            if function in self.world.left_out:
-                continue
-            text = self.call(caller, function, rest).text
-            alone = bool(self.world.barrier) and not runs_together(function)
-            caller.say(f"  case {k}: {{ {f'if (lane == 0) {{ {text}; }}' if alone else f'{text};'} }}")
+            if function in world.instead:
+                caller.say(
+                    f"  case {k}: {{ {world.instead[function]}({', '.join(_passed(caller, rest))}); }}"
+                )
+            elif function not in world.left_out:
+                text = f"{self.call(caller, function, rest).text};"
+                if world.barrier and not runs_together(function):
+                    text = f"if (lane == 0) {{ {text} }}"
+                caller.say(f"  case {k}: {{ {world.before}{text}{after} }}")
         caller.say("  default: {}")
         caller.say("}")
-        if self.world.barrier:
-            caller.say("barrier();")
         return Value(TupleKind(()))
 
 

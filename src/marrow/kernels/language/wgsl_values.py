@@ -101,6 +101,10 @@ class World:
     itself."""
     left_out: frozenset[Any] = frozenset()
     """Functions that are never chosen where one of several is: they are not written."""
+    instead: Mapping[Any, str] = field(default_factory=dict)
+    """Functions, where one of several is chosen, that the shader has a version of its own of, by its name."""
+    before: str = ""
+    """What is said before any other of those."""
     reserved: frozenset[str] = frozenset()
     """Names of the shader that no variable may hide."""
 
