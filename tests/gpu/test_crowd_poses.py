@@ -73,15 +73,24 @@ def test_random_programs_of_every_operation(device):
 
 
 def in_rounds(shader):
-    return dataclasses.replace(shader, jumps=True, operations=frozenset([codes.SAMPLE, codes.STORE]))
+    some = (codes.SAMPLE, codes.ACCUMULATE, codes.SCALE, codes.MERGE, codes.STORE, codes.LOAD)
+    return dataclasses.replace(shader, jumps=True, operations=frozenset(some))
 
 
-def test_a_hierarchy_walked_in_rounds_is_that_walked_by_levels(device):
+def test_sums_in_registers_and_a_hierarchy_walked_in_rounds(device):
+    """What GPUs do where each joint has a lane of its own; in software it is done otherwise."""
     world = operations.World(2)
+    two = [(codes.SAMPLE, 1, 0.3, 0.4), (codes.ACCUMULATE, 2, 0.7, 0.6)]
+    kept = [*two, (codes.STORE, 0, 0.0, 0.0), (codes.SCALE, 0, 0.0, 0.5), (codes.ACCUMULATE, 3, 0.2, 0.2)]
     programs = [[(codes.SAMPLE, 1 + k % 3, 0.1 * k, 1.0)] for k in range(5)]
+    programs += [two, kept, [*kept, *two, (codes.ACCUMULATE, 1, 0.9, 0.1), (codes.MERGE, 0, 0.0, 0.3)]]
+    programs += [
+        [*kept, (codes.LOAD, 0, 0.0, 0.0), (codes.MERGE, 0, 0.0, 0.3), (codes.ACCUMULATE, 2, 0.1, 0.4)]
+    ]
     cpu, mine = both(world, programs, device, change=in_rounds)
     for name in ("model", "palette"):
         agree(mine[name], cpu[name])
+    np.testing.assert_allclose(mine["pose"], cpu["pose"], atol=CLOSE * size(cpu["model"]))
 
 
 @pytest.mark.parametrize(
