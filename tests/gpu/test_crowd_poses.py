@@ -19,7 +19,7 @@ from marrow.graph.program import Program
 from marrow.kernels.operations import OPERATION, OPERATIONS, codes
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "kernels"))
-import test_operations as operations  # noqa: E402
+import test_operations as operations
 
 CLOSE = 1e-5
 """Of the character's size."""
@@ -312,7 +312,7 @@ def test_everything_is_chunked_to_small_limits(small):
     for who in (cpu, mine):
         who.remove(instances=np.arange(50) % 7 == 0)
     go_on(cpu, mine, crowd)
-    with pytest.raises(GpuError, match="fills 3 buffers.*iterate"):
+    with pytest.raises(GpuError, match=r"fills 3 buffers.*iterate"):
         gpu.Crowd(mw.Animator(world.character, count=200), device=small).palettes.raw  # noqa: B018
 
 
@@ -350,7 +350,7 @@ def test_seventy_thousand_joints(device):
 
 def test_a_lost_device_and_too_little_memory_are_errors(small):
     who = mw.Animator(mw.samples.mannequin())
-    with pytest.raises(GpuMemoryError, match="the clips take .* bytes"):
+    with pytest.raises(GpuMemoryError, match=r"the clips take .* bytes"):
         gpu.Crowd(who, device=small)
     assert np.isfinite(who.matrices).all()  # still on the CPU
     _, _, crowd = pair(small, 2)

@@ -281,10 +281,10 @@ fn sound_legs(n: i32, at: i32) -> bool {
   if (count < 1 || count > batch.joints || at + 7 + 3 * count > batch.ints_count || program[batch.ints + at + 1] >= batch.joints) {
     return false;
   }
-  if (f < 0 || f + 10 + 9 * count > batch.floats_count) {
+  if (f < 0 || f + 10 + 12 * count > batch.floats_count) {
     return false;
   }
-  if (program[batch.ints + at + 4] >= 0 && !has_memory(n, program[batch.ints + at + 4], 1 + 38 * count)) {
+  if (program[batch.ints + at + 4] >= 0 && !has_memory(n, program[batch.ints + at + 4], 1 + 42 * count)) {
     return false;
   }
   if (program[batch.ints + at + 4] >= 0 && !has_vectors(n, program[batch.ints + at + 5], 9)) {
