@@ -18,10 +18,12 @@ GROUPS = {
     "core on AVX2": ("Skinning and poses, on AVX2 (twins built for it too)", {"MARROW_KERNELS": "v3"}),
     "io": ("Loading files", {}),
     "graph": ("Animation graphs", {}),
+    "lod": ("Levels of detail", {}),
     "studio": ("The studio", {}),
     "gpu": ("On a GPU in software", {}),
+    "torch": ("With gradients", {}),
 }
-MEASURED = {"gpu-h200.json": ("On a GPU", "gpu")}
+MEASURED = {"gpu-h200.json": ("On a GPU", "gpu"), "torch-h200.json": ("With gradients, on a GPU", "torch")}
 """What was measured on other machines with `marrow bench GROUP --json`, kept in docs/measured."""
 MARK = "<!-- benchmarks -->"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from marrow import samples
 from marrow.bench.graph import mixed_crowd
 from marrow.bench.harness import Contest
 from marrow.errors import GpuMemoryError
-from marrow.gpu import Clock, Crowd, Device, Skinner
+from marrow.gpu import Buffer, Clock, Crowd, Device, Later, Skinner
 from marrow.graph import Animator
 from marrow.model import Character
 from marrow.skinning import skin, skinning_matrices
@@ -137,7 +138,7 @@ def plain(character: Character) -> Character:
 def walking(character: Character, count: int) -> Array:
     """Skinning matrices `(N, P, 3, 4)` of so many moments of a walk."""
     clip = character.clips["walk"]
-    poses = clip.sample(np.linspace(0, clip.duration, count))
+    poses = clip.sample(np.linspace(0, clip.duration, count, endpoint=False))
     matrices: Array = skinning_matrices(character.palette, character.skeleton.to_model(poses))
     return matrices
 
@@ -191,8 +192,8 @@ def passes(device: Device, character: Character, count: int, **options: Any) -> 
 
 
 def frame(device: Device, count: int, mixed: bool) -> dict[str, float | str]:
-    """A frame of a crowd: control on the CPU, poses and skinning on the GPU. The best of some, each waited for; what the
-    GPU's clock and Python say about the parts is of that frame."""
+    """A frame of a crowd: control on the CPU, poses and skinning on the GPU. Two frames may be under way at once, as in a
+    program that draws; the median of half a second, after as long to warm up (a GPU that had nothing to do is slow)."""
     hero = samples.mannequin()
     if mixed and len(hero.levels) < 3:
         return {"not measured": "the mannequin has no levels of detail"}
@@ -207,24 +208,30 @@ def frame(device: Device, count: int, mixed: bool) -> dict[str, float | str]:
         skinner.update(crowd)
     except GpuMemoryError as error:
         return {"not measured": str(error)}
-    clocks = [Clock(device), Clock(device)] if device.has_timestamps else [None, None]
-    best: dict[str, float | str] = {"whole": np.inf}
-    for _ in range(20):
-        device.wait()
+    mark, under_way = Buffer(device, 4), deque[Later]()
+    times: list[tuple[float, float, float]] = []
+    until = time.perf_counter() + 1.0
+    while time.perf_counter() < until or len(times) < 6:
         start = time.perf_counter()
         animator.update(1 / 60)
         control = time.perf_counter() - start
-        crowd.evaluate(timer=clocks[0])
-        skinner.update(crowd, timer=clocks[1])
+        crowd.evaluate()
+        skinner.update(crowd)
+        under_way.append(mark.later())
         python = time.perf_counter() - start - control
-        device.wait()
-        whole = time.perf_counter() - start
-        if whole < best["whole"]:  # type: ignore[operator]
-            best = {"whole": whole, "control": control, "Python besides": python}
-            for name, clock in zip(("poses", "skinning"), clocks):
-                if clock is not None:
-                    best[f"{name} on the GPU"] = sum(clock.seconds().values())
-    return best
+        if len(under_way) == 2:
+            under_way.popleft().numpy()
+        times.append((time.perf_counter() - start, control, python))
+    whole, control, python = np.median(times[len(times) // 2 :], axis=0).tolist()
+    out: dict[str, float | str] = {"whole": whole, "control": control, "Python besides": python}
+    if device.has_timestamps:
+        poses, skinning = Clock(device), Clock(device)
+        crowd.evaluate(timer=poses)
+        skinner.update(crowd, timer=skinning)
+        out["poses on the GPU"] = sum(poses.seconds().values())
+        out["skinning on the GPU"] = sum(skinning.seconds().values())
+    crowd.release()
+    return out
 
 
 def python_part(device: Device, count: int) -> float:

@@ -19,7 +19,7 @@ from marrow.model import Character
 from marrow.samples import mannequin
 from marrow.skinning import Surface, skin
 
-__all__ = ["contests", "mixed_distances"]
+__all__ = ["contests", "measurements", "mixed_distances"]
 
 Array = NDArray[Any]
 WHOLE = "all in full detail"
@@ -138,3 +138,9 @@ def _skins(count: int) -> Contest:
         f"{surfaces.triangles:,} triangles instead of {count * crowd.character.triangle_count:,}"
     )
     return contest
+
+
+def measurements() -> dict[str, Any]:
+    """How long levels take to make, and how good they are."""
+    found: dict[str, Any] = importlib.import_module("marrow.bench.lod_build").measurements()
+    return found

@@ -178,7 +178,7 @@ class _Maker:
             chosen = pool.triangles
         else:
             if self.cutter is None:
-                self.cutter = Cutter(self.character, self.whole, pool, self._learned)
+                self.cutter = Cutter(self.whole, pool, self._learned)
             chosen = self.cutter.cut(count, rounds)
         self.report = ReportBuilder()
         if self.cutter is not None and self.cutter.closed:

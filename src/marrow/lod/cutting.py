@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.lod.distance import SurfaceTree
-from marrow.lod.motion import Motion, at_rest, cut_pose, posed
+from marrow.lod.distance import SurfaceTree, nearest_share
+from marrow.lod.motion import Motion, cut_pose, posed
 from marrow.lod.seams import CLOSED, Seams
 from marrow.lod.simplify import CHANNELS, Pool, simplified
 from marrow.model import Character
@@ -28,30 +28,29 @@ NORMALS, COLORS, POSES = 0.1, 0.1, 6.0
 """How much a normal, a colour, a place in a pose count, next to the shape at rest."""
 LEARNED = 32
 """Poses that the components are made from."""
-CHECKED = 6
-"""Poses that a cut is measured in before the next is made."""
+CHECKED, FOLLOWED = 5, 2000
+"""Poses that a cut is measured in before the next is made, and places by which they are found."""
 ROUNDS = 5
 PEAKS = 8
 """Vertices held fast after each round."""
 
 
 class Cutter:
-    """Cuts the parts of `pool` down. `level` is the whole character as the level skins it, `source` as it should
-    look; both have the same vertices."""
+    """Cuts the parts of `pool` down. `level` is the whole character as the level skins it: what fewer joints cost is not
+    for triangles to mend."""
 
-    def __init__(self, source: Character, level: Character, pool: Pool, motion: Motion) -> None:
-        self.source, self.level, self.pool, self.motion = source, level, pool, motion
+    def __init__(self, level: Character, pool: Pool, motion: Motion) -> None:
+        self.level, self.pool, self.motion = level, pool, motion
         rest = skin(level, level.skeleton.rest, tangents=False)
         self.rest = rest.positions
         self.size = float(np.ptp(self.rest[pool.vertices], axis=0).max(initial=0.0)) or 1.0
         self._numbers(rest.normals)
         self.seams = Seams(pool, level, self.rest, rest.normals)
+        self._errors: dict[tuple[int, int], float] = {}
         self.closed = 0
         """Which seams had to be closed (see `CLOSED`)."""
-        checked = motion.diverse(CHECKED)
-        self.aims = [posed(source, motion.poses[int(f)]) for f in checked]
-        self.forms = [posed(level, self._short(int(f))) for f in checked]
-        self._tree = SurfaceTree(at_rest(source), pool.vertices[pool.triangles])
+        self.forms: list[Array] = []
+        self._tree = SurfaceTree(self.rest, pool.vertices[pool.triangles])
 
     def _short(self, pose: int) -> Any:
         return cut_pose(self.motion.poses[pose], len(self.level.skeleton))
@@ -96,16 +95,20 @@ class Cutter:
         # Only vertices that are used may be there: others at the same place would look like a seam.
         rows, index = np.unique(self.seams.welded(stage)[pool.triangles], return_inverse=True)
         places = self.rest[pool.vertices[rows]]
-        triangles = rows[
-            simplified(index.reshape(-1, 3), places, self.numbers[rows], self.weights, count, lock[rows])
-        ]
-        return self.seams.cornered(stage, triangles)
+        known = self._errors.get((stage, count))
+        found, self._errors[stage, count] = simplified(
+            index.reshape(-1, 3), places, self.numbers[rows], self.weights, count, lock[rows], known
+        )
+        return self.seams.cornered(stage, rows[found])
 
     def _refined(self, triangles: Array, count: int, rounds: int) -> Array:
         """A cut with the vertices held fast where it was worst, again and again; the best of all."""
         pool = self.pool
         lock = np.zeros(len(pool.vertices), bool)
         best, least = triangles, np.inf
+        if rounds > 1 and len(triangles):
+            checked = self._telling_poses(triangles)
+            self.forms = [posed(self.level, self._short(f)) for f in checked]
         for k in range(rounds):
             if k:
                 triangles = self._simplified(self.closed, count, lock)
@@ -119,6 +122,34 @@ class Cutter:
             lock |= np.isin(pool.place, pool.place[peaks])
         return best
 
+    def _telling_poses(self, triangles: Array) -> list[int]:
+        """The candidate poses that show best where a cut is off: places of the cut are followed through all of them."""
+        pool, motion = self.pool, self.motion
+        if len(motion) <= CHECKED:
+            return list(range(len(motion)))
+        own = pool.vertices[triangles]
+        tree = SurfaceTree(self.rest, own)
+        tree.fit(self.rest)
+        rows = np.arange(0, len(pool.vertices), max(1, len(pool.vertices) // FOLLOWED))
+        near, points = self._guess(triangles, tree)[rows], self.rest[pool.vertices[rows]]
+        tree.distances(points, near)
+        corners = own[tree.order[near]]
+        share = nearest_share(self.rest[corners], points)
+        off = np.empty((len(motion), len(rows)))
+        step = max(1, (1 << 22) // max(1, len(self.rest)))
+        for start in range(0, len(motion), step):
+            some = motion.poses[start : start + step]
+            forms = posed(self.level, cut_pose(some, len(self.level.skeleton)))
+            here = np.einsum("fnkc,nk->fnc", forms[:, corners], share)
+            off[start : start + step] = np.linalg.norm(forms[:, pool.vertices[rows]] - here, axis=-1)
+        chosen: list[int] = []
+        known = np.zeros(len(rows))
+        while len(chosen) < CHECKED:
+            # High powers: what counts is the worst place.
+            chosen.append(int((np.maximum(off - known, 0) ** 4).sum(axis=1).argmax()))
+            known = np.maximum(known, off[chosen[-1]])
+        return list(dict.fromkeys(chosen))
+
     def _checked(self, triangles: Array) -> tuple[float, Array]:
         """How far a cut is off at worst, and the pool's vertices where it is worst."""
         pool, threads = self.pool, thread_count(None)
@@ -127,10 +158,10 @@ class Cutter:
         out, back = np.zeros(len(pool.vertices), np.float32), np.zeros(len(triangles), np.float32)
         near = self._guess(triangles, tree)
         near_back, at = np.full(len(triangles), -1, np.int32), np.zeros(len(triangles), np.int64)
-        for aim, form in zip(self.aims, self.forms):
+        for form in self.forms:
             tree.fit(form)
-            np.maximum(out, tree.distances(aim[pool.vertices], near, threads=threads), out=out)
-            self._tree.fit(aim)
+            np.maximum(out, tree.distances(form[pool.vertices], near, threads=threads), out=out)
+            self._tree.fit(form)
             middle = form[own].mean(axis=1)
             found = self._tree.distances(middle, near_back, threads=threads)
             farther = found > back

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from marrow.kernels.surfaces import fit_tree, nearest_on_surface
 from marrow.skinning.threads import run_split
 
-__all__ = ["SurfaceTree"]
+__all__ = ["SurfaceTree", "nearest_share"]
 
 Array = NDArray[Any]
 LEAF = 4
@@ -66,3 +66,15 @@ class SurfaceTree:
 
         run_split(work, len(points), len(points) * SECONDS_A_POINT, threads)
         return np.sqrt(square)
+
+
+def nearest_share(corners: Array, points: Array) -> Array:
+    """The shares of the corners `(N, 3)` of a point of each triangle `(N, 3, 3)` that is close to `points (N, 3)`."""
+    a, b, c = (corners[:, k].astype(np.float64) for k in range(3))
+    ab, ac, ap = b - a, c - a, points - a
+    d00, d01, d11 = (ab * ab).sum(1), (ab * ac).sum(1), (ac * ac).sum(1)
+    d20, d21 = (ap * ab).sum(1), (ap * ac).sum(1)
+    area = np.maximum(d00 * d11 - d01 * d01, 1e-30)
+    v, w = (d11 * d20 - d01 * d21) / area, (d00 * d21 - d01 * d20) / area
+    share = np.maximum(np.stack([1 - v - w, v, w], axis=1), 0)
+    return share / np.maximum(share.sum(axis=1, keepdims=True), 1e-30)

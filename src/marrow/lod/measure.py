@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.lod.distance import SurfaceTree
+from marrow.lod.distance import SurfaceTree, nearest_share
 from marrow.lod.motion import Motion, at_rest, cut_pose, posed
 from marrow.lod.simplify import drawn_parts
 from marrow.model import Character, Pose
@@ -145,7 +145,7 @@ class _Probe:
         points = theirs[stick.used[rows]]
         self.tree.distances(points, guess)
         corners = self.triangles[self.tree.order[guess]]
-        share = _nearest_share(ours[corners], points)
+        share = nearest_share(ours[corners], points)
         worst = np.zeros(len(motion))
         step = max(1, (1 << 22) // max(1, len(theirs)))
         for start in range(0, len(motion), step):
@@ -184,15 +184,3 @@ def _spread_points(positions: Array, triangles: Array, count: int) -> tuple[Arra
     owner = np.concatenate([owner, at // 3])
     share = np.concatenate([np.stack([1 - u - v, u, v], axis=1), np.eye(3)[at % 3]])
     return owner, share.astype(np.float32)
-
-
-def _nearest_share(corners: Array, points: Array) -> Array:
-    """The shares of the corners `(N, 3)` of a point of each triangle `(N, 3, 3)` that is close to `points (N, 3)`."""
-    a, b, c = (corners[:, k].astype(np.float64) for k in range(3))
-    ab, ac, ap = b - a, c - a, points - a
-    d00, d01, d11 = (ab * ab).sum(1), (ab * ac).sum(1), (ac * ac).sum(1)
-    d20, d21 = (ap * ab).sum(1), (ap * ac).sum(1)
-    area = np.maximum(d00 * d11 - d01 * d01, 1e-30)
-    v, w = (d11 * d20 - d01 * d21) / area, (d00 * d21 - d01 * d20) / area
-    share = np.maximum(np.stack([1 - v - w, v, w], axis=1), 0)
-    return share / np.maximum(share.sum(axis=1, keepdims=True), 1e-30)

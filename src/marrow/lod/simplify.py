@@ -47,11 +47,19 @@ def _library() -> Any:
 
 
 def simplified(
-    triangles: Array, positions: Array, channels: Array, weights: Array, count: int, lock: Array
-) -> Array:
-    """About `count` triangles between some of the same vertices. `channels (V, C)` with their `weights (C,)` are
-    numbers that should change as little as the shape does; vertices with `lock (V,)` stay. Pieces smaller than the
-    error that the count costs anyway vanish."""
+    triangles: Array,
+    positions: Array,
+    channels: Array,
+    weights: Array,
+    count: int,
+    lock: Array,
+    error: float | None = None,
+) -> tuple[Array, float]:
+    """About `count` triangles between some of the same vertices, and the library's measure of their error. `channels
+    (V, C)` with their `weights (C,)` are numbers that should change as little as the shape does; vertices with `lock
+    (V,)` stay. Pieces smaller than the error that the count costs anyway vanish (`error`, where a cut of the same
+    told it).
+    """
     indices = np.ascontiguousarray(triangles, np.uint32).reshape(-1)
     places = np.ascontiguousarray(positions, np.float32)
     numbers = np.ascontiguousarray(channels[:, :CHANNELS], np.float32)
@@ -67,10 +75,15 @@ def simplified(
         )  # fmt: skip
         return out[:size].reshape(-1, 3), error.value
 
-    whole, error = run(1e30, 0)
-    pruned, _ = run(max(error, SMALLEST), PRUNE)
+    whole: Array | None = None
+    if error is None:
+        whole, error = run(1e30, 0)
+    pruned, _ = run(max(2 * error, SMALLEST) if whole is None else max(error, SMALLEST), PRUNE)
+    if whole is None and not 0 < len(pruned) <= 1.02 * count:
+        whole, _ = run(1e30, 0)
     # Pruning by itself may stop short of the count, or go too far where nothing else could.
-    return pruned if 0 < len(pruned) <= max(len(whole), count) else whole
+    fits = 0 < len(pruned) <= (count if whole is None else max(len(whole), count))
+    return (pruned if fits or whole is None else whole), error
 
 
 @dataclass(frozen=True)

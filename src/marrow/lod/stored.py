@@ -1,7 +1,8 @@
-"""Levels as the choices that made them: the order of the joints, and for each level how many of them and which triangles.
+"""Levels as the choices that made them: the order of the joints, and for each level how many of them and which
+triangles.
 
-From these a character gets its levels again without meshoptimizer and without measuring. The built-in samples come with
-their choices, so that building the package needs neither.
+From these a character gets its levels again without meshoptimizer and without measuring. The built-in samples come
+with their choices, so that building the package needs neither.
 """
 
 from __future__ import annotations

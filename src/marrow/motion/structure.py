@@ -22,17 +22,20 @@ __all__ = ["rig_by_structure", "walks_on_four"]
 Array = NDArray[Any]
 SHARE_OF_BODY = 0.1
 """A limb is at least this long, measured by the size of the body."""
+MOST_PAIRS = 100
 
 
 @dataclass(frozen=True)
 class _Pair:
-    """Two limbs that mirror each other: the joint they hang from, their joints, how long they are, the line between."""
+    """Two limbs that mirror each other: the joint they hang from, their joints, how long they are, the line between, and
+    how well they mirror (1: exactly)."""
 
     attach: int
     a: tuple[int, ...]
     b: tuple[int, ...]
     length: float
     normal: Array
+    fit: float
 
 
 def walks_on_four(rig: Rig) -> bool:
@@ -145,26 +148,41 @@ def _limb_pairs(skeleton: Skeleton, at: Array) -> list[_Pair]:
                     continue
                 gap = at[pa[0]] - at[pb[0]]
                 gap = gap if np.linalg.norm(gap) > 1e-3 * size else at[pa[-1]] - at[pb[-1]]
-                if np.linalg.norm(gap) <= 1e-3 * size or not _mirrors(at, pa, pb, gap):
+                fit = _mirrors(at, pa, pb, gap) if np.linalg.norm(gap) > 1e-3 * size else 0.0
+                if fit <= 0:
                     continue
-                found.append(_Pair(joint, pa, pb, float(la + lb), gap / np.linalg.norm(gap)))
+                found.append(_Pair(joint, pa, pb, float(la + lb), gap / np.linalg.norm(gap), fit))
     if not found:
         return []
+    found = sorted(found, key=lambda p: -p.length)[:MOST_PAIRS]
     agreeing = [[p for p in found if abs(p.normal @ q.normal) > 0.95] for q in found]
+    mirrored = [
+        _symmetry(at[inside], at[list(p.a[:1] + p.b[:1])].mean(axis=0), p.normal, size) for p in found
+    ]
     plane = max(
-        zip(agreeing, found), key=lambda v: (len({p.attach for p in v[0]}), sum(p.length for p in v[0]))
-    )[1].normal
+        zip(mirrored, agreeing, found),
+        key=lambda v: (v[0], len({p.attach for p in v[1]}), sum(p.length * p.fit for p in v[1])),
+    )[2].normal
     return [p for p in found if abs(p.normal @ plane) > 0.9]
 
 
-def _mirrors(at: Array, a: tuple[int, ...], b: tuple[int, ...], gap: Array) -> bool:
-    """Whether every joint of one limb lies across from one of the other, along `gap`."""
+def _symmetry(at: Array, point: Array, normal: Array, size: float) -> float:
+    """How many tenths of the joints `at (J, 3)` have a joint where a mirror through `point` shows them."""
+    some = at[:: max(len(at) // 256, 1)]
+    seen = some - 2 * ((some - point) @ normal)[:, None] * normal
+    gap = np.linalg.norm(seen[:, None] - at[None], axis=-1).min(axis=1)
+    return float(round(10 * float((gap < 0.03 * size).mean())))
+
+
+def _mirrors(at: Array, a: tuple[int, ...], b: tuple[int, ...], gap: Array) -> float:
+    """How well every joint of one limb lies across from one of the other, along `gap`: 1 exactly, 0 or less not at
+    all."""
     normal = gap / np.linalg.norm(gap)
     count = min(len(a), len(b), 4)
     between = at[list(a[:count])] - at[list(b[:count])]
     aside = np.linalg.norm(between - (between @ normal)[:, None] * normal, axis=-1)
     reach = chain_lengths(at, list(a))[-1] + np.linalg.norm(gap)
-    return bool((aside < 0.2 * reach).all())
+    return float(1 - aside.max(initial=0.0) / (0.2 * reach)) if reach > 0 else 0.0
 
 
 def _tree_of(skeleton: Skeleton) -> Array:
