@@ -69,7 +69,8 @@ class Crowd:
         self._outputs: dict[int, dict[str, Pages]] = {}
         self._groups: list[CrowdGroup] = []
         self._released = False
-        old, compiled = animator._evaluator, animator._control.compiled
+        compiled = animator._control.compiled
+        before = animator._evaluator, animator._levels, animator._control.memory
         try:
             animator._evaluator = GpuEvaluator(
                 self.device, compiled.bank, animator.character.palette, compiled.masks, compiled.procedurals
@@ -79,7 +80,7 @@ class Crowd:
             animator._evaluator.compile()
             self.evaluate()
         except BaseException:
-            animator._evaluator, animator._levels = old, None
+            animator._evaluator, animator._levels, animator._control.memory = before
             raise
 
     @property
