@@ -127,6 +127,17 @@ def test_wrong_calls_are_said():
     m = mw.Animator(STICK, GRAPH)
     for call in (
         lambda: m.play_montage("relaod"),
+        lambda: m.play_montage(["reload"]),
+        lambda: m.play_montage("reload", 3),
+        lambda: m.play_montage("reload", seconds="x"),
+        lambda: m.play_montage("reload", speed="x"),
+        lambda: m.stop_montage(None),
+        lambda: m.stop_montage("reload", seconds=-1),
+        lambda: m.jump_to_section("reload", None),
+        lambda: m.set_next_section("reload", "feed", 7),
+        lambda: m.montage_section({}),
+        lambda: m.save_pose([]),
+        lambda: m.slot_clip([]),
         lambda: m.play_montage("reload", "fed"),
         lambda: m.jump_to_section("reload", "fed"),
         lambda: m.set_next_section("reload", "feed", "ned"),
