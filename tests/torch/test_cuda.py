@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
 import marrow as mw
 import marrow.torch as mt
+import torch
 from marrow.torch import definitions, triton_skinning
 
 if not torch.cuda.is_available():

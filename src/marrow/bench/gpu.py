@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow import samples
+from marrow.bench.graph import mixed_crowd
 from marrow.bench.harness import Contest
 from marrow.errors import GpuMemoryError
 from marrow.gpu import Buffer, Clock, Crowd, Device, Later, Skinner
@@ -79,12 +80,54 @@ def measurements() -> dict[str, Any]:
             **frame(device, many, mixed),
             **({} if device.adapter.is_software else {"at most": goal}),
         }
+    out.update(posing(device, many))
     out["Python's part of one update"] = {
         "one mannequin": python_part(device, 1),
         "at most": PYTHON_SECONDS,
         f"{count:,} mannequins": python_part(device, count),
     }
     return out
+
+
+POSE_SECONDS = 0.5e-3
+"""For the pose pass of 10,000 mannequins on an NVIDIA H200."""
+
+
+def posing(device: Device, count: int) -> dict[str, Any]:
+    """The pose pass of crowds under the mannequin's graph, palettes included, and what Python takes to hand it over."""
+    found: dict[str, Any] = {}
+    title = f"{count:,} mannequins under a graph: pose programs to palettes, pass on the GPU"
+    crowd = Crowd(mixed_crowd(count), device=device)
+    found[title] = {"mixed states, some reach and look": pose_pass(crowd)}
+    for share, name in ((1.0, "all reach and look"), (0.0, "none reach or look")):
+        crowd.animator["reach"] = crowd.animator["look"] = share
+        for _ in range(60):
+            crowd.animator.update(1 / 20)
+        found[title][name] = pose_pass(crowd)
+    if not device.adapter.is_software:
+        found[title]["at most"] = POSE_SECONDS
+    one = Crowd(mixed_crowd(1), device=device)
+    found["Python's part of one posing"] = {
+        "one mannequin": pose_pass(one, python=True),
+        f"{count:,} mannequins": pose_pass(crowd, python=True),
+    }
+    return found
+
+
+def pose_pass(crowd: Crowd, *, python: bool = False) -> float:
+    """The best of several times: of the pass, by the GPU's clock where it has one, or until Python goes on."""
+    device, best = crowd.device, np.inf
+    clock = Clock(device) if device.has_timestamps and not python else None
+    for _ in range(12):
+        crowd.animator.update(1 / 60)
+        device.wait()
+        start = time.perf_counter()
+        crowd.evaluate(timer=clock)
+        if not python and clock is None:
+            device.wait()
+        passed = time.perf_counter() - start
+        best = min(best, passed if clock is None else sum(clock.seconds().values()))
+    return float(best)
 
 
 def plain(character: Character) -> Character:
@@ -125,6 +168,15 @@ def _on_the_cpu(character: Character, matrices: Array, vectors: bool) -> Callabl
     return lambda m: skin(character, m, normals=vectors, out=out)
 
 
+def warm_up(device: Device, call: Callable[[], Any]) -> None:
+    """Keeps a GPU busy until it runs at full clock: one that had nothing to do takes five times as long."""
+    until = time.perf_counter() + (0.0 if device.adapter.is_software else 0.6)
+    while time.perf_counter() < until:
+        for _ in range(8):
+            call()
+        device.wait()
+
+
 def passes(device: Device, character: Character, count: int, **options: Any) -> float | str:
     """The best of several times for the skinning pass of so many instances; by the GPU's clock where it has one."""
     matrices = walking(character, count)
@@ -133,7 +185,7 @@ def passes(device: Device, character: Character, count: int, **options: Any) -> 
         skinner.update(matrices)
     except GpuMemoryError as error:
         return f"not measured: {error}"
-    device.wait()
+    warm_up(device, lambda: skinner.update(matrices, changed=True))
     best = np.inf
     clock = Clock(device) if device.has_timestamps else None
     for _ in range(12):

@@ -52,6 +52,7 @@ class _Shared:
         self.scratch = Buffer(device, 4, label="stacks of poses")
         self.nothing = Buffer(device, 16, label="nothing")
         self.alone: set[int] = set()
+        self.double = "shader-f64" in device.raw.features
 
     def keep(self, words: Array) -> int:
         """Puts tables behind those that are there; where they begin."""
@@ -139,7 +140,7 @@ class GpuEvaluator(PoseEvaluator):
 
     def shaders(self) -> list[PoseShader]:
         """That one, and the one for operations that run alone, with those that were expected or occurred."""
-        double, alone = "shader-f64" in self.device.raw.features, frozenset(self.shared.alone)
+        double, alone = self.shared.double, frozenset(self.shared.alone)
         return (
             [self.shader, PoseShader(lanes=32, operations=alone, double=double)] if alone else [self.shader]
         )

@@ -1,5 +1,5 @@
-"""Sums of clips in registers: where each joint has a lane of its own, the pose that is being summed up stays with the lanes, and
-goes to the stack when another operation wants it. That halves the memory that sums go through."""
+"""Sums of clips in registers: where each joint has a lane of its own, the pose that is being summed up stays with the
+lanes, and goes to the stack when another operation wants it. That halves the memory that sums go through."""
 
 from __future__ import annotations
 

@@ -454,7 +454,7 @@ fn run_reach(n: i32, top: i32, at: i32, time: real, weight: real) {
 fn ready_states(kept_at: i32, at: i32, size: i32, stamp: real) {
   if (real(memory[memory_row + kept_at + at]) != stamp) {
     let gap = stamp - real(memory[memory_row + kept_at + at]);
-    let follows = gap == 1.0 || gap == 1.0 - 1048576.0;
+    let follows = real(memory[memory_row + kept_at + at]) > 0.0 && (gap == 1.0 || gap == 2.0 - 1048576.0);
     for (var k = 0; k < size; k++) {
       memory[memory_row + kept_at + at + 1 + k] = f32(select(real(0.0), real(memory[memory_row + kept_at + at + 1 + size + k]), follows));
     }

@@ -23,7 +23,7 @@ __all__ = [
     "wgsl_type",
 ]
 
-_SCALARS = {FLOAT: "real", INTEGER: "i32", BOOL: "bool"}
+_SCALARS: dict[Any, str] = {FLOAT: "real", INTEGER: "i32", BOOL: "bool"}
 _MEMBERS = "xyzwabcdefghijklmn"
 
 
