@@ -7,6 +7,7 @@ from worlds import character, place, ramp, still
 import marrow as mw
 from marrow.errors import MarrowError
 from marrow.graph import Graph, Montage, Slot, SubGraph, load_graph, save_graph
+from marrow.graph.compiler import check_alone
 
 # A metre a second, so that the place tells the time.
 STICK = character(ramp("reload", 0, 2, 2.0, ((0.1, "open"), (0.7, "round"), (1.5, "close"))), still("zero"))
@@ -121,6 +122,14 @@ def test_files_sub_graphs_and_other_graphs_keep_montages(tmp_path):
 def test_mistakes_are_said(montage, words):
     with pytest.raises(MarrowError, match=words):
         mw.Animator(STICK, Graph(Slot("action", "zero"), montages={"m": montage}))
+
+
+def test_montages_are_checked_without_a_character():
+    check_alone(GRAPH)
+    check_alone(Graph(SubGraph(GRAPH, name="arms")))
+    check_alone(
+        Graph(Slot("plus", "zero", additive=True), montages={"m": Montage("more", "plus", {"a": 0.5})})
+    )
 
 
 def test_wrong_calls_are_said():
