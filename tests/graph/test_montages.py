@@ -7,6 +7,7 @@ from worlds import character, place, ramp, still
 import marrow as mw
 from marrow.errors import MarrowError
 from marrow.graph import Graph, Montage, Slot, SubGraph, load_graph, save_graph
+from marrow.graph.compiler import check_alone
 
 # A metre a second, so that the place tells the time.
 STICK = character(ramp("reload", 0, 2, 2.0, ((0.1, "open"), (0.7, "round"), (1.5, "close"))), still("zero"))
@@ -123,10 +124,29 @@ def test_mistakes_are_said(montage, words):
         mw.Animator(STICK, Graph(Slot("action", "zero"), montages={"m": montage}))
 
 
+def test_montages_are_checked_without_a_character():
+    check_alone(GRAPH)
+    check_alone(Graph(SubGraph(GRAPH, name="arms")))
+    check_alone(
+        Graph(Slot("plus", "zero", additive=True), montages={"m": Montage("more", "plus", {"a": 0.5})})
+    )
+
+
 def test_wrong_calls_are_said():
     m = mw.Animator(STICK, GRAPH)
     for call in (
         lambda: m.play_montage("relaod"),
+        lambda: m.play_montage(["reload"]),
+        lambda: m.play_montage("reload", 3),
+        lambda: m.play_montage("reload", seconds="x"),
+        lambda: m.play_montage("reload", speed="x"),
+        lambda: m.stop_montage(None),
+        lambda: m.stop_montage("reload", seconds=-1),
+        lambda: m.jump_to_section("reload", None),
+        lambda: m.set_next_section("reload", "feed", 7),
+        lambda: m.montage_section({}),
+        lambda: m.save_pose([]),
+        lambda: m.slot_clip([]),
         lambda: m.play_montage("reload", "fed"),
         lambda: m.jump_to_section("reload", "fed"),
         lambda: m.set_next_section("reload", "feed", "ned"),

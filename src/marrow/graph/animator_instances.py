@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import UnknownNameError, ValidationError
+from marrow.errors import ValidationError
 from marrow.graph.animator_core import AnimatorCore, fitting
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.compiler import compile_graph
 from marrow.graph.control import GraphControl, Snapshot
 from marrow.graph.description import Graph
 from marrow.graph.functions import PoseFunction, bound
+from marrow.graph.slot_control import known
 from marrow.graph.state import carry_over
 from marrow.model import _validate
 
@@ -91,8 +92,7 @@ class CrowdInstances(AnimatorCore):
     def save_pose(self, name: str, *, instances: ArrayLike | None = None) -> None:
         """Saves the pose of this moment, for the `SavedPose` nodes of that name to show."""
         control, chosen = self._running, self._chosen(instances)
-        if name not in control.compiled.saved:
-            raise UnknownNameError("saved pose", name, control.compiled.saved)
+        known("saved pose", name, control.compiled.saved)
         rows = self._evaluate("pose", (self._evaluator.layout.size,)).reshape(self.count, -1)
         control.save_pose(name, rows[chosen], chosen)
         self._outputs = {key: value for key, value in self._outputs.items() if key in ("prepared", "events")}

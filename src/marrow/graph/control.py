@@ -17,7 +17,7 @@ from marrow.graph.ground import Ground
 from marrow.graph.placing import keep_places, refresh
 from marrow.graph.program import Program
 from marrow.graph.programs import Programs
-from marrow.graph.slot_control import SlotControl
+from marrow.graph.slot_control import SlotControl, known
 from marrow.graph.state import assign, check_state, copied, joined, new_state, taken
 from marrow.kernels import control
 from marrow.kernels import control_tables as ct
@@ -96,9 +96,7 @@ class GraphControl(SlotControl):
 
     def save_pose(self, name: str, rows: Array, instances: Array) -> None:
         """Keeps pose rows `(n, pose_size)` of instances for the nodes that show the saved pose of that name."""
-        if name not in self.compiled.saved:
-            raise UnknownNameError("saved pose", name, self.compiled.saved)
-        at = self.compiled.saved[name]
+        at = known("saved pose", name, self.compiled.saved)
         self.memory[instances, at : at + self.pose_size] = rows
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from marrow.errors import ValidationError
-from marrow.graph.description import Graph
+from marrow.graph.description import Graph, Montage
 from marrow.graph.nodes import Node
 from marrow.model.character import Character
 from marrow.model.clip import Clip, Event
@@ -29,6 +29,9 @@ class Needs:
         self.above: dict[str, set[str]] = {"root": set()}
         self.morphs: set[str] = set()
         self.events: set[str] = set()
+        self.slots: dict[str, bool] = {}
+        """Whether they take additive clips."""
+        self.montages: list[Montage] = []
         self.clips: dict[str, tuple[float, bool]] = {}
         self.additive = False
 
@@ -68,6 +71,9 @@ def placeholder(graph: Graph) -> Character:
     """A character with the joints, morphs and clips that `graph` names; all joints hang below one another."""
     needs = Needs()
     needs.visit(graph.root)
+    for montage in (*graph.montages.values(), *needs.montages):
+        last = max(montage.sections.values(), default=0.0)
+        needs.clip(montage.clip, last, additive=needs.slots.get(montage.slot, False))
     try:
         names = list(TopologicalSorter(needs.above).static_order())
     except CycleError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from html import escape
 
-from marrow.graph.description import Graph, Parameter
+from marrow.graph.description import Graph, Montage, Parameter
 from marrow.graph.nodes import AnyNode, ClipNode
 from marrow.graph.nodes.base import told
 
@@ -30,6 +30,11 @@ def _drawn(role: str, node: AnyNode) -> Drawn:
     return Drawn(role, type(node).__name__, type(node).colour, node.says(), below)
 
 
+def _montage(name: str, m: Montage) -> str:
+    sections = ", ".join(f"{section} {time:g} s" for section, time in m.sections.items())
+    return f"{name}: montage of {m.clip} in {m.slot}: {sections}"
+
+
 def _parameter(name: str, p: Parameter) -> str:
     parts = [p.type, f"= {told(p.default)}" if p.type != "trigger" else ""]
     parts += [f"in {told(p.range)}"] if p.range else []
@@ -44,6 +49,8 @@ def to_text(graph: Graph) -> str:
     lines = [graph.name or "graph"]
     for name, parameter in graph.parameters.items():
         lines.append(f"  {_parameter(name, parameter)}")
+    for name, montage in graph.montages.items():
+        lines.append(f"  {_montage(name, montage)}")
 
     def walk(node: Drawn, lead: str, last: bool) -> None:
         head = f"{node.role}: " if node.role else ""
@@ -115,6 +122,7 @@ def to_svg(graph: Graph) -> str:
         return own, bottom
 
     lines = [graph.name or "graph", *(_parameter(n, p) for n, p in graph.parameters.items())]
+    lines += [_montage(n, m) for n, m in graph.montages.items()]
     heading = [
         f'<text x="20" y="{24 + ROW * k}" font-weight="{"normal" if k else "bold"}">{escape(line)}</text>'
         for k, line in enumerate(lines)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,11 +13,22 @@ from marrow.graph.compiled import CompiledGraph, MontageEntry, SlotEntry
 from marrow.kernels import control_tables as ct
 from marrow.kernels.control_tables import CrowdState
 
-__all__ = ["SlotControl"]
+__all__ = ["SlotControl", "known"]
+
+Thing = TypeVar("Thing")
 
 Array = NDArray[Any]
 FASTEST = 1000.0
 """How many times as fast as it was made a slot may play a clip."""
+
+
+def known(kind: str, name: Any, things: Mapping[str, Thing]) -> Thing:
+    """What goes by a name, or an error that says which names there are."""
+    if not isinstance(name, str):
+        raise ValidationError(f"a {kind} is named by a string, got {name!r}")
+    if name not in things:
+        raise UnknownNameError(kind, name, things)
+    return things[name]
 
 
 class SlotControl:
@@ -26,9 +38,7 @@ class SlotControl:
     state: CrowdState
 
     def slot(self, name: str) -> SlotEntry:
-        if name not in self.compiled.slots:
-            raise UnknownNameError("slot", name, self.compiled.slots)
-        return self.compiled.slots[name]
+        return known("slot", name, self.compiled.slots)
 
     def play_slot(
         self,
@@ -105,16 +115,13 @@ class SlotControl:
 
     # -- montages -------------------------------------------------------------------------------------------------
     def montage(self, name: str) -> MontageEntry:
-        if name not in self.compiled.montages:
-            raise UnknownNameError("montage", name, self.compiled.montages)
-        return self.compiled.montages[name]
+        return known("montage", name, self.compiled.montages)
 
     def section_row(self, name: str, section: str) -> int:
         """The row of a section of a montage."""
         entry = self.montage(name)
-        if section not in entry.sections:
-            raise UnknownNameError(f"section of {name!r}", section, entry.sections)
-        return entry.first + entry.sections.index(section)
+        numbers = {called: k for k, called in enumerate(entry.sections)}
+        return entry.first + known(f"section of {name!r}", section, numbers)
 
     def play_montage(
         self, name: str, section: str | None, *, queue: bool, instances: Array, **options: Any
@@ -124,7 +131,7 @@ class SlotControl:
         row = entry.first if section is None else self.section_row(name, section)
         given = {"fade_in": entry.seconds, "fade_out": entry.out_seconds, "speed": entry.speed}
         given |= {key: value for key, value in options.items() if value is not None}
-        if (np.asarray(given["speed"], np.float64) <= 0).any():
+        if (_each("speed", given["speed"], len(instances)) <= 0).any():
             raise ValidationError(f"speed: a montage runs forward, got {given['speed']!r}")
         taken = self.play_slot(
             entry.slot, entry.clip, loop=False, hold=False, start=float(self.compiled.tables.sections["begin"][row]),

@@ -41,6 +41,7 @@ class Slot(Node, frozen=True):
     colour: ClassVar[str] = "#e9f6e9"
 
     def needs(self, needs: Needs) -> None:
+        needs.slots[self.name] = self.additive
         needs.joints(*self.joints, *self.mask)
         needs.morphs.update(self.morphs)
 

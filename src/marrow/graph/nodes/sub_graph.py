@@ -44,6 +44,7 @@ class SubGraph(Node, frozen=True):
         return (Input(".graph.root", self._root, self.graph.name),)
 
     def needs(self, needs: Needs) -> None:
+        needs.montages += self.graph.montages.values()
         if isinstance(self.graph.root, RootMotion):
             self.graph.root.needs(needs)
 
