@@ -79,6 +79,8 @@ CALLS = {
     mw.Lod: {f: getattr(WHOLE.lod, f) for f in mw.Lod.__dataclass_fields__},
     mw.Level: {"meshes": WHOLE.meshes, "lod": WHOLE.lod, "report": WHOLE.report},
     WHOLE.mesh: {"name": "random"},
+    WHOLE.with_variant: {"name": None},
+    WHOLE.with_meshes: {"change": lambda mesh: mesh, "factor": 1.0},
     WHOLE.replace: {"meshes": WHOLE.meshes},
     WHOLE.converted: {
         "world": "unreal", "up": None, "forward": None, "handedness": None, "units": None, "back": False,

@@ -280,7 +280,7 @@ class Character(Asset):
         """The character in one of its material `variants`; None: as it is without one."""
         if name is None:
             return self
-        if name not in self.variants:
+        if _validate.name("with_variant", "name", name) not in self.variants:
             raise UnknownNameError("variant", name, self.variants)
         at = self.variants.index(name)
 
@@ -334,6 +334,11 @@ class Character(Asset):
     ) -> Character:
         """The character with each mesh of every level exchanged for what `change` makes of it: as many joints, the same
         materials. Where that makes it larger, `factor` says how much, for the errors of the levels."""
+        if not callable(change) or isinstance(change, type):
+            raise ValidationError(
+                f"with_meshes: change must be a function of a mesh, got {_validate.shown(change)}"
+            )
+        factor = _validate.number("with_meshes", "factor", factor, low=0, above=True)
         reduced = tuple(level.with_meshes(change, factor) for level in self.reduced)
         meshes = tuple(map(change, self.meshes))
         if "lod" not in changes:
