@@ -21,8 +21,9 @@ GROUPS = {
     "lod": ("Levels of detail", {}),
     "studio": ("The studio", {}),
     "gpu": ("On a GPU in software", {}),
+    "torch": ("With gradients", {}),
 }
-MEASURED = {"gpu-h200.json": ("On a GPU", "gpu")}
+MEASURED = {"gpu-h200.json": ("On a GPU", "gpu"), "torch-h200.json": ("With gradients, on a GPU", "torch")}
 """What was measured on other machines with `marrow bench GROUP --json`, kept in docs/measured."""
 MARK = "<!-- benchmarks -->"
 

@@ -96,16 +96,24 @@ def strip(character, clip, times, metres=1.0):
     if rig.complete:
         forward = rest_posture(character.skeleton, rig.chains).frame[:, 2]
         yaw -= float(np.round(np.arctan2(forward[0], forward[2]) / (np.pi / 2)) * np.pi / 2)
+    height, aside = 1.25 * tall, np.zeros(3)
+    if not rig.complete:
+        # An animal is longer than it is tall: the whole of it, from its middle.
+        turned = body.astype(float) * metres @ camera(yaw, 0.1).T
+        height = max(height, 1.15 * float(np.ptp(turned[:, 0])) * SIZE[1] / SIZE[0])
+        middle = (body.min(axis=0) + body.max(axis=0)) / 2 - character.skeleton.rest_model[hips, :, 3]
+        aside = middle.astype(float) * metres * [1, 0, 1]
+        tall = 0.7 * height
     row = []
     for t in times:
         pose = clip.sample(float(t))
-        at = character.skeleton.to_model(pose)[hips, :, 3].astype(float) * metres
+        at = aside + character.skeleton.to_model(pose)[hips, :, 3].astype(float) * metres
         row.append(
             draw(
                 character,
                 pose,
                 center=np.array([at[0], max(0.5 * tall, at[1] - 0.1 * tall), at[2]]),
-                height=1.25 * tall,
+                height=height,
                 yaw=yaw,
                 metres=metres,
             )

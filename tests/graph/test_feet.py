@@ -170,6 +170,7 @@ def test_it_makes_no_difference_who_asks_when_and_moments_come_back():
     asked, unasked = mw.Animator(HERO, graph), mw.Animator(HERO, graph)
     for animator in (asked, unasked):
         animator.ground = lambda p: 0.2 * p[:, 1]
+    assert asked.pose is not None
     for k in range(60):
         asked.update(1 / 60)
         unasked.update(1 / 60)
@@ -358,3 +359,44 @@ def test_places_go_where_the_root_goes_and_where_they_are_put():
     kept = mw.Animator(HERO, Graph(RootMotion("walk", mode="keep")))
     kept.update(1.0)
     np.testing.assert_array_equal(kept.place.translation, 0)
+
+
+def test_instances_that_come_and_go_keep_their_places_and_feet():
+    graph = Graph(
+        RootMotion(FootPlacement(FootLock(ClipNode("walk", speed="rate")))), {"rate": Parameter(default=1.0)}
+    )
+
+    def crowd(count):
+        made = mw.Animator(HERO, graph, count=count)
+        made["rate"] = np.linspace(0.8, 1.2, 3)[:count]
+        made.ground = lambda p: 0.1 * p[:, 1]
+        return made
+
+    mine, other = crowd(3), crowd(3)
+    for k in range(40):
+        if k == 10:
+            mine.add(2)
+        if k == 20:
+            mine.remove(instances=[3, 4])
+        if k == 30:
+            mine.replace_graph(graph)
+        mine.update(1 / 30)
+        other.update(1 / 30)
+        if k < 30:
+            np.testing.assert_array_equal(mine.model_matrices[:3], other.model_matrices)
+    np.testing.assert_allclose(mine.place.translation, other.place.translation, atol=1e-9)
+    there = mine.place.translation[1]
+    mine.reset(instances=[1])
+    np.testing.assert_array_equal(mine.place.translation[1], there)
+    assert np.isfinite(mine.matrices).all()
+
+
+def test_rarely_updated_feet_are_held_over_the_whole_time():
+    animator = mw.Animator(HERO, Graph(RootMotion(FootLock("walk"))))
+    often = mw.Animator(HERO, Graph(RootMotion(FootLock("walk"))))
+    animator.update_every = 3
+    for _ in range(60):
+        animator.update(1 / 60)
+        often.update(1 / 60)
+        assert np.isfinite(animator.matrices).all()
+    np.testing.assert_allclose(animator.place.translation[2], often.place.translation[2], atol=0.06)

@@ -133,3 +133,20 @@ def test_actions_looks_and_reaches(hero):
     facing = m.model_matrices[head, :, :3] @ (rest.T @ np.array([0, 0, 1.0]))
     way = np.array((1.5, 1.6, 2.0)) - m.model_matrices[head, :, 3]
     assert facing @ way / np.linalg.norm(way) > 0.999
+
+
+def test_a_minute_in_one_step_is_a_minute(hero):
+    """At 3.6 m/s: 216 m, every foot told, whether in one update or in 1,800."""
+    far, feet = [], []
+    for steps in (1, 1800):
+        runner = mw.Animator(hero, mw.samples.locomotion_graph())
+        runner["speed"] = 3.6
+        way, count = 0.0, 0
+        for _ in range(steps):
+            runner.update(60.0 / steps)
+            way += float(runner.root_motion.translation[2])
+            count += sum(name in ("foot_l", "foot_r") for name in runner.events.names)
+        far.append(way)
+        feet.append(count)
+    assert far == pytest.approx([216.0, 216.0], rel=0.01)
+    assert far[0] == pytest.approx(far[1], abs=1e-3) and abs(feet[0] - feet[1]) <= 1 and feet[0] > 150

@@ -40,6 +40,8 @@ def test_a_section_is_repeated_until_it_is_told_otherwise(rate):
     # 0.5 s to get there, then every half second from 0.5 on: at 2.83 s it is in the middle of the fifth round.
     assert told == [("open", 0.1), *(("round", 0.7 + 0.5 * k) for k in range(4)), ("round", 2.7)]
     assert m.montage_section("reload") == "feed" and m.is_playing("reload") is True
+    told = m.inspect().slots["action"]
+    assert (told.clip, told.montage, told.section) == ("reload", "reload", "feed")
     assert place(m) == pytest.approx(5 / 6, abs=1e-5)
     m.set_next_section("reload", "feed", "end")
     for dt in steps(rate, 0.5):

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
 import marrow as mw
+from marrow.errors import ValidationError
 from marrow.math import affine, quaternion
 
 
 def test_a_character_knows_its_file_and_is_equal_without(tmp_path: Path) -> None:
     hero = mw.samples.mannequin()
-    assert hero.source.endswith("mannequin.marrow")  # it comes with the package
     assert mw.Character(hero.skeleton).source == ""
     mw.save(hero, tmp_path / "hero.glb")
     loaded = [mw.load(tmp_path / "hero.glb", cache=cache) for cache in (False, True, True)]
@@ -61,3 +63,21 @@ def test_the_bind_pose_is_where_the_mesh_was_bound() -> None:
     assert_allclose(
         mw.skin(character, character.bind_pose).positions, character.meshes[0].positions, atol=1e-5
     )
+
+
+@pytest.mark.parametrize("wrong", [3, [1], {"a": object()}, {1: "a"}])
+def test_plain_data_is_a_dictionary_of_it(wrong: Any) -> None:
+    bones = mw.Skeleton(("a",), [-1])
+    for made in (
+        lambda: mw.Material(extensions=wrong),
+        lambda: mw.Character(bones, vrm=wrong),
+        lambda: mw.Character(bones, extras=wrong),
+    ):
+        with pytest.raises(ValidationError, match=r"Material|Character"):
+            made()
+
+
+@pytest.mark.parametrize("wrong", [3, {"hips": "a"}, {"hips": 7}, {"hips": 0, "spine": 0}, {1: 0}])
+def test_bones_of_a_body_are_joints_of_their_own(wrong: Any) -> None:
+    with pytest.raises(ValidationError, match="humanoid"):
+        mw.Skeleton(("a", "b"), [-1, 0], humanoid=wrong)

@@ -24,7 +24,7 @@ def compared(world, reference, operations):
 def header(world, rng, stamp, dt):
     """The same header for the kernel, and as it is in float64."""
     turn = quaternion.normalize(rng.normal(size=4) * [0.02, 0.05, 0.02, 0] + [0, 0, 0, 1])
-    world.vectors[0, 6:15] = [stamp % ROUND, dt, *(rng.normal(size=3) * 0.03), *turn]
+    world.vectors[0, 6:15] = [(stamp - 1) % (ROUND - 1) + 1, dt, *(rng.normal(size=3) * 0.03), *turn]
     return world.vectors[0, 6:15].astype(float)
 
 

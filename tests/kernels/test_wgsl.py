@@ -1,4 +1,4 @@
-"""Kernels' functions and lane formulas as WGSL: what is written, and what is refused. What it computes is tested in tests/gpu."""
+"""Kernels' functions and lane formulas as WGSL: what is written, what is refused. What it computes: tests/gpu."""
 
 import numpy as np
 import pytest

@@ -78,6 +78,9 @@ def test_limits_are_exit_codes(files: Path, tmp_path: Path, capsys: pytest.Captu
     assert run([*call, "--max-drift", str(drift / 2)]) == 1
     assert "drift" in capsys.readouterr().err
     assert run([*call, "--max-drift", str(drift * 2)]) == 0
+    capsys.readouterr()
+    assert run([*call, "--max-reach", str(told[0]["clips"][0]["reach"] / 2)]) == 1
+    assert "reach" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import rigs
 from families import FAMILIES
 
 import marrow as mw
-from marrow.motion import RetargetError, map_bones
+from marrow.motion import RetargetError, find_rig, map_bones
 
 
 @pytest.fixture(scope="module")
@@ -125,3 +125,13 @@ def test_two_left_hands_are_not_taken_for_a_right_one() -> None:
     mine, theirs = a.to_model(clip.sample(times))[..., 3], odd.to_model(made.sample(times))[..., 3]
     right = odd.index(names["hand_r"])
     np.testing.assert_allclose(theirs[:, right], mine[:, a.index("hand_r")], atol=0.03)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_order_of_joints_does_not_matter_where_only_the_shape_speaks(seed: int) -> None:
+    lizard = rigs.reordered(mw.Character(mw.samples.lizard().skeleton), np.random.default_rng(seed)).skeleton
+    assert find_rig(lizard).kind == "quadruped"
+    body = rigs.body(FAMILIES["nothing"], axes=np.random.default_rng(seed), root="r")
+    other = rigs.reordered(mw.Character(body), np.random.default_rng(seed)).skeleton
+    found = [{part: [s.names[j] for j in c] for part, c in find_rig(s).chains.items()} for s in (body, other)]
+    assert find_rig(other).complete and found[0] == found[1]

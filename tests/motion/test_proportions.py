@@ -71,6 +71,19 @@ def test_feet_stay_planted_on_other_legs(hero: mw.Character, place, clip: str) -
     assert quality.stretch < 1.06 and quality.knees == 0
 
 
+@pytest.mark.parametrize("rate", [8.0, 24.0, 240.0])
+def test_feet_stay_planted_at_other_frame_rates(hero: mw.Character, rate: float) -> None:
+    bones = rigs.body(SAME, place=longer_legs, axes=np.random.default_rng(2), root="root")
+    for name in ("walk", "turn_left"):
+        motion = hero.clips[name]
+        tool = Retargeter(hero.skeleton, bones, clip=motion)
+        made = tool.retarget(motion, rate=rate)
+        quality = tool.quality(motion, made)
+        assert quality is not None and made.key_rate == pytest.approx(rate, rel=0.1)
+        assert quality.result.drift <= 0.005 and quality.result.sink <= 0.005
+        assert quality.result.skate <= quality.source.skate
+
+
 def test_a_root_that_travels_travels_on(hero: mw.Character) -> None:
     """Travel of the root stays on the root, scaled by the legs; the hips stay over it."""
     bones = rigs.body(SAME, place=longer_legs, root="root")

@@ -182,7 +182,7 @@ def crowded(tab: Tab, count: int) -> None:
 
 
 def test_a_crowd_of_300_moves_and_says_what_is_drawn_as_figures(small: Any) -> None:
-    _, tab = small("mannequin")
+    _, tab = small(mw.samples.mannequin().replace(reduced=(), lod=None))
     tab.loaded()
     tab.send(type="mode", value="clip")
     crowded(tab, 300)
@@ -203,6 +203,34 @@ def test_a_crowd_of_300_moves_and_says_what_is_drawn_as_figures(small: Any) -> N
     assert np.median(bright) > 100
     crowded(tab, 1)
     tab.until("document.querySelector('.viewport-note').textContent === ''")
+    assert tab.errors == []
+
+
+def test_a_crowd_is_drawn_at_levels_of_detail(small: Any) -> None:
+    _, tab = small("mannequin")
+    tab.loaded()
+    tab.send(type="mode", value="clip")
+    crowded(tab, 40)
+    total = "s.viewport.drawnLevels.instances.reduce((a, b) => a + b, 0)"
+    tab.until(f"s.viewport.character().levels.length === 40 && {total} > 10")
+    assert "figures" not in tab.page.locator(".viewport-note").inner_text()
+    triangles = {}
+    for level in (3, 1):
+        tab.send(type="level", value=level)
+        tab.until("s.viewport.drawnLevels.instances[a] > 10", level)
+        triangles[level] = tab.js(
+            "s.viewport.drawnLevels.triangles / s.viewport.drawnLevels.instances[a]", level
+        )
+        assert tab.difference_to_engine("linear") < 2e-6
+        tab.send(type="play", playing=True)
+    info = tab.js("s.characters[0].levels.map((l) => l.triangles)")
+    assert triangles == {3: info[2], 1: info[0]}
+    tab.settle()
+    plain = pixels(tab)
+    tab.js("s.set('levels', true)")
+    tab.settle()
+    assert np.abs(pixels(tab).astype(int) - plain).max() > 40
+    tab.until("document.querySelector('.levels-table tbody').textContent.includes('mm')")
     assert tab.errors == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -10,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow import samples
+from marrow.bench.graph import mixed_crowd
 from marrow.bench.harness import Contest
 from marrow.errors import GpuMemoryError
-from marrow.gpu import Clock, Crowd, Device, Skinner
+from marrow.gpu import Buffer, Clock, Crowd, Device, Later, Skinner
 from marrow.graph import Animator
 from marrow.model import Character
 from marrow.skinning import skin, skinning_matrices
@@ -78,12 +80,54 @@ def measurements() -> dict[str, Any]:
             **frame(device, many, mixed),
             **({} if device.adapter.is_software else {"at most": goal}),
         }
+    out.update(posing(device, many))
     out["Python's part of one update"] = {
         "one mannequin": python_part(device, 1),
         "at most": PYTHON_SECONDS,
         f"{count:,} mannequins": python_part(device, count),
     }
     return out
+
+
+POSE_SECONDS = 0.5e-3
+"""For the pose pass of 10,000 mannequins on an NVIDIA H200."""
+
+
+def posing(device: Device, count: int) -> dict[str, Any]:
+    """The pose pass of crowds under the mannequin's graph, palettes included, and what Python takes to hand it over."""
+    found: dict[str, Any] = {}
+    title = f"{count:,} mannequins under a graph: pose programs to palettes, pass on the GPU"
+    crowd = Crowd(mixed_crowd(count), device=device)
+    found[title] = {"mixed states, some reach and look": pose_pass(crowd)}
+    for share, name in ((1.0, "all reach and look"), (0.0, "none reach or look")):
+        crowd.animator["reach"] = crowd.animator["look"] = share
+        for _ in range(60):
+            crowd.animator.update(1 / 20)
+        found[title][name] = pose_pass(crowd)
+    if not device.adapter.is_software:
+        found[title]["at most"] = POSE_SECONDS
+    one = Crowd(mixed_crowd(1), device=device)
+    found["Python's part of one posing"] = {
+        "one mannequin": pose_pass(one, python=True),
+        f"{count:,} mannequins": pose_pass(crowd, python=True),
+    }
+    return found
+
+
+def pose_pass(crowd: Crowd, *, python: bool = False) -> float:
+    """The best of several times: of the pass, by the GPU's clock where it has one, or until Python goes on."""
+    device, best = crowd.device, np.inf
+    clock = Clock(device) if device.has_timestamps and not python else None
+    for _ in range(12):
+        crowd.animator.update(1 / 60)
+        device.wait()
+        start = time.perf_counter()
+        crowd.evaluate(timer=clock)
+        if not python and clock is None:
+            device.wait()
+        passed = time.perf_counter() - start
+        best = min(best, passed if clock is None else sum(clock.seconds().values()))
+    return float(best)
 
 
 def plain(character: Character) -> Character:
@@ -94,7 +138,7 @@ def plain(character: Character) -> Character:
 def walking(character: Character, count: int) -> Array:
     """Skinning matrices `(N, P, 3, 4)` of so many moments of a walk."""
     clip = character.clips["walk"]
-    poses = clip.sample(np.linspace(0, clip.duration, count))
+    poses = clip.sample(np.linspace(0, clip.duration, count, endpoint=False))
     matrices: Array = skinning_matrices(character.palette, character.skeleton.to_model(poses))
     return matrices
 
@@ -124,6 +168,15 @@ def _on_the_cpu(character: Character, matrices: Array, vectors: bool) -> Callabl
     return lambda m: skin(character, m, normals=vectors, out=out)
 
 
+def warm_up(device: Device, call: Callable[[], Any]) -> None:
+    """Keeps a GPU busy until it runs at full clock: one that had nothing to do takes five times as long."""
+    until = time.perf_counter() + (0.0 if device.adapter.is_software else 0.6)
+    while time.perf_counter() < until:
+        for _ in range(8):
+            call()
+        device.wait()
+
+
 def passes(device: Device, character: Character, count: int, **options: Any) -> float | str:
     """The best of several times for the skinning pass of so many instances; by the GPU's clock where it has one."""
     matrices = walking(character, count)
@@ -132,7 +185,7 @@ def passes(device: Device, character: Character, count: int, **options: Any) -> 
         skinner.update(matrices)
     except GpuMemoryError as error:
         return f"not measured: {error}"
-    device.wait()
+    warm_up(device, lambda: skinner.update(matrices, changed=True))
     best = np.inf
     clock = Clock(device) if device.has_timestamps else None
     for _ in range(12):
@@ -148,8 +201,8 @@ def passes(device: Device, character: Character, count: int, **options: Any) -> 
 
 
 def frame(device: Device, count: int, mixed: bool) -> dict[str, float | str]:
-    """A frame of a crowd: control on the CPU, poses and skinning on the GPU. The best of some, each waited for; what the
-    GPU's clock and Python say about the parts is of that frame."""
+    """A frame of a crowd: control on the CPU, poses and skinning on the GPU. Two frames may be under way at once, as in a
+    program that draws; the median of half a second, after as long to warm up (a GPU that had nothing to do is slow)."""
     hero = samples.mannequin()
     if mixed and len(hero.levels) < 3:
         return {"not measured": "the mannequin has no levels of detail"}
@@ -164,24 +217,30 @@ def frame(device: Device, count: int, mixed: bool) -> dict[str, float | str]:
         skinner.update(crowd)
     except GpuMemoryError as error:
         return {"not measured": str(error)}
-    clocks = [Clock(device), Clock(device)] if device.has_timestamps else [None, None]
-    best: dict[str, float | str] = {"whole": np.inf}
-    for _ in range(20):
-        device.wait()
+    mark, under_way = Buffer(device, 4), deque[Later]()
+    times: list[tuple[float, float, float]] = []
+    until = time.perf_counter() + 1.0
+    while time.perf_counter() < until or len(times) < 6:
         start = time.perf_counter()
         animator.update(1 / 60)
         control = time.perf_counter() - start
-        crowd.evaluate(timer=clocks[0])
-        skinner.update(crowd, timer=clocks[1])
+        crowd.evaluate()
+        skinner.update(crowd)
+        under_way.append(mark.later())
         python = time.perf_counter() - start - control
-        device.wait()
-        whole = time.perf_counter() - start
-        if whole < best["whole"]:  # type: ignore[operator]
-            best = {"whole": whole, "control": control, "Python besides": python}
-            for name, clock in zip(("poses", "skinning"), clocks):
-                if clock is not None:
-                    best[f"{name} on the GPU"] = sum(clock.seconds().values())
-    return best
+        if len(under_way) == 2:
+            under_way.popleft().numpy()
+        times.append((time.perf_counter() - start, control, python))
+    whole, control, python = np.median(times[len(times) // 2 :], axis=0).tolist()
+    out: dict[str, float | str] = {"whole": whole, "control": control, "Python besides": python}
+    if device.has_timestamps:
+        poses, skinning = Clock(device), Clock(device)
+        crowd.evaluate(timer=poses)
+        skinner.update(crowd, timer=skinning)
+        out["poses on the GPU"] = sum(poses.seconds().values())
+        out["skinning on the GPU"] = sum(skinning.seconds().values())
+    crowd.release()
+    return out
 
 
 def python_part(device: Device, count: int) -> float:

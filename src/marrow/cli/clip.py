@@ -301,7 +301,10 @@ def run(
 
     if not graph.exists():
         raise UsageError(f"{graph}: there is no such file")
-    animator = Animator(open_character(source), load_graph(graph))
+    character = open_character(source)
+    if not character.clips:
+        raise UsageError(f"{source}: has no clips")
+    animator = Animator(character, load_graph(graph))
     due = sorted([*_due(set or (), True), *_due(trigger or (), False)], key=lambda step: step[0])
 
     def steer(now: float) -> None:
@@ -313,7 +316,7 @@ def run(
                 animator[parameter] = value
 
     made = Clip.from_run(animator, seconds, fps, name=name, travel=travel, every=steer)
-    last = list(animator.character.clips)[-1]
+    last = list(character.clips)[-1]
     _edit(source, target, None, force, lambda c, _: [c, made] if c.name == last else [c])
 
 

@@ -36,6 +36,7 @@ def retarget(
     max_drift: float | None = None,
     max_sink: float | None = None,
     max_skate: float | None = None,
+    max_reach: float | None = None,
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
 ) -> int:
@@ -77,6 +78,8 @@ def retarget(
         Fail when a foot sinks deeper than this, in metres.
     max_skate
         Fail when the feet slide in more than this share of the frames they are down.
+    max_reach
+        Fail when a hand is further than this from where the source's is, in lengths of the arm.
     allow_outside
         Let files refer to others outside their own folder.
     force
@@ -105,7 +108,7 @@ def retarget(
     if save_map is not None:
         writable(save_map, force=force)
     character = open_character(target, allow_outside=allow_outside)
-    limits = {"drift": max_drift, "sink": max_sink, "skate": max_skate}
+    limits = {"drift": max_drift, "sink": max_sink, "skate": max_skate, "reach": max_reach}
     code, added = FINE, character
     told: list[dict[str, Any]] = []
     if folder and output is not None and not show:
@@ -207,7 +210,7 @@ def _clips(
 def _over(quality: MotionQuality, limits: dict[str, float | None]) -> list[str]:
     out = []
     for name, limit in limits.items():
-        value = getattr(quality.result, name)
+        value = quality.reach if name == "reach" else getattr(quality.result, name)
         if limit is not None and value > limit:
             out.append(f"clip {quality.clip!r}: {name} is {value:.4g}, more than {limit:.4g}")
     return out

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from marrow.gpu.buffers import Buffer, Later, Pages
     from marrow.gpu.clock import Clock
-    from marrow.gpu.crowd import Crowd
+    from marrow.gpu.crowd import Crowd, CrowdGroup
     from marrow.gpu.device import Adapter, Device, adapters
     from marrow.gpu.skinner import Skinner
     from marrow.gpu.vertices import pack_octahedral, pack_tangents, unpack_octahedral, unpack_tangents
@@ -22,6 +22,7 @@ _LATE = {
     "Clock": "clock",
     "Buffer": "buffers",
     "Crowd": "crowd",
+    "CrowdGroup": "crowd",
     "Device": "device",
     "Later": "buffers",
     "Pages": "buffers",
@@ -38,6 +39,7 @@ __all__ = [
     "Buffer",
     "Clock",
     "Crowd",
+    "CrowdGroup",
     "Device",
     "Later",
     "Pages",

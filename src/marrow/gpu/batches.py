@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +20,12 @@ from marrow.kernels.operations import OPERATIONS
 if TYPE_CHECKING:
     from marrow.gpu.evaluator import GpuEvaluator
 
-__all__ = ["Batch", "Job", "Step", "batches", "parcels", "steps"]
+__all__ = ["Batch", "Handed", "Job", "Step", "batches", "parcels", "steps"]
 
 Array = NDArray[Any]
-_IS_ALONE = np.array([o.code in ALONE for o in OPERATIONS])
-_EFFECT = np.array([o.pushes - o.pops for o in OPERATIONS], np.int64)
+_IS_ALONE = np.isin(np.arange(256), list(ALONE))
+_EFFECT = np.zeros(256, np.int32)
+_EFFECT[: len(OPERATIONS)] = [o.pushes - o.pops for o in OPERATIONS]
 
 
 @dataclass
@@ -98,17 +100,34 @@ def batches(job: Job, memory: GpuMemory | None, first: int, last: int, most: int
             )
 
 
-def steps(batch: Batch, start: Array, codes: Array, base: int) -> list[Step]:
-    """What the shaders do one after the other. `start` are the programs' first operations, `codes` those handed over,
-    from the operation `base` on."""
+class Handed:
+    """Operations that are handed over: where those are that run alone, and how many poses lie on the stack before each."""
+
+    def __init__(self, operations: Array, base: int) -> None:
+        codes = operations["code"].astype(np.uint8)  # what is out of range is refused by the shader
+        self.base, self._codes = base, codes
+        self.where = np.flatnonzero(_IS_ALONE[codes])
+        self.alone = np.flatnonzero(np.bincount(codes[self.where])).tolist() if len(self.where) else []
+
+    @cached_property
+    def height(self) -> Array:
+        """Counted from the first operation of all."""
+        out = np.zeros(len(self._codes) + 1, np.int32)
+        np.cumsum(_EFFECT[self._codes], out=out[1:])
+        return out
+
+
+def steps(batch: Batch, start: Array, handed: Handed) -> list[Step]:
+    """What the shaders do one after the other; `start` are the programs' first operations."""
     count = len(batch.instances)
-    begin, end = start[batch.instances] - base, start[batch.instances + 1] - base
+    begin, end = start[batch.instances] - handed.base, start[batch.instances + 1] - handed.base
     rows = batch.instances - batch.memory_first
-    where = np.flatnonzero(_IS_ALONE[np.minimum(codes, len(OPERATIONS) - 1)]) if len(codes) else codes
-    owner = np.searchsorted(begin, where, side="right") - 1
-    kept = (owner >= 0) & (where < end[np.maximum(owner, 0)]) if len(where) else np.zeros(0, bool)
-    where, owner = where[kept], owner[kept]
     records = _records(np.arange(count), begin, end, 0, rows, 1)
+    low, high = np.searchsorted(handed.where, (begin[0], end[-1]))
+    where = handed.where[low:high]
+    owner = np.searchsorted(begin, where, side="right") - 1
+    kept = where < end[owner]  # others have their turn in another batch
+    where, owner = where[kept], owner[kept]
     if not len(where):
         return [Step(False, records)]
     # Neighbours of one program run together: (owner, first, last), in order.
@@ -117,7 +136,7 @@ def steps(batch: Batch, start: Array, codes: Array, base: int) -> list[Step]:
     heads = np.flatnonzero(new)
     owner, first = owner[heads], where[heads]
     last = where[np.append(heads[1:], len(where)) - 1] + 1
-    height = np.concatenate([[0], np.cumsum(_EFFECT[codes])])
+    height = handed.height
     turn = np.arange(len(owner)) - np.searchsorted(owner, owner)  # the how manieth of its program
     following = np.append(owner[1:] == owner[:-1], False)
     after = np.where(following, np.append(first[1:], 0), end[owner])

@@ -56,9 +56,13 @@ class Crowd:
     next.
 
     The animator is used as before: parameters, triggers, slots, events, `add`, `remove`, `reset`, `levels`... What it
-    is asked for in the way of poses (`pose`, `matrices`, `skin`) comes from the GPU too, until `release()`."""
+    is asked for in the way of poses (`pose`, `matrices`, `skin`) comes from the GPU too, until `release()`.
 
-    def __init__(self, animator: Animator, *, device: Device | None = None) -> None:
+    `precise=False` solves limbs in float32 also where the GPU has float64: faster, and off by more where they are
+    nearly straight.
+    """
+
+    def __init__(self, animator: Animator, *, device: Device | None = None, precise: bool = True) -> None:
         if not isinstance(animator, Animator):
             raise ValidationError(f"Crowd: expected an Animator, got {type(animator).__name__}")
         if isinstance(animator._evaluator, GpuEvaluator):
@@ -69,17 +73,19 @@ class Crowd:
         self._outputs: dict[int, dict[str, Pages]] = {}
         self._groups: list[CrowdGroup] = []
         self._released = False
-        old, compiled = animator._evaluator, animator._control.compiled
+        compiled = animator._control.compiled
+        before = animator._evaluator, animator._levels, animator._control.memory
         try:
             animator._evaluator = GpuEvaluator(
                 self.device, compiled.bank, animator.character.palette, compiled.masks, compiled.procedurals
             )
+            animator._evaluator.shared.double &= bool(precise)
             animator._evaluator.expect(compiled.tables.procedurals["code"].tolist())
             self._rebuild_levels()
             animator._evaluator.compile()
             self.evaluate()
         except BaseException:
-            animator._evaluator, animator._levels = old, None
+            animator._evaluator, animator._levels, animator._control.memory = before
             raise
 
     @property

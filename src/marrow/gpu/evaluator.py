@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from marrow.animation.bank import ClipBank
 from marrow.errors import GpuMemoryError, ValidationError
-from marrow.gpu.batches import Batch, Job, Step, batches, parcels, steps
+from marrow.gpu.batches import Batch, Handed, Job, Step, batches, parcels, steps
 from marrow.gpu.buffers import Buffer, Pages, chunks, usage
 from marrow.gpu.clock import Clock
 from marrow.gpu.device import Device
@@ -52,6 +52,7 @@ class _Shared:
         self.scratch = Buffer(device, 4, label="stacks of poses")
         self.nothing = Buffer(device, 16, label="nothing")
         self.alone: set[int] = set()
+        self.double = "shader-f64" in device.raw.features
 
     def keep(self, words: Array) -> int:
         """Puts tables behind those that are there; where they begin."""
@@ -113,11 +114,6 @@ class GpuEvaluator(PoseEvaluator):
         # In software compiling takes longest of all: one shader serves every graph.
         self.shared.alone |= ALONE if found and self.device.adapter.is_software else found
 
-    def _meet(self, program: Program) -> None:
-        codes = program.ops["code"][max(0, int(program.start[0])) : max(0, int(program.start[-1]))]
-        if len(codes) and codes.min() >= 0:
-            self.expect(np.flatnonzero(np.bincount(codes)).tolist())
-
     def room(self, depth: int) -> int:
         """Floats that an instance needs while its program runs: so many poses, and matrices."""
         return max(1, depth * self.layout.size + 16 * self.layout.joints)
@@ -129,8 +125,9 @@ class GpuEvaluator(PoseEvaluator):
         banks, joints = len(shared.banks), padded(self.joints)
         most = min(WIDEST, limits["max-compute-invocations-per-workgroup"])
         # In software invocations take turns: few of them do.
-        jumps = joints <= most and not self.device.adapter.is_software
-        lanes = max(32, 1 << (joints - 1).bit_length()) if jumps else 32
+        needed = max(joints, self.layout.morphs, 32)
+        jumps = needed <= most and not self.device.adapter.is_software
+        lanes = 1 << (needed - 1).bit_length() if jumps else 32
         made = PoseShader(lanes, banks, shared.bank_size if banks > 1 else 0, jumps)
         buffers = limits["max-storage-buffers-per-shader-stage"]
         if len(made.bindings) - 1 > buffers:
@@ -143,8 +140,10 @@ class GpuEvaluator(PoseEvaluator):
 
     def shaders(self) -> list[PoseShader]:
         """That one, and the one for operations that run alone, with those that were expected or occurred."""
-        double, alone = "shader-f64" in self.device.raw.features, frozenset(self.shared.alone)
-        return [self.shader, PoseShader(operations=alone, double=double)] if alone else [self.shader]
+        double, alone = self.shared.double, frozenset(self.shared.alone)
+        return (
+            [self.shader, PoseShader(lanes=32, operations=alone, double=double)] if alone else [self.shader]
+        )
 
     def pipeline(self, shader: PoseShader) -> Any:
         """A compiled shader."""
@@ -258,7 +257,6 @@ class GpuEvaluator(PoseEvaluator):
             count = len(program) if job.instances is None else len(job.instances)
             for pages in (job.evaluator.status, *job.outputs.values()):
                 pages.resize(count)
-        self._meet(program)
         for first, last in parcels(program.start, max(1, self.device.max_binding // 32)):
             self._hand_over(jobs, program, memory, vectors, first, last, timer)
 
@@ -277,7 +275,8 @@ class GpuEvaluator(PoseEvaluator):
         columns = memory.shape[1] if memory is not None else 0
         base, end = (min(max(int(k), 0), len(program.ops)) for k in (start[first], start[last]))
         operations, base = program.ops[base:end], int(start[first])
-        codes = np.maximum(operations["code"], 0)
+        handed = Handed(operations, base)
+        self.expect(handed.alone)
         sizes = [
             {
                 **job.evaluator._sizes(columns), "vectors": 0 if vectors is None else vectors.shape[1], "depth": depth,
@@ -296,7 +295,7 @@ class GpuEvaluator(PoseEvaluator):
                 own["count"], own["first_vector"] = len(batch.instances), 0
                 if vectors is not None and vectors.size:
                     own["first_vector"] = words.put(vectors[batch.taken])
-                for step in steps(batch, start, codes, base):
+                for step in steps(batch, start, handed):
                     own["first_record"], own["records"] = words.put(step.records), len(step.records)
                     told.append([own.get(name, 0) for name in BATCH])
                     dispatches.append((job.evaluator, batch, step))

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from marrow.gpu.pose_outputs import local_matrices, outputs_text
+from marrow.gpu.pose_registers import BEFORE, INSTEAD, declarations, registers_text
 from marrow.kernels import program as pose_kernel
 from marrow.kernels.language.kinds import INTEGER
 from marrow.kernels.language.wgsl import WgslTranslator, runs_together
@@ -63,7 +64,8 @@ class PoseShader:
     """What a shader is written for; it serves every character.
 
     `lanes` invocations are a workgroup. `banks` buffers of `bank_size` floats hold the clips. Where each joint has a
-    lane of its own (`jumps`), the hierarchy is walked in a few rounds, else level by level. It runs `operations`: such
+    lane of its own (`jumps`), clips are summed up in registers and the hierarchy is walked in a few rounds, else level
+    by level. It runs `operations`: such
     as run together, or such as run alone, an invocation for each instance; those compute in float64 where `double`."""
 
     lanes: int = 64
@@ -131,8 +133,9 @@ def _world(shader: PoseShader) -> World:
     )
     left_out = frozenset(o.run for o in OPERATIONS if o.code not in shader.operations)
     barrier = "" if shader.alone else "workgroupBarrier();\n  storageBarrier();"
-    reserved = {"lane", "room", "wanted", "memory_row", "matrices", *shader.bindings}
-    return World(arrays, names, levels, barrier, left_out, frozenset(reserved))
+    reserved = frozenset(("lane", "room", "wanted", "memory_row", "matrices", "summed", *shader.bindings))
+    instead = {run: name for run, name in INSTEAD.items() if shader.jumps and run not in left_out}
+    return World(arrays, names, levels, barrier, left_out, instead, BEFORE if instead else "", reserved)
 
 
 def _declarations(shader: PoseShader) -> list[str]:
@@ -145,7 +148,8 @@ def _declarations(shader: PoseShader) -> list[str]:
         access, kind = kinds.get(name, ("read", "f32"))
         what = "uniform> batch: Batch" if name == "batch" else f"storage, {access}> {name}: array<{kind}>"
         lines.append(f"@group(0) @binding({number}) var<{what};")
-    lines += ["var<workgroup> matrices: array<f32, 12 * LANES>;"] * shader.jumps
+    if shader.jumps:
+        lines += ["var<workgroup> matrices: array<f32, 12 * LANES>;", *declarations()]
     return [*lines, *(f"var<private> {name}: i32;" for name in ("lane", "room", "wanted", "memory_row"))]
 
 
@@ -168,7 +172,7 @@ _RUN = """fn run(record: i32) -> i32 {
   wanted = select(0, batch.wanted, program[record + 5] != 0);
   // A program that broke a rule before is not run any further.
   if (poses > 0 && status[batch.status_row + n] != 0) { return -1; }
-  let wrong = interpret(n, first, program[record + 2], poses);
+  let wrong = interpret(n, first, program[record + 2], poses);{end}
   if (lane == 0 && (poses == 0 || wrong >= 0)) {
     status[batch.status_row + n] = select(0, batch.base + wrong + 1, wrong >= 0);
   }
@@ -196,12 +200,14 @@ def shader_text(shader: PoseShader) -> str:
     translator.function(pose_kernel.interpret, [work, *arguments])
     if not shader.alone:
         translator.function(local_matrices, [work])
+    sums = [registers_text(translator)] if world.instead else []
     parts = [
         "// Pose programs: written by marrow.gpu.pose_shader from the records in marrow.kernels.operations.",
         *_declarations(shader),
         *_bank(shader),
+        *sums,
         translator.text().rstrip(),
-        _RUN,
+        _RUN.replace("{end}", "\n  put_sum_down();" if sums else ""),
         *([_ALONE] if shader.alone else [outputs_text(world, jumps=shader.jumps), _TOGETHER]),
     ]
     return "\n".join(parts) + "\n"

@@ -193,14 +193,15 @@ class PoseRows:
             dirty[:] = True
 
     # -- passes -----------------------------------------------------------------------------------------------------
-    def encode(self, encoder: Any, dirty: Array, timer: Any) -> None:
-        """The passes that make target weights and dual quaternions of the changed instances."""
-        if not dirty.any():
+    def encode(self, encoder: Any, dirty: Array | None, timer: Any) -> None:
+        """The passes that make target weights and dual quaternions of the changed instances; None means all."""
+        if not self.count or (dirty is not None and not dirty.any()):
             return
         if self.weights is not None:
             self._encode_weights(encoder, timer)
         if self.duals is not None:
-            self._encode_duals(encoder, np.flatnonzero(dirty), timer)
+            changed = np.arange(self.count) if dirty is None else np.flatnonzero(dirty)
+            self._encode_duals(encoder, changed, timer)
 
     def _encode_weights(self, encoder: Any, timer: Any) -> None:
         channels = self._given_channels or self._channels
@@ -208,9 +209,12 @@ class PoseRows:
         pipeline = self.device.compute_pipeline(MORPH_WEIGHTS, label="morph weights")
         step = encoder.begin_compute_pass(**_timed(timer, "morph weights"))
         step.set_pipeline(pipeline)
-        everybody = np.arange(self.count)
-        pages = everybody // channels.per_page * (1 << 32) + everybody // self.weights.per_page
-        for number, start, stop in runs(pages):
+        if self.count <= min(channels.per_page, self.weights.per_page):
+            found = [(0, 0, self.count)]
+        else:
+            everybody = np.arange(self.count)
+            found = runs(everybody // channels.per_page * (1 << 32) + everybody // self.weights.per_page)
+        for number, start, stop in found:
             source, out = channels.buffers[number >> 32], self.weights.buffers[number & 0xFFFFFFFF]
             for a, b in chunks(stop - start, self.device.max_workgroups):
                 rows = (start + a) % channels.per_page, (start + a) % self.weights.per_page

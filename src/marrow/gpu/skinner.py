@@ -29,12 +29,13 @@ VECTORS = ("float", "octahedral")
 
 
 class _Source(NamedTuple):
-    """Where poses lie: `rows` for some `levels` and `instances`, that of instance i in row `place_of[i]`."""
+    """Where poses lie: `rows` for some `levels` and `instances`, that of instance i in row `place_of[i]`; None where they
+    are in the order of the level's results."""
 
     rows: PoseRows
     levels: tuple[int, ...]
     instances: Array
-    place_of: Array
+    place_of: Array | None
 
 
 class Skinner:
@@ -110,6 +111,7 @@ class Skinner:
         self._whole = PoseRows(self.device, character, characters, method=method)
         self._by_level: dict[int, PoseRows] = {}
         self._sources: list[_Source] = []
+        self._rows: Array = np.arange(0)
         self._placed = False
 
     # -- poses in ---------------------------------------------------------------------------------------------------
@@ -137,20 +139,31 @@ class Skinner:
                 levels = poses.levels
             dirty = self._whole.take(poses, morphs, changed)
             self._place(self._whole.count, levels, dirty)
-            everybody = np.arange(self.count)
+            everybody = self._rows[: self.count]
             self._sources = [_Source(self._whole, tuple(range(len(self.levels))), everybody, everybody)]
         with self.device.guard("skinning"):
             encoder = self.device.raw.create_command_encoder()
+            some = None if dirty.all() else dirty
             for source in self._sources:
-                source.rows.encode(encoder, dirty[source.instances], timer)
+                source.rows.encode(encoder, None if some is None else some[source.instances], timer)
                 for number in source.levels if vertices else ():
-                    chosen = np.flatnonzero(dirty & (self.level_of == number))
-                    places = source.place_of[chosen]
-                    self.levels[number].encode(encoder, source.rows, places, self.row_of[chosen], timer)
+                    places, outputs = self._rows_of(source, number, some)
+                    self.levels[number].encode(encoder, source.rows, places, outputs, timer)
             if timer is not None:
                 timer.finish(encoder)
             self.device.raw.queue.submit([encoder.finish()])
         return self
+
+    def _rows_of(self, source: _Source, number: int, dirty: Array | None) -> tuple[Array, Array]:
+        """Rows of poses and of results for the instances of a level, for all or for those that changed."""
+        members = self.levels[number].instances
+        if dirty is None:
+            # Of a crowd's level the poses are in the same order as the results.
+            outputs = self._rows[: len(members)]
+            return (outputs if source.place_of is None else source.place_of[members]), outputs
+        chosen = members[dirty[members]]
+        outputs = self.row_of[chosen]
+        return (outputs if source.place_of is None else source.place_of[chosen]), outputs
 
     def _take_crowd(self, crowd: Crowd, changed: Any) -> Array:
         """Poses that a crowd has on the GPU, level by level. Returns which instances changed, `(N,)`."""
@@ -174,9 +187,7 @@ class Skinner:
                 )
             rows = self._by_level[group.level]
             dirty[group.instances] = rows.take_pages(group.palettes, group.morphs, dirty[group.instances])
-            place_of = np.zeros(crowd.count, np.int64)
-            place_of[group.instances] = np.arange(len(group.instances))
-            self._sources.append(_Source(rows, (group.level,), group.instances, place_of))
+            self._sources.append(_Source(rows, (group.level,), group.instances, None))
         self._place(crowd.count, levels, dirty)
         return dirty
 
@@ -207,6 +218,8 @@ class Skinner:
         moved = np.ones(count, bool)
         moved[:kept] = (chosen[:kept] != self.level_of[:kept]) | (rows[:kept] != self.row_of[:kept])
         dirty |= moved
+        if len(self._rows) < count:
+            self._rows = np.arange(count)
         self.count, self.level_of, self.row_of, self._placed = count, chosen, rows, True
 
     # -- surfaces out -----------------------------------------------------------------------------------------------

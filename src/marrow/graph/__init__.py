@@ -7,6 +7,7 @@ from marrow.graph.control import Snapshot
 from marrow.graph.description import Graph, Montage, Parameter, load_graph, save_graph
 from marrow.graph.ground import Ground, HeightField
 from marrow.graph.inspection import GraphMoment
+from marrow.graph.levels import LevelGroup
 from marrow.graph.nodes import (
     Additive,
     AnyNode,
@@ -71,6 +72,7 @@ __all__ = [
     "Input",
     "JointOverride",
     "LayerBlend",
+    "LevelGroup",
     "LookAt",
     "Mirror",
     "Montage",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
+from marrow.graph.animator_core import fitting
 from marrow.graph.animator_inputs import GraphInputs
 from marrow.graph.animator_instances import CrowdInstances
 from marrow.graph.animator_places import CrowdPlaces
@@ -87,7 +90,8 @@ class Animator(
             raise ValidationError(f"Animator: the graph was compiled for {compiled.character!r}")
         self._overrides: dict[str, Override] = {}
         self._functions = bound(compiled, functions, self._overrides)
-        self._control = GraphControl(compiled, count or 1, threads=self._threads)
+        with fitting(compiled, count or 1):
+            self._control = GraphControl(compiled, count or 1, threads=self._threads)
         self._evaluator = PoseEvaluator(
             compiled.bank, character.palette, compiled.masks, compiled.procedurals
         )
@@ -105,7 +109,52 @@ class Animator(
             raise ValidationError(
                 f"an Animator has nothing called {name!r}: {hint}Parameters are set like items: animator[{name!r}] = ..."
             )
-        object.__setattr__(self, name, value)
+        object.__setattr__(self, name, self._checked_speed(value) if name == "speed" else value)
+
+    def _checked_speed(self, speed: Any) -> float | Array:
+        """How fast time passes: a number, or one for each."""
+        if type(speed) is float and math.isfinite(speed):
+            return speed
+        try:
+            values = np.asarray(speed, np.float64)
+        except (TypeError, ValueError):
+            raise ValidationError(f"speed: expected a number or one per instance, got {speed!r}") from None
+        if not np.isfinite(values).all() or values.shape not in (
+            (),
+            (1,) if not self._batch else self._batch,
+        ):
+            raise ValidationError(
+                f"speed: expected a finite number, or {self._batch or (1,)} of them, got {speed!r}"
+            )
+        return float(values) if values.shape == () else values.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Animator:
+        """Another animator of the same character and graph, in the same moment."""
+        control = self._control
+        given = {e.name: f for e, f in zip(control.compiled.functions, self._functions) if e.override is None}
+        twin = Animator(
+            self.character,
+            None if self._solo else control.compiled,
+            count=self.count if self._batch else None,
+            threads=self._threads,
+            functions=given,
+        )
+        self._settle()
+        twin._control.restore(control.snapshot())
+        twin._overrides.update(copy.deepcopy(self._overrides, memo))
+        twin.speed = self.speed
+        if self._levels is not None:
+            twin._show_at(self._levels.values.copy())
+        twin._changed()
+        return twin
+
+    def __copy__(self) -> Animator:
+        return self.__deepcopy__({})
+
+    def __reduce__(self) -> Any:
+        raise ValidationError(
+            "an Animator cannot be pickled: keep what it was made of and its snapshot(), and restore() that in a new one"
+        )
 
     @property
     def graph(self) -> Graph | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
 from marrow.graph.buffers import Buffers
+from marrow.graph.compiled import CompiledGraph
 from marrow.graph.control import GraphControl
 from marrow.graph.functions import PoseFunction, call
 from marrow.graph.levels import CrowdLevels
@@ -19,6 +22,20 @@ from marrow.model.character import Character
 __all__ = ["AnimatorCore"]
 
 Array = NDArray[Any]
+
+
+@contextmanager
+def fitting(compiled: CompiledGraph, count: int) -> Iterator[None]:
+    """Says in words that so many instances of a graph do not fit into memory."""
+    try:
+        yield
+    except (MemoryError, OverflowError, ValueError) as error:
+        if isinstance(error, ValueError) and "dimension" not in str(error):
+            raise
+        size = (compiled.state_bytes + 4 * compiled.memory + 16 * compiled.longest) * count
+        raise ValidationError(
+            f"{count:,} instances of this graph do not fit into memory: they take about {size / 2**30:,.1f} GiB"
+        ) from None
 
 
 class AnimatorCore:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import UnknownNameError, ValidationError
-from marrow.graph.animator_core import AnimatorCore
+from marrow.graph.animator_core import AnimatorCore, fitting
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.compiler import compile_graph
 from marrow.graph.control import GraphControl, Snapshot
@@ -37,7 +38,8 @@ class CrowdInstances(AnimatorCore):
         control = self._crowd("add")
         self._prepare()
         self._settle()
-        control.add(int(count))
+        with fitting(control.compiled, self.count + int(count)):
+            control.add(int(count))
         self._overrides.update({name: o.extended(int(count)) for name, o in self._overrides.items()})
         self._batch = (control.count,)
         if self._levels is not None:
@@ -61,7 +63,7 @@ class CrowdInstances(AnimatorCore):
         self._changed()
 
     def reset(self, *, instances: ArrayLike | None = None) -> None:
-        """Starts instances over, with parameters at their defaults."""
+        """Starts instances over, with parameters at their defaults; they stay where they are in the world."""
         self._prepare()
         self._settle()
         self._running.reset(np.unique(self._chosen(instances)))
@@ -70,13 +72,15 @@ class CrowdInstances(AnimatorCore):
     def snapshot(self) -> Snapshot:
         """All that changes, to come back to with `restore`; the same updates then give the same results, bit for bit."""
         self._settle()
-        return self._running.snapshot()
+        return dataclasses.replace(self._running.snapshot(), single=not self._batch)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Goes back to a moment of the same graph."""
+        """Goes back to a moment of the same graph, and to as many instances as there were."""
         control = self._running
-        if not self._batch and isinstance(snapshot, Snapshot) and len(snapshot) != 1:
-            raise ValidationError(f"restore: the snapshot holds {len(snapshot)} instances")
+        if isinstance(snapshot, Snapshot) and snapshot.single != (not self._batch):
+            held = "one character" if snapshot.single else f"a crowd of {len(snapshot)} instances"
+            mine = f"a crowd of {self.count}" if self._batch else "for one character"
+            raise ValidationError(f"restore: the snapshot holds {held}, this animator is {mine}")
         control.restore(snapshot)
         if self._batch:
             self._batch = (control.count,)

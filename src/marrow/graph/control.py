@@ -46,6 +46,8 @@ class Snapshot:
     memory: Array
     travel: Array
     events: Array
+    single: bool = False
+    """Whether it is of one character, made without `count`."""
 
     def __len__(self) -> int:
         return len(self.memory)
@@ -272,6 +274,9 @@ class GraphControl(SlotControl):
             raise ValidationError(
                 f"{name!r}: expected {what}, got {np.shape(value) or type(value).__name__}"
             ) from None
+        if np.isnan(values).any():
+            where = int(np.flatnonzero(np.isnan(values).any(axis=1))[0])
+            raise ValidationError(f"{name!r}: expected numbers, and NaN is none (instance {where})")
         self.state.goals[:, entry.column : entry.column + entry.width] = values
 
     def get(self, name: str, *, smoothed: bool = False) -> Array:
@@ -372,10 +377,12 @@ class GraphControl(SlotControl):
         """Starts instances over, with parameters at their defaults."""
         every = self.state.instances["wanted"][instances]
         seeds = self.state.instances["seed"][instances]
+        place = self.state.place[instances]
         assign(self.state, instances, new_state(self.compiled, len(instances)))
         self.state.instances["interval"][instances] = every
         self.state.instances["wanted"][instances] = every
         self.state.instances["seed"][instances] = seeds
+        self.state.place[instances] = self.state.placed[instances] = place
         self.memory[instances] = self._empty_memory(len(instances))
         self.travel[instances] = _still(len(instances))
         self.events = self.events[~np.isin(self.events["instance"], instances)].copy()

@@ -65,12 +65,12 @@ def call(control: GraphControl, k: int, function: PoseFunction) -> None:
     J, M = len(skeleton), len(skeleton.morph_names)
     at = int(control.compiled.tables.functions["memory"][k])
     columns = slice(at, at + control.pose_size)
+    if entry.ground is not None:
+        ask_ground(control, entry.ground, instances, np.ascontiguousarray(control.memory[instances, columns]))
+        return
     told = control.state.functions[instances, k]
     parameters = {name: control.get(name, smoothed=True)[instances] for name in entry.parameters}
     pose = unpack_rows(np.ascontiguousarray(control.memory[instances, columns]), J, M)
-    if entry.ground is not None:
-        ask_ground(control, entry.ground, instances, pose)
-        return
     try:
         result = function(pose, FunctionCall(told["elapsed"].copy(), instances, parameters))
     except Exception as error:

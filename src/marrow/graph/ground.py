@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
+from marrow.kernels.joint_places import joint_places
 from marrow.math import quaternion
-from marrow.model.pose import Pose
 
 if TYPE_CHECKING:
     from marrow.graph.control import GraphControl
@@ -55,10 +55,10 @@ class HeightField:
 
 @dataclass(frozen=True)
 class GroundEntry:
-    """Where a graph asks for the ground: the chain of joints from the root to each foot, and the column of the
-    vectors where the height and the normal below the first foot go; those of the next are `stride` columns on."""
+    """Where a graph asks for the ground: the joints that are feet, and the column of the vectors where the height and
+    the normal below the first of them go; those of the next are `stride` columns on."""
 
-    chains: tuple[tuple[int, ...], ...]
+    feet: tuple[int, ...]
     column: int
     stride: int
 
@@ -92,27 +92,26 @@ def _heights(ground: Ground | None, places: Array, who: Array) -> Array:
     return found
 
 
-def ask_ground(control: GraphControl, entry: GroundEntry, instances: Array, pose: Pose) -> None:
-    """Puts the height and the normal of the ground below each foot, in model space, where the programs look for them."""
-    place = control.state.place[instances]
-    turn, back = place[:, 3:], quaternion.conjugate(place[:, 3:])
-    for k, chain in enumerate(entry.chains):
-        foot = np.zeros((len(instances), 3))
-        for j in reversed(chain):
-            local = quaternion.rotate(
-                quaternion.normalize(pose.rotation[:, j].astype(np.float64)), foot * pose.scale[:, j]
-            )
-            foot = local + pose.translation[:, j]
-        world = quaternion.rotate(turn, foot) + place[:, :3]
-        around = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]]) * STEP
-        places = world[None, :, [0, 2]] + around[:, None]
-        h = _heights(control.ground, places.reshape(-1, 2), np.tile(instances, 5)).reshape(5, -1)
-        with np.errstate(all="ignore"):
-            across, along = (h[2] - h[1]) / (2 * STEP), (h[4] - h[3]) / (2 * STEP)
-            normal = np.stack([across, np.ones(len(instances)), along], axis=1)
-            normal = normal / np.sqrt((normal * normal).sum(-1, keepdims=True))
-        # Where the slope is unknown, as at the edge of a hole, the ground is level.
-        normal = np.where(np.isfinite(normal).all(-1, keepdims=True), normal, [0.0, 1.0, 0.0])
+def ask_ground(control: GraphControl, entry: GroundEntry, instances: Array, rows: Array) -> None:
+    """Puts the height and the normal of the ground below the feet of pose rows `(n, size)`, in model space, where the
+    programs of the instances look for them."""
+    bank, n, F = control.compiled.bank, len(instances), len(entry.feet)
+    local = np.empty(n * F * 3)
+    joint_places(rows, bank.skeleton.parents, np.array(entry.feet, np.int64), local, bank.layout.joints)
+    place = np.repeat(control.state.place[instances], F, axis=0)
+    feet = quaternion.rotate(place[:, 3:], local.reshape(-1, 3)) + place[:, :3]
+    around = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]]) * STEP
+    places = (feet[None][..., [0, 2]] + around[:, None]).reshape(-1, 2)
+    h = _heights(control.ground, places, np.tile(np.repeat(instances, F), 5)).reshape(5, n * F)
+    with np.errstate(all="ignore"):
+        across, along = (h[2] - h[1]) / (2 * STEP), (h[4] - h[3]) / (2 * STEP)
+        normal = np.stack([across, np.ones(n * F), along], axis=1)
+        normal = normal / np.sqrt((normal * normal).sum(-1, keepdims=True))
+    # Where the slope is unknown, as at the edge of a hole, the ground is level.
+    normal = np.where(np.isfinite(normal).all(-1, keepdims=True), normal, [0.0, 1.0, 0.0])
+    normal = quaternion.rotate(quaternion.conjugate(place[:, 3:]), normal).reshape(n, F, 3)
+    height = (h[0] - place[:, 1]).reshape(n, F)
+    for k in range(F):
         at = entry.column + k * entry.stride
-        control.vectors[instances, at] = h[0] - place[:, 1]
-        control.vectors[instances, at + 1 : at + 4] = quaternion.rotate(back, normal)
+        control.vectors[instances, at] = height[:, k]
+        control.vectors[instances, at + 1 : at + 4] = normal[:, k]

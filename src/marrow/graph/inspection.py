@@ -43,12 +43,15 @@ class ClipMoment:
 
 @dataclass(frozen=True)
 class SlotMoment:
-    """What leads in a slot (None: nothing), where it is, how much of the slot is seen, how many clips wait."""
+    """What leads in a slot (None: nothing), where it is, how much of the slot is seen, how many clips wait; the montage it
+    is of, and the section it is in."""
 
     clip: str | None
     time: float
     weight: float
     waiting: int
+    montage: str | None = None
+    section: str | None = None
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,7 @@ def inspect(control: GraphControl, instance: int) -> GraphMoment:
             float(voice["time"]) if voice["clip"] else 0.0,
             float(row["weight"]),
             int(row["waiting"]),
+            *_montage(compiled, voice),
         )
     return GraphMoment(
         _machines(compiled, state),
@@ -107,6 +111,14 @@ def inspect(control: GraphControl, instance: int) -> GraphMoment:
         },
         control.program.operations(instance),
     )
+
+
+def _montage(compiled: CompiledGraph, voice: Any) -> tuple[str | None, str | None]:
+    """The montage that a voice plays and the section it is in."""
+    if not voice["clip"] or voice["montage"] < 0:
+        return None, None
+    name, entry = list(compiled.montages.items())[voice["montage"]]
+    return name, entry.sections[voice["section"] - entry.first]
 
 
 def _machines(compiled: CompiledGraph, state: ct.CrowdState) -> dict[str, MachineMoment]:

@@ -39,6 +39,9 @@ class Program:
 
     def operations(self, n: int) -> list[tuple[int, int, float, float]]:
         """The program of one instance, to read or to hand to the reference interpreter."""
+        if not -len(self) <= n < len(self):
+            raise ValidationError(f"program {n} does not exist: there are {len(self)}")
+        n %= len(self)
         rows = slice(int(self.start[n]), int(self.start[n + 1]))
         return self.ops[rows].tolist()
 
@@ -199,6 +202,13 @@ class PoseEvaluator:
             for name, out in (("palette", palette), ("model", model), ("pose", pose), ("morphs", morphs))
             if out is not None
         }
+        sizes = {"pose": self.layout.size, "morphs": self.layout.morphs, "model": 12 * self.joints}
+        sizes["palette"] = 12 * len(self.palette)
+        for name, out in outputs.items():
+            if out.size != count * sizes[name]:
+                raise ValidationError(
+                    f"{name}: expected {count} x {sizes[name]} numbers, got shape {out.shape}"
+                )
         if threads == 1:
             self._run(program, memory, vectors, outputs, chosen, wanted, 0, count)
         else:

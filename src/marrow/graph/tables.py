@@ -151,7 +151,7 @@ class Builder:
                 )
             return entry.column
         if not math.isfinite(value) or abs(value) > LARGEST:
-            raise ValidationError(f"{path}: expected a finite number, got {value}")
+            raise ValidationError(f"{path}: expected a finite number up to {LARGEST:,.0f}, got {value}")
         if value not in self._constants:
             self.constants.append(float(value))
             self._constants[value] = -len(self.constants)

@@ -120,7 +120,10 @@ class Plain:
 def sources_digest() -> str:
     """The kernels' sources as one number."""
     digest = hashlib.sha256()
-    for path in sorted([*FOLDER.rglob("*.py"), FOLDER.parent / "math" / "elementary.py"]):
+    sources = [
+        path for path in FOLDER.rglob("*.py") if not path.name.startswith("wgsl")
+    ]  # shaders are written anew
+    for path in sorted([*sources, FOLDER.parent / "math" / "elementary.py"]):
         digest.update(path.relative_to(FOLDER.parent).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from marrow.kernels import (  # noqa: F401  (each adds its own)
     control,
     gradients,
+    joint_places,
     lod,
     poses,
     program,

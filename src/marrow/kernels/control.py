@@ -25,7 +25,8 @@ from marrow.kernels.control_machine import (
     show_states,
     wake_machine,
 )
-from marrow.kernels.control_motion import advance_group, advance_leaf, composed, stay
+from marrow.kernels.control_motion import advance_group, advance_leaf, stay
+from marrow.kernels.control_places import add_motion, move_place, share_travel
 from marrow.kernels.control_program import put, write_program, write_side, write_start
 from marrow.kernels.control_rules import FINE, NEVER, take_triggers, towards
 from marrow.kernels.control_slots import (
@@ -67,8 +68,7 @@ from marrow.kernels.control_tables import (
     GraphTables,
     Workspace,
 )
-from marrow.kernels.language.elementary import arccos, cos, sin
-from marrow.kernels.language.kernel import kernel
+from marrow.kernels.language.kernel import apart, kernel, rare
 from marrow.kernels.operations.codes import BLEND as BLEND_POSES
 from marrow.kernels.operations.codes import LOAD, STORE
 from marrow.kernels.operations.limbs import ROUND
@@ -214,6 +214,7 @@ def visit_inputs(graph, state, room, n, d, clock):
         visit_clip(graph, state, room, n, graph.nodes[room.shown[k]]["data"], d, clock)
 
 
+@apart
 def move(graph, state, room, n, d):
     """Moves the clips of an instance on by `d` seconds and finds what is seen of every node."""
     clock = state.instances[n]["clock"]
@@ -246,21 +247,6 @@ def move(graph, state, room, n, d):
     note_clip_times(graph, state, room, n, d)
 
 
-def add_motion(room, n):
-    """The root's travel of a step, after what it has travelled before."""
-    motion, way = room.motion, room.travel[n]
-    size = motion[3] * motion[3] + motion[4] * motion[4] + motion[5] * motion[5] + motion[6] * motion[6]
-    if size <= 0.0:
-        return
-    s = 1.0 / np.sqrt(size)
-    moved = composed(
-        (way[0], way[1], way[2], way[3], way[4], way[5], way[6]),
-        (motion[0], motion[1], motion[2], motion[3] * s, motion[4] * s, motion[5] * s, motion[6] * s),
-    )
-    for k in range(7):
-        way[k] = moved[k]
-
-
 def advance(graph, state, room, n, d, changing, settled):
     """One step of `d` seconds. Leaves the mean of what is seen in it where weights are changing; `settled` says that no
     parameter is on its way. Returns whether smoothed parameters still are, whether none is, and whether a fade ended, so
@@ -288,6 +274,7 @@ def advance(graph, state, room, n, d, changing, settled):
     return moving, settled, ended
 
 
+@rare
 def start(graph, state, room, n, m, t, to, current):
     """Starts a transition of a machine; afterwards what is seen is known for this moment. `current` says whether it is
     before. A machine that turns out to have gone out of sight in this moment stays as it is."""
@@ -383,21 +370,7 @@ def step(graph, state, room, n, dt):
     settle_triggers(graph, state, n)
 
 
-def share_travel(room, state, n):
-    """When updates are rare, each tells its part of the way."""
-    s = 1.0 / state.instances[n]["round"]
-    whole, part = state.travel[n], room.travel[n]
-    for k in range(3):
-        part[k] = s * whole[k]
-    side = -1.0 if whole[6] < 0.0 else 1.0
-    half = arccos(min(max(side * whole[6], -1.0), 1.0))
-    size = sin(half)
-    scale = sin(s * half) / size if size > 1e-9 else s
-    for k in range(3, 6):
-        part[k] = side * scale * whole[k]
-    part[6] = cos(s * half)
-
-
+@rare
 def write_between(state, room, n, main, memory, row):
     """The program of an instance between two of its updates: its last two poses, mixed."""
     instance = state.instances[n]
@@ -421,7 +394,7 @@ def update_instance(graph, state, room, n, dt, memory, row, main):
         return
     step(graph, state, room, n, instance["pending"])
     instance["since"] = instance["pending"]
-    instance["stamp"] = instance["stamp"] + 1 if instance["stamp"] < ROUND - 1 else 0
+    instance["stamp"] = instance["stamp"] + 1 if instance["stamp"] < ROUND - 1 else 1
     instance["pending"], instance["waited"] = 0.0, 0
     # What it is behind is caught up by half at a time, so that neither its pose nor its place jumps.
     interval = max(instance["wanted"], (interval + 1) >> 1)
@@ -447,20 +420,6 @@ def update_instance(graph, state, room, n, dt, memory, row, main):
     for k in range(7):
         state.travel[n, k] = room.travel[n, k]
     share_travel(room, state, n)
-
-
-def move_place(state, room, n):
-    """Where an instance is in the world, after what its root has travelled."""
-    place, way = state.place[n], room.travel[n]
-    moved = composed(
-        (place[0], place[1], place[2], place[3], place[4], place[5], place[6]),
-        (way[0], way[1], way[2], way[3], way[4], way[5], way[6]),
-    )
-    size = np.sqrt(moved[3] * moved[3] + moved[4] * moved[4] + moved[5] * moved[5] + moved[6] * moved[6])
-    for k in range(3):
-        place[k] = moved[k]
-    for k in range(3, 7):
-        place[k] = moved[k] / size
 
 
 def show_instance(graph, state, room, n, memory, row, main):

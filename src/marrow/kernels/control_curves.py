@@ -6,6 +6,7 @@ import numpy as np
 
 from marrow.kernels.control_motion import shown_clip
 from marrow.kernels.control_tables import CLIP, LOOPS, RUNNING, VOICES
+from marrow.kernels.language.kernel import rare
 
 NEVER = 1e300
 
@@ -33,6 +34,7 @@ def add_curves(graph, state, n, clip, time, weight):
         state.goals[n, column] += weight
 
 
+@rare
 def write_curves(graph, state, room, n):
     """The curves of an instance at this moment."""
     if len(graph.curves) == 0:
@@ -87,6 +89,7 @@ def clip_curve(graph, clip, column, time):
     return 0.0, 0.0
 
 
+@rare
 def curve_now(graph, state, room, n, column, ahead):
     """A curve at this moment, or `ahead` seconds later where clips go on as they do."""
     tick, value, total, default = room.counters[0]["tick"], 0.0, 0.0, 0.0
@@ -137,6 +140,7 @@ def key_gap(graph, clip, time, forward):
     return best
 
 
+@rare
 def key_wait(graph, state, room, n):
     """Seconds in which all curves run straight, as long as weights do not change."""
     tick, best = room.counters[0]["tick"], NEVER

@@ -7,6 +7,7 @@ import numpy as np
 from marrow.kernels.control_motion import HAIR, gather, group_speed, knot_time, shown_clip
 from marrow.kernels.control_spread import value_of
 from marrow.kernels.control_tables import CLIP, LOOPS, RUNNING, VOICES
+from marrow.kernels.language.kernel import rare
 
 NEVER = 1e300
 SHORT = 2e-9
@@ -47,6 +48,7 @@ def leaf_gap(graph, state, room, n, leaf, name, window):
     return gap / abs(speed) if gap < NEVER else NEVER
 
 
+@rare
 def group_gap(graph, state, room, n, g, name, window):
     """Seconds until a sync group comes to an event of the clip that leads, or with `window` of any."""
     group, me = graph.groups[g], state.groups[n, g]
@@ -89,6 +91,7 @@ def group_gap(graph, state, room, n, g, name, window):
     return NEVER
 
 
+@rare
 def event_wait(graph, state, room, n, name, window):
     """Seconds until something that is seen comes to the event `name`, or with `window` to where it begins or ends."""
     tick, best = room.counters[0]["tick"], NEVER
@@ -126,6 +129,7 @@ def in_window(graph, clip, time, name):
     return False
 
 
+@rare
 def window_open(graph, state, room, n, name):
     """Whether something that is seen is in the middle of an event that lasts."""
     tick = room.counters[0]["tick"]

@@ -20,6 +20,7 @@ from marrow.kernels.control_tables import (
     TRANSITION_STARTED,
     USE,
 )
+from marrow.kernels.language.kernel import rare
 
 REST = 1.0 / 60.0
 """Seconds a machine stays where it is that came round in a circle in no time, whatever the frame rate."""
@@ -40,6 +41,7 @@ def eased(kind, s):
     return s
 
 
+@rare
 def restart(graph, state, n, node):
     """Everything from a node down begins again."""
     for i in range(node, graph.nodes[node]["end"]):
@@ -68,6 +70,7 @@ def chosen_input(graph, state, n, machine):
     return min(max(int(np.floor(min(max(value, 0.0), 1e6) + 0.5)), 0), machine["count"] - 1)
 
 
+@rare
 def note_endless(room, n, m):
     """Counts the instances in which a machine goes round in no time."""
     counters = room.counters[0]
@@ -133,6 +136,7 @@ def remainder(a, b):
     return a - np.floor(a / b) * b
 
 
+@rare
 def begin_transition(graph, state, room, n, m, to, seconds, ease, cut, reset, clock):
     """Starts the way to a state; with `cut` the state is there at once, as inertia wants it; with `reset` it starts over."""
     machine, me = graph.machines[m], state.machines[n, m]

@@ -7,6 +7,7 @@ import numpy as np
 from marrow.kernels.control_spread import value_of
 from marrow.kernels.control_tables import CLIP_EVENT, EVENT_ENDED, EVENT_INSIDE, RUNNING, STOPPED
 from marrow.kernels.language.elementary import cos, sin
+from marrow.kernels.language.kernel import apart, rare
 
 LONG = 0.25
 """Seconds of a step from which on whole rounds of a sync group are made at once."""
@@ -73,6 +74,7 @@ def root_at(graph, clip, time):
     )
 
 
+@rare
 def repeated(p, times):
     """A rigid motion made `times` times over."""
     total = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
@@ -148,6 +150,7 @@ def is_passed(at, before, after):
     return at < before - HAIR and at >= after - HAIR
 
 
+@apart
 def fire(graph, room, n, clip, before, after, loop, new, speed, weight, clock):
     """Notes the events between two unwrapped times of a clip: after the first (from it on where the clip is `new`), up to
     the second. `clock` is the moment of `before`."""
@@ -223,6 +226,7 @@ def advance_leaf(graph, state, room, n, leaf, d, clock):
     me["time"] = wrapped(after, duration) if loop else after
 
 
+@rare
 def matched_time(graph, leaf, before, distance, d):
     """The time of a clip at which its root has come as far as `distance` says; where its travel is over, it plays on by time."""
     at, count = leaf["match"], leaf["matches"]

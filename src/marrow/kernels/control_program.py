@@ -23,6 +23,7 @@ from marrow.kernels.control_tables import (
     USE,
     VOICES,
 )
+from marrow.kernels.language.kernel import rare
 from marrow.kernels.operations.codes import (
     ACCUMULATE,
     INERTIA,
@@ -126,6 +127,7 @@ def write_voices(graph, state, room, n, node, work, program, section):
         put(room, program, slot["code"], slot["mask"], 0.0, min(total, 1.0))
 
 
+@rare
 def hold_voice(graph, state, room, n, k, v):
     """Makes a voice of a slot a part of the pose that the slot holds."""
     slot, me, voice = graph.slots[k], state.slots[n, k], state.voices[n, v]
@@ -239,6 +241,7 @@ def clear_sums(graph, room, first, last):
         room.sums[graph.nodes[i]["region"]] = 0
 
 
+@rare
 def write_side(graph, state, room, n, m):
     """One side of a transition that starts inertia: what a machine shows now, and what it showed a moment ago."""
     machine, me = graph.machines[m], state.machines[n, m]

@@ -35,6 +35,7 @@ from marrow.kernels.control_tables import (
     WINDOW,
 )
 from marrow.kernels.language.elementary import exp
+from marrow.kernels.language.kernel import apart, rare
 
 NEVER = 1e300
 SLACK = 1e-9
@@ -64,6 +65,7 @@ def towards(parameter, value, goal, d):
     return goal
 
 
+@apart
 def rule_holds(graph, state, room, n, m, transition, ahead):
     """Whether a rule holds `ahead` seconds from now. Leaves how far the sides of each comparison are apart in `gaps`."""
     me, stack = state.machines[n, m], room.stack
@@ -151,6 +153,7 @@ def rule_holds(graph, state, room, n, m, transition, ahead):
     return transition["length"] == 0 or stack[0] != 0.0
 
 
+@rare
 def first_crossing(graph, state, room, n, m, transition, span):
     """Seconds until a rule holds whose numbers run straight for `span` seconds: each comparison turns at most once, and the
     first turn after which the whole rule holds is the one."""
@@ -169,6 +172,7 @@ def first_crossing(graph, state, room, n, m, transition, span):
     return best
 
 
+@rare
 def smooth_crossing(graph, state, room, n, m, transition):
     """Seconds until a rule over smoothed parameters holds, if it does within the next short step."""
     low, high = 0.0, FINE
@@ -183,6 +187,7 @@ def smooth_crossing(graph, state, room, n, m, transition):
     return high
 
 
+@rare
 def curve_wait(graph, state, room, n, m, transition):
     """Seconds until a rule over curves holds, or until it has to be looked at again: where weights change every
     millisecond."""
@@ -199,6 +204,7 @@ def curve_wait(graph, state, room, n, m, transition):
     return min(first_crossing(graph, state, room, n, m, transition, 0.99 * span), span)
 
 
+@rare
 def heed_wait(graph, state, room, n, transition):
     """Seconds until a clip comes to something that a rule asks for."""
     wait = NEVER

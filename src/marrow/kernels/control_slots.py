@@ -10,6 +10,7 @@ from marrow.kernels.control_motion import add_travel, fire, happened, shown_clip
 from marrow.kernels.control_program import hold_voice
 from marrow.kernels.control_rules import NEVER, SLACK
 from marrow.kernels.control_tables import LOOPS, QUEUE, RUNNING, SLOT_ENDED, STOPPED, VOICES
+from marrow.kernels.language.kernel import apart, rare
 
 
 def release_slot(state, n, k, seconds):
@@ -26,6 +27,7 @@ def release_slot(state, n, k, seconds):
     me["leader"], me["faded"], me["seconds"] = -1, 0.0, max(seconds, 0.0)
 
 
+@rare
 def begin_voice(graph, state, room, n, k):
     """Takes the first clip that waits for a slot and fades it in over what plays."""
     me, first = state.slots[n, k], state.queue[n, QUEUE * k]
@@ -79,6 +81,7 @@ def voice_left(graph, state, n, me, voice):
     return max(left / abs(speed) - voice["fade_out"], 0.0)
 
 
+@rare
 def follow_sections(graph, state, n, me, voice):
     """A montage that has come to the end of a section goes on with the one that follows."""
     if me["speed"] * voice["speed"] <= 0.0 or not has_following(state, n, voice):
@@ -101,6 +104,7 @@ def is_over(graph, voice):
     )
 
 
+@apart
 def decide_slots(graph, state, room, n, clock):
     """Begins and ends what is due in the slots. Returns the seconds until something is due, whether a fade runs, and
     whether anything was changed."""

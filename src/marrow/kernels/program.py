@@ -69,9 +69,11 @@ def _emit_write(e: Any, source: Any, a: Any, out: Any, o: Any) -> None:
     e.store12(out, o, e.load(source, a))
 
 
-def _emit_product(spare: bool, e: Any, left: Any, a: Any, right: Any, b: Any, out: Any, o: Any) -> None:
-    """`out = left @ right` for affine matrices. With `spare` room, `left` and `out` are 16 floats each, else 12."""
-    p = e.load(left, a) if spare else e.load12(left, a)
+def _emit_product(
+    left_spare: bool, spare: bool, e: Any, left: Any, a: Any, right: Any, b: Any, out: Any, o: Any
+) -> None:
+    """`out = left @ right` for affine matrices. `left` has 16 floats where it has room to spare, else 12; so has `out`."""
+    p = e.load(left, a) if left_spare else e.load12(left, a)
     total = e.shuffle(p, e.splat(0.0), [16 + k if k % 4 < 3 else k for k in range(16)])
     for c in range(3):
         column = e.shuffle(p, p, [4 * (k // 4) + c for k in range(16)])
@@ -79,18 +81,9 @@ def _emit_product(spare: bool, e: Any, left: Any, a: Any, right: Any, b: Any, ou
     (e.store if spare else e.store12)(out, o, total)
 
 
-def _emit_palette(e: Any, left: Any, a: Any, right: Any, b: Any, out: Any, o: Any) -> None:
-    """`out = left @ right`; `left` has 16 floats, `out` has 12."""
-    p = e.load(left, a)
-    total = e.shuffle(p, e.splat(0.0), [16 + k if k % 4 < 3 else k for k in range(16)])
-    for c in range(3):
-        column = e.shuffle(p, p, [4 * (k // 4) + c for k in range(16)])
-        total = e.fma(column, e.broadcast4(right, e.at(b, 4 * c)), total)
-    e.store12(out, o, total)
-
-
 local_matrices, write_matrix = block(_emit_local), block(_emit_write)
-chain, product, palette_matrix = block(_emit_product, True), block(_emit_product, False), block(_emit_palette)
+chain, product = block(_emit_product, True, True), block(_emit_product, False, False)
+palette_matrix = block(_emit_product, True, False)
 operate = Dispatch([o.run for o in OPERATIONS])
 
 

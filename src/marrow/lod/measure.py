@@ -139,7 +139,7 @@ class _Probe:
         if worst <= NOTHING * self.stick.size():
             return worst
         bound = worst
-        for pose in poses[: max(1, min(4, SMALL // max(1, len(self.stick.triangles))))]:
+        for pose in poses[: max(1, min(8, 3 * SMALL // max(1, len(self.stick.triangles))))]:
             theirs, ours = posed(self.stick.character, pose), self._level_positions(pose)
             self.tree.fit(ours)
             self.stick.tree.fit(theirs)

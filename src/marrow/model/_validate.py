@@ -204,6 +204,14 @@ def name(owner: str, field: str, value: Any) -> str:
     return value
 
 
+def document(owner: str, field: str, value: Any) -> dict[str, Any]:
+    """A copy of a dictionary of JSON-like data."""
+    if not isinstance(value, dict):
+        raise ValidationError(f"{owner}.{field}: expected a dictionary of plain data, got {shown(value)}")
+    out: dict[str, Any] = plain(owner, field, value)
+    return out
+
+
 def plain(owner: str, place: str, value: Any) -> Any:
     """A copy of JSON-like data; anything else is refused."""
     if isinstance(value, dict):

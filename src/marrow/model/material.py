@@ -98,8 +98,8 @@ class Material:
             changes[name] = _floats(who, name, getattr(self, name), size)
         for name in ("metallic", "roughness", "normal_scale", "occlusion_strength", "alpha_cutoff"):
             changes[name] = _validate.number(who, name, getattr(self, name), finite=False)
-        if self.extensions:
-            changes["extensions"] = _validate.plain(who, "extensions", self.extensions)
+        if not isinstance(self.extensions, dict) or self.extensions:
+            changes["extensions"] = _validate.document(who, "extensions", self.extensions)
         _validate.set_fields(self, **changes)
         for slot in SLOTS:
             texture = getattr(self, f"{slot}_texture")

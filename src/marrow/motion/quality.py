@@ -120,7 +120,7 @@ def motion_quality(tool: Retargeter, clip: Clip, result: Clip) -> MotionQuality 
         return _copy_quality(tool, result)
     if not tool.map.humanoid:
         return None
-    times = frame_times(clip)
+    times = frame_times(result)  # where it has keys; a source with more of them may jump in between
     before, after = sample(clip, times), sample(result, times)
     world = tool.world(before)
     theirs = source_points(tool, before, world)

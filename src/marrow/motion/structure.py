@@ -22,6 +22,7 @@ __all__ = ["rig_by_structure", "walks_on_four"]
 Array = NDArray[Any]
 SHARE_OF_BODY = 0.1
 """A limb is at least this long, measured by the size of the body."""
+MOST_PAIRS = 100
 
 
 @dataclass(frozen=True)
@@ -153,16 +154,29 @@ def _limb_pairs(skeleton: Skeleton, at: Array) -> list[_Pair]:
                 found.append(_Pair(joint, pa, pb, float(la + lb), gap / np.linalg.norm(gap), fit))
     if not found:
         return []
+    found = sorted(found, key=lambda p: -p.length)[:MOST_PAIRS]
     agreeing = [[p for p in found if abs(p.normal @ q.normal) > 0.95] for q in found]
+    mirrored = [
+        _symmetry(at[inside], at[list(p.a[:1] + p.b[:1])].mean(axis=0), p.normal, size) for p in found
+    ]
     plane = max(
-        zip(agreeing, found),
-        key=lambda v: (len({p.attach for p in v[0]}), sum(p.length * p.fit for p in v[0])),
-    )[1].normal
+        zip(mirrored, agreeing, found),
+        key=lambda v: (v[0], len({p.attach for p in v[1]}), sum(p.length * p.fit for p in v[1])),
+    )[2].normal
     return [p for p in found if abs(p.normal @ plane) > 0.9]
 
 
+def _symmetry(at: Array, point: Array, normal: Array, size: float) -> float:
+    """How many tenths of the joints `at (J, 3)` have a joint where a mirror through `point` shows them."""
+    some = at[:: max(len(at) // 256, 1)]
+    seen = some - 2 * ((some - point) @ normal)[:, None] * normal
+    gap = np.linalg.norm(seen[:, None] - at[None], axis=-1).min(axis=1)
+    return float(round(10 * float((gap < 0.03 * size).mean())))
+
+
 def _mirrors(at: Array, a: tuple[int, ...], b: tuple[int, ...], gap: Array) -> float:
-    """How well every joint of one limb lies across from one of the other, along `gap`: 1 exactly, 0 or less not at all."""
+    """How well every joint of one limb lies across from one of the other, along `gap`: 1 exactly, 0 or less not at
+    all."""
     normal = gap / np.linalg.norm(gap)
     count = min(len(a), len(b), 4)
     between = at[list(a[:count])] - at[list(b[:count])]

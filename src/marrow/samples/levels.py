@@ -15,7 +15,7 @@ from marrow.report import Report, ReportLine
 __all__ = ["FOLDER", "with_levels"]
 
 FOLDER = Path(__file__).parent / "levels_of"
-TRIANGLES = (0.4, 0.1, 0.02)
+TRIANGLES = (0.3, 0.05, 0.012)
 JOINTS = (48, 32, 16)
 INFLUENCES = (4, 2, 1)
 

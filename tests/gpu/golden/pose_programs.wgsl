@@ -54,10 +54,170 @@ struct Batch {
 @group(0) @binding(6) var<storage, read_write> palettes: array<vec4<f32>>;
 @group(0) @binding(7) var<storage, read_write> results: array<f32>;
 var<workgroup> matrices: array<f32, 12 * LANES>;
+var<private> p0: f32;
+var<private> p1: f32;
+var<private> p2: f32;
+var<private> p3: f32;
+var<private> p4: f32;
+var<private> p5: f32;
+var<private> p6: f32;
+var<private> p7: f32;
+var<private> p8: f32;
+var<private> p9: f32;
+var<private> p10: f32;
+var<private> summed: i32 = -1;
 var<private> lane: i32;
 var<private> room: i32;
 var<private> wanted: i32;
 var<private> memory_row: i32;
+fn put_clip(i: i32, a: i32, b: i32, t: f32, w: f32) {
+  let v1 = bank[a + i];
+  let v2 = bank[b + i];
+  p0 = w * fma(t, v2 - v1, v1);
+  let v3 = bank[a + i + batch.row];
+  let v4 = bank[b + i + batch.row];
+  p1 = w * fma(t, v4 - v3, v3);
+  let v5 = bank[a + i + batch.row * 2];
+  let v6 = bank[b + i + batch.row * 2];
+  p2 = w * fma(t, v6 - v5, v5);
+  let v7 = bank[a + i + batch.row * 7];
+  let v8 = bank[b + i + batch.row * 7];
+  p7 = w * fma(t, v8 - v7, v7);
+  let v9 = bank[a + i + batch.row * 8];
+  let v10 = bank[b + i + batch.row * 8];
+  p8 = w * fma(t, v10 - v9, v9);
+  let v11 = bank[a + i + batch.row * 9];
+  let v12 = bank[b + i + batch.row * 9];
+  p9 = w * fma(t, v12 - v11, v11);
+  let v13 = bank[a + i + batch.row * 3];
+  let v14 = bank[b + i + batch.row * 3];
+  let v15 = fma(t, v14 - v13, v13);
+  let v16 = bank[a + i + batch.row * 4];
+  let v17 = bank[b + i + batch.row * 4];
+  let v18 = fma(t, v17 - v16, v16);
+  let v19 = bank[a + i + batch.row * 5];
+  let v20 = bank[b + i + batch.row * 5];
+  let v21 = fma(t, v20 - v19, v19);
+  let v22 = bank[a + i + batch.row * 6];
+  let v23 = bank[b + i + batch.row * 6];
+  let v24 = fma(t, v23 - v22, v22);
+  let v25 = fma(v24, v24, fma(v21, v21, fma(v18, v18, v15 * v15)));
+  let v26 = w * select(1.0 / sqrt(v25), 0.0, v25 == 0.0);
+  p3 = v26 * v15;
+  p4 = v26 * v18;
+  p5 = v26 * v21;
+  p6 = v26 * v24;
+}
+fn add_clip(i: i32, a: i32, b: i32, t: f32, w: f32) {
+  let v1 = bank[a + i];
+  let v2 = bank[b + i];
+  let v3 = p0;
+  p0 = fma(w, fma(t, v2 - v1, v1), v3);
+  let v4 = bank[a + i + batch.row];
+  let v5 = bank[b + i + batch.row];
+  let v6 = p1;
+  p1 = fma(w, fma(t, v5 - v4, v4), v6);
+  let v7 = bank[a + i + batch.row * 2];
+  let v8 = bank[b + i + batch.row * 2];
+  let v9 = p2;
+  p2 = fma(w, fma(t, v8 - v7, v7), v9);
+  let v10 = bank[a + i + batch.row * 7];
+  let v11 = bank[b + i + batch.row * 7];
+  let v12 = p7;
+  p7 = fma(w, fma(t, v11 - v10, v10), v12);
+  let v13 = bank[a + i + batch.row * 8];
+  let v14 = bank[b + i + batch.row * 8];
+  let v15 = p8;
+  p8 = fma(w, fma(t, v14 - v13, v13), v15);
+  let v16 = bank[a + i + batch.row * 9];
+  let v17 = bank[b + i + batch.row * 9];
+  let v18 = p9;
+  p9 = fma(w, fma(t, v17 - v16, v16), v18);
+  let v19 = bank[a + i + batch.row * 3];
+  let v20 = bank[b + i + batch.row * 3];
+  let v21 = fma(t, v20 - v19, v19);
+  let v22 = bank[a + i + batch.row * 4];
+  let v23 = bank[b + i + batch.row * 4];
+  let v24 = fma(t, v23 - v22, v22);
+  let v25 = bank[a + i + batch.row * 5];
+  let v26 = bank[b + i + batch.row * 5];
+  let v27 = fma(t, v26 - v25, v25);
+  let v28 = bank[a + i + batch.row * 6];
+  let v29 = bank[b + i + batch.row * 6];
+  let v30 = fma(t, v29 - v28, v28);
+  let v31 = fma(v30, v30, fma(v27, v27, fma(v24, v24, v21 * v21)));
+  let v32 = w * select(1.0 / sqrt(v31), 0.0, v31 == 0.0);
+  let v33 = p3;
+  let v34 = p4;
+  let v35 = p5;
+  let v36 = p6;
+  let v37 = select(v32, -v32, fma(v36, v30, fma(v35, v27, fma(v34, v24, v33 * v21))) < 0.0);
+  p3 = fma(v37, v21, v33);
+  p4 = fma(v37, v24, v34);
+  p5 = fma(v37, v27, v35);
+  p6 = fma(v37, v30, v36);
+}
+fn put_clip_morphs(i: i32, a: i32, b: i32, t: f32, w: f32) {
+  let v1 = bank[a + i];
+  let v2 = bank[b + i];
+  p10 = w * fma(t, v2 - v1, v1);
+}
+fn add_clip_morphs(i: i32, a: i32, b: i32, t: f32, w: f32) {
+  let v1 = bank[a + i];
+  let v2 = bank[b + i];
+  let v3 = p10;
+  p10 = fma(w, fma(t, v2 - v1, v1), v3);
+}
+fn put_sum_down() {
+  if (summed < 0) { return; }
+  let at = room + summed + lane;
+  if (lane < batch.lanes) {
+    scratch[at + 0 * batch.row] = p0;
+    scratch[at + 1 * batch.row] = p1;
+    scratch[at + 2 * batch.row] = p2;
+    scratch[at + 3 * batch.row] = p3;
+    scratch[at + 4 * batch.row] = p4;
+    scratch[at + 5 * batch.row] = p5;
+    scratch[at + 6 * batch.row] = p6;
+    scratch[at + 7 * batch.row] = p7;
+    scratch[at + 8 * batch.row] = p8;
+    scratch[at + 9 * batch.row] = p9;
+  }
+  if (lane < batch.morph_lanes) { scratch[at + 10 * batch.row] = p10; }
+  summed = -1;
+}
+fn take_sum_up(top: i32) {
+  if (summed == top) { return; }
+  put_sum_down();
+  let at = room + top + lane;
+  if (lane < batch.lanes) {
+    p0 = scratch[at + 0 * batch.row];
+    p1 = scratch[at + 1 * batch.row];
+    p2 = scratch[at + 2 * batch.row];
+    p3 = scratch[at + 3 * batch.row];
+    p4 = scratch[at + 4 * batch.row];
+    p5 = scratch[at + 5 * batch.row];
+    p6 = scratch[at + 6 * batch.row];
+    p7 = scratch[at + 7 * batch.row];
+    p8 = scratch[at + 8 * batch.row];
+    p9 = scratch[at + 9 * batch.row];
+  }
+  if (lane < batch.morph_lanes) { p10 = scratch[at + 10 * batch.row]; }
+  summed = top;
+}
+fn begin_sum(n: i32, top: i32, argument: i32, time: real, weight: real) {
+  put_sum_down();
+  let found = frame_at(argument, time);
+  if (lane < batch.lanes) { put_clip(lane, found.x, found.y, f32(found.z), f32(weight)); }
+  if (lane < batch.morph_lanes) { put_clip_morphs(10 * batch.row + lane, found.x, found.y, f32(found.z), f32(weight)); }
+  summed = top;
+}
+fn add_to_sum(n: i32, top: i32, argument: i32, time: real, weight: real) {
+  take_sum_up(top);
+  let found = frame_at(argument, time);
+  if (lane < batch.lanes) { add_clip(lane, found.x, found.y, f32(found.z), f32(weight)); }
+  if (lane < batch.morph_lanes) { add_clip_morphs(10 * batch.row + lane, found.x, found.y, f32(found.z), f32(weight)); }
+}
 fn barrier() {
   workgroupBarrier();
   storageBarrier();
@@ -121,10 +281,10 @@ fn sound_legs(n: i32, at: i32) -> bool {
   if (count < 1 || count > batch.joints || at + 7 + 3 * count > batch.ints_count || program[batch.ints + at + 1] >= batch.joints) {
     return false;
   }
-  if (f < 0 || f + 10 + 9 * count > batch.floats_count) {
+  if (f < 0 || f + 10 + 12 * count > batch.floats_count) {
     return false;
   }
-  if (program[batch.ints + at + 4] >= 0 && !has_memory(n, program[batch.ints + at + 4], 1 + 38 * count)) {
+  if (program[batch.ints + at + 4] >= 0 && !has_memory(n, program[batch.ints + at + 4], 1 + 42 * count)) {
     return false;
   }
   if (program[batch.ints + at + 4] >= 0 && !has_vectors(n, program[batch.ints + at + 5], 9)) {
@@ -200,136 +360,6 @@ fn sound(n: i32, named: i32, argument: i32) -> bool {
     return sound_model_additive(n, argument);
   }
   return sound_profile(n, argument);
-}
-fn frame_at(clip: i32, time: real) -> Tuple_iif {
-  let frames = program[batch.clip_frames + clip];
-  var u = time * real(bitcast<f32>(program[batch.clip_rate + clip]));
-  var t1: real = 0.0;
-  if (u > 0.0) {
-    t1 = min(u, real(frames) - 1.0);
-  }
-  u = t1;
-  let f = min(i32(u), max(frames - 2, 0));
-  let a = program[batch.clip_start + clip] + f * row_size();
-  var t2 = a;
-  if (frames > 1) {
-    t2 = a + row_size();
-  }
-  return Tuple_iif(a, t2, u - real(f));
-}
-fn put_sample(i: i32, a: i32, b: i32, t: f32, w: f32, top: i32) {
-  let v1 = bank[a + i];
-  let v2 = bank[b + i];
-  scratch[room + top + i] = w * fma(t, v2 - v1, v1);
-  let v3 = bank[a + i + batch.row];
-  let v4 = bank[b + i + batch.row];
-  scratch[room + top + i + batch.row] = w * fma(t, v4 - v3, v3);
-  let v5 = bank[a + i + batch.row * 2];
-  let v6 = bank[b + i + batch.row * 2];
-  scratch[room + top + i + batch.row * 2] = w * fma(t, v6 - v5, v5);
-  let v7 = bank[a + i + batch.row * 7];
-  let v8 = bank[b + i + batch.row * 7];
-  scratch[room + top + i + batch.row * 7] = w * fma(t, v8 - v7, v7);
-  let v9 = bank[a + i + batch.row * 8];
-  let v10 = bank[b + i + batch.row * 8];
-  scratch[room + top + i + batch.row * 8] = w * fma(t, v10 - v9, v9);
-  let v11 = bank[a + i + batch.row * 9];
-  let v12 = bank[b + i + batch.row * 9];
-  scratch[room + top + i + batch.row * 9] = w * fma(t, v12 - v11, v11);
-  let v13 = bank[a + i + batch.row * 3];
-  let v14 = bank[b + i + batch.row * 3];
-  let v15 = fma(t, v14 - v13, v13);
-  let v16 = bank[a + i + batch.row * 4];
-  let v17 = bank[b + i + batch.row * 4];
-  let v18 = fma(t, v17 - v16, v16);
-  let v19 = bank[a + i + batch.row * 5];
-  let v20 = bank[b + i + batch.row * 5];
-  let v21 = fma(t, v20 - v19, v19);
-  let v22 = bank[a + i + batch.row * 6];
-  let v23 = bank[b + i + batch.row * 6];
-  let v24 = fma(t, v23 - v22, v22);
-  let v25 = fma(v24, v24, fma(v21, v21, fma(v18, v18, v15 * v15)));
-  let v26 = w * select(1.0 / sqrt(v25), 0.0, v25 == 0.0);
-  scratch[room + top + i + batch.row * 3] = v26 * v15;
-  scratch[room + top + i + batch.row * 4] = v26 * v18;
-  scratch[room + top + i + batch.row * 5] = v26 * v21;
-  scratch[room + top + i + batch.row * 6] = v26 * v24;
-}
-fn put_morphs(i: i32, a: i32, b: i32, t: f32, w: f32, top: i32) {
-  let v1 = bank[a + i];
-  let v2 = bank[b + i];
-  scratch[room + top + i] = w * fma(t, v2 - v1, v1);
-}
-fn run_sample(n: i32, top: i32, argument: i32, time: real, weight: real) {
-  let t1 = frame_at(argument, time);
-  let a = t1.x;
-  let b = t1.y;
-  let t = t1.z;
-  for (var i = lane; i < batch.lanes; i += LANES) { put_sample(i, a, b, f32(t), f32(weight), top); }
-  for (var i = 10 * batch.row + lane; i < row_size(); i += LANES) { put_morphs(i, a, b, f32(t), f32(weight), top); }
-}
-fn add_sample(i: i32, a: i32, b: i32, t: f32, w: f32, top: i32) {
-  let v1 = bank[a + i];
-  let v2 = bank[b + i];
-  let v3 = scratch[room + top + i];
-  scratch[room + top + i] = fma(w, fma(t, v2 - v1, v1), v3);
-  let v4 = bank[a + i + batch.row];
-  let v5 = bank[b + i + batch.row];
-  let v6 = scratch[room + top + i + batch.row];
-  scratch[room + top + i + batch.row] = fma(w, fma(t, v5 - v4, v4), v6);
-  let v7 = bank[a + i + batch.row * 2];
-  let v8 = bank[b + i + batch.row * 2];
-  let v9 = scratch[room + top + i + batch.row * 2];
-  scratch[room + top + i + batch.row * 2] = fma(w, fma(t, v8 - v7, v7), v9);
-  let v10 = bank[a + i + batch.row * 7];
-  let v11 = bank[b + i + batch.row * 7];
-  let v12 = scratch[room + top + i + batch.row * 7];
-  scratch[room + top + i + batch.row * 7] = fma(w, fma(t, v11 - v10, v10), v12);
-  let v13 = bank[a + i + batch.row * 8];
-  let v14 = bank[b + i + batch.row * 8];
-  let v15 = scratch[room + top + i + batch.row * 8];
-  scratch[room + top + i + batch.row * 8] = fma(w, fma(t, v14 - v13, v13), v15);
-  let v16 = bank[a + i + batch.row * 9];
-  let v17 = bank[b + i + batch.row * 9];
-  let v18 = scratch[room + top + i + batch.row * 9];
-  scratch[room + top + i + batch.row * 9] = fma(w, fma(t, v17 - v16, v16), v18);
-  let v19 = bank[a + i + batch.row * 3];
-  let v20 = bank[b + i + batch.row * 3];
-  let v21 = fma(t, v20 - v19, v19);
-  let v22 = bank[a + i + batch.row * 4];
-  let v23 = bank[b + i + batch.row * 4];
-  let v24 = fma(t, v23 - v22, v22);
-  let v25 = bank[a + i + batch.row * 5];
-  let v26 = bank[b + i + batch.row * 5];
-  let v27 = fma(t, v26 - v25, v25);
-  let v28 = bank[a + i + batch.row * 6];
-  let v29 = bank[b + i + batch.row * 6];
-  let v30 = fma(t, v29 - v28, v28);
-  let v31 = fma(v30, v30, fma(v27, v27, fma(v24, v24, v21 * v21)));
-  let v32 = w * select(1.0 / sqrt(v31), 0.0, v31 == 0.0);
-  let v33 = scratch[room + top + i + batch.row * 3];
-  let v34 = scratch[room + top + i + batch.row * 4];
-  let v35 = scratch[room + top + i + batch.row * 5];
-  let v36 = scratch[room + top + i + batch.row * 6];
-  let v37 = select(v32, -v32, fma(v36, v30, fma(v35, v27, fma(v34, v24, v33 * v21))) < 0.0);
-  scratch[room + top + i + batch.row * 3] = fma(v37, v21, v33);
-  scratch[room + top + i + batch.row * 4] = fma(v37, v24, v34);
-  scratch[room + top + i + batch.row * 5] = fma(v37, v27, v35);
-  scratch[room + top + i + batch.row * 6] = fma(v37, v30, v36);
-}
-fn add_morphs(i: i32, a: i32, b: i32, t: f32, w: f32, top: i32) {
-  let v1 = bank[a + i];
-  let v2 = bank[b + i];
-  let v3 = scratch[room + top + i];
-  scratch[room + top + i] = fma(w, fma(t, v2 - v1, v1), v3);
-}
-fn run_accumulate(n: i32, top: i32, argument: i32, time: real, weight: real) {
-  let t1 = frame_at(argument, time);
-  let a = t1.x;
-  let b = t1.y;
-  let t = t1.z;
-  for (var i = lane; i < batch.lanes; i += LANES) { add_sample(i, a, b, f32(t), f32(weight), top); }
-  for (var i = 10 * batch.row + lane; i < row_size(); i += LANES) { add_morphs(i, a, b, f32(t), f32(weight), top); }
 }
 fn mixes_mix(i: i32, top: i32, other: i32, w: f32, mask: i32) {
   let v1 = 1.0 - w;
@@ -478,7 +508,7 @@ fn add(i: i32, top: i32, other: i32, w: f32, mask: i32) {
   scratch[room + top + i + batch.row * 5] = select(fma(v18, v30, fma(-v17, v27, fma(v16, v28, v19 * v29))), v18, v3);
   scratch[room + top + i + batch.row * 6] = select(fma(-v18, v29, fma(-v17, v28, fma(-v16, v27, v19 * v30))), v19, v3);
 }
-fn additive_add_morphs(i: i32, top: i32, other: i32, w: f32, mask: i32) {
+fn add_morphs(i: i32, top: i32, other: i32, w: f32, mask: i32) {
   let v1 = bitcast<f32>(program[batch.masks + mask + i]);
   let v2 = scratch[room + other + i];
   let v3 = scratch[room + top + i];
@@ -488,7 +518,7 @@ fn run_add(n: i32, top: i32, argument: i32, time: real, weight: real) {
   let other = top + row_size();
   let mask = argument * (batch.row + batch.morph_lanes);
   for (var i = lane; i < batch.lanes; i += LANES) { add(i, top, other, f32(weight), mask); }
-  for (var i = lane; i < batch.morph_lanes; i += LANES) { additive_add_morphs(i, top + 10 * batch.row, other + 10 * batch.row, f32(weight), mask + batch.row); }
+  for (var i = lane; i < batch.morph_lanes; i += LANES) { add_morphs(i, top + 10 * batch.row, other + 10 * batch.row, f32(weight), mask + batch.row); }
 }
 fn mix_channels(i: i32, top: i32, other: i32, w: f32, mask: i32) {
   let v1 = bitcast<f32>(program[batch.masks + mask + i]);
@@ -1079,23 +1109,22 @@ fn interpret(n: i32, first: i32, last: i32, poses_given: i32) -> i32 {
     let t2 = real(bitcast<f32>(program[batch.first_operation + 4 * o + 2]));
     let t3 = real(bitcast<f32>(program[batch.first_operation + 4 * o + 3]));
     switch code {
-      case 0: { run_sample(n, t1, argument, t2, t3); }
-      case 1: { run_accumulate(n, t1, argument, t2, t3); }
-      case 2: { run_blend(n, t1, argument, t2, t3); }
-      case 3: { run_layer(n, t1, argument, t2, t3); }
-      case 4: { run_add(n, t1, argument, t2, t3); }
-      case 5: { run_layer_channels(n, t1, argument, t2, t3); }
-      case 6: { run_layer_model(n, t1, argument, t2, t3); }
-      case 7: { run_merge(n, t1, argument, t2, t3); }
-      case 8: { run_scale(n, t1, argument, t2, t3); }
-      case 9: { run_store(n, t1, argument, t2, t3); }
-      case 10: { run_load(n, t1, argument, t2, t3); }
-      case 11: { run_start(n, t1, argument, t2, t3); }
-      case 12: { run_inertia(n, t1, argument, t2, t3); }
-      case 19: { run_inertia_profile(n, t1, argument, t2, t3); }
+      case 0: { begin_sum(n, t1, argument, t2, t3); }
+      case 1: { add_to_sum(n, t1, argument, t2, t3); }
+      case 2: { put_sum_down(); barrier(); run_blend(n, t1, argument, t2, t3); barrier(); }
+      case 3: { put_sum_down(); barrier(); run_layer(n, t1, argument, t2, t3); barrier(); }
+      case 4: { put_sum_down(); barrier(); run_add(n, t1, argument, t2, t3); barrier(); }
+      case 5: { put_sum_down(); barrier(); run_layer_channels(n, t1, argument, t2, t3); barrier(); }
+      case 6: { put_sum_down(); barrier(); run_layer_model(n, t1, argument, t2, t3); barrier(); }
+      case 7: { put_sum_down(); barrier(); run_merge(n, t1, argument, t2, t3); barrier(); }
+      case 8: { put_sum_down(); barrier(); run_scale(n, t1, argument, t2, t3); barrier(); }
+      case 9: { put_sum_down(); barrier(); run_store(n, t1, argument, t2, t3); barrier(); }
+      case 10: { put_sum_down(); barrier(); run_load(n, t1, argument, t2, t3); barrier(); }
+      case 11: { put_sum_down(); barrier(); run_start(n, t1, argument, t2, t3); barrier(); }
+      case 12: { put_sum_down(); barrier(); run_inertia(n, t1, argument, t2, t3); barrier(); }
+      case 19: { put_sum_down(); barrier(); run_inertia_profile(n, t1, argument, t2, t3); barrier(); }
       default: {}
     }
-    barrier();
   }
   return select(last, -1, poses == 1 || wanted == 0);
 }
@@ -1140,6 +1169,22 @@ fn local_matrix(i: i32) {
 fn local_matrices() {
   for (var i = lane; i < batch.lanes; i += LANES) { local_matrix(i); }
 }
+fn frame_at(clip: i32, time: real) -> Tuple_iif {
+  let frames = program[batch.clip_frames + clip];
+  var u = time * real(bitcast<f32>(program[batch.clip_rate + clip]));
+  var t1: real = 0.0;
+  if (u > 0.0) {
+    t1 = min(u, real(frames) - 1.0);
+  }
+  u = t1;
+  let f = min(i32(u), max(frames - 2, 0));
+  let a = program[batch.clip_start + clip] + f * row_size();
+  var t2 = a;
+  if (frames > 1) {
+    t2 = a + row_size();
+  }
+  return Tuple_iif(a, t2, u - real(f));
+}
 fn run(record: i32) -> i32 {
   let n = program[record];
   let first = program[record + 1];
@@ -1150,6 +1195,7 @@ fn run(record: i32) -> i32 {
   // A program that broke a rule before is not run any further.
   if (poses > 0 && status[batch.status_row + n] != 0) { return -1; }
   let wrong = interpret(n, first, program[record + 2], poses);
+  put_sum_down();
   if (lane == 0 && (poses == 0 || wrong >= 0)) {
     status[batch.status_row + n] = select(0, batch.base + wrong + 1, wrong >= 0);
   }

@@ -151,10 +151,10 @@ fn sound_legs(n: i32, at: i32) -> bool {
   if (count < 1 || count > batch.joints || at + 7 + 3 * count > batch.ints_count || program[batch.ints + at + 1] >= batch.joints) {
     return false;
   }
-  if (f < 0 || f + 10 + 9 * count > batch.floats_count) {
+  if (f < 0 || f + 10 + 12 * count > batch.floats_count) {
     return false;
   }
-  if (program[batch.ints + at + 4] >= 0 && !has_memory(n, program[batch.ints + at + 4], 1 + 38 * count)) {
+  if (program[batch.ints + at + 4] >= 0 && !has_memory(n, program[batch.ints + at + 4], 1 + 42 * count)) {
     return false;
   }
   if (program[batch.ints + at + 4] >= 0 && !has_vectors(n, program[batch.ints + at + 5], 9)) {
@@ -454,7 +454,7 @@ fn run_reach(n: i32, top: i32, at: i32, time: real, weight: real) {
 fn ready_states(kept_at: i32, at: i32, size: i32, stamp: real) {
   if (real(memory[memory_row + kept_at + at]) != stamp) {
     let gap = stamp - real(memory[memory_row + kept_at + at]);
-    let follows = gap == 1.0 || gap == 1.0 - 1048576.0;
+    let follows = real(memory[memory_row + kept_at + at]) > 0.0 && (gap == 1.0 || gap == 2.0 - 1048576.0);
     for (var k = 0; k < size; k++) {
       memory[memory_row + kept_at + at + 1 + k] = f32(select(real(0.0), real(memory[memory_row + kept_at + at + 1 + size + k]), follows));
     }
@@ -615,6 +615,27 @@ fn run_mirror(n: i32, top: i32, at: i32, time: real, weight: real) {
     }
   }
 }
+fn root_above(j_given: i32) -> i32 {
+  var j = j_given;
+  while (program[batch.parents + j] >= 0) {
+    j = program[batch.parents + j];
+  }
+  return j;
+}
+fn move_joint(top: i32, j: i32, v: vec3<real>) {
+  let p = program[batch.parents + j];
+  let o = model_point(top, p, vec3<real>(0.0, 0.0, 0.0));
+  let x = minus(model_point(top, p, vec3<real>(1.0, 0.0, 0.0)), o);
+  let y = minus(model_point(top, p, vec3<real>(0.0, 1.0, 0.0)), o);
+  let z = minus(model_point(top, p, vec3<real>(0.0, 0.0, 1.0)), o);
+  let size = dotted(x, crossed(y, z));
+  if (abs(size) < 1e-12) {
+    return;
+  }
+  scratch[room + top + j] = f32(real(scratch[room + top + j]) + dotted(v, crossed(y, z)) / size);
+  scratch[room + top + batch.row + j] = f32(real(scratch[room + top + batch.row + j]) + dotted(v, crossed(z, x)) / size);
+  scratch[room + top + 2 * batch.row + j] = f32(real(scratch[room + top + 2 * batch.row + j]) + dotted(v, crossed(x, y)) / size);
+}
 fn run_turn(n: i32, top: i32, at: i32, time: real, weight: real) {
   let count = program[batch.ints + at];
   let f = program[batch.ints + at + 2];
@@ -626,13 +647,17 @@ fn run_turn(n: i32, top: i32, at: i32, time: real, weight: real) {
   angle = weight * min(max(angle, -real(bitcast<f32>(program[batch.floats + f + 3]))), real(bitcast<f32>(program[batch.floats + f + 3])));
   for (var k = 0; k < count; k++) {
     let j = program[batch.ints + at + 6 + k];
+    if (k == 0 && program[batch.parents + j] >= 0) {
+      let away = minus(model_place(top, j), model_place(top, root_above(j)));
+      move_joint(top, j, minus(turned(about(axis, real(bitcast<f32>(program[batch.floats + f + 5])) * angle), away), away));
+    }
     let above = model_rotation(top, program[batch.parents + j]);
     let mine = multiplied(above, local_rotation(top, j));
     let turn = multiplied(about(axis, real(bitcast<f32>(program[batch.floats + f + 5 + k])) * angle), mine);
     put_rotation(top, j, multiplied(conjugated(above), turn), 1.0);
   }
 }
-fn strode(p: vec3<real>, hip: vec3<real>, factor: real, x_given: real, z_given: real) -> vec3<real> {
+fn strode(p: vec3<real>, root: vec3<real>, hip_x: real, hip_z: real, factor: real, x_given: real, z_given: real) -> vec3<real> {
   var x = x_given;
   var z = z_given;
   let size = sqrt(x * x + z * z);
@@ -643,7 +668,7 @@ fn strode(p: vec3<real>, hip: vec3<real>, factor: real, x_given: real, z_given: 
   let t2 = z / size;
   x = t1;
   z = t2;
-  let more = ((p.x - hip.x) * x + (p.z - hip.z) * z) * (factor - 1.0);
+  let more = ((p.x - root.x - hip_x) * x + (p.z - root.z - hip_z) * z) * (factor - 1.0);
   return vec3<real>(p.x + more * x, p.y, p.z + more * z);
 }
 fn vector_at(at: i32) -> vec3<real> {
@@ -693,14 +718,15 @@ fn hold(kept_at: i32, old: i32, new_: i32, f: i32, leg: i32, vectors_at: i32, he
   var z: real = 0.0;
   var yaw: real = 0.0;
   var held: real = 0.0;
+  let on_ball = ball.y - real(bitcast<f32>(program[batch.floats + leg + 9])) < heel.y;
   if (real(memory[memory_row + kept_at + old + 14]) != 0.0) {
     var t1 = legs_legs_vector_at(kept_at, old);
-    if (ball.y < heel.y) {
+    if (on_ball) {
       t1 = legs_legs_vector_at(kept_at, old + 3);
     }
     let was = t1;
     var t2 = heel;
-    if (ball.y < heel.y) {
+    if (on_ball) {
       t2 = ball;
     }
     let sole = t2;
@@ -714,7 +740,8 @@ fn hold(kept_at: i32, old: i32, new_: i32, f: i32, leg: i32, vectors_at: i32, he
     if (down < 0.0) {
       touches = held > 0.0;
       if (dt > 0.0) {
-        touches = sole.y < real(bitcast<f32>(program[batch.floats + f + 4])) && length_of(slid) < real(bitcast<f32>(program[batch.floats + f + 3])) * dt;
+        let height = min(heel.y, ball.y - real(bitcast<f32>(program[batch.floats + leg + 9])));
+        touches = height < real(bitcast<f32>(program[batch.floats + f + 4])) && length_of(slid) < real(bitcast<f32>(program[batch.floats + f + 3])) * dt;
       }
     }
     if (touches && held == 1.0) {
@@ -765,7 +792,7 @@ fn hold(kept_at: i32, old: i32, new_: i32, f: i32, leg: i32, vectors_at: i32, he
   memory[memory_row + kept_at + new_ + 15 + 2] = f32(q.z);
   memory[memory_row + kept_at + new_ + 15 + 3] = f32(q.w);
 }
-fn settle(kept_at: i32, old: i32, new_: i32, f: i32, vectors_at: i32, header: i32, v: i32) {
+fn settle(kept_at: i32, old: i32, new_: i32, f: i32, vectors_at: i32, header: i32, v: i32, p: vec3<real>) {
   var height = real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 1]));
   var normal = legs_vector_at(vectors_at, v + 2);
   if (!is_finite(f32(height + normal.x + normal.y + normal.z))) {
@@ -778,29 +805,21 @@ fn settle(kept_at: i32, old: i32, new_: i32, f: i32, vectors_at: i32, header: i3
     let left = left_after(max(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0), real(bitcast<f32>(program[batch.floats + f + 7])));
     let turn = vec4<real>(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 5])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 6])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 7])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 8])));
     let was = turned(turn, legs_legs_vector_at(kept_at, old + 11));
-    let before = min(max(real(memory[memory_row + kept_at + old + 10]) + real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 3])), -real(bitcast<f32>(program[batch.floats + f + 6]))), real(bitcast<f32>(program[batch.floats + f + 6])));
+    let there = turned(turn, vec3<real>(real(memory[memory_row + kept_at + old + 19]), 0.0, real(memory[memory_row + kept_at + old + 19 + 1])));
+    let x = p.x - there.x - real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 2]));
+    let z = p.z - there.z - real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 4]));
+    var before = real(memory[memory_row + kept_at + old + 10]) + real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 3])) - (was.x * x + was.z * z) / max(was.y, 0.2);
+    before = min(max(before, -real(bitcast<f32>(program[batch.floats + f + 6]))), real(bitcast<f32>(program[batch.floats + f + 6])));
     height = height + left * (before - height);
     normal = unit_or(vec3<real>(normal.x + left * (was.x - normal.x), normal.y + left * (was.y - normal.y), normal.z + left * (was.z - normal.z)), vec3<real>(0.0, 1.0, 0.0));
   }
   memory[memory_row + kept_at + new_ + 10] = f32(height);
+  memory[memory_row + kept_at + new_ + 19] = f32(p.x);
+  memory[memory_row + kept_at + new_ + 19 + 1] = f32(p.z);
   put_vector(kept_at, new_ + 11, normal);
 }
 fn legs_legs_legs_vector_at(at: i32) -> vec3<real> {
   return vec3<real>(real(scratch[room + batch.matrices + at]), real(scratch[room + batch.matrices + at + 1]), real(scratch[room + batch.matrices + at + 2]));
-}
-fn move_joint(top: i32, j: i32, v: vec3<real>) {
-  let p = program[batch.parents + j];
-  let o = model_point(top, p, vec3<real>(0.0, 0.0, 0.0));
-  let x = minus(model_point(top, p, vec3<real>(1.0, 0.0, 0.0)), o);
-  let y = minus(model_point(top, p, vec3<real>(0.0, 1.0, 0.0)), o);
-  let z = minus(model_point(top, p, vec3<real>(0.0, 0.0, 1.0)), o);
-  let size = dotted(x, crossed(y, z));
-  if (abs(size) < 1e-12) {
-    return;
-  }
-  scratch[room + top + j] = f32(real(scratch[room + top + j]) + dotted(v, crossed(y, z)) / size);
-  scratch[room + top + batch.row + j] = f32(real(scratch[room + top + batch.row + j]) + dotted(v, crossed(z, x)) / size);
-  scratch[room + top + 2 * batch.row + j] = f32(real(scratch[room + top + 2 * batch.row + j]) + dotted(v, crossed(x, y)) / size);
 }
 fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
   var upper: i32;
@@ -817,7 +836,7 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
   let memory_ = program[batch.ints + at + 4];
   let header = program[batch.ints + at + 5];
   let what = program[batch.ints + at + 6];
-  let size = 19 * count;
+  let size = 21 * count;
   if (memory_ >= 0 && time < 1.0) {
     ready_states(n * batch.memory, memory_, size, real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + header])));
   }
@@ -826,7 +845,7 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
     upper = program[batch.ints + at + 7 + 3 * k];
     mid = program[batch.ints + at + 8 + 3 * k];
     tip = program[batch.ints + at + 9 + 3 * k];
-    let leg = f + 10 + 9 * k;
+    let leg = f + 10 + 12 * k;
     let here = v + 3 + 5 * k;
     let g = 12 * k;
     hip = model_place(top, upper);
@@ -838,11 +857,12 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
     turn = vec4<real>(0.0, 0.0, 0.0, 1.0);
     var height: real = 0.0;
     if (floor_rest(what, 2) == 1) {
-      goal = strode(p, hip, real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v])), real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v + 1])), real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v + 2])));
+      let root = model_place(top, root_above(upper));
+      goal = strode(p, root, real(bitcast<f32>(program[batch.floats + leg + 10])), real(bitcast<f32>(program[batch.floats + leg + 11])), real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v])), real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v + 1])), real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v + 2])));
     }
     if (memory_ >= 0) {
-      let old = memory_ + 1 + 19 * k;
-      let new_ = memory_ + 1 + size + 19 * k;
+      let old = memory_ + 1 + 21 * k;
+      let new_ = memory_ + 1 + size + 21 * k;
       if (floor_rest(what, 4) >= 2) {
         if (time < 1.0) {
           hold(n * batch.memory, old, new_, f, leg, n * batch.vectors, header, real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + here])), goal, q);
@@ -852,7 +872,7 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
       }
       if (what >= 4) {
         if (time < 1.0) {
-          settle(n * batch.memory, old, new_, f, n * batch.vectors, header, here);
+          settle(n * batch.memory, old, new_, f, n * batch.vectors, header, here, goal);
         }
         let tilt = shortest_turn(vec3<real>(0.0, 1.0, 0.0), legs_legs_vector_at(n * batch.memory, new_ + 11), vec3<real>(0.0, 1.0, 0.0));
         height = real(memory[memory_row + n * batch.memory + new_ + 10]);
@@ -903,7 +923,7 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
     q = model_rotation(top, tip);
     goal = legs_legs_legs_vector_at(12 * k);
     if (length_of(minus(goal, model_place(top, tip))) > 1e-06) {
-      let spare = vector_at(f + 10 + 9 * k);
+      let spare = vector_at(f + 10 + 12 * k);
       solve_limb(top, upper, mid, tip, goal, 0.0, 3.141592653589793, real(bitcast<f32>(program[batch.floats + f])), true, spare, false, vec3<real>(0.0, 1.0, 0.0), 1.0);
     }
     turn = vec4<real>(real(scratch[room + batch.matrices + 12 * k + 3]), real(scratch[room + batch.matrices + 12 * k + 4]), real(scratch[room + batch.matrices + 12 * k + 5]), real(scratch[room + batch.matrices + 12 * k + 6]));

@@ -20,7 +20,7 @@ export class CharacterView implements Crew {
   placements: Float32Array = IDENTITY_ROWS;
   count = 0;
   time = 0;
-  /** Of all instances and palette entries; those that an instance was not sent follow the joint above. */
+  /** Of all instances and palette entries; see `complete` for those that an instance was not sent. */
   matrices: Float32Array = new Float32Array(0);
   /** The level of detail that each instance was sent at; empty where all are in full. */
   levels: Uint8Array = new Uint8Array(0);
@@ -41,6 +41,8 @@ export class CharacterView implements Crew {
   private readonly used: number[];
   /** From this level on, bodies are drawn plainly. */
   plainFrom = Infinity;
+  /** Which instances have matrices for all entries. */
+  private whole: Uint8Array = new Uint8Array(0);
   private tinted = false;
 
   constructor(
@@ -145,15 +147,25 @@ export class CharacterView implements Crew {
     const P = this.info.palette;
     if (this.matrices.length !== 12 * P * this.count || !this.levels.length) this.matrices = new Float32Array(12 * P * this.count);
     if (this.levels.length !== this.count) this.levels = new Uint8Array(this.count);
-    for (const { level, instances, entries, matrices } of groups) {
-      const standIn = level > 0 ? this.standIns[level - 1] : null;
+    this.whole = new Uint8Array(this.count);
+    for (const { level, instances, entries, matrices } of groups)
       instances.forEach((instance, i) => {
         if (instance >= this.count) return;
         this.levels[instance] = level;
-        const at = 12 * P * instance;
-        this.matrices.set(matrices.subarray(12 * entries * i, 12 * entries * (i + 1)), at);
-        for (let p = entries; standIn && p < P; p++) this.matrices.copyWithin(at + 12 * p, at + 12 * standIn[p], at + 12 * standIn[p] + 12);
+        this.matrices.set(matrices.subarray(12 * entries * i, 12 * entries * (i + 1)), 12 * P * instance);
       });
+  }
+
+  /** Lets the entries that an instance was not sent follow the joint above: few instances are ever asked for those. */
+  private complete(instance: number): void {
+    const level = this.levels[instance] ?? 0;
+    if (level === 0 || this.whole[instance]) return;
+    this.whole[instance] = 1;
+    const standIn = this.standIns[level - 1];
+    const at = 12 * this.info.palette * instance;
+    for (let p = this.info.levels[level - 1].entries; p < standIn.length; p++) {
+      const from = at + 12 * standIn[p];
+      this.matrices.copyWithin(at + 12 * p, from, from + 12);
     }
   }
 
@@ -224,6 +236,7 @@ export class CharacterView implements Crew {
   joint(j: number, out: Matrix4, instance = 0): Matrix4 {
     const at = 12 * (instance * this.info.palette + j);
     if (at + 12 > this.matrices.length) return out.identity();
+    this.complete(instance);
     rows(this.matrices, at, out).multiply(this.binds[j]);
     return out.premultiply(this.placement(instance, scratch));
   }
@@ -238,6 +251,7 @@ export class CharacterView implements Crew {
       out.set(new Vector3(...this.info.bounds[0]), new Vector3(...this.info.bounds[1]));
       return out;
     }
+    this.complete(instance);
     this.reach.forEach((reach, entry) => {
       if (!reach) return;
       rows(this.matrices, 12 * (instance * this.info.palette + entry), m).premultiply(placed);

@@ -11,7 +11,7 @@ import { drawnInSoftware } from "./pace";
 /** Towards the lamp that casts the shadows. */
 export const SUN_DIRECTION = [0.55, 1.25, 0.75] as const;
 
-const LIGHT_GLSL = /* glsl */ `
+export const LIGHT_GLSL = /* glsl */ `
 const float MW_MATT = 2.2; // the sharpness of a cosine
 
 vec3 mwSoftBox(vec3 direction, float sharpness, vec3 axis, float size, vec3 color) {

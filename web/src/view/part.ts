@@ -1,12 +1,12 @@
 /** `Part`: one mesh of a character: its tables for skinning, its geometry, and the ways it is drawn. */
 import {
   Box3, BufferAttribute, BufferGeometry, Color, DoubleSide, InstancedBufferGeometry, LineBasicMaterial, LineSegments, type Material, Mesh,
-  MeshBasicMaterial, MeshDepthMaterial, MeshStandardMaterial, Sphere, type Texture, Vector3,
+  MeshBasicMaterial, MeshDepthMaterial, Sphere, type Texture, Vector3,
 } from "three";
 import type { BufferInfo, MaterialInfo, MeshInfo } from "../protocol";
 import { buildMaterial, type TextureLibrary } from "./materials";
 import { METHODS, SkinnedVertices, type SkinUniforms } from "./skinning";
-import { type LineUniforms, normalLines, skinnedShape, skinnedSurface, type SurfaceUniforms } from "./surface";
+import { type LineUniforms, normalLines, skinnedPlain, skinnedShape, skinnedSurface, type SurfaceUniforms } from "./surface";
 import { Table } from "./tables";
 import { orderTriangles } from "./triangles";
 
@@ -36,7 +36,7 @@ export interface Shared {
   library: TextureLibrary;
   entries: number;
   size: number;
-  /** Where it is set, meshes are drawn in one go, in the plain colour of each material and without shadows: far away, in software. */
+  /** Where it is set, meshes are drawn in the plain colour of each material, without shadows: far away, in software. */
   plain?: (material: number) => Color;
 }
 
@@ -47,7 +47,6 @@ export class Part {
   readonly positions: Float32Array;
   readonly joints: Values;
   readonly weights: Float32Array;
-  private readonly triangles: Values;
   private readonly surface: SurfaceUniforms;
   private readonly lines: LineUniforms;
   private readonly tables: Table[];
@@ -65,7 +64,6 @@ export class Part {
     this.positions = arrays.floats(has["positions"]);
     this.joints = arrays.get(has["joints"]);
     this.weights = arrays.floats(has["weights"]);
-    this.triangles = arrays.get(has["triangles"]);
     const rest = restTable(info, arrays);
     const influences = this.influenceTable();
     const deltas = morphTable(info, arrays);
@@ -128,9 +126,9 @@ export class Part {
     geometry.boundingSphere = new Sphere();
     geometry.instanceCount = 0;
     const traits = { colors: Boolean(has["colors"]), normals: Boolean(has["normals"]) };
-    if (shared.plain) geometry.setAttribute("color", new BufferAttribute(this.plainColors(shared.plain), 3));
-    const materials: Material[] = shared.plain ? [this.plainMaterial(geometry)] : info.sections.map((section, i) => {
+    const materials: Material[] = info.sections.map((section, i) => {
       geometry.addGroup(3 * section.first, 3 * section.count, i);
+      if (shared.plain) return skinnedPlain(new MeshBasicMaterial({ color: shared.plain(section.material) }), this.skinned.results);
       const described = section.material >= 0 ? shared.materials[section.material] : null;
       return skinnedSurface(buildMaterial(described, shared.library, traits), this.surface);
     });
@@ -141,22 +139,6 @@ export class Part {
     mesh.castShadow = mesh.receiveShadow = !shared.plain;
     mesh.customDepthMaterial = skinnedShape(new MeshDepthMaterial({ side: DoubleSide }), this.skinned.results);
     return mesh;
-  }
-
-  private plainMaterial(geometry: InstancedBufferGeometry): Material {
-    geometry.addGroup(0, Infinity, 0);
-    return skinnedSurface(new MeshStandardMaterial({ roughness: 0.75, vertexColors: true }), this.surface);
-  }
-
-  /** The plain colour of the material of each vertex. */
-  private plainColors(colorOf: (material: number) => Color): Float32Array {
-    const triangles = this.triangles;
-    const out = new Float32Array(3 * this.info.vertices).fill(0.7);
-    for (const { first, count, material } of this.info.sections) {
-      const color = colorOf(material);
-      for (let at = 3 * first; at < 3 * (first + count); at++) color.toArray(out, 3 * triangles[at]);
-    }
-    return out;
   }
 
   /** Puts the triangles of every section in an order that is quick to draw. */

@@ -1,6 +1,6 @@
 /** How three.js materials draw vertices that `skinning.ts` has skinned: the GLSL put into their programs. */
 import type { IUniform, Material, WebGLProgramParametersWithUniforms } from "three";
-import { lightUp } from "./light";
+import { LIGHT_GLSL, lightUp, SUN_DIRECTION } from "./light";
 import { SKINNED_WIDTH, type SkinnedUniforms } from "./skinning";
 
 export interface SurfaceUniforms extends SkinnedUniforms {
@@ -89,6 +89,26 @@ export function skinnedSurface<T extends Material>(material: T, uniforms: Surfac
     lightUp(shader, renderer);
   };
   material.customProgramCacheKey = () => "marrow surface";
+  return material;
+}
+
+/** Lets a material without light draw skinned instances in the studio's light, worked out for each vertex: far away that is enough. */
+export function skinnedPlain<T extends Material>(material: T, uniforms: SkinnedUniforms): T {
+  const [x, y, z] = SUN_DIRECTION;
+  material.onBeforeCompile = (shader) => {
+    Object.assign(shader.uniforms, uniforms);
+    readSkinned(shader);
+    shader.vertexShader = shader.vertexShader
+      .replace("#include <common>", `#include <common>\n${LIGHT_GLSL}\nvarying vec3 mwShade;`)
+      .replace("#include <project_vertex>", `#include <project_vertex>
+        vec3 mwFacing = normalize(mwRead(mwNormals));
+        float mwSunny = max(0.0, dot(mwFacing, normalize(vec3(${x}, ${y}, ${z}))));
+        mwShade = mwLight(mwFacing, MW_MATT) + mwSunny * vec3(0.6, 0.55, 0.48);`);
+    shader.fragmentShader = shader.fragmentShader
+      .replace("#include <common>", "#include <common>\nvarying vec3 mwShade;")
+      .replace("#include <color_fragment>", "#include <color_fragment>\ndiffuseColor.rgb *= mwShade;");
+  };
+  material.customProgramCacheKey = () => "marrow plain";
   return material;
 }
 

@@ -338,14 +338,15 @@ export class Viewport {
       this.told = "";
       return;
     }
-    const { camera, renderer } = this;
+    const { camera } = this;
     camera.aspect = this.panes()[0].width / this.height;
     camera.updateProjectionMatrix();
     camera.updateMatrixWorld();
     const rows = (m: Matrix4): number[] => m.clone().transpose().toArray().map((v) => Number(v.toFixed(5)));
     const look: Look = {
       type: "look", view: rows(camera.matrixWorldInverse), projection: rows(camera.projectionMatrix),
-      height: renderer.domElement.height, pixels: slot.crowd.pixels, picked: this.selected >= 0 ? this.instance : -1,
+      // Of the page, and not of this drawing: a picture at rest has more pixels, and would ask for other levels.
+      height: this.height * Math.min(window.devicePixelRatio || 1, 2), pixels: slot.crowd.pixels, picked: this.selected >= 0 ? this.instance : -1,
     };
     const text = JSON.stringify(look);
     if (text === this.told) return;

@@ -96,7 +96,11 @@ class BlendSpace1D(Node, frozen=True):
         wrap: tuple[float, float] | None = None,
     ) -> BlendSpace1D:
         """From `{place: motion}`."""
-        return cls(x, tuple(Point1D(float(at), source) for at, source in points.items()), sync, wrap)
+        try:
+            placed = tuple(Point1D(float(at), source) for at, source in points.items())
+        except (AttributeError, TypeError, ValueError):
+            raise ValidationError(f"BlendSpace1D.of: expected {{number: motion}}, got {points!r}") from None
+        return cls(x, placed, sync, wrap)
 
     def children(self) -> tuple[Input, ...]:
         return _inputs(self.points)
@@ -143,7 +147,10 @@ class BlendSpace2D(Node, frozen=True):
         wrap_y: tuple[float, float] | None = None,
     ) -> BlendSpace2D:
         """From `{(x, y): motion}`."""
-        placed = tuple(Point2D((float(a), float(b)), s) for (a, b), s in points.items())
+        try:
+            placed = tuple(Point2D((float(a), float(b)), s) for (a, b), s in points.items())
+        except (AttributeError, TypeError, ValueError):
+            raise ValidationError(f"BlendSpace2D.of: expected {{(x, y): motion}}, got {points!r}") from None
         return cls(x, y, placed, sync, wrap_x, wrap_y)
 
     def children(self) -> tuple[Input, ...]:

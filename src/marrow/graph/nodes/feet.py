@@ -95,9 +95,8 @@ class GroundQuery(Node, frozen=True):
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c = compiler
-        tips = [c.joint(name, at.path) for name in self.feet]
-        chains = tuple((*reversed(c.skeleton.ancestors(tip)), tip) for tip in tips)
-        entry = FunctionEntry(at.path, "ground", (), ground=GroundEntry(chains, self.column, LEG_VECTORS))
+        tips = tuple(c.joint(name, at.path) for name in self.feet)
+        entry = FunctionEntry(at.path, "ground", (), ground=GroundEntry(tips, self.column, LEG_VECTORS))
         return compile_function(c, at, self.source, entry)
 
 

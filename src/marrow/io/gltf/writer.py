@@ -38,8 +38,6 @@ __all__ = ["write"]
 
 MAX_GLB_BYTES = (1 << 32) - 1
 LEVELS = ("all", "split", "none")
-
-
 METHODS = ("meshopt", "quantized", "draco")
 
 
@@ -48,14 +46,14 @@ def write(character: Character, path: Path, *, compress: bool | str = False, lev
 
     `compress` makes the file smaller, for programs that know how it was done: `"meshopt"` (or True) packs all arrays
     without loss, `"quantized"` stores vertices and rotations in fewer bits before that, `"draco"` packs meshes without
-    morph targets by Draco. `levels` of detail go into the file (`all`, by `MSFT_lod`), into files of their own beside
-    it (`split`: `hero.glb`, `hero_lod1.glb`...), or nowhere (`none`).
+    morph targets by Draco. `levels` of detail go into the file (`all`, by `MSFT_lod`), into files of their own beside it
+    (`split`: `hero.glb`, `hero_lod1.glb`...), or nowhere (`none`).
     """
     path = Path(path)
+    _validate.one_of("save", "levels", levels, LEVELS)
     method = "meshopt" if compress is True else compress or None
     if method is not None and method not in METHODS:
         raise UnknownNameError("way to compress", method, METHODS)
-    _validate.one_of("save", "levels", levels, LEVELS)
     if levels != "all" and character.reduced:
         for k, level in enumerate(character.levels[1:] if levels == "split" else (), 1):
             write(level, path.with_stem(f"{path.stem}_lod{k}"), compress=compress)

@@ -34,7 +34,20 @@ from marrow.kernels.language.kinds import (
 )
 from marrow.kernels.language.plain import plain
 
-__all__ = ["KERNELS", "Frame", "FramePool", "Kernel", "kernel"]
+__all__ = ["KERNELS", "Frame", "FramePool", "Kernel", "apart", "kernel", "rare"]
+
+
+def rare(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Marks a function that a kernel seldom calls: it is compiled by itself and for size, which takes less time."""
+    function.attributes = ("cold", "noinline", "optsize")  # type: ignore[attr-defined]
+    return function
+
+
+def apart(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Marks a function that is called from several places, and long: it is compiled once, not into each of them."""
+    function.attributes = ("noinline",)  # type: ignore[attr-defined]
+    return function
+
 
 KERNELS: dict[str, Kernel] = {}
 """All kernels by name."""

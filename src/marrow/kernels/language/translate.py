@@ -103,6 +103,8 @@ class _Function(Calls):
         label = module.get_unique_name(f"{function.__module__.rsplit('.', 1)[-1]}.{function.__name__}")
         self.llvm = ir.Function(module, ir.FunctionType(ir.VoidType(), types), label)
         self.llvm.linkage = "internal"
+        for attribute in getattr(function, "attributes", ()):
+            self.llvm.attributes.add(attribute)
         self.entry = self.llvm.append_basic_block("entry")
         self.allocas = ir.IRBuilder(self.entry)
         self.builder = ir.IRBuilder(self.llvm.append_basic_block("body"))

@@ -10,15 +10,21 @@ from __future__ import annotations
 
 import ast
 import inspect
-import textwrap
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
 from marrow.kernels.language.dispatch import Dispatch
 from marrow.kernels.language.hierarchy import parents_first
 from marrow.kernels.language.kinds import FLOAT, INTEGER, TupleKind
-from marrow.kernels.language.lanes import Block, Each
+from marrow.kernels.language.lanes import Block
+from marrow.kernels.language.wgsl_analysis import (
+    occurrences,
+    overlaps,
+    runs_together,
+    source,
+    uses_lanes,
+    writes,
+)
 from marrow.kernels.language.wgsl_expressions import WgslExpressions
 from marrow.kernels.language.wgsl_helpers import HELPERS, INSTEAD, needed
 from marrow.kernels.language.wgsl_lanes import WgslEmitter
@@ -37,46 +43,6 @@ from marrow.kernels.language.wgsl_values import (
 )
 
 __all__ = ["TranslationError", "WgslTranslator", "runs_together"]
-
-
-@cache
-def _source(function: Callable[..., Any]) -> ast.FunctionDef:
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-    assert isinstance(tree, ast.FunctionDef)
-    return tree
-
-
-def _meaning(function: Any, node: ast.expr) -> Any:
-    if isinstance(node, ast.Attribute):
-        return getattr(_meaning(function, node.value), node.attr, None)
-    return function.__globals__.get(node.id) if isinstance(node, ast.Name) else None
-
-
-def _called(function: Any, tree: ast.AST) -> list[Any]:
-    return [_meaning(function, n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)]
-
-
-def uses_lanes(function: Any, tree: ast.AST) -> bool:
-    """Whether a part of a function needs all invocations of a workgroup."""
-    return any(
-        isinstance(thing, (Each, Block, Dispatch))
-        or thing is parents_first
-        or (inspect.isfunction(thing) and uses_lanes(thing, _source(thing)))
-        for thing in _called(function, tree)
-    )
-
-
-def runs_together(function: Callable[..., Any]) -> bool:
-    """Whether all invocations of a workgroup run a function, or one."""
-    return uses_lanes(function, _source(function))
-
-
-def writes(function: Any, tree: ast.AST) -> bool:
-    """Whether a part of a function writes to arrays."""
-    stores = (n for n in ast.walk(tree) if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
-    return any(True for _ in stores) or any(
-        inspect.isfunction(thing) and writes(thing, _source(thing)) for thing in _called(function, tree)
-    )
 
 
 class WgslTranslator:
@@ -151,7 +117,8 @@ class WgslTranslator:
             plain = getattr(formula, "func", formula)
             names = list(inspect.signature(formula).parameters)[1:]
             emitter = WgslEmitter()
-            lowered, parameters = [], ["i: i32"]
+            parameters = ["i: i32"]
+            lowered: list[Any] = []
             for label, value in zip(map(self.world.named, names[1:]), arguments):
                 if value.fixed:
                     lowered.append(value.text)
@@ -173,16 +140,20 @@ class WgslTranslator:
         number, *rest = arguments
         rest = [caller.kept(value) for value in rest]
         caller.say(f"switch {number.text} {{")
+        world = self.world
+        after = " barrier();" if world.barrier else ""
         for k, function in enumerate(choice.functions):
-            if function in self.world.left_out:
-                continue
-            text = self.call(caller, function, rest).text
-            alone = bool(self.world.barrier) and not runs_together(function)
-            caller.say(f"  case {k}: {{ {f'if (lane == 0) {{ {text}; }}' if alone else f'{text};'} }}")
+            if function in world.instead:
+                caller.say(
+                    f"  case {k}: {{ {world.instead[function]}({', '.join(_passed(caller, rest))}); }}"
+                )
+            elif function not in world.left_out:
+                text = f"{self.call(caller, function, rest).text};"
+                if world.barrier and not runs_together(function):
+                    text = f"if (lane == 0) {{ {text} }}"
+                caller.say(f"  case {k}: {{ {world.before}{text}{after} }}")
         caller.say("  default: {}")
         caller.say("}")
-        if self.world.barrier:
-            caller.say("barrier();")
         return Value(TupleKind(()))
 
 
@@ -203,7 +174,7 @@ class _Function(WgslExpressions):
     def __init__(
         self, translator: WgslTranslator, function: Callable[..., Any], arguments: Sequence[Value]
     ) -> None:
-        self.translator, self.python, self.tree = translator, function, _source(function)
+        self.translator, self.python, self.tree = translator, function, source(function)
         self.here: Any = self.tree
         self.together_run = bool(translator.world.barrier) and uses_lanes(function, self.tree)
         self.names: dict[str, Value] = {}
@@ -214,7 +185,7 @@ class _Function(WgslExpressions):
         self._temporaries = 0
         self._variables: set[str] = set()
         self._outer: set[str] = set()
-        self._uses = _occurrences(self.tree)
+        self._uses = occurrences(self.tree)
         for node, value in zip(self.tree.args.args, arguments):
             self._parameter(node.arg, value)
 
@@ -316,7 +287,7 @@ class _Function(WgslExpressions):
             whole = Value(value.kind, self.fresh())
             self.say(f"let {whole.text} = {value.text};")
             items = [item(whole, k) for k in range(len(target.elts))]
-        elif len(items) > 1 and _overlaps(target, node.value):
+        elif len(items) > 1 and overlaps(target, node.value):
             items = [self._copied(i) for i in items]
         for one, part in zip(target.elts, items):
             self._assign(one, part)
@@ -476,54 +447,3 @@ class _Function(WgslExpressions):
 
 
 _NUMBERS = (INTEGER, constant(0.5).kind, constant(True).kind)
-
-
-def _overlaps(target: ast.Tuple, value: ast.expr) -> bool:
-    """Whether what is assigned could change what is assigned after it."""
-    given = {n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    arrays = {
-        ast.unparse(n.value)
-        for n in ast.walk(target)
-        if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)
-    }
-    read = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)}
-    return bool(given & read) or bool(arrays & read)
-
-
-def _occurrences(tree: ast.FunctionDef) -> dict[str, tuple[int, bool]]:
-    """For every name: how often it is assigned, and whether it is only used in the block (or inner ones) of its first
-    assignment."""
-    found: dict[str, list[tuple[tuple[int, ...], bool]]] = {a.arg: [] for a in tree.args.args}
-    targets = {
-        n.target.id for n in ast.walk(tree) if isinstance(n, ast.For) and isinstance(n.target, ast.Name)
-    }
-
-    def visit(node: ast.AST, path: tuple[int, ...]) -> None:
-        if isinstance(node, ast.Name):
-            store = isinstance(node.ctx, ast.Store)
-            found.setdefault(node.id, []).append((path, store))
-        if isinstance(node, (ast.If, ast.For, ast.While)):
-            visit(node.test if isinstance(node, (ast.If, ast.While)) else node.iter, path)
-            for k, body in enumerate((node.body, node.orelse)):
-                for inner in body:
-                    visit(inner, (*path, id(node), k))
-        elif isinstance(node, ast.Assign):
-            visit(node.value, path)
-            for target in node.targets:
-                visit(target, path)
-        elif isinstance(node, ast.AugAssign):
-            visit(node.value, path)
-            visit(node.target, path)
-        else:
-            for inner in ast.iter_child_nodes(node):
-                visit(inner, path)
-
-    for statement in tree.body:
-        visit(statement, ())
-    out = {}
-    for name, places in found.items():
-        stores = [path for path, store in places if store]
-        first = stores[0] if stores else ()
-        inside = all(path[: len(first)] == first for path, _ in places)
-        out[name] = (0 if name in targets and len(stores) <= 0 else len(stores), inside)
-    return out

@@ -131,7 +131,7 @@ class WgslEmitter(Formulas):
         """A number as a lane."""
         if isinstance(value, Lane):
             return value
-        text = number(value) if isinstance(value, (int, float, np.number)) else str(value)
+        text = number(float(value)) if isinstance(value, (int, float, np.number)) else str(value)
         return Lane(self, UNARY if text.startswith("-") else ATOM, text)
 
     def made(self, rank: int, *parts: Any) -> Lane:
@@ -231,8 +231,8 @@ class WgslEmitter(Formulas):
             for name, value in zip(nexts, moved):
                 value.uses += 1
                 self._say(lambda name=name, value=value: f"let {name} = {value.text()};")
-            for name, value in zip(names, nexts):
-                self._say(lambda name=name, value=value: f"{name} = {value};")
+            for name, following in zip(names, nexts):
+                self._say(lambda name=name, following=following: f"{name} = {following};")
 
         self._inside(f"for (var {k} = 0; {k} < {count}; {k}++)", body)
         return [Lane(self, ATOM, name) for name in names]

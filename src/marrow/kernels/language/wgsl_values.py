@@ -23,7 +23,7 @@ __all__ = [
     "wgsl_type",
 ]
 
-_SCALARS = {FLOAT: "real", INTEGER: "i32", BOOL: "bool"}
+_SCALARS: dict[Any, str] = {FLOAT: "real", INTEGER: "i32", BOOL: "bool"}
 _MEMBERS = "xyzwabcdefghijklmn"
 
 
@@ -101,6 +101,10 @@ class World:
     itself."""
     left_out: frozenset[Any] = frozenset()
     """Functions that are never chosen where one of several is: they are not written."""
+    instead: Mapping[Any, str] = field(default_factory=dict)
+    """Functions, where one of several is chosen, that the shader has a version of its own of, by its name."""
+    before: str = ""
+    """What is said before any other of those."""
     reserved: frozenset[str] = frozenset()
     """Names of the shader that no variable may hide."""
 

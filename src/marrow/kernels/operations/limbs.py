@@ -70,7 +70,7 @@ __all__ = [
 HEADER = 9
 """The numbers of an instance's header."""
 ROUND = 1 << 20
-"""The number of an update goes round here."""
+"""The number of an update goes round here, and begins again with 1."""
 LOOK_STATE = 4
 """What a chain keeps: whether it looks, and where."""
 
@@ -111,10 +111,11 @@ def sound_chain(work, n, at):
 
 def ready_states(kept, at, size, stamp):
     """Makes the state at `at` ready for update `stamp`: its number, what was kept before (`size` numbers, zeros where that was
-    not the update before), and room for what is kept now."""
+    not the update before), and room for what is kept now. Before the first update, 0, nothing is kept for it: what it shows does
+    not depend on who looked before."""
     if kept[at] != stamp:
         gap = stamp - kept[at]
-        follows = gap == 1.0 or gap == 1.0 - ROUND
+        follows = kept[at] > 0.0 and (gap == 1.0 or gap == 2.0 - ROUND)
         for k in range(size):
             kept[at + 1 + k] = kept[at + 1 + size + k] if follows else 0.0
         kept[at] = stamp

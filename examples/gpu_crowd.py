@@ -1,0 +1,27 @@
+"""A crowd posed on the GPU: the graph decides on the CPU, the GPU interprets the pose programs and writes the palettes."""
+
+import numpy as np
+
+import marrow as mw
+from marrow import gpu
+
+hero = mw.samples.mannequin()
+people = mw.Animator(hero, mw.samples.mannequin_graph(), count=50)
+people["speed"] = np.linspace(0, 3.6, 50)
+
+crowd = gpu.Crowd(people)
+print(crowd)
+skinner = gpu.Skinner(hero, crowd.device)
+for step in range(30):
+    if step == 10:
+        people.trigger("jump", instances=people["speed"] > 2)
+    crowd.update(1 / 60)  # hands over programs: the GPU does the rest
+    skinner.update(crowd)  # from palettes to vertices, all in GPU memory
+program = people.program
+print(f"handed over: {16 * (program.start[-1] - program.start[0]) / crowd.count:.0f} bytes for each")
+print(f"palettes: {crowd.palettes}")
+
+crowd.release()  # on the CPU again, in the middle of the jump
+before = skinner.surface().positions
+after = people.skin().positions
+print(f"the CPU has the vertices elsewhere by up to {1e3 * np.abs(before - after).max():.4f} mm")

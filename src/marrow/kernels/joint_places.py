@@ -1,0 +1,20 @@
+"""Where a few joints of many poses are: all that is needed to ask for the ground below feet."""
+
+from __future__ import annotations
+
+from marrow.kernels.language.kernel import kernel
+from marrow.kernels.operations.spatial import model_place
+
+__all__ = ["joint_places"]
+
+
+@kernel(rows="f4[N,?]", parents="i4[J]", joints="i8[F]", out="*f8[?]", Jp="i8", returns=1)
+def joint_places(rows, parents, joints, out, Jp):
+    """Model-space places of `joints` in pose rows (`kernels.pose_layout`), into `out`, three numbers each, pose by pose."""
+    for n in range(len(rows)):
+        row = rows[n]
+        for k in range(len(joints)):
+            p = model_place(row, 0, Jp, parents, joints[k])
+            at = 3 * (n * len(joints) + k)
+            out[at], out[at + 1], out[at + 2] = p[0], p[1], p[2]
+    return len(rows)

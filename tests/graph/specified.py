@@ -1,0 +1,163 @@
+"""Pose programs of a running graph as the specification has them: what operations name is read from the animator's own
+memory and tables, and interpreted in float64."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from marrow.graph.program import Program
+from marrow.kernels.operations import OPERATIONS, ReferenceWorld, run_reference
+from marrow.kernels.operations.mirroring import Mirrored
+from marrow.kernels.operations.model_additive import Compared
+from marrow.kernels.operations.record import Limb, LookChain
+
+NOT_READ = ("legs",)
+"""Operations that go on from an update before, in a form of their own: `tests/kernels` has them."""
+
+
+def sampler(bank):
+    """Clips between the two frames of the bank, which may have no travel of the root in it."""
+    layout = bank.layout
+
+    def sample(clip, time):
+        frames = int(bank.frames[clip])
+        u = min(max(time * float(bank.rate[clip]), 0.0), frames - 1.0)
+        f = min(int(u), max(frames - 2, 0))
+        rows = bank.rows[int(bank.start[clip]) + f * layout.size :][: 2 * layout.size]
+        a, b = rows[: layout.size], rows[layout.size :] if frames > 1 else rows[: layout.size]
+        return tuple(part[0] for part in layout.unpack((a + (u - f) * (b.astype(float) - a))[None]))
+
+    return sample
+
+
+def masks_of(evaluator):
+    masks, layout = evaluator._masks, evaluator.layout
+    return np.concatenate([masks[:, : layout.J], masks[:, layout.joints : layout.joints + layout.M]], axis=1)
+
+
+class Reader:
+    """Reads what operations of one instance name."""
+
+    def __init__(self, evaluator, memory, vectors):
+        self.layout, self.memory, self.vectors = evaluator.layout, memory, vectors
+        self.ints, self.floats = evaluator._procedurals.ints, evaluator._procedurals.floats.astype(float)
+        bank = evaluator.bank
+        self.world = ReferenceWorld(sampler(bank), masks_of(evaluator), bank.skeleton.parents)
+
+    def read(self, operations):
+        """The world of a program; None where it names what is not read here."""
+        for code, at, *_ in operations:
+            kind = OPERATIONS[code].argument
+            if kind in NOT_READ:
+                return None
+            known = getattr(self, kind.replace(" ", "_"), None)
+            if known is not None and not known(at, OPERATIONS[code].name):
+                return None
+        return self.world
+
+    def pose_memory(self, at, name):
+        if name == "LOAD":
+            rows = self.memory[None, at : at + self.layout.size].astype(float)
+            self.world.memory.setdefault(at, [part[0] for part in self.layout.unpack(rows)])
+        return True
+
+    def inertia_memory(self, at, name):
+        if name != "START_INERTIA" and at not in self.world.memory:
+            Jp, half = self.layout.joints, self.layout.inertia_size // 2
+            kept = []
+            for first in (at, at + half):
+                rows = self.memory[first : first + 9 * Jp].reshape(9, Jp)[:, : self.layout.J].T.astype(float)
+                morphs = self.memory[first + 9 * Jp : first + 9 * Jp + self.layout.M].astype(float)
+                kept.append([rows[:, :3], rows[:, 3:6], rows[:, 6:9], morphs])
+            # One rate each for a joint's translation, rotation and scale, in the first three rows.
+            kept[1] = [kept[1][0][:, k : k + 1] for k in range(3)] + [kept[1][3]]
+            self.world.memory[at] = tuple(kept)
+        return True
+
+    def profile(self, at, name):
+        kept, mask = (int(v) for v in self.ints[at : at + 2])
+        self.world.profiles[at] = (kept, mask)
+        return self.inertia_memory(kept, name)
+
+    def limb(self, at, name):
+        upper, mid, tip, vector, first, space = (int(v) for v in self.ints[at : at + 6])
+        low, high, stretch, keep, has_pole = self.floats[first : first + 5]
+        v = self.vectors.astype(float)
+        pole = v[vector + 3 : vector + 6] if has_pole else None
+        self.world.limbs[at] = Limb(
+            upper, mid, tip, (low, high), stretch, bool(keep), v[vector : vector + 3], pole, space
+        )
+        return True
+
+    def chain(self, at, name):
+        count, vector, first, space, state = (int(v) for v in self.ints[at : at + 5])
+        joints = [int(j) for j in self.ints[at + 6 : at + 6 + count]]
+        f, v = self.floats[first:], self.vectors.astype(float)
+        self.world.chains[at] = LookChain(
+            joints, f[5 : 5 + count], f[:3], f[3], v[vector : vector + 3], space
+        )
+        return state < 0
+
+    def mirror(self, at, name):
+        J, M, ints = self.layout.J, self.layout.M, self.ints
+        rows = self.floats[int(ints[at]) :][: 31 * J].reshape(J, 31)
+        partner, axes = ints[at + 1 :][:J], ints[at + 1 + J :][: 3 * J].reshape(J, 3)
+        morphs = ints[at + 1 + 4 * J :][:M]
+        turn, linear = rows[:, :16].reshape(J, 4, 4), rows[:, 16:25].reshape(J, 3, 3)
+        self.world.mirrors[at] = Mirrored(partner, morphs, turn, linear, axes, rows[:, 25:28], rows[:, 28:])
+        return True
+
+    def model_additive(self, at, name):
+        J, M = self.layout.J, self.layout.M
+        f = self.floats[int(self.ints[at + 1]) :]
+        rows = f[: 10 * J].reshape(J, 10)
+        self.world.compared[at] = Compared(
+            int(self.ints[at]), rows[:, 4:7], rows[:, :4], rows[:, 7:], f[10 * J : 10 * J + M]
+        )
+        return True
+
+
+def check_program(run, evaluator, program, n, memory, vectors):
+    """Holds the program of one instance to the specification. Returns whether it could be."""
+    operations = program.operations(n)
+    own = np.array(memory[n]) if len(memory) else np.zeros(0, np.float32)
+    handed = np.array(vectors[n]) if len(vectors) else np.zeros(0, np.float32)
+    world = Reader(evaluator, own, handed).read(operations)
+    if world is None:
+        return False
+    rows = np.empty((1, evaluator.layout.size), np.float32)
+    alone = Program(
+        np.array([0, len(operations)]),
+        np.array(program.ops[program.start[n] : program.start[n + 1]]),
+        program.depth,
+    )
+    kept = own[None].copy()
+    run(
+        evaluator,
+        alone,
+        memory=kept if kept.size else None,
+        vectors=handed[None] if handed.size else None,
+        pose=rows,
+    )
+    expected = run_reference(operations, world)
+    found = [part[0] for part in evaluator.layout.unpack(rows)]
+    said = " ".join(OPERATIONS[code].name for code, *_ in operations)
+    compare(found, expected, said)
+    for code, at, *_ in operations:
+        if OPERATIONS[code].name == "STORE":
+            kept_pose = [
+                part[0] for part in evaluator.layout.unpack(kept[:, at : at + evaluator.layout.size])
+            ]
+            compare(kept_pose, world.memory[at], said)
+    return True
+
+
+def compare(found, expected, said):
+    t, q, s, m = found
+    size = 1.0 + max(float(np.abs(part).max(initial=0.0)) for part in (expected[0], expected[2]))
+    np.testing.assert_allclose(t, expected[0], atol=3e-4 * size, err_msg=said)
+    q = q / np.linalg.norm(q, axis=-1, keepdims=True)
+    other = expected[1] / np.linalg.norm(expected[1], axis=-1, keepdims=True)
+    np.testing.assert_allclose(np.abs((q * other).sum(-1)), 1, atol=5e-5, err_msg=said)
+    np.testing.assert_allclose(s, expected[2], atol=3e-4 * size, err_msg=said)
+    np.testing.assert_allclose(m, expected[3], atol=3e-4, err_msg=said)
