@@ -412,3 +412,22 @@ def test_progress_is_told():
     mw.lod.build(ARM, (0.5, 0.2), measure=False, progress=lambda what, part: told.append((what, part)))
     parts = [part for _, part in told]
     assert parts == sorted(parts) and parts[-1] == 1 and any("level 2" in what for what, _ in told)
+
+
+def test_a_bound_over_all_points_is_close_to_the_truth():
+    """A tent over a square: only the ridge is far, and no vertex of the square is below it."""
+    from marrow.lod.distance import SurfaceTree, farthest
+
+    square = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], np.float32)
+    tent = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0.3, 0.4, 0.2]], np.float32)
+    sides = np.array([[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]])
+    tree = SurfaceTree(tent, sides)
+    tree.fit(tent)
+    corners = square[[[0, 1, 2], [0, 2, 3]]]
+    near = np.full(6, -1, np.int32)
+    off = tree.distances(corners.reshape(-1, 3), near)
+    assert off.max() == 0
+    found = farthest(tree, corners, off.reshape(-1, 3), near.reshape(-1, 3), 0.0)
+    grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 200)] * 2, [0.0]), axis=-1).reshape(-1, 3)
+    truth = distances(grid, tent, sides).max()
+    assert truth <= found <= 1.05 * truth

@@ -59,11 +59,15 @@ def build(
     where some go (see `docs/lod.md`). `progress(what, part)` is called as the work goes on.
     """
     wishes = wishes_of(character, triangles, error, joints, influences, keep, remove, materials)
+    poses, measure = (_validate.flag("lod.build", n, v) for n, v in (("poses", poses), ("measure", measure)))
+    if progress is not None and not callable(progress):
+        raise ValidationError(f"lod.build: progress must be a function, got {_validate.shown(progress)}")
     tell = progress or (lambda what, part: None)
     tell("poses", 0.0)
     motion = Motion(character)
-    counts, character = _fewer_joints(character, motion, wishes)
-    motion = Motion(character)
+    counts, ordered = _fewer_joints(character, motion, wishes)
+    if ordered is not character:
+        character, motion = ordered, Motion(ordered)
     learned = motion if poses else Motion(character, clips=False)
     levels: list[Level] = []
     off: dict[int, int | None] = {}

@@ -28,7 +28,7 @@ NORMALS, COLORS, POSES = 0.1, 0.1, 6.0
 """How much a normal, a colour, a place in a pose count, next to the shape at rest."""
 LEARNED = 32
 """Poses that the components are made from."""
-CHECKED, FOLLOWED = 5, 2000
+CHECKED, FOLLOWED = 5, 1000
 """Poses that a cut is measured in before the next is made, and places by which they are found."""
 ROUNDS = 5
 PEAKS = 8

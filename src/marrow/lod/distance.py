@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from marrow.kernels.surfaces import fit_tree, nearest_on_surface
 from marrow.skinning.threads import run_split
 
-__all__ = ["SurfaceTree", "nearest_share"]
+__all__ = ["SurfaceTree", "farthest", "nearest_share"]
 
 Array = NDArray[Any]
 LEAF = 4
 """Triangles in a leaf."""
 SECONDS_A_POINT = 1e-6
+CLOSE, SPLITS, MOST_OPEN = 1.02, 10, 200_000
+"""How close a bound shall be, and when to give up: after so many splits, or with so many triangles left."""
 
 
 def _spread(x: Array) -> Array:
@@ -78,3 +80,44 @@ def nearest_share(corners: Array, points: Array) -> Array:
     v, w = (d11 * d20 - d01 * d21) / area, (d00 * d21 - d01 * d20) / area
     share = np.maximum(np.stack([1 - v - w, v, w], axis=1), 0)
     return share / np.maximum(share.sum(axis=1, keepdims=True), 1e-30)
+
+
+def farthest(
+    tree: SurfaceTree, corners: Array, off: Array, near: Array, floor: float, *, threads: int = 1
+) -> float:
+    """An upper bound of how far any point of triangles `(T, 3, 3)` is from the surface of `tree`, at most two per cent
+    above the truth or `floor`. At the corners the distances are `off (T, 3)`, to the triangles `near (T, 3)` of the tree.
+
+    Where all corners are nearest to one triangle, no point between them is farther from it than they are. Elsewhere a
+    distance changes no faster than the point moves, and no point is farther from all corners than the longest edge over
+    the root of three. Triangles that may hold the worst point by that are split in four, again and again.
+    """
+    worst = max(floor, float(off.max(initial=0.0)))
+    bound = _bounds(corners, off, near)
+    for _ in range(SPLITS):
+        left = bound > CLOSE * worst
+        if not left.any() or np.count_nonzero(left) > MOST_OPEN:
+            break
+        corners, off, near = corners[left], off[left], near[left]
+        middle = (corners + np.roll(corners, -1, axis=1)) / 2  # ab, bc, ca
+        there = np.full(3 * len(middle), -1, np.int32)
+        found = tree.distances(middle.reshape(-1, 3), there, threads=threads).reshape(-1, 3)
+        worst = max(worst, float(found.max()))
+        corners, off, near = _split(corners, middle), _split(off, found), _split(near, there.reshape(-1, 3))
+        bound = _bounds(corners, off, near)
+    return max(CLOSE * worst, float(bound.max(initial=0.0)))
+
+
+def _bounds(corners: Array, off: Array, near: Array) -> Array:
+    edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=-1).max(axis=1)
+    one = (near[:, 0] == near[:, 1]) & (near[:, 1] == near[:, 2])
+    return np.where(one, 0.0, edges / np.sqrt(3.0)) + off.max(axis=1)
+
+
+def _split(at: Array, between: Array) -> Array:
+    """What four triangles have at their corners, of what one has there and in the middle of its edges."""
+    a, b, c = at[:, 0], at[:, 1], at[:, 2]
+    ab, bc, ca = between[:, 0], between[:, 1], between[:, 2]
+    return np.concatenate(
+        [np.stack(t, axis=1) for t in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))]
+    )

@@ -1,8 +1,8 @@
 """How far the surface of a level is from the character's own, in metres, over all its clips.
 
 Both ways: from the character's vertices to the level's surface, and from points spread over the level's surface to
-the character's. A dozen poses that differ most are measured in full. The places that came out worst are then followed
-through all poses, and the poses in which they part most are measured in full as well.
+the character's. Ten poses that differ most are measured in full. The places that came out worst are then followed through
+all poses, the poses in which they part most are measured in full as well, and around the worst of all no point is left out.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.lod.distance import SurfaceTree, nearest_share
+from marrow.lod.distance import SurfaceTree, farthest
 from marrow.lod.motion import Motion, at_rest, cut_pose, posed
 from marrow.lod.simplify import drawn_parts
 from marrow.model import Character, Pose
@@ -21,12 +21,16 @@ from marrow.skinning.threads import thread_count
 __all__ = ["Distance", "Measured", "Yardstick", "drawn_triangles"]
 
 Array = NDArray[Any]
-DIVERSE, WORST = 12, 8
-"""Poses that are measured in full: those that differ most, and those that came out worst."""
-FOLLOWED = 1000
-"""Places that are followed through all poses."""
-MARGIN = 1.03
-"""What is between the poses and points that are measured may be a little worse."""
+DIVERSE, WORST, BETWEEN = 10, 6, 4
+"""Poses that are measured in full: those that differ most, those that came out worst, and others around the worst."""
+SMALL, IN_FULL = 12_000, 600_000
+"""Characters with fewer points are measured in more poses, up to so many distances."""
+FOLLOWED, FEWEST = 400_000, 400
+"""Distances that may be taken to find the worst poses of all, and how many in each at least."""
+NOTHING = 1e-6
+"""What is off by less than this part of the character's size is off by rounding alone."""
+MARGIN = 1.04
+"""What is between the poses that are measured may be a little worse."""
 
 
 class Distance(NamedTuple):
@@ -88,10 +92,11 @@ class Yardstick:
         seen = {int(f): probe.measured(int(f)) for f in first}
         mean = float(np.mean([probe.mean(m) for m in seen.values()]))
         order = np.argsort(-probe.followed(seen), kind="stable")
-        for f in [int(f) for f in order if int(f) not in seen][:WORST]:
+        each = len(self.used) + len(probe.owner)
+        more = max(WORST, IN_FULL // each - len(seen)) if each < SMALL else WORST
+        for f in [int(f) for f in order if int(f) not in seen][:more]:
             seen[f] = probe.measured(f)
-        worst = max(m.worst for m in seen.values())
-        return Distance(MARGIN * worst, mean)
+        return Distance(MARGIN * probe.bound(seen), mean)
 
 
 class _Probe:
@@ -115,10 +120,44 @@ class _Probe:
         return posed(self.level, cut_pose(poses, len(self.level.skeleton)))
 
     def measured(self, pose: int) -> Measured:
-        theirs, ours = (
-            self.stick.positions(pose),
-            self._level_positions(self.stick.motion.poses[pose]),
+        return self._measured(
+            self.stick.positions(pose), self._level_positions(self.stick.motion.poses[pose])
         )
+
+    def bound(self, seen: dict[int, Measured]) -> float:
+        """The farthest that any point of either surface is from the other: in the worst poses seen and in those around the
+        worst, over all points and not only those that were measured."""
+        motion = self.stick.motion
+        order = sorted(seen, key=lambda f: -seen[f].worst)
+        worst, poses = seen[order[0]].worst, [motion.poses[f] for f in order]
+        between = motion.around(order[0], BETWEEN)
+        for k in range(BETWEEN if between is not None else 0):
+            other = between[k]  # type: ignore[index]
+            found = self._measured(posed(self.stick.character, other), self._level_positions(other)).worst
+            if found > worst:
+                worst, poses = found, [other, *poses]
+        if worst <= NOTHING * self.stick.size():
+            return worst
+        bound = worst
+        for pose in poses[: max(1, min(8, 3 * SMALL // max(1, len(self.stick.triangles))))]:
+            theirs, ours = posed(self.stick.character, pose), self._level_positions(pose)
+            self.tree.fit(ours)
+            self.stick.tree.fit(theirs)
+            bound = max(bound, self._farthest(self.tree, theirs, self.stick.triangles, worst))
+            bound = max(bound, self._farthest(self.stick.tree, ours, self.triangles, worst))
+        return bound
+
+    def _farthest(self, tree: SurfaceTree, positions: Array, triangles: Array, floor: float) -> float:
+        near, off = np.zeros(len(positions), np.int32), np.zeros(len(positions), np.float32)
+        used = np.unique(triangles)
+        found = np.full(len(used), -1, np.int32)
+        off[used] = tree.distances(positions[used], found, threads=self._threads)
+        near[used] = found
+        return farthest(
+            tree, positions[triangles], off[triangles], near[triangles], floor, threads=self._threads
+        )
+
+    def _measured(self, theirs: Array, ours: Array) -> Measured:
         self.tree.fit(ours)
         self.stick.tree.fit(theirs)
         threads = self._threads
@@ -132,27 +171,24 @@ class _Probe:
         return float((out + measured.back.mean()) / 2)
 
     def followed(self, seen: dict[int, Measured]) -> Array:
-        """For every candidate pose, how far the worst places of those seen part in it (an upper bound), `(F,)`."""
+        """For every candidate pose how far the level is off at some places: those that came out worst so far, and others
+        spread over the character, `(F,)`."""
         stick, motion = self.stick, self.stick.motion
-        if len(seen) == len(motion):
-            return np.zeros(len(motion))
-        out = np.max([m.out for m in seen.values()], axis=0)
-        rows = np.argsort(-out, kind="stable")[:FOLLOWED]
-        pose = int(max(seen, key=lambda f: seen[f].worst))
-        ours, theirs = self._level_positions(motion.poses[pose]), stick.positions(pose)
-        self.tree.fit(ours)
-        guess = self.guess_out[rows].copy()
-        points = theirs[stick.used[rows]]
-        self.tree.distances(points, guess)
-        corners = self.triangles[self.tree.order[guess]]
-        share = nearest_share(ours[corners], points)
         worst = np.zeros(len(motion))
-        step = max(1, (1 << 22) // max(1, len(theirs)))
+        if len(seen) == len(motion):
+            return worst
+        count = max(FEWEST, FOLLOWED // len(motion))
+        out = np.max([m.out for m in seen.values()], axis=0)
+        spread = np.arange(0, len(out), max(1, 2 * len(out) // count))
+        rows = np.union1d(np.argsort(-out, kind="stable")[: count // 2], spread)
+        guess = self.guess_out[rows].copy()
+        step = max(1, (1 << 22) // max(1, stick.character.vertex_count))
         for start in range(0, len(motion), step):
             some = motion.poses[start : start + step]
-            there = posed(stick.character, some)[:, stick.used[rows]]
-            here = np.einsum("fnkc,nk->fnc", self._level_positions(some)[:, corners], share)
-            worst[start : start + step] = np.linalg.norm(there - here, axis=-1).max(axis=1)
+            theirs, ours = posed(stick.character, some)[:, stick.used[rows]], self._level_positions(some)
+            for k in range(len(theirs)):
+                self.tree.fit(ours[k])
+                worst[start + k] = self.tree.distances(theirs[k], guess).max(initial=0.0)
         return worst
 
 

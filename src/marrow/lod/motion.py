@@ -14,11 +14,11 @@ from marrow.skinning import skin
 __all__ = ["Motion", "at_rest", "cut_pose", "joined_poses", "posed"]
 
 Array = NDArray[Any]
-RATE = 15.0
+RATE = 30.0
 """Candidates a second of a clip."""
-MOST = 480
+MOST = 600
 """Candidates of all clips together, as long as every clip has two."""
-PROBES = 1500
+PROBES = 600
 """Vertices that poses are compared by."""
 
 
@@ -58,17 +58,18 @@ class Motion:
 
     def __init__(self, character: Character, *, clips: bool = True) -> None:
         rest = character.skeleton.rest.broadcast_to((1,))
-        batches, sources = [rest], [np.zeros(1, np.int64)]
+        batches, sources, moments = [rest], [np.zeros(1, np.int64)], [np.zeros(1)]
         moving = [c for c in character.clips.values() if not c.additive and len(c.tracks)] if clips else []
         seconds = sum(c.duration for c in moving)
         rate = min(RATE, MOST / seconds) if seconds > 0 else RATE
         for k, clip in enumerate(moving):
-            count = max(2, round(clip.duration * rate))
-            batches.append(clip.sample((np.arange(count) + 0.5) / count * clip.duration))
+            count = max(2, round(clip.duration * rate) + 1)
+            batches.append(clip.sample(np.linspace(0, clip.duration, count)))
             sources.append(np.full(count, k + 1))
-        self.poses = joined_poses(batches)
-        self.clip = np.concatenate(sources)
-        """Which clip each pose is of, counted from 1; 0 is the rest pose."""
+            moments.append(np.linspace(0, clip.duration, count))
+        self.poses, self._moving = joined_poses(batches), moving
+        self.clip, self.time = np.concatenate(sources), np.concatenate(moments)
+        """Which clip each pose is of, counted from 1, and when; 0 is the rest pose."""
         self.apart = _distances(_aligned(posed(_probe(character), self.poses)))
         """How far the surface is apart between any two candidates (root mean square after moving one onto the
         other)."""
@@ -78,10 +79,21 @@ class Motion:
                 "lod.build: the rest pose puts vertices where no number is; see `marrow check`"
             )
         if not fine.all():  # a clip that leads nowhere does not count
-            self.poses, self.clip, self.apart = self.poses[fine], self.clip[fine], self.apart[fine][:, fine]
+            self.poses, self.apart = self.poses[fine], self.apart[fine][:, fine]
+            self.clip, self.time = self.clip[fine], self.time[fine]
 
     def __len__(self) -> int:
         return len(self.clip)
+
+    def around(self, pose: int, count: int) -> Pose | None:
+        """`count` poses of the same clip between the candidates before and after one; None for the rest pose."""
+        k = int(self.clip[pose])
+        if k == 0:
+            return None
+        times = self.time[self.clip == k]
+        at = int(np.flatnonzero(times == self.time[pose])[0])
+        low, high = times[max(at - 1, 0)], times[min(at + 1, len(times) - 1)]
+        return self._moving[k - 1].sample(np.linspace(low, high, count + 2)[1:-1])
 
     def diverse(self, count: int) -> Array:
         """The numbers of `count` candidates, each as far as can be from those before it; the rest pose first."""
