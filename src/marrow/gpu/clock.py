@@ -16,7 +16,7 @@ MOST = 64
 
 
 class Clock:
-    """Times the passes of one command buffer: hand it to `update(..., timer=)`, then ask for `seconds()`."""
+    """Times passes: hand it to `update(..., timer=)`, then ask for `seconds()`, which begins anew."""
 
     def __init__(self, device: Device) -> None:
         if not device.has_timestamps:
@@ -28,12 +28,11 @@ class Clock:
             self._result = device.raw.create_buffer(size=16 * MOST, usage=0x200 | 0x04)
         self._period = _period(device)
         self._names: list[str] = []
-        self._done: list[str] = []
 
     def writes(self, name: str) -> dict[str, Any]:
         """Arguments of `begin_compute_pass` that time the pass under a name."""
         if len(self._names) == MOST:
-            return {}
+            raise GpuError(f"more than {MOST} passes were timed: ask for seconds() in between")
         at = 2 * len(self._names)
         self._names.append(name)
         return {
@@ -45,17 +44,17 @@ class Clock:
         }
 
     def finish(self, encoder: Any) -> None:
-        """Ends what is timed, in the encoder that has the passes."""
+        """Keeps what was timed so far, in the encoder that has the last passes: work may take several."""
         if self._names:
             encoder.resolve_query_set(self._queries, 0, 2 * len(self._names), self._result, 0)
-        self._done, self._names = self._names, []
 
     def seconds(self) -> dict[str, float]:
-        """Seconds by name, passes of one name added; waits for the GPU."""
+        """Seconds by name since it was asked last, passes of one name added; waits for the GPU."""
         out: dict[str, float] = {}
-        if self._done:
-            ticks = self.device.read(self._result, 0, 16 * len(self._done)).view(np.uint64).reshape(-1, 2)
-            for name, (a, b) in zip(self._done, ticks.tolist()):
+        names, self._names = self._names, []
+        if names:
+            ticks = self.device.read(self._result, 0, 16 * len(names)).view(np.uint64).reshape(-1, 2)
+            for name, (a, b) in zip(names, ticks.tolist()):
                 out[name] = out.get(name, 0.0) + max(0, b - a) * 1e-9 * self._period
         return out
 
