@@ -93,7 +93,8 @@ class PoseRows:
         if dirty is None:
             dirty = np.ones(N, bool)
             if same_size:
-                rows, kept = matrices.reshape(N, -1), self._kept.reshape(N, -1)  # type: ignore[union-attr]
+                width = self.palette * 12
+                rows, kept = matrices.reshape(N, width), self._kept.reshape(N, width)  # type: ignore[union-attr]
                 # Bits are compared: a NaN that stays is no change.
                 dirty = (rows.view(np.uint32) != kept.view(np.uint32)).any(axis=1)
                 if weights is not None and self._kept_morphs is not None:
@@ -175,7 +176,8 @@ class PoseRows:
         N = batch[0] if batch else 1
         weights = None
         if morphs is not None:
-            weights = morph_weights(who, morphs, batch, self.channels).reshape(N, -1)
+            found = morph_weights(who, morphs, batch, self.channels)
+            weights = found.reshape(N, found.shape[-1])
             weights = np.ascontiguousarray(weights, np.float32)
         return matrices.reshape(N, self.palette, 3, 4), weights
 

@@ -196,7 +196,12 @@ class Skinner:
         if levels is None:
             chosen = np.zeros(count, np.int64)
         else:
-            chosen = _validate.numbers("Skinner.update: levels", levels).astype(np.int64)
+            given = _validate.numbers("Skinner.update: levels", levels)
+            chosen = given.astype(np.int64) if given.dtype.kind in "iu" or not given.size else None
+            if chosen is None:
+                raise ValidationError(
+                    f"Skinner.update: levels: expected whole numbers, got {_validate.shown(levels)}"
+                )
             if chosen.ndim == 0:
                 chosen = np.full(count, chosen)
             if chosen.shape != (count,) or (

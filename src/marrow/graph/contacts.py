@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from marrow.animation.kinematics import to_model
 from marrow.animation.resampling import unpack_rows
+from marrow.math import elementary
 from marrow.model.clip import Clip
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _seen(c: Compiler, entry: int, tip: int, speed: float, height: float) -> lis
     )
     foot = model[:, tip].astype(np.float64)
     heel, ball, rest = sole_points(skeleton, tip)
-    points = np.stack([foot[:, :, :3] @ p + foot[:, :, 3] for p in (heel, ball)], axis=1)
+    points = np.stack([elementary.dot(foot[:, :, :3], p) + foot[:, :, 3] for p in (heel, ball)], axis=1)
     heights = points[..., 1] - [0.0, rest]
     if frames < 2:
         return [(0.0, float(bank.duration[entry]))] if heights.min() < height else []

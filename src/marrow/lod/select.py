@@ -265,10 +265,12 @@ def _balls(bounds: Bounds, count: int | None) -> Array:
 
 def _factors(bias: ArrayLike, count: int) -> Array:
     given = _validate.numbers("select: bias", bias)
-    if given.shape not in ((), (count,)) or np.isnan(given).any():
+    if given.shape not in ((), (count,)):
         raise ValidationError(
             f"select: bias: expected a number or ({count},) of them, got shape {given.shape}"
         )
+    if given.size and not (np.abs(given) <= 64).all():
+        raise ValidationError("select: bias: expected numbers from -64 to 64 (each 1 is a factor of two)")
     return np.exp2(np.broadcast_to(given, (count,)).astype(np.float64))
 
 

@@ -222,8 +222,9 @@ class Character(nn.Module):
         at_rest = self.points if points is None else points
         directions = self.normals
         M = len(self.rest_morphs)
-        if morphs is not None and self.target_count and morphs.shape[-1]:
+        if morphs is not None:
             check_tensor("skin", "morphs", morphs, (M,), f"(..., {M})")
+        if morphs is not None and self.target_count and M:
             at_rest = self.morphed(morphs, at_rest)
             if normals:
                 directions = self.morphed(morphs, directions, self.morph_normals)
@@ -239,6 +240,10 @@ class Character(nn.Module):
 
     def _blended(self, asked: set[str], method: str | None, weights: Tensor, matrices: Tensor) -> Tensor:
         """The matrix of every vertex, `(..., V, 3, 4)`."""
+        with torch.autocast(matrices.device.type, enabled=False):
+            return self._mixed(asked, method, weights, matrices)
+
+    def _mixed(self, asked: set[str], method: str | None, weights: Tensor, matrices: Tensor) -> Tensor:
         linear = dual = None
         if asked & {"linear", "blended"}:
             linear = definitions.linear_matrices(self.vertex_joints, weights, matrices)

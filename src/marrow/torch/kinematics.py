@@ -21,8 +21,8 @@ def affine(rotation: Tensor, translation: Tensor) -> Tensor:
 
 def multiply_affine(a: Tensor, b: Tensor) -> Tensor:
     """The product of affine matrices `(..., 3, 4)`: first `b`, then `a`."""
-    turn = a[..., :3]
-    product = turn @ b
+    # Written out: a matrix product would be made in half precision where autocast is on.
+    product = (a[..., :3, None] * b[..., None, :, :]).sum(-2)
     return torch.cat([product[..., :3], product[..., 3:] + a[..., 3:]], -1)
 
 

@@ -76,14 +76,37 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     ctx.learned = learned
 
 
+def written_out(
+    g: Tensor, points: Tensor, joints: Tensor, weights: Tensor, matrices: Tensor, wanted: list[bool]
+) -> list[Tensor]:
+    """The gradients in plain Torch operations: they can be differentiated again and batched."""
+    found = []
+    homogeneous = torch.cat([points, torch.ones_like(points[..., :1])], -1)
+    if wanted[0]:
+        blended = definitions.linear_matrices(joints, weights, matrices)
+        back = (blended[..., :3] * g[..., None]).sum(-2)
+        found.append(back.sum(0, keepdim=True) if len(points) == 1 else back)
+    if wanted[1]:
+        columns = []
+        for k in range(joints.shape[1]):
+            moved = (matrices.index_select(-3, joints[:, k]) * homogeneous[..., None, :]).sum(-1)
+            columns.append((moved * g).sum(-1).sum(0))
+        found.append(torch.stack(columns, -1))
+    if wanted[2]:
+        total = torch.zeros_like(matrices).flatten(-2)
+        outer = (g[..., :, None] * homogeneous[..., None, :]).flatten(-2)
+        for k in range(joints.shape[1]):
+            total = total.index_add(-2, joints[:, k], weights[:, k, None] * outer)
+        found.append(total.unflatten(-1, (3, 4)))
+    return found
+
+
 def _through(run: Any, ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
-    """Gradients by `run`, or through the definition where somebody wants to differentiate again."""
+    """Gradients by `run`, or written out where somebody wants to differentiate or to batch them."""
     points, joints, weights, matrices = ctx.saved_tensors
     wanted = [ctx.needs_input_grad[0], ctx.needs_input_grad[2], ctx.needs_input_grad[3]]
-    if torch.is_grad_enabled():
-        out = definitions.carry(definitions.linear_matrices(joints, weights, matrices), points)
-        asked = [t for t, want in zip((points, weights, matrices), wanted) if want]
-        found = list(torch.autograd.grad(out, asked, g, create_graph=True))
+    if run is None or torch.is_grad_enabled() or torch._C._functorch.is_batchedtensor(g):
+        found = written_out(g, points, joints, weights, matrices, wanted)
     else:
         found = list(run(g, points, joints, weights, matrices, ctx.learned, wanted))
     to_points, to_weights, to_matrices = (found.pop(0) if want else None for want in wanted)
@@ -92,6 +115,10 @@ def _through(run: Any, ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
 
 def _backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
     return _through(_gradients, ctx, g)
+
+
+def _transformed_backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+    return _through(None, ctx, g)
 
 
 def _compiled_backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
@@ -116,7 +143,7 @@ class _Transformed(torch.autograd.Function):
 
     forward = staticmethod(_forward)
     setup_context = staticmethod(_keep)
-    backward = staticmethod(_backward)
+    backward = staticmethod(_transformed_backward)
 
     @staticmethod
     def vmap(

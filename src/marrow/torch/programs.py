@@ -48,8 +48,9 @@ class Programs(nn.Module):
             )
         layout, table = bank.layout, animator._evaluator._masks
         masks = np.concatenate([table[:, :J], table[:, layout.joints : layout.joints + M]], axis=1)
-        start = program.start
-        ops = program.ops[: int(start[-1])]
+        first = int(program.start[0])
+        start = program.start - first
+        ops = program.ops[first : int(program.start[-1])]
         counts = np.diff(start)
         self.count, self.joint_count, self.parents = (
             len(program),

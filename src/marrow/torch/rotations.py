@@ -29,6 +29,8 @@ _AXES = "XYZ"
 
 def _unit(v: Tensor, spare: Tensor) -> Tensor:
     """`v` at unit length; `spare` where it has none. The division never sees a zero, so neither does its gradient."""
+    if v.dtype in (torch.float16, torch.bfloat16):
+        return _unit(v.float(), spare.float()).to(v.dtype)
     squared = (v * v).sum(-1, keepdim=True)
     tiny = squared <= torch.finfo(v.dtype).tiny * 1e4
     return torch.where(tiny, spare, v * torch.where(tiny, torch.ones_like(squared), squared).rsqrt())

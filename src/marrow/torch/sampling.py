@@ -70,7 +70,8 @@ class ClipSampler(nn.Module):
         for path, name in enumerate(PATHS):
             base: Tensor = getattr(self, f"rest_{name}")
             base = base if path < 3 else base[..., None]
-            dtype = torch.promote_types(time.dtype, base.dtype)
+            stored = torch.promote_types(time.dtype, base.dtype)
+            dtype = torch.promote_types(stored, torch.float32)  # half precision is a way to store
             value = base.to(dtype).expand(*time.shape, *base.shape)
             for i, (own, kind) in enumerate(self.groups):
                 if own == path:
@@ -78,7 +79,7 @@ class ClipSampler(nn.Module):
                     value = value.index_copy(
                         time.ndim, targets, self._sampled(i, kind, path == 1, time.to(dtype))
                     )
-            out.append(value if path < 3 else value[..., 0])
+            out.append((value if path < 3 else value[..., 0]).to(stored))
         return Pose(*out)
 
     def _sampled(self, i: int, kind: int, rotation: bool, time: Tensor) -> Tensor:

@@ -121,7 +121,7 @@ class Body(nn.Module):
                 check_tensor("Body", name, values, (None,), f"(..., {most}) or fewer numbers")
                 if values.shape[-1] > most:
                     raise shape_error(
-                        "Body", name, values, f"at most {most} numbers, of which the file has that many"
+                        "Body", name, values, f"at most {most} numbers; load it with {name}s= for more, as far as the file has them"
                     )
                 flat = flat + values @ directions[: values.shape[-1]].to(values.dtype)
         return flat.unflatten(-1, (-1, 3))
@@ -134,6 +134,12 @@ class Body(nn.Module):
         translation: Tensor | None = None,
     ) -> BodyPose:
         """Skin and joints of a pose. All arguments may have leading axes of their own; they broadcast."""
+        with torch.autocast(self.template.device.type, enabled=False):
+            return self._posed(pose, shape, expression, translation)
+
+    def _posed(
+        self, pose: Tensor, shape: Tensor | None, expression: Tensor | None, translation: Tensor | None
+    ) -> BodyPose:
         turns = self.rotations(pose)
         rest = self.shaped(shape, expression).to(turns.dtype)
         places = self.regressor.to(turns.dtype) @ rest
