@@ -136,3 +136,27 @@ def test_torch_is_not_imported_unless_used() -> None:
         "sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], env={**os.environ}).returncode == 0
+
+
+def test_half_precision_and_autocast_are_ways_to_store() -> None:
+    who = mw.samples.lizard()
+    hero = mt.Character(who, clips=[who.clips[0].name])
+    t = torch.linspace(0, 0.5, 4)
+    wanted = hero.skin(hero.sample(0, t))
+    low = mt.Character(who, clips=[who.clips[0].name]).half()
+    pose = low.sample(0, t.half())
+    assert pose.rotation.dtype == torch.float16
+    assert (low.skin(pose) - wanted).abs().max() < 5e-3
+    for method in ("linear", "dual_quaternion"):
+        exact = hero.skin(hero.sample(0, t), method=method)
+        with torch.autocast("cpu", torch.bfloat16):
+            np.testing.assert_array_equal(hero.skin(hero.sample(0, t), method=method), exact)
+
+
+def test_gradients_of_many_times_at_once() -> None:
+    who = mw.samples.lizard()
+    hero = mt.Character(who, clips=[who.clips[0].name])
+    t = torch.tensor([0.13, 0.29])
+    each = torch.vmap(torch.func.grad(lambda s: hero.sample(0, s).rotation.sum()))(t)
+    u = t.clone().requires_grad_()
+    np.testing.assert_allclose(each, torch.autograd.grad(hero.sample(0, u).rotation.sum(), u)[0], atol=1e-5)

@@ -161,3 +161,12 @@ def test_additive_layers() -> None:
     one.update(0.3)
     pose = mt.Programs(one)()
     assert np.abs(np.abs((pose.rotation.numpy() * one.pose.rotation).sum(-1)) - 1).max() < 1e-6
+
+
+def test_the_mannequins_own_graph() -> None:
+    many = mw.Animator(HERO, mw.samples.mannequin_graph(), count=3)
+    many["speed"] = [0.0, 1.0, 3.0]
+    for _ in range(5):
+        many.update(0.11)
+    pose = mt.Programs(many)()
+    assert np.abs(np.abs((pose.rotation.numpy() * many.pose.rotation).sum(-1)) - 1).max() < 1e-6

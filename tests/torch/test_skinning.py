@@ -205,6 +205,19 @@ def test_vmap_is_one_more_axis(in_dims: tuple[int | None, int]) -> None:
     np.testing.assert_allclose(grads(matrices, points), wanted, atol=1e-4)
 
 
+def test_jacobians() -> None:
+    points, joints, weights, matrices = some(2, 5, 3, 2)
+    run = torch.func.jacrev(lambda m: mt.skin(points, joints, weights, m))
+    exact = torch.func.jacrev(
+        lambda m: definitions.carry(definitions.linear_matrices(joints, weights, m), points)
+    )
+    np.testing.assert_allclose(run(matrices), exact(matrices), atol=1e-6)
+    m = matrices.clone().requires_grad_()
+    out = mt.skin(points, joints, weights, m)
+    with pytest.raises(ValidationError, match=r"torch\.func"):
+        torch.autograd.grad(out, m, torch.randn(3, *out.shape), is_grads_batched=True)
+
+
 def test_compiled_code_runs_the_same_kernels() -> None:
     points, joints, weights, matrices = some(3, 30, 4, 4)
 

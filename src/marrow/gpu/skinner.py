@@ -197,11 +197,11 @@ class Skinner:
             chosen = np.zeros(count, np.int64)
         else:
             given = _validate.numbers("Skinner.update: levels", levels)
-            chosen = given.astype(np.int64) if given.dtype.kind in "iu" or not given.size else None
-            if chosen is None:
+            if given.size and given.dtype.kind not in "iu":
                 raise ValidationError(
                     f"Skinner.update: levels: expected whole numbers, got {_validate.shown(levels)}"
                 )
+            chosen = given.astype(np.int64)
             if chosen.ndim == 0:
                 chosen = np.full(count, chosen)
             if chosen.shape != (count,) or (

@@ -62,7 +62,9 @@ def _travel(bank: ClipBank, joint: int, axes: Sequence[str], smooth: float = 0.0
         size = np.linalg.norm(upright, axis=1, keepdims=True)
         own = np.where(size > 1e-6, upright / np.maximum(size, 1e-6), quaternion.identity(dtype=np.float64))
         if smooth > 0:
-            yaw = _steadied(bank, 2 * elementary.arctan2(own[:, 1], own[:, 3])[:, None], smooth, turns=True)[:, 0]
+            yaw = _steadied(bank, 2 * elementary.arctan2(own[:, 1], own[:, 3])[:, None], smooth, turns=True)[
+                :, 0
+            ]
             own = quaternion.from_axis_angle(np.array([0.0, 1.0, 0.0]), yaw)
     kept = np.array([name in axes for name in "xyz"], np.float64)
     way = (place - quaternion.rotate(own, rest_place)) * kept

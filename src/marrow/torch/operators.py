@@ -105,6 +105,11 @@ def _through(run: Any, ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
     """Gradients by `run`, or written out where somebody wants to differentiate or to batch them."""
     points, joints, weights, matrices = ctx.saved_tensors
     wanted = [ctx.needs_input_grad[0], ctx.needs_input_grad[2], ctx.needs_input_grad[3]]
+    if torch._C._functorch.is_legacy_batchedtensor(g):
+        raise ValidationError(
+            "skin: is_grads_batched and vectorize=True batch gradients in an old way that is not supported; use "
+            "torch.func.jacrev or torch.func.vmap"
+        )
     if run is None or torch.is_grad_enabled() or torch._C._functorch.is_batchedtensor(g):
         found = written_out(g, points, joints, weights, matrices, wanted)
     else:

@@ -87,11 +87,11 @@ class ClipSampler(nn.Module):
         T = len(times)
         at = (torch.searchsorted(times, time.detach().contiguous(), right=True) - 1).clamp(0, T - 1)
         after = (at + 1).clamp(max=T - 1)
-        span = times[after] - times[at]
+        span = _taken(times, after) - _taken(times, at)
         inside = (time >= times[0]) & (at < T - 1) & (span > 0)
         safe = torch.where(span > 0, span, torch.ones_like(span))
-        u = torch.where(inside, (time - times[at]) / safe, 0.0 * time)[..., None, None]
-        low, high = keys[at], keys[after]
+        u = torch.where(inside, (time - _taken(times, at)) / safe, 0.0 * time)[..., None, None]
+        low, high = _taken(keys, at), _taken(keys, after)
         middle = 1 if kind == CUBIC else 0
         a, b = low[..., middle, :], high[..., middle, :]
         if kind == STEP:
@@ -111,6 +111,11 @@ class ClipSampler(nn.Module):
         else:
             value = a + u * (b - a)
         return normalized(value) if rotation else value
+
+
+def _taken(rows: Tensor, at: Tensor) -> Tensor:
+    """`rows[at]`, also for a single number under `vmap`, which must not look at it."""
+    return rows.index_select(0, at.reshape(-1)).reshape(tuple(at.shape) + tuple(rows.shape[1:]))
 
 
 def slerp(a: Tensor, b: Tensor, u: Tensor) -> Tensor:

@@ -121,7 +121,10 @@ class Body(nn.Module):
                 check_tensor("Body", name, values, (None,), f"(..., {most}) or fewer numbers")
                 if values.shape[-1] > most:
                     raise shape_error(
-                        "Body", name, values, f"at most {most} numbers; load it with {name}s= for more, as far as the file has them"
+                        "Body",
+                        name,
+                        values,
+                        f"at most {most} numbers; load it with {name}s= for more, as far as the file has them",
                     )
                 flat = flat + values @ directions[: values.shape[-1]].to(values.dtype)
         return flat.unflatten(-1, (-1, 3))
