@@ -203,6 +203,42 @@ def test_one_clip_after_another(hero: mw.Character) -> None:
         walk.then(mixed())
 
 
+def root_after(clip: mw.Clip) -> tuple[np.ndarray, float]:
+    """Where the root ends, and its heading in degrees."""
+    end = clip.sample(clip.duration)
+    x, _, z = quaternion.rotate(end.rotation[0], np.array([0.0, 0.0, 1.0]))
+    return end.translation[0], float(np.degrees(np.arctan2(x, z))) % 360
+
+
+def test_a_clip_goes_on_the_way_a_turn_on_the_spot_ends(hero: mw.Character) -> None:
+    turn, walk, idle = (hero.clips[n] for n in ("turn_left", "walk", "idle"))
+    way = float(root_after(walk)[0][2])
+    place, heading = root_after(turn.then(walk, 0.0))
+    np.testing.assert_allclose(place, [way, 0, 0], atol=1e-3)
+    assert heading == pytest.approx(90, abs=0.1)
+    assert root_after(turn.then(turn, 0.0))[1] == pytest.approx(180, abs=0.1)
+    assert root_after(turn.then(idle, 0.2))[1] == pytest.approx(90, abs=3)
+    place, heading = root_after(idle.then(turn, 0.0).then(walk, 0.0).then(turn, 0.0).then(walk, 0.0))
+    np.testing.assert_allclose(place, [way, 0, -way], atol=5e-3)
+    assert heading == pytest.approx(180, abs=0.1)
+
+
+def test_a_walk_led_by_the_hips_goes_on_with_one_led_by_the_root(hero: mw.Character) -> None:
+    """The way a recording goes is in its hips; the root of what follows takes it up."""
+    walk, bones = hero.clips["walk"], hero.skeleton
+    way = float(root_after(walk)[0][2])
+    pose = walk.sample(np.linspace(0, walk.duration, 31)).copy()
+    pelvis = bones.index("pelvis")
+    assert bones.parents[pelvis] == 0
+    moved = pose.translation[:, 0].copy()
+    pose.translation[:, 0] = 0
+    pose.translation[:, pelvis] += quaternion.rotate(quaternion.conjugate(pose.rotation[:, 0]), moved)
+    recorded = mw.Clip.from_poses("recorded", bones, pose, 30 / walk.duration)
+    both = recorded.then(walk, 0.0)
+    at = bones.to_model(both.sample(both.duration))[pelvis, :, 3]
+    assert at[2] == pytest.approx(2 * way, abs=0.05)
+
+
 def test_filters_take_out_what_trembles_and_leave_what_moves(hero: mw.Character) -> None:
     rate, t = 120.0, np.arange(480) / 120.0
     slow, fast = np.sin(2 * np.pi * 1.0 * t), 0.2 * np.sin(2 * np.pi * 30 * t)
