@@ -288,6 +288,27 @@ def test_contacts_become_events(hero: mw.Character) -> None:
         mixed().with_contacts()
 
 
+@pytest.mark.parametrize("name", ["walk", "run", "jog", "jog_slow", "strafe_left", "walk_back"])
+def test_a_loop_has_the_steps_at_its_seam(hero: mw.Character, name: str) -> None:
+    clip = hero.clips[name]
+    found = clip.replace(events=()).with_contacts().events
+    assert sorted(e.name for e in found) == sorted(e.name for e in clip.events)
+    by_hand = {e.name: e.time for e in clip.events}
+    for e in found:
+        gap = abs(e.time - by_hand[e.name])
+        assert min(gap, clip.duration - gap) < 0.04, e
+    turned = mw.Clip.from_poses(
+        "part", hero.skeleton, clip.sample(np.linspace(0, 0.6 * clip.duration, 40)), 60
+    )
+    assert all(e.time > 0 for e in turned.with_contacts().events if not e.name.endswith("lift")), "no loop"
+
+
+def test_a_clip_that_begins_and_ends_standing_has_no_step_there(hero: mw.Character) -> None:
+    for name in ("idle", "turn_left", "jump", "attack"):
+        events = hero.clips[name].replace(events=()).with_contacts().events
+        assert all(0.1 < e.time < hero.clips[name].duration - 0.02 for e in events), (name, events)
+
+
 @pytest.mark.parametrize("error", [0.0005, 0.002, 0.01])
 def test_fewer_keys_within_the_error(hero: mw.Character, error: float) -> None:
     clip = hero.clips["run"].at_rate(120)
