@@ -332,6 +332,27 @@ def test_a_graph_run_becomes_a_clip(hero: mw.Character) -> None:
     assert abs(still.sample(0.5).translation[0, 2] - still.sample(0.0).translation[0, 2]) < 0.05
 
 
+def test_a_run_keeps_the_times_of_events(hero: mw.Character) -> None:
+    walk = hero.clips["walk"]
+    animator = mw.Animator(hero, mw.Graph("walk"), count=2)
+    run = mw.Clip.from_run(animator, 1.0, 7, instance=1)
+    expected = sorted(
+        (e.time + k * walk.duration, e.name)
+        for k in (0, 1)
+        for e in walk.events
+        if e.time + k * walk.duration <= 1
+    )
+    assert [e.name for e in run.events] == [name for _, name in expected]
+    np.testing.assert_allclose([e.time for e in run.events], [t for t, _ in expected], atol=1e-5)
+    later = mw.Clip.from_run(animator, 0.8, 7, instance=1)  # the clock goes on; the clip begins anew
+    first = next(e for e in later.events if e.name == "foot_r")
+    assert first.time == pytest.approx(0.45 + walk.duration - 1.0, abs=1e-5)
+    fast = mw.Animator(hero, mw.Graph("walk"))
+    fast.speed = 2.0
+    first = next(e for e in mw.Clip.from_run(fast, 0.4, 10).events if e.name == "foot_r")
+    assert first.time == pytest.approx(0.225, abs=1e-5)
+
+
 def test_many_clips_and_times_in_one_call(hero: mw.Character) -> None:
     clips = [hero.clips[n] for n in ("walk", "run", "wave")]
     rng = np.random.default_rng(0)
