@@ -203,6 +203,42 @@ def test_one_clip_after_another(hero: mw.Character) -> None:
         walk.then(mixed())
 
 
+def root_after(clip: mw.Clip) -> tuple[np.ndarray, float]:
+    """Where the root ends, and its heading in degrees."""
+    end = clip.sample(clip.duration)
+    x, _, z = quaternion.rotate(end.rotation[0], np.array([0.0, 0.0, 1.0]))
+    return end.translation[0], float(np.degrees(np.arctan2(x, z))) % 360
+
+
+def test_a_clip_goes_on_the_way_a_turn_on_the_spot_ends(hero: mw.Character) -> None:
+    turn, walk, idle = (hero.clips[n] for n in ("turn_left", "walk", "idle"))
+    way = float(root_after(walk)[0][2])
+    place, heading = root_after(turn.then(walk, 0.0))
+    np.testing.assert_allclose(place, [way, 0, 0], atol=1e-3)
+    assert heading == pytest.approx(90, abs=0.1)
+    assert root_after(turn.then(turn, 0.0))[1] == pytest.approx(180, abs=0.1)
+    assert root_after(turn.then(idle, 0.2))[1] == pytest.approx(90, abs=3)
+    place, heading = root_after(idle.then(turn, 0.0).then(walk, 0.0).then(turn, 0.0).then(walk, 0.0))
+    np.testing.assert_allclose(place, [way, 0, -way], atol=5e-3)
+    assert heading == pytest.approx(180, abs=0.1)
+
+
+def test_a_walk_led_by_the_hips_goes_on_with_one_led_by_the_root(hero: mw.Character) -> None:
+    """The way a recording goes is in its hips; the root of what follows takes it up."""
+    walk, bones = hero.clips["walk"], hero.skeleton
+    way = float(root_after(walk)[0][2])
+    pose = walk.sample(np.linspace(0, walk.duration, 31)).copy()
+    pelvis = bones.index("pelvis")
+    assert bones.parents[pelvis] == 0
+    moved = pose.translation[:, 0].copy()
+    pose.translation[:, 0] = 0
+    pose.translation[:, pelvis] += quaternion.rotate(quaternion.conjugate(pose.rotation[:, 0]), moved)
+    recorded = mw.Clip.from_poses("recorded", bones, pose, 30 / walk.duration)
+    both = recorded.then(walk, 0.0)
+    at = bones.to_model(both.sample(both.duration))[pelvis, :, 3]
+    assert at[2] == pytest.approx(2 * way, abs=0.05)
+
+
 def test_filters_take_out_what_trembles_and_leave_what_moves(hero: mw.Character) -> None:
     rate, t = 120.0, np.arange(480) / 120.0
     slow, fast = np.sin(2 * np.pi * 1.0 * t), 0.2 * np.sin(2 * np.pi * 30 * t)
@@ -252,6 +288,27 @@ def test_contacts_become_events(hero: mw.Character) -> None:
         mixed().with_contacts()
 
 
+@pytest.mark.parametrize("name", ["walk", "run", "jog", "jog_slow", "strafe_left", "walk_back"])
+def test_a_loop_has_the_steps_at_its_seam(hero: mw.Character, name: str) -> None:
+    clip = hero.clips[name]
+    found = clip.replace(events=()).with_contacts().events
+    assert sorted(e.name for e in found) == sorted(e.name for e in clip.events)
+    by_hand = {e.name: e.time for e in clip.events}
+    for e in found:
+        gap = abs(e.time - by_hand[e.name])
+        assert min(gap, clip.duration - gap) < 0.04, e
+    turned = mw.Clip.from_poses(
+        "part", hero.skeleton, clip.sample(np.linspace(0, 0.6 * clip.duration, 40)), 60
+    )
+    assert all(e.time > 0 for e in turned.with_contacts().events if not e.name.endswith("lift")), "no loop"
+
+
+def test_a_clip_that_begins_and_ends_standing_has_no_step_there(hero: mw.Character) -> None:
+    for name in ("idle", "turn_left", "jump", "attack"):
+        events = hero.clips[name].replace(events=()).with_contacts().events
+        assert all(0.1 < e.time < hero.clips[name].duration - 0.02 for e in events), (name, events)
+
+
 @pytest.mark.parametrize("error", [0.0005, 0.002, 0.01])
 def test_fewer_keys_within_the_error(hero: mw.Character, error: float) -> None:
     clip = hero.clips["run"].at_rate(120)
@@ -273,6 +330,27 @@ def test_a_graph_run_becomes_a_clip(hero: mw.Character) -> None:
     assert way[2] > 1.0
     still = mw.Clip.from_run(solo, 0.5, 30, instance=1, travel=False)
     assert abs(still.sample(0.5).translation[0, 2] - still.sample(0.0).translation[0, 2]) < 0.05
+
+
+def test_a_run_keeps_the_times_of_events(hero: mw.Character) -> None:
+    walk = hero.clips["walk"]
+    animator = mw.Animator(hero, mw.Graph("walk"), count=2)
+    run = mw.Clip.from_run(animator, 1.0, 7, instance=1)
+    expected = sorted(
+        (e.time + k * walk.duration, e.name)
+        for k in (0, 1)
+        for e in walk.events
+        if e.time + k * walk.duration <= 1
+    )
+    assert [e.name for e in run.events] == [name for _, name in expected]
+    np.testing.assert_allclose([e.time for e in run.events], [t for t, _ in expected], atol=1e-5)
+    later = mw.Clip.from_run(animator, 0.8, 7, instance=1)  # the clock goes on; the clip begins anew
+    first = next(e for e in later.events if e.name == "foot_r")
+    assert first.time == pytest.approx(0.45 + walk.duration - 1.0, abs=1e-5)
+    fast = mw.Animator(hero, mw.Graph("walk"))
+    fast.speed = 2.0
+    first = next(e for e in mw.Clip.from_run(fast, 0.4, 10).events if e.name == "foot_r")
+    assert first.time == pytest.approx(0.225, abs=1e-5)
 
 
 def test_many_clips_and_times_in_one_call(hero: mw.Character) -> None:

@@ -8,6 +8,7 @@ import rigs
 
 import marrow as mw
 from builders import pose as random_pose
+from marrow.graph import Mirror
 from marrow.math import quaternion
 from marrow.motion.mirror import mirror_map, mirrored_pose
 from marrow.motion.names import other_side
@@ -130,3 +131,78 @@ def test_pairs_overrule_names_and_must_make_sense() -> None:
     crooked = mw.Skeleton(("body", "arm_l", "arm_r"), [-1, 0, 1])
     with pytest.raises(mw.MarrowError, match="pairs="):
         mw.Clip("x", crooked).mirrored()
+
+
+def body(*names: str, parents: list[int] | None = None, side: float = 0.3) -> mw.Skeleton:
+    """A middle joint, then joints in turn to its left and right."""
+    at = np.zeros((len(names), 3))
+    at[:, 1] = 1.0
+    at[1::2, 0], at[2::2, 0] = side, -side
+    J = len(names)
+    parents = [-1] + [0] * (J - 1) if parents is None else parents
+    local = at - np.where(np.array(parents)[:, None] >= 0, at[parents], 0)
+    pose = mw.Pose(local, np.tile([0.0, 0, 0, 1], (J, 1)), np.ones((J, 3)))
+    return mw.Skeleton(names, parents, pose)
+
+
+@pytest.mark.parametrize(
+    ("names", "parents"),
+    [
+        (("hip", "b_LeftHand_011", "b_RightHand_08"), None),
+        (("hip", "Lefthand", "RightHand"), None),
+        (("hip", "b_LeftLeg01_015", "b_RightLeg01_019", "b_LeftLeg02_1", "b_RightLeg02_0"), [-1, 0, 0, 1, 2]),
+        (
+            ("hip", "arm_L__4_", "arm_R", "arm_L__3_", "arm_R__2_", "arm_L__2_", "arm_R__3_"),
+            [-1, 0, 0, 1, 2, 3, 4],
+        ),
+    ],
+)
+def test_partners_whose_names_differ_in_case_or_number(
+    names: tuple[str, ...], parents: list[int] | None
+) -> None:
+    partner = mirror_map(body(*names, parents=parents)).partner.tolist()
+    assert partner == [0, *(k for j in range(1, len(names), 2) for k in (j + 1, j))]
+
+
+def test_a_skeleton_with_sides_but_without_known_names_is_refused() -> None:
+    bones = body("hip", "flap one", "flap two")
+    with pytest.raises(mw.MarrowError, match=r"pairs=.*flap"):
+        mirror_map(bones)
+    assert mirror_map(bones, {"flap one": "flap two"}).partner.tolist() == [0, 2, 1]
+    hero = mw.Character(bones, clips=(mw.Clip("still", bones, duration=1.0),))
+    with pytest.raises(mw.MarrowError, match="pairs="):
+        mw.Animator(hero, mw.Graph(Mirror("still")))
+    ambiguous = body("hip", "fin_l_1", "fin_r_2", "fin_l_3", "fin_r_4")
+    with pytest.raises(mw.MarrowError, match="pairs="):
+        mirror_map(ambiguous)
+    with pytest.warns(UserWarning, match="no joint has a partner"):
+        mirror_map(body("hip", "crank"))
+
+
+def test_an_end_that_the_other_side_lacks_stays_as_it_is() -> None:
+    names = ("hip", "hand_l", "hand_r", "hand_l_End")
+    bones = body(*names, parents=[-1, 0, 0, 1])
+    turn = quaternion.from_axis_angle([0.0, 1.0, 0.0], 0.7)
+    pose = mw.Pose(bones.rest.translation, np.tile(turn, (4, 1)), bones.rest.scale)
+    with pytest.warns(UserWarning, match="hand_l_End"):
+        mirror = mirror_map(bones)
+    assert mirror.partner.tolist() == [0, 2, 1, 3] and mirror.alone.tolist() == [False] * 3 + [True]
+    clip = mw.Clip.from_poses(
+        "turned",
+        bones,
+        mw.Pose(*(np.stack([v, v]) for v in (pose.translation, pose.rotation, pose.scale))),
+        1,
+    )
+    for made in (mirrored_pose(pose, mirror), clip.mirrored().sample(0.0)):
+        np.testing.assert_allclose(made.rotation[3], turn, atol=1e-6)
+        np.testing.assert_allclose(made.translation, bones.rest.translation, atol=1e-6)
+        np.testing.assert_allclose(made.rotation[1], turn * [1, -1, 1, 1], atol=1e-6)
+    still = mirrored_pose(bones.rest, mirror)
+    np.testing.assert_allclose(still.translation, bones.rest.translation, atol=1e-6)
+    animator = mw.Animator(mw.Character(bones, clips=(clip,)), mw.Graph(Mirror("turned")))
+    animator.update(0.1)
+    shown = animator.pose[0] if animator.pose.batch_shape else animator.pose
+    np.testing.assert_allclose(np.abs(shown.rotation[3]), np.abs(turn), atol=1e-5)
+    longer = body("hip", "hand_l", "hand_r", "claw_l", "x", parents=[-1, 0, 0, 1, 3])
+    with pytest.raises(mw.MarrowError, match="pairs="):
+        mirror_map(longer)

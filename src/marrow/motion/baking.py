@@ -47,11 +47,15 @@ def clip_from_run(
         if frame:
             if every is not None:
                 every((frame - 1) / rate)
+            before = _clock(animator, instance)
             animator.update(1 / rate)
             happened = animator.events
-            for who, event in zip(happened.instance.tolist(), happened.names):
+            # Their times are those of the instance's own clock, which `speed` changes.
+            clock = _clock(animator, instance)
+            for who, event, time in zip(happened.instance.tolist(), happened.names, happened.time.tolist()):
                 if who == instance:
-                    events.append(Event(frame / rate, event))
+                    share = (clock - time) / (clock - before) if clock > before else 0.0
+                    events.append(Event((frame - min(max(share, 0.0), 1.0)) / rate, event))
             step = animator.root_motion
             place = place + quaternion.rotate(
                 facing, np.asarray(step.translation, np.float64).reshape(-1, 3)[instance]
@@ -70,3 +74,8 @@ def clip_from_run(
             part.append(np.asarray(values, np.float32))
     poses = Pose(*(np.stack(part) for part in parts))
     return clip_from_poses(name, skeleton, poses, rate, events=tuple(events))
+
+
+def _clock(animator: Any, instance: int) -> float:
+    """The seconds since an instance began."""
+    return float(animator._control.state.instances["clock"][instance])

@@ -45,6 +45,8 @@ TOUCHING, SLIDING = 0.03, 0.3
 SHORTEST, GAP = 0.06, 0.05
 STEADY = 0.04
 """Seconds before and after over which the speeds of heel and ball are compared."""
+CLOSED = 0.02
+"""A clip whose feet end this near to how they begin (metres, but for travel and turn) is a loop."""
 EDGE, LOOSE = 0.08, 2.0
 """A plant goes on at both ends, for this many seconds at most, while the foot is less than this many times too fast."""
 
@@ -205,20 +207,50 @@ def contact_events(
             + (f" (missing: {', '.join(rig.missing)})" if rig.missing else "")
         )
     times = frame_times(clip)
-    _, found = clip_contacts(clip, times, height=height, speed=speed)
+    points, found = clip_contacts(clip, times, height=height, speed=speed)
+    begins, ends = range(1, len(times)), range(len(times))
+    cycle, rounds = len(times) - 1, _three_rounds(points)
+    if rounds is not None:
+        # A loop is seen from inside: a foot that is down at the seam came down before it, or there.
+        found = planted_frames(rounds, np.arange(3 * cycle + 1) * times[1], height=height, speed=speed)
+        begins = ends = range(cycle, 2 * cycle)
     words = {"left": "foot_l", "right": "foot_r"} | given
     events: list[Event] = []
     for k, side in enumerate(("left", "right")):
         down = found[:, k].any(axis=1)
         for begin, end in windows(np.asarray(down)):
-            if begin > 0:
-                events.append(Event(float(times[begin]), words[side]))
-            if end < len(times):
-                events.append(Event(float(times[end]), f"{words[side]}_lift"))
+            if begin in begins:
+                events.append(Event(float(times[begin - ends[0]]), words[side]))
+            if end in ends:
+                events.append(Event(float(times[end - ends[0]]), f"{words[side]}_lift"))
     kept = tuple(
         e for e in clip.events if e.name not in {n for w in words.values() for n in (w, f"{w}_lift")}
     )
     return clip.replace(events=kept + tuple(events))
+
+
+def _three_rounds(points: FeetPoints) -> FeetPoints | None:
+    """The points `(3 T - 2, ...)` of a loop in three rounds, each going on where and facing as the one before it ends; None
+    where the feet do not end as they begin."""
+    place = points.place
+    if len(place) < 3:
+        return None
+    start, end = (at.reshape(4, 3) for at in (place[0], place[-1]))
+    middles = start.mean(axis=0), end.mean(axis=0)
+    a, b = ((at - middle)[:, [0, 2]] @ [1.0, 1.0j] for at, middle in zip((start, end), middles))
+    turn = complex(np.vdot(a, b))
+    turn = turn / abs(turn) if abs(turn) > 1e-12 else 1.0 + 0j
+
+    def moved(at: Array, middle: Array, to: Array, by: complex) -> Array:
+        out = at - middle
+        level = (out[..., 0] + 1j * out[..., 2]) * by
+        return np.stack([level.real + to[0], out[..., 1] + middle[1], level.imag + to[2]], axis=-1)
+
+    if np.linalg.norm(moved(start, *middles, turn) - end, axis=-1).max() > CLOSED * points.leg / LEG:
+        return None
+    before = moved(place[:-1], middles[1], middles[0], turn.conjugate())
+    after = moved(place[1:], *middles, turn)
+    return FeetPoints(np.concatenate([before, place, after]), points.rest, points.leg)
 
 
 def clip_contacts(

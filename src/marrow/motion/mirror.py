@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import ValidationError
 from marrow.math import quaternion
 from marrow.model import Clip, Pose, Skeleton, Track, _validate
 from marrow.model._derived import derived
 from marrow.motion.arguments import name_or, names_of
 from marrow.motion.names import other_side
+from marrow.motion.partners import find_partners
 from marrow.motion.posture import body_frame, model_rotations
 from marrow.motion.rig import find_rig
 from marrow.motion.transfer import left_matrix, right_matrix
@@ -50,11 +50,13 @@ class MirrorMap:
     scales: Array
     turn: Array
     """The same as one matrix per joint, `(J, 4, 4)`: a mirrored turn is `turn[j] @ L[partner[j]]`."""
+    alone: Array
+    """`(J,)` bool: ends on one side that the other lacks. They do as they did, while what they hang from is mirrored."""
 
 
 def mirror_map(skeleton: Skeleton, pairs: Pairs | None = None) -> MirrorMap:
-    """The mirror of a skeleton: partners by name (`hand_l` and `hand_r`, `LeftArm` and `RightArm`, ...), `pairs`
-    overruling."""
+    """The mirror of a skeleton: partners by name (`hand_l` and `hand_r`, `LeftArm` and `RightArm`, ...; case and a number
+    at the end may differ), `pairs` overruling. Refused where no name tells sides of a skeleton that has them."""
     _validate.instance("mirror_map", "skeleton", skeleton, Skeleton)
     if pairs is None:
         found: MirrorMap = derived(skeleton, "mirror", lambda: _build(skeleton, {}))
@@ -65,27 +67,10 @@ def mirror_map(skeleton: Skeleton, pairs: Pairs | None = None) -> MirrorMap:
 
 def _build(skeleton: Skeleton, table: dict[str, str]) -> MirrorMap:
     J = len(skeleton)
-    partner = np.arange(J, dtype=np.int32)
     for a, b in table.items():
         skeleton.index(a), skeleton.index(b)
-    for j, name in enumerate(skeleton.names):
-        other = table.get(name, other_side(name))
-        if other != name and other in skeleton:
-            partner[j] = skeleton.index(other)
-    for j in range(J):
-        k = int(partner[j])
-        if int(partner[k]) != j:
-            raise ValidationError(
-                f"mirrored: {skeleton.names[j]!r} is paired with {skeleton.names[k]!r}, which is paired with "
-                f"{skeleton.names[partner[k]]!r}; give pairs= for them"
-            )
-        above, there = int(skeleton.parents[j]), int(skeleton.parents[k])
-        if (above < 0) != (there < 0) or (above >= 0 and int(partner[above]) != there):
-            raise ValidationError(
-                f"mirrored: {skeleton.names[j]!r} and {skeleton.names[k]!r} hang from joints that do not mirror "
-                "each other; give pairs= for them"
-            )
     axis = _normal(skeleton)
+    partner, alone = find_partners(skeleton, table, axis)
     reflect = np.eye(3) - 2 * np.outer(np.eye(3)[axis], np.eye(3)[axis])
     flip = np.array([-1.0, -1.0, -1.0, 1.0])
     flip[axis] = 1.0
@@ -99,6 +84,7 @@ def _build(skeleton: Skeleton, table: dict[str, str]) -> MirrorMap:
         [quaternion.conjugate(after[p]) if p >= 0 else nothing for p in skeleton.parents.tolist()]
     )
     linear = quaternion.to_matrix(before) @ reflect
+    linear[alone] = np.eye(3)
     own = np.abs(np.swapaxes(quaternion.to_matrix(after), -1, -2) @ reflect)
     morphs = np.arange(len(skeleton.morph_names), dtype=np.int32)
     for m, name in enumerate(skeleton.morph_names):
@@ -106,10 +92,12 @@ def _build(skeleton: Skeleton, table: dict[str, str]) -> MirrorMap:
         if other in skeleton.morph_names:
             morphs[m] = skeleton.morph_index(other)
     axes = np.argmax(own, axis=-1).astype(np.int32)
+    axes[alone] = np.arange(3)
     turn = np.zeros((J, 4, 4))
     for j in range(J):
         turn[j] = right_matrix(after[j]) @ left_matrix(before[j]) @ np.diag(flip)
-    return MirrorMap(skeleton, partner, morphs, flip, before, after, linear, axes, turn)
+    turn[alone] = np.eye(4)
+    return MirrorMap(skeleton, partner, morphs, flip, before, after, linear, axes, turn, alone)
 
 
 def _normal(skeleton: Skeleton) -> int:
@@ -162,7 +150,9 @@ def mirrored_clip(clip: Clip, pairs: Pairs | None = None, *, name: str | None = 
         source = track.target
         j = partner_of[source]
         values = np.asarray(track.values, np.float64)
-        if track.path == "rotation":
+        if mirror.alone[j]:
+            pass  # it does as it did
+        elif track.path == "rotation":
             if clip.additive:
                 # Applied in the joint's own frame: the frame's own turn on both sides.
                 after = mirror.after[j]

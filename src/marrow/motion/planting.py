@@ -1,5 +1,5 @@
 """Feet that were planted stay planted: after motion was taken to other proportions, legs are bent so that heel and ball
-hold still where they did in the source, and nothing sinks into the ground.
+hold still where they did in the source, and neither they nor the points of a mesh's sole sink into the ground.
 
 A foot keeps its turning; where it must be is found in `holding.py`. Legs that become too short are lengthened a little.
 """

@@ -41,7 +41,7 @@ Array = NDArray[Any]
 @dataclass(frozen=True, slots=True)
 class FootQuality:
     """`skate`: share of the frames with a foot down in which it slides; `drift`: the furthest a planted foot moves from
-    where it stands, in metres; `sink`: how deep the feet go into the ground, in metres."""
+    where it stands, in metres; `sink`: how deep the soles' points go, in metres."""
 
     skate: float
     drift: float

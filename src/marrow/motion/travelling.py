@@ -34,17 +34,30 @@ def travel_joint(clip: Clip, joint: str | int | None = None) -> int:
     hips = rig.joint("hips") if rig.chains.get("hips") else -1
     order = [*reversed(skeleton.ancestors(hips)), hips] if hips >= 0 else [int(r) for r in skeleton.roots]
     for j in order:
-        if j in slides:
-            values = np.concatenate(
-                [
-                    np.asarray(t.values).reshape(-1, 3)
-                    for t in clip.tracks
-                    if t.target == j and t.path == "translation"
-                ]
-            )
-            if np.ptp(values, axis=0).max() > 1e-5:
-                return j
+        if j in slides and _varies(clip, j, "translation"):
+            return j
     return hips if hips >= 0 else (int(skeleton.roots[0]) if skeleton.roots else 0)
+
+
+def _varies(clip: Clip, joint: int, path: str) -> bool:
+    """Whether the keys of a joint differ by more than noise."""
+    keys = [
+        np.asarray(t.values)[:, 1] if t.interpolation == "cubic" else np.asarray(t.values)
+        for t in clip.tracks
+        if t.target == joint and t.path == path
+    ]
+    return bool(keys) and bool(
+        np.ptp(np.concatenate(keys), axis=0).max() > (1e-5 if path == "translation" else 1e-4)
+    )
+
+
+def _leading_joint(clip: Clip) -> int:
+    """As `travel_joint`, for a clip that may turn on the spot: the first joint over the hips that moves or turns."""
+    low = travel_joint(clip)
+    for j in reversed(clip.skeleton.ancestors(low)):
+        if _varies(clip, int(j), "rotation"):
+            return int(j)
+    return low
 
 
 def _path(clip: Clip, pose: Pose, joint: int) -> Array:
@@ -255,16 +268,36 @@ def _joined_curves(clip: Clip, other: Clip, times: Array, late: Array, w: Array)
 
 def _following(clip: Clip, other: Clip, b: Pose, overlap: float) -> Pose:
     """The poses of `other`, going on where and facing as `clip` ends."""
-    carrier = travel_joint(clip)
     skeleton = clip.skeleton
-    end = model_of(skeleton, clip.sample(clip.duration - overlap), carrier)
-    start = model_of(skeleton, other.sample(0.0), carrier)
+    last, first = clip.sample(clip.duration - overlap), other.sample(0.0)
+    rest = np.linalg.pinv(skeleton.rest_model[..., :3].astype(np.float64))
 
-    def heading(m: Array) -> float:
-        turned = m[:, :3] @ np.linalg.pinv(skeleton.rest_model[carrier, :, :3].astype(np.float64))
-        return float(np.arctan2(turned[0, 2], turned[2, 2]))
+    def seam(joint: int) -> tuple[Array, Array, float]:
+        """Where a joint ends and begins, and how far it must be turned."""
+        ends = [model_of(skeleton, pose, joint) for pose in (last, first)]
+        turned = [m[:, :3] @ rest[joint] for m in ends]
+        end, start = (float(np.arctan2(m[0, 2], m[2, 2])) for m in turned)
+        return ends[0], ends[1], end - start
 
-    turn = quaternion.from_axis_angle([0.0, 1.0, 0.0], heading(end) - heading(start))
+    leading = {_leading_joint(clip), _leading_joint(other)}
+    carrier, low = (
+        min(leading, key=lambda j: len(skeleton.ancestors(j))),
+        max(leading, key=lambda j: len(skeleton.ancestors(j))),
+    )
+    end, start, angle = seam(carrier)
+    if low != carrier:
+        # One clip leads by its root and one by its hips: the root says where to go on, unless the hips have left it.
+        lower_end, lower_start, lower_angle = seam(low)
+        away = (
+            quaternion.rotate(
+                quaternion.from_axis_angle([0.0, 1.0, 0.0], angle), (lower_start - start)[:, 3] * LEVEL
+            )
+            - (lower_end - end)[:, 3] * LEVEL
+        )
+        size = float(np.ptp(skeleton.rest_model[..., 1, 3], axis=0))
+        if np.linalg.norm(away) > 0.25 * size or np.cos(lower_angle - angle) < 0.5:
+            end, start, angle = lower_end, lower_start, lower_angle
+    turn = quaternion.from_axis_angle([0.0, 1.0, 0.0], angle)
     out = b.copy()
     here = model_of(skeleton, b, carrier)
     place = (
