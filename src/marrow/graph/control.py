@@ -219,10 +219,14 @@ class GraphControl(SlotControl):
         return self._frame
 
     def _grow(self) -> None:
+        """More room for what had too little in the last pass, and for nothing else."""
         for part in self._parts:
             part._grow()
         self.programs.grow()
-        self._events = np.concatenate([self._events, np.zeros_like(self._events)])
+        found, missed = (int(self._counters[0][name]) for name in ("events", "missed_events"))
+        if len(self._events) - found < control.MOST_EVENTS:
+            more = np.zeros(len(self._events) + missed, ct.HAPPENED)
+            self._events = np.concatenate([self._events, more])
 
     def _warn(self) -> None:
         """What could not be done is said, once."""
