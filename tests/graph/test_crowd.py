@@ -368,3 +368,33 @@ def test_wrong_options_get_words():
         with pytest.raises(ValidationError, match=text):
             wrong()
     assert crowd.play_slot("act", np.int64(6)).all()
+
+
+def test_room_grows_only_where_it_is_short():
+    """Programs are made anew whenever instances come and go, and grow again; events must not grow along each time."""
+    there = Transition("a", "b", ("go",), seconds=0.2, blend="inertia")
+    back = Transition("b", "a", ("not go",), seconds=0.2, blend="inertia")
+    graph = Graph(
+        StateMachine({"a": State("walk"), "b": State("run")}, (there, back)), {"go": Parameter("bool", False)}
+    )
+    crowd = mw.Animator(STICK, graph, count=64)
+    control, rooms = crowd._control, []
+    for k in range(16):
+        crowd["go"] = k % 2 == 0
+        crowd.update(0.05)
+        rooms.append((len(control._events), len(control.programs.operations)))
+        crowd.reset(instances=[0])
+    assert len(set(rooms[1:])) == 1
+    assert rooms[-1][0] == 4 * control_kernel.MOST_EVENTS
+
+
+def test_rooms_hold_all_that_long_steps_tell():
+    graph = Graph(ClipNode("up", loop=True, speed=50.0))
+    crowd = mw.Animator(STICK, graph, count=3)
+    crowd.update(100.0)
+    assert np.bincount(crowd.events.instance).tolist() == [5000] * 3
+    before = len(crowd._control._events)
+    assert before <= 4 * 3 * 5000
+    for _ in range(3):
+        crowd.update(100.0)
+    assert len(crowd._control._events) == before

@@ -280,6 +280,18 @@ def test_joints_are_placed_by_code(mode, space):
     )
 
 
+def test_who_has_no_weight_keeps_every_bit_of_its_pose():
+    mannequin = mw.samples.mannequin()
+    graph = Graph(JointOverride("walk", ("head",), "offset", name="head"))
+    alone, crowd = mw.Animator(mannequin, graph), mw.Animator(mannequin, graph, count=2)
+    crowd.override("head", rotation=[0.0, 0.6, 0.0, 0.8], translation=[0.1, 0.2, 0.3], weight=[0.0, 1.0])
+    for step in (0.11, 0.23, 0.37):
+        alone.update(step)
+        crowd.update(step)
+        assert np.array_equal(crowd.matrices[0], alone.matrices)
+        assert not np.array_equal(crowd.matrices[1], alone.matrices)
+
+
 def test_overrides_have_weights_come_and_go_and_are_checked():
     crowd = mw.Animator(STICK, Graph(JointOverride("zero", ("arm",), name="arm"), P), count=2)
     crowd.override("arm", translation=[4.0, 0, 0], weight=[0.0, 0.5])

@@ -8,7 +8,20 @@ from worlds import BONES, character, gait, place, ramp, still
 
 import marrow as mw
 from marrow.errors import ValidationError
-from marrow.graph import Blend, BlendSpace1D, ClipNode, Graph, LayerBlend, Parameter, RootMotion, Slot, Speed
+from marrow.graph import (
+    Blend,
+    BlendSpace1D,
+    ClipNode,
+    Graph,
+    LayerBlend,
+    Parameter,
+    RootMotion,
+    Slot,
+    Speed,
+    State,
+    StateMachine,
+    Transition,
+)
 from marrow.graph.sync import knots
 from marrow.math import quaternion
 
@@ -293,6 +306,116 @@ def test_events_that_last_begin_end_and_tell_how_far(tmp_path):
     assert mw.load(tmp_path / "s.glb", cache=False).clips["swing"].events == swing.events
     with pytest.raises(mw.MarrowError, match="past the clip"):
         swing.replace(events=(mw.Event(0.8, "cut", 0.5),))
+
+
+SWING = character(
+    ramp("swing", 0, 1).replace(events=(mw.Event(0.2, "cut", 0.5, "blade"),)),
+    ramp("stab", 0, 1).replace(events=(mw.Event(0.0, "cut", 0.3, "tip"), mw.Event(0.6, "cut", 0.4, "tip"))),
+    still("rest"),
+)
+
+
+def _switched(blend="fade"):
+    there = Transition("a", "b", ("go",), seconds=0.1, blend=blend)
+    machine = StateMachine({"a": State("swing"), "b": State("rest")}, (there,))
+    return Graph(machine, {"go": Parameter("bool", False)})
+
+
+def _go(m):
+    m["go"] = True
+
+
+@pytest.mark.parametrize(
+    ("graph", "begin", "cut", "end"),
+    [
+        (_switched(), None, _go, 0.5),
+        (_switched("inertia"), None, _go, 0.45),
+        (Graph(Slot("s", "rest")), lambda m: m.play_slot("s", "swing"), lambda m: m.stop_slot("s", seconds=0.1), 0.5),
+        (None, lambda m: m.play("swing", loop=False), lambda m: m.cross_fade("rest", 0.1), 0.5),
+        (Graph("swing"), None, lambda m: m.reset(), 0.05),
+    ],
+    ids=["fade", "inertia", "slot", "by_hand", "reset"],
+)  # fmt: skip
+def test_events_that_last_end_where_their_clip_is_cut_off(graph, begin, cut, end):
+    m, told = mw.Animator(SWING, graph), []
+    if begin:
+        begin(m)
+    for k in range(11):
+        if k == 8:
+            cut(m)
+        m.update(0.05)
+        told += list(
+            zip(m.events.all.kinds, m.events.all.names, m.events.all.payloads, m.events.all.time.round(6))
+        )
+    told = [row for row in told if row[1] == "cut"]
+    assert told[0] == ("event", "cut", "blade", pytest.approx(0.2))
+    assert told[1] == ("event_ended", "cut", "blade", pytest.approx(end))
+    assert told[2:] == []
+
+
+def test_events_that_last_begin_and_end_in_turn_whatever_happens():
+    """In a crowd of which some are cut off, some updated rarely, and that is saved and brought back."""
+    graph = Graph(
+        Slot("s", StateMachine(
+            {"a": State("swing"), "b": State("stab"), "c": State("rest")},
+            (Transition("a", "b", ("x > 0",), seconds=0.1, blend="inertia"), Transition("b", "c", ("x > 1",), seconds=0.0),
+             Transition("c", "a", ("x <= 0",), seconds=0.0)),
+        )),
+        {"x": Parameter()},
+    )  # fmt: skip
+    rng, N = np.random.default_rng(5), 6
+    m = mw.Animator(SWING, graph, count=N)
+    m.update_every = [1, 1, 1, 1, 2, 3]
+    open_, begun = np.zeros(N, int), 0
+    for k in range(400):
+        if k % 7 == 0:
+            m["x"] = rng.integers(0, 3, N)
+        if k % 31 == 0:
+            m.play_slot("s", "rest", instances=[int(rng.integers(N))])
+        if k % 50 == 0:
+            m.reset(instances=[int(rng.integers(N))])
+        step, state = float(rng.choice([1 / 60, 0.1, 0.05, 0.0])), m.snapshot()
+        m.update(step)
+        told = m.events.all
+        m.restore(state)
+        m.update(step)
+        again = m.events.all
+        assert (again.kinds, again.names, again.time.tolist()) == (told.kinds, told.names, told.time.tolist())
+        for n, kind, name in zip(told.instance.tolist(), told.kinds, told.names):
+            if name == "cut":
+                open_[n] += {"event": 1, "event_ended": -1}.get(kind, 0)
+                begun += kind == "event"
+        assert ((open_ >= 0) & (open_ <= 2)).all()
+    m.reset()
+    m["x"] = 2.0
+    m.update_every = 1
+    for _ in range(9):
+        m.update(0.02)
+        told = m.events.all
+        np.add.at(open_, told.instance, [{"event": 1, "event_ended": -1}.get(k, 0) for k in told.kinds])
+    assert begun > 50
+    assert (open_ == 0).all()
+
+
+@pytest.mark.parametrize("clip", ["swing", "stab"])
+def test_nothing_is_told_twice_of_events_that_last(clip):
+    rng = np.random.default_rng(2)
+    for speed in (1.0, 2.5):
+        m, kinds, steps = mw.Animator(SWING, Graph(ClipNode(clip, loop=True, speed=speed))), [], 0.0
+        while steps < 30:
+            step = float(rng.choice([1 / 60, 0.1, 0.2, 1 / 24, 0.7, 0.05]))
+            m.update(step)
+            steps += step
+            kinds += [k for k in m.events.all.kinds if k.startswith("event")]
+        assert kinds[::2] == ["event"] * len(kinds[::2])
+        assert kinds[1::2] == ["event_ended"] * len(kinds[1::2])
+        laps = steps * speed * (1 if clip == "swing" else 2)
+        assert len(kinds) == pytest.approx(2 * laps, abs=4)
+    back, kinds = mw.Animator(SWING, Graph(ClipNode(clip, loop=True, speed=-1.0))), []
+    for _ in range(200):
+        back.update(0.03)
+        kinds += back.events.all.kinds
+    assert abs(kinds.count("event") - kinds.count("event_ended")) <= 1
 
 
 # -- root motion by axes ----------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from marrow.graph.program import Program
 from marrow.graph.programs import Programs
 from marrow.graph.slot_control import SlotControl, known
 from marrow.graph.state import assign, check_state, copied, joined, new_state, taken
+from marrow.graph.windows import LastingEvents
 from marrow.kernels import control
 from marrow.kernels import control_tables as ct
 from marrow.kernels.control_tables import CrowdState, Workspace
@@ -48,6 +49,8 @@ class Snapshot:
     events: Array
     single: bool = False
     """Whether it is of one character, made without `count`."""
+    lasting: Array | None = None
+    """The events that last and have not ended (`LastingEvents.open`)."""
 
     def __len__(self) -> int:
         return len(self.memory)
@@ -70,6 +73,7 @@ class GraphControl(SlotControl):
         self.vectors = np.zeros((count, max(compiled.vectors, 1)), np.float32)
         self.events = np.zeros(0, ct.HAPPENED)
         """What happened in the last update."""
+        self.lasting = LastingEvents(compiled, count)
         self._events = np.zeros(4 * control.MOST_EVENTS, ct.HAPPENED)
         self._counters = np.zeros(1, ct.COUNTERS)
         # Numbers of steps begin at one.
@@ -110,12 +114,15 @@ class GraphControl(SlotControl):
             keep_places(self)
         longest = dt if isinstance(dt, float) else dt.max(initial=0.0)
         before = copied(self.state) if longest > LONG_STEP else None
+        inside = self.lasting.before(self.events)
         events, missed, endless = self._run(dt, moving=True)
         while before is not None and missed:
             self.state = copied(before)
             self._grow()
             events, missed, endless = self._run(dt, moving=True)
         self.events = self._events[:events]
+        if not missed:
+            self.events = self.lasting.close(self.events, inside, self.state.instances)
         if missed or endless:
             self._warn()
 
@@ -219,10 +226,14 @@ class GraphControl(SlotControl):
         return self._frame
 
     def _grow(self) -> None:
+        """More room for what had too little in the last pass, and for nothing else."""
         for part in self._parts:
             part._grow()
         self.programs.grow()
-        self._events = np.concatenate([self._events, np.zeros_like(self._events)])
+        found, missed = (int(self._counters[0][name]) for name in ("events", "missed_events"))
+        if len(self._events) - found < control.MOST_EVENTS:
+            more = np.zeros(len(self._events) + missed, ct.HAPPENED)
+            self._events = np.concatenate([self._events, more])
 
     def _warn(self) -> None:
         """What could not be done is said, once."""
@@ -358,6 +369,7 @@ class GraphControl(SlotControl):
         self.state = joined(self.state, more)
         self.memory = np.concatenate([self.memory, self._empty_memory(count)])
         self.travel = np.concatenate([self.travel, _still(count)])
+        self.lasting.open = np.concatenate([self.lasting.open, self.lasting.closed(count)])
         self.vectors = np.concatenate([self.vectors, np.zeros((count, self.vectors.shape[1]), np.float32)])
         self.programs = self.programs.extended(count)
         self.show(np.arange(before, before + count))
@@ -368,6 +380,7 @@ class GraphControl(SlotControl):
         self.state = taken(self.state, kept)
         self.memory, self.travel, self.vectors = self.memory[kept], self.travel[kept], self.vectors[kept]
         self.programs = self.programs.taken(np.flatnonzero(kept))
+        self.lasting.open = self.lasting.open[kept]
         self.events = self.events[kept[self.events["instance"]]].copy()
         self.events["instance"] = (np.cumsum(kept) - 1)[self.events["instance"]]
 
@@ -383,6 +396,8 @@ class GraphControl(SlotControl):
         self.state.place[instances] = self.state.placed[instances] = place
         self.memory[instances] = self._empty_memory(len(instances))
         self.travel[instances] = _still(len(instances))
+        # What had begun ends with the next update.
+        self.lasting.open["inside"][instances] = self.lasting.open["back"][instances] = 0
         self.events = self.events[~np.isin(self.events["instance"], instances)].copy()
         self.show(instances)
 
@@ -393,6 +408,7 @@ class GraphControl(SlotControl):
             self.memory.copy(),
             self.travel.copy(),
             self.events.copy(),
+            lasting=self.lasting.open.copy(),
         )
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -403,6 +419,11 @@ class GraphControl(SlotControl):
         check_state(snapshot.state, self.compiled)
         if snapshot.memory.shape[1] not in (self.compiled.memory, self.compiled.memory + 2 * self.pose_size):
             raise ValidationError("restore: the snapshot's memory has another size")
+        closed = self.lasting.closed(len(snapshot.state.instances))
+        lasting = closed if snapshot.lasting is None else snapshot.lasting
+        if lasting.shape != closed.shape or lasting.dtype != closed.dtype:
+            raise ValidationError("restore: the snapshot's lasting events have another size")
+        self.lasting.open = lasting.copy()
         self.state = copied(snapshot.state)
         self.interpolates = snapshot.memory.shape[1] > self.compiled.memory
         self.memory, self.travel = snapshot.memory.copy(), snapshot.travel.copy()

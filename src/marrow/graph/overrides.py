@@ -110,7 +110,12 @@ def overriding(
             if here.translation is not None:
                 place = _moved(translation[:, j], here.translation[:, k], node.mode, parent)
                 translation[:, j] += weight * (place - translation[:, j])
-        return pose.replace(translation=translation.astype(np.float32), rotation=rotation.astype(np.float32))
+        # Whom it has no weight for keeps every bit.
+        told = (here.weight > 0)[:, None, None]
+        return pose.replace(
+            translation=np.where(told, translation.astype(np.float32), pose.translation),
+            rotation=np.where(told, rotation.astype(np.float32), pose.rotation),
+        )
 
     return apply
 

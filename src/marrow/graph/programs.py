@@ -56,9 +56,13 @@ class Programs:
         self.kept = False
 
     def grow(self) -> None:
-        """Twice the room; what is written stays."""
+        """Twice the room for the programs that have less left than one instance may need; what is written stays."""
         begins, written, operations = self.begins, self.heads["cursor"] - self.begins, self.operations
-        self._lay_out(2 * (self.heads["limit"] - begins) + 1)
+        room = self.heads["limit"] - begins
+        short = room - written < np.maximum(self.heads["reserve"], 1)
+        if not short.any():
+            return
+        self._lay_out(np.where(short, 2 * room + 1, room))
         for r in range(len(self.heads)):
             self.operations[self.begins[r] : self.begins[r] + written[r]] = operations[
                 begins[r] : begins[r] + written[r]
@@ -107,8 +111,10 @@ class Programs:
     def _of(self, pieces: list[list[Array]]) -> Programs:
         """Programs made of these operations: for each program, of each instance."""
         made = Programs(self.compiled, len(pieces[0]))
-        while any(sum(map(len, p)) > made.heads["limit"][r] - made.begins[r] for r, p in enumerate(pieces)):
-            made.grow()
+        needed = np.array([sum(map(len, p)) for p in pieces])
+        room = made.heads["limit"] - made.begins
+        if (needed > room).any():
+            made._lay_out(np.maximum(room, needed + made.heads["reserve"]))
         for r, instances in enumerate(pieces):
             lengths = np.cumsum([0, *map(len, instances)])
             made.starts[r] = made.begins[r] + lengths
