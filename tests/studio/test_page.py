@@ -216,6 +216,9 @@ def test_a_page_nobody_sees_is_sent_nothing_and_goes_on_when_seen(small: Any) ->
     (client,) = view._server.studio.hub.clients
     while len(client.unacknowledged) < 2:
         tab.page.wait_for_timeout(20)
+    # One answer later, whatever the server had begun when the second picture went out is done.
+    tab.send(type="select", joint=3)
+    tab.until("s.state.selected === a", 3)
     frame = view._server.studio.session.frame
     for joint in range(4):
         tab.send(type="select", joint=joint)
