@@ -121,7 +121,7 @@ class Renderer:
             there = moments(scene)
             origin = camera.eye
             self._prepare(scene, camera, there, origin)
-            self.list.build(there, [np.zeros(m.count, np.int64) for m in there], origin)
+            self.list.build(there, [np.zeros(m.count, np.int64) if isinstance(m.actor.levels,str) else np.broadcast_to(np.asarray(m.actor.levels),(m.count,)) for m in there], origin)
             encoder = self.device.raw.create_command_encoder()
             group = self._frame_group()
             self._forward(encoder, group, scene)
