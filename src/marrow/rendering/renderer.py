@@ -122,7 +122,7 @@ class Renderer:
         view: Any = None,
         timer: Any = None,
     ) -> None:
-        """Draws a scene into a texture view of `size` and `format`, without waiting for the GPU. `timer` is a `gpu.Clock`."""
+        """Draws a scene into a texture view of `size` and `format`, without waiting. `timer` is a `gpu.Clock`."""
         _validate.instance("draw", "scene", scene, Scene)
         _validate.instance("draw", "camera", camera, Camera)
         if size is not None:
