@@ -45,6 +45,10 @@ class Canvas:
         quad[0, :4], quad[0, 8:12] = (x, y, width, height), _rgba(color)
         self._quads.append(quad)
 
+    def _panel(self, x: float, y: float, width: float, height: float) -> None:
+        self.rectangle(x, y, width, height, DARK)
+        self._taken.append((x, y, x + width, y + height))
+
     def text(
         self, x: float, y: float, text: str, color: ArrayLike = WHITE, *, size: int | None = None
     ) -> None:
