@@ -8,17 +8,17 @@ fn linear_color(c: vec3f) -> vec3f {
   return select(pow((c + 0.055) / 1.055, vec3f(2.4)), c / 12.92, c <= vec3f(0.04045));
 }
 
-// Eight squares for a texture's side; u grows from blue to red, v from dark to light. Where squares come closer than
+// Sixteen squares for a texture's side; u grows from blue to red, v from dark to light. Where squares come closer than
 // pixels they fade.
 fn checker_color(uv: vec2f) -> vec3f {
-  let at = uv * 8.0;
+  let at = uv * 16.0;
   let cell = floor(at);
   let odd = fract((cell.x + cell.y) * 0.5) > 0.25;
   let sharp = clamp(1.5 - 1.5 * max(fwidth(at).x, fwidth(at).y), 0.0, 1.0);
   let within = fract(uv);
-  let hue = mix(vec3f(0.13, 0.42, 0.80), vec3f(0.86, 0.38, 0.15), within.x) * mix(0.65, 1.15, within.y);
-  let dark = mix(hue, hue * 0.35, sharp);
-  let light = mix(hue, mix(hue, vec3f(1.0), 0.75), sharp);
+  let hue = mix(vec3f(0.13, 0.42, 0.80), vec3f(0.86, 0.38, 0.15), within.x) * mix(0.75, 1.1, within.y);
+  let dark = mix(hue, hue * 0.7, sharp);
+  let light = mix(hue, mix(hue, vec3f(1.0), 0.6), sharp);
   return clamp(select(dark, light, odd), vec3f(), vec3f(1.0));
 }
 

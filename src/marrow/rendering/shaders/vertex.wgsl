@@ -62,8 +62,9 @@ fn unit(v: vec3f) -> vec3f {
   out.color = in.color * unpack4x8unorm(instances[in.instance].tint);
   let flags = instances[in.instance].flags;
   if flags != 0u {
-    // One colour for all, one for each vertex, or those of each instance.
+    // One colour for all, one for each vertex, those of each instance, or the tint.
     out.paint = unpack4x8unorm(paints[select(select(in.vertex, at, (flags & 16u) != 0u), 0u, (flags & 32u) != 0u)]);
+    if (flags & 64u) != 0u { out.paint = vec4f(unpack4x8unorm(instances[in.instance].tint).rgb, 1.0); }
   }
   out.id = vec2u(instances[in.instance].id, flags);
   return out;

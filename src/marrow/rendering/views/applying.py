@@ -1,4 +1,4 @@
-"""Views in a picture: the paints of a drawing on the actors, its ghosts beside them, its lines and words over the pixels."""
+"""Views in a picture: paints of a drawing on its actors, ghosts beside them, lines and words over the pixels."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ __all__ = ["ViewPass", "paint_data"]
 
 Array = NDArray[Any]
 MODES = {"vertices": 1, "checker": 2, "normals": 4}
-UNLIT, OWN, SINGLE = 8, 16, 32
-"""Flags of paint.wgsl and vertex.wgsl: not lit; each instance has its own colours; all vertices have one."""
+UNLIT, OWN, SINGLE, TINT = 8, 16, 32, 64
+"""Flags of paint.wgsl and vertex.wgsl: not lit; each instance has its own colours; all vertices have one; it is the
+instance's tint."""
 
 
 def paint_data(paint: Paint) -> PaintData:
@@ -80,9 +81,7 @@ class ViewPass:
             copy.transforms = moment.world[ghost.instance]
             out += moments(Scene(copy))
         for moment in out:
-            # The tint is the colour, whatever the materials are.
-            white = np.broadcast_to(np.array([0.8, 0.8, 0.8]), (moment.actor.character.vertex_count, 3))
-            moment.paints[0] = paint_data(Paint(colors=white))
+            moment.paints[0] = PaintData(packed(np.ones((1, 4))), MODES["vertices"] | SINGLE | TINT)
         return out
 
     def overlay(self, target_format: str) -> Overlay:
