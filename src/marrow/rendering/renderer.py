@@ -19,7 +19,9 @@ from marrow.rendering.frame import Frame
 from marrow.rendering.lights import DirectionalLight, PointLight, SpotLight
 from marrow.rendering.materials import Materials
 from marrow.rendering.moment import Moment, moments
+from marrow.rendering.outputs import OutputPass, check_outputs
 from marrow.rendering.overlay import Depth
+from marrow.rendering.pipelines import vertex_buffers
 from marrow.rendering.scene import Scene
 from marrow.rendering.surroundings import surroundings
 from marrow.rendering.targets import DEPTH, HDR, Targets, picture_size, read_pixels
@@ -89,6 +91,7 @@ class Renderer:
         self._screen_layout = raw.create_bind_group_layout(
             entries=[{"binding": 0, "visibility": 2, "texture": {"sample_type": "unfilterable-float"}}]
         )
+        self.outputs = OutputPass(self.list, self.frame_layout, (*_COMMON, "vertex", "surface"))
         self._shadow_map = raw.create_texture(size=(1, 1, CASCADES), format=DEPTH, usage=0x10 | 0x04)
         self._shadow_sampler = raw.create_sampler(
             mag_filter="linear", min_filter="linear", compare="less-equal"
@@ -122,8 +125,10 @@ class Renderer:
     ) -> Frame:
         """Draws a scene and brings the picture back. `view` names what else it shows (docs/rendering.md), `compare` is a
         character for the view "difference"."""
-        self.draw(scene, camera, self.targets.picture_view, "rgba8unorm", view=view, compare=compare)
-        return Frame(read_pixels(self.device, self.targets.picture), camera=camera)
+        wanted = check_outputs(outputs)
+        there = self.draw(scene, camera, self.targets.picture_view, "rgba8unorm", view=view, compare=compare)
+        found = self.outputs.render(wanted, there, camera, self._size, self._frame_group())
+        return Frame(read_pixels(self.device, self.targets.picture), found, camera)
 
     def draw(
         self,
@@ -134,12 +139,12 @@ class Renderer:
         *,
         view: Any = None,
         compare: Character | None = None,
-    ) -> None:
+    ) -> list[Moment]:
         """Draws a scene into a texture view of the renderer's `size`, without waiting for the GPU."""
         _validate.instance("draw", "scene", scene, Scene)
         _validate.instance("draw", "camera", camera, Camera)
         with self.device.guard("drawing"):
-            there = moments(scene)
+            there = seen = moments(scene)
             origin = camera.eye
             self._prepare(scene, camera, there, origin)
             levels = [np.zeros(m.count, np.int64) for m in there]
@@ -156,6 +161,7 @@ class Renderer:
                 depth = Depth(self.targets.depth_view, self.samples > 1, reversed=True)
                 self.views.draw(encoder, target, format, self._size, camera, depth)
             self.device.raw.queue.submit([encoder.finish()])
+        return seen
 
     # -- what all shaders share -------------------------------------------------------------------------------------
     def _prepare(self, scene: Scene, camera: Camera, there: list[Moment], origin: Array) -> None:
@@ -339,14 +345,6 @@ class Renderer:
                 multisample={"count": self.samples},
             )
         return self._pipelines["ground"]
-
-
-def vertex_buffers(uv_stride: int, color_stride: int) -> list[dict[str, Any]]:
-    """The vertex buffers of every pipeline that draws sections: UVs and colours."""
-    return [
-        {"array_stride": stride, "attributes": [{"format": "float32x4", "offset": 0, "shader_location": i}]}
-        for i, stride in enumerate((uv_stride, color_stride))
-    ]
 
 
 def _extent(there: list[Moment]) -> tuple[Array, Array]:

@@ -43,7 +43,7 @@ fn unit(v: vec3f) -> vec3f {
   return normalize(v / top);
 }
 
-@vertex fn vertex_main(in: Attributes) -> Fragment {
+fn vertex_of(in: Attributes) -> Fragment {
   let at = instances[in.instance].first + in.vertex;
   var out: Fragment;
   out.position = placed(in.instance, vec3f(positions[3 * at], positions[3 * at + 1], positions[3 * at + 2]));
@@ -68,4 +68,8 @@ fn unit(v: vec3f) -> vec3f {
   }
   out.id = vec2u(instances[in.instance].id, flags);
   return out;
+}
+
+@vertex fn vertex_main(in: Attributes) -> Fragment {
+  return vertex_of(in);
 }
