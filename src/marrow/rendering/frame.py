@@ -35,7 +35,7 @@ STILL_SUFFIXES = tuple(_FORMATS)
 @dataclass(frozen=True, eq=False, repr=False)
 class Frame:
     """A picture: `pixels (H, W, 4)` are uint8, red, green, blue (sRGB) and alpha, which is not multiplied in; the first row
-    is the top. `frame["depth"]` is another output that was asked for; `camera` is the one it was drawn with.
+    is the top. `frame["depth"]` or `frame.depth` is another output that was asked for; `camera` is the one it was drawn with.
 
     `np.asarray(frame)` are its pixels; a notebook shows it; `frame.save("hero.png")` writes it.
     """
@@ -63,6 +63,12 @@ class Frame:
         if name not in self.outputs:
             raise UnknownNameError("output", name, ("color", *self.outputs))
         return self.outputs[name]
+
+    def __getattr__(self, name: str) -> Any:
+        outputs = self.__dict__.get("outputs", {})  # it is not there yet while a copy is made
+        if name in outputs:
+            return outputs[name]
+        raise AttributeError(f"a Frame has no {name!r}: ask for it with outputs=; it has color{''.join(', ' + n for n in outputs)}")
 
     def __contains__(self, name: object) -> bool:
         return name == "color" or name in self.outputs
