@@ -48,6 +48,10 @@ class Direction:
         """The direction that many degrees further round."""
         return Direction(self.azimuth + degrees, self.elevation, self.zoom)
 
+    def round(self) -> Direction:
+        """The direction a camera begins in that goes round."""
+        return Direction(self.azimuth, self.elevation, self.zoom, turns=True)
+
 
 CAMERAS = {
     "front": Direction(0.0, 5.0),
@@ -62,8 +66,10 @@ CAMERAS = {
 """Cameras that have a name. `side` is the one a walk goes from left to right in."""
 
 
-def direction_of(camera: str | Sequence[float]) -> Direction:
+def direction_of(camera: str | Sequence[float] | Direction) -> Direction:
     """A camera by its name, or by `"AZIMUTH,ELEVATION"` or `"AZIMUTH,ELEVATION,ZOOM"` in degrees, as text or numbers."""
+    if isinstance(camera, Direction):
+        return camera
     if isinstance(camera, str) and camera in CAMERAS:
         return CAMERAS[camera]
     parts = camera.split(",") if isinstance(camera, str) else camera
