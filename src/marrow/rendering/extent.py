@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.rendering.moment import Moment, joints_of, moments
+from marrow.rendering.moment import Moment, moments
+from marrow.rendering.moment import _model as joints_of
 from marrow.rendering.scene import Scene
 from marrow.skinning import skin
 
