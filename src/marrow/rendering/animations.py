@@ -21,8 +21,9 @@ Array = NDArray[Any]
 BAYER = np.array([[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]], np.float32) / 16 - 0.47
 DITHER = 10.0
 """How far colours of a GIF may be moved, of 255, so that gradients have no steps; by a pattern that stands still."""
-OFF = 6.0
-"""How far off the colours of a frame may be on average before it gets a palette of its own."""
+OFF, SHARE = 20, 0.004
+"""How far off colours of a frame may be, of 255, and how many of its pixels may be further before it gets a palette of its
+own."""
 SOLID = 128
 """The least alpha that is seen in a GIF, which knows nothing in between."""
 
@@ -49,7 +50,7 @@ def write_gif(file: IO[bytes], frames: Iterator[Array], fps: float, transparent:
         if palette is not None:
             out = image.quantize(palette=palette, dither=Image.Dither.NONE)
             off = np.abs(np.asarray(out.convert("RGB"), np.int16) - moved)
-            if off.mean() > OFF:
+            if (off.max(axis=2) > OFF).mean() > SHARE:
                 palette = None
         if palette is None:
             palette = image.quantize(255, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)

@@ -116,7 +116,7 @@ def _axes(direction: Direction) -> Array:
 
 def _slopes(size: tuple[int, int], zoom: float) -> tuple[float, float]:
     """How far right and up the picture reaches per metre of distance, with the margin taken off."""
-    up = math.tan(FOV / 2) / MARGIN / zoom
+    up = zoom * math.tan(FOV / 2) / MARGIN
     return up * size[0] / size[1], up
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import MarrowError, ValidationError
+from marrow.errors import GpuError, MarrowError, ValidationError
 from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.rendering.frame import Frame
@@ -67,8 +67,8 @@ def contact_sheet(
     for k, (label, thing) in enumerate(many):
         try:
             rows += _rows_of(thing, "" if single else label, clips, wanted, cell, single, options)
-        except MarrowError as error:
-            if single:
+        except Exception as error:  # one bad file costs one cell, also where the fault is marrow's
+            if single or isinstance(error, GpuError):
                 raise
             rows.append((label, [Cell(label, error=_reason(error, label))]))
         if progress is not None:
@@ -82,11 +82,16 @@ def contact_sheet(
 
 
 def files_in(folder: Path) -> list[Path]:
-    """The files of a folder that marrow reads, and those of the folders in it, by name."""
+    """The files of a folder that are characters by their suffix; where there are none, those of the folders in it."""
     from marrow.io.registry import FORMATS
 
-    known = {suffix for form in FORMATS for suffix in form.suffixes}
-    found = sorted(p for p in folder.rglob("*") if p.suffix.lower() in known and p.is_file())
+    # .npz and its kind hold anything: such a file is named, not found.
+    known = {suffix for form in FORMATS for suffix in form.suffixes} - {".npz", ".pkl", ".npy"}
+
+    def those(pattern: str) -> list[Path]:
+        return sorted(p for p in folder.glob(pattern) if p.suffix.lower() in known and p.is_file())
+
+    found = those("*") or those("**/*")
     if not found:
         raise ValidationError(f"{folder}: there is no file in it that marrow reads ({', '.join(sorted(known))})")
     return found
@@ -141,7 +146,7 @@ def _rows_of(
             title += f"  {clip.duration:.2f} s"
         pictures = _drawn(thing, name, at, size, options)
         if len(at) == 1:
-            rows.append((title, [Cell(title, pictures[0])]))
+            rows.append((title, [Cell(label if clips is None and label else title, pictures[0])]))
         else:
             rows.append((title, [Cell(f"{t:.2f} s", p) for t, p in zip(at, pictures)]))
     return rows
@@ -172,7 +177,7 @@ def _drawn(
 
 def _reason(error: Exception, label: str) -> str:
     """What went wrong, without the name that stands below it."""
-    text = str(error)
+    text = str(error) if isinstance(error, MarrowError) else f"a fault inside marrow: {error!r}"
     head, colon, rest = text.partition(": ")
     return rest if colon and head.endswith(label) else text
 

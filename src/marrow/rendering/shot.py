@@ -33,6 +33,8 @@ Step = tuple[float, str, Any]
 GOLDEN = (math.sqrt(5) - 1) / 2
 MOST_LOOKS = 48
 """Moments of a shot that are looked at to find out where the camera has to stand."""
+CLOSE = 0.95
+"""How much room each of a crowd has, in radii."""
 ROOM = 1.15
 """How far things side by side are apart, in widths."""
 
@@ -74,11 +76,14 @@ class AnimatorPart(Part):
 
     def __post_init__(self) -> None:
         self.steps = sorted(self.steps, key=lambda step: step[0])
-        self._start = self.animator.snapshot()
+        self._start = None if self.animator.graph is None else self.animator.snapshot()
         self._take(0.0)
 
     def seek(self, time: float) -> None:
-        if time < self._now:
+        if time < self._now and self._start is None:  # playback by hand goes back as well
+            self.animator.update(time - self._now)
+            self._now = time
+        elif time < self._now:
             self.animator.restore(self._start)
             self._now, self._due = 0.0, 0
             self._take(0.0)
@@ -293,21 +298,17 @@ def _clip(character: Character, clip: str | int | Clip | None, *, wanted: bool) 
 
 
 def _spread(animator: Animator, count: int | None) -> None:
-    """Puts a crowd in rows, each at a distance and turned a little: a crowd, and not an army."""
+    """Puts a crowd around the origin, each at a distance and turned a little."""
     if count is None:
         return
     from marrow.lod.extent import moving_ball
 
     x, _, z, radius = moving_ball(animator.character)[0].astype(np.float64)
-    columns = math.ceil(math.sqrt(count * 1.6))
-    gap = 1.25 * max(float(radius), 1e-9)
+    gap = CLOSE * max(float(radius), 1e-9)
+    # Like the seeds of a sunflower: as dense everywhere, in no rows.
     k = np.arange(count)
-    row, column = k // columns, k % columns
-    places = np.zeros((count, 3))
-    places[:, 0] = (column - (columns - 1) / 2 + 0.5 * (row % 2)) * gap - x
-    places[:, 2] = -row * gap - z
-    places[:, 0] += 0.2 * gap * (k * GOLDEN % 1 - 0.5)
-    places[:, 2] += 0.2 * gap * (k * GOLDEN * GOLDEN % 1 - 0.5)
+    away, around = gap * np.sqrt((k + 0.5) / math.pi), 2 * math.pi * GOLDEN * k
+    places = np.stack([away * np.cos(around) - x, 0 * away, away * np.sin(around) - z], axis=1)
     angle = 0.5 * ((k * GOLDEN * 7) % 1 - 0.5)
     turns = np.stack([0 * angle, np.sin(angle / 2), 0 * angle, np.cos(angle / 2)], axis=1)
     animator.set_place(places, turns)
