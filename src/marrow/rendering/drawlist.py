@@ -15,7 +15,6 @@ from marrow.rendering.geometry import Geometry, LevelGeometry, SectionGeometry
 from marrow.rendering.kept import Kept
 from marrow.rendering.materials import MaterialBinding, Materials
 from marrow.rendering.moment import Moment
-from marrow.rendering.scene import Actor
 from marrow.rendering.skins import CpuSkin, GpuSkin, SkinnedLevel, skin_of
 
 __all__ = ["INSTANCE", "Draw", "DrawList"]
@@ -60,6 +59,7 @@ class DrawList:
         self._skins: Kept[CpuSkin | GpuSkin] = Kept()
         self._tangents: Kept[list[bool]] = Kept()
         self._groups: dict[Any, tuple[Any, Any]] = {}
+        self._paints: dict[Any, Buffer] = {}
 
     def geometry(self, character: Character) -> Geometry:
         return self._geometry.made(character, lambda: Geometry(self.device, character))
@@ -102,6 +102,8 @@ class DrawList:
                     made["rows"] = world[who]
                     made["tint"] = _packed(moment.tint[who])
                     made["id"] = first_id + who
+                    if k in moment.paints:
+                        made["flags"] = moment.paints[k].flags
                     made["first"] = (rows - page * level.positions.per_page) * geometry.vertex_count
                     records.append(made)
                     pending.append(
@@ -112,7 +114,7 @@ class DrawList:
         if records:
             self.instances.write(np.concatenate(records), keep=False)
         for number, moment, k, geometry, level, page, first, count, flipped, shown in pending:
-            group = self._group(moment.actor, k, level, page)
+            group = self._group(moment, k, level, page)
             for section in geometry.sections:
                 if not shown[section.shown_as]:
                     continue
@@ -137,13 +139,26 @@ class DrawList:
                     )
                 )
 
-    def _group(self, actor: Actor, number: int, level: SkinnedLevel, page: int) -> Any:
+    def _paint(self, moment: Moment, number: int, level: SkinnedLevel, page: int) -> Any:
+        """The buffer with the colours a view gives a page of a level."""
+        if number not in moment.paints:
+            return self._nothing.raw
+        colors = moment.paints[number].colors
+        if colors.ndim == 2:
+            colors = colors[page * level.positions.per_page : (page + 1) * level.positions.per_page]
+        key = (id(moment.actor), number, page)
+        if key not in self._paints:
+            self._paints[key] = Buffer(self.device, 4, label="paint")
+        self._paints[key].write(np.ascontiguousarray(colors, np.uint32), keep=False)
+        return self._paints[key].raw
+
+    def _group(self, moment: Moment, number: int, level: SkinnedLevel, page: int) -> Any:
         """Bind group 2 of a page of a level, made again when a buffer was exchanged."""
         found = [self.instances.raw]
         for pages in (level.positions, level.normals, level.tangents):
             found.append(self._nothing.raw if pages is None else pages.buffers[page].raw)
-        found.append(self._nothing.raw)
-        key = (id(actor), number, page)
+        found.append(self._paint(moment, number, level, page))
+        key = (id(moment.actor), number, page)
         kept = self._groups.get(key)
         if kept is None or any(a is not b for a, b in zip(kept[0], found)):
             entries = [

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,9 +18,17 @@ from marrow.model.pose import Pose
 from marrow.rendering.scene import Actor, Scene
 from marrow.skinning import bounds, skinning_matrices
 
-__all__ = ["Moment", "moments"]
+__all__ = ["Moment", "PaintData", "model_matrices", "moments"]
 
 Array = NDArray[Any]
+
+
+class PaintData(NamedTuple):
+    """Colours `(1,)` for all vertices, `(V,)` for each, or `(n, V)` for each instance of a level, as packed bytes, and the
+    `flags` of paint.wgsl."""
+
+    colors: Array
+    flags: int
 
 
 @dataclass(eq=False)
@@ -40,6 +48,8 @@ class Moment:
     low: Array
     high: Array
     model: Array | None = None
+    paints: dict[int, PaintData] = field(default_factory=dict)
+    """Colours that a view gives it, by level of detail."""
 
     def socket(self, name: str) -> Array:
         """Where a socket or joint of each instance is, in the world: `(N, 3, 4)` float64."""
@@ -78,6 +88,18 @@ def _pose(actor: Actor) -> Any:
     if actor.clip is not None:
         return actor.clip.sample(np.asarray(actor.time))
     return actor.character.skeleton.rest if actor.pose is None else actor.pose
+
+
+def model_matrices(moment: Moment) -> Array:
+    """Joints in the actor's own space, `(N, J, 3, 4)`."""
+    if moment.model is None:
+        actor = moment.actor
+        if actor.animator is not None:
+            skeleton = actor.character.skeleton
+            moment.model = np.asarray(skeleton.to_model(actor.animator.pose)).reshape(-1, len(skeleton), 3, 4)
+        else:
+            moment.model = _model(actor)
+    return np.broadcast_to(moment.model, (moment.count, *moment.model.shape[1:]))
 
 
 def _model(actor: Actor) -> Array:

@@ -13,15 +13,19 @@ from marrow.gpu.buffers import Buffer, usage
 from marrow.gpu.device import Device
 from marrow.lod.camera import Camera
 from marrow.model import _validate
+from marrow.model.character import Character
 from marrow.rendering.drawlist import Draw, DrawList
 from marrow.rendering.frame import Frame
 from marrow.rendering.lights import DirectionalLight, PointLight, SpotLight
 from marrow.rendering.materials import Materials
 from marrow.rendering.moment import Moment, moments
+from marrow.rendering.overlay import Depth
 from marrow.rendering.scene import Scene
 from marrow.rendering.surroundings import surroundings
 from marrow.rendering.targets import DEPTH, HDR, Targets, picture_size, read_pixels
 from marrow.rendering.uniforms import CASCADE, CASCADES, FRAME, LIGHT, clip_matrix
+from marrow.rendering.views import parse_views
+from marrow.rendering.views.applying import ViewPass
 from marrow.rendering.wgsl import source
 
 __all__ = ["Renderer"]
@@ -62,6 +66,7 @@ class Renderer:
         self.path, self.samples = path, samples
         self.materials = Materials(self.device)
         self.list = DrawList(self.device, self.materials)
+        self.views = ViewPass(self.device)
         self._targets: Targets | None = None
         self._size = picture_size(self.device, size)
         self._pipelines: dict[Any, Any] = {}
@@ -107,13 +112,29 @@ class Renderer:
         return self._targets
 
     def render(
-        self, scene: Scene, camera: Camera, *, view: Any = None, outputs: Sequence[str] = ("color",)
+        self,
+        scene: Scene,
+        camera: Camera,
+        *,
+        view: Any = None,
+        compare: Character | None = None,
+        outputs: Sequence[str] = ("color",),
     ) -> Frame:
-        """Draws a scene and brings the picture back."""
-        self.draw(scene, camera, self.targets.picture_view, "rgba8unorm")
+        """Draws a scene and brings the picture back. `view` names what else it shows (docs/rendering.md), `compare` is a
+        character for the view "difference"."""
+        self.draw(scene, camera, self.targets.picture_view, "rgba8unorm", view=view, compare=compare)
         return Frame(read_pixels(self.device, self.targets.picture), camera=camera)
 
-    def draw(self, scene: Scene, camera: Camera, target: Any, format: str = "rgba8unorm") -> None:
+    def draw(
+        self,
+        scene: Scene,
+        camera: Camera,
+        target: Any,
+        format: str = "rgba8unorm",
+        *,
+        view: Any = None,
+        compare: Character | None = None,
+    ) -> None:
         """Draws a scene into a texture view of the renderer's `size`, without waiting for the GPU."""
         _validate.instance("draw", "scene", scene, Scene)
         _validate.instance("draw", "camera", camera, Camera)
@@ -121,11 +142,19 @@ class Renderer:
             there = moments(scene)
             origin = camera.eye
             self._prepare(scene, camera, there, origin)
-            self.list.build(there, [np.zeros(m.count, np.int64) for m in there], origin)
+            levels = [np.zeros(m.count, np.int64) for m in there]
+            views = parse_views(view)
+            if views:
+                ghosts, ghost_levels = self.views.prepare(views, there, levels, compare)
+                there, levels = there + ghosts, levels + ghost_levels
+            self.list.build(there, levels, origin)
             encoder = self.device.raw.create_command_encoder()
             group = self._frame_group()
             self._forward(encoder, group, scene)
             self._tonemap(encoder, group, target, format)
+            if views:
+                depth = Depth(self.targets.depth_view, self.samples > 1, reversed=True)
+                self.views.draw(encoder, target, format, self._size, camera, depth)
             self.device.raw.queue.submit([encoder.finish()])
 
     # -- what all shaders share -------------------------------------------------------------------------------------
@@ -268,7 +297,7 @@ class Renderer:
         )
         if key not in self._pipelines:
             self._pipelines[key] = self._pipeline(
-                source(*_COMMON, "vertex", "surface", "lighting", "forward"),
+                source(*_COMMON, "vertex", "surface", "paint", "lighting", "forward"),
                 "forward",
                 [self.frame_layout, self.materials.layout, self.list.layout],
                 vertex={
