@@ -117,7 +117,9 @@ def _png_chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
         at += 12 + length
 
 
-def write_webp(file: IO[bytes], frames: Iterator[Array], fps: float, transparent: bool, quality: int = 90) -> None:
+def write_webp(
+    file: IO[bytes], frames: Iterator[Array], fps: float, transparent: bool, quality: int = 90
+) -> None:
     """An animated WebP that is repeated for ever."""
     from PIL import Image
 

@@ -154,7 +154,9 @@ def fit(points: Array, direction: Direction, size: tuple[int, int]) -> Camera:
     return aim(direction, target, radius * distance, radius, size)
 
 
-def fit_orbit(points: Array, direction: Direction, size: tuple[int, int], steps: int = 24) -> tuple[Array, float, float]:
+def fit_orbit(
+    points: Array, direction: Direction, size: tuple[int, int], steps: int = 24
+) -> tuple[Array, float, float]:
     """What a camera looks at that goes round all `points`, from how far, and their radius: it never has to come nearer, or
     look elsewhere."""
     points = _seen(points)

@@ -21,6 +21,7 @@ from marrow.rendering.scene import Scene
 from marrow.rendering.shot import Shot, Step, shot_of
 from marrow.rendering.tracking import Tracking
 from marrow.rendering.video import Codec, VideoWriter
+from marrow.rendering.views import shows_whole_clip
 
 if TYPE_CHECKING:
     from marrow.graph import Graph
@@ -86,6 +87,11 @@ def render(
     shot.seek(moment)
     width_height = _size(size)
     times, points = shot.survey(np.array([moment]))
+    if shows_whole_clip(view) and shot.duration > 0:
+        # What lies before and after is in the picture too.
+        _, more = shot.survey(np.linspace(0.0, shot.duration, 9))
+        points = [np.concatenate([*points, *more])]
+        shot.seek(moment)
     _dress(shot, points, ground, background, transparent, lights)
     at = Tracking(camera, width_height, times, points).at(moment)
     chosen = renderer or shared_renderer(path)
@@ -198,7 +204,9 @@ def shared_renderer(path: str = "forward") -> Renderer:
 _renderers: dict[str, Renderer] = {}
 
 
-def _staged(thing: Any, compare: Any, view: str | None, options: dict[str, Any]) -> tuple[Shot, Character | None]:
+def _staged(
+    thing: Any, compare: Any, view: str | None, options: dict[str, Any]
+) -> tuple[Shot, Character | None]:
     """The shot, and the character whose difference to it is to be shown."""
     if compare is None:
         return shot_of(thing, **options), None
@@ -225,7 +233,9 @@ def _count(shot: Shot, begin: float, duration: float | None, fps: float, turns: 
         length = _validate.number("render", "duration", duration, low=0, above=True)
     count = max(1, math.floor(length * rate + 0.5))
     if count > 1_000_000:
-        raise ValidationError(f"render: {length:g} s at {rate:g} frames a second are {count:,} frames: too many")
+        raise ValidationError(
+            f"render: {length:g} s at {rate:g} frames a second are {count:,} frames: too many"
+        )
     return count
 
 
@@ -242,7 +252,9 @@ def _size(size: Any) -> tuple[int, int]:
     try:
         width, height = size
     except (TypeError, ValueError):
-        raise ValidationError(f"render: size: expected (width, height), got {_validate.shown(size)}") from None
+        raise ValidationError(
+            f"render: size: expected (width, height), got {_validate.shown(size)}"
+        ) from None
     return (
         _validate.integer("render", "size", width, low=1),
         _validate.integer("render", "size", height, low=1),
@@ -276,7 +288,9 @@ def _dress(
     if not shot.made:  # the user's own stays as it is
         scene = shot.scene = copy.copy(scene)
     if lights is not None or ground is not None:
-        said = Scene(lights=scene.lights if lights is None else lights, ground=False if ground is None else ground)
+        said = Scene(
+            lights=scene.lights if lights is None else lights, ground=False if ground is None else ground
+        )
         scene.lights = said.lights
         scene.ground = scene.ground if ground is None else said.ground
     if background is not None or transparent:

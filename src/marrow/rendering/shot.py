@@ -137,7 +137,11 @@ class Shot:
 
     def survey(self, times: Array) -> tuple[Array, list[Array]]:
         """Some of these times, and points `(n, 3)` at each of them between which everything is that can be seen then."""
-        chosen = times if len(times) <= MOST_LOOKS else times[np.linspace(0, len(times) - 1, MOST_LOOKS).astype(int)]
+        chosen = (
+            times
+            if len(times) <= MOST_LOOKS
+            else times[np.linspace(0, len(times) - 1, MOST_LOOKS).astype(int)]
+        )
         return chosen, [reach(self.seek(float(time))) for time in chosen]
 
 
@@ -157,8 +161,19 @@ def shot_of(
 ) -> Shot:
     """A shot of anything that can be drawn. `moving` plays the first clip where none is named."""
     if isinstance(thing, Scene):
-        _none_of("a Scene says itself what it shows", clip=clip, pose=pose, graph=graph, crowd=crowd, skinning=skinning)
-        parts = [part for actor in thing.actors for part in _own_parts(actor)] if moving or time is not None else []
+        _none_of(
+            "a Scene says itself what it shows",
+            clip=clip,
+            pose=pose,
+            graph=graph,
+            crowd=crowd,
+            skinning=skinning,
+        )
+        parts = (
+            [part for actor in thing.actors for part in _own_parts(actor)]
+            if moving or time is not None
+            else []
+        )
         return Shot(thing, parts, made=False)
     if isinstance(thing, (list, tuple)):
         if not thing:
@@ -200,7 +215,9 @@ def _cast(
         _none_of("a gpu.Crowd has them", clip=clip, pose=pose, graph=graph, crowd=crowd, skinning=skinning)
         return Actor(thing), None
     if isinstance(thing, Animator):
-        _none_of("an Animator moves by itself", clip=clip, pose=pose, graph=graph, crowd=crowd, skinning=skinning)
+        _none_of(
+            "an Animator moves by itself", clip=clip, pose=pose, graph=graph, crowd=crowd, skinning=skinning
+        )
         if not (moving or time is not None or steps):
             return Actor(thing), None
         twin = copy.deepcopy(thing)  # the user's own stays where it is
@@ -342,5 +359,9 @@ def _shift(actor: Actor, move: Array) -> None:
         place = actor.animator.place
         actor.animator.set_place(np.asarray(place.translation) + move[:, 3])
         return
-    given = affine.identity((), np.float64) if actor.transforms is None else np.asarray(actor.transforms, np.float64)
+    given = (
+        affine.identity((), np.float64)
+        if actor.transforms is None
+        else np.asarray(actor.transforms, np.float64)
+    )
     actor.transforms = affine.multiply(move, given[..., :3, :])
