@@ -18,11 +18,14 @@ from marrow.lod.camera import Camera
 from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.rendering.drawlist import Draw, DrawList
+from marrow.rendering.forward import COMMON, bind_draw
+from marrow.rendering.framedata import FrameData
 from marrow.rendering.geometry import LevelGeometry
 from marrow.rendering.joint_pixels import JointPixels, joint_pixels
 from marrow.rendering.kept import Kept
+from marrow.rendering.materials import MATERIAL
 from marrow.rendering.moment import Moment, model_matrices
-from marrow.rendering.pipelines import vertex_buffers
+from marrow.rendering.pipelines import Pipelines, vertex_buffers
 from marrow.rendering.projecting import camera_matrices
 from marrow.rendering.targets import DEPTH, read_pixels
 from marrow.rendering.wgsl import source
@@ -82,15 +85,12 @@ def part_names(
 
 
 class OutputPass:
-    """Draws numbers instead of colours for a list of draws. `pieces` of shader text end with the surface of a material;
-    `frame_layout` is that of bind group 0."""
+    """Draws numbers instead of colours, for the draws of a list."""
 
-    def __init__(self, draws: DrawList, frame_layout: Any, pieces: Sequence[str]) -> None:
-        self.list, self.device, self.frame_layout = draws, draws.device, frame_layout
-        raw, self._pieces = self.device.raw, tuple(pieces)
-        self._module: Any = None
+    def __init__(self, frame: FrameData, draws: DrawList, pipelines: Pipelines) -> None:
+        self.frame, self.list, self.pipelines, self.device = frame, draws, pipelines, draws.device
+        raw = self.device.raw
         self._joints: Kept[Buffer] = Kept()
-        self._pipelines: dict[Any, Any] = {}
         self._parts = Buffer(self.device, STEP, label="parts", flags=usage("uniform"))
         self._part_layout = raw.create_bind_group_layout(
             entries=[
@@ -100,16 +100,16 @@ class OutputPass:
         self._targets: tuple[Any, ...] = ()
 
     def render(
-        self, outputs: Sequence[str], there: list[Moment], camera: Camera, size: tuple[int, int], group: Any
+        self, outputs: Sequence[str], there: list[Moment], camera: Camera, size: tuple[int, int]
     ) -> dict[str, Any]:
-        """The outputs of the picture whose draws are in the list; `group` is bind group 0 as it was drawn with."""
+        """The outputs of the picture that was drawn last, of the actors `there`."""
         wanted = [name for name in outputs if name != "color"]
         if not wanted:
             return {}
         characters = [m.actor.character for m in there]
         starts, names = part_names(characters, [m.actor.name for m in there])
         draws = [d for d in self.list.draws if d.actor < len(there)]
-        shape, numbers = self._drawn(draws, characters, starts, size, group)
+        shape, numbers = self._drawn(draws, characters, starts, size)
         ids, parts, joint_ids = (numbers[..., k].astype(np.int64) - 1 for k in range(3))
         something = ids >= 0
         depth = np.where(something, shape[..., 3], np.float32(np.inf)).astype(np.float32)
@@ -143,12 +143,7 @@ class OutputPass:
 
     # -- drawing ----------------------------------------------------------------------------------------------------
     def _drawn(
-        self,
-        draws: list[Draw],
-        characters: list[Character],
-        starts: list[int],
-        size: tuple[int, int],
-        group: Any,
+        self, draws: list[Draw], characters: list[Character], starts: list[int], size: tuple[int, int]
     ) -> tuple[Array, Array]:
         """Normals and depth `(H, W, 4)`; instance, part and joint `(H, W, 4)`, one higher."""
         self._resize(size)
@@ -181,17 +176,11 @@ class OutputPass:
                     "depth_clear_value": 0.0,
                 },
             )
-            step.set_bind_group(0, group)
+            step.set_bind_group(0, self.frame.group)
             for number, draw in enumerate(draws):
-                step.set_pipeline(self._pipeline(draw))
-                step.set_bind_group(1, draw.material.group)
-                step.set_bind_group(2, draw.group)
                 step.set_bind_group(3, parts, [STEP * number])
-                step.set_vertex_buffer(0, draw.geometry.uvs.raw)
-                step.set_vertex_buffer(1, draw.geometry.colors.raw)
                 step.set_vertex_buffer(2, self._joint_buffer(draw.geometry).raw)
-                step.set_index_buffer(draw.geometry.indices.raw, "uint32")
-                step.draw_indexed(draw.section.count, draw.count, draw.section.first, 0, draw.first)
+                bind_draw(step, self._pipeline(draw), draw)
             step.end()
             self.device.raw.queue.submit([encoder.finish()])
         return read_pixels(self.device, shape, np.float32), read_pixels(self.device, names, np.uint32)
@@ -215,49 +204,42 @@ class OutputPass:
     def _pipeline(self, draw: Draw) -> Any:
         geometry, material = draw.geometry, draw.material
         key = (
-            geometry.uv_stride,
-            geometry.color_stride,
-            draw.has_normals,
-            draw.has_tangents,
-            draw.mirrored,
-            material.material.double_sided,
-            material.constants,
+            "outputs", geometry.uv_stride, geometry.color_stride, draw.has_normals, draw.has_tangents, draw.mirrored,
+            material.material.double_sided, draw.blended, material.constants,
+        )  # fmt: skip
+        found = self.pipelines.find(key)
+        if found is not None:
+            return found
+        has = {"HAS_NORMALS": float(draw.has_normals), "HAS_TANGENTS": float(draw.has_tangents)}
+        joints = {"format": "uint32", "offset": 0, "shader_location": 2}
+        return self.pipelines.make(
+            key,
+            source(*COMMON, MATERIAL.wgsl, "vertex", "brdf", "surface", "outputs"),
+            [self.frame.layout, self.list.materials.layout, self.list.layout, self._part_layout],
+            vertex={
+                "entry_point": "output_vertex",
+                "constants": has,
+                "buffers": [
+                    *vertex_buffers(geometry.uv_stride, geometry.color_stride),
+                    {"array_stride": 4, "attributes": [joints]},
+                ],
+            },
+            fragment={
+                "entry_point": "output_fragment",
+                "constants": {
+                    **dict(material.constants),
+                    **has,
+                    **({"IS_BLENDED": 1.0} if draw.blended else {}),
+                },
+                "targets": [{"format": SHAPE}, {"format": NAMES}],
+            },
+            primitive={
+                "topology": "triangle-list",
+                "front_face": "cw" if draw.mirrored else "ccw",
+                "cull_mode": "none" if material.material.double_sided else "back",
+            },
+            depth_stencil={"format": DEPTH, "depth_write_enabled": True, "depth_compare": "greater"},
         )
-        if key not in self._pipelines:
-            has = {"HAS_NORMALS": float(draw.has_normals), "HAS_TANGENTS": float(draw.has_tangents)}
-            raw = self.device.raw
-            layouts = [self.frame_layout, self.list.materials.layout, self.list.layout, self._part_layout]
-            joints = {"format": "uint32", "offset": 0, "shader_location": 2}
-            if self._module is None:
-                self._module = raw.create_shader_module(
-                    label="outputs", code=source(*self._pieces, "outputs")
-                )
-            self._pipelines[key] = raw.create_render_pipeline(
-                label="outputs",
-                layout=raw.create_pipeline_layout(bind_group_layouts=layouts),
-                vertex={
-                    "module": self._module,
-                    "entry_point": "output_vertex",
-                    "constants": has,
-                    "buffers": [
-                        *vertex_buffers(geometry.uv_stride, geometry.color_stride),
-                        {"array_stride": 4, "attributes": [joints]},
-                    ],
-                },
-                fragment={
-                    "module": self._module,
-                    "entry_point": "output_fragment",
-                    "constants": {**dict(material.constants), **has},
-                    "targets": [{"format": SHAPE}, {"format": NAMES}],
-                },
-                primitive={
-                    "topology": "triangle-list",
-                    "front_face": "cw" if draw.mirrored else "ccw",
-                    "cull_mode": "none" if material.material.double_sided else "back",
-                },
-                depth_stencil={"format": DEPTH, "depth_write_enabled": True, "depth_compare": "greater"},
-            )
-        return self._pipelines[key]
 
 
 def _section_number(character: Character, draw: Draw) -> int:

@@ -60,7 +60,7 @@ fn vertex_of(in: Attributes) -> Fragment {
   }
   out.uv = in.uv;
   out.color = in.color * unpack4x8unorm(instances[in.instance].tint);
-  let flags = instances[in.instance].flags;
+  let flags = instances[in.instance].flags & 0xffffu;
   if flags != 0u {
     // One colour for all, one for each vertex, those of each instance, or the tint.
     out.paint = unpack4x8unorm(paints[select(select(in.vertex, at, (flags & 16u) != 0u), 0u, (flags & 32u) != 0u)]);
