@@ -31,7 +31,8 @@ SORTED_ONE_BY_ONE = 64
 @dataclass(frozen=True, eq=False)
 class Draw:
     """One draw: a section of a level, for `count` instance records from `first` on. `group` is bind group 2; `actor` the
-    number in the scene. `mirrored`: triangles wind the other way. `blended` ones come last, far ones (`depth`) first."""
+    number in the scene. `mirrored`: triangles wind the other way. `blended` ones come last, far ones (`depth`) first;
+    `painted` ones have the colours of a view."""
 
     actor: int
     level: int
@@ -48,6 +49,7 @@ class Draw:
     has_tangents: bool
     blended: bool = False
     depth: float = 0.0
+    painted: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,6 +212,7 @@ class DrawList:
                 batch.number, batch.level, geometry, section, material, group, batch.first, batch.count, section.first,
                 section.count, batch.mirrored != section.mirrored, batch.skinned.normals is not None,
                 batch.skinned.tangents is not None, batch.translucent or material.material.alpha_mode == "blend",
+                painted=batch.level in batch.moment.paints,
             )  # fmt: skip
 
     def _group(self, batch: _Batch) -> Any:

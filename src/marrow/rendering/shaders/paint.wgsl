@@ -23,12 +23,10 @@ fn checker_color(uv: vec2f) -> vec3f {
 }
 
 fn painted(in: Fragment, s: Surface) -> Surface {
+  if !IS_PAINTED { return s; }
   let flags = in.id.y;
   // Derivatives are taken where all fragments come by.
   let squares = checker_color(in.uv.xy);
-  if (flags & (PAINT_VERTICES | PAINT_CHECKER | PAINT_NORMALS)) == 0u {
-    return s;
-  }
   var color = in.paint.rgb;
   if (flags & PAINT_CHECKER) != 0u { color = squares; }
   if (flags & PAINT_NORMALS) != 0u { color = 0.5 + 0.5 * s.normal; }
