@@ -96,7 +96,9 @@ def test_time_of_an_animator_runs_a_twin_of_it(hero):
 
 def test_parameters_are_set_when_they_are_due(hero):
     graph = mw.samples.mannequin_graph()
-    made = shot.shot_of(hero, graph=graph, steps=[(0.5, "speed", 3.0), (0.0, "speed", 1.0), (1.0, "jump", None)])
+    made = shot.shot_of(
+        hero, graph=graph, steps=[(0.5, "speed", 3.0), (0.0, "speed", 1.0), (1.0, "jump", None)]
+    )
     (part,) = made.parts
     by_hand = mw.Animator(hero, graph)
     by_hand["speed"] = 1.0
@@ -185,7 +187,9 @@ def test_bones_are_drawn_where_there_is_nothing_else():
     bones = mw.Character(skeleton(np.random.default_rng(2), 6))
     frame = mw.render(bones, **SMALL)
     assert ink(frame).sum() > 20
-    clip = mw.Clip("sway", bones.skeleton, [mw.Track(1, "rotation", [0, 1], [[0, 0, 0, 1], [0, 0, 0.5, 0.866]])])
+    clip = mw.Clip(
+        "sway", bones.skeleton, [mw.Track(1, "rotation", [0, 1], [[0, 0, 0, 1], [0, 0, 0.5, 0.866]])]
+    )
     assert ink(mw.render(clip, time=1.0, **SMALL)).sum() > 20
 
 
