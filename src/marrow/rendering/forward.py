@@ -66,18 +66,22 @@ class ForwardPath:
         two_sided = material.material.double_sided
         key = (
             "forward", samples, blended, geometry.uv_stride, geometry.color_stride, draw.has_normals,
-            draw.has_tangents, draw.mirrored, two_sided, material.constants, lamps,
+            draw.has_tangents, draw.mirrored, two_sided, material.constants, lamps, draw.painted,
         )  # fmt: skip
         found = self.pipelines.find(key)
         if found is not None:
             return found
-        has = {"HAS_NORMALS": float(draw.has_normals), "HAS_TANGENTS": float(draw.has_tangents)}
+        has = {
+            "HAS_NORMALS": float(draw.has_normals),
+            "HAS_TANGENTS": float(draw.has_tangents),
+            "IS_PAINTED": float(draw.painted),
+        }
         constants = {**dict(material.constants), **has, "LAMPS": float(lamps)}
         if blended:
             constants["IS_BLENDED"] = 1.0
         return self.pipelines.make(
             key,
-            source(*COMMON, MATERIAL.wgsl, "vertex", "surface", *LIGHTING, "forward"),
+            source(*COMMON, MATERIAL.wgsl, "vertex", "surface", "paint", *LIGHTING, "forward"),
             [self.frame.layout, self.list.materials.layout, self.list.layout],
             vertex={
                 "entry_point": "vertex_main",
