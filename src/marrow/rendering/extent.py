@@ -56,7 +56,9 @@ def _points(moment: Moment) -> Array:
     shown = np.zeros(character.vertex_count, bool)
     for m, mesh in enumerate(character.meshes):
         first = character.vertex_offsets[m]
-        shown[first : first + mesh.vertex_count] = moment.visible[:, m].any() if len(moment.visible) else False
+        shown[first : first + mesh.vertex_count] = (
+            moment.visible[:, m].any() if len(moment.visible) else False
+        )
     if not shown.any():
         return np.zeros((0, 3))
     if moment.matrices is None or moment.count * character.vertex_count > MOST_VERTICES:
@@ -64,7 +66,12 @@ def _points(moment: Moment) -> Array:
         corners = np.where(_CORNERS[:, None], box[1], box[0])
         return corners.reshape(-1, 3)
     surface = skin(
-        character, moment.matrices, morphs=moment.morphs, method=moment.actor.method, normals=False, threads=None
+        character,
+        moment.matrices,
+        morphs=moment.morphs,
+        method=moment.actor.method,
+        normals=False,
+        threads=None,
     )
     points = surface.positions[:, shown].astype(np.float64)
     return points @ moment.world[:, :, :3].swapaxes(-1, -2) + moment.world[:, None, :, 3]

@@ -35,7 +35,8 @@ STILL_SUFFIXES = tuple(_FORMATS)
 @dataclass(frozen=True, eq=False, repr=False)
 class Frame:
     """A picture: `pixels (H, W, 4)` are uint8, red, green, blue (sRGB) and alpha, which is not multiplied in; the first row
-    is the top. `frame["depth"]` or `frame.depth` is another output that was asked for; `camera` is the one it was drawn with.
+    is the top. `frame["depth"]` or `frame.depth` is another output that was asked for; `camera` is the one it was drawn
+    with.
 
     `np.asarray(frame)` are its pixels; a notebook shows it; `frame.save("hero.png")` writes it.
     """
@@ -68,7 +69,9 @@ class Frame:
         outputs = self.__dict__.get("outputs", {})  # it is not there yet while a copy is made
         if name in outputs:
             return outputs[name]
-        raise AttributeError(f"a Frame has no {name!r}: ask for it with outputs=; it has color{''.join(', ' + n for n in outputs)}")
+        raise AttributeError(
+            f"a Frame has no {name!r}: ask for it with outputs=; it has color{''.join(', ' + n for n in outputs)}"
+        )
 
     def __contains__(self, name: object) -> bool:
         return name == "color" or name in self.outputs
@@ -109,7 +112,9 @@ class Frame:
             image = self.over((1.0, 1.0, 1.0)).image.convert("RGB")
         elif self.is_opaque:
             image = image.convert("RGB")
-        options: dict[str, Any] = {"JPEG": {"quality": 92}, "WEBP": {"quality": 92, "method": 4}}.get(form, {})
+        options: dict[str, Any] = {"JPEG": {"quality": 92}, "WEBP": {"quality": 92, "method": 4}}.get(
+            form, {}
+        )
         out = io.BytesIO()
         try:
             image.save(out, form, **options)

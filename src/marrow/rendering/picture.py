@@ -60,11 +60,11 @@ def render(
     outputs: Sequence[str] = ("color",),
     renderer: Renderer | None = None,
 ) -> Frame:
-    """A picture of a file, a sample, a `Character`, a `Clip`, an `Animator`, an `Actor`, a `Scene`, or a list of those side by
-    side. It shows itself in a notebook; `frame.save("hero.png")` writes it, `np.asarray(frame)` are its pixels.
+    """A picture of a file, a sample, a `Character`, a `Clip`, an `Animator`, an `Actor`, a `Scene`, or a list of those side
+    by side. It shows itself in a notebook; `frame.save("hero.png")` writes it, `np.asarray(frame)` are its pixels.
 
     What it does: `clip` (a name, its number, or a `Clip`) at `time` in seconds; or `graph` with `parameters`, run for
-    `time` (`steps` set parameters on the way, see `mw.render_video`); or a `pose`; at rest without any of them. A `Clip` takes the `character` that does it. `crowd=500` shows that
+    `time` (`steps` as in `mw.render_video`); or a `pose`; at rest without any of them. A `Clip` takes the `character` that does it. `crowd=500` shows that
     many, each at another moment.
 
     How it is seen: `camera` is `front`, `back`, `side`, `left`, `right`, `three-quarter`, `top`, degrees around and above
@@ -122,8 +122,8 @@ def render_video(
     renderer: Renderer | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> int:
-    """A video of anything `mw.render` takes: `.mp4`, `.webm`, `.mkv`, `.mov` (`pip install 'marrow-engine[video]'`), `.gif`,
-    `.webp` or `.apng`. Returns the number of frames.
+    """A video of anything `mw.render` takes: `.mp4`, `.webm`, `.mkv`, `.mov` (`pip install 'marrow-engine[video]'`),
+    `.gif`, `.webp` or `.apng`. Returns the number of frames.
 
     It shows the clip once, from `time` on, or `duration` seconds; the first clip where none is named. `turntable` goes
     round once meanwhile, also around what does not move. The camera follows what travels; `follow` says whether it does.
@@ -198,7 +198,9 @@ def shared_renderer(path: str = "forward") -> Renderer:
 _renderers: dict[str, Renderer] = {}
 
 
-def _staged(thing: Any, compare: Any, view: str | None, options: dict[str, Any]) -> tuple[Shot, Character | None]:
+def _staged(
+    thing: Any, compare: Any, view: str | None, options: dict[str, Any]
+) -> tuple[Shot, Character | None]:
     """The shot, and the character whose difference to it is to be shown."""
     if compare is None:
         return shot_of(thing, **options), None
@@ -217,7 +219,7 @@ def _count(shot: Shot, begin: float, duration: float | None, fps: float, turns: 
             length = STILL
         if length <= 0 and not shot.moves:
             raise ValidationError(
-                "render: nothing in it moves: it has no clips. turntable=True (--turntable) goes round it, or write a picture"
+                "render: nothing in it moves: it has no clips. turntable=True (--turntable) goes round it; or write a .png"
             )
         if length <= 0:
             raise ValidationError("render: how long? It has no end: say duration= (--duration), in seconds")
@@ -225,7 +227,9 @@ def _count(shot: Shot, begin: float, duration: float | None, fps: float, turns: 
         length = _validate.number("render", "duration", duration, low=0, above=True)
     count = max(1, math.floor(length * rate + 0.5))
     if count > 1_000_000:
-        raise ValidationError(f"render: {length:g} s at {rate:g} frames a second are {count:,} frames: too many")
+        raise ValidationError(
+            f"render: {length:g} s at {rate:g} frames a second are {count:,} frames: too many"
+        )
     return count
 
 
@@ -242,7 +246,9 @@ def _size(size: Any) -> tuple[int, int]:
     try:
         width, height = size
     except (TypeError, ValueError):
-        raise ValidationError(f"render: size: expected (width, height), got {_validate.shown(size)}") from None
+        raise ValidationError(
+            f"render: size: expected (width, height), got {_validate.shown(size)}"
+        ) from None
     return (
         _validate.integer("render", "size", width, low=1),
         _validate.integer("render", "size", height, low=1),
@@ -276,7 +282,9 @@ def _dress(
     if not shot.made:  # the user's own stays as it is
         scene = shot.scene = copy.copy(scene)
     if lights is not None or ground is not None:
-        said = Scene(lights=scene.lights if lights is None else lights, ground=False if ground is None else ground)
+        said = Scene(
+            lights=scene.lights if lights is None else lights, ground=False if ground is None else ground
+        )
         scene.lights = said.lights
         scene.ground = scene.ground if ground is None else said.ground
     if background is not None or transparent:
@@ -292,6 +300,6 @@ def _floor(points: Sequence[Array]) -> float:
     all_points = np.concatenate([*points, np.zeros((0, 3))])
     if not len(all_points):
         return 0.0
-    low, high = float(all_points[:, 1].min()), float(all_points[:, 1].max())
+    low = float(all_points[:, 1].min())
     size = float(np.ptp(all_points, axis=0).max())
     return low if low < -FLOOR * size or low > size else 0.0

@@ -61,7 +61,10 @@ def contact_sheet(
     """
     many = _things(things)
     single = len(many) == 1
-    cell = (_validate.integer("sheet", "size", size[0], low=16), _validate.integer("sheet", "size", size[1], low=16))
+    cell = (
+        _validate.integer("sheet", "size", size[0], low=16),
+        _validate.integer("sheet", "size", size[1], low=16),
+    )
     wanted = times if times is not None else (TIMES if single or clips is not None else 1)
     rows: list[tuple[str, list[Cell]]] = []
     for k, (label, thing) in enumerate(many):
@@ -93,7 +96,9 @@ def files_in(folder: Path) -> list[Path]:
 
     found = those("*") or those("**/*")
     if not found:
-        raise ValidationError(f"{folder}: there is no file in it that marrow reads ({', '.join(sorted(known))})")
+        raise ValidationError(
+            f"{folder}: there is no file in it that marrow reads ({', '.join(sorted(known))})"
+        )
     return found
 
 
@@ -167,7 +172,11 @@ def _chosen(character: Character, clips: str | Sequence[str] | None, single: boo
 
 
 def _drawn(
-    thing: Any, clip: str | None, times: Sequence[float | None], size: tuple[int, int], options: dict[str, Any]
+    thing: Any,
+    clip: str | None,
+    times: Sequence[float | None],
+    size: tuple[int, int],
+    options: dict[str, Any],
 ) -> list[Array]:
     """Pictures of one clip, all from as far: the camera sees what it needs in any of them, and follows."""
     from marrow.rendering.picture import render_moments
@@ -223,7 +232,9 @@ def _place(
 
     x, y = at
     if cell.picture is None:
-        draw.rectangle((x, y, x + size[0] - 1, y + size[1] - 1), fill=(252, 238, 239), outline=(222, 170, 174))
+        draw.rectangle(
+            (x, y, x + size[0] - 1, y + size[1] - 1), fill=(252, 238, 239), outline=(222, 170, 174)
+        )
         lines = _wrapped(draw, cell.error or "nothing to see", font, size[0] - 16)
         most = max(1, (size[1] - 12) // (TEXT + 2))
         if len(lines) > most:
@@ -251,7 +262,9 @@ def _wrapped(draw: ImageDraw, text: str, font: Any, width: float) -> list[str]:
     lines, line = [], ""
     for word in text.split():
         while draw.textlength(word, font) > width and len(word) > 4:  # a path: cut it where the line ends
-            cut = next(n for n in range(len(word), 0, -1) if draw.textlength(word[:n], font) <= width or n == 1)
+            cut = next(
+                n for n in range(len(word), 0, -1) if draw.textlength(word[:n], font) <= width or n == 1
+            )
             lines += [line] if line else []
             lines.append(word[:cut])
             line, word = "", word[cut:]

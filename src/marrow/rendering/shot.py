@@ -1,5 +1,5 @@
-"""`Shot`: what a user names, as a scene that can be shown at any time: files, characters, clips, animators, scenes, several of
-them side by side."""
+"""`Shot`: what a user names, as a scene that can be shown at any time: files, characters, clips, animators, scenes, several
+of them side by side."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from marrow.graph.animator import Animator
 from marrow.graph.description import Graph, load_graph
 from marrow.math import affine
 from marrow.model import _validate
-from marrow.model.character import Character
+from marrow.model.character import Character, Clips
 from marrow.model.clip import Clip
 from marrow.model.mesh import SKINNING_METHODS
 from marrow.rendering.extent import reach
@@ -83,7 +83,7 @@ class AnimatorPart(Part):
         if time < self._now and self._start is None:  # playback by hand goes back as well
             self.animator.update(time - self._now)
             self._now = time
-        elif time < self._now:
+        elif time < self._now and self._start is not None:
             self.animator.restore(self._start)
             self._now, self._due = 0.0, 0
             self._take(0.0)
@@ -137,7 +137,11 @@ class Shot:
 
     def survey(self, times: Array) -> tuple[Array, list[Array]]:
         """Some of these times, and points `(n, 3)` at each of them between which everything is that can be seen then."""
-        chosen = times if len(times) <= MOST_LOOKS else times[np.linspace(0, len(times) - 1, MOST_LOOKS).astype(int)]
+        chosen = (
+            times
+            if len(times) <= MOST_LOOKS
+            else times[np.linspace(0, len(times) - 1, MOST_LOOKS).astype(int)]
+        )
         return chosen, [reach(self.seek(float(time))) for time in chosen]
 
 
@@ -157,8 +161,19 @@ def shot_of(
 ) -> Shot:
     """A shot of anything that can be drawn. `moving` plays the first clip where none is named."""
     if isinstance(thing, Scene):
-        _none_of("a Scene says itself what it shows", clip=clip, pose=pose, graph=graph, crowd=crowd, skinning=skinning)
-        parts = [part for actor in thing.actors for part in _own_parts(actor)] if moving or time is not None else []
+        _none_of(
+            "a Scene says itself what it shows",
+            clip=clip,
+            pose=pose,
+            graph=graph,
+            crowd=crowd,
+            skinning=skinning,
+        )
+        parts = (
+            [part for actor in thing.actors for part in _own_parts(actor)]
+            if moving or time is not None
+            else []
+        )
         return Shot(thing, parts, made=False)
     if isinstance(thing, (list, tuple)):
         if not thing:
@@ -200,13 +215,15 @@ def _cast(
         _none_of("a gpu.Crowd has them", clip=clip, pose=pose, graph=graph, crowd=crowd, skinning=skinning)
         return Actor(thing), None
     if isinstance(thing, Animator):
-        _none_of("an Animator moves by itself", clip=clip, pose=pose, graph=graph, crowd=crowd, skinning=skinning)
+        _none_of(
+            "an Animator moves by itself", clip=clip, pose=pose, graph=graph, crowd=crowd, skinning=skinning
+        )
         if not (moving or time is not None or steps):
             return Actor(thing), None
         twin = copy.deepcopy(thing)  # the user's own stays where it is
         return Actor(twin), AnimatorPart(twin, steps)
     if isinstance(thing, Clip):
-        clip, thing = thing, character or Character(thing.skeleton, clips=[thing], name=thing.name)
+        clip, thing = thing, character or Character(thing.skeleton, clips=Clips([thing]), name=thing.name)
     who = _character(thing)
     if skinning is not None:
         method = _validate.one_of("render", "skinning", skinning, SKINNING_METHODS)
@@ -342,5 +359,9 @@ def _shift(actor: Actor, move: Array) -> None:
         place = actor.animator.place
         actor.animator.set_place(np.asarray(place.translation) + move[:, 3])
         return
-    given = affine.identity((), np.float64) if actor.transforms is None else np.asarray(actor.transforms, np.float64)
+    given = (
+        affine.identity((), np.float64)
+        if actor.transforms is None
+        else np.asarray(actor.transforms, np.float64)
+    )
     actor.transforms = affine.multiply(move, given[..., :3, :])
