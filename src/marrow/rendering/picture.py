@@ -64,8 +64,8 @@ def render(
     by side. It shows itself in a notebook; `frame.save("hero.png")` writes it, `np.asarray(frame)` are its pixels.
 
     What it does: `clip` (a name, its number, or a `Clip`) at `time` in seconds; or `graph` with `parameters`, run for
-    `time` (`steps` as in `mw.render_video`); or a `pose`; at rest without any of them. A `Clip` takes the `character` that does it. `crowd=500` shows that
-    many, each at another moment.
+    `time` (`steps` as in `mw.render_video`); or a `pose`; at rest without any of them. A `Clip` takes the `character` that
+    does it. `crowd=500` shows that many, each at another moment.
 
     How it is seen: `camera` is `front`, `back`, `side`, `left`, `right`, `three-quarter`, `top`, degrees around and above
     like `"45,20"`, or a `Camera`; `view` shows a skeleton, weights and more (see docs/rendering.md); `background` is
