@@ -33,7 +33,7 @@ MAPS = {
     "viridis": _anchors(
         "#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725"
     ),
-    "heat": _anchors("#d4d7dc", "#f6dd8b", "#f3b24f", "#e57f2e", "#c84b2c", "#99243a", "#63153f", "#330c33", "#0f0617"),
+    "heat": _anchors("#e9ebee", "#f5d77f", "#f3b24f", "#e57f2e", "#c84b2c", "#99243a", "#63153f", "#330c33", "#0f0617"),
 }  # fmt: skip
 TELLING = _anchors("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#7f7f7f")
 """Eight colours that can be told apart with any kind of colour vision (after Okabe and Ito)."""

@@ -21,6 +21,7 @@ from marrow.rendering.scene import Scene
 from marrow.rendering.shot import Shot, Step, shot_of
 from marrow.rendering.tracking import Tracking
 from marrow.rendering.video import Codec, VideoWriter
+from marrow.rendering.views import shows_whole_clip
 
 if TYPE_CHECKING:
     from marrow.graph import Graph
@@ -86,6 +87,11 @@ def render(
     shot.seek(moment)
     width_height = _size(size)
     times, points = shot.survey(np.array([moment]))
+    if shows_whole_clip(view) and shot.duration > 0:
+        # What lies before and after is in the picture too.
+        _, more = shot.survey(np.linspace(0.0, shot.duration, 9))
+        points = [np.concatenate([*points, *more])]
+        shot.seek(moment)
     _dress(shot, points, ground, background, transparent, lights)
     at = Tracking(camera, width_height, times, points).at(moment)
     chosen = renderer or shared_renderer(path)

@@ -1,7 +1,6 @@
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var shadow_map: texture_depth_2d_array;
 @group(0) @binding(2) var shadow_sampler: sampler_comparison;
-@group(0) @binding(3) var<storage, read> lights: array<Light>;
 
 const PI = 3.14159265358979;
 
@@ -14,7 +13,7 @@ struct Fragment {
   @location(3) uv: vec4f,          // two sets
   @location(4) color: vec4f,       // of the vertex, times the instance's tint; linear
   @location(5) paint: vec4f,       // a view's own colour, and how much of it
-  @location(6) @interpolate(flat, either) id: vec2u,   // of the instance, and how a view paints it
+  @location(6) @interpolate(flat) id: vec2u,   // of the instance, and how a view paints it
 }
 
 struct Surface {

@@ -43,7 +43,7 @@ fn unit(v: vec3f) -> vec3f {
   return normalize(v / top);
 }
 
-@vertex fn vertex_main(in: Attributes) -> Fragment {
+fn vertex_of(in: Attributes) -> Fragment {
   let at = instances[in.instance].first + in.vertex;
   var out: Fragment;
   out.position = placed(in.instance, vec3f(positions[3 * at], positions[3 * at + 1], positions[3 * at + 2]));
@@ -60,7 +60,7 @@ fn unit(v: vec3f) -> vec3f {
   }
   out.uv = in.uv;
   out.color = in.color * unpack4x8unorm(instances[in.instance].tint);
-  let flags = instances[in.instance].flags;
+  let flags = instances[in.instance].flags & 0xffffu;
   if flags != 0u {
     // One colour for all, one for each vertex, those of each instance, or the tint.
     out.paint = unpack4x8unorm(paints[select(select(in.vertex, at, (flags & 16u) != 0u), 0u, (flags & 32u) != 0u)]);
@@ -68,4 +68,8 @@ fn unit(v: vec3f) -> vec3f {
   }
   out.id = vec2u(instances[in.instance].id, flags);
   return out;
+}
+
+@vertex fn vertex_main(in: Attributes) -> Fragment {
+  return vertex_of(in);
 }

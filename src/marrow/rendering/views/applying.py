@@ -33,8 +33,8 @@ UNLIT, OWN, SINGLE, TINT = 8, 16, 32, 64
 instance's tint."""
 
 
-def paint_data(paint: Paint) -> PaintData:
-    """A paint as shaders read it."""
+def paint_data(paint: Paint, instances: Array) -> PaintData:
+    """A paint as shaders read it; `instances (n,)` are those it is for, in its order."""
     flags = MODES[paint.mode] | (0 if paint.lit else UNLIT)
     colors = np.ones((1, 3)) if paint.colors is None else np.asarray(paint.colors)
     if paint.colors is None or (colors.ndim == 2 and colors.strides[-2] == 0):
@@ -43,7 +43,8 @@ def paint_data(paint: Paint) -> PaintData:
     elif colors.ndim == 3:
         flags |= OWN
     strength = np.full((*colors.shape[:-1], 1), paint.strength)
-    return PaintData(packed(np.concatenate([colors, strength], axis=-1)), flags)
+    codes = packed(np.concatenate([colors, strength], axis=-1))
+    return PaintData(codes, flags, instances if flags & OWN else None)
 
 
 class ViewPass:
@@ -57,13 +58,16 @@ class ViewPass:
 
     def prepare(
         self, views: Sequence[View], there: list[Moment], levels: list[Array], compare: Character | None
-    ) -> tuple[list[Moment], list[Array]]:
-        """Draws the views of a scene's moments: paints them, and returns those of ghosts with their levels."""
-        self.drawing = drawing = draw_views(views, stage_of(there, levels, compare))
-        for (actor, level), paint in drawing.paints.items():
-            there[actor].paints[level] = paint_data(paint)
-        ghosts = self._ghost_moments(drawing.ghosts, there)
-        return ghosts, [np.zeros(m.count, np.int64) for m in ghosts]
+    ) -> list[Moment]:
+        """Draws the views of a scene's moments, of which `levels (N,)` says which are seen and how finely. Paints them, and
+        returns the moments of ghosts."""
+        stage = stage_of(there, levels, compare)
+        self.drawing = drawing = draw_views(views, stage)
+        for posed in stage.things:
+            if posed.key in drawing.paints:
+                made = paint_data(drawing.paints[posed.key], posed.instances)
+                there[posed.actor].paints[posed.level] = made
+        return self._ghost_moments(drawing.ghosts, there)
 
     def _ghost_moments(self, ghosts: list[Ghost], there: list[Moment]) -> list[Moment]:
         out = []

@@ -173,8 +173,15 @@ TRAILS = ViewKind(
     "where joints go in the clip; `trails:hand_l,hand_r` names them, else hands, feet and head",
     draw_trails,
     "[JOINT,JOINT]",
+    whole_clip=True,
 )
 GHOSTS = ViewKind(
-    "ghosts", "the character at several moments of the clip; `ghosts:8` at eight", draw_ghosts, "[COUNT]"
+    "ghosts",
+    "the character at several moments of the clip; `ghosts:8` at eight",
+    draw_ghosts,
+    "[COUNT]",
+    whole_clip=True,
 )
-CONTACTS = ViewKind("contacts", "where and when the feet stand on the ground in the clip", draw_contacts)
+CONTACTS = ViewKind(
+    "contacts", "where and when the feet stand on the ground in the clip", draw_contacts, whole_clip=True
+)
