@@ -93,7 +93,7 @@ def test_a_camera_that_goes_round_sees_all_the_way():
 def test_what_travels_is_followed_and_what_stays_is_not():
     times = np.linspace(0, 2, 21)
     box = np.array([[-0.3, 0, -0.3], [0.3, 1.8, 0.3]])
-    going = [box + [0, 0, 3 * t] for t in times]
+    going = [box + np.array([0, 0, 3 * t]) for t in times]
     tracking = Tracking("side", (400, 300), times, going)
     first, last = tracking.at(0.0), tracking.at(2.0)
     np.testing.assert_allclose(last.eye - first.eye, [0, 0, 6], atol=1e-6)
@@ -102,7 +102,7 @@ def test_what_travels_is_followed_and_what_stays_is_not():
     still = Tracking("side", (400, 300), times, going, follow=False)
     np.testing.assert_array_equal(still.at(0.0).view, still.at(2.0).view)
     assert np.linalg.norm(still.at(0.0).eye) > np.linalg.norm(first.eye)
-    swaying = [box + [0, 0, 0.2 * math.sin(9 * t)] for t in times]
+    swaying = [box + np.array([0, 0, 0.2 * math.sin(9 * t)]) for t in times]
     tracking = Tracking("side", (400, 300), times, swaying)
     np.testing.assert_array_equal(tracking.at(0.0).view, tracking.at(1.1).view)
     given = mw.lod.Camera.perspective((0, 1, 3), (0, 1, 0))

@@ -79,8 +79,8 @@ _COMMANDS = {
     ),
     "render": (
         "Draw a picture or a video of a character.\n\n"
-        "The suffix of the output says which: .png, .jpg, .webp; .mp4, .webm, .mkv, .mov, .gif, .apng. The camera stands where "
-        "all is seen, and follows what travels. It runs in software where there is no GPU.",
+        "The suffix of the output says which: .png, .jpg, .webp; .mp4, .webm, .mkv, .mov, .gif, .apng. The camera stands "
+        "where all is seen, and follows what travels. It runs in software where there is no GPU.",
         "marrow render hero.fbx -o hero.png\nmarrow render hero.fbx -o walk.mp4 --clip Walk --camera side\n"
         "marrow render mannequin -o crowd.png --clip walk --crowd 500 --camera 30,25\n"
         "marrow render mannequin -o run.webm --graph mannequin --set speed=3.5 --duration 4\n"

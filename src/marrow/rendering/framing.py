@@ -1,6 +1,7 @@
 """Cameras by name: where one has to stand to see all of something, and no more.
 
-An azimuth of 0 degrees looks a character in the face (it faces +Z), 90 sees its left side (+X); an elevation of 90 looks down.
+An azimuth of 0 degrees looks a character in the face (it faces +Z), 90 sees its left side (+X); an elevation of 90 looks
+down.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def direction_of(camera: str | Sequence[float] | Direction) -> Direction:
         )
     if abs(values[1]) > 90:
         raise ValidationError(f"camera: the elevation goes from -90 to 90 degrees, got {values[1]:g}")
-    return Direction(*values)
+    return Direction(values[0], values[1], values[2] if len(values) > 2 else 1.0)
 
 
 def aim(direction: Direction, target: Array, distance: float, radius: float, size: tuple[int, int]) -> Camera:

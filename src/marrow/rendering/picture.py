@@ -61,12 +61,12 @@ def render(
     outputs: Sequence[str] = ("color",),
     renderer: Renderer | None = None,
 ) -> Frame:
-    """A picture of a file, a sample, a `Character`, a `Clip`, an `Animator`, an `Actor`, a `Scene`, or a list of those side by
-    side. It shows itself in a notebook; `frame.save("hero.png")` writes it, `np.asarray(frame)` are its pixels.
+    """A picture of a file, a sample, a `Character`, a `Clip`, an `Animator`, an `Actor`, a `Scene`, or a list of those side
+    by side. It shows itself in a notebook; `frame.save("hero.png")` writes it, `np.asarray(frame)` are its pixels.
 
     What it does: `clip` (a name, its number, or a `Clip`) at `time` in seconds; or `graph` with `parameters`, run for
-    `time` (`steps` set parameters on the way, see `mw.render_video`); or a `pose`; at rest without any of them. A `Clip` takes the `character` that does it. `crowd=500` shows that
-    many, each at another moment.
+    `time` (`steps` as in `mw.render_video`); or a `pose`; at rest without any of them. A `Clip` takes the `character` that
+    does it. `crowd=500` shows that many, each at another moment.
 
     How it is seen: `camera` is `front`, `back`, `side`, `left`, `right`, `three-quarter`, `top`, degrees around and above
     like `"45,20"`, or a `Camera`; `view` shows a skeleton, weights and more (see docs/rendering.md); `background` is
@@ -128,8 +128,8 @@ def render_video(
     renderer: Renderer | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> int:
-    """A video of anything `mw.render` takes: `.mp4`, `.webm`, `.mkv`, `.mov` (`pip install 'marrow-engine[video]'`), `.gif`,
-    `.webp` or `.apng`. Returns the number of frames.
+    """A video of anything `mw.render` takes: `.mp4`, `.webm`, `.mkv`, `.mov` (`pip install 'marrow-engine[video]'`),
+    `.gif`, `.webp` or `.apng`. Returns the number of frames.
 
     It shows the clip once, from `time` on, or `duration` seconds; the first clip where none is named. `turntable` goes
     round once meanwhile, also around what does not move. The camera follows what travels; `follow` says whether it does.
@@ -225,7 +225,7 @@ def _count(shot: Shot, begin: float, duration: float | None, fps: float, turns: 
             length = STILL
         if length <= 0 and not shot.moves:
             raise ValidationError(
-                "render: nothing in it moves: it has no clips. turntable=True (--turntable) goes round it, or write a picture"
+                "render: nothing in it moves: it has no clips. turntable=True (--turntable) goes round it; or write a .png"
             )
         if length <= 0:
             raise ValidationError("render: how long? It has no end: say duration= (--duration), in seconds")
@@ -306,6 +306,6 @@ def _floor(points: Sequence[Array]) -> float:
     all_points = np.concatenate([*points, np.zeros((0, 3))])
     if not len(all_points):
         return 0.0
-    low, high = float(all_points[:, 1].min()), float(all_points[:, 1].max())
+    low = float(all_points[:, 1].min())
     size = float(np.ptp(all_points, axis=0).max())
     return low if low < -FLOOR * size or low > size else 0.0

@@ -1,5 +1,5 @@
-"""`Shot`: what a user names, as a scene that can be shown at any time: files, characters, clips, animators, scenes, several of
-them side by side."""
+"""`Shot`: what a user names, as a scene that can be shown at any time: files, characters, clips, animators, scenes, several
+of them side by side."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from marrow.graph.animator import Animator
 from marrow.graph.description import Graph, load_graph
 from marrow.math import affine
 from marrow.model import _validate
-from marrow.model.character import Character
+from marrow.model.character import Character, Clips
 from marrow.model.clip import Clip
 from marrow.model.mesh import SKINNING_METHODS
 from marrow.rendering.extent import reach
@@ -83,7 +83,7 @@ class AnimatorPart(Part):
         if time < self._now and self._start is None:  # playback by hand goes back as well
             self.animator.update(time - self._now)
             self._now = time
-        elif time < self._now:
+        elif time < self._now and self._start is not None:
             self.animator.restore(self._start)
             self._now, self._due = 0.0, 0
             self._take(0.0)
@@ -223,7 +223,7 @@ def _cast(
         twin = copy.deepcopy(thing)  # the user's own stays where it is
         return Actor(twin), AnimatorPart(twin, steps)
     if isinstance(thing, Clip):
-        clip, thing = thing, character or Character(thing.skeleton, clips=[thing], name=thing.name)
+        clip, thing = thing, character or Character(thing.skeleton, clips=Clips([thing]), name=thing.name)
     who = _character(thing)
     if skinning is not None:
         method = _validate.one_of("render", "skinning", skinning, SKINNING_METHODS)
