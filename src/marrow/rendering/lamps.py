@@ -1,7 +1,8 @@
-"""Point and spot lights on the GPU: hundreds of them, each pixel asking only those that reach it.
+"""Lights on the GPU but the sun: hundreds of them, each pixel asking only those that reach it.
 
-The space that the camera sees is cut into cells, along the view as well as across it. A small compute pass marks, for every cell,
-the lamps that reach it with one bit each: no list can overflow, and every pixel adds lamps up in the same order.
+The space that the camera sees is cut into cells, along the view as well as across it. A small compute pass marks,
+for every cell, the lamps that reach it with one bit each: no list can overflow, and every pixel adds lamps up in the
+same order.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from marrow.gpu.buffers import Buffer, usage
 from marrow.gpu.device import Device
 from marrow.lod.camera import Camera
-from marrow.rendering.lights import Light, PointLight, SpotLight
+from marrow.rendering.lights import DirectionalLight, Light, SpotLight
 from marrow.rendering.wgsl import Struct, source
 
 __all__ = ["LAMP", "LAMP_BINDINGS", "LAMP_GRID", "Lamps"]
@@ -29,9 +30,13 @@ _LEAST = 1e-3
 LAMP = Struct(
     "Lamp",
     [
-        ("position", "vec4f", 0),  # relative to frame.origin; w: how far it reaches
+        ("position", "vec4f", 0),  # relative to frame.origin; w: how far it reaches, 0 for light from afar
         ("color", "vec4f", 0),  # times intensity; w: cosine of the angle inside which it shines in full
-        ("direction", "vec4f", 0),  # the way it shines; w: cosine of the angle where it ends, below -1 for all around
+        (
+            "direction",
+            "vec4f",
+            0,
+        ),  # the way it shines; w: cosine of the angle where it ends, below -1 for all around
     ],
 )
 LAMP_GRID = Struct(
@@ -40,16 +45,20 @@ LAMP_GRID = Struct(
         ("view", "mat4x4f", 0),
         ("projection", "mat4x4f", 0),
         ("cells", "vec4u", 0),  # across, down, along the view; words of 32 lamps
-        ("depths", "vec4f", 0),  # nearest, cells for each doubling or metre, 1 where they are metres, number of lamps
+        (
+            "depths",
+            "vec4f",
+            0,
+        ),  # nearest, cells for each doubling or metre, 1 where they are metres, number of lamps
     ],
 )
-LAMP_BINDINGS = (8, 9, 10)
+LAMP_BINDINGS = (3, 4, 5)
 """Where the shaders find lamps, cells and grid in bind group 0."""
 
 
 class Lamps:
-    """The lamps of a scene on one device. `update` puts them there; `count` is how many there are. `version` changes when
-    buffers were exchanged, so that they have to be bound again."""
+    """The lamps of a scene on one device. `update` puts them there; `count` is how many there are. `version` changes
+    when buffers were exchanged, so that they have to be bound again."""
 
     def __init__(self, device: Device) -> None:
         self.device, self.count = device, 0
@@ -84,7 +93,7 @@ class Lamps:
         ]
 
     def update(self, lights: Sequence[Light], camera: Camera, origin: Any, width: int, height: int) -> int:
-        """Takes the lights of a picture; suns are not its business. `origin` is where places are relative to."""
+        """Takes the lights of a picture, without its sun. `origin` is where places are relative to."""
         key = tuple(lights)
         if self._packed is None or self._packed[0] != key:
             self._packed = (key, *_pack(key))
@@ -121,19 +130,24 @@ def _invocations(grid: Any) -> int:
 
 def _pack(lights: Sequence[Light]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Places of the lamps in the world `(L, 3)` float64, and their records without them."""
-    lamps = [l for l in lights if isinstance(l, PointLight | SpotLight) and l.intensity * max(l.color) > 0]
+    lamps = [l for l in lights if l.intensity * max(l.color) > 0]
     packed = np.zeros(len(lamps), LAMP.dtype)
-    for row, lamp in zip(packed, lamps):
+    places = np.zeros((len(lamps), 3))
+    for place, row, lamp in zip(places, packed, lamps):
+        row["color"] = (*np.multiply(lamp.color, lamp.intensity), -2)
+        if isinstance(lamp, DirectionalLight):
+            row["direction"] = (*lamp.direction, -3)
+            continue
+        place[:] = lamp.position
         reach = lamp.range or math.sqrt(max(lamp.color) * lamp.intensity / _LEAST)
         row["position"][3] = reach
-        row["color"][:3] = np.multiply(lamp.color, lamp.intensity)
         if isinstance(lamp, SpotLight):
             row["direction"] = (*lamp.direction, math.cos(lamp.outer))
             # Equal edges would divide by zero.
             row["color"][3] = max(math.cos(lamp.inner), math.cos(lamp.outer) + 1e-4)
         else:
-            row["direction"], row["color"][3] = (0, 0, 1, -3), -2
-    return np.array([l.position for l in lamps], np.float64).reshape(-1, 3), packed
+            row["direction"] = (0, 0, 1, -3)
+    return places, packed
 
 
 def _grid(packed: NDArray[Any], camera: Camera, origin: Any, width: int, height: int) -> Any:
@@ -142,7 +156,8 @@ def _grid(packed: NDArray[Any], camera: Camera, origin: Any, width: int, height:
     view[:3, 3] += view[:3, :3] @ origin
     depth = -(packed["position"][:, :3].astype(np.float64) @ view[2, :3] + view[2, 3])
     reach = packed["position"][:, 3].astype(np.float64)
-    near, far = float((depth - reach).min()), float((depth + reach).max())
+    depth, reach = depth[reach > 0], reach[reach > 0]
+    near, far = float((depth - reach).min(initial=1.0)), float((depth + reach).max(initial=1.0))
     straight = camera.projection[3, 2] == 0.0  # orthographic
     if straight:
         scale = SLICES / max(far - near, 1e-30)

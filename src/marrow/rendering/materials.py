@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import weakref
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from marrow.gpu.buffers import Buffer, usage
 from marrow.gpu.device import Device
 from marrow.model import Character, Material, Mesh, Texture
+from marrow.rendering.kept import Kept
 from marrow.rendering.textures import GpuTexture, TextureLibrary
 from marrow.rendering.wgsl import Struct
 from marrow.report import Report
@@ -34,7 +34,11 @@ MATERIAL = Struct(
         ("base_color", "vec4f", 0),
         ("emissive", "vec4f", 0),  # w: alpha below which nothing is drawn
         ("factors", "vec4f", 0),  # metallic, roughness, scale of the normal texture, strength of occlusion
-        ("places", "vec4f", 2 * len(_SLOTS)),  # rows that bring (u, v, 1) to each texture; w of the first: the set of UVs
+        (
+            "places",
+            "vec4f",
+            2 * len(_SLOTS),
+        ),  # rows that bring (u, v, 1) to each texture; w of the first: the set of UVs
     ],
 )
 PLAIN = Material(
@@ -45,8 +49,8 @@ PLAIN = Material(
 
 @dataclass(frozen=True, eq=False)
 class MaterialBinding:
-    """A material that is ready to be drawn: its bind group and what decides the pipeline. `constants` are overrides of the
-    fragment shader; `textures` are kept alive by it."""
+    """A material that is ready to be drawn: its bind group and what decides the pipeline. `constants` are overrides
+    of the fragment shader; `textures` are kept alive by it."""
 
     material: Material
     group: Any
@@ -56,8 +60,8 @@ class MaterialBinding:
 
 
 class Materials:
-    """Bind groups of materials, made once for each character and forgotten with it. `layout` is that of group 1; `report` says
-    what of materials cannot be shown."""
+    """Bind groups of materials, made once for each character and forgotten with it. `layout` is that of group 1;
+    `report` says what of materials cannot be shown."""
 
     def __init__(self, device: Device) -> None:
         self.device, self.library = device, TextureLibrary(device)
@@ -67,9 +71,7 @@ class Materials:
             entries.append({"binding": 2 + 2 * i, "visibility": 2, "sampler": {}})
         with device.guard("making the layout of materials"):
             self.layout = device.raw.create_bind_group_layout(label="material", entries=entries)
-        self._made: weakref.WeakKeyDictionary[Character, dict[Any, MaterialBinding]] = (
-            weakref.WeakKeyDictionary()
-        )
+        self._made: Kept[dict[Any, MaterialBinding]] = Kept()
 
     @property
     def report(self) -> Report:
@@ -78,7 +80,7 @@ class Materials:
 
     def of(self, character: Character, material: int | None, mesh: Mesh) -> MaterialBinding:
         """The binding of one of the character's materials, or of the plain one, for sections of a mesh."""
-        made = self._made.setdefault(character, {})
+        made = self._made.made(character, dict)
         key = (material, min(len(mesh.uvs), UV_SETS))
         if key not in made:
             chosen = PLAIN if material is None else character.materials[material]
@@ -142,7 +144,10 @@ class Materials:
         MATERIAL.put(
             record,
             base_color=material.base_color,
-            emissive=(*(np.zeros(3) if "emissive" in lost or material.unlit else glow), material.alpha_cutoff),
+            emissive=(
+                *(np.zeros(3) if "emissive" in lost or material.unlit else glow),
+                material.alpha_cutoff,
+            ),
             factors=factors,
             places=np.concatenate([_place(getattr(material, f"{s}_texture")) for s, _, _ in _SLOTS]),
         )

@@ -15,20 +15,21 @@ from marrow.lod.camera import Camera
 from marrow.model import _validate
 from marrow.rendering.drawlist import Draw, DrawList
 from marrow.rendering.frame import Frame
-from marrow.rendering.lights import DirectionalLight, PointLight, SpotLight
-from marrow.rendering.materials import Materials
+from marrow.rendering.lamps import LAMP, LAMP_GRID, Lamps
+from marrow.rendering.materials import MATERIAL, Materials
 from marrow.rendering.moment import Moment, moments
 from marrow.rendering.scene import Scene
 from marrow.rendering.surroundings import surroundings
 from marrow.rendering.targets import DEPTH, HDR, Targets, picture_size, read_pixels
-from marrow.rendering.uniforms import CASCADE, CASCADES, FRAME, LIGHT, clip_matrix
+from marrow.rendering.uniforms import CASCADE, CASCADES, FRAME, clip_matrix
 from marrow.rendering.wgsl import source
 
 __all__ = ["Renderer"]
 
 Array = NDArray[Any]
 PATHS = ("forward", "deferred")
-_COMMON = (CASCADE.wgsl, LIGHT.wgsl, FRAME.wgsl, "common", "shadow")
+_COMMON = (CASCADE.wgsl, FRAME.wgsl, "common", "shadow")
+_LIGHT = (LAMP.wgsl, LAMP_GRID.wgsl, "brdf", "ambient", "lamps", "lamp_light", "lighting")
 _PREMULTIPLIED = {
     "color": {"src_factor": "one", "dst_factor": "one-minus-src-alpha", "operation": "add"},
     "alpha": {"src_factor": "one", "dst_factor": "one-minus-src-alpha", "operation": "add"},
@@ -67,7 +68,7 @@ class Renderer:
         self._pipelines: dict[Any, Any] = {}
         self._frame = np.zeros((), FRAME.dtype)
         self._uniform = Buffer(self.device, FRAME.dtype.itemsize, label="frame", flags=usage("uniform"))
-        self._lights = Buffer(self.device, LIGHT.dtype.itemsize, label="lights")
+        self.lamps = Lamps(self.device)
         raw = self.device.raw
         self.frame_layout = raw.create_bind_group_layout(
             entries=[
@@ -78,7 +79,7 @@ class Renderer:
                     "texture": {"sample_type": "depth", "view_dimension": "2d-array"},
                 },
                 {"binding": 2, "visibility": 2, "sampler": {"type": "comparison"}},
-                {"binding": 3, "visibility": 2, "buffer": {"type": "read-only-storage"}},
+                *self.lamps.layout_entries(),
             ]
         )
         self._screen_layout = raw.create_bind_group_layout(
@@ -121,8 +122,10 @@ class Renderer:
             there = moments(scene)
             origin = camera.eye
             self._prepare(scene, camera, there, origin)
+            self.lamps.update([l for l in scene.lights if l is not scene.sun], camera, origin, *self._size)
             self.list.build(there, [np.zeros(m.count, np.int64) for m in there], origin)
             encoder = self.device.raw.create_command_encoder()
+            self.lamps.encode(encoder)
             group = self._frame_group()
             self._forward(encoder, group, scene)
             self._tonemap(encoder, group, target, format)
@@ -135,7 +138,6 @@ class Renderer:
         low, high = _extent(there)
         center, radius = (low + high) / 2 - origin, float(np.linalg.norm(high - low)) / 2
         unit = 10.0 ** np.floor(np.log10(max(radius, 1e-30)))
-        lights = [light for light in scene.lights if light is not sun]
         ground = 0.0 if scene.ground is None else scene.ground
         view = np.vstack([camera.view, [0, 0, 0, 1]])
         view[:3, 3] += view[:3, :3] @ origin
@@ -159,24 +161,19 @@ class Renderer:
             grid=(origin[0] % (5 * unit), origin[2] % (5 * unit), around.darkness),
             background_top=(*around.top, around.kind),
             background_bottom=around.bottom,
-            counts=(len(lights), 0, self.samples, 0),
+            counts=(0, 0, self.samples, 0),
         )
         self.device.write(self._uniform.raw, self._frame)
-        records = np.zeros(max(1, len(lights)), LIGHT.dtype)
-        for record, light in zip(records, lights):
-            _put_light(record, light, origin)
-        self._lights.write(records, keep=False)
 
     def _frame_group(self) -> Any:
         resources = [
             {"buffer": self._uniform.raw, "offset": 0, "size": self._uniform.size},
             self._shadow_map.create_view(dimension="2d-array"),
             self._shadow_sampler,
-            {"buffer": self._lights.raw, "offset": 0, "size": self._lights.size},
         ]
         return self.device.raw.create_bind_group(
             layout=self.frame_layout,
-            entries=[{"binding": i, "resource": r} for i, r in enumerate(resources)],
+            entries=[{"binding": i, "resource": r} for i, r in enumerate(resources)] + self.lamps.entries(),
         )
 
     # -- passes -----------------------------------------------------------------------------------------------------
@@ -265,10 +262,11 @@ class Renderer:
             draw.mirrored,
             material.material.double_sided,
             material.constants,
+            self.lamps.count > 0,
         )
         if key not in self._pipelines:
             self._pipelines[key] = self._pipeline(
-                source(*_COMMON, "vertex", "surface", "lighting", "forward"),
+                source(*_COMMON, MATERIAL.wgsl, "vertex", "surface", *_LIGHT, "forward"),
                 "forward",
                 [self.frame_layout, self.materials.layout, self.list.layout],
                 vertex={
@@ -281,7 +279,12 @@ class Renderer:
                 },
                 fragment={
                     "entry_point": "fragment_main",
-                    "constants": dict(material.constants),
+                    "constants": {
+                        **dict(material.constants),
+                        "HAS_NORMALS": float(draw.has_normals),
+                        "HAS_TANGENTS": float(draw.has_tangents),
+                        "LAMPS": float(self.lamps.count > 0),
+                    },
                     "targets": [{"format": HDR, "blend": _PREMULTIPLIED}],
                 },
                 primitive={
@@ -328,21 +331,3 @@ def _extent(there: list[Moment]) -> tuple[Array, Array]:
     if not len(low):
         return np.full(3, -0.5), np.full(3, 0.5)
     return low.min(0), np.concatenate(highs).max(0)
-
-
-def _put_light(record: Any, light: Any, origin: Array) -> None:
-    color = np.array(light.color) * light.intensity
-    if isinstance(light, DirectionalLight):
-        LIGHT.put(record, color=(*color, 2.0), direction=light.direction)
-        return
-    position = np.array(light.position) - origin
-    LIGHT.put(record, position=(*position, light.range or 0.0), color=(*color, 0.0))
-    if isinstance(light, SpotLight):
-        LIGHT.put(
-            record,
-            color=(*color, 1.0),
-            direction=light.direction,
-            cone=(np.cos(light.inner), np.cos(light.outer)),
-        )
-    else:
-        assert isinstance(light, PointLight)

@@ -18,6 +18,7 @@ fn seen_at(ndc: vec2f, depth: f32) -> vec2f {
 }
 
 fn reaches(lamp: Lamp, low: vec3f, high: vec3f) -> bool {
+  if (lamp.position.w == 0.0) { return true; }
   let place = (lamp_grid.view * vec4f(lamp.position.xyz, 1.0)).xyz;
   let off = place - clamp(place, low, high);
   if (dot(off, off) > lamp.position.w * lamp.position.w) { return false; }

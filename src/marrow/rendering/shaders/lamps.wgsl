@@ -13,6 +13,7 @@ fn cell_of(position: vec3f) -> u32 {
 // What arrives of a lamp: the inverse square, brought to nothing at its reach (Frostbite's window), and the cone.
 fn lamp_strength(lamp: Lamp, away: f32, towards: vec3f) -> f32 {
   let reach = lamp.position.w;
+  if (reach == 0.0) { return 1.0; }
   let part = away / reach;
   let part2 = part * part;
   let window = saturate(1.0 - part2 * part2);

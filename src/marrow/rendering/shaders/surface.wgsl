@@ -54,11 +54,9 @@ fn surface(in: Fragment, front: bool) -> Surface {
   s.roughness = material.factors.y;
   s.occlusion = 1.0;
   s.emissive = material.emissive.rgb;
-  if (HAS_NORMALS) {
-    s.normal = side * normalize(in.normal);
-  } else {
-    s.normal = normalize(cross(dpdx(in.position), -dpdy(in.position)));
-  }
+  // The way a triangle faces, for meshes without normals.
+  s.normal = normalize(cross(dpdx(in.position), -dpdy(in.position)));
+  if (HAS_NORMALS) { s.normal = select(s.normal, side * normalize(in.normal), dot(in.normal, in.normal) > 0.0); }
   s.geometric = s.normal;
   if (!IS_UNLIT) {
     if (HAS_SURFACE_TEXTURE) {
@@ -79,8 +77,10 @@ fn surface(in: Fragment, front: bool) -> Surface {
       bent = vec3f(bent.xy * material.factors.z, bent.z);
       var axes = derived_tangents(in.position, s.normal, at);
       if (HAS_TANGENTS) {
-        let tangent = normalize(in.tangent.xyz);
-        axes = mat2x3f(tangent, in.tangent.w * cross(normalize(in.normal), tangent));
+        if (dot(in.tangent.xyz, in.tangent.xyz) > 0.0) {
+          let tangent = normalize(in.tangent.xyz);
+          axes = mat2x3f(tangent, in.tangent.w * cross(normalize(in.normal), tangent));
+        }
       }
       s.normal = normalize(side * (axes * bent.xy) + s.normal * bent.z);
     }
