@@ -26,8 +26,8 @@ __all__ = ["GpuTexture", "TextureLibrary", "decode"]
 
 Array = NDArray[np.uint8]
 SHADERS = Path(__file__).parent / "shaders"
-# TEXTURE_BINDING, COPY_DST, RENDER_ATTACHMENT
-_USAGE = 0x04 | 0x02 | 0x10
+# TEXTURE_BINDING, COPY_DST, COPY_SRC, RENDER_ATTACHMENT
+_USAGE = 0x04 | 0x02 | 0x01 | 0x10
 _WRAPS = {"repeat": "repeat", "clamp": "clamp-to-edge", "mirror": "mirror-repeat"}
 ANISOTROPY = 8
 
@@ -58,6 +58,8 @@ def _opened(data: bytes, max_side: int, note: Callable[[str], None] | None) -> A
     pillow = _pillow()
     try:
         picture = pillow.open(io.BytesIO(data))
+    except pillow.UnidentifiedImageError:
+        raise Undecodable("it is damaged, or no picture of a kind that is read") from None
     except (pillow.DecompressionBombError, pillow.DecompressionBombWarning) as error:
         raise Undecodable(str(error)) from None
     width, height = picture.size
