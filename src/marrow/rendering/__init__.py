@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from marrow.rendering.frame import Frame
     from marrow.rendering.lights import DirectionalLight, Environment, PointLight, SpotLight
+    from marrow.rendering.picture import render, render_video
     from marrow.rendering.renderer import Renderer
     from marrow.rendering.scene import Actor, Scene
+    from marrow.rendering.sheet import contact_sheet
+    from marrow.rendering.video import VideoWriter
 
 _LATE = {
     "Actor": "scene",
@@ -23,6 +26,10 @@ _LATE = {
     "Renderer": "renderer",
     "Scene": "scene",
     "SpotLight": "lights",
+    "VideoWriter": "video",
+    "contact_sheet": "sheet",
+    "render": "picture",
+    "render_video": "picture",
 }
 
 __all__ = [
@@ -34,6 +41,10 @@ __all__ = [
     "Renderer",
     "Scene",
     "SpotLight",
+    "VideoWriter",
+    "contact_sheet",
+    "render",
+    "render_video",
 ]
 
 

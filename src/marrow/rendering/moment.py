@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,18 +16,29 @@ from marrow.math import affine, transform
 from marrow.model import _validate
 from marrow.model.pose import Pose
 from marrow.rendering.scene import Actor, Scene
-from marrow.skinning import bounds, skinning_matrices
+from marrow.skinning import Bounds, bounds, skinning_matrices
 
-__all__ = ["Moment", "moments"]
+__all__ = ["Moment", "PaintData", "model_matrices", "moments"]
 
 Array = NDArray[Any]
+
+
+class PaintData(NamedTuple):
+    """Colours `(1,)` for all vertices, `(V,)` for each, or `(n, V)` for each of the `instances (n,)`, as packed bytes, and
+    the `flags` of paint.wgsl."""
+
+    colors: Array
+    flags: int
+    instances: Array | None = None
 
 
 @dataclass(eq=False)
 class Moment:
     """N instances of an actor. `matrices (N, P, 3, 4)`, or None where a `crowd` has them on the GPU; `world (N, 3, 4)`
     float64; `low`, `high (N, 3)` the boxes around them in the world, empty ones (low above high) for those that are not
-    there; `visible (N, meshes)`; `model (N, J, 3, 4)` joints in the actor's own space, where they were needed."""
+    there, and `box` the same in the actor's own space; `visible (N, meshes)`; `model (N, J, 3, 4)` joints in the actor's own
+    space, where they were needed. `paint` has colours of vertices by level of detail, `(V,)` or `(n, V)` uint32 (sRGB and
+    alpha) for the n instances of that level; `flags` go to the shader with every instance."""
 
     actor: Actor
     count: int
@@ -39,7 +50,10 @@ class Moment:
     visible: Array
     low: Array
     high: Array
+    box: Bounds | None = None
     model: Array | None = None
+    paints: dict[int, PaintData] = field(default_factory=dict)
+    """Colours that a view gives it, by level of detail."""
 
     def socket(self, name: str) -> Array:
         """Where a socket or joint of each instance is, in the world: `(N, 3, 4)` float64."""
@@ -78,6 +92,18 @@ def _pose(actor: Actor) -> Any:
     if actor.clip is not None:
         return actor.clip.sample(np.asarray(actor.time))
     return actor.character.skeleton.rest if actor.pose is None else actor.pose
+
+
+def model_matrices(moment: Moment) -> Array:
+    """Joints in the actor's own space, `(N, J, 3, 4)`."""
+    if moment.model is None:
+        actor = moment.actor
+        if actor.animator is not None:
+            skeleton = actor.character.skeleton
+            moment.model = np.asarray(skeleton.to_model(actor.animator.pose)).reshape(-1, len(skeleton), 3, 4)
+        else:
+            moment.model = _model(actor)
+    return np.broadcast_to(moment.model, (moment.count, *moment.model.shape[1:]))
 
 
 def _model(actor: Actor) -> Array:
@@ -163,7 +189,7 @@ def _moment(actor: Actor, parent: Moment | None) -> Moment:
     if matrices is not None and len(matrices) != count:
         matrices = np.broadcast_to(matrices, (count, *matrices.shape[1:]))
         morphs = None if morphs is None else np.broadcast_to(morphs, (count, morphs.shape[1]))
-    low, high = _boxes(character, matrices, morphs, world, actor.method)
+    box, low, high = _boxes(character, matrices, morphs, world, actor.method)
     return Moment(
         actor,
         count,
@@ -175,14 +201,16 @@ def _moment(actor: Actor, parent: Moment | None) -> Moment:
         _visible(actor, count),
         low,
         high,
+        box,
         model,
     )
 
 
 def _boxes(
     character: Any, matrices: Array | None, morphs: Array | None, world: Array, method: str | None
-) -> tuple[Array, Array]:
-    """Boxes in the world around boxes in the actor's space; of what is not a number, none."""
+) -> tuple[Bounds | None, Array, Array]:
+    """Boxes in the actor's space, and boxes in the world around these; of what is not a number, none."""
+    box = None
     if matrices is None:
         ball = moving_ball(character)[0].astype(np.float64)
         center, half = ball[None, :3], np.full((1, 3), ball[3])
@@ -199,7 +227,7 @@ def _boxes(
         low, high = middle - reach, middle + reach
         bad = ~(np.isfinite(low).all(-1) & np.isfinite(high).all(-1) & (half >= 0).all(-1))
     low[bad], high[bad] = np.inf, -np.inf
-    return low, high
+    return box, low, high
 
 
 def _tint(actor: Actor, count: int) -> Array:
