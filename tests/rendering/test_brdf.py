@@ -100,6 +100,8 @@ def test_the_fit_of_the_mirrored_part_is_near_the_integral():
         for n_v in (0.3, 0.7, 0.95):
             view = np.broadcast_to([np.sqrt(1 - n_v**2), 0, n_v], light.shape)
             # All metal and white: only the mirrored part is left, with f0 = 1.
-            integral = 2 * np.pi * brdf.reflected(view, light, np.ones(3), 1.0, roughness, boosted=False).mean()
+            integral = (
+                2 * np.pi * brdf.reflected(view, light, np.ones(3), 1.0, roughness, boosted=False).mean()
+            )
             scale, bias = brdf.mirrored_part(roughness, n_v)
             assert abs(scale + bias - integral) < 0.04, (roughness, n_v, scale + bias, integral)
