@@ -42,17 +42,36 @@ from marrow.model import (
 from marrow.report import Report, ReportLine
 
 if TYPE_CHECKING:
-    from marrow import gpu, graph, lod, motion, samples
+    from marrow import gpu, graph, lod, motion, rendering, samples
     from marrow.animation.additive import additive
     from marrow.animation.resampling import ResamplingError, SampledClip
     from marrow.graph import Animator, Events, Graph, RootMotionDelta, Snapshot, load_graph, save_graph
     from marrow.io import load, save
     from marrow.motion import BoneMap, Retargeter, blend, retarget, sample_clips
+    from marrow.rendering import (
+        Actor,
+        DirectionalLight,
+        Environment,
+        Frame,
+        PointLight,
+        Renderer,
+        Scene,
+        SpotLight,
+    )
     from marrow.skinning import Bounds, Surface, bounds, skin, skinning_matrices
     from marrow.studio import View, view
 
 # What needs more than the data model is imported when it is first asked for, so that `import marrow` stays quick.
 _LATE = {
+    "Actor": "marrow.rendering",
+    "DirectionalLight": "marrow.rendering",
+    "Environment": "marrow.rendering",
+    "Frame": "marrow.rendering",
+    "PointLight": "marrow.rendering",
+    "Renderer": "marrow.rendering",
+    "Scene": "marrow.rendering",
+    "SpotLight": "marrow.rendering",
+    "rendering": "marrow.rendering",
     "Animator": "marrow.graph",
     "Bounds": "marrow.skinning",
     "Events": "marrow.graph",
@@ -85,6 +104,7 @@ _LATE = {
 }
 
 __all__ = [
+    "Actor",
     "Animator",
     "BoneMap",
     "Bounds",
@@ -92,8 +112,11 @@ __all__ = [
     "Clip",
     "Clips",
     "Curve",
+    "DirectionalLight",
+    "Environment",
     "Event",
     "Events",
+    "Frame",
     "Graph",
     "Image",
     "InfluenceLimit",
@@ -104,17 +127,21 @@ __all__ = [
     "Mesh",
     "MorphTarget",
     "Palette",
+    "PointLight",
     "Pose",
+    "Renderer",
     "Report",
     "ReportLine",
     "ResamplingError",
     "Retargeter",
     "RootMotionDelta",
     "SampledClip",
+    "Scene",
     "Section",
     "Skeleton",
     "Snapshot",
     "Socket",
+    "SpotLight",
     "Surface",
     "Texture",
     "Track",
@@ -134,6 +161,7 @@ __all__ = [
     "motion",
     "normalize_weights",
     "pack_weights",
+    "rendering",
     "retarget",
     "sample_clips",
     "samples",

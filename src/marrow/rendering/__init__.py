@@ -1,0 +1,49 @@
+"""Pictures: a renderer on the GPU engine, with a screen or without, in software where there is no GPU.
+
+Needs the extra `render`: pip install 'marrow-engine[render]'.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from marrow.rendering.frame import Frame
+    from marrow.rendering.lights import DirectionalLight, Environment, PointLight, SpotLight
+    from marrow.rendering.renderer import Renderer
+    from marrow.rendering.scene import Actor, Scene
+
+_LATE = {
+    "Actor": "scene",
+    "DirectionalLight": "lights",
+    "Environment": "lights",
+    "Frame": "frame",
+    "PointLight": "lights",
+    "Renderer": "renderer",
+    "Scene": "scene",
+    "SpotLight": "lights",
+}
+
+__all__ = [
+    "Actor",
+    "DirectionalLight",
+    "Environment",
+    "Frame",
+    "PointLight",
+    "Renderer",
+    "Scene",
+    "SpotLight",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        raise AttributeError(f"module 'marrow.rendering' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"marrow.rendering.{_LATE[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

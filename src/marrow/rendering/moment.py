@@ -1,0 +1,235 @@
+"""`Moment`: an actor as it is when a picture is drawn: skinning matrices, places in the world, boxes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from marrow.animation.visibility import VISIBILITY, visible_meshes
+from marrow.errors import ValidationError
+from marrow.gpu.crowd import Crowd
+from marrow.lod.extent import moving_ball
+from marrow.math import affine, transform
+from marrow.model import _validate
+from marrow.model.pose import Pose
+from marrow.rendering.scene import Actor, Scene
+from marrow.skinning import bounds, skinning_matrices
+
+__all__ = ["Moment", "moments"]
+
+Array = NDArray[Any]
+
+
+@dataclass(eq=False)
+class Moment:
+    """N instances of an actor. `matrices (N, P, 3, 4)`, or None where a `crowd` has them on the GPU; `world (N, 3, 4)`
+    float64; `low`, `high (N, 3)` the boxes around them in the world, empty ones (low above high) for those that are not
+    there; `visible (N, meshes)`; `model (N, J, 3, 4)` joints in the actor's own space, where they were needed."""
+
+    actor: Actor
+    count: int
+    matrices: Array | None
+    morphs: Array | None
+    crowd: Crowd | None
+    world: Array
+    tint: Array
+    visible: Array
+    low: Array
+    high: Array
+    model: Array | None = None
+
+    def socket(self, name: str) -> Array:
+        """Where a socket or joint of each instance is, in the world: `(N, 3, 4)` float64."""
+        skeleton = self.actor.character.skeleton
+        if self.actor.animator is not None:
+            local = self.actor.animator.socket(name).astype(np.float64).reshape(-1, 3, 4)
+            return affine.multiply(self.world, local)
+        if self.model is None:
+            self.model = _model(self.actor)
+        found = [s for s in skeleton.sockets if s.name == name]
+        joint = found[0].joint if found else skeleton.index(name)
+        local = np.broadcast_to(self.model[:, joint].astype(np.float64), (self.count, 3, 4))
+        if found:
+            local = affine.multiply(
+                local, transform.compose(found[0].translation, found[0].rotation, found[0].scale)
+            )
+        return affine.multiply(self.world, local)
+
+
+def moments(scene: Scene) -> list[Moment]:
+    """The actors of a scene as they are now, in its order."""
+    made: dict[int, Moment] = {}
+
+    def resolve(actor: Actor, below: tuple[int, ...]) -> Moment:
+        if id(actor) in below:
+            raise ValidationError(f"Scene: {actor!r} hangs on itself")
+        if id(actor) not in made:
+            parent = None if actor.parent is None else resolve(actor.parent, (*below, id(actor)))
+            made[id(actor)] = _moment(actor, parent)
+        return made[id(actor)]
+
+    return [resolve(actor, ()) for actor in scene.actors]
+
+
+def _pose(actor: Actor) -> Any:
+    if actor.clip is not None:
+        return actor.clip.sample(np.asarray(actor.time))
+    return actor.character.skeleton.rest if actor.pose is None else actor.pose
+
+
+def _model(actor: Actor) -> Array:
+    """Model matrices `(N or 1, J, 3, 4)` of an actor without an animator."""
+    pose, character = _pose(actor), actor.character
+    J = len(character.skeleton)
+    if isinstance(pose, Pose):
+        return np.asarray(character.skeleton.to_model(pose)).reshape(-1, J, 3, 4)
+    # Of skinning matrices: matrix = joint * inverse bind.
+    matrices = np.asarray(pose, np.float64).reshape(-1, len(character.palette.joints), 3, 4)[:, :J]
+    binds = affine.invert(character.palette.inverse_bind[:J].astype(np.float64))
+    return affine.multiply(matrices, binds)
+
+
+def _matrices(actor: Actor) -> tuple[Array, Array | None, Array | None]:
+    """Skinning matrices `(n, P, 3, 4)`, morph weights and, where they came about, model matrices."""
+    character = actor.character
+    P, M = len(character.palette.joints), len(character.skeleton.morph_names)
+    if actor.animator is not None:
+        matrices, weights = actor.animator.matrices_and_morphs()
+        return matrices.reshape(-1, P, 3, 4), weights.reshape(-1, M) if M else None, None
+    pose = _pose(actor)
+    model: Array | None = None
+    morphs: Array | None = None
+    if isinstance(pose, Pose):
+        model = np.asarray(character.skeleton.to_model(pose))
+        matrices = skinning_matrices(character.palette, model).reshape(-1, P, 3, 4)
+        morphs = pose.morphs if pose.morph_count else None
+        model = model.reshape(-1, *model.shape[-3:])
+    else:
+        matrices = np.asarray(_validate.numbers("Actor.pose", pose), np.float32)
+        if matrices.shape[-3:] != (P, 3, 4):
+            raise ValidationError(
+                f"Actor.pose: expected a Pose or skinning matrices (N, {P}, 3, 4), got shape {matrices.shape}"
+            )
+        matrices = np.ascontiguousarray(matrices.reshape(-1, P, 3, 4))
+    given = actor.morphs if actor.morphs is not None else morphs
+    if given is None or not M:
+        return matrices, None, model
+    weights = np.asarray(_validate.numbers("Actor.morphs", given), np.float32)
+    if weights.shape[-1:] != (M,):
+        raise ValidationError(f"Actor.morphs: expected (N, {M}), got shape {weights.shape}")
+    return matrices, np.broadcast_to(weights.reshape(-1, M), (len(matrices), M)), model
+
+
+def _transforms(actor: Actor) -> Array | None:
+    """The places an actor was given, `(n, 3, 4)` float64."""
+    if actor.transforms is not None:
+        given = np.asarray(_validate.numbers("Actor.transforms", actor.transforms), np.float64)
+        if given.shape[-2:] == (4, 4):
+            given = given[..., :3, :]
+        if given.ndim not in (2, 3) or given.shape[-2:] != (3, 4):
+            raise ValidationError(f"Actor.transforms: expected (3, 4) or (N, 3, 4), got shape {given.shape}")
+        return given.reshape(-1, 3, 4)
+    if actor.animator is not None:
+        place = actor.animator.place
+        return transform.compose(
+            np.asarray(place.translation, np.float64), np.asarray(place.rotation, np.float64), np.ones(3)
+        ).reshape(-1, 3, 4)
+    return None
+
+
+def _moment(actor: Actor, parent: Moment | None) -> Moment:
+    character, crowd = actor.character, actor.crowd
+    matrices, morphs, model = (None, None, None) if crowd is not None else _matrices(actor)
+    counts = {"poses": actor.animator.count if matrices is None else len(matrices)}  # type: ignore[union-attr]
+    places = _transforms(actor)
+    if places is not None:
+        counts["transforms"] = len(places)
+    above = None
+    if parent is not None:
+        above = parent.socket(actor.socket) if actor.socket else parent.world
+        counts[f"instances of {parent.actor.name!r}"] = len(above)
+    count = max(counts.values())
+    if any(n not in (1, count) for n in counts.values()):
+        shown = ", ".join(f"{n} {what}" for what, n in counts.items())
+        raise ValidationError(f"{actor!r}: expected as many of each, or one: got {shown}")
+    world = (
+        affine.identity((count,), np.float64) if places is None else np.broadcast_to(places, (count, 3, 4))
+    )
+    if above is not None:
+        world = affine.multiply(above, world)
+    if matrices is not None and len(matrices) != count:
+        matrices = np.broadcast_to(matrices, (count, *matrices.shape[1:]))
+        morphs = None if morphs is None else np.broadcast_to(morphs, (count, morphs.shape[1]))
+    low, high = _boxes(character, matrices, morphs, world, actor.method)
+    return Moment(
+        actor,
+        count,
+        matrices,
+        morphs,
+        crowd,
+        world,
+        _tint(actor, count),
+        _visible(actor, count),
+        low,
+        high,
+        model,
+    )
+
+
+def _boxes(
+    character: Any, matrices: Array | None, morphs: Array | None, world: Array, method: str | None
+) -> tuple[Array, Array]:
+    """Boxes in the world around boxes in the actor's space; of what is not a number, none."""
+    if matrices is None:
+        ball = moving_ball(character)[0].astype(np.float64)
+        center, half = ball[None, :3], np.full((1, 3), ball[3])
+    elif not character.vertex_count:
+        center, half = np.zeros((1, 3)), np.full((1, 3), -1.0)
+    else:
+        box = bounds(character, matrices, exact=False, morphs=morphs, method=method)
+        with np.errstate(invalid="ignore", over="ignore"):
+            center = np.asarray(box.low, np.float64) / 2 + np.asarray(box.high, np.float64) / 2
+            half = np.asarray(box.high, np.float64) / 2 - np.asarray(box.low, np.float64) / 2
+    with np.errstate(invalid="ignore", over="ignore"):
+        middle = (world[:, :, :3] @ center[..., None])[..., 0] + world[:, :, 3]
+        reach = (np.abs(world[:, :, :3]) @ half[..., None])[..., 0]
+        low, high = middle - reach, middle + reach
+        bad = ~(np.isfinite(low).all(-1) & np.isfinite(high).all(-1) & (half >= 0).all(-1))
+    low[bad], high[bad] = np.inf, -np.inf
+    return low, high
+
+
+def _tint(actor: Actor, count: int) -> Array:
+    """Colours `(N, 4)` float32."""
+    if actor.tint is None:
+        return np.ones((count, 4), np.float32)
+    given = np.asarray(_validate.numbers("Actor.tint", actor.tint), np.float32)
+    if given.shape not in ((3,), (4,), (count, 3), (count, 4)) or not np.isfinite(given).all():
+        raise ValidationError(
+            f"Actor.tint: expected (3,) or ({count}, 3) finite numbers, got shape {given.shape}"
+        )
+    out = np.ones((count, 4), np.float32)
+    out[:, : given.shape[-1]] = given
+    return out
+
+
+def _visible(actor: Actor, count: int) -> Array:
+    """Which meshes are shown, `(N, meshes)` bool."""
+    character = actor.character
+    own = np.array([m.visible for m in character.meshes], bool)
+    meshes = len(own)
+    if actor.visible is not None:
+        given: ArrayLike = np.asarray(_validate.numbers("Actor.visible", actor.visible)).astype(bool)
+        if np.shape(given) not in ((meshes,), (count, meshes)):
+            raise ValidationError(
+                f"Actor.visible: expected ({meshes},) or ({count}, {meshes}), got shape {np.shape(given)}"
+            )
+        return np.broadcast_to(given, (count, meshes))
+    clip = actor.clip
+    if clip is not None and any(c.name.startswith(VISIBILITY) for c in clip.curves):
+        shown = visible_meshes(character, clip, np.asarray(actor.time)).reshape(-1, meshes)
+        return np.broadcast_to(shown, (count, meshes))
+    return np.broadcast_to(own, (count, meshes))

@@ -1,0 +1,3 @@
+fn sun_visibility(position: vec3f, normal: vec3f) -> f32 {
+  return 1.0;
+}
