@@ -1,4 +1,4 @@
-"""`DesktopCanvas`: a window on the desktop, by GLFW."""
+"""`DesktopDisplay`: a window on the desktop, by GLFW."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from marrow.gpu.device import Device
 from marrow.gpu.drivers import load_wgpu
 from marrow.rendering.inputs import BUTTONS, GAMEPAD_BUTTONS, Inputs
 
-__all__ = ["DesktopCanvas", "ScreenError"]
+__all__ = ["DesktopDisplay", "ScreenError"]
 
-_open: weakref.WeakSet[DesktopCanvas]
+_open: weakref.WeakSet[DesktopDisplay]
 NO_SCREEN = (
     "no window can be opened here: {why}. Without a screen mw.render makes pictures, mw.view(...) shows in a browser, "
     "mw.window(..., offscreen=True) runs the same loop in memory, and 'xvfb-run' gives a program a screen of its own"
@@ -56,7 +56,7 @@ def _key_names(glfw: Any) -> dict[int, str]:
     return names | {getattr(glfw, f"KEY_KP_{i}"): f"keypad{i}" for i in range(10)}
 
 
-class DesktopCanvas:
+class DesktopDisplay:
     """A window of `size` (width, height) in logical pixels."""
 
     def __init__(
@@ -88,14 +88,14 @@ class DesktopCanvas:
         _open.add(self)
 
     def _listen(self, glfw: Any) -> None:
-        # Callbacks that know the canvas weakly: a window that nobody holds any more can be closed.
+        # Callbacks that know the display weakly: a window that nobody holds any more can be closed.
         this = weakref.ref(self)
 
         def bound(method: Callable[..., None]) -> Callable[..., None]:
             def call(_window: Any, *arguments: Any) -> None:
-                canvas = this()
-                if canvas is not None:
-                    method(canvas, *arguments)
+                display = this()
+                if display is not None:
+                    method(display, *arguments)
 
             return call
 
@@ -259,8 +259,8 @@ _registered: list[bool] = []
 
 def _at_exit(glfw: Any) -> None:
     def end() -> None:
-        for canvas in list(_open):
-            canvas.close()
+        for display in list(_open):
+            display.close()
         glfw.terminate()
 
     if not _registered:

@@ -1,6 +1,6 @@
 """What a player does: keyboard, mouse and gamepads, gathered between two frames and read as one state.
 
-Nothing here knows windows: a canvas tells `Inputs` what happened, a frame takes an `InputState` of it. Tests and replays do
+Nothing here knows windows: a display tells `Inputs` what happened, a frame takes an `InputState` of it. Tests and replays do
 the same by hand.
 """
 

@@ -44,7 +44,7 @@ def open_window(
 
 def look(made: Window, viewer: Viewer) -> Any:
     """Plays until the window is closed; in a notebook the cell ends at once and the widget goes on."""
-    widget = getattr(made.canvas, "widget", None)
+    widget = getattr(made.display, "widget", None)
     if widget is None:
         for frame in made:
             viewer.step(frame)

@@ -1,4 +1,4 @@
-"""`NotebookCanvas`: a widget in a notebook, or any other canvas of the package rendercanvas."""
+"""`NotebookDisplay`: a widget in a notebook, or any other canvas of the package rendercanvas."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from marrow.errors import MissingExtraError
 from marrow.gpu.device import Device
 from marrow.rendering.inputs import KEYS, Inputs
 
-__all__ = ["NotebookCanvas"]
+__all__ = ["NotebookDisplay"]
 
 UNSEEN = 0.1
 """Seconds after which a loop goes on though nobody looks at its picture."""
@@ -25,7 +25,7 @@ _NAMES = {
 }  # fmt: skip
 
 
-class NotebookCanvas:
+class NotebookDisplay:
     """A widget of `size` logical pixels; shown by the cell that it is the last value of."""
 
     def __init__(self, size: tuple[int, int], canvas: Any = None) -> None:

@@ -98,7 +98,7 @@ class Viewer:
         self._time = frame.time
         scrubbed = self._scrub(frame)
         if not scrubbed and isinstance(frame.camera, CameraControls):
-            frame.camera.step(frame.inputs, frame.dt, frame.size[1] / frame.window.canvas.ratio)
+            frame.camera.step(frame.inputs, frame.dt, frame.size[1] / frame.window.display.ratio)
         for key, act in self._actions(frame).items():
             if frame.pressed(key):
                 act()
@@ -265,7 +265,7 @@ class Viewer:
 
     def _scrub(self, frame: WindowFrame) -> bool:
         """The mouse on the timeline goes through the clip, until its button is let go."""
-        ratio, mouse = frame.window.canvas.ratio, frame.mouse
+        ratio, mouse = frame.window.display.ratio, frame.mouse
         x, y, width, height = self._rail((frame.size[0] / ratio, frame.size[1] / ratio))
         inside = x <= mouse.x <= x + width and y <= mouse.y <= y + height
         if "left" in mouse.pressed and inside and self.words and self.playback.duration and not self.graph_runs:

@@ -18,7 +18,7 @@ from marrow.errors import DeviceLostError, ValidationError
 from marrow.gpu.device import Device
 from marrow.lod.camera import Camera
 from marrow.model import _validate
-from marrow.rendering.canvas import Canvas, OffscreenCanvas
+from marrow.rendering.display import Display, OffscreenDisplay
 from marrow.rendering.controls import CameraControls
 from marrow.rendering.inputs import Gamepad, InputState, Mouse
 from marrow.rendering.meter import Meter
@@ -73,21 +73,21 @@ def window(
     _validate.one_of("window", "controls", controls, ("fly", "orbit", "none"))
     if frames is not None:
         frames = _validate.integer("window", "frames", frames, low=0)
-    canvas: Canvas
+    display: Display
     if offscreen:
-        canvas = OffscreenCanvas(shape, fps=rate or 60.0)
+        display = OffscreenDisplay(shape, fps=rate or 60.0)
     elif _in_notebook():
-        from marrow.rendering.notebook import NotebookCanvas
+        from marrow.rendering.notebook import NotebookDisplay
 
-        canvas = NotebookCanvas(shape)
+        display = NotebookDisplay(shape)
     else:
-        from marrow.rendering.desktop import DesktopCanvas
+        from marrow.rendering.desktop import DesktopDisplay
 
-        canvas = DesktopCanvas(shape, _validate.name("window", "title", title), vsync=vsync)
+        display = DesktopDisplay(shape, _validate.name("window", "title", title), vsync=vsync)
     try:
         return Window(
             scene,
-            canvas,
+            display,
             camera=camera,
             controls=controls,
             view=view,
@@ -98,17 +98,17 @@ def window(
             **options,
         )
     except BaseException:
-        canvas.close()
+        display.close()
         raise
 
 
 class Window:
-    """A scene on a canvas. Iterate over it, or call `close`; also a context manager."""
+    """A scene on a display. Iterate over it, or call `close`; also a context manager."""
 
     def __init__(
         self,
         scene: Scene,
-        canvas: Canvas,
+        display: Display,
         *,
         camera: AnyCamera | None = None,
         controls: Controls = "fly",
@@ -120,7 +120,7 @@ class Window:
         **options: Any,
     ) -> None:
         self.scene, self.view = scene, view
-        self.canvas, self.controls = canvas, controls
+        self.display, self.controls = display, controls
         self.meter = Meter()
         """How long frames take."""
         self.show_time = show_time
@@ -138,16 +138,16 @@ class Window:
     @property
     def inputs(self) -> Any:
         """Where inputs come together; in tests and replays the player."""
-        return self.canvas.inputs
+        return self.display.inputs
 
     @property
     def size(self) -> tuple[int, int]:
         """Width and height of the picture in pixels; 0 while the window is minimised."""
-        return self.canvas.size
+        return self.display.size
 
     @property
     def closed(self) -> bool:
-        return self._ended or self.canvas.closed
+        return self._ended or self.display.closed
 
     @property
     def camera(self) -> AnyCamera:
@@ -177,7 +177,7 @@ class Window:
         controls = CameraControls(yaw=0.5)
         boxes = [np.stack([m.low, m.high], axis=1) for m in moments(self.scene)]
         if boxes:
-            width, height = self.canvas.size
+            width, height = self.display.size
             corners = np.concatenate(boxes)[:, _CORNERS, range(3)]
             controls.frame(corners, width / height if width and height else 16 / 9)
         return controls
@@ -198,7 +198,7 @@ class Window:
     async def __aiter__(self) -> AsyncIterator[WindowFrame]:
         if self._ended:
             raise ValidationError("window: it is closed; open another one with mw.window")
-        drawn = getattr(self.canvas, "drawn", None)
+        drawn = getattr(self.display, "drawn", None)
         try:
             while (frame := self._next()) is not None:
                 yield frame
@@ -216,18 +216,18 @@ class Window:
         """What happened since the last frame; None at the end."""
         if self._frames is not None and self._index >= self._frames:
             return None
-        self.canvas.poll()
+        self.display.poll()
         if self.closed:
             return None
-        now = self.canvas.clock()
+        now = self.display.clock()
         dt = min(max(now - self._clock, 0.0), LONGEST_STEP) if self._index else 0.0
         self._clock = now
         self._time += dt
         self.meter.frame(now)
-        inputs = self.canvas.inputs.take()
+        inputs = self.display.inputs.take()
         self._lines.clear()
         if isinstance(self._camera, CameraControls) and self.controls != "none":
-            height = self.size[1] / self.canvas.ratio
+            height = self.size[1] / self.display.ratio
             self._camera.step(inputs, dt, height, fly=self.controls == "fly")
         frame = WindowFrame(self, self._index, dt, self._time, inputs)
         self._index += 1
@@ -238,7 +238,7 @@ class Window:
         if not self._lazy:
             self.draw()
         if self._fps is not None and not self._lazy:
-            self.canvas.rest(self._clock + 1 / self._fps - self.canvas.clock())
+            self.display.rest(self._clock + 1 / self._fps - self.display.clock())
 
     def draw(self) -> bool:
         """Draws the scene as it is now; whether there was anything to draw on."""
@@ -254,18 +254,19 @@ class Window:
     def _draw(self) -> bool:
         width, height = self.size
         if width <= 0 or height <= 0:
-            self.canvas.rest(0.02)
+            self.display.rest(0.02)
             return False
         renderer = self.renderer
-        texture = self.canvas.begin()
+        texture = self.display.begin()
         if texture is None:
             return False
         with self.meter.drawing():
             size = (texture.size[0], texture.size[1])
             target = texture.create_view()
-            renderer.draw(self.scene, self.camera_for(size), target, size=size, format=texture.format, view=self.view)
+            renderer.size = size
+            renderer.draw(self.scene, self.camera_for(size), target, texture.format, **self._seen())
             self._draw_overlay(renderer.device, target, size, texture.format)
-        self.canvas.present()
+        self.display.present()
         return True
 
     def _draw_overlay(self, device: Device, target: Any, size: tuple[int, int], format: str) -> None:
@@ -276,7 +277,7 @@ class Window:
         if self._overlay is None:
             self._overlay = Overlay(device)
         overlay = self._overlay
-        overlay.clear(scale=self.canvas.ratio)
+        overlay.clear(scale=self.display.ratio)
         lines = ([self.meter.text()] if self.show_time else []) + self._lines
         for i, line in enumerate(lines):
             overlay.text(12, 10 + 20 * i, line)
@@ -291,7 +292,7 @@ class Window:
             from marrow.rendering.renderer import Renderer
 
             self._renderer = Renderer(**self._options)
-            self.canvas.connect(self._renderer.device)
+            self.display.connect(self._renderer.device)
         return self._renderer
 
     def picture(self) -> Frame:
@@ -299,13 +300,17 @@ class Window:
         width, height = self.size
         if width <= 0 or height <= 0:
             raise ValidationError("window.picture: the window is minimised: there is nothing to see")
-        return self.renderer.render(self.scene, self.camera_for((width, height)), size=(width, height), view=self.view)
+        self.renderer.size = width, height
+        return self.renderer.render(self.scene, self.camera_for((width, height)), **self._seen())
+
+    def _seen(self) -> dict[str, Any]:
+        return {} if self.view is None else {"view": self.view}
 
     def close(self) -> None:
         """Closes it; a loop over it ends."""
         self._ended = True
         self._renderer = self._overlay = None
-        self.canvas.close()
+        self.display.close()
 
     def __enter__(self) -> Window:
         return self

@@ -1,4 +1,4 @@
-"""Canvases: where a picture goes and inputs come from. `OffscreenCanvas` is a texture; `marrow.rendering.desktop` has windows,
+"""Displays: where a picture goes and inputs come from. `OffscreenDisplay` is a texture; `marrow.rendering.desktop` has windows,
 `marrow.rendering.notebook` widgets."""
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from marrow.gpu.device import Device
 from marrow.gpu.drivers import load_wgpu
 from marrow.rendering.inputs import Inputs
 
-__all__ = ["Canvas", "OffscreenCanvas"]
+__all__ = ["Display", "OffscreenDisplay"]
 
 Array = NDArray[Any]
 
 
-class Canvas(Protocol):
+class Display(Protocol):
     """What `Window` needs of a place to draw on."""
 
     inputs: Inputs
@@ -59,7 +59,7 @@ class Canvas(Protocol):
     def close(self) -> None: ...
 
 
-class OffscreenCanvas:
+class OffscreenDisplay:
     """A texture in memory. Time does not depend on the clock: every frame takes `1 / fps` seconds."""
 
     def __init__(self, size: tuple[int, int], *, fps: float = 60.0) -> None:
