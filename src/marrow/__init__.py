@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         Scene,
         SpotLight,
     )
+    from marrow.rendering.window import window
     from marrow.skinning import Bounds, Surface, bounds, skin, skinning_matrices
     from marrow.studio import View, view
 
@@ -101,6 +102,7 @@ _LATE = {
     "skin": "marrow.skinning",
     "skinning_matrices": "marrow.skinning",
     "view": "marrow.studio",
+    "window": "marrow.rendering.window",
 }
 
 __all__ = [
@@ -171,6 +173,7 @@ __all__ = [
     "skinning_matrices",
     "unpack_weights",
     "view",
+    "window",
 ]
 
 

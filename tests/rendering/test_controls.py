@@ -69,7 +69,9 @@ def test_looking_turns_on_the_spot():
     moved(c, buttons=["right"], drag=(40, 25))
     np.testing.assert_allclose(c.eye, eye, atol=1e-12)
     at = in_picture(c, ahead)
-    assert at[0] < 400 and at[1] < 300  # it looks to the right and down, so that what was ahead is left and above
+    assert (
+        at[0] < 400 and at[1] < 300
+    )  # it looks to the right and down, so that what was ahead is left and above
 
 
 def test_the_wheel_goes_nearer_but_never_through():
@@ -86,7 +88,14 @@ def test_the_wheel_goes_nearer_but_never_through():
 
 @pytest.mark.parametrize(
     ("keys", "way"),
-    [("w", (0, 0, -1)), ("s", (0, 0, 1)), ("a", (-1, 0, 0)), ("d", (1, 0, 0)), ("e", (0, 1, 0)), ("q", (0, -1, 0))],
+    [
+        ("w", (0, 0, -1)),
+        ("s", (0, 0, 1)),
+        ("a", (-1, 0, 0)),
+        ("d", (1, 0, 0)),
+        ("e", (0, 1, 0)),
+        ("q", (0, -1, 0)),
+    ],
 )
 def test_keys_fly(keys, way):
     c = CameraControls((0, 1, 0), 4, yaw=0, pitch=0, size=2)

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from marrow.errors import UnknownNameError
-from marrow.rendering.inputs import GAMEPAD_BUTTONS, KEYS, InputState, Inputs, dead_zone
+from marrow.rendering.inputs import GAMEPAD_BUTTONS, KEYS, Inputs, InputState, dead_zone
 
 
 def test_a_key_is_pressed_once_and_held_until_it_is_let_go():
@@ -89,7 +89,9 @@ def test_dead_zone_keeps_directions_and_grows_evenly(angle):
     assert at(0.0) == at(0.149) == 0
     assert at(0.151) == pytest.approx(0.001 / 0.8, abs=1e-9)  # it begins at nothing: no jump
     assert at(0.55) == pytest.approx(0.5)
-    assert [at(0.95), at(1.0), at(1.42)] == pytest.approx([1, 1, 1])  # corners of square sticks are not faster
+    assert [at(0.95), at(1.0), at(1.42)] == pytest.approx(
+        [1, 1, 1]
+    )  # corners of square sticks are not faster
 
 
 def test_several_gamepads_come_and_go():

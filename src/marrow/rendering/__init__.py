@@ -9,10 +9,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from marrow.rendering.controls import CameraControls
     from marrow.rendering.frame import Frame
     from marrow.rendering.lights import DirectionalLight, Environment, PointLight, SpotLight
     from marrow.rendering.renderer import Renderer
     from marrow.rendering.scene import Actor, Scene
+    from marrow.rendering.window import Window, WindowFrame
 
 _LATE = {
     "Actor": "scene",
@@ -23,10 +25,14 @@ _LATE = {
     "Renderer": "renderer",
     "Scene": "scene",
     "SpotLight": "lights",
+    "CameraControls": "controls",
+    "Window": "window",
+    "WindowFrame": "window",
 }
 
 __all__ = [
     "Actor",
+    "CameraControls",
     "DirectionalLight",
     "Environment",
     "Frame",
@@ -34,6 +40,8 @@ __all__ = [
     "Renderer",
     "Scene",
     "SpotLight",
+    "Window",
+    "WindowFrame",
 ]
 
 

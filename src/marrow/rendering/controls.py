@@ -1,7 +1,7 @@
 """`CameraControls`: a camera that circles what it looks at, and flies. Plain numbers; no window, no GPU.
 
-Left drag turns around the target, right drag looks around from where the camera is, middle drag (or shift and left drag) moves,
-the wheel goes nearer, W A S D, Q and E fly. A gamepad flies with its left stick and turns with its right one.
+Left drag turns around the target, right drag looks around, middle drag (or shift and left drag) moves, the wheel goes
+nearer, W A S D, Q and E fly. A gamepad flies with its left stick and turns with its right one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class CameraControls:
     """A camera `distance` metres from `target`, at `yaw` around it (0: in front of what faces +Z, growing
     towards +X) and `pitch` above it; radians. Set any of them at any time.
 
-    `size` is how large the things are that it looks at, in metres: how fast it flies, how near it may go and how far it sees.
+    `size` is how large the things are that it looks at, in metres: how fast it flies, how near it goes and how far it sees.
     """
 
     def __init__(
@@ -99,9 +99,7 @@ class CameraControls:
     def forward(self) -> Array:
         """Where it looks, of length 1."""
         level = math.cos(self._pitch)
-        return np.array(
-            [-math.sin(self._yaw) * level, -math.sin(self._pitch), -math.cos(self._yaw) * level]
-        )
+        return np.array([-math.sin(self._yaw) * level, -math.sin(self._pitch), -math.cos(self._yaw) * level])
 
     @property
     def right(self) -> Array:
@@ -183,8 +181,8 @@ class CameraControls:
         self._target = self._target + right * self.right + ahead * self.forward + (0.0, up, 0.0)
 
     def step(self, inputs: InputState, seconds: float, height: float, *, fly: bool = True) -> None:
-        """What a player does in a frame of `seconds`, in a window `height` logical pixels high. `fly=False` leaves the keys and
-        the left stick to the program."""
+        """What a player does in a frame of `seconds`, in a window `height` logical pixels high. `fly=False` leaves the keys
+        and the left stick to the program."""
         mouse, pad = inputs.mouse, inputs.gamepad
         shift = inputs.down("shift")
         if "middle" in mouse.buttons or ("left" in mouse.buttons and shift):
@@ -209,5 +207,8 @@ class CameraControls:
             self.fly(across * way, up * way, ahead * way)
 
     def __repr__(self) -> str:
-        at, degrees = self.target.round(3).tolist(), [round(math.degrees(a), 1) for a in (self.yaw, self.pitch)]
+        at, degrees = (
+            self.target.round(3).tolist(),
+            [round(math.degrees(a), 1) for a in (self.yaw, self.pitch)],
+        )
         return f"CameraControls({at}, {self._distance:.3g} m away, yaw {degrees[0]:g}, pitch {degrees[1]:g} degrees)"

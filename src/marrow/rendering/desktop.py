@@ -202,8 +202,8 @@ class DesktopDisplay:
         except Exception as error:  # a driver without a screen raises whatever it likes
             self._context = None
             raise GpuError(
-                f"{device.adapter} cannot show pictures in a window: {str(error).strip().splitlines()[-1:]}; choose another "
-                "adapter with the variable MARROW_GPU (marrow gpu lists them), or look at it in the browser with mw.view"
+                f"{device.adapter} cannot show pictures in a window: {_last_line(error)}; choose another adapter "
+                "with the variable MARROW_GPU (marrow gpu lists them), or look at it in the browser with mw.view"
             ) from error
 
     def begin(self) -> Any | None:
@@ -273,6 +273,10 @@ def _reasons(said: list[warnings.WarningMessage], otherwise: str) -> str:
     return "; ".join(t for t in texts if t) or otherwise
 
 
+def _last_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[-1].strip()
+
+
 def _surface_of(glfw: Any, window: Any) -> dict[str, Any]:
     """What wgpu wants to know of a window."""
     if sys.platform.startswith("win"):
@@ -283,8 +287,8 @@ def _surface_of(glfw: Any, window: Any) -> dict[str, Any]:
         display, handle = (getattr(glfw, f"get_{platform}_{what}", None) for what in ("display", "window"))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # GLFW warns where it is another platform's
-            found = display() if display and handle else None
-            if found:
+            found = display() if display is not None else None
+            if found and handle is not None:
                 return {
                     "method": "screen",
                     "platform": platform,

@@ -1,5 +1,5 @@
-"""Displays: where a picture goes and inputs come from. `OffscreenDisplay` is a texture; `marrow.rendering.desktop` has windows,
-`marrow.rendering.notebook` widgets."""
+"""Displays: where a picture goes and inputs come from. `OffscreenDisplay` is a texture; `desktop.py` has windows,
+`notebook.py` widgets."""
 
 from __future__ import annotations
 

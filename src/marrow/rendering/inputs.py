@@ -1,7 +1,7 @@
 """What a player does: keyboard, mouse and gamepads, gathered between two frames and read as one state.
 
-Nothing here knows windows: a display tells `Inputs` what happened, a frame takes an `InputState` of it. Tests and replays do
-the same by hand.
+Nothing here knows windows: a display tells `Inputs` what happened, a frame takes an `InputState` of it. Tests and
+replays do the same by hand.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marrow import samples
-from marrow.errors import ValidationError
+from marrow.errors import UnknownNameError, ValidationError
 from marrow.graph.animator import Animator
 from marrow.io import load
 from marrow.model.character import Character
@@ -36,6 +36,10 @@ def open_window(
     scene, moved = _scene(thing, graph)
     if compare is not None:
         _beside(scene, compare)
+    if clip is not None:
+        known = {name for actor in scene for name in actor.character.clips}
+        if clip not in known:
+            raise UnknownNameError("clip", clip, sorted(known))
     viewer = Viewer(scene, clip=clip, graph_actor=moved)
     made = window(scene, title=_title(scene), controls="none", **options)
     made.painters.append(viewer.paint)
@@ -59,7 +63,7 @@ def look(made: Window, viewer: Viewer) -> Any:
 
 
 def _scene(thing: Any, graph: Any) -> tuple[Scene, Animator | None]:
-    if isinstance(thing, (Scene, Actor, Animator)) or isinstance(thing, (list, tuple)):
+    if isinstance(thing, (Scene, Actor, Animator, list, tuple)):
         if graph is not None:
             raise ValidationError("view: graph= is for a character or a file; an animator brings its own")
         scene = thing if isinstance(thing, Scene) else Scene(thing)

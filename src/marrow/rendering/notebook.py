@@ -31,7 +31,8 @@ class NotebookDisplay:
     def __init__(self, size: tuple[int, int], canvas: Any = None) -> None:
         self.widget: Any = canvas if canvas is not None else _widget(size)
         self.inputs, self.format = Inputs(), "rgba8unorm-srgb"
-        self._context: Any = None
+        self._context: Any = self.widget.get_wgpu_context()  # without one a canvas is never asked to draw
+        self._connected = False
         self._finish: Callable[[], None] | None = None
         self._waiting: asyncio.Future[None] | None = None
         self._shut = False
@@ -85,9 +86,8 @@ class NotebookDisplay:
 
     # -- drawing ----------------------------------------------------------------------------------------------------
     def connect(self, device: Device) -> None:
-        if self._context is None:
-            self._context = self.widget.get_wgpu_context()
         self._context.configure(device=device.raw, format=self.format)
+        self._connected = True
 
     async def drawn(self, finish: Callable[[], None]) -> None:
         """Has a frame drawn when the widget is ready for it. While nobody sees it, time goes on all the same."""
@@ -114,7 +114,7 @@ class NotebookDisplay:
             waiting.set_result(None)
 
     def begin(self) -> Any | None:
-        return None if self._context is None else self._context.get_current_texture()
+        return self._context.get_current_texture() if self._connected else None
 
     def present(self) -> None:
         """The widget does that, after the drawing."""

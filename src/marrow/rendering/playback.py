@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from marrow.model.clip import Clip
 
@@ -14,7 +14,7 @@ SPEEDS = (0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 4.0)
 class Playback:
     """Which of some clips is shown, at what time of it, and how time goes on."""
 
-    def __init__(self, clips: Sequence[Clip], *, clip: str | None = None) -> None:
+    def __init__(self, clips: Iterable[Clip], *, clip: str | None = None) -> None:
         self.clips = tuple(clips)
         names = [c.name for c in self.clips]
         self.index = names.index(clip) if clip in names else 0

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from marrow.graph.animator import Animator
 from marrow.rendering.inputs import InputState
-
-if TYPE_CHECKING:
-    from marrow.rendering.overlay import Overlay
+from marrow.rendering.pen import ACCENT, DIM, ROW, Pen
 
 __all__ = ["Steering"]
 
 ACROSS = 2.0
 """Seconds a key takes to go through the range of a number."""
-ROW = 20.0
 
 
 class Steering:
@@ -71,12 +68,12 @@ class Steering:
                 out.append(f"{name}   {float(self.values[name]):.2f}")
         return out
 
-    def paint(self, overlay: Overlay, x: float, bottom: float) -> None:
+    def paint(self, pen: Pen, x: float, bottom: float) -> None:
         lines = self.lines()
         top = bottom - ROW * len(lines)
         for i, line in enumerate(lines):
-            color = (0.98, 0.62, 0.20, 1.0) if i == self.chosen else (0.75, 0.78, 0.82, 1.0)
-            overlay.text(x, top + ROW * i, line, color=color)
+            color = ACCENT if i == self.chosen else DIM
+            pen.text(x, top + ROW * i, line, color=color)
 
 
 def _first(value: Any) -> float | bool:

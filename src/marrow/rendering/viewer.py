@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from marrow.errors import MarrowError
 from marrow.graph.animator import Animator
 from marrow.rendering.controls import CameraControls
+from marrow.rendering.pen import ACCENT, DIM, ROW, WHITE, Pen
 from marrow.rendering.playback import Playback
 from marrow.rendering.scene import Actor, Scene
 from marrow.rendering.steering import Steering
 
 if TYPE_CHECKING:
-    from marrow.rendering.overlay import Overlay
     from marrow.rendering.window import Window, WindowFrame
 
 __all__ = ["HELP", "VIEWS", "Viewer"]
@@ -50,10 +50,9 @@ HELP = (
     ("H  ?", "this card"),
     ("Esc", "close"),
 )
-BAR, EDGE, ROW = 26.0, 12.0, 20.0
-"""Heights in logical pixels: of the timeline, around it, of a line of text."""
-WHITE, DIM = (0.96, 0.97, 0.98, 1.0), (0.75, 0.78, 0.82, 1.0)
-SHADE, ACCENT, RAIL = (0.05, 0.06, 0.08, 0.72), (0.98, 0.62, 0.20, 1.0), (1.0, 1.0, 1.0, 0.22)
+BAR, EDGE = 26.0, 12.0
+"""Heights in logical pixels: of the timeline, and around it."""
+SHADE, RAIL = (0.05, 0.06, 0.08, 0.72), (1.0, 1.0, 1.0, 0.22)
 
 
 class Viewer:
@@ -71,17 +70,19 @@ class Viewer:
         self.steering = Steering(graph_actor) if graph_actor is not None else None
         """The parameters of the graph that moves the first character, while it does."""
         self._clip_actor, self._graph_actor = None, None
-        if graph_actor is not None:
-            self._graph_actor = next(a for a in scene if a.animator is graph_actor)
-            own = graph_actor.character
-            self._clip_actor = Actor(own, transforms=self._graph_actor.transforms)
-            self.playback = Playback(own.clips.values(), clip=clip)
         self.help, self.words = False, True
         self.said = ""
         self._said_at = -10.0
         self._time = 0.0
         self._joint = 0
         self._scrubbing = False
+        if graph_actor is not None:
+            self._graph_actor = next(a for a in scene if a.animator is graph_actor)
+            own = graph_actor.character
+            self._clip_actor = Actor(own, transforms=self._graph_actor.transforms)
+            self.playback = Playback(own.clips.values(), clip=clip)
+            if clip is not None:
+                self._toggle_graph()
         self._show()
 
     @property
@@ -268,7 +269,13 @@ class Viewer:
         ratio, mouse = frame.window.display.ratio, frame.mouse
         x, y, width, height = self._rail((frame.size[0] / ratio, frame.size[1] / ratio))
         inside = x <= mouse.x <= x + width and y <= mouse.y <= y + height
-        if "left" in mouse.pressed and inside and self.words and self.playback.duration and not self.graph_runs:
+        if (
+            "left" in mouse.pressed
+            and inside
+            and self.words
+            and self.playback.duration
+            and not self.graph_runs
+        ):
             self._scrubbing = True
         scrubbing = self._scrubbing
         if scrubbing:
@@ -278,44 +285,48 @@ class Viewer:
         return scrubbing
 
     # -- what is written --------------------------------------------------------------------------------------------
-    def paint(self, overlay: Overlay) -> None:
+    def paint(self, pen: Pen) -> None:
         """Writes over a picture."""
-        width, height = overlay.size
+        width, height = pen.size
         if self._time - self._said_at < 3 and self.said:
-            overlay.text(EDGE, height - 2 * EDGE - BAR - 2 * ROW, self.said, color=ACCENT)
+            pen.text(EDGE, height - 2 * EDGE - BAR - 2 * ROW, self.said, color=ACCENT)
         if self.help:
-            self._paint_help(overlay, width, height)
+            self._paint_help(pen, width, height)
         if not self.words:
             return
         if self.graph_runs and self.steering is not None:
-            self.steering.paint(overlay, EDGE, height - EDGE)
+            self.steering.paint(pen, EDGE, height - EDGE)
         elif self.playback.clip is not None:
-            self._paint_timeline(overlay, (width, height))
+            self._paint_timeline(pen, (width, height))
         if not self.help:
-            overlay.text(width - 70, 10, "H: help", color=DIM)
+            pen.text(width - EDGE - pen.width("H: help"), 10, "H: help", color=DIM)
 
-    def _paint_timeline(self, overlay: Overlay, size: tuple[float, float]) -> None:
+    def _paint_timeline(self, pen: Pen, size: tuple[float, float]) -> None:
         play, clip = self.playback, self.playback.clip
         assert clip is not None
         x, y, width, height = self._rail(size)
-        overlay.rectangle(x, y, width, height, color=SHADE)
+        pen.rectangle(x, y, width, height, color=SHADE)
         share = play.time / play.duration if play.duration > 0 else 0.0
-        overlay.rectangle(x, y, width * share, height, color=RAIL)
+        pen.rectangle(x, y, width * share, height, color=RAIL)
         for event in clip.events:
             if play.duration > 0:
-                overlay.rectangle(x + width * event.time / play.duration - 1, y + height - 8, 2, 8, color=DIM)
-        overlay.rectangle(x + width * share - 1, y, 2, height, color=ACCENT)
+                pen.rectangle(x + width * event.time / play.duration - 1, y + height - 8, 2, 8, color=DIM)
+        pen.rectangle(x + width * share - 1, y, 2, height, color=ACCENT)
         state = "playing" if play.playing else "paused"
         speed = "" if play.speed == 1 else f"   x{play.speed:g}"
-        overlay.text(x + 8, y + 4, f"{clip.name}   {play.time:.2f} / {play.duration:.2f} s   {state}{speed}", color=WHITE)
+        pen.text(
+            x + 8,
+            y + 4,
+            f"{clip.name}   {play.time:.2f} / {play.duration:.2f} s   {state}{speed}",
+            color=WHITE,
+        )
         place = f"{play.index + 1} of {len(play.clips)}"
-        overlay.text(x + width - 8 - 8 * len(place), y + 4, place, color=DIM)
+        pen.text(x + width - 8 - pen.width(place), y + 4, place, color=DIM)
 
-    def _paint_help(self, overlay: Overlay, width: float, height: float) -> None:
+    def _paint_help(self, pen: Pen, width: float, height: float) -> None:
         tall, wide = ROW * len(HELP) + 2 * EDGE, 560.0
         x, y = max((width - wide) / 2, 0.0), max((height - tall) / 2, 0.0)
-        overlay.rectangle(x, y, wide, tall, color=(0.05, 0.06, 0.08, 0.9))
+        pen.rectangle(x, y, wide, tall, color=(0.05, 0.06, 0.08, 0.9))
         for i, (keys, meaning) in enumerate(HELP):
-            overlay.text(x + EDGE, y + EDGE + ROW * i, keys, color=ACCENT)
-            overlay.text(x + EDGE + 130, y + EDGE + ROW * i, meaning, color=WHITE)
-
+            pen.text(x + EDGE, y + EDGE + ROW * i, keys, color=ACCENT)
+            pen.text(x + EDGE + 130, y + EDGE + ROW * i, meaning, color=WHITE)

@@ -3,7 +3,8 @@
     for frame in mw.window(scene):
         hero.update(frame.dt)
 
-Each turn of the loop is a frame: what happened since the last one comes in, the program moves its things, then the scene is drawn.
+Each turn of the loop is a frame: what happened since the last one comes in, the program moves its things, then the scene
+is drawn.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from marrow.errors import DeviceLostError, ValidationError
 from marrow.gpu.device import Device
 from marrow.lod.camera import Camera
 from marrow.model import _validate
-from marrow.rendering.display import Display, OffscreenDisplay
 from marrow.rendering.controls import CameraControls
+from marrow.rendering.display import Display, OffscreenDisplay
 from marrow.rendering.inputs import Gamepad, InputState, Mouse
 from marrow.rendering.meter import Meter
+from marrow.rendering.pen import ROW, Pen
 from marrow.rendering.scene import Scene
 
 if TYPE_CHECKING:
@@ -56,8 +58,8 @@ def window(
     """A window with a scene in it, or what a `Scene` is made of, and a loop over its frames.
 
     - `size`: of the window, in logical pixels; `title`: what stands above it.
-    - `camera`: where to look from; left out, one that sees everything. `controls` says what moves it: `"fly"` mouse and keys
-      (W A S D Q E), `"orbit"` the mouse alone, so that the keys are the program's, `"none"` only the program.
+    - `camera`: where to look from; left out, one that sees everything. `controls` says what moves it: `"fly"` mouse and
+      keys (W A S D Q E), `"orbit"` the mouse alone, so that the keys are the program's, `"none"` only the program.
     - `view`: as in `mw.render`. `options` go to the `Renderer`.
     - `fps`: at most so many frames a second; left out, as many as the screen shows. `vsync=False` does not wait for that.
     - `frames`: ends after so many.
@@ -124,8 +126,8 @@ class Window:
         self.meter = Meter()
         """How long frames take."""
         self.show_time = show_time
-        self.painters: list[Callable[[Overlay], None]] = []
-        """Called with the overlay of every picture, in logical pixels."""
+        self.painters: list[Callable[[Pen], None]] = []
+        """Called with a pen for every picture."""
         self._options, self._fps, self._frames, self._lazy = options, fps, frames, lazy
         self._renderer: Renderer | None = None
         self._overlay: Overlay | None = None
@@ -249,6 +251,7 @@ class Window:
         except DeviceLostError:
             # What was on the GPU is gone, the scene is not: once more, with a new device.
             self._renderer = self._overlay = None
+            self._options.pop("device", None)
             return self._draw()
 
     def _draw(self) -> bool:
@@ -257,33 +260,36 @@ class Window:
             self.display.rest(0.02)
             return False
         renderer = self.renderer
-        texture = self.display.begin()
-        if texture is None:
-            return False
-        with self.meter.drawing():
+        with renderer.device.guard("drawing in a window"), self.meter.drawing():
+            texture = self.display.begin()
+            if texture is None:
+                return False
             size = (texture.size[0], texture.size[1])
             target = texture.create_view()
             renderer.size = size
             renderer.draw(self.scene, self.camera_for(size), target, texture.format, **self._seen())
-            self._draw_overlay(renderer.device, target, size, texture.format)
+            self._write(renderer.device, target, size, texture.format)
         self.display.present()
         return True
 
-    def _draw_overlay(self, device: Device, target: Any, size: tuple[int, int], format: str) -> None:
+    def _write(self, device: Device, target: Any, size: tuple[int, int], format: str) -> None:
+        """What stands over the picture."""
         if not (self.painters or self._lines or self.show_time):
             return
         from marrow.rendering.overlay import Overlay
 
-        if self._overlay is None:
-            self._overlay = Overlay(device)
-        overlay = self._overlay
-        overlay.clear(scale=self.display.ratio)
+        if self._overlay is None or self._overlay.format != format:
+            self._overlay = Overlay(device, format)
+        canvas = self._overlay.canvas(size)
+        pen = Pen(canvas, self.display.ratio)
         lines = ([self.meter.text()] if self.show_time else []) + self._lines
         for i, line in enumerate(lines):
-            overlay.text(12, 10 + 20 * i, line)
+            pen.text(12, 10 + ROW * i, line)
         for paint in self.painters:
-            paint(overlay)
-        overlay.draw(target, size=size, format=format)
+            paint(pen)
+        encoder = device.raw.create_command_encoder()
+        self._overlay.draw(encoder, target, size, canvas=canvas)
+        device.submit([encoder.finish()], "drawing over a picture")
 
     @property
     def renderer(self) -> Renderer:
@@ -298,8 +304,9 @@ class Window:
     def picture(self) -> Frame:
         """The scene as it is now, as a picture: what the window shows, without what is written over it."""
         width, height = self.size
-        if width <= 0 or height <= 0:
-            raise ValidationError("window.picture: the window is minimised: there is nothing to see")
+        if self._ended or width <= 0 or height <= 0:
+            state = "closed" if self._ended else "minimised"
+            raise ValidationError(f"window.picture: the window is {state}: there is nothing to see")
         self.renderer.size = width, height
         return self.renderer.render(self.scene, self.camera_for((width, height)), **self._seen())
 
