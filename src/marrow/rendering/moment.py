@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from marrow.math import affine, transform
 from marrow.model import _validate
 from marrow.model.pose import Pose
 from marrow.rendering.scene import Actor, Scene
-from marrow.skinning import bounds, skinning_matrices
+from marrow.skinning import Bounds, bounds, skinning_matrices
 
 __all__ = ["Moment", "moments"]
 
@@ -27,7 +27,9 @@ Array = NDArray[Any]
 class Moment:
     """N instances of an actor. `matrices (N, P, 3, 4)`, or None where a `crowd` has them on the GPU; `world (N, 3, 4)`
     float64; `low`, `high (N, 3)` the boxes around them in the world, empty ones (low above high) for those that are not
-    there; `visible (N, meshes)`; `model (N, J, 3, 4)` joints in the actor's own space, where they were needed."""
+    there, and `box` the same in the actor's own space; `visible (N, meshes)`; `model (N, J, 3, 4)` joints in the actor's own
+    space, where they were needed. `paint` has colours of vertices by level of detail, `(V,)` or `(n, V)` uint32 (sRGB and
+    alpha) for the n instances of that level; `flags` go to the shader with every instance."""
 
     actor: Actor
     count: int
@@ -39,7 +41,10 @@ class Moment:
     visible: Array
     low: Array
     high: Array
+    box: Bounds | None = None
     model: Array | None = None
+    paint: dict[int, Array] = field(default_factory=dict)
+    flags: int = 0
 
     def socket(self, name: str) -> Array:
         """Where a socket or joint of each instance is, in the world: `(N, 3, 4)` float64."""
@@ -163,7 +168,7 @@ def _moment(actor: Actor, parent: Moment | None) -> Moment:
     if matrices is not None and len(matrices) != count:
         matrices = np.broadcast_to(matrices, (count, *matrices.shape[1:]))
         morphs = None if morphs is None else np.broadcast_to(morphs, (count, morphs.shape[1]))
-    low, high = _boxes(character, matrices, morphs, world, actor.method)
+    box, low, high = _boxes(character, matrices, morphs, world, actor.method)
     return Moment(
         actor,
         count,
@@ -175,14 +180,16 @@ def _moment(actor: Actor, parent: Moment | None) -> Moment:
         _visible(actor, count),
         low,
         high,
+        box,
         model,
     )
 
 
 def _boxes(
     character: Any, matrices: Array | None, morphs: Array | None, world: Array, method: str | None
-) -> tuple[Array, Array]:
-    """Boxes in the world around boxes in the actor's space; of what is not a number, none."""
+) -> tuple[Bounds | None, Array, Array]:
+    """Boxes in the actor's space, and boxes in the world around these; of what is not a number, none."""
+    box = None
     if matrices is None:
         ball = moving_ball(character)[0].astype(np.float64)
         center, half = ball[None, :3], np.full((1, 3), ball[3])
@@ -199,7 +206,7 @@ def _boxes(
         low, high = middle - reach, middle + reach
         bad = ~(np.isfinite(low).all(-1) & np.isfinite(high).all(-1) & (half >= 0).all(-1))
     low[bad], high[bad] = np.inf, -np.inf
-    return low, high
+    return box, low, high
 
 
 def _tint(actor: Actor, count: int) -> Array:

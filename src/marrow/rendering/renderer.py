@@ -9,40 +9,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
-from marrow.gpu.buffers import Buffer, usage
 from marrow.gpu.device import Device
 from marrow.lod.camera import Camera
 from marrow.model import _validate
-from marrow.rendering.drawlist import Draw, DrawList
+from marrow.rendering.culling import Detail, in_view, view_planes
+from marrow.rendering.drawlist import DrawList
+from marrow.rendering.forward import ForwardPath
 from marrow.rendering.frame import Frame
-from marrow.rendering.lights import DirectionalLight, PointLight, SpotLight
+from marrow.rendering.framedata import FrameData
 from marrow.rendering.materials import Materials
 from marrow.rendering.moment import Moment, moments
+from marrow.rendering.pipelines import Pipelines
 from marrow.rendering.scene import Scene
-from marrow.rendering.surroundings import surroundings
-from marrow.rendering.targets import DEPTH, HDR, Targets, picture_size, read_pixels
-from marrow.rendering.uniforms import CASCADE, CASCADES, FRAME, LIGHT, clip_matrix
-from marrow.rendering.wgsl import source
+from marrow.rendering.shadows import ShadowMap
+from marrow.rendering.targets import Targets, picture_size, read_pixels
+from marrow.rendering.tonemap import ToneMapping
 
 __all__ = ["Renderer"]
 
 Array = NDArray[Any]
 PATHS = ("forward", "deferred")
-_COMMON = (CASCADE.wgsl, LIGHT.wgsl, FRAME.wgsl, "common", "shadow")
-_PREMULTIPLIED = {
-    "color": {"src_factor": "one", "dst_factor": "one-minus-src-alpha", "operation": "add"},
-    "alpha": {"src_factor": "one", "dst_factor": "one-minus-src-alpha", "operation": "add"},
-}
 
 
 class Renderer:
     """Draws scenes, on the GPU or in software.
 
         renderer = mw.Renderer(size=(1280, 720))
-        frame = renderer.render(mw.Scene(hero), camera)      # a Frame: pixels
-        renderer.draw(scene, camera, texture_view, format)   # or into a texture of a window
+        frame = renderer.render(mw.Scene(hero), camera)                     # a Frame: pixels
+        renderer.draw(scene, camera, texture_view, format="bgra8unorm")     # or into a texture of a window
 
-    Keep it: what it has uploaded stays for the next picture. `samples` a pixel (1 or 4) smooth edges.
+    Keep it: what it has uploaded stays for the next picture.
+
+    - `samples` a pixel (1 or 4) smooth edges.
+    - `pixels`: how far off a level of detail may look. `shadow_size`: texels of the map of shadows.
     """
 
     def __init__(
@@ -52,42 +51,33 @@ class Renderer:
         device: Device | None = None,
         path: str = "forward",
         samples: int = 4,
+        pixels: float = 1.0,
+        shadow_size: int | None = None,
     ) -> None:
-        self.device = (
-            Device.best() if device is None else _validate.instance("Renderer", "device", device, Device)
-        )
-        _validate.one_of("Renderer", "path", path, PATHS)
+        who = "Renderer"
+        self.device = Device.best() if device is None else _validate.instance(who, "device", device, Device)
+        _validate.one_of(who, "path", path, PATHS)
         if samples not in (1, 4):
-            raise ValidationError(f"Renderer: samples: expected 1 or 4, got {_validate.shown(samples)}")
+            raise ValidationError(f"{who}: samples: expected 1 or 4, got {_validate.shown(samples)}")
+        software = self.device.adapter.is_software
+        if shadow_size is None:
+            shadow_size = 1024 if software else 2048
+        shadow_size = _validate.integer(who, "shadow_size", shadow_size, low=64)
+        picture_size(self.device, (shadow_size, shadow_size))
         self.path, self.samples = path, samples
-        self.materials = Materials(self.device)
-        self.list = DrawList(self.device, self.materials)
-        self._targets: Targets | None = None
+        self.detail = Detail(_validate.number(who, "pixels", pixels, low=0, above=True))
         self._size = picture_size(self.device, size)
-        self._pipelines: dict[Any, Any] = {}
-        self._frame = np.zeros((), FRAME.dtype)
-        self._uniform = Buffer(self.device, FRAME.dtype.itemsize, label="frame", flags=usage("uniform"))
-        self._lights = Buffer(self.device, LIGHT.dtype.itemsize, label="lights")
-        raw = self.device.raw
-        self.frame_layout = raw.create_bind_group_layout(
-            entries=[
-                {"binding": 0, "visibility": 7, "buffer": {"type": "uniform"}},
-                {
-                    "binding": 1,
-                    "visibility": 2,
-                    "texture": {"sample_type": "depth", "view_dimension": "2d-array"},
-                },
-                {"binding": 2, "visibility": 2, "sampler": {"type": "comparison"}},
-                {"binding": 3, "visibility": 2, "buffer": {"type": "read-only-storage"}},
-            ]
-        )
-        self._screen_layout = raw.create_bind_group_layout(
-            entries=[{"binding": 0, "visibility": 2, "texture": {"sample_type": "unfilterable-float"}}]
-        )
-        self._shadow_map = raw.create_texture(size=(1, 1, CASCADES), format=DEPTH, usage=0x10 | 0x04)
-        self._shadow_sampler = raw.create_sampler(
-            mag_filter="linear", min_filter="linear", compare="less-equal"
-        )
+        self._targets: Targets | None = None
+        with self.device.guard("making a renderer"):
+            self.pipelines = Pipelines(self.device)
+            self.materials = Materials(self.device)
+            self.list = DrawList(self.device, self.materials)
+            self.shadows = ShadowMap(
+                self.device, self.pipelines, resolution=shadow_size, most=2 if software else 4
+            )
+            self.frame = FrameData(self.device, self.shadows)
+            self.forward = ForwardPath(self.frame, self.list, self.pipelines)
+            self.tone_mapping = ToneMapping(self.device, self.frame, self.pipelines)
 
     # -- pictures ---------------------------------------------------------------------------------------------------
     @property
@@ -107,242 +97,64 @@ class Renderer:
         return self._targets
 
     def render(
-        self, scene: Scene, camera: Camera, *, view: Any = None, outputs: Sequence[str] = ("color",)
+        self,
+        scene: Scene,
+        camera: Camera,
+        *,
+        size: tuple[int, int] | None = None,
+        view: Any = None,
+        outputs: Sequence[str] = ("color",),
     ) -> Frame:
         """Draws a scene and brings the picture back."""
-        self.draw(scene, camera, self.targets.picture_view, "rgba8unorm")
+        if size is not None:
+            self.size = size
+        self.draw(scene, camera, self.targets.picture_view)
         return Frame(read_pixels(self.device, self.targets.picture), camera=camera)
 
-    def draw(self, scene: Scene, camera: Camera, target: Any, format: str = "rgba8unorm") -> None:
-        """Draws a scene into a texture view of the renderer's `size`, without waiting for the GPU."""
+    def draw(
+        self,
+        scene: Scene,
+        camera: Camera,
+        target: Any,
+        *,
+        size: tuple[int, int] | None = None,
+        format: str = "rgba8unorm",
+        view: Any = None,
+        timer: Any = None,
+    ) -> None:
+        """Draws a scene into a texture view of `size` and `format`, without waiting for the GPU. `timer` is a `gpu.Clock`."""
         _validate.instance("draw", "scene", scene, Scene)
         _validate.instance("draw", "camera", camera, Camera)
+        if size is not None:
+            self.size = size
         with self.device.guard("drawing"):
             there = moments(scene)
-            origin = camera.eye
-            self._prepare(scene, camera, there, origin)
-            self.list.build(there, [np.zeros(m.count, np.int64) for m in there], origin)
+            self._arrange(scene, camera, there, timer)
             encoder = self.device.raw.create_command_encoder()
-            group = self._frame_group()
-            self._forward(encoder, group, scene)
-            self._tonemap(encoder, group, target, format)
+            self.shadows.encode(encoder, self.list, self.frame.uniform.raw, timer)
+            self.frame.lamps.encode(encoder)
+            self.forward.encode(encoder, self.targets, scene.ground is not None, timer)
+            self.tone_mapping.encode(encoder, self.targets.light_view, target, format, timer)
+            if timer is not None:
+                timer.finish(encoder)
             self.device.raw.queue.submit([encoder.finish()])
 
-    # -- what all shaders share -------------------------------------------------------------------------------------
-    def _prepare(self, scene: Scene, camera: Camera, there: list[Moment], origin: Array) -> None:
-        whole = clip_matrix(camera, origin)
-        around, sun = surroundings(scene.environment), scene.sun
-        low, high = _extent(there)
-        center, radius = (low + high) / 2 - origin, float(np.linalg.norm(high - low)) / 2
-        unit = 10.0 ** np.floor(np.log10(max(radius, 1e-30)))
-        lights = [light for light in scene.lights if light is not sun]
-        ground = 0.0 if scene.ground is None else scene.ground
-        view = np.vstack([camera.view, [0, 0, 0, 1]])
-        view[:3, 3] += view[:3, :3] @ origin
-        perspective = camera.projection[3, 3] == 0
-        FRAME.put(
-            self._frame,
-            view_projection=whole,
-            inverse_view_projection=np.linalg.inv(whole),
-            view=view,
-            origin=origin,
-            eye=(*(camera.eye - origin), 1.0 if perspective else 0.0),
-            forward=-camera.view[2, :3],
-            size=(*self._size, 1 / self._size[0], 1 / self._size[1]),
-            scene=(*center, radius),
-            sun_direction=(0, 1, 0, 0) if sun is None else (*(-np.array(sun.direction)), 0.0),
-            sun_color=(0, 0, 0, 0) if sun is None else (*(np.array(sun.color) * sun.intensity), sun.softness),
-            ambient=(*([scene.environment.ambient] * 3), scene.environment.exposure),
-            ground=(ground - origin[1], max(7 * radius, 12 * unit), unit, float(scene.ground is not None)),
-            floor_color=(*around.floor, around.floor_cover),
-            line_color=(*around.line, around.line_cover if scene.grid else 0.0),
-            grid=(origin[0] % (5 * unit), origin[2] % (5 * unit), around.darkness),
-            background_top=(*around.top, around.kind),
-            background_bottom=around.bottom,
-            counts=(len(lights), 0, self.samples, 0),
-        )
-        self.device.write(self._uniform.raw, self._frame)
-        records = np.zeros(max(1, len(lights)), LIGHT.dtype)
-        for record, light in zip(records, lights):
-            _put_light(record, light, origin)
-        self._lights.write(records, keep=False)
-
-    def _frame_group(self) -> Any:
-        resources = [
-            {"buffer": self._uniform.raw, "offset": 0, "size": self._uniform.size},
-            self._shadow_map.create_view(dimension="2d-array"),
-            self._shadow_sampler,
-            {"buffer": self._lights.raw, "offset": 0, "size": self._lights.size},
-        ]
-        return self.device.raw.create_bind_group(
-            layout=self.frame_layout,
-            entries=[{"binding": i, "resource": r} for i, r in enumerate(resources)],
-        )
-
-    # -- passes -----------------------------------------------------------------------------------------------------
-    def _forward(self, encoder: Any, group: Any, scene: Scene) -> None:
-        targets = self.targets
-        color: dict[str, Any] = {"load_op": "clear", "clear_value": (0, 0, 0, 0)}
-        if targets.many_view is None:
-            color.update(view=targets.light_view, store_op="store")
-        else:
-            color.update(view=targets.many_view, resolve_target=targets.light_view, store_op="discard")
-        step = encoder.begin_render_pass(
-            color_attachments=[color],
-            depth_stencil_attachment={
-                "view": targets.depth_view,
-                "depth_load_op": "clear",
-                "depth_store_op": "store",
-                "depth_clear_value": 0.0,
-            },
-        )
-        step.set_bind_group(0, group)
-        for draw in self.list.draws:
-            self._draw(step, self._forward_pipeline(draw), draw)
-        if scene.ground is not None:
-            step.set_pipeline(self._ground_pipeline())
-            step.draw(4)
-        step.end()
-
-    def _draw(self, step: Any, pipeline: Any, draw: Draw) -> None:
-        step.set_pipeline(pipeline)
-        step.set_bind_group(1, draw.material.group)
-        step.set_bind_group(2, draw.group)
-        step.set_vertex_buffer(0, draw.geometry.uvs.raw)
-        step.set_vertex_buffer(1, draw.geometry.colors.raw)
-        step.set_index_buffer(draw.geometry.indices.raw, "uint32")
-        step.draw_indexed(draw.section.count, draw.count, draw.section.first, 0, draw.first)
-
-    def _tonemap(self, encoder: Any, group: Any, target: Any, format: str) -> None:
-        key = ("tonemap", format)
-        if key not in self._pipelines:
-            code = source(*_COMMON, "sky", "tonemap")
-            self._pipelines[key] = self._pipeline(
-                code,
-                "tonemap",
-                [self.frame_layout, self._screen_layout],
-                vertex={"entry_point": "screen_vertex"},
-                fragment={
-                    "entry_point": "tonemap",
-                    "constants": {"ENCODE": float(not format.endswith("srgb"))},
-                    "targets": [{"format": format}],
-                },
-                primitive={"topology": "triangle-list"},
-            )
-        step = encoder.begin_render_pass(
-            color_attachments=[
-                {"view": target, "load_op": "clear", "store_op": "store", "clear_value": (0, 0, 0, 0)}
-            ]
-        )
-        step.set_pipeline(self._pipelines[key])
-        step.set_bind_group(0, group)
-        step.set_bind_group(
-            1,
-            self.device.raw.create_bind_group(
-                layout=self._screen_layout, entries=[{"binding": 0, "resource": self.targets.light_view}]
-            ),
-        )
-        step.draw(3)
-        step.end()
-
-    # -- pipelines --------------------------------------------------------------------------------------------------
-    def _pipeline(self, code: str, label: str, layouts: list[Any], **parts: Any) -> Any:
-        module = self.device.raw.create_shader_module(label=label, code=code)
-        for stage in ("vertex", "fragment"):
-            if stage in parts:
-                parts[stage] = {"module": module, **parts[stage]}
-        layout = self.device.raw.create_pipeline_layout(bind_group_layouts=layouts)
-        return self.device.raw.create_render_pipeline(label=label, layout=layout, **parts)
-
-    def _forward_pipeline(self, draw: Draw) -> Any:
-        geometry, material = draw.geometry, draw.material
-        key = (
-            "forward",
-            geometry.uv_stride,
-            geometry.color_stride,
-            draw.has_normals,
-            draw.has_tangents,
-            draw.mirrored,
-            material.material.double_sided,
-            material.constants,
-        )
-        if key not in self._pipelines:
-            self._pipelines[key] = self._pipeline(
-                source(*_COMMON, "vertex", "surface", "lighting", "forward"),
-                "forward",
-                [self.frame_layout, self.materials.layout, self.list.layout],
-                vertex={
-                    "entry_point": "vertex_main",
-                    "constants": {
-                        "HAS_NORMALS": float(draw.has_normals),
-                        "HAS_TANGENTS": float(draw.has_tangents),
-                    },
-                    "buffers": vertex_buffers(geometry.uv_stride, geometry.color_stride),
-                },
-                fragment={
-                    "entry_point": "fragment_main",
-                    "constants": dict(material.constants),
-                    "targets": [{"format": HDR, "blend": _PREMULTIPLIED}],
-                },
-                primitive={
-                    "topology": "triangle-list",
-                    "front_face": "cw" if draw.mirrored else "ccw",
-                    "cull_mode": "none" if material.material.double_sided else "back",
-                },
-                depth_stencil={"format": DEPTH, "depth_write_enabled": True, "depth_compare": "greater"},
-                multisample={"count": self.samples},
-            )
-        return self._pipelines[key]
-
-    def _ground_pipeline(self) -> Any:
-        if "ground" not in self._pipelines:
-            self._pipelines["ground"] = self._pipeline(
-                source(*_COMMON, "ground"),
-                "ground",
-                [self.frame_layout],
-                vertex={"entry_point": "ground_vertex"},
-                fragment={
-                    "entry_point": "ground_fragment",
-                    "targets": [{"format": HDR, "blend": _PREMULTIPLIED}],
-                },
-                primitive={"topology": "triangle-strip"},
-                depth_stencil={"format": DEPTH, "depth_write_enabled": False, "depth_compare": "greater"},
-                multisample={"count": self.samples},
-            )
-        return self._pipelines["ground"]
-
-
-def vertex_buffers(uv_stride: int, color_stride: int) -> list[dict[str, Any]]:
-    """The vertex buffers of every pipeline that draws sections: UVs and colours."""
-    return [
-        {"array_stride": stride, "attributes": [{"format": "float32x4", "offset": 0, "shader_location": i}]}
-        for i, stride in enumerate((uv_stride, color_stride))
-    ]
-
-
-def _extent(there: list[Moment]) -> tuple[Array, Array]:
-    """The box around everything, in the world; a cube of one metre where there is nothing."""
-    lows = [m.low[(m.low <= m.high).all(1)] for m in there]
-    highs = [m.high[(m.low <= m.high).all(1)] for m in there]
-    low = np.concatenate(lows) if lows else np.zeros((0, 3))
-    if not len(low):
-        return np.full(3, -0.5), np.full(3, 0.5)
-    return low.min(0), np.concatenate(highs).max(0)
-
-
-def _put_light(record: Any, light: Any, origin: Array) -> None:
-    color = np.array(light.color) * light.intensity
-    if isinstance(light, DirectionalLight):
-        LIGHT.put(record, color=(*color, 2.0), direction=light.direction)
-        return
-    position = np.array(light.position) - origin
-    LIGHT.put(record, position=(*position, light.range or 0.0), color=(*color, 0.0))
-    if isinstance(light, SpotLight):
-        LIGHT.put(
-            record,
-            color=(*color, 1.0),
-            direction=light.direction,
-            cone=(np.cos(light.inner), np.cos(light.outer)),
-        )
-    else:
-        assert isinstance(light, PointLight)
+    def _arrange(self, scene: Scene, camera: Camera, there: list[Moment], timer: Any) -> None:
+        """Chooses what is drawn, where and how finely, and skins it."""
+        self.frame.origin = origin = camera.eye
+        planes = view_planes(camera)
+        casters = self.shadows.fit(scene, camera, there, origin)
+        texel = max((f.texel for f in self.shadows.fits), default=0.0)
+        levels, shadow_levels = [], []
+        for moment, cast in zip(there, casters):
+            seen = in_view(planes, moment.low, moment.high)
+            own = self.detail.levels(moment, camera)
+            levels.append(np.where(seen, own, -1))
+            any_cast = np.logical_or.reduce(cast) & (own >= 0) if cast else np.zeros(moment.count, bool)
+            coarse = own
+            if self.device.adapter.is_software and moment.crowd is None:
+                scale = np.linalg.norm(moment.world[:, :, :3], axis=1).max(1)
+                coarse = np.maximum(own, Detail.for_shadows(moment.actor.character, scale, texel))
+            shadow_levels.append(np.where(any_cast, coarse, -1))
+        self.list.build(there, levels, shadow_levels, casters, origin, -camera.view[2, :3], timer)
+        self.frame.put(scene, camera, there, self._size, self.samples)

@@ -45,12 +45,13 @@ class GpuSkin:
         self._skinner = Skinner(character, device, method=method, tangents=tangents)
         self.levels: list[SkinnedLevel] = list(self._skinner.levels)
 
-    def update(self, moment: Moment, levels: Array, timer: Any = None) -> None:
-        """Skins each instance at its level, -1 not at all."""
+    def update(self, moment: Moment, levels: Array, shadows: Array, timer: Any = None) -> None:
+        """Skins each instance at its level, those that only cast shadows at that of the shadow; -1 not at all."""
         if moment.crowd is not None:
             self._skinner.update(moment.crowd, timer=timer)
         else:
-            self._skinner.update(moment.matrices, morphs=moment.morphs, levels=levels, timer=timer)
+            chosen = np.where(levels >= 0, levels, shadows)
+            self._skinner.update(moment.matrices, morphs=moment.morphs, levels=chosen, timer=timer)
 
 
 class _CpuLevel:
@@ -112,11 +113,12 @@ class CpuSkin:
         self._levels = [_CpuLevel(device, character, level, tangents) for level in character.levels]
         self.levels: list[SkinnedLevel] = list(self._levels)
 
-    def update(self, moment: Moment, levels: Array, timer: Any = None) -> None:
-        """Skins each instance at its level, -1 not at all."""
+    def update(self, moment: Moment, levels: Array, shadows: Array, timer: Any = None) -> None:
+        """Skins each instance at its level and at that of its shadow, which may be another; -1 not at all."""
         assert moment.matrices is not None
         for number, level in enumerate(self._levels):
-            level.update(moment.matrices, moment.morphs, np.flatnonzero(levels == number), self.method)
+            members = np.flatnonzero((levels == number) | (shadows == number))
+            level.update(moment.matrices, moment.morphs, members, self.method)
 
 
 def _slots(character: Character, level: Character) -> Array | None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from marrow.lod.camera import Camera
 from marrow.rendering.wgsl import Struct
 
-__all__ = ["CASCADE", "CASCADES", "FRAME", "LIGHT", "clip_matrix"]
+__all__ = ["CASCADE", "CASCADES", "FRAME", "clip_matrix"]
 
 Array = NDArray[Any]
 CASCADES = 4
@@ -25,15 +25,6 @@ CASCADE = Struct(
             "vec4f",
             0,
         ),  # metres of a texel, 1 / resolution, metres of depth, view depth at which it ends
-    ],
-)
-LIGHT = Struct(
-    "Light",
-    [
-        ("position", "vec4f", 0),  # w: range in metres, 0 for none
-        ("color", "vec4f", 0),  # times intensity; w: 0 a point, 1 a spot, 2 from afar
-        ("direction", "vec4f", 0),  # the way it shines
-        ("cone", "vec4f", 0),  # cosines of the inner and outer angle
     ],
 )
 # Places are relative to `origin`, which is where the camera stands: a crowd far from zero is as exact as one near it.
@@ -57,7 +48,7 @@ FRAME = Struct(
         ("grid", "vec4f", 0),  # origin modulo five grid lines (x, z), darkness of shadows
         ("background_top", "vec4f", 0),  # w: 0 transparent, 1 shown, 2 a sky
         ("background_bottom", "vec4f", 0),
-        ("counts", "vec4u", 0),  # lights, cascades, samples, 0
+        ("counts", "vec4u", 0),  # 0, cascades, samples, 0
         ("cascades", CASCADE, CASCADES),
     ],
 )

@@ -1,7 +1,6 @@
 @group(0) @binding(0) var<uniform> frame: Frame;
 @group(0) @binding(1) var shadow_map: texture_depth_2d_array;
 @group(0) @binding(2) var shadow_sampler: sampler_comparison;
-@group(0) @binding(3) var<storage, read> lights: array<Light>;
 
 const PI = 3.14159265358979;
 
