@@ -18,11 +18,14 @@ class Meter:
 
     def __init__(self) -> None:
         self.interval, self.draw = 0.0, 0.0
+        self.count = 0
+        """Frames so far."""
         self._last: float | None = None
         self._written, self._text = -math.inf, ""
 
     def frame(self, now: float) -> None:
         """A frame begins at `now` seconds."""
+        self.count += 1
         if self._last is not None and now > self._last:
             seconds = now - self._last
             self.interval = _smooth(self.interval, 1000 * seconds, seconds)
