@@ -58,7 +58,8 @@ def terrain(side=24.0, step=0.4):
     normals = np.column_stack([-slopes[0], np.ones(len(places)), -slopes[1]])
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     corner = (np.arange(len(line) - 1)[:, None] * len(line) + np.arange(len(line) - 1)).ravel()[:, None]
-    triangles = np.concatenate([corner + [0, 1, len(line)], corner + [1, len(line) + 1, len(line)]])
+    halves = np.array([[0, 1, len(line)], [1, len(line) + 1, len(line)]])
+    triangles = (corner[:, None] + halves).reshape(-1, 3)
     return solid("hills", positions, triangles, (0.36, 0.42, 0.28), normals)
 
 
@@ -160,7 +161,7 @@ class Player:
             way = self.drift * dt  # nothing to push against in the air
         elif dt > 0:
             self.drift = way / dt
-        self.place = self.place + way * [1, 0, 1]
+        self.place = self.place + way
         self.place[1] = ground(self.place[None, [0, 2]])[0]
         self.animator.set_place(self.place, facing)
         for event in self.animator.events.names:
@@ -183,7 +184,7 @@ def steer(frame):
 
 def follow(camera, place, dt):
     """The camera keeps up with the character, softly."""
-    target = place + [0, 1.15, 0]
+    target = place + 1.15 * UP
     camera.target = target if dt == 0 else target + (camera.target - target) * math.exp(-8 * dt)
 
 

@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from marrow.rendering.controls import CameraControls
     from marrow.rendering.frame import Frame
     from marrow.rendering.lights import DirectionalLight, Environment, PointLight, SpotLight
+    from marrow.rendering.picture import render, render_video
     from marrow.rendering.renderer import Renderer
     from marrow.rendering.scene import Actor, Scene
+    from marrow.rendering.sheet import contact_sheet
+    from marrow.rendering.video import VideoWriter
     from marrow.rendering.window import Window, WindowFrame
 
 _LATE = {
@@ -28,6 +31,10 @@ _LATE = {
     "CameraControls": "controls",
     "Window": "window",
     "WindowFrame": "window",
+    "VideoWriter": "video",
+    "contact_sheet": "sheet",
+    "render": "picture",
+    "render_video": "picture",
 }
 
 __all__ = [
@@ -40,8 +47,12 @@ __all__ = [
     "Renderer",
     "Scene",
     "SpotLight",
+    "VideoWriter",
     "Window",
     "WindowFrame",
+    "contact_sheet",
+    "render",
+    "render_video",
 ]
 
 

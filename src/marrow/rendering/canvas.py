@@ -16,6 +16,7 @@ __all__ = ["Canvas", "letter_size", "place_labels"]
 Array = NDArray[Any]
 DARK = (0.08, 0.09, 0.11, 0.72)
 WHITE = (1.0, 1.0, 1.0)
+EDGE, LETTER = 1.0, 2.0
 REACH = (1.0, 2.0)
 """Labels are tried this many half heights away from their point, nearest first."""
 
@@ -27,7 +28,7 @@ def letter_size(height: int) -> int:
 
 class Canvas:
     """Collects quads `(n, 13)`: rectangle in pixels (x, y, width, height), rectangle in the atlas (zero for a plain one),
-    colour (sRGB, alpha), and whether it is a letter."""
+    colour (sRGB, alpha), and what it is: plain, the edge of a letter, or the letter."""
 
     def __init__(self, size: tuple[int, int], atlas: Atlas) -> None:
         self.size, self.atlas = size, atlas
@@ -45,13 +46,22 @@ class Canvas:
         quad[0, :4], quad[0, 8:12] = (x, y, width, height), _rgba(color)
         self._quads.append(quad)
 
+    def _panel(self, x: float, y: float, width: float, height: float) -> None:
+        self.rectangle(x, y, width, height, DARK)
+        self._taken.append((x, y, x + width, y + height))
+
     def text(
         self, x: float, y: float, text: str, color: ArrayLike = WHITE, *, size: int | None = None
     ) -> None:
         """A line of text whose upper left corner is at `(x, y)`."""
         there, here = self.atlas.quads(text, x, y, size or self.letters)
-        quads = np.zeros((len(there), 13), np.float32)
-        quads[:, :4], quads[:, 4:8], quads[:, 8:12], quads[:, 12] = there, here, _rgba(color), 1.0
+        quads = np.zeros((2 * len(there), 13), np.float32)
+        quads[:, :4], quads[:, 4:8], quads[:, 8:12] = (
+            np.tile(there, (2, 1)),
+            np.tile(here, (2, 1)),
+            _rgba(color),
+        )
+        quads[: len(there), 12], quads[len(there) :, 12] = EDGE, LETTER  # no edge upon another letter
         self._quads.append(quads)
 
     def lines_of_text(self, x: float, y: float, lines: list[str], color: ArrayLike = WHITE) -> None:
@@ -110,7 +120,7 @@ class Canvas:
 
     @property
     def label_size(self) -> int:
-        return max(9, round(self.letters * 0.78))
+        return max(9, round(self.letters * 0.85))
 
 
 def _rgba(color: ArrayLike) -> Array:

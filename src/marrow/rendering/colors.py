@@ -27,14 +27,13 @@ def _anchors(*colors: str) -> Array:
     return _validate.owned(np.stack([hex_color(c) for c in colors]))
 
 
-# Nine evenly spaced colours each of matplotlib's maps of that name: their lightness grows evenly.
+# Nine evenly spaced colours each. Lightness only grows (viridis, matplotlib's) or only falls (heat), so that order can be
+# seen without hue.
 MAPS = {
     "viridis": _anchors(
         "#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725"
     ),
-    "inferno": _anchors(
-        "#000004", "#1f0c48", "#550f6d", "#88226a", "#ba3655", "#e35933", "#f98c0a", "#f9c932", "#fcffa4"
-    ),
+    "heat": _anchors("#e9ebee", "#f5d77f", "#f3b24f", "#e57f2e", "#c84b2c", "#99243a", "#63153f", "#330c33", "#0f0617"),
 }  # fmt: skip
 TELLING = _anchors("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#7f7f7f")
 """Eight colours that can be told apart with any kind of colour vision (after Okabe and Ito)."""

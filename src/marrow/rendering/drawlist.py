@@ -89,7 +89,7 @@ class DrawList:
         self._skins: Kept[CpuSkin | GpuSkin] = Kept()
         self._tangents: Kept[list[bool]] = Kept()
         self._bound: Kept[dict[Any, tuple[list[Any], Any]]] = Kept()
-        self._paints: Kept[dict[int, Buffer]] = Kept()
+        self._paints: Kept[dict[tuple[int, int], Buffer]] = Kept()
 
     def geometry(self, character: Character) -> Geometry:
         return self._geometry.made(character, lambda: Geometry(self.device, character))
@@ -161,7 +161,9 @@ class DrawList:
                         made["tint"] = packed[these]
                         made["id"] = first_id + these
                         made["first"] = (some - page * skinned.positions.per_page) * geometry.vertex_count
-                        made["flags"] = moment.flags | (max(cascade, 0) << CASCADE_SHIFT)
+                        made["flags"] = max(cascade, 0) << CASCADE_SHIFT
+                        if k in moment.paints:
+                            made["flags"] |= moment.paints[k].flags
                         records.append(made)
                         one = these[0]
                         batches.append(
@@ -230,17 +232,23 @@ class DrawList:
         return kept[1]
 
     def _painted(self, batch: _Batch) -> Any:
-        """The colours of a level's vertices, in the order of its rows."""
-        paint = batch.moment.paint.get(batch.level)
+        """The colours that a view gives a level's vertices: one for all, one each, or those of each row."""
+        paint = batch.moment.paints.get(batch.level)
         if paint is None:
             return self._nothing.raw
-        rows, V = len(batch.skinned.instances), batch.geometry.vertex_count
-        whole = np.ascontiguousarray(np.broadcast_to(np.asarray(paint, np.uint32), (rows, V)))
-        page = batch.skinned.positions.per_page
+        colors, page = paint.colors, 0
+        if paint.instances is not None:
+            page, per_page = batch.page, batch.skinned.positions.per_page
+            rows = batch.skinned.instances[page * per_page : (page + 1) * per_page]
+            place = {int(who): i for i, who in enumerate(paint.instances)}
+            known = [i for i, who in enumerate(rows.tolist()) if who in place]
+            colors = np.zeros((len(rows), batch.geometry.vertex_count), np.uint32)
+            colors[known] = paint.colors[[place[int(rows[i])] for i in known]]
         buffers = self._paints.made(batch.moment.actor, dict)
-        buffer = buffers.setdefault(batch.level, Buffer(self.device, 16, label="paint"))
-        buffer.write(whole[batch.page * page : (batch.page + 1) * page], keep=False)
-        return buffer.raw
+        if (batch.level, page) not in buffers:
+            buffers[batch.level, page] = Buffer(self.device, 16, label="paint")
+        buffers[batch.level, page].write(np.ascontiguousarray(colors, np.uint32), keep=False)
+        return buffers[batch.level, page].raw
 
 
 def _batches(

@@ -75,7 +75,7 @@ class ForwardPath:
             constants["IS_BLENDED"] = 1.0
         return self.pipelines.make(
             key,
-            source(*COMMON, MATERIAL.wgsl, "vertex", "surface", *LIGHTING, "forward"),
+            source(*COMMON, MATERIAL.wgsl, "vertex", "surface", "paint", *LIGHTING, "forward"),
             [self.frame.layout, self.list.materials.layout, self.list.layout],
             vertex={
                 "entry_point": "vertex_main",

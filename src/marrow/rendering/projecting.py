@@ -16,7 +16,7 @@ Array = NDArray[Any]
 
 
 class CameraMatrices(NamedTuple):
-    """A camera in two conventions. `view (3, 4)` and `projection (4, 4)` are marrow's and OpenGL's: it looks along -Z with Y
+    """A camera in two conventions. `view (3, 4)` and `projection (4, 4)` are marrow's and OpenGL's: it looks along -Z, Y is
     up. `K (3, 3)` and `extrinsics (3, 4)` are OpenCV's: Z is the depth and Y goes down; `K @ (extrinsics @ point)`, divided
     by its last number, is the place in pixels (`orthographic`: with that number set to one first instead)."""
 

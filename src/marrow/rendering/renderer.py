@@ -12,6 +12,7 @@ from marrow.errors import ValidationError
 from marrow.gpu.device import Device
 from marrow.lod.camera import Camera
 from marrow.model import _validate
+from marrow.model.character import Character
 from marrow.rendering.culling import Detail, in_view, view_planes
 from marrow.rendering.drawlist import DrawList
 from marrow.rendering.forward import ForwardPath
@@ -19,11 +20,15 @@ from marrow.rendering.frame import Frame
 from marrow.rendering.framedata import FrameData
 from marrow.rendering.materials import Materials
 from marrow.rendering.moment import Moment, moments
+from marrow.rendering.outputs import OutputPass, check_outputs
+from marrow.rendering.overlay import Depth
 from marrow.rendering.pipelines import Pipelines
 from marrow.rendering.scene import Scene
 from marrow.rendering.shadows import ShadowMap
 from marrow.rendering.targets import Targets, picture_size, read_pixels
 from marrow.rendering.tonemap import ToneMapping
+from marrow.rendering.views import View, parse_views
+from marrow.rendering.views.applying import ViewPass
 
 __all__ = ["Renderer"]
 
@@ -78,6 +83,8 @@ class Renderer:
             self.frame = FrameData(self.device, self.shadows)
             self.forward = ForwardPath(self.frame, self.list, self.pipelines)
             self.tone_mapping = ToneMapping(self.device, self.frame, self.pipelines)
+            self.views = ViewPass(self.device)
+            self.outputs = OutputPass(self.frame, self.list, self.pipelines)
 
     # -- pictures ---------------------------------------------------------------------------------------------------
     @property
@@ -103,13 +110,18 @@ class Renderer:
         *,
         size: tuple[int, int] | None = None,
         view: Any = None,
+        compare: Character | None = None,
         outputs: Sequence[str] = ("color",),
     ) -> Frame:
-        """Draws a scene and brings the picture back."""
+        """Draws a scene and brings the picture back. `view` names what else it shows, such as "skeleton" (docs/rendering.md);
+        `compare` is the character that the view "difference" compares with. `outputs` asks for more than colours: "depth",
+        "normals", "ids", "parts", "joint_ids", "joints"."""
+        wanted = check_outputs(outputs)
         if size is not None:
             self.size = size
-        self.draw(scene, camera, self.targets.picture_view)
-        return Frame(read_pixels(self.device, self.targets.picture), camera=camera)
+        there = self.draw(scene, camera, self.targets.picture_view, view=view, compare=compare)
+        found = self.outputs.render(wanted, there, camera, self._size)
+        return Frame(read_pixels(self.device, self.targets.picture), found, camera)
 
     def draw(
         self,
@@ -120,26 +132,40 @@ class Renderer:
         size: tuple[int, int] | None = None,
         format: str = "rgba8unorm",
         view: Any = None,
+        compare: Character | None = None,
         timer: Any = None,
-    ) -> None:
-        """Draws a scene into a texture view of `size` and `format`, without waiting for the GPU. `timer` is a `gpu.Clock`."""
+    ) -> list[Moment]:
+        """Draws a scene into a texture view of `size` and `format`, without waiting for the GPU. `timer` is a `gpu.Clock`.
+        Returns the actors as they were drawn."""
         _validate.instance("draw", "scene", scene, Scene)
         _validate.instance("draw", "camera", camera, Camera)
         if size is not None:
             self.size = size
         with self.device.guard("drawing"):
-            there = moments(scene)
-            self._arrange(scene, camera, there, timer)
+            there, views = moments(scene), parse_views(view)
+            self._arrange(scene, camera, there, views, compare, timer)
             encoder = self.device.raw.create_command_encoder()
             self.shadows.encode(encoder, self.list, self.frame.uniform.raw, timer)
             self.frame.lamps.encode(encoder)
             self.forward.encode(encoder, self.targets, scene.ground is not None, timer)
             self.tone_mapping.encode(encoder, self.targets.light_view, target, format, timer)
+            if views:
+                depth = Depth(self.targets.depth_view, self.samples > 1, reversed=True)
+                self.views.draw(encoder, target, format, self._size, camera, depth)
             if timer is not None:
                 timer.finish(encoder)
             self.device.raw.queue.submit([encoder.finish()])
+        return there
 
-    def _arrange(self, scene: Scene, camera: Camera, there: list[Moment], timer: Any) -> None:
+    def _arrange(
+        self,
+        scene: Scene,
+        camera: Camera,
+        there: list[Moment],
+        views: Sequence[View],
+        compare: Character | None,
+        timer: Any,
+    ) -> None:
         """Chooses what is drawn, where and how finely, and skins it."""
         self.frame.origin = origin = camera.eye
         planes = view_planes(camera)
@@ -156,5 +182,11 @@ class Renderer:
                 scale = np.linalg.norm(moment.world[:, :, :3], axis=1).max(1)
                 coarse = np.maximum(own, Detail.for_shadows(moment.actor.character, scale, texel))
             shadow_levels.append(np.where(any_cast, coarse, -1))
-        self.list.build(there, levels, shadow_levels, casters, origin, -camera.view[2, :3], timer)
+        everything = list(there)
+        for ghost in self.views.prepare(views, there, levels, compare) if views else ():
+            everything.append(ghost)
+            levels.append(np.zeros(ghost.count, np.int64))
+            shadow_levels.append(np.full(ghost.count, -1))
+            casters.append([np.zeros(ghost.count, bool) for _ in self.shadows.fits])
+        self.list.build(everything, levels, shadow_levels, casters, origin, -camera.view[2, :3], timer)
         self.frame.put(scene, camera, there, self._size, self.samples)

@@ -8,7 +8,7 @@ import numpy as np
 
 from marrow.graph.animator import Animator
 from marrow.rendering.inputs import InputState
-from marrow.rendering.pen import ACCENT, DIM, ROW, Pen
+from marrow.rendering.pen import ACCENT, DIM, PAD, ROW, Pen
 
 __all__ = ["Steering"]
 
@@ -70,10 +70,8 @@ class Steering:
 
     def paint(self, pen: Pen, x: float, bottom: float) -> None:
         lines = self.lines()
-        top = bottom - ROW * len(lines)
-        for i, line in enumerate(lines):
-            color = ACCENT if i == self.chosen else DIM
-            pen.text(x, top + ROW * i, line, color=color)
+        colors = [ACCENT if i == self.chosen else DIM for i in range(len(lines))]
+        pen.lines(x, bottom - ROW * len(lines) - PAD, lines, colors)
 
 
 def _first(value: Any) -> float | bool:

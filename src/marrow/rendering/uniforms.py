@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from marrow.lod.camera import Camera
 from marrow.rendering.wgsl import Struct
 
-__all__ = ["CASCADE", "CASCADES", "FRAME", "clip_matrix"]
+__all__ = ["CASCADE", "CASCADES", "FRAME", "clip_matrix", "clip_projection"]
 
 Array = NDArray[Any]
 CASCADES = 4
@@ -59,6 +59,11 @@ def clip_matrix(camera: Camera, origin: Array) -> Array:
     far one, which is where floats are fine enough for both."""
     view = np.vstack([camera.view, [0.0, 0.0, 0.0, 1.0]])
     view[:3, 3] += view[:3, :3] @ origin
+    return clip_projection(camera) @ view
+
+
+def clip_projection(camera: Camera) -> Array:
+    """The camera's projection with the depth of `clip_matrix`, `(4, 4)`."""
     projection = np.array(camera.projection)
     projection[2] = 0.5 * (projection[3] - projection[2])
-    return projection @ view
+    return projection

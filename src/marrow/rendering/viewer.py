@@ -11,7 +11,7 @@ import numpy as np
 from marrow.errors import MarrowError
 from marrow.graph.animator import Animator
 from marrow.rendering.controls import CameraControls
-from marrow.rendering.pen import ACCENT, DIM, ROW, WHITE, Pen
+from marrow.rendering.pen import ACCENT, DIM, EDGE, PAD, ROW, SHADE, WHITE, Pen
 from marrow.rendering.playback import Playback
 from marrow.rendering.scene import Actor, Scene
 from marrow.rendering.steering import Steering
@@ -50,9 +50,10 @@ HELP = (
     ("H  ?", "this card"),
     ("Esc", "close"),
 )
-BAR, EDGE = 26.0, 12.0
-"""Heights in logical pixels: of the timeline, and around it."""
-SHADE, RAIL = (0.05, 0.06, 0.08, 0.72), (1.0, 1.0, 1.0, 0.22)
+HINT = "H: help"
+BAR = 26.0
+"""The height of the timeline in logical pixels."""
+RAIL = (1.0, 1.0, 1.0, 0.22)
 
 
 class Viewer:
@@ -289,7 +290,7 @@ class Viewer:
         """Writes over a picture."""
         width, height = pen.size
         if self._time - self._said_at < 3 and self.said:
-            pen.text(EDGE, height - 2 * EDGE - BAR - 2 * ROW, self.said, color=ACCENT)
+            pen.lines((width - pen.width(self.said)) / 2 - PAD, EDGE, [self.said], [ACCENT])
         if self.help:
             self._paint_help(pen, width, height)
         if not self.words:
@@ -299,7 +300,7 @@ class Viewer:
         elif self.playback.clip is not None:
             self._paint_timeline(pen, (width, height))
         if not self.help:
-            pen.text(width - EDGE - pen.width("H: help"), 10, "H: help", color=DIM)
+            pen.lines(width - EDGE - pen.width(HINT) - 2 * PAD, EDGE, [HINT], [DIM])
 
     def _paint_timeline(self, pen: Pen, size: tuple[float, float]) -> None:
         play, clip = self.playback, self.playback.clip

@@ -23,7 +23,7 @@ from marrow.rendering.controls import CameraControls
 from marrow.rendering.display import Display, OffscreenDisplay
 from marrow.rendering.inputs import Gamepad, InputState, Mouse
 from marrow.rendering.meter import Meter
-from marrow.rendering.pen import ROW, Pen
+from marrow.rendering.pen import EDGE, Pen
 from marrow.rendering.scene import Scene
 
 if TYPE_CHECKING:
@@ -283,8 +283,7 @@ class Window:
         canvas = self._overlay.canvas(size)
         pen = Pen(canvas, self.display.ratio)
         lines = ([self.meter.text()] if self.show_time else []) + self._lines
-        for i, line in enumerate(lines):
-            pen.text(12, 10 + ROW * i, line)
+        pen.lines(EDGE, EDGE, [line for line in lines if line])
         for paint in self.painters:
             paint(pen)
         encoder = device.raw.create_command_encoder()

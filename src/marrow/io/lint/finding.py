@@ -16,13 +16,15 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Which `rule` found something, how bad it is, where, what it is, and what to do about it."""
+    """Which `rule` found something, how bad it is, where, what it is, and what to do about it; the moment of a clip, in
+    seconds, where it is one."""
 
     rule: str
     severity: Severity
     place: str
     message: str
     remedy: str
+    time: float | None = None
 
     def __str__(self) -> str:
         return f"{self.severity}: {self.place}: {self.message} [{self.rule}]"

@@ -174,6 +174,7 @@ def pops(character: Character) -> Iterator[Finding]:
                 f"{character.skeleton.names[joints[joint]]} jumps {bend[frame, joint] * unit * 100:.0f} cm at "
                 f"{times[frame + 1]:.3f} s; {count} frames like that",
                 "look at these frames; trim them, or fill and smooth (marrow clip smooth)",
+                float(times[frame + 1]),
             )  # fmt: skip
 
 

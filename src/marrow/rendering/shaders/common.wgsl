@@ -13,7 +13,7 @@ struct Fragment {
   @location(3) uv: vec4f,          // two sets
   @location(4) color: vec4f,       // of the vertex, times the instance's tint; linear
   @location(5) paint: vec4f,       // a view's own colour, and how much of it
-  @location(6) @interpolate(flat, either) id: u32,
+  @location(6) @interpolate(flat) id: vec2u,   // of the instance, and how a view paints it
 }
 
 struct Surface {

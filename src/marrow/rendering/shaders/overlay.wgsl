@@ -117,9 +117,10 @@ struct QuadFragment {
   let color = shown(in.color);
   if in.letter < 0.5 { return vec4f(color.rgb * color.a, color.a); }
   let cover = textureLoad(atlas, vec2i(in.texel), 0).rg;
-  // The letter before its dark edge.
-  let edge = 0.75 * cover.g * (1.0 - cover.r);
-  let alpha = color.a * (cover.r + edge);
-  if alpha <= 0.002 { discard; }
-  return vec4f(color.rgb * color.a * cover.r, alpha);
+  if in.letter < 1.5 {
+    let edge = 0.8 * color.a * cover.g;
+    return vec4f(0.0, 0.0, 0.0, edge);
+  }
+  let alpha = color.a * cover.r;
+  return vec4f(color.rgb * alpha, alpha);
 }

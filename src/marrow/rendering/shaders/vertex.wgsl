@@ -3,7 +3,7 @@ struct Instance {
   tint: u32,               // rgba, 8 bits each
   id: u32,
   first: u32,              // where its vertices begin
-  flags: u32,              // 1: painted
+  flags: u32,              // how a view paints it (paint.wgsl)
 }
 @group(2) @binding(0) var<storage, read> instances: array<Instance>;
 @group(2) @binding(1) var<storage, read> positions: array<f32>;
@@ -43,7 +43,7 @@ fn unit(v: vec3f) -> vec3f {
   return normalize(v / top);
 }
 
-@vertex fn vertex_main(in: Attributes) -> Fragment {
+fn vertex_of(in: Attributes) -> Fragment {
   let at = instances[in.instance].first + in.vertex;
   var out: Fragment;
   out.position = placed(in.instance, vec3f(positions[3 * at], positions[3 * at + 1], positions[3 * at + 2]));
@@ -60,9 +60,16 @@ fn unit(v: vec3f) -> vec3f {
   }
   out.uv = in.uv;
   out.color = in.color * unpack4x8unorm(instances[in.instance].tint);
-  if (instances[in.instance].flags & 1u) != 0u {
-    out.paint = unpack4x8unorm(paints[at]);
+  let flags = instances[in.instance].flags & 0xffffu;
+  if flags != 0u {
+    // One colour for all, one for each vertex, those of each instance, or the tint.
+    out.paint = unpack4x8unorm(paints[select(select(in.vertex, at, (flags & 16u) != 0u), 0u, (flags & 32u) != 0u)]);
+    if (flags & 64u) != 0u { out.paint = vec4f(unpack4x8unorm(instances[in.instance].tint).rgb, 1.0); }
   }
-  out.id = instances[in.instance].id;
+  out.id = vec2u(instances[in.instance].id, flags);
   return out;
+}
+
+@vertex fn vertex_main(in: Attributes) -> Fragment {
+  return vertex_of(in);
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from marrow.rendering.views.drawing import Drawing, Label, Legend, Lines, Paint
 from marrow.rendering.views.kind import View, ViewKind
-from marrow.rendering.views.parsing import KINDS, draw_views, parse_views
+from marrow.rendering.views.parsing import KINDS, draw_views, parse_views, shows_whole_clip
 from marrow.rendering.views.stage import Posed, Stage
 
 __all__ = [
@@ -23,4 +23,5 @@ __all__ = [
     "ViewKind",
     "draw_views",
     "parse_views",
+    "shows_whole_clip",
 ]

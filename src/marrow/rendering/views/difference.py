@@ -89,7 +89,7 @@ def draw(stage: Stage, argument: str, drawing: Drawing) -> None:
         if stage.compare is None
         else f"against {stage.compare.name or 'the other'}"
     )
-    legend = Legend(title, ramp="inferno", high=top, unit="mm")
+    legend = Legend(title, ramp="heat", high=top, unit="mm")
     for key, v in values.items():
         drawing.paints[key] = Paint(colors=legend.color(v))
     drawing.legends.append(legend)

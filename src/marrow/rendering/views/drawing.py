@@ -33,7 +33,7 @@ class Lines(NamedTuple):
             parts = [
                 Lines(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 4)), np.zeros((0, 2)), np.zeros(0))
             ]
-        return Lines(*(np.concatenate(arrays).astype(np.float32) for arrays in zip(*parts)))
+        return Lines(*(np.concatenate(arrays) for arrays in zip(*parts)))
 
 
 class Label(NamedTuple):

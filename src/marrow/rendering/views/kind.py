@@ -15,12 +15,14 @@ __all__ = ["View", "ViewKind"]
 @dataclass(frozen=True)
 class ViewKind:
     """`argument` says what follows the colon: "" nothing, "JOINT" something that must be there, "[COUNT]" something that
-    may. `draw(stage, argument, drawing)` adds to the drawing."""
+    may. `draw(stage, argument, drawing)` adds to the drawing. `whole_clip`: it shows moments before and after, which the
+    camera should see too."""
 
     name: str
     meaning: str
     draw: Callable[[Stage, str, Drawing], None]
     argument: str = ""
+    whole_clip: bool = False
 
 
 @dataclass(frozen=True)

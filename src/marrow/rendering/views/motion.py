@@ -115,8 +115,10 @@ def draw_ghosts(stage: Stage, argument: str, drawing: Drawing) -> None:
         times = clip.duration * np.arange(count) / max(count - 1, 1)
         rgb = color_map(times / clip.duration)
         colors = np.concatenate([rgb, np.full((count, 1), 0.35)], axis=1)
-        for instance in posed.instances.tolist():
-            drawing.ghosts.append(Ghost(posed.actor, int(instance), times, colors))
+        for n, instance in enumerate(posed.instances.tolist()):
+            # The moment that is shown itself needs none.
+            away = np.abs(times - np.clip(posed.times[n], 0.0, clip.duration)) > 0.3 * clip.duration / count
+            drawing.ghosts.append(Ghost(posed.actor, int(instance), times[away], colors[away]))
     if longest:
         drawing.legends.append(Legend("time", ramp="viridis", high=longest, unit="s"))
 
@@ -160,7 +162,7 @@ def draw_contacts(stage: Stage, argument: str, drawing: Drawing) -> None:
                 center = posed.placed(np.broadcast_to(ground, (posed.count, 3)))[n]
                 if now:
                     drawing.points(center, color, size=16.0, hidden=0.8)
-                drawing.label(f"{begin:.2f} - {end:.2f} s", center, 0.55 + 0.45 * color, 1.0 + now)
+                drawing.label(f"{begin:.2f} - {end:.2f} s", center, 0.7 + 0.3 * color, 1.0 + now)
     if number:
         sides = (("left foot", tuple(LEFT.tolist())), ("right foot", tuple(RIGHT.tolist())))
         drawing.legends.append(Legend("contacts", entries=sides))
@@ -171,8 +173,15 @@ TRAILS = ViewKind(
     "where joints go in the clip; `trails:hand_l,hand_r` names them, else hands, feet and head",
     draw_trails,
     "[JOINT,JOINT]",
+    whole_clip=True,
 )
 GHOSTS = ViewKind(
-    "ghosts", "the character at several moments of the clip; `ghosts:8` at eight", draw_ghosts, "[COUNT]"
+    "ghosts",
+    "the character at several moments of the clip; `ghosts:8` at eight",
+    draw_ghosts,
+    "[COUNT]",
+    whole_clip=True,
 )
-CONTACTS = ViewKind("contacts", "where and when the feet stand on the ground in the clip", draw_contacts)
+CONTACTS = ViewKind(
+    "contacts", "where and when the feet stand on the ground in the clip", draw_contacts, whole_clip=True
+)

@@ -15,7 +15,7 @@ from marrow.rendering.views.skeleton import SKELETON
 from marrow.rendering.views.stage import Stage
 from marrow.rendering.views.surface import LEVELS, NORMALS, TANGENTS, UV, WEIGHTS, WIREFRAME
 
-__all__ = ["KINDS", "draw_views", "parse_views"]
+__all__ = ["KINDS", "draw_views", "parse_views", "shows_whole_clip"]
 
 KINDS: dict[str, ViewKind] = {
     kind.name: kind
@@ -67,6 +67,11 @@ def _checked(view: View) -> View:
     if not view.argument and kind.argument and not kind.argument.startswith("["):
         raise ValidationError(f"view {view.name!r}: write {view.name}:{kind.argument}")
     return view
+
+
+def shows_whole_clip(view: str | View | Iterable[str | View] | None) -> bool:
+    """Whether a view shows more of a clip than one moment."""
+    return any(KINDS[v.name].whole_clip for v in parse_views(view))
 
 
 def draw_views(views: Sequence[View], stage: Stage) -> Drawing:

@@ -73,7 +73,7 @@ def draw(stage: Stage, argument: str, drawing: Drawing) -> None:
             for n in range(posed.count):
                 for j in joints.tolist():
                     rank = float(rank_of[n, j])
-                    drawing.label(skeleton.names[j], posed.joints[n, j], 0.55 + 0.45 * colors[j], rank)
+                    drawing.label(skeleton.names[j], posed.joints[n, j], 0.7 + 0.3 * colors[j], rank)
         drawing.paints.setdefault(posed.key, _pale(posed.character.vertex_count))
 
 

@@ -20,8 +20,8 @@ __all__ = ["LEVELS", "NORMALS", "TANGENTS", "UV", "WEIGHTS", "WIREFRAME", "edges
 Array = NDArray[Any]
 HAIR = 0.012
 """Normals and tangents are drawn this long, as a part of the character's size."""
-MOST_HAIRS = 6000
-PLAIN, WIRE = np.array([0.74, 0.75, 0.77]), np.array([0.05, 0.07, 0.12, 0.85])
+MOST_HAIRS = 4000
+PLAIN, WIRE = np.array([0.74, 0.75, 0.77]), np.array([0.05, 0.07, 0.12, 0.6])
 
 
 def joint_weights(character: Character, joint: int) -> Array:
@@ -123,7 +123,7 @@ def draw_wireframe(stage: Stage, argument: str, drawing: Drawing) -> None:
     for posed in stage.things:
         drawing.paints.setdefault(posed.key, _plain(posed.character))
         ends, at = edges(posed.character), posed.vertices
-        drawing.lines(at[:, ends[:, 0]], at[:, ends[:, 1]], WIRE, width=1.0, hidden=0.0)
+        drawing.lines(at[:, ends[:, 0]], at[:, ends[:, 1]], WIRE, width=0.7, hidden=0.0)
         triangles += posed.character.triangle_count * posed.count
     drawing.notes.append(f"{triangles:,} triangles")
 
@@ -136,7 +136,7 @@ def draw_uv(stage: Stage, argument: str, drawing: Drawing) -> None:
             drawing.paints[posed.key] = _plain(posed.character)
             drawing.notes.append(f"{posed.character.name or 'character'}: no texture coordinates")
     drawing.notes.append(
-        "a square is an eighth of the texture; u grows from blue to red, v from dark to light"
+        "a square is a sixteenth of the texture; u grows from blue to red, v from dark to light"
     )
 
 
