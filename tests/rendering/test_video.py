@@ -69,7 +69,7 @@ def test_frames_come_back_in_number_order_colour_and_time(tmp_path, name, codec,
     with mw.VideoWriter(path, size, fps=20, codec=codec, transparent=alpha) as video:
         even = codec is not None or path.suffix in (".mp4", ".webm", ".mkv", ".mov")
         W, H = video.size
-        assert (W, H) == (tuple(side + side % 2 for side in size) if even else size)
+        assert (tuple(side + side % 2 for side in size) if even else size) == (W, H)
         assert not path.exists()
         for pixels in pictures(video.size, 12, alpha=alpha):
             video.add(pixels)

@@ -43,6 +43,7 @@ def open_window(
     viewer = Viewer(scene, clip=clip, graph_actor=moved)
     made = window(scene, title=_title(scene), controls="none", **options)
     made.painters.append(viewer.paint)
+    made.view_failed = lambda error: viewer.say(str(error))
     return made, viewer
 
 

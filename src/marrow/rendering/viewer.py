@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from marrow.errors import MarrowError
 from marrow.graph.animator import Animator
 from marrow.rendering.controls import CameraControls
@@ -227,12 +225,14 @@ class Viewer:
         return f"weights:{skeleton.names[self._joint % len(skeleton)]}"
 
     def _pick_joint(self, window: Window, by: int) -> None:
-        """The next joint that moves any vertex."""
+        """The next joint that may move a vertex."""
         if not self.scene.actors:
             return
         character = self.scene.actors[0].character
-        used = sorted({int(j) for mesh in character.meshes for j in np.unique(mesh.joints)})
-        used = used or list(range(len(character.skeleton)))
+        used = sorted({int(j) for mesh in character.meshes for j in mesh.joint_list})
+        if not used:
+            self.say("there is no skin that joints could move")
+            return
         after = [j for j in used if (j > self._joint if by > 0 else j < self._joint)]
         self._joint = (after[0] if by > 0 else after[-1]) if after else (used[0] if by > 0 else used[-1])
         window.view = self._weights()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from marrow.errors import DeviceLostError, ValidationError
+from marrow.errors import DeviceLostError, MarrowError, ValidationError
 from marrow.gpu.device import Device
 from marrow.lod.camera import Camera
 from marrow.model import _validate
@@ -53,6 +53,7 @@ def window(
     frames: int | None = None,
     offscreen: bool = False,
     show_time: bool = True,
+    renderer: Renderer | None = None,
     **options: Any,
 ) -> Window:
     """A window with a scene in it, or what a `Scene` is made of, and a loop over its frames.
@@ -60,7 +61,7 @@ def window(
     - `size`: of the window, in logical pixels; `title`: what stands above it.
     - `camera`: where to look from; left out, one that sees everything. `controls` says what moves it: `"fly"` mouse and
       keys (W A S D Q E), `"orbit"` the mouse alone, so that the keys are the program's, `"none"` only the program.
-    - `view`: as in `mw.render`. `options` go to the `Renderer`.
+    - `view`: as in `mw.render`. `renderer`: one to draw with, or `options` of the one that is made.
     - `fps`: at most so many frames a second; left out, as many as the screen shows. `vsync=False` does not wait for that.
     - `frames`: ends after so many.
     - `offscreen`: no window, a texture: every frame takes `1 / fps` (1/60) seconds whatever the clock says, and is drawn
@@ -97,6 +98,7 @@ def window(
             frames=frames,
             lazy=offscreen,
             show_time=show_time and not offscreen,
+            renderer=renderer,
             **options,
         )
     except BaseException:
@@ -119,6 +121,7 @@ class Window:
         frames: int | None = None,
         lazy: bool = False,
         show_time: bool = True,
+        renderer: Renderer | None = None,
         **options: Any,
     ) -> None:
         self.scene, self.view = scene, view
@@ -128,8 +131,11 @@ class Window:
         self.show_time = show_time
         self.painters: list[Callable[[Pen], None]] = []
         """Called with a pen for every picture."""
+        self.view_failed: Callable[[MarrowError], None] | None = None
+        """Told where a view cannot be shown of this scene, which is then drawn without; left out, that is an error."""
         self._options, self._fps, self._frames, self._lazy = options, fps, frames, lazy
         self._renderer: Renderer | None = None
+        self._given = renderer
         self._overlay: Overlay | None = None
         self._lines: list[str] = []
         self._index, self._clock, self._time = 0, 0.0, 0.0
@@ -150,6 +156,18 @@ class Window:
     @property
     def closed(self) -> bool:
         return self._ended or self.display.closed
+
+    @property
+    def view(self) -> str | None:
+        """What pictures show beside the scene, as in `mw.render`: `"skeleton"`, `"weights:hand_l"`."""
+        return self._view
+
+    @view.setter
+    def view(self, view: str | None) -> None:
+        from marrow.rendering.views import parse_views
+
+        parse_views(view)  # here, and not when it is drawn
+        self._view = view
 
     @property
     def camera(self) -> AnyCamera:
@@ -250,8 +268,14 @@ class Window:
             return self._draw()
         except DeviceLostError:
             # What was on the GPU is gone, the scene is not: once more, with a new device.
-            self._renderer = self._overlay = None
+            self._renderer = self._given = self._overlay = None
             self._options.pop("device", None)
+            return self._draw()
+        except MarrowError as error:
+            if self._view is None or self.view_failed is None:
+                raise
+            self._view = None
+            self.view_failed(error)
             return self._draw()
 
     def _draw(self) -> bool:
@@ -266,8 +290,8 @@ class Window:
                 return False
             size = (texture.size[0], texture.size[1])
             target = texture.create_view()
-            renderer.size = size
-            renderer.draw(self.scene, self.camera_for(size), target, texture.format, **self._seen())
+            camera = self.camera_for(size)
+            renderer.draw(self.scene, camera, target, size=size, format=texture.format, view=self._view)
             self._write(renderer.device, target, size, texture.format)
         self.display.present()
         return True
@@ -296,7 +320,7 @@ class Window:
         if self._renderer is None:
             from marrow.rendering.renderer import Renderer
 
-            self._renderer = Renderer(**self._options)
+            self._renderer = self._given or Renderer(**self._options)
             self.display.connect(self._renderer.device)
         return self._renderer
 
@@ -306,11 +330,8 @@ class Window:
         if self._ended or width <= 0 or height <= 0:
             state = "closed" if self._ended else "minimised"
             raise ValidationError(f"window.picture: the window is {state}: there is nothing to see")
-        self.renderer.size = width, height
-        return self.renderer.render(self.scene, self.camera_for((width, height)), **self._seen())
-
-    def _seen(self) -> dict[str, Any]:
-        return {} if self.view is None else {"view": self.view}
+        size = width, height
+        return self.renderer.render(self.scene, self.camera_for(size), size=size, view=self._view)
 
     def close(self) -> None:
         """Closes it; a loop over it ends."""
