@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         render,
         render_video,
     )
+    from marrow.rendering.window import window
     from marrow.skinning import Bounds, Surface, bounds, skin, skinning_matrices
     from marrow.studio import View, view
 
@@ -109,6 +110,7 @@ _LATE = {
     "skin": "marrow.skinning",
     "skinning_matrices": "marrow.skinning",
     "view": "marrow.studio",
+    "window": "marrow.rendering.window",
 }
 
 __all__ = [
@@ -183,6 +185,7 @@ __all__ = [
     "skinning_matrices",
     "unpack_weights",
     "view",
+    "window",
 ]
 
 

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -25,6 +25,9 @@ def view(
     host: str = "127.0.0.1",
     token: str | None = None,
     browser: Annotated[bool, Parameter(negative="--no-browser")] = True,
+    window: Annotated[bool, Parameter(negative=())] = False,
+    clip: str | None = None,
+    size: tuple[int, int] = (1280, 720),
 ) -> None:
     """Open the studio: see, scrub and steer a character in the browser.
 
@@ -44,7 +47,16 @@ def view(
         The secret in the link; a random one when left out.
     browser
         Open a browser, where there is a screen.
+    window
+        Open a window of the desktop instead, without a browser. H shows its keys.
+    clip
+        The clip a window begins with.
+    size
+        Width and height of the window.
     """
+    if window:
+        _open_window(file, graph, compare, clip, size)
+        return
     from marrow.cli._files import is_sample, open_character
     from marrow.studio.handle import open_view
     from marrow.studio.makers import Maker, maker_of_character, maker_of_sample
@@ -66,6 +78,20 @@ def view(
         while studio.running and not asked:
             time.sleep(0.1)
         studio.close()
+
+
+def _open_window(
+    file: str | None, graph: Path | None, compare: str | None, clip: str | None, size: tuple[int, int]
+) -> None:
+    from marrow.cli._files import is_sample, open_character
+    from marrow.rendering.looking import look, open_window
+
+    def thing(name: str) -> Any:
+        return name if is_sample(name) else open_character(name)
+
+    other = thing(compare) if compare is not None else None
+    with contextlib.suppress(KeyboardInterrupt):
+        look(*open_window(thing(file or "mannequin"), graph=graph, compare=other, clip=clip, size=size))
 
 
 @contextlib.contextmanager
