@@ -11,6 +11,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     program,
     skinning,
     surfaces,
+    text,
 )
 from marrow.kernels.language.kernel import KERNELS, Kernel
 
