@@ -42,7 +42,7 @@ from marrow.model import (
 from marrow.report import Report, ReportLine
 
 if TYPE_CHECKING:
-    from marrow import gpu, graph, lod, motion, samples
+    from marrow import dataset, gpu, graph, lod, motion, samples
     from marrow.animation.additive import additive
     from marrow.animation.resampling import ResamplingError, SampledClip
     from marrow.graph import Animator, Events, Graph, RootMotionDelta, Snapshot, load_graph, save_graph
@@ -68,6 +68,7 @@ _LATE = {
     "additive": "marrow.animation.additive",
     "blend": "marrow.motion",
     "bounds": "marrow.skinning",
+    "dataset": "marrow.dataset",
     "gpu": "marrow.gpu",
     "graph": "marrow.graph",
     "load": "marrow.io",
@@ -124,6 +125,7 @@ __all__ = [
     "additive",
     "blend",
     "bounds",
+    "dataset",
     "errors",
     "gpu",
     "graph",

@@ -10,6 +10,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     poses,
     program,
     skinning,
+    sums,
     surfaces,
     text,
 )

@@ -17,8 +17,8 @@ Array = NDArray[Any]
 
 
 def first_numbers(body: bytes, wanted: int) -> tuple[Array, bytes]:
-    """The first `wanted` words of a text as numbers, each the same float64 as `float(word)`, and what comes after them. Fewer
-    where not all of them are numbers."""
+    """The first `wanted` words of a text as numbers, each the same float64 as `float(word)`, and what comes after them.
+    Fewer where not all of them are numbers."""
     if backend().name == "numpy":
         return _slowly(body, wanted)
     from marrow.kernels.text import MOST_HARD, POWERS, parse_numbers
@@ -51,8 +51,8 @@ def _slowly(body: bytes, wanted: int) -> tuple[Array, bytes]:
 def rotations(
     values: Array, joints: Sequence[tuple[int, int, int]], turns: Sequence[tuple[int, int]], out: Array
 ) -> None:
-    """Writes the quaternions of `joints` into `out`, each from its own place on; a joint is (place, first turn, how many), a turn
-    (axis, column of `values (T, W)` in degrees). `marrow.math.quaternion.from_euler` is what it means."""
+    """Writes the quaternions of `joints` into `out`, each from its own place on; a joint is (place, first turn, how
+    many), a turn (axis, column of `values (T, W)` in degrees). `marrow.math.quaternion.from_euler` is what it means."""
     if not joints:
         return
     if backend().name != "numpy":
