@@ -4,13 +4,14 @@ mw.dataset.build("mocap/", "out/", features=["rotations_6d", "positions", "conta
 mw.dataset.open("out/")["train"][0]
 """
 
-from marrow.dataset.building import Progress, build
+from marrow.dataset.building import DEFAULT_FEATURES, Progress, build
 from marrow.dataset.features import FEATURES, Feature
 from marrow.dataset.reading import Dataset, FeatureStatistics, Split
 from marrow.dataset.reading import open_dataset as open
 from marrow.dataset.storage import BuildError, OutputError
 
 __all__ = [
+    "DEFAULT_FEATURES",
     "FEATURES",
     "BuildError",
     "Dataset",

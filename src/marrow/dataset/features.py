@@ -86,7 +86,8 @@ class Frames:
 
     @cached_property
     def root(self) -> int:
-        """The joint that stands for the whole character: the hips of a body, else the first joint that has no parent."""
+        """The joint that stands for the whole character: the hips of a body, else the first joint that has no
+        parent."""
         skeleton = self.character.skeleton
         hips = find_rig(skeleton).joint("hips")
         return hips if hips >= 0 else int(skeleton.roots[0])
@@ -197,7 +198,8 @@ def _vertices(f: Frames) -> Array:
 
 @dataclass(frozen=True)
 class Feature:
-    """A feature: the axes of one frame of it (letters of the design, or sizes), how it is made, and what it is in words.
+    """A feature: the axes of one frame of it (letters of the design, or sizes), how it is made, and what it is in
+    words.
 
     `channels` are how many of the last axes have statistics of their own. `alone` says that each frame can be made
     without the others, so that large ones are made a window at a time.

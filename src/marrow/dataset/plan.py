@@ -1,7 +1,8 @@
 """Which source goes into which shard: a function of the names and sizes of the sources alone.
 
-Sources are sorted by name, each goes to the split its name hashes to, and a split is cut into shards where the hash of a
-name says so. So a source that is added, changed or taken away moves no other: only the shard it belongs to is built anew.
+Sources are sorted by name, each goes to the split its name hashes to, and a split is cut into shards where the hash of
+a name says so. So a source that is added, changed or taken away moves no other: only the shard it belongs to is built
+anew.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 does and gives is the same everywhere.
 
 A worker that dies costs the task it was at, which is done again. Where it dies of the same source twice, the source is
-to blame and is left out with a line; where somebody killed it (`SIGKILL`: a user, or the system short of memory) nothing
-is to blame, and after a few times the task is given up.
+to blame and is left out with a line; where somebody killed it (`SIGKILL`: a user, or the system short of memory)
+nothing is to blame, and after a few times the task is given up.
 """
 
 from __future__ import annotations

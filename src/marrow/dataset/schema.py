@@ -21,7 +21,8 @@ LETTERS = {"J": "joint", "P": "matrix", "V": "vertex", "M": "morph"}
 
 
 class Field(msgspec.Struct, frozen=True):
-    """One array of a row: `shape` has None where rows differ; `axes` names each axis; `channels` axes have statistics."""
+    """One array of a row: `shape` has None where rows differ; `axes` names each axis; `channels` axes have
+    statistics."""
 
     name: str
     dtype: str
@@ -151,10 +152,8 @@ def _difference(mine: Schema, other: Schema) -> str:
             what = "its joints are others" if more else "its joints hang together in another way"
         told = [f"it has {', '.join(more[:3])}"] if more else []
         told += [f"it lacks {', '.join(less[:3])}"] if less else []
-        return (
-            f"{'; '.join([what, *told])} (choose with joints=, retarget all motion with character=, or take rows of any shape with "
-            "skeletons='any')"
-        )
+        cure = "choose with joints=, retarget with character=, or take rows of any shape with skeletons='any'"
+        return f"{'; '.join([what, *told])} ({cure})"
     if mine.vertices != other.vertices:
         return f"it has {other.vertices} vertices, the data set {mine.vertices}"
     if mine.palette != other.palette:

@@ -1,4 +1,5 @@
-"""Means and deviations of features while rows stream by, in the same bits whatever the shards and whoever computed them.
+"""Means and deviations of features while rows stream by, in the same bits whatever the shards and whoever computed
+them.
 
 Values are float32, so their squares are exact in float64; sums of both are kept in two float64 each (a hundred bits),
 and the mean and the variance are worked out of those in whole fractions. What comes out is the float64 nearest to the

@@ -1,8 +1,9 @@
-"""What runs in a worker process: it takes calls from standard input, one after the other, and answers on standard output.
+"""What runs in a worker process: it takes calls from standard input, one after the other, and answers on standard
+output.
 
-A message is its length (4 bytes) and MessagePack. A call is `{call: "module:function", argument}`; the function gets the
-argument and `tell`, with which it says how far it is. Nothing is pickled. The process ends at once when its parent does,
-however that came about.
+A message is its length (4 bytes) and MessagePack. A call is `{call: "module:function", argument}`; the function gets
+the argument and `tell`, with which it says how far it is. Nothing is pickled. The process ends at once when its parent
+does, however that came about.
 """
 
 from __future__ import annotations
