@@ -41,7 +41,7 @@ def motion(skeleton: mw.Skeleton, seed: int, frames: int, rate: float = 60.0, na
     J = len(skeleton)
     phase, speed = rng.uniform(0, 6, (J, 3)), rng.uniform(1, 5, (J, 3))
     angles = 0.3 * np.sin(phase + speed * t[:, None, None])
-    angles[:, 0, 1] += t * rng.uniform(-1, 1)
+    angles[:, 0, 0] += t * rng.uniform(-1, 1)
     from marrow.math import quaternion
 
     rotation = quaternion.from_euler(angles, "yxz").astype(np.float32)

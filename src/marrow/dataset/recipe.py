@@ -102,6 +102,8 @@ def _texts(field: str, values: Any) -> list[str]:
 
 def shares_of(split: Any) -> Shares:
     """What part of the sources goes to training, validation and test; they sum to 1."""
+    if isinstance(split, (int, float)):
+        split = (split,)
     try:
         parts = [float(s) for s in (split.replace(",", " ").split() if isinstance(split, str) else split)]
     except (TypeError, ValueError):

@@ -98,7 +98,8 @@ def _refusals(url: str) -> Iterator[None]:
         remedy = (
             "make room, then run the same command again" if full else "the same command goes on from here"
         )
-        raise OutputError(f"{url}: cannot be written: {error.strerror or error}; {remedy}") from None
+        words = os.strerror(error.errno) if error.errno else error
+        raise OutputError(f"{url}: cannot be written: {words}; {remedy}") from None
 
 
 class LocalStore(Store):

@@ -187,6 +187,7 @@ def _array(column: Any, field: Field, at: int) -> Any:
         flat = storage.values.to_numpy(zero_copy_only=False)
         begin = (storage.offset + at) * size
         return flat[begin : begin + size].astype(dtype, copy=False).reshape(field.shape)  # type: ignore[arg-type]
-    one = column[at]
+    # Where Arrow knows the type by name it wraps the struct, elsewhere it hands it out as it is.
+    one = getattr(column, "storage", column)[at]
     values = one["data"].values.to_numpy(zero_copy_only=False)
     return values.astype(dtype, copy=False).reshape(one["shape"].as_py())
