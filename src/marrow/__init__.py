@@ -43,6 +43,7 @@ from marrow.report import Report, ReportLine
 
 if TYPE_CHECKING:
     from marrow import gpu, graph, lod, motion, rendering, samples
+    from marrow import dataset, gpu, graph, lod, motion, samples
     from marrow.animation.additive import additive
     from marrow.animation.resampling import ResamplingError, SampledClip
     from marrow.graph import Animator, Events, Graph, RootMotionDelta, Snapshot, load_graph, save_graph
@@ -96,6 +97,7 @@ _LATE = {
     "additive": "marrow.animation.additive",
     "blend": "marrow.motion",
     "bounds": "marrow.skinning",
+    "dataset": "marrow.dataset",
     "gpu": "marrow.gpu",
     "graph": "marrow.graph",
     "load": "marrow.io",
@@ -163,6 +165,7 @@ __all__ = [
     "blend",
     "bounds",
     "contact_sheet",
+    "dataset",
     "errors",
     "gpu",
     "graph",
