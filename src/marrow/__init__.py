@@ -42,8 +42,7 @@ from marrow.model import (
 from marrow.report import Report, ReportLine
 
 if TYPE_CHECKING:
-    from marrow import gpu, graph, lod, motion, rendering, samples
-    from marrow import dataset, gpu, graph, lod, motion, samples
+    from marrow import dataset, gpu, graph, lod, motion, rendering, samples
     from marrow.animation.additive import additive
     from marrow.animation.resampling import ResamplingError, SampledClip
     from marrow.graph import Animator, Events, Graph, RootMotionDelta, Snapshot, load_graph, save_graph
