@@ -14,7 +14,7 @@ from studio_world import serving, small_actor, small_character, upload
 import marrow as mw
 from marrow.errors import FormatError
 from marrow.studio import uploads
-from marrow.studio.description import MAX_UPLOAD_FILES, PARCEL_TYPE
+from marrow.studio.answers import MAX_UPLOAD_FILES, PARCEL_TYPE
 from marrow.studio.loading import arrive
 from marrow.studio.parcel import Parcel, ParcelSource, _key
 from surroundings import HANG_SECONDS

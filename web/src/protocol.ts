@@ -371,7 +371,7 @@ export interface HistoryEntry {
   at: number;
 }
 
-/** What the session is set to. Sent whole when something in it changes; time as it passes is in the frames. `rate` is the clip's frames per second; `range` the part of it that is played, None for the whole. `level` is the one that is forced, -1 for none. `driven`: a Python program updates the animator itself, so playback is not the page's to control; `driver` says which. `graph`: there is a graph to run. `undo` and `redo`: what these would do, in words. */
+/** What the session is set to. Sent whole when something in it changes; time as it passes is in the frames. `rate` is the clip's frames per second; `range` the part of it that is played, None for the whole. `level` is the one that is forced, -1 for none. `driven`: a Python program updates the animator itself, so playback is not the page's to control; `driver` says which. `graph`: there is a graph to run. `undo` and `redo`: what these would do, in words. `max_count`: how many of this character there may be. */
 export interface State {
   type: "state";
   mode: "clip" | "graph";
@@ -395,6 +395,7 @@ export interface State {
   graph: boolean;
   undo: string | null;
   redo: string | null;
+  max_count: number;
 }
 
 /** Where an instance is in one machine: `progress` from 0 to 1 while it goes there from `source`. */
