@@ -31,6 +31,7 @@ __all__ = ["Actor", "Looks", "Origin", "Picture"]
 
 Array = NDArray[Any]
 WARM_UP_SECONDS = 3.0
+MOST_CHANGES = 2000
 SPREAD = 0.3
 """How far parameters differ in a crowd that is spread, as a part of their range to either side."""
 
@@ -42,7 +43,8 @@ class Origin:
     kind: Literal["file", "sample", "python"]
     name: str
     graph: str | None = None
-    """The file of the graph; None with a graph: the sample's own, or one made in Python."""
+    """The file of the graph; None with a graph: the sample's own, one that was made here (`graph_text`), or in Python."""
+    graph_text: str | None = None
     clips: tuple[str, ...] = ()
     """Files whose clips were added."""
 
@@ -123,6 +125,32 @@ class Picture:
         return 0, self.matrices[instance]
 
 
+class Steered:
+    """How a graph was steered: `first` are its parameters when it was started; then what was set or fired, and when."""
+
+    def __init__(self, first: dict[str, Any] | None = None) -> None:
+        self.first = first or {}
+        self.changes: deque[tuple[float, str, Any]] = deque()
+        """Seconds the graph had run, the parameter, and its value; None for a trigger that was fired."""
+
+    def note(self, at: float, name: str, value: Any) -> None:
+        """One more. Of a slider that is dragged, what it is at each picture is enough."""
+        last = self.changes[-1] if self.changes else None
+        if (
+            value is not None
+            and last is not None
+            and last[1] == name
+            and at - last[0] < 1 / 120
+            and last[2] is not None
+        ):
+            self.changes.pop()
+        self.changes.append((at, name, value))
+        while len(self.changes) > MOST_CHANGES:
+            _, old, was = self.changes.popleft()
+            if was is not None:
+                self.first[old] = was
+
+
 class Actor:
     """A character, its graph if it has one, and how both are played for a crowd of `count`."""
 
@@ -160,8 +188,8 @@ class Actor:
         """Where instances have got to; None while they stay in their places."""
         self.ran = 0.0
         """Seconds the graph has run since it was started."""
-        self.fired: deque[tuple[float, str]] = deque(maxlen=8)
-        """The latest triggers, and when the graph had run for how long."""
+        self.steered = Steered()
+        """What was changed since, and when."""
         self.animator: Animator = animator or self._new_animator(1)
         self.given = animator is not None
         """Whether a program made the animator, and may want to update it itself."""
@@ -216,7 +244,7 @@ class Actor:
         """Starts the graph over."""
         self.mode, self.clip = "graph", None
         self.ran = 0.0
-        self.fired.clear()
+        self.steered = Steered(dict(parameters))
         self.animator = self._new_animator(self.count)
         self.set_parameters(parameters)
         self.warm_up(0)
@@ -234,7 +262,7 @@ class Actor:
     def fire(self, trigger: str) -> None:
         """Pulls a trigger for all instances."""
         self.animator.trigger(trigger)
-        self.fired.append((self.ran, trigger))
+        self.steered.note(self.ran, trigger, None)
 
     def _variety(self, name: str, low: float = -1.0) -> Array:
         """Numbers from `low` to 1, the same for an instance at all times; the first and last one, which

@@ -35,7 +35,10 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-NEEDS_LINK = "this address needs its token: use the whole link that marrow printed (a studio that was started again has a new one)"
+NEEDS_LINK = (
+    "this address needs its token: use the whole link that marrow printed "
+    "(a studio that was started again has a new one)"
+)
 
 
 def host_name(value: str) -> str | None:

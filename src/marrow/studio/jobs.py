@@ -137,14 +137,16 @@ class Jobs:
             graph = await run_in_threadpool(ready_graph, main.character)
             if graph is None:
                 raise ValidationError(f"the clips of {main.character.name!r} make no graph. {HINT}")
-            await self.run_graph(graph)
+            from marrow.graph.description import to_json
 
-    async def run_graph(self, graph: Any, file: str | None = None) -> None:
-        """Lets a graph move the character that is open."""
+            await self.run_graph(graph, text=to_json(graph))
+
+    async def run_graph(self, graph: Any, *, file: str | None = None, text: str | None = None) -> None:
+        """Lets a graph move the character that is open; `file` or `text` say where it is from."""
         from marrow.studio.actor import Actor
 
         main = self._main()
-        origin = replace(main.origin, graph=file)
+        origin = replace(main.origin, graph=file, graph_text=text)
         actor = await run_in_threadpool(
             lambda: with_asset(main, Actor(main.character, 0, origin, graph=graph), main.character)
         )

@@ -1,39 +1,40 @@
-"""The numbers of one joint as it is now: relative to its parent, in model space, and before and after each layer of the graph.
-
-A graph's moment is a pose program: operations on a stack of poses. What a layer is laid over, and what comes out, are programs
-too: the part that makes the layer's first pose, and the same with the layer at its end.
-"""
+"""The numbers of one joint as it is now: relative to its parent, in model space, and before and after each layer of the
+graph."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marrow.graph.program import Program
-from marrow.kernels.operations import OPERATIONS
+from marrow.graph.layer_poses import layer_poses, pose_of
 from marrow.math import quaternion
 from marrow.studio.answers import JointNumbers, LayerNumbers, Transform
 
 if TYPE_CHECKING:
-    from marrow.graph import Animator
     from marrow.model import Pose
     from marrow.studio.actor import Actor
+    from marrow.studio.description import NodeInfo
 
 __all__ = ["joint_numbers"]
 
-LAYERS = {"layer", "layer_channels", "layer_model", "add", "add_model"}
-TITLES = {"add": "additive", "add_model": "additive, in model space", "layer_model": "layer, in model space"}
+LAYING = ("LayerBlend", "Additive", "Slot")
 
 
 def joint_numbers(actor: Actor, joint: int, instance: int) -> JointNumbers:
     """The joint of one instance. A graph's layers are told in the order they are laid."""
-    animator = actor.animator
-    pose, model = animator.pose, animator.model_matrices
-    if actor.count > 1 or np.ndim(model) == 4:
-        pose, model = pose[instance], model[instance]
-    layers = _layers(actor, animator, joint, instance) if actor.mode == "graph" else []
-    return JointNumbers(joint, _transform(pose, joint), model[joint].ravel().tolist(), layers)
+    animator, skeleton = actor.animator, actor.character.skeleton
+    pose = pose_of(animator, instance)
+    model = skeleton.to_model(pose)[joint]
+    layers = []
+    if actor.mode == "graph":
+        found = layer_poses(animator, instance)
+        for layer, node in zip(found, _nodes(actor, instance, len(found))):
+            title = node.title if node is not None else "Additive" if layer.additive else "Layer"
+            before, after = (_transform(p, joint) for p in (layer.before, layer.after))
+            layers.append(LayerNumbers(node.path if node is not None else "", title, before, after))
+    return JointNumbers(joint, _transform(pose, joint), np.ravel(model).tolist(), layers)
 
 
 def _transform(pose: Pose, joint: int) -> Transform:
@@ -46,26 +47,23 @@ def _transform(pose: Pose, joint: int) -> Transform:
     )
 
 
-def _layers(actor: Actor, animator: Animator, joint: int, instance: int) -> list[LayerNumbers]:
-    rows = animator.program.operations(instance)
-    made: list[int] = []
-    """Where the part begins that made each pose on the stack."""
-    out = []
-    for k, row in enumerate(rows):
-        operation = OPERATIONS[row[0]]
-        taken = made[len(made) - operation.pops :] if operation.pops else []
-        if operation.name in LAYERS and operation.pops == 2:
-            before, after = rows[taken[0] : taken[1]], rows[taken[0] : k + 1]
-            title = TITLES.get(operation.name, "layer")
-            said = [_transform(_run(animator, part, instance), joint) for part in (before, after)]
-            out.append(LayerNumbers("", title, *said))
-        made = made[: len(made) - operation.pops] + [taken[0] if taken else k] * operation.pushes
-    return _named(actor, out)
+def _nodes(actor: Actor, instance: int, count: int) -> list[NodeInfo | None]:
+    """The nodes that lay the layers which show, in the order they do; None for each where that cannot be told."""
+    info = actor.graph_info
+    if info is None or not count:
+        return [None] * count
+    weights = actor.animator.inspect(instance).weights
+    children: dict[str | None, list[NodeInfo]] = {}
+    for node in info.nodes:
+        children.setdefault(node.parent, []).append(node)
 
+    def laid(node: NodeInfo) -> Iterator[NodeInfo]:
+        below = children.get(node.path, [])
+        for child in below:
+            yield from laid(child)
+        shown = [child for child in below if weights.get(child.path, 0.0) > 0]
+        if node.kind in LAYING and len(shown) > 1:
+            yield node
 
-def _run(animator: Animator, rows: list[tuple[int, int, float, float]], instance: int) -> Any:
-    raise NotImplementedError
-
-
-def _named(actor: Actor, layers: list[LayerNumbers]) -> list[LayerNumbers]:
-    return layers
+    found = [node for root in children.get(None, []) for node in laid(root)]
+    return list(found) if len(found) == count else [None] * count

@@ -106,6 +106,7 @@ class Steering:
         value = self._checked(name, value)
         for actor in actors:
             actor.set_parameters({name: value})
+            actor.steered.note(actor.ran, name, value)
             if not self.playing:
                 actor.advance(0.0)  # time stands still, but what it looks like now is another thing
         self.parameters[name] = value

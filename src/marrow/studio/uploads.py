@@ -103,7 +103,7 @@ class Uploads:
             from marrow.graph.description import from_json
 
             # Without a path it can refer to no other file.
-            await self.studio.jobs.run_graph(from_json(text), name)
+            await self.studio.jobs.run_graph(from_json(text), file=name)
             return UploadAnswer(name, 0, None, None, "graph")
         if not self._offers:
             raise ValidationError("a bone map is for motion: drop the motion first")
