@@ -112,9 +112,9 @@ export class Framing {
     return true;
   }
 
-  /** The next thing that is followed is brought into the middle of the picture. */
-  stopFollowing(): void {
-    this.followed = null;
+  /** What is followed from now on is brought into the middle of the picture; or kept where it is, if `from` says where. */
+  stopFollowing(from: Vector3 | null = null): void {
+    this.followed = from;
   }
 
   /** Goes along with what is in a box, and keeps it in the middle; true while it has not caught up. */

@@ -488,7 +488,8 @@ export class Viewport {
       return;
     }
     const found = pickJoint(character, this.camera, pane, x, y);
-    if (found && found.instance !== this.instance) this.framing.stopFollowing();
+    // Of a crowd, the one that was clicked is followed from where it stands in the picture.
+    if (found && character.count > 1) this.framing.stopFollowing(character.bounds(new Box3(), found.instance).getCenter(new Vector3()));
     if (found) this.instance = found.instance;
     this.onPick(found?.joint ?? -1);
   }
