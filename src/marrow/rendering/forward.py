@@ -126,15 +126,17 @@ class ForwardPath:
         )
 
     def ground_pipeline(self, samples: int) -> Any:
-        key = ("ground", samples)
+        lamps = self.frame.lamps.count > 0
+        key = ("ground", samples, lamps)
         found = self.pipelines.find(key)
         return found or self.pipelines.make(
             key,
-            source(*COMMON, "ground"),
+            source(*COMMON, "brdf", *LIGHTING, "ground"),
             [self.frame.layout],
             vertex={"entry_point": "ground_vertex"},
             fragment={
                 "entry_point": "ground_fragment",
+                "constants": {"LAMPS": float(lamps)},
                 "targets": [{"format": HDR, "blend": PREMULTIPLIED}],
             },
             primitive={"topology": "triangle-strip"},

@@ -23,7 +23,7 @@ __all__ = ["FrameData", "extent"]
 Array = NDArray[Any]
 REACH, FEWEST_LINES = 7, 12
 """How far the floor is seen: so many times the scene's radius, at least so many lines."""
-CONTACT = 0.07
+CONTACT = 0.08
 """How far contact shading looks: so many times the radius of the largest character."""
 
 

@@ -2,7 +2,7 @@
 // (after McGuire's scalable ambient obscurance). Drawn at half the size, then smoothed.
 @group(1) @binding(0) var scene_depth: DEPTH_TEXTURE;
 
-override STRENGTH: f32 = 1.1;
+override STRENGTH: f32 = 1.6;
 override TAPS: u32 = 9u;
 
 struct Place { position: vec3f, ground: f32, found: f32 }
