@@ -306,8 +306,9 @@ class Window:
             self._overlay = Overlay(device, format)
         canvas = self._overlay.canvas(size)
         pen = Pen(canvas, self.display.ratio)
-        lines = ([self.meter.text()] if self.show_time else []) + self._lines
-        pen.lines(EDGE, EDGE, [line for line in lines if line])
+        pen.lines(EDGE, EDGE, self._lines)
+        if self.show_time and self.meter.text():
+            pen.lines(EDGE, EDGE, [self.meter.text()], right=True)
         for paint in self.painters:
             paint(pen)
         encoder = device.raw.create_command_encoder()
