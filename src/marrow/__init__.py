@@ -42,7 +42,7 @@ from marrow.model import (
 from marrow.report import Report, ReportLine
 
 if TYPE_CHECKING:
-    from marrow import gpu, graph, lod, motion, rendering, samples
+    from marrow import dataset, gpu, graph, lod, motion, rendering, samples
     from marrow.animation.additive import additive
     from marrow.animation.resampling import ResamplingError, SampledClip
     from marrow.graph import Animator, Events, Graph, RootMotionDelta, Snapshot, load_graph, save_graph
@@ -96,6 +96,7 @@ _LATE = {
     "additive": "marrow.animation.additive",
     "blend": "marrow.motion",
     "bounds": "marrow.skinning",
+    "dataset": "marrow.dataset",
     "gpu": "marrow.gpu",
     "graph": "marrow.graph",
     "load": "marrow.io",
@@ -163,6 +164,7 @@ __all__ = [
     "blend",
     "bounds",
     "contact_sheet",
+    "dataset",
     "errors",
     "gpu",
     "graph",

@@ -67,8 +67,8 @@ def test_shader_reflects_as_the_reference_does(device):
 @pytest.mark.parametrize("metallic", [0.0, 1.0])
 @pytest.mark.parametrize("roughness", [0.2, 0.5, 1.0])
 def test_in_a_white_furnace_no_light_is_made(metallic, roughness):
-    """A white surface in white light from everywhere sends that back, and hardly more. What is looked at along its surface may
-    send a sixth more: glTF mixes by the angle to the half vector, which leaves grazing light to both layers."""
+    """A white surface in white light from everywhere sends that back, and hardly more. What is looked at along its surface
+    may send a sixth more: glTF mixes by the angle to the half vector, which leaves grazing light to both layers."""
     rng = np.random.default_rng(2)
     azimuth, z = rng.random(200_000) * 2 * np.pi, rng.random(200_000)
     ring = np.sqrt(1 - z * z)
@@ -82,7 +82,8 @@ def test_in_a_white_furnace_no_light_is_made(metallic, roughness):
 
 
 def test_reflection_is_the_same_both_ways():
-    """Helmholtz: the lobes are reciprocal. What is added for light lost between facets depends on the view alone, as in three.js."""
+    """Helmholtz: the lobes are reciprocal. What is added for light lost between facets goes by the view alone, as in
+    three.js."""
     rng = np.random.default_rng(3)
     a, b = _directions(rng, (2, 500))
     base, metallic, roughness = rng.random((500, 3)), rng.random((500, 1)), rng.random((500, 1))
@@ -100,6 +101,8 @@ def test_the_fit_of_the_mirrored_part_is_near_the_integral():
         for n_v in (0.3, 0.7, 0.95):
             view = np.broadcast_to([np.sqrt(1 - n_v**2), 0, n_v], light.shape)
             # All metal and white: only the mirrored part is left, with f0 = 1.
-            integral = 2 * np.pi * brdf.reflected(view, light, np.ones(3), 1.0, roughness, boosted=False).mean()
+            integral = (
+                2 * np.pi * brdf.reflected(view, light, np.ones(3), 1.0, roughness, boosted=False).mean()
+            )
             scale, bias = brdf.mirrored_part(roughness, n_v)
             assert abs(scale + bias - integral) < 0.04, (roughness, n_v, scale + bias, integral)

@@ -24,7 +24,7 @@ def pictures(size, count, *, alpha=False):
         pixels = np.full((H, W, 4), 255, np.uint8)
         for i, color in enumerate(COLORS):
             pixels[:, i * W // 7 : (i + 1) * W // 7, :3] = color
-        pixels[: H // 4, :, :3] = 10 + 12 * k
+        pixels[: H // 4, :, :3] = min(10 + 12 * k, 255)
         if alpha:
             pixels[3 * H // 4 :, : W // 2, 3] = 0
         yield pixels
@@ -121,9 +121,15 @@ def test_times_are_rounded_so_that_nothing_is_lost():
 
 
 def test_errors_leave_nothing_and_say_what_to_do(tmp_path, monkeypatch):
-    with pytest.raises(RuntimeError, match="mine"), mw.VideoWriter(tmp_path / "a.mp4", (64, 48)) as video:
-        video.add(next(pictures((64, 48), 1)))
-        raise RuntimeError("mine")
+    def write(writer, fails=False):
+        with writer as video:
+            for pixels in pictures((64, 48), 50):
+                video.add(pixels)
+                if fails:
+                    raise RuntimeError("mine")
+
+    with pytest.raises(RuntimeError, match="mine"):
+        write(mw.VideoWriter(tmp_path / "a.mp4", (64, 48)), fails=True)
     with pytest.raises(ValidationError, match="no frames"), mw.VideoWriter(tmp_path / "a.gif", (64, 48)):
         pass
     with pytest.raises(ValidationError, match="64 x 48"), mw.VideoWriter(tmp_path / "a.gif", (64, 48)) as v:
@@ -147,9 +153,8 @@ def test_errors_leave_nothing_and_say_what_to_do(tmp_path, monkeypatch):
         raise OSError("the disk is full")
 
     monkeypatch.setitem(sys.modules["marrow.rendering.video"]._PILLOW, ".gif", fail)
-    with pytest.raises(FormatError, match="the disk is full"), writer as video:
-        for pixels in pictures((64, 48), 50):
-            video.add(pixels)
+    with pytest.raises(FormatError, match="the disk is full"):
+        write(writer)
     monkeypatch.setitem(sys.modules, "av", None)
     with pytest.raises(MissingExtraError, match=r"marrow-engine\[video\]"):
         mw.VideoWriter(tmp_path / "a.mp4", (64, 48))

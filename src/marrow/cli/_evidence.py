@@ -28,8 +28,8 @@ _PLACE = re.compile(r"(clip|mesh) ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 def add_pictures(
     entries: Sequence[dict[str, Any]], checked: Sequence[tuple[Character, Sequence[Finding]]]
 ) -> None:
-    """Adds a `picture` to each file, and to findings that have a place: the bytes of a PNG file. Where nothing can be drawn a
-    note says why."""
+    """Adds a `picture` to each file, and to findings that have a place: the bytes of a PNG file. Where nothing can be drawn
+    a note says why."""
     for entry, (character, findings) in zip(entries, checked):
         try:
             entry["picture"] = _portrait(character)
@@ -68,7 +68,9 @@ def _evidence(character: Character, finding: Finding) -> bytes | None:
         from marrow.rendering.picture import render
         from marrow.rendering.scene import Actor
 
-        return _strip([render(Actor(character, visible=meshes), size=(280, 240), camera=c).pixels for c in _SIDES])
+        return _strip(
+            [render(Actor(character, visible=meshes), size=(280, 240), camera=c).pixels for c in _SIDES]
+        )
     return None
 
 

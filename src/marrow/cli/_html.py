@@ -22,8 +22,8 @@ td, th { text-align: left; vertical-align: top; padding: .35rem .6rem; border-bo
 
 
 def findings_page(files: Sequence[dict[str, Any]]) -> str:
-    """An HTML page with a table for each file; `files` are objects as `marrow check --json` prints them. With a `picture` of
-    the character, and of what was found, where there are some: the bytes of PNG files."""
+    """An HTML page with a table for each file; `files` are objects as `marrow check --json` prints them. They and their
+    findings may have a `picture`: the bytes of a PNG file."""
     parts = [
         "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>marrow check</title>",
         f"<style>{_STYLE}</style></head><body><h1>marrow check</h1>",
@@ -32,7 +32,9 @@ def findings_page(files: Sequence[dict[str, Any]]) -> str:
         findings = entry.get("findings", ())
         counts = {s: sum(f["severity"] == s for f in findings) for s in ("error", "warning", "info")}
         told = ", ".join(f"{n} {s}" for s, n in counts.items() if n) or "nothing to mend"
-        parts.append(f"<h2>{escape(str(entry['file']))}: {'cannot be read' if 'error' in entry else told}</h2>")
+        parts.append(
+            f"<h2>{escape(str(entry['file']))}: {'cannot be read' if 'error' in entry else told}</h2>"
+        )
         if "error" in entry:
             parts.append(f"<p class='error'>{escape(entry['error'])}</p>")
         parts.append(_picture(entry, "the character"))

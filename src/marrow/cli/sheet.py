@@ -80,4 +80,6 @@ def _times(text: str | None) -> int | list[float] | None:
             return int(text)
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise UsageError(f"--times: expected a number of moments, or seconds such as 0,0.5,1.25, got {text!r}") from None
+        raise UsageError(
+            f"--times: expected a number of moments, or seconds such as 0,0.5,1.25, got {text!r}"
+        ) from None

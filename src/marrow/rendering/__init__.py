@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from marrow.rendering.controls import CameraControls
     from marrow.rendering.frame import Frame
+    from marrow.rendering.joint_pixels import JointPixels
     from marrow.rendering.lights import DirectionalLight, Environment, PointLight, SpotLight
     from marrow.rendering.picture import render, render_video
+    from marrow.rendering.projecting import CameraMatrices, project
+    from marrow.rendering.random_views import RandomView, random_view
     from marrow.rendering.renderer import Renderer
     from marrow.rendering.scene import Actor, Scene
     from marrow.rendering.sheet import contact_sheet
@@ -21,10 +24,13 @@ if TYPE_CHECKING:
 
 _LATE = {
     "Actor": "scene",
+    "CameraMatrices": "projecting",
     "DirectionalLight": "lights",
     "Environment": "lights",
     "Frame": "frame",
+    "JointPixels": "joint_pixels",
     "PointLight": "lights",
+    "RandomView": "random_views",
     "Renderer": "renderer",
     "Scene": "scene",
     "SpotLight": "lights",
@@ -33,6 +39,8 @@ _LATE = {
     "WindowFrame": "window",
     "VideoWriter": "video",
     "contact_sheet": "sheet",
+    "project": "projecting",
+    "random_view": "random_views",
     "render": "picture",
     "render_video": "picture",
 }
@@ -40,10 +48,13 @@ _LATE = {
 __all__ = [
     "Actor",
     "CameraControls",
+    "CameraMatrices",
     "DirectionalLight",
     "Environment",
     "Frame",
+    "JointPixels",
     "PointLight",
+    "RandomView",
     "Renderer",
     "Scene",
     "SpotLight",
@@ -51,6 +62,8 @@ __all__ = [
     "Window",
     "WindowFrame",
     "contact_sheet",
+    "project",
+    "random_view",
     "render",
     "render_video",
 ]

@@ -127,8 +127,7 @@ def write_webp(
         return kind + struct.pack("<I", len(data)) + data + b"\0" * (len(data) % 2)
 
     file.write(b"RIFF\0\0\0\0WEBP")
-    count = 0
-    for pixels in frames:
+    for count, pixels in enumerate(frames):
         H, W = pixels.shape[:2]
         if count == 0:
             size = (W - 1).to_bytes(3, "little") + (H - 1).to_bytes(3, "little")
@@ -141,7 +140,6 @@ def write_webp(
         # Flags: each frame replaces what was there, and nothing of it is kept for the next.
         head = b"\0" * 6 + size + ticks(fps, 1000, count).to_bytes(3, "little") + b"\x03"
         file.write(chunk(b"ANMF", head + picture))
-        count += 1
     length = file.tell() - 8
     file.seek(4)
     file.write(struct.pack("<I", length))

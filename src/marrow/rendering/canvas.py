@@ -17,13 +17,15 @@ Array = NDArray[Any]
 DARK = (0.08, 0.09, 0.11, 0.72)
 WHITE = (1.0, 1.0, 1.0)
 EDGE, LETTER = 1.0, 2.0
+LARGEST = 0.15
+"""A legend that would cover more of a picture than this is left out."""
 REACH = (1.0, 2.0)
 """Labels are tried this many half heights away from their point, nearest first."""
 
 
 def letter_size(height: int) -> int:
     """The size of letters in a picture of that height."""
-    return int(np.clip(round(height / 54), 10, 48))
+    return int(np.clip(round(height / 54), 11, 48))
 
 
 class Canvas:
@@ -74,16 +76,22 @@ class Canvas:
         for i, line in enumerate(lines):
             self.text(x + pad, y + pad / 2 + i * step, line, color)
 
-    def legend(self, legend: Legend, x: float, y: float) -> float:
-        """A legend whose upper left corner is at `(x, y)`. Returns how high it is."""
+    def legend_size(self, legend: Legend) -> tuple[float, float]:
+        """How wide and high a legend is."""
         size = self.letters
-        pad, step, bar = round(size * 0.7), round(size * 1.4), round(size * 0.95)
-        rows = len(legend.entries) if legend.entries else 2
+        pad, step = round(size * 0.7), round(size * 1.4)
         words = [legend.title, *(e[0] for e in legend.entries)]
         wide = max(text_size(w, size)[0] for w in words)
-        long = max(wide, 11.0 * size) if not legend.entries else wide + bar + pad / 2
-        height = pad + step * (rows + 1) + pad / 2
-        self._panel(x, y, long + 2 * pad, height)
+        inner = wide + 1.3 * size if legend.entries else max(wide, 11.0 * size)
+        return inner + 2 * pad, 1.5 * pad + step * ((len(legend.entries) or 2) + 1)
+
+    def legend(self, legend: Legend, x: float, y: float) -> None:
+        """A legend whose upper left corner is at `(x, y)`."""
+        size = self.letters
+        pad, step, bar = round(size * 0.7), round(size * 1.4), round(size * 0.95)
+        width, height = self.legend_size(legend)
+        long = width - 2 * pad
+        self._panel(x, y, width, height)
         self.text(x + pad, y + pad / 2, legend.title)
         top = y + pad / 2 + step
         for i, (word, color) in enumerate(legend.entries):
@@ -99,14 +107,16 @@ class Canvas:
                 word = legend.words(legend.low + share * (legend.high - legend.low))
                 at = x + pad + share * (long - text_size(word, size)[0])
                 self.text(at, top + bar + 2, word)
-        return height
 
     def drawing(self, drawing: Drawing, project: Any) -> None:
         """Labels, legends and notes of a drawing; `project(points (n, 3))` gives pixels `(n, 2)` and what is in front."""
         margin = round(self.letters * 0.8)
         y = float(margin)
         for legend in drawing.legends:
-            y += self.legend(legend, margin, y) + margin / 2
+            width, height = self.legend_size(legend)
+            if width * height <= LARGEST * self.size[0] * self.size[1]:
+                self.legend(legend, margin, y)
+                y += height + margin / 2
         step = round(self.letters * 1.35)
         notes = list(dict.fromkeys(drawing.notes))
         low = self.size[1] - margin - len(notes) * step - round(self.letters * 0.6)
@@ -120,7 +130,7 @@ class Canvas:
 
     @property
     def label_size(self) -> int:
-        return max(9, round(self.letters * 0.85))
+        return max(11, round(self.letters * 0.85))
 
 
 def _rgba(color: ArrayLike) -> Array:

@@ -32,8 +32,7 @@ def in_view(planes: Array, low: Array, high: Array) -> Array:
     with np.errstate(invalid="ignore"):
         center, half = (low + high) / 2, (high - low) / 2
         far = center @ planes[:, :3].T + half @ np.abs(planes[:, :3].T) + planes[:, 3]
-        inside: Array = there & (far >= 0).all(1)
-    return inside
+        return np.asarray(there & (far >= 0).all(1))
 
 
 class Detail:

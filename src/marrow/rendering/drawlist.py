@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from marrow.rendering.materials import MaterialBinding, Materials
 from marrow.rendering.moment import Moment
 from marrow.rendering.skins import CpuSkin, GpuSkin, SkinnedLevel, skin_of
 
-__all__ = ["INSTANCE", "Draw", "DrawList"]
+__all__ = ["INSTANCE", "Draw", "DrawList", "merged"]
 
 Array = NDArray[Any]
 INSTANCE = np.dtype([("rows", "f4", (3, 4)), ("tint", "u4"), ("id", "u4"), ("first", "u4"), ("flags", "u4")])
@@ -31,7 +31,8 @@ SORTED_ONE_BY_ONE = 64
 @dataclass(frozen=True, eq=False)
 class Draw:
     """One draw: a section of a level, for `count` instance records from `first` on. `group` is bind group 2; `actor` the
-    number in the scene. `mirrored`: triangles wind the other way. `blended` ones come last, far ones (`depth`) first."""
+    number in the scene. `mirrored`: triangles wind the other way. `blended` ones come last, far ones (`depth`) first;
+    `painted` ones have the colours of a view."""
 
     actor: int
     level: int
@@ -48,6 +49,7 @@ class Draw:
     has_tangents: bool
     blended: bool = False
     depth: float = 0.0
+    painted: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +125,8 @@ class DrawList:
         timer: Any = None,
     ) -> None:
         """Skins what is drawn and lists the draws. For each actor: `levels (N,)` in the picture and `shadow_levels (N,)` in
-        the shadows, -1 for instances that are left out; `casters` are those of each cascade. `forward` is the way the camera
-        looks, `origin` where it stands."""
+        the shadows, -1 for instances that are left out; `casters` are those of each cascade. `forward` is the way the
+        camera looks, `origin` where it stands."""
         cascades = max((len(c) for c in casters), default=0)
         records: list[Array] = []
         batches: list[_Batch] = []
@@ -181,7 +183,7 @@ class DrawList:
             if batch.cascade < 0:
                 self.draws += self._drawn(batch)
             else:
-                self.casters[batch.cascade] += _merged(self._cast(batch))
+                self.casters[batch.cascade] += merged(self._sections(batch), shadows=True)
         self.draws.sort(key=lambda d: (d.blended, -d.depth))
 
     def _drawn(self, batch: _Batch) -> Iterator[Draw]:
@@ -195,9 +197,6 @@ class DrawList:
             else:
                 yield replace(draw, depth=float(batch.depths[0]))
 
-    def _cast(self, batch: _Batch) -> Iterator[Draw]:
-        return (draw for draw in self._sections(batch))
-
     def _sections(self, batch: _Batch) -> Iterator[Draw]:
         geometry, character = batch.geometry, batch.moment.actor.character
         group = self._group(batch)
@@ -210,6 +209,7 @@ class DrawList:
                 batch.number, batch.level, geometry, section, material, group, batch.first, batch.count, section.first,
                 section.count, batch.mirrored != section.mirrored, batch.skinned.normals is not None,
                 batch.skinned.tangents is not None, batch.translucent or material.material.alpha_mode == "blend",
+                painted=batch.level in batch.moment.paints,
             )  # fmt: skip
 
     def _group(self, batch: _Batch) -> Any:
@@ -283,16 +283,25 @@ def _any_blended(materials: Materials, moment: Moment, geometry: LevelGeometry, 
     )
 
 
-def _merged(draws: Iterator[Draw]) -> list[Draw]:
-    """Draws of shadows: opaque sections that lie one after the other are one."""
+def merged(draws: Iterable[Draw], *, shadows: bool = False) -> list[Draw]:
+    """Draws whose sections lie one after the other are one, where they have the same material, or where what is opaque
+    casts `shadows`."""
     out: list[Draw] = []
     for draw in draws:
         before = out[-1] if out else None
         if (
             before is not None
             and before.first == draw.first
+            and before.group is draw.group
             and before.first_index + before.index_count == draw.first_index
-            and before.material.material.alpha_mode == draw.material.material.alpha_mode == "opaque"
+            and (
+                before.material.material.alpha_mode == draw.material.material.alpha_mode == "opaque"
+                if shadows
+                else before.material is draw.material
+                and before.mirrored == draw.mirrored
+                and not draw.blended
+                and not before.blended
+            )
         ):
             out[-1] = replace(before, index_count=before.index_count + draw.index_count)
         else:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from marrow.rendering.drawlist import Draw, DrawList
+from marrow.rendering.drawlist import Draw, DrawList, merged
 from marrow.rendering.framedata import FrameData
 from marrow.rendering.lamps import LAMP, LAMP_GRID
 from marrow.rendering.materials import MATERIAL
 from marrow.rendering.pipelines import PREMULTIPLIED, Pipelines, vertex_buffers
+from marrow.rendering.recorder import Recorder
 from marrow.rendering.targets import DEPTH, HDR, Targets
 from marrow.rendering.uniforms import CASCADE, FRAME
 from marrow.rendering.wgsl import source
 
-__all__ = ["COMMON", "LIGHTING", "ForwardPath", "bind_draw"]
+__all__ = ["COMMON", "LIGHTING", "ForwardPath"]
 
 COMMON = (CASCADE.wgsl, FRAME.wgsl, "common", "shadow")
 """Pieces of every shader that looks at shadows."""
@@ -44,18 +45,19 @@ class ForwardPath:
             **({} if timer is None else timer.writes("forward")),
         )
         step.set_bind_group(0, self.frame.group)
-        for draw in self.list.draws:
-            if not draw.blended:
-                bind_draw(step, self.pipeline(draw, targets.samples, None), draw)
+        recorder = Recorder(step)
+        for draw in merged(d for d in self.list.draws if not d.blended):
+            recorder.draw(self.pipeline(draw, targets.samples, None), draw)
         if ground:
             step.set_pipeline(self.ground_pipeline(targets.samples))
             step.draw(4)
+            recorder = Recorder(step)
         for draw in self.list.draws:
             if draw.blended:
                 # Back faces first: they are behind the front ones.
                 sides = ("front", "back") if draw.material.material.double_sided else ("back",)
                 for cull in sides:
-                    bind_draw(step, self.pipeline(draw, targets.samples, cull), draw)
+                    recorder.draw(self.pipeline(draw, targets.samples, cull), draw)
         step.end()
 
     def pipeline(self, draw: Draw, samples: int, blended: str | None) -> Any:
@@ -64,12 +66,16 @@ class ForwardPath:
         two_sided = material.material.double_sided
         key = (
             "forward", samples, blended, geometry.uv_stride, geometry.color_stride, draw.has_normals,
-            draw.has_tangents, draw.mirrored, two_sided, material.constants, lamps,
+            draw.has_tangents, draw.mirrored, two_sided, material.constants, lamps, draw.painted,
         )  # fmt: skip
         found = self.pipelines.find(key)
         if found is not None:
             return found
-        has = {"HAS_NORMALS": float(draw.has_normals), "HAS_TANGENTS": float(draw.has_tangents)}
+        has = {
+            "HAS_NORMALS": float(draw.has_normals),
+            "HAS_TANGENTS": float(draw.has_tangents),
+            "IS_PAINTED": float(draw.painted),
+        }
         constants = {**dict(material.constants), **has, "LAMPS": float(lamps)}
         if blended:
             constants["IS_BLENDED"] = 1.0
@@ -116,14 +122,3 @@ class ForwardPath:
             depth_stencil={"format": DEPTH, "depth_write_enabled": False, "depth_compare": "greater"},
             multisample={"count": samples},
         )
-
-
-def bind_draw(step: Any, pipeline: Any, draw: Draw) -> None:
-    """One draw of a pass whose bind group 0 is set."""
-    step.set_pipeline(pipeline)
-    step.set_bind_group(1, draw.material.group)
-    step.set_bind_group(2, draw.group)
-    step.set_vertex_buffer(0, draw.geometry.uvs.raw)
-    step.set_vertex_buffer(1, draw.geometry.colors.raw)
-    step.set_index_buffer(draw.geometry.indices.raw, "uint32")
-    step.draw_indexed(draw.index_count, draw.count, draw.first_index, 0, draw.first)

@@ -35,7 +35,8 @@ STILL_SUFFIXES = tuple(_FORMATS)
 @dataclass(frozen=True, eq=False, repr=False)
 class Frame:
     """A picture: `pixels (H, W, 4)` are uint8, red, green, blue (sRGB) and alpha, which is not multiplied in; the first row
-    is the top. `frame["depth"]` or `frame.depth` is another output that was asked for; `camera` is the one it was drawn with.
+    is the top. `frame["depth"]` or `frame.depth` is another output that was asked for; `camera` is the one it was drawn
+    with.
 
     `np.asarray(frame)` are its pixels; a notebook shows it; `frame.save("hero.png")` writes it.
     """

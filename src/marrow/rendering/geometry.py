@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,10 +40,9 @@ class LevelGeometry:
     def __init__(self, device: Device, character: Character, level: Character) -> None:
         self.character, self.vertex_count = level, level.vertex_count
         self.sections = _sections(character, level)
-        offsets = level.vertex_offsets
-        triangles = [m.triangles.astype(np.uint32) + np.uint32(at) for m, at in zip(level.meshes, offsets)]
-        flat = np.concatenate(triangles).reshape(-1) if triangles else np.zeros(0, np.uint32)
-        self.indices = Buffer.of(device, flat, label="indices", flags=usage("index"))
+        self.indices = Buffer.of(
+            device, _indices(level, self.sections), label="indices", flags=usage("index")
+        )
         self.uvs, self.uv_stride = _attribute(device, level, _uvs, np.zeros(4, np.float32), "uvs")
         self.colors, self.color_stride = _attribute(device, level, _colors, np.ones(4, np.float32), "colors")
 
@@ -87,21 +86,33 @@ def _attribute(device: Device, level: Character, read: Any, default: Array, labe
 
 
 def _sections(character: Character, level: Character) -> tuple[SectionGeometry, ...]:
+    """Sections that have triangles, those of one material next to each other, so that they can be drawn as one."""
     names = [m.name for m in character.meshes]
     rest = skinning_matrices(level.palette, level.skeleton.rest_model)
-    out, at = [], 0
+    found = []
     for number, mesh in enumerate(level.meshes):
         same = level is character or (number < len(names) and names[number] == mesh.name)
         shown_as = number if same else names.index(mesh.name) if mesh.name in names else 0
         mirrored = _mirrored(mesh, rest[level.palette.mesh_slots[number]])
         for k, section in enumerate(mesh.sections):
             if section.count:
-                first = 3 * (at + section.first)
-                out.append(
-                    SectionGeometry(number, shown_as, k, section.material, first, 3 * section.count, mirrored)
+                found.append(
+                    SectionGeometry(number, shown_as, k, section.material, 0, 3 * section.count, mirrored)
                 )
-        at += mesh.triangle_count
-    return tuple(out)
+    found.sort(key=lambda s: -1 if s.material is None else s.material)
+    starts = np.cumsum([0, *(s.count for s in found)]).tolist()
+    return tuple(replace(s, first=at) for s, at in zip(found, starts))
+
+
+def _indices(level: Character, sections: tuple[SectionGeometry, ...]) -> Array:
+    """The triangles of sections, one after the other, counted over the vertices of all meshes."""
+    runs = [np.zeros(0, np.uint32)]
+    for s in sections:
+        mesh = level.meshes[s.mesh]
+        first = mesh.sections[s.section].first
+        run = mesh.triangles[first : first + s.count // 3].astype(np.uint32).reshape(-1)
+        runs.append(run + np.uint32(level.vertex_offsets[s.mesh]))
+    return np.concatenate(runs)
 
 
 def _mirrored(mesh: Mesh, matrices: Array) -> bool:

@@ -14,13 +14,20 @@ from marrow.gpu.crowd import Crowd
 from marrow.lod.extent import moving_ball
 from marrow.math import affine, transform
 from marrow.model import _validate
+from marrow.model._derived import derived
+from marrow.model.character import Character
 from marrow.model.pose import Pose
 from marrow.rendering.scene import Actor, Scene
 from marrow.skinning import Bounds, bounds, skinning_matrices
+from marrow.skinning.joint_boxes import Boxes, boxes_by_joint
 
-__all__ = ["Moment", "PaintData", "model_matrices", "moments"]
+__all__ = ["Moment", "PaintData", "model_matrices", "moments", "palette_entries", "quick_bounds"]
 
 Array = NDArray[Any]
+MANY = 16
+"""Crowds of more than this have boxes that are found more quickly, and are a little wider."""
+SLACK = 1.5
+"""How much farther off a level may be than was measured over its clips: poses may be others."""
 
 
 class PaintData(NamedTuple):
@@ -36,9 +43,9 @@ class PaintData(NamedTuple):
 class Moment:
     """N instances of an actor. `matrices (N, P, 3, 4)`, or None where a `crowd` has them on the GPU; `world (N, 3, 4)`
     float64; `low`, `high (N, 3)` the boxes around them in the world, empty ones (low above high) for those that are not
-    there, and `box` the same in the actor's own space; `visible (N, meshes)`; `model (N, J, 3, 4)` joints in the actor's own
-    space, where they were needed. `paint` has colours of vertices by level of detail, `(V,)` or `(n, V)` uint32 (sRGB and
-    alpha) for the n instances of that level; `flags` go to the shader with every instance."""
+    there, and `box` the same in the actor's own space; `visible (N, meshes)`; `model (N, J, 3, 4)` joints in the actor's
+    own space, where they were needed. `paint` has colours of vertices by level of detail, `(V,)` or `(n, V)` uint32 (sRGB
+    and alpha) for the n instances of that level; `flags` go to the shader with every instance."""
 
     actor: Actor
     count: int
@@ -207,7 +214,7 @@ def _moment(actor: Actor, parent: Moment | None) -> Moment:
 
 
 def _boxes(
-    character: Any, matrices: Array | None, morphs: Array | None, world: Array, method: str | None
+    character: Character, matrices: Array | None, morphs: Array | None, world: Array, method: str | None
 ) -> tuple[Bounds | None, Array, Array]:
     """Boxes in the actor's space, and boxes in the world around these; of what is not a number, none."""
     box = None
@@ -215,19 +222,75 @@ def _boxes(
         ball = moving_ball(character)[0].astype(np.float64)
         center, half = ball[None, :3], np.full((1, 3), ball[3])
     elif not character.vertex_count:
-        center, half = np.zeros((1, 3)), np.full((1, 3), -1.0)
+        low, high = _joint_box(character, matrices)
+        center, half = (low + high) / 2, (high - low) / 2
     else:
-        box = bounds(character, matrices, exact=False, morphs=morphs, method=method)
+        box = (
+            quick_bounds(character, matrices, morphs)
+            if len(matrices) > MANY and method is None
+            else bounds(character, matrices, exact=False, morphs=morphs, method=method)
+        )
         with np.errstate(invalid="ignore", over="ignore"):
             center = np.asarray(box.low, np.float64) / 2 + np.asarray(box.high, np.float64) / 2
             half = np.asarray(box.high, np.float64) / 2 - np.asarray(box.low, np.float64) / 2
     with np.errstate(invalid="ignore", over="ignore"):
-        middle = (world[:, :, :3] @ center[..., None])[..., 0] + world[:, :, 3]
-        reach = (np.abs(world[:, :, :3]) @ half[..., None])[..., 0]
+        middle = (world[:, :, :3] * center[:, None]).sum(-1) + world[:, :, 3]
+        reach = (np.abs(world[:, :, :3]) * half[:, None]).sum(-1)
         low, high = middle - reach, middle + reach
         bad = ~(np.isfinite(low).all(-1) & np.isfinite(high).all(-1) & (half >= 0).all(-1))
-    low[bad], high[bad] = np.inf, -np.inf
+    if bad.any():
+        low[bad], high[bad] = np.inf, -np.inf
+        sound = np.isfinite(world).all((1, 2))
+        if matrices is not None:
+            sound = sound & np.isfinite(matrices).all((1, 2, 3))
+        wrong = np.flatnonzero(~sound)
+        if len(wrong):
+            raise ValidationError(
+                f"{character.name!r}: the pose or place of instance {wrong[0]} is not a number (NaN or infinite), of "
+                f"{len(wrong)} of {len(world)} in all; it cannot be drawn"
+            )
     return box, low, high
+
+
+def _joint_box(character: Any, matrices: Array) -> tuple[Array, Array]:
+    """The box around the joints of what has nothing else, `(N, 3)` each."""
+    joints = affine.invert(character.palette.inverse_bind.astype(np.float64))[:, :, 3]
+    if not len(joints):
+        return np.zeros((1, 3)), np.full((1, 3), -1.0)
+    with np.errstate(invalid="ignore", over="ignore"):
+        places = (matrices[..., :3].astype(np.float64) @ joints[..., None])[..., 0] + matrices[..., 3]
+    return places.min(axis=-2), places.max(axis=-2)
+
+
+def quick_bounds(character: Character, matrices: Array, morphs: Array | None = None) -> Bounds:
+    """What `mw.bounds(exact=False)` gives, for crowds: of the coarsest level, which has the fewest joints, and wider by
+    what that level is off at most."""
+    last = character.levels[-1]
+    if last.lod.error is None or any(m.skinning != "linear" for m in last.meshes) or not last.vertex_count:
+        return bounds(character, matrices, exact=False, morphs=morphs)
+    boxes: Boxes = derived(last, "boxes by joint", lambda: boxes_by_joint(last, last.palette))
+    entries = derived(last, ("entries", id(character)), lambda: palette_entries(character, last))
+    size = boxes.half
+    if morphs is not None and len(boxes.reach) and morphs.any():
+        size = size + boxes.reach.sum(0) * max(1.0, float(np.abs(morphs).max()))
+    chosen = matrices[:, entries[boxes.joints[:, 0]]]
+    with np.errstate(invalid="ignore", over="ignore"):
+        center = (chosen[..., :3] * boxes.center[:, None].astype(np.float32)).sum(-1) + chosen[..., 3]
+        half = (np.abs(chosen[..., :3]) * size[:, None].astype(np.float32)).sum(-1)
+        slack = (
+            SLACK * np.float32(last.lod.error)
+            + np.float32(1e-5) * (np.abs(center) + half).max((1, 2))[:, None]
+        )
+        return Bounds((center - half).min(1) - slack, (center + half).max(1) + slack)
+
+
+def palette_entries(character: Character, level: Character) -> Array:
+    """Where each entry of a level's palette lies in the character's, `(P of the level,)`."""
+    own, whole = level.palette, character.palette
+    entries = {(j, b.tobytes()): p for p, (j, b) in enumerate(zip(whole.joints.tolist(), whole.inverse_bind))}
+    return np.array(
+        [entries.get((j, b.tobytes()), j) for j, b in zip(own.joints.tolist(), own.inverse_bind)], np.int64
+    )
 
 
 def _tint(actor: Actor, count: int) -> Array:

@@ -18,7 +18,7 @@ from marrow.lod.camera import Camera
 from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.rendering.drawlist import Draw, DrawList
-from marrow.rendering.forward import COMMON, bind_draw
+from marrow.rendering.forward import COMMON
 from marrow.rendering.framedata import FrameData
 from marrow.rendering.geometry import LevelGeometry
 from marrow.rendering.joint_pixels import JointPixels, joint_pixels
@@ -27,6 +27,7 @@ from marrow.rendering.materials import MATERIAL
 from marrow.rendering.moment import Moment, model_matrices
 from marrow.rendering.pipelines import Pipelines, vertex_buffers
 from marrow.rendering.projecting import camera_matrices
+from marrow.rendering.recorder import Recorder
 from marrow.rendering.targets import DEPTH, read_pixels
 from marrow.rendering.wgsl import source
 
@@ -177,10 +178,11 @@ class OutputPass:
                 },
             )
             step.set_bind_group(0, self.frame.group)
+            recorder = Recorder(step)
             for number, draw in enumerate(draws):
                 step.set_bind_group(3, parts, [STEP * number])
                 step.set_vertex_buffer(2, self._joint_buffer(draw.geometry).raw)
-                bind_draw(step, self._pipeline(draw), draw)
+                recorder.draw(self._pipeline(draw), draw)
             step.end()
             self.device.raw.queue.submit([encoder.finish()])
         return read_pixels(self.device, shape, np.float32), read_pixels(self.device, names, np.uint32)

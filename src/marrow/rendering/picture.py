@@ -15,6 +15,7 @@ from marrow.errors import ValidationError
 from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.rendering.frame import Frame
+from marrow.rendering.framing import direction_of, edges
 from marrow.rendering.lights import Environment, Light
 from marrow.rendering.renderer import Renderer
 from marrow.rendering.scene import Scene
@@ -61,12 +62,12 @@ def render(
     outputs: Sequence[str] = ("color",),
     renderer: Renderer | None = None,
 ) -> Frame:
-    """A picture of a file, a sample, a `Character`, a `Clip`, an `Animator`, an `Actor`, a `Scene`, or a list of those side by
-    side. It shows itself in a notebook; `frame.save("hero.png")` writes it, `np.asarray(frame)` are its pixels.
+    """A picture of a file, a sample, a `Character`, a `Clip`, an `Animator`, an `Actor`, a `Scene`, or a list of those side
+    by side. It shows itself in a notebook; `frame.save("hero.png")` writes it, `np.asarray(frame)` are its pixels.
 
     What it does: `clip` (a name, its number, or a `Clip`) at `time` in seconds; or `graph` with `parameters`, run for
-    `time` (`steps` set parameters on the way, see `mw.render_video`); or a `pose`; at rest without any of them. A `Clip` takes the `character` that does it. `crowd=500` shows that
-    many, each at another moment.
+    `time` (`steps` as in `mw.render_video`); or a `pose`; at rest without any of them. A `Clip` takes the `character` that
+    does it. `crowd=500` shows that many, each at another moment.
 
     How it is seen: `camera` is `front`, `back`, `side`, `left`, `right`, `three-quarter`, `top`, degrees around and above
     like `"45,20"`, or a `Camera`; `view` shows a skeleton, weights and more (see docs/rendering.md); `background` is
@@ -86,7 +87,7 @@ def render(
     moment = time or 0.0
     shot.seek(moment)
     width_height = _size(size)
-    times, points = shot.survey(np.array([moment]))
+    times, points = shot.survey(np.array([moment]), edges(camera, width_height))
     if shows_whole_clip(view) and shot.duration > 0:
         # What lies before and after is in the picture too.
         _, more = shot.survey(np.linspace(0.0, shot.duration, 9))
@@ -128,8 +129,8 @@ def render_video(
     renderer: Renderer | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> int:
-    """A video of anything `mw.render` takes: `.mp4`, `.webm`, `.mkv`, `.mov` (`pip install 'marrow-engine[video]'`), `.gif`,
-    `.webp` or `.apng`. Returns the number of frames.
+    """A video of anything `mw.render` takes: `.mp4`, `.webm`, `.mkv`, `.mov` (`pip install 'marrow-engine[video]'`),
+    `.gif`, `.webp` or `.apng`. Returns the number of frames.
 
     It shows the clip once, from `time` on, or `duration` seconds; the first clip where none is named. `turntable` goes
     round once meanwhile, also around what does not move. The camera follows what travels; `follow` says whether it does.
@@ -148,7 +149,7 @@ def render_video(
     turns = turntable or camera == "orbit"
     times = begin + np.arange(_count(shot, begin, duration, fps, turns)) / fps
     writer = VideoWriter(file, _size(size), fps=fps, codec=codec, transparent=transparent)
-    looked_at, points = shot.survey(times)
+    looked_at, points = shot.survey(times, edges(camera, writer.size))
     _dress(shot, points, ground, background, transparent, lights)
     tracking = Tracking(camera, writer.size, looked_at, points, follow=follow)
     chosen = renderer or shared_renderer(path)
@@ -184,7 +185,7 @@ def render_moments(
     moves = any(t is not None for t in times)
     shot = shot_of(thing, clip=clip, time=0.0 if moves else None, **options)
     when = np.array([t or 0.0 for t in times])
-    _, points = shot.survey(when)
+    _, points = shot.survey(when, edges(camera, _size(size)))
     _dress(shot, points, ground, background, transparent, lights)
     tracking = Tracking(camera, _size(size), when, points, follow=True if moves else None, calm=0.0)
     chosen = renderer or shared_renderer(path)
@@ -225,7 +226,7 @@ def _count(shot: Shot, begin: float, duration: float | None, fps: float, turns: 
             length = STILL
         if length <= 0 and not shot.moves:
             raise ValidationError(
-                "render: nothing in it moves: it has no clips. turntable=True (--turntable) goes round it, or write a picture"
+                "render: nothing in it moves: it has no clips. turntable=True (--turntable) goes round it; or write a .png"
             )
         if length <= 0:
             raise ValidationError("render: how long? It has no end: say duration= (--duration), in seconds")
@@ -241,7 +242,6 @@ def _count(shot: Shot, begin: float, duration: float | None, fps: float, turns: 
 
 def _turning(camera: Any) -> Any:
     from marrow.lod import Camera
-    from marrow.rendering.framing import direction_of
 
     if isinstance(camera, Camera):
         raise ValidationError("render: a turntable goes round by itself: name a camera, such as 'front'")
@@ -265,7 +265,7 @@ def _extra(shot: Shot, view: str | None, outputs: Sequence[str], other: Characte
     """What the renderer is told beside scene and camera."""
     extra: dict[str, Any] = {}
     if view is None and not shot.has_surface:
-        view = "skeleton"  # there is nothing else to see
+        view = "skeleton:plain"  # there is nothing else to see
     if view is not None:
         extra["view"] = view
     if other is not None:
@@ -306,6 +306,6 @@ def _floor(points: Sequence[Array]) -> float:
     all_points = np.concatenate([*points, np.zeros((0, 3))])
     if not len(all_points):
         return 0.0
-    low, high = float(all_points[:, 1].min()), float(all_points[:, 1].max())
+    low = float(all_points[:, 1].min())
     size = float(np.ptp(all_points, axis=0).max())
     return low if low < -FLOOR * size or low > size else 0.0

@@ -16,7 +16,7 @@ PREMULTIPLIED = {
 
 
 class Pipelines:
-    """`get(key, ...)` makes a pipeline when its key is first seen. A shader source is compiled once, whatever its overrides."""
+    """`get(key, ...)` makes a pipeline when its key is first seen. A source is compiled once, whatever its overrides."""
 
     def __init__(self, device: Device) -> None:
         self.device = device

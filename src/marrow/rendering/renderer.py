@@ -135,7 +135,7 @@ class Renderer:
         compare: Character | None = None,
         timer: Any = None,
     ) -> list[Moment]:
-        """Draws a scene into a texture view of `size` and `format`, without waiting for the GPU. `timer` is a `gpu.Clock`.
+        """Draws a scene into a texture view of `size` and `format`, without waiting. `timer` is a `gpu.Clock`.
         Returns the actors as they were drawn."""
         _validate.instance("draw", "scene", scene, Scene)
         _validate.instance("draw", "camera", camera, Camera)

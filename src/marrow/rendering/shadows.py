@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import itertools
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marrow.gpu.device import Device
 from marrow.lod.camera import Camera
+from marrow.rendering.drawlist import Draw, DrawList
 from marrow.rendering.materials import MATERIAL, Materials
 from marrow.rendering.moment import Moment
 from marrow.rendering.pipelines import Pipelines, vertex_buffers
+from marrow.rendering.recorder import Recorder
 from marrow.rendering.scene import Scene
 from marrow.rendering.sunfit import CascadeFit, fit_cascades
 from marrow.rendering.targets import DEPTH
 from marrow.rendering.uniforms import CASCADE, CASCADES, FRAME
 from marrow.rendering.wgsl import source
-
-if TYPE_CHECKING:
-    from marrow.rendering.drawlist import Draw, DrawList
 
 __all__ = ["ShadowMap"]
 
@@ -69,11 +69,10 @@ class ShadowMap:
                 most=self.most,
                 origin=origin,
             )
-        if self.fits and self._size != (self.resolution, len(self.fits)):
-            if self._size[0] != self.resolution or self._size[1] < len(self.fits):
-                self._resize(self.resolution, len(self.fits))
+        if self.fits and (self._size[0] != self.resolution or self._size[1] < len(self.fits)):
+            self._resize(self.resolution, len(self.fits))
         at = np.cumsum([0, *(m.count for m in there)])
-        return [[f.casters[a:b] for f in self.fits] for a, b in zip(at[:-1], at[1:])]
+        return [[f.casters[a:b] for f in self.fits] for a, b in itertools.pairwise(at)]
 
     def put(self, record: Any) -> None:
         """Writes the cascades into the frame's uniform."""
@@ -103,20 +102,12 @@ class ShadowMap:
                 **({} if timer is None else timer.writes("shadows")),
             )
             step.set_bind_group(0, self._group)
+            recorder = Recorder(step)
             for draw in draws.casters[i]:
-                self._draw(step, draw, draws)
+                masked = draw.material.material.alpha_mode != "opaque"
+                pipeline = self._pipeline(draw, draws.materials, draws.layout, masked)
+                recorder.draw(pipeline, draw, attributes=masked)
             step.end()
-
-    def _draw(self, step: Any, draw: Draw, draws: DrawList) -> None:
-        masked = draw.material.material.alpha_mode != "opaque"
-        step.set_pipeline(self._pipeline(draw, draws.materials, draws.layout, masked))
-        step.set_bind_group(1, draw.material.group)
-        step.set_bind_group(2, draw.group)
-        if masked:
-            step.set_vertex_buffer(0, draw.geometry.uvs.raw)
-            step.set_vertex_buffer(1, draw.geometry.colors.raw)
-        step.set_index_buffer(draw.geometry.indices.raw, "uint32")
-        step.draw_indexed(draw.index_count, draw.count, draw.first_index, 0, draw.first)
 
     def _pipeline(self, draw: Draw, materials: Materials, layout: Any, masked: bool) -> Any:
         geometry, constants = draw.geometry, draw.material.constants

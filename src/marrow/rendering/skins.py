@@ -12,7 +12,7 @@ from marrow.gpu.buffers import Pages, usage
 from marrow.gpu.device import Device
 from marrow.gpu.skinner import Skinner
 from marrow.model.character import Character
-from marrow.rendering.moment import Moment
+from marrow.rendering.moment import Moment, palette_entries
 from marrow.skinning import skin
 
 __all__ = ["CpuSkin", "GpuSkin", "SkinnedLevel", "skin_of"]
@@ -58,7 +58,7 @@ class _CpuLevel:
     def __init__(self, device: Device, character: Character, level: Character, tangents: bool) -> None:
         self.character, V = level, max(1, level.vertex_count)
         self.instances: Array = np.zeros(0, np.int64)
-        self.slots = _slots(character, level)
+        self.slots = None if level is character else palette_entries(character, level)
         per_page = max(1, device.max_binding // (16 * V))
 
         def pages(label: str, width: int) -> Pages:
@@ -119,17 +119,6 @@ class CpuSkin:
         for number, level in enumerate(self._levels):
             members = np.flatnonzero((levels == number) | (shadows == number))
             level.update(moment.matrices, moment.morphs, members, self.method)
-
-
-def _slots(character: Character, level: Character) -> Array | None:
-    """Where a level's palette lies in the character's; None where it is the same."""
-    own, whole = level.palette, character.palette
-    if level is character:
-        return None
-    entries = {(j, b.tobytes()): p for p, (j, b) in enumerate(zip(whole.joints.tolist(), whole.inverse_bind))}
-    return np.array(
-        [entries.get((j, b.tobytes()), j) for j, b in zip(own.joints.tolist(), own.inverse_bind)], np.int64
-    )
 
 
 def _same(a: tuple[Array, Array | None], b: tuple[Array, Array | None]) -> bool:

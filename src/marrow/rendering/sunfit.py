@@ -1,8 +1,8 @@
 """Where the map of shadows lies: fitted to what is seen, still while nothing but the picture moves.
 
 The map is cut into cascades, each for a range of distances from the camera. A cascade covers what of its range can have
-shadows: the part of the view, seen from the sun, in which casters are. Its size goes in steps and its place in whole texels,
-so that edges do not crawl when the camera or the character moves a little.
+shadows: the part of the view, seen from the sun, in which casters are. Its size goes in steps and its place in whole
+texels, so that edges do not crawl when the camera or the character moves a little.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SPLIT = 4.0
 
 @dataclass(frozen=True, eq=False)
 class CascadeFit:
-    """`matrix (4, 4)` brings places relative to the origin to the map (x, y and depth from 0 to 1); `texel` and `depth` are in
+    """`matrix (4, 4)` brings places relative to the origin to the map (x, y, depth from 0 to 1); `texel` and `depth` are in
     metres. `casters (N,)` says which of all boxes it has to draw."""
 
     matrix: Array

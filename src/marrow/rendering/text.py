@@ -83,7 +83,12 @@ def _font_of(letter: str, size: int) -> Any:
 
 def text_size(text: str, size: int) -> tuple[float, float]:
     """How wide and tall a line of text is, in pixels."""
-    return sum(_font_of(c, size).getlength(c) for c in text), float(sum(_fonts(size)[-1].getmetrics()))
+    return sum(_advance(c, size) for c in text), float(sum(_fonts(size)[-1].getmetrics()))
+
+
+def _advance(letter: str, size: int) -> float:
+    """How far the pen moves on: a little more than the font says, since letters have edges here."""
+    return float(_font_of(letter, size).getlength(letter)) + 0.06 * size
 
 
 class Atlas:
@@ -118,7 +123,7 @@ class Atlas:
 
     def _drawn(self, letter: str, size: int) -> Glyph:
         font = _font_of(letter, size)
-        advance = float(font.getlength(letter))
+        advance = _advance(letter, size)
         edge = max(1, round(size / 10))
         x0, y0, x1, y1 = (int(v) for v in font.getbbox(letter, anchor="ls", stroke_width=edge))
         width, height = x1 - x0 + 2, y1 - y0 + 2

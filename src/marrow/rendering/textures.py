@@ -1,12 +1,13 @@
 """Textures on the GPU: images decoded, scaled to what the device allows, with mipmaps made in linear light.
 
-An image that cannot be shown (missing, damaged, of a kind that is not decoded) is no error: the material is drawn as if it had no
-texture there, and `TextureLibrary.report` has a line that says which image and why.
+An image that cannot be shown (missing, damaged, of a kind that is not decoded) is no error: the material is drawn as
+if it had no texture there, and `TextureLibrary.report` has a line that says which image and why.
 """
 
 from __future__ import annotations
 
 import io
+import itertools
 import weakref
 from collections.abc import Callable
 from pathlib import Path
@@ -25,15 +26,15 @@ __all__ = ["GpuTexture", "TextureLibrary", "decode"]
 
 Array = NDArray[np.uint8]
 SHADERS = Path(__file__).parent / "shaders"
-# TEXTURE_BINDING, COPY_DST, RENDER_ATTACHMENT
-_USAGE = 0x04 | 0x02 | 0x10
+# TEXTURE_BINDING, COPY_DST, COPY_SRC, RENDER_ATTACHMENT
+_USAGE = 0x04 | 0x02 | 0x01 | 0x10
 _WRAPS = {"repeat": "repeat", "clamp": "clamp-to-edge", "mirror": "mirror-repeat"}
 ANISOTROPY = 8
 
 
 def decode(image: Image, max_side: int = 1 << 14, note: Callable[[str], None] | None = None) -> Array:
-    """The pixels of an image, `(H, W, 4)` uint8, the first row on top. Larger ones than `max_side` are scaled down, which `note`
-    is told. What cannot be decoded is `Undecodable`, with words that say why."""
+    """The pixels of an image, `(H, W, 4)` uint8, the first row on top. Larger ones than `max_side` are scaled down,
+    which `note` is told. What cannot be decoded is `Undecodable`, with words that say why."""
     if not image.data:
         raise Undecodable("the image was not found")
     if media_type(image.data, image.media_type, name=image.name) == "image/ktx2":
@@ -57,6 +58,8 @@ def _opened(data: bytes, max_side: int, note: Callable[[str], None] | None) -> A
     pillow = _pillow()
     try:
         picture = pillow.open(io.BytesIO(data))
+    except pillow.UnidentifiedImageError:
+        raise Undecodable("it is damaged, or no picture of a kind that is read") from None
     except (pillow.DecompressionBombError, pillow.DecompressionBombWarning) as error:
         raise Undecodable(str(error)) from None
     width, height = picture.size
@@ -90,7 +93,8 @@ def _fitted(picture: Any, max_side: int, note: Callable[[str], None] | None) -> 
 
 
 class GpuTexture:
-    """A texture in GPU memory; `view` is what a bind group takes. It is given back when nothing refers to it any more."""
+    """A texture in GPU memory; `view` is what a bind group takes. It is given back when nothing refers to it any
+    more."""
 
     __slots__ = ("__weakref__", "raw", "size", "view")
 
@@ -102,8 +106,8 @@ class GpuTexture:
 class TextureLibrary:
     """The textures of one device, each image there once as colour and once as numbers where both are asked for.
 
-    The library holds them weakly: a texture lives as long as a material uses it. `report` says which images could not be shown,
-    or not in full.
+    The library holds them weakly: a texture lives as long as a material uses it. `report` says which images could
+    not be shown, or not in full.
     """
 
     def __init__(self, device: Device) -> None:
@@ -114,6 +118,7 @@ class TextureLibrary:
         )
         self._samplers: dict[tuple[Any, ...], Any] = {}
         self._blits: dict[str, Any] = {}
+        self._smooth = device.raw.create_sampler(mag_filter="linear", min_filter="linear")
         self._builder = ReportBuilder()
         self.white = self.solid(255, 255, 255, 255)
         self.flat = self.solid(128, 128, 255, 255)
@@ -194,12 +199,10 @@ class TextureLibrary:
     def _make_mipmaps(self, texture: Any, format: str, levels: int) -> None:
         """Each level is drawn from the one before: the GPU averages what it has decoded from sRGB."""
         raw, pipeline = self.device.raw, self._blit(format)
-        sampler = self._samplers.setdefault(
-            "blit", raw.create_sampler(mag_filter="linear", min_filter="linear")
-        )
+        sampler = self._smooth
         encoder = raw.create_command_encoder()
         views = [texture.create_view(base_mip_level=i, mip_level_count=1) for i in range(levels)]
-        for source, target in zip(views, views[1:]):
+        for source, target in itertools.pairwise(views):
             group = raw.create_bind_group(
                 layout=pipeline.get_bind_group_layout(0),
                 entries=[{"binding": 0, "resource": source}, {"binding": 1, "resource": sampler}],
@@ -226,7 +229,8 @@ class TextureLibrary:
 
 
 def _minifying(name: str | None) -> tuple[str, str]:
-    """Filter and filter between mipmaps of a glTF name such as `linear_mipmap_nearest`; linear in both where it says nothing."""
+    """Filter and filter between mipmaps of a glTF name such as `linear_mipmap_nearest`; linear in both where it says
+    nothing."""
     if name is None:
         return "linear", "linear"
     low = "nearest" if name.startswith("nearest") else "linear"

@@ -1,4 +1,4 @@
-"""`Tracking`: the camera of a picture or a video, by name: it stands where all is seen, follows what travels, or goes round."""
+"""`Tracking`: the camera of a picture or a video: it stands where all is seen, follows what travels, or goes round."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Moving pictures to files: H.264, VP9 and AV1 through PyAV, GIF, WebP and APNG through Pillow.
 
-Frames are encoded in a thread of their own, while the next ones are drawn. What is written so far has no name: a process that
-is killed leaves nothing behind.
+Frames are encoded in a thread of their own, while the next ones are drawn. What is written so far has no name: a process
+that is killed leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class VideoWriter:
         expected = (self.size[1], self.size[0])
         if pixels.dtype != np.uint8 or pixels.shape[:2] != expected or pixels.shape[2:] not in ((4,), (3,)):
             raise ValidationError(
-                f"video: expected frames of {self.size[0]} x {self.size[1]} pixels, uint8, got {pixels.dtype} {pixels.shape}"
+                f"video: expected frames of {self.size[0]} x {self.size[1]} uint8 pixels, got {pixels.dtype} {pixels.shape}"
             )
         if pixels.shape[2] == 3:
             pixels = np.concatenate([pixels, np.full((*expected, 1), 255, np.uint8)], axis=2)

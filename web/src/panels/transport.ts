@@ -59,8 +59,8 @@ export function transport(app: App): HTMLElement {
   }
   function showName(): void {
     const still = app.state?.slots.includes(0) ? "Rest pose" : "";
-    name.textContent = app.state?.mode === "graph" ? (app.characters[0]?.graph?.name || "Graph") : (app.state?.clip ?? still);
-    name.title = name.textContent;
+    name.textContent = app.state?.mode === "graph" ? (app.characters[0]?.graph?.name || "Graph") : app.state?.clip ? app.clipLabel(app.state.clip) : still;
+    name.title = app.state?.mode === "clip" ? (app.state.clip ?? "") : name.textContent;
   }
   app.on("character", () => {
     allow();

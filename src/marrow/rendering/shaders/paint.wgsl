@@ -22,23 +22,31 @@ fn checker_color(uv: vec2f) -> vec3f {
   return clamp(select(dark, light, odd), vec3f(), vec3f(1.0));
 }
 
+// The light that tone mapping makes a colour of, up to the brightest that it leaves as it is: what is not lit shall be
+// seen as it was painted.
+fn before_tone_mapping(color: vec3f) -> vec3f {
+  let low = min(color.r, min(color.g, color.b));
+  return (color + select(0.04, sqrt(low / 6.25) - low, low < 0.04)) / max(frame.ambient.w, 1e-6);
+}
+
 fn painted(in: Fragment, s: Surface) -> Surface {
+  if !IS_PAINTED { return s; }
   let flags = in.id.y;
   // Derivatives are taken where all fragments come by.
   let squares = checker_color(in.uv.xy);
-  if (flags & (PAINT_VERTICES | PAINT_CHECKER | PAINT_NORMALS)) == 0u {
-    return s;
-  }
   var color = in.paint.rgb;
   if (flags & PAINT_CHECKER) != 0u { color = squares; }
-  if (flags & PAINT_NORMALS) != 0u { color = 0.5 + 0.5 * s.normal; }
+  if (flags & PAINT_NORMALS) != 0u { color = 0.88 * (0.5 + 0.5 * s.normal); }
   var out = s;
   let share = in.paint.a;
-  out.base = mix(s.base, linear_color(color), share);
+  let unlit = (flags & PAINT_UNLIT) != 0u;
+  color = linear_color(color);
+  if unlit { color = before_tone_mapping(color); }
+  out.base = mix(s.base, color, share);
   out.metallic = mix(s.metallic, 0.0, share);
   out.roughness = mix(s.roughness, 1.0, share);
   out.occlusion = mix(s.occlusion, 1.0, share);
   out.emissive = mix(s.emissive, vec3f(), share);
-  out.unlit = mix(s.unlit, select(0.0, 1.0, (flags & PAINT_UNLIT) != 0u), share);
+  out.unlit = mix(s.unlit, select(0.0, 1.0, unlit), share);
   return out;
 }

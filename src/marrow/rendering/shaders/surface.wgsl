@@ -27,7 +27,8 @@ fn place(uv: vec4f, slot: u32) -> vec2f {
   return vec2f(dot(u.xyz, at), dot(v.xyz, at));
 }
 
-// The directions in which u and v grow, from neighbouring pixels: for meshes without tangents.
+// The directions in which u grows and v falls (a normal texture's green points up), from neighbouring pixels: for meshes
+// without tangents.
 fn derived_tangents(position: vec3f, normal: vec3f, uv: vec2f) -> mat2x3f {
   let across = cross(-dpdy(position), normal);
   let along = cross(normal, dpdx(position));
@@ -37,7 +38,7 @@ fn derived_tangents(position: vec3f, normal: vec3f, uv: vec2f) -> mat2x3f {
   let b = across * du.y + along * dv.y;
   let size = max(dot(t, t), dot(b, b));
   let scale = select(0.0, inverseSqrt(size), size > 0.0);
-  return mat2x3f(t * scale, b * scale);
+  return mat2x3f(t * scale, -b * scale);
 }
 
 fn surface(in: Fragment, front: bool) -> Surface {

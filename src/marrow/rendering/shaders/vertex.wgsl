@@ -13,6 +13,7 @@ struct Instance {
 
 override HAS_NORMALS: bool = true;
 override HAS_TANGENTS: bool = true;
+override IS_PAINTED: bool = false;
 
 struct Attributes {
   @builtin(vertex_index) vertex: u32,
@@ -61,7 +62,7 @@ fn vertex_of(in: Attributes) -> Fragment {
   out.uv = in.uv;
   out.color = in.color * unpack4x8unorm(instances[in.instance].tint);
   let flags = instances[in.instance].flags & 0xffffu;
-  if flags != 0u {
+  if IS_PAINTED {
     // One colour for all, one for each vertex, those of each instance, or the tint.
     out.paint = unpack4x8unorm(paints[select(select(in.vertex, at, (flags & 16u) != 0u), 0u, (flags & 32u) != 0u)]);
     if (flags & 64u) != 0u { out.paint = vec4f(unpack4x8unorm(instances[in.instance].tint).rgb, 1.0); }

@@ -31,6 +31,8 @@ def stage_of(moments: Sequence[Moment], levels: Sequence[Array], compare: Charac
 def posed_of(number: int, moment: Moment, levels: Array) -> list[Posed]:
     """An actor's instances, by level of detail."""
     actor, whole = moment.actor, moment.actor.character
+    if not whole.vertex_count:
+        levels = np.zeros(moment.count, np.int64)  # bones alone have no box that could be outside
     model = model_matrices(moment)
     morphs = _morphs(moment)
     times = np.zeros(0)

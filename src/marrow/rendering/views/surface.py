@@ -57,7 +57,7 @@ def draw_weights(stage: Stage, argument: str, drawing: Drawing) -> None:
 def draw_normals(stage: Stage, argument: str, drawing: Drawing) -> None:
     for posed in stage.things:
         drawing.paints[posed.key] = Paint("normals", lit=False)
-    x, y, z = ((1.0, 0.5, 0.5), (0.5, 1.0, 0.5), (0.5, 0.5, 1.0))
+    x, y, z = ((0.88, 0.44, 0.44), (0.44, 0.88, 0.44), (0.44, 0.44, 0.88))
     drawing.legends.append(Legend("normal", entries=(("+x", x), ("+y", y), ("+z", z))))
 
 
@@ -152,7 +152,8 @@ def draw_levels(stage: Stage, argument: str, drawing: Drawing) -> None:
         (f"{words}, {number} shown" if several else words, tuple(TELLING[k % len(TELLING)].tolist()))
         for k, (words, number) in sorted(used.items())
     )
-    drawing.legends.append(Legend("levels of detail", entries=entries))
+    if entries:
+        drawing.legends.append(Legend("levels of detail", entries=entries))
 
 
 def _plain(character: Character) -> Paint:
