@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from marrow.rendering.frame import Frame
     from marrow.rendering.lights import DirectionalLight, Environment, PointLight, SpotLight
+    from marrow.rendering.moment import Moment
     from marrow.rendering.picture import render, render_video
     from marrow.rendering.renderer import Renderer
     from marrow.rendering.scene import Actor, Scene
     from marrow.rendering.sheet import contact_sheet
+    from marrow.rendering.targets import Targets
     from marrow.rendering.video import VideoWriter
 
 _LATE = {
@@ -22,10 +24,12 @@ _LATE = {
     "DirectionalLight": "lights",
     "Environment": "lights",
     "Frame": "frame",
+    "Moment": "moment",
     "PointLight": "lights",
     "Renderer": "renderer",
     "Scene": "scene",
     "SpotLight": "lights",
+    "Targets": "targets",
     "VideoWriter": "video",
     "contact_sheet": "sheet",
     "render": "picture",
@@ -37,10 +41,12 @@ __all__ = [
     "DirectionalLight",
     "Environment",
     "Frame",
+    "Moment",
     "PointLight",
     "Renderer",
     "Scene",
     "SpotLight",
+    "Targets",
     "VideoWriter",
     "contact_sheet",
     "render",
