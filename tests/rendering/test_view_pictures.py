@@ -193,3 +193,11 @@ def test_views_of_what_has_no_surface_or_is_nowhere(drawn):
     for view in ("skeleton", "bounds", "wireframe", "difference", "levels"):
         drawn(Scene(), view=view)
         drawn(Scene(Actor(bones, transforms=np.eye(3, 4) + [[0, 0, 0, 500]] * 3)), view=view)
+
+
+def test_views_of_a_clip_have_all_of_it_in_the_picture(shared_renderer, hero):
+    clip = hero.clips["run"]
+    frame = mw.render(hero, clip="run", time=0.1, view="trails", size=SIZE, renderer=shared_renderer)
+    model = hero.skeleton.to_model(clip.sample(np.linspace(0, clip.duration, 5)))[..., 3]
+    at, front = project(frame.camera, SIZE, model)
+    assert front.all() and (at >= 0).all() and (at <= SIZE).all()

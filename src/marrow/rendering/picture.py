@@ -90,7 +90,7 @@ def render(
     times, points = shot.survey(np.array([moment]), edges(camera, width_height))
     if shows_whole_clip(view) and shot.duration > 0:
         # What lies before and after is in the picture too.
-        _, more = shot.survey(np.linspace(0.0, shot.duration, 9))
+        _, more = shot.survey(np.linspace(0.0, shot.duration, 9), edges(camera, width_height))
         points = [np.concatenate([*points, *more])]
         shot.seek(moment)
     _dress(shot, points, ground, background, transparent, lights)

@@ -88,7 +88,7 @@ def text_size(text: str, size: int) -> tuple[float, float]:
 
 def _advance(letter: str, size: int) -> float:
     """How far the pen moves on: a little more than the font says, since letters have edges here."""
-    return float(_font_of(letter, size).getlength(letter)) + 0.06 * size
+    return float(_font_of(letter, size).getlength(letter)) + (0.16 if letter.isspace() else 0.06) * size
 
 
 class Atlas:
