@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import marrow as mw
+from marrow.errors import UnknownNameError, ValidationError
 from marrow.rendering import Actor, Scene
 from marrow.rendering.colors import MAPS, TELLING
 from marrow.rendering.overlay import Overlay
@@ -181,6 +182,13 @@ def test_every_view_changes_the_picture_and_nothing_else(drawn, hero):
         seen = drawn(scene, view=view).pixels
         assert (seen != plain).any(), name
     np.testing.assert_array_equal(drawn(scene).pixels, plain)
+
+
+def test_what_to_compare_with_is_a_character(drawn, hero):
+    with pytest.raises(ValidationError, match="Character"):
+        drawn(Scene(hero), view="difference", compare="other.glb")
+    with pytest.raises(UnknownNameError, match="did you mean 'wireframe'"):
+        drawn(Scene(hero), view="wirefram")
 
 
 def test_views_of_what_has_no_surface_or_is_nowhere(drawn):
