@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from marrow.rendering.controls import CameraControls
     from marrow.rendering.frame import Frame
     from marrow.rendering.joint_pixels import JointPixels
     from marrow.rendering.lights import DirectionalLight, Environment, PointLight, SpotLight
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from marrow.rendering.scene import Actor, Scene
     from marrow.rendering.sheet import contact_sheet
     from marrow.rendering.video import VideoWriter
+    from marrow.rendering.window import Window, WindowFrame
 
 _LATE = {
     "Actor": "scene",
@@ -32,6 +34,9 @@ _LATE = {
     "Renderer": "renderer",
     "Scene": "scene",
     "SpotLight": "lights",
+    "CameraControls": "controls",
+    "Window": "window",
+    "WindowFrame": "window",
     "VideoWriter": "video",
     "contact_sheet": "sheet",
     "project": "projecting",
@@ -42,6 +47,7 @@ _LATE = {
 
 __all__ = [
     "Actor",
+    "CameraControls",
     "CameraMatrices",
     "DirectionalLight",
     "Environment",
@@ -53,6 +59,8 @@ __all__ = [
     "Scene",
     "SpotLight",
     "VideoWriter",
+    "Window",
+    "WindowFrame",
     "contact_sheet",
     "project",
     "random_view",
