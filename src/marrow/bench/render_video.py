@@ -19,8 +19,8 @@ RUNS = 3
 
 
 def measurements() -> dict[str, Any]:
-    """Seconds that a clip of one second takes, 30 frames of 1280 x 720: the best of a few runs, and what the processor did in
-    all its threads."""
+    """Seconds that a clip of one second takes, 30 frames of 1280 x 720: the best of a few runs, and what all threads did
+    together."""
     best, busy = float("inf"), float("inf")
     with tempfile.TemporaryDirectory() as folder:
         command = [
