@@ -97,7 +97,10 @@ def moments(scene: Scene) -> list[Moment]:
 
 def _pose(actor: Actor) -> Any:
     if actor.clip is not None:
-        return actor.clip.sample(np.asarray(actor.time))
+        time = np.asarray(_validate.numbers("Actor.time", actor.time), np.float64)
+        if time.ndim > 1 or not time.size:
+            raise ValidationError(f"Actor.time: expected a number or (N,), got shape {time.shape}")
+        return actor.clip.sample(time)
     return actor.character.skeleton.rest if actor.pose is None else actor.pose
 
 

@@ -17,12 +17,13 @@ from marrow.model.character import Character
 from marrow.rendering.frame import Frame
 from marrow.rendering.framing import direction_of, edges
 from marrow.rendering.lights import Environment, Light
+from marrow.rendering.outputs import check_outputs
 from marrow.rendering.renderer import Renderer
 from marrow.rendering.scene import Scene
 from marrow.rendering.shot import Shot, Step, shot_of
 from marrow.rendering.tracking import Tracking
 from marrow.rendering.video import Codec, VideoWriter
-from marrow.rendering.views import shows_whole_clip
+from marrow.rendering.views import parse_views, shows_whole_clip
 
 if TYPE_CHECKING:
     from marrow.graph import Graph
@@ -80,8 +81,8 @@ def render(
     if time is not None:
         time = _validate.number("render", "time", time, low=0)
     options = {
-        "clip": clip, "pose": pose, "time": time, "graph": graph, "parameters": parameters,
-        "steps": tuple(steps), "character": character, "crowd": crowd, "skinning": skinning,
+        "clip": clip, "pose": pose, "time": time, "graph": graph, "parameters": parameters, "steps": steps,
+        "character": character, "crowd": crowd, "skinning": skinning,
     }  # fmt: skip
     shot, other = _staged(thing, compare, view, options)
     moment = time or 0.0
@@ -138,8 +139,10 @@ def render_video(
     `av1`. `progress(done, frames)` is called after each frame. The other options are those of `mw.render`.
     """
     begin = _validate.number("render", "time", time, low=0)
+    turntable = _validate.flag("render", "turntable", turntable)
+    follow = None if follow is None else _validate.flag("render", "follow", follow)
     options = {
-        "clip": clip, "graph": graph, "parameters": parameters, "steps": tuple(steps), "character": character,
+        "clip": clip, "graph": graph, "parameters": parameters, "steps": steps, "character": character,
         "crowd": crowd, "skinning": skinning, "time": begin, "moving": not turntable or clip is not None,
     }  # fmt: skip
     if turntable:
@@ -211,7 +214,7 @@ def _staged(
     """The shot, and the character whose difference to it is to be shown."""
     if compare is None:
         return shot_of(thing, **options), None
-    if view is not None and "difference" in view:
+    if any(v.name == "difference" for v in parse_views(view)):
         other = shot_of(compare, **options).scene.actors[0].character
         return shot_of(thing, **options), other
     return shot_of([thing, compare], **options), None
@@ -264,14 +267,15 @@ def _size(size: Any) -> tuple[int, int]:
 def _extra(shot: Shot, view: str | None, outputs: Sequence[str], other: Character | None) -> dict[str, Any]:
     """What the renderer is told beside scene and camera."""
     extra: dict[str, Any] = {}
-    if view is None and not shot.has_surface:
+    if not parse_views(view) and not shot.has_surface:
         view = "skeleton:plain"  # there is nothing else to see
     if view is not None:
         extra["view"] = view
     if other is not None:
         extra["compare"] = other
-    if tuple(outputs) != ("color",):
-        extra["outputs"] = tuple(outputs)
+    wanted = check_outputs(outputs)
+    if wanted != ("color",):
+        extra["outputs"] = wanted
     return extra
 
 
@@ -284,6 +288,7 @@ def _dress(
     lights: Iterable[Light] | None,
 ) -> None:
     """Gives the scene its ground, lights and background; a user's own keeps what is not said otherwise."""
+    transparent = _validate.flag("render", "transparent", transparent)
     scene = shot.scene
     if not shot.made:  # the user's own stays as it is
         scene = shot.scene = copy.copy(scene)
@@ -295,7 +300,7 @@ def _dress(
         scene.ground = scene.ground if ground is None else said.ground
     if background is not None or transparent:
         own = scene.environment
-        around = "transparent" if _validate.flag("render", "transparent", transparent) else background
+        around = "transparent" if transparent else background
         scene.environment = Environment(around, own.ambient, own.exposure)
     if ground is None and shot.made:
         scene.ground = None if transparent else _floor(points)
