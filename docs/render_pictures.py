@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from render_views import outputs, views_motion, views_surface
 
 import marrow as mw
 
@@ -65,7 +66,7 @@ def run() -> None:
     )
 
 
-ALL = {f.__name__: f for f in (mannequin, crowd, sheet, run)}
+ALL = {f.__name__: f for f in (mannequin, crowd, sheet, run, views_surface, views_motion, outputs)}
 
 
 def main() -> None:
