@@ -42,7 +42,7 @@ from marrow.model import (
 from marrow.report import Report, ReportLine
 
 if TYPE_CHECKING:
-    from marrow import gpu, graph, lod, motion, rendering, samples
+    from marrow import dataset, gpu, graph, lod, motion, rendering, samples
     from marrow.animation.additive import additive
     from marrow.animation.resampling import ResamplingError, SampledClip
     from marrow.graph import Animator, Events, Graph, RootMotionDelta, Snapshot, load_graph, save_graph
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         render,
         render_video,
     )
+    from marrow.rendering.window import window
     from marrow.skinning import Bounds, Surface, bounds, skin, skinning_matrices
     from marrow.studio import View, view
 
@@ -95,6 +96,7 @@ _LATE = {
     "additive": "marrow.animation.additive",
     "blend": "marrow.motion",
     "bounds": "marrow.skinning",
+    "dataset": "marrow.dataset",
     "gpu": "marrow.gpu",
     "graph": "marrow.graph",
     "load": "marrow.io",
@@ -109,6 +111,7 @@ _LATE = {
     "skin": "marrow.skinning",
     "skinning_matrices": "marrow.skinning",
     "view": "marrow.studio",
+    "window": "marrow.rendering.window",
 }
 
 __all__ = [
@@ -161,6 +164,7 @@ __all__ = [
     "blend",
     "bounds",
     "contact_sheet",
+    "dataset",
     "errors",
     "gpu",
     "graph",
@@ -183,6 +187,7 @@ __all__ = [
     "skinning_matrices",
     "unpack_weights",
     "view",
+    "window",
 ]
 
 

@@ -8,7 +8,7 @@ import pytest
 import marrow as mw
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.rendering.extent import supports
-from marrow.rendering.framing import CAMERAS, MARGIN, direction_of, fit
+from marrow.rendering.framing import CAMERAS, MARGIN, direction_of, edges, fit, fit_orbit
 from marrow.rendering.tracking import Tracking
 
 
@@ -111,10 +111,15 @@ def test_what_travels_is_followed_and_what_stays_is_not():
 
 def test_few_points_stand_for_many():
     rng = np.random.default_rng(1)
-    points = rng.normal(size=(5000, 3))
-    few = supports(points)
-    assert len(few) < 110
-    np.testing.assert_array_equal(few.min(axis=0), points.min(axis=0))
-    np.testing.assert_array_equal(few.max(axis=0), points.max(axis=0))
-    for direction in rng.normal(size=(50, 3)):
-        assert (few @ direction).max() > 0.85 * (points @ direction).max()
+    points = rng.normal(size=(5000, 3)).astype(np.float32)
+    points[7] = np.nan
+    for camera in ("front", "45,20", "top", "orbit"):
+        few = supports(points, edges(camera, (300, 200)))
+        assert len(few) < 110
+        np.testing.assert_array_equal(few.min(axis=0), np.nanmin(points, axis=0))
+        if camera == "orbit":
+            for mine, whole in zip(*(fit_orbit(p, direction_of(camera), (300, 200)) for p in (few, points))):
+                np.testing.assert_allclose(mine, whole, rtol=1e-6)
+        else:
+            mine, whole = (fit(p, direction_of(camera), (300, 200)) for p in (few, points))
+            np.testing.assert_allclose(mine.view, whole.view, atol=1e-5)

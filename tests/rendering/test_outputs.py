@@ -10,7 +10,7 @@ from marrow.errors import UnknownNameError, ValidationError
 from marrow.rendering import Actor, Scene
 from marrow.rendering.joint_pixels import OCCLUDED, OUTSIDE, VISIBLE, near_joints
 from marrow.rendering.outputs import dominant_joints
-from marrow.rendering.random_view import random_view
+from marrow.rendering.random_views import random_view
 
 ALL = ("color", "depth", "normals", "ids", "parts", "joint_ids", "joints")
 SIZE = (96, 80)

@@ -125,7 +125,7 @@ def test_several_stand_side_by_side_in_order_and_apart(hero):
     made = shot.shot_of([hero, lizard, hero], clip=None)
     boxes = [
         (p[:, 0].min(), p[:, 0].max())
-        for p in (np.concatenate([shot.reach(mw.Scene(actor))]) for actor in made.scene.actors)
+        for p in (np.concatenate([shot.reach(mw.Scene(actor), shot.AXES)]) for actor in made.scene.actors)
     ]
     assert boxes[0][1] < boxes[1][0]
     assert boxes[1][1] < boxes[2][0]
@@ -242,7 +242,7 @@ def test_videos_show_what_pictures_show(hero, tmp_path):
         frame = np.asarray(image.convert("RGBA"))
         if camera is None:  # the camera sees all of the clip: the video's own, not one for each moment
             made = shot.shot_of(hero, clip="wave", time=0.0)
-            times, points = made.survey(0.2 + np.arange(6) / 20)
+            times, points = made.survey(0.2 + np.arange(6) / 20, picture.edges("front", (96, 96)))
             camera = picture.Tracking("front", (96, 96), times, points).at(0.2)
         alone = mw.render(hero, clip="wave", time=0.2 + k / 20, **(SMALL | {"camera": camera}))
         assert np.abs(frame.astype(int) - np.asarray(alone)).max() <= 1

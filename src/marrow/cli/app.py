@@ -159,6 +159,31 @@ for _name, _help in {
     _clip.command(f"marrow.cli.clip:{_name.replace('-', '_')}", name=_name, help=_help)
 app.command(_clip)
 
+_dataset = App(
+    name="dataset",
+    help="Make training data of motion files, on one machine or many; look at it, check it.",
+    help_epilogue=_examples(
+        "marrow dataset build mocap/ -o out --fps 30 --features rotations_6d positions contacts --window 64\n"
+        "marrow dataset info out\nmarrow dataset show out -o samples.png"
+    ),
+)
+for _name, (_help, _lines) in {
+    "build": (
+        "Make training data of motion files: marrow dataset build SOURCES... -o OUT.\n\n"
+        "The same command goes on where it was interrupted, and builds anew just what changed. The exit code is 1 when a "
+        "source could not be used.",
+        "marrow dataset build mocap/ -o out --character hero.glb --features rotations_6d positions contacts --mirror\n"
+        'marrow dataset build "clips/**/*.fbx" -o out --window 64 --stride 16 --format webdataset --workers 8\n'
+        "marrow dataset build s3://bucket/mocap -o s3://bucket/out --on ray",
+    ),
+    "info": ("Show what a data set holds.", "marrow dataset info out\nmarrow dataset info out --failed"),
+    "check": ("Read all of a data set and say what is wrong.", "marrow dataset check out"),
+    "show": ("Draw random samples on one sheet.", "marrow dataset show out -o samples.png --count 16"),
+    "features": ("List what rows can hold.", "marrow dataset features"),
+}.items():
+    _dataset.command(f"marrow.cli.dataset:{_name}", name=_name, help=_help, help_epilogue=_examples(_lines))
+app.command(_dataset)
+
 _cache = App(
     name="cache",
     help="Look at the cache of imported files, or empty it.",

@@ -25,7 +25,7 @@ REACH = (1.0, 2.0)
 
 def letter_size(height: int) -> int:
     """The size of letters in a picture of that height."""
-    return int(np.clip(round(height / 54), 10, 48))
+    return int(np.clip(round(height / 54), 11, 48))
 
 
 class Canvas:
@@ -130,7 +130,7 @@ class Canvas:
 
     @property
     def label_size(self) -> int:
-        return max(9, round(self.letters * 0.85))
+        return max(11, round(self.letters * 0.85))
 
 
 def _rgba(color: ArrayLike) -> Array:

@@ -39,7 +39,7 @@ TELLING = _anchors("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e
 """Eight colours that can be told apart with any kind of colour vision (after Okabe and Ito)."""
 LEFT, RIGHT, MIDDLE = hex_color("#d55e00"), hex_color("#0072b2"), hex_color("#e6b800")
 """The left and right side of a body, and what lies between."""
-NOTHING = np.array([0.62, 0.62, 0.64])
+NOTHING = np.array([0.72, 0.72, 0.74])
 """Where there is no value at all."""
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.rendering.moment import Moment, moments
-from marrow.rendering.moment import _model as joints_of
+from marrow.motion.rig import find_rig
+from marrow.rendering.moment import Moment, model_matrices, moments
 from marrow.rendering.scene import Scene
 from marrow.skinning import skin
 
@@ -18,34 +17,30 @@ __all__ = ["reach", "supports"]
 Array = NDArray[Any]
 MOST_VERTICES = 1 << 21
 """Vertices that are skinned to find out; what has more is taken by its boxes."""
-DIRECTIONS = 96
 _CORNERS = np.array([[(k >> a) & 1 for a in range(3)] for k in range(8)], bool)
 
 
-def _sphere(count: int) -> Array:
-    """Directions all around, evenly: points on a spiral."""
-    k = np.arange(count) + 0.5
-    y = 1 - 2 * k / count
-    turn, radius = math.pi * (1 + math.sqrt(5)) * k, np.sqrt(1 - y * y)
-    even = np.stack([radius * np.cos(turn), y, radius * np.sin(turn)], axis=1)
-    return np.concatenate([even, np.eye(3), -np.eye(3)])
+AXES = np.concatenate([np.eye(3), -np.eye(3)])
 
 
-_AROUND = _sphere(DIRECTIONS)
+def supports(points: Array, directions: Array) -> Array:
+    """The few of points `(n, 3)` that are furthest in one of `directions (d, 3)` or along an axis; those that are no numbers
+    do not count."""
+    points = np.asarray(points).reshape(-1, 3)
+    directions = np.concatenate([AXES, directions])
+    finite = np.isfinite(points).all(axis=1)
+    if not finite.all():
+        points = points[finite]
+    if len(points) <= len(directions):
+        return points.astype(np.float64)
+    found = (directions.astype(points.dtype) @ points.T).argmax(axis=1)
+    return points[np.unique(found)].astype(np.float64)
 
 
-def supports(points: Array) -> Array:
-    """The few of points `(n, 3)` that are furthest in some direction; those that are no numbers do not count."""
-    points = np.asarray(points, np.float64).reshape(-1, 3)
-    points = points[np.isfinite(points).all(axis=1)]
-    if len(points) <= len(_AROUND):
-        return points
-    return points[np.unique((points @ _AROUND.T).argmax(axis=0))]
-
-
-def reach(scene: Scene) -> Array:
-    """Points `(n, 3)` between which all is that can be seen of a scene's actors; of joints where there is nothing else."""
-    found = [supports(_points(moment)) for moment in moments(scene)]
+def reach(scene: Scene, directions: Array) -> Array:
+    """Points `(n, 3)` of a scene's actors that are furthest in one of `directions (d, 3)` or along an axis; of joints where
+    there is nothing else to see."""
+    found = [supports(_points(moment), directions) for moment in moments(scene)]
     return np.concatenate([*found, np.zeros((0, 3))])
 
 
@@ -78,10 +73,11 @@ def _points(moment: Moment) -> Array:
 
 
 def _joints(moment: Moment) -> Array:
-    actor = moment.actor
-    skeleton = actor.character.skeleton
+    skeleton = moment.actor.character.skeleton
     if not len(skeleton):
         return np.zeros((0, 3))
-    model = actor.animator.model_matrices if actor.animator is not None else joints_of(actor)
-    places = np.asarray(model, np.float64).reshape(-1, len(skeleton), 3, 4)[..., 3]
+    places = model_matrices(moment)[..., 3].astype(np.float64)
+    hips = find_rig(skeleton).joint("hips")
+    if hips >= 0:  # cameras and targets of a recording may be far away: the body counts
+        places = places[:, [hips, *skeleton.descendants(hips)]]
     return places @ moment.world[:, :, :3].swapaxes(-1, -2) + moment.world[:, None, :, 3]

@@ -96,7 +96,7 @@ class FrameData:
             ambient=(*([scene.environment.ambient] * 3), scene.environment.exposure),
             ground=(
                 (0.0 if scene.ground is None else scene.ground) - origin[1],
-                max(REACH * radius, FEWEST_LINES * unit),
+                max(REACH * radius, FEWEST_LINES * unit, 2 * (_fallen(scene, high[1]) + radius)),
                 unit,
                 float(scene.ground is not None),
             ),
@@ -111,6 +111,15 @@ class FrameData:
         self.shadows.put(self.record)
         self.device.write(self.uniform.raw, self.record)
         self.lamps.update([light for light in scene.lights if light is not sun], camera, origin, *size)
+
+
+def _fallen(scene: Scene, height: float) -> float:
+    """How far from a thing that is so high its shadow falls on the ground: the floor is to be seen there."""
+    if scene.sun is None or scene.ground is None:
+        return 0.0
+    x, y, z = scene.sun.direction
+    above = max(float(height) - scene.ground, 0.0)
+    return min(above * float(np.hypot(x, z)) / max(-y, 1e-3), 20 * above)
 
 
 def extent(there: list[Moment]) -> tuple[Array, Array]:

@@ -18,13 +18,15 @@ from marrow.errors import UnknownNameError, ValidationError
 from marrow.lod import Camera
 from marrow.model import _validate
 
-__all__ = ["CAMERAS", "Direction", "aim", "direction_of", "fit", "fit_orbit"]
+__all__ = ["CAMERAS", "Direction", "aim", "direction_of", "edges", "fit", "fit_orbit"]
 
 Array = NDArray[Any]
 FOV = math.radians(30)
 """From top to bottom: as a portrait lens sees, so that what is near looks no larger than it is."""
 MARGIN = 1.12
 """How much more than the thing itself is seen."""
+STEPS = 24
+"""Places on its way round that a camera is tried at."""
 LEAST = 1e-9
 """Metres: what is smaller is a point, and is seen from a metre away."""
 
@@ -133,6 +135,20 @@ def _seen(points: Array) -> Array:
     return points if len(points) else np.zeros((1, 3))
 
 
+def edges(camera: str | Sequence[float] | Direction | Camera, size: tuple[int, int]) -> Array:
+    """Directions `(d, 3)`: the points that are furthest in them are all that `fit` and `fit_orbit` look at."""
+    if isinstance(camera, Camera):
+        return np.zeros((0, 3))
+    direction = direction_of(camera)
+    across, up = _slopes(size, direction.zoom)
+    found = []
+    for k in range(STEPS if direction.turns else 1):
+        right, above, back = _axes(direction.turned(360 * k / STEPS))
+        found += [side * right + across * back for side in (1, -1)]
+        found += [side * above + up * back for side in (1, -1)]
+    return np.array(found)
+
+
 def fit(points: Array, direction: Direction, size: tuple[int, int]) -> Camera:
     """The nearest camera in that direction that sees all `points (n, 3)`.
 
@@ -155,9 +171,7 @@ def fit(points: Array, direction: Direction, size: tuple[int, int]) -> Camera:
     return aim(direction, target, radius * distance, radius, size)
 
 
-def fit_orbit(
-    points: Array, direction: Direction, size: tuple[int, int], steps: int = 24
-) -> tuple[Array, float, float]:
+def fit_orbit(points: Array, direction: Direction, size: tuple[int, int]) -> tuple[Array, float, float]:
     """What a camera looks at that goes round all `points`, from how far, and their radius: it never has to come nearer, or
     look elsewhere."""
     points = _seen(points)
@@ -167,8 +181,8 @@ def fit_orbit(
     low = high = -math.inf
     distance = 0.0
     across, up = _slopes(size, direction.zoom)
-    for k in range(steps):
-        x, y, z = _axes(direction.turned(360 * k / steps)) @ (points - middle).T / radius
+    for k in range(STEPS):
+        x, y, z = _axes(direction.turned(360 * k / STEPS)) @ (points - middle).T / radius
         distance = max(distance, float((np.abs(x) / across + z).max()))
         high, low = max(high, float((y + up * z).max())), max(low, float((up * z - y).max()))
     distance = max(distance, (high + low) / (2 * up))

@@ -222,7 +222,8 @@ def _boxes(
         ball = moving_ball(character)[0].astype(np.float64)
         center, half = ball[None, :3], np.full((1, 3), ball[3])
     elif not character.vertex_count:
-        center, half = np.zeros((1, 3)), np.full((1, 3), -1.0)
+        low, high = _joint_box(character, matrices)
+        center, half = (low + high) / 2, (high - low) / 2
     else:
         box = (
             quick_bounds(character, matrices, morphs)
@@ -249,6 +250,16 @@ def _boxes(
                 f"{len(wrong)} of {len(world)} in all; it cannot be drawn"
             )
     return box, low, high
+
+
+def _joint_box(character: Any, matrices: Array) -> tuple[Array, Array]:
+    """The box around the joints of what has nothing else, `(N, 3)` each."""
+    joints = affine.invert(character.palette.inverse_bind.astype(np.float64))[:, :, 3]
+    if not len(joints):
+        return np.zeros((1, 3)), np.full((1, 3), -1.0)
+    with np.errstate(invalid="ignore", over="ignore"):
+        places = (matrices[..., :3].astype(np.float64) @ joints[..., None])[..., 0] + matrices[..., 3]
+    return places.min(axis=-2), places.max(axis=-2)
 
 
 def quick_bounds(character: Character, matrices: Array, morphs: Array | None = None) -> Bounds:

@@ -15,6 +15,7 @@ from marrow.errors import ValidationError
 from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.rendering.frame import Frame
+from marrow.rendering.framing import direction_of, edges
 from marrow.rendering.lights import Environment, Light
 from marrow.rendering.renderer import Renderer
 from marrow.rendering.scene import Scene
@@ -86,7 +87,7 @@ def render(
     moment = time or 0.0
     shot.seek(moment)
     width_height = _size(size)
-    times, points = shot.survey(np.array([moment]))
+    times, points = shot.survey(np.array([moment]), edges(camera, width_height))
     if shows_whole_clip(view) and shot.duration > 0:
         # What lies before and after is in the picture too.
         _, more = shot.survey(np.linspace(0.0, shot.duration, 9))
@@ -148,7 +149,7 @@ def render_video(
     turns = turntable or camera == "orbit"
     times = begin + np.arange(_count(shot, begin, duration, fps, turns)) / fps
     writer = VideoWriter(file, _size(size), fps=fps, codec=codec, transparent=transparent)
-    looked_at, points = shot.survey(times)
+    looked_at, points = shot.survey(times, edges(camera, writer.size))
     _dress(shot, points, ground, background, transparent, lights)
     tracking = Tracking(camera, writer.size, looked_at, points, follow=follow)
     chosen = renderer or shared_renderer(path)
@@ -184,7 +185,7 @@ def render_moments(
     moves = any(t is not None for t in times)
     shot = shot_of(thing, clip=clip, time=0.0 if moves else None, **options)
     when = np.array([t or 0.0 for t in times])
-    _, points = shot.survey(when)
+    _, points = shot.survey(when, edges(camera, _size(size)))
     _dress(shot, points, ground, background, transparent, lights)
     tracking = Tracking(camera, _size(size), when, points, follow=True if moves else None, calm=0.0)
     chosen = renderer or shared_renderer(path)
@@ -241,7 +242,6 @@ def _count(shot: Shot, begin: float, duration: float | None, fps: float, turns: 
 
 def _turning(camera: Any) -> Any:
     from marrow.lod import Camera
-    from marrow.rendering.framing import direction_of
 
     if isinstance(camera, Camera):
         raise ValidationError("render: a turntable goes round by itself: name a camera, such as 'front'")
@@ -265,7 +265,7 @@ def _extra(shot: Shot, view: str | None, outputs: Sequence[str], other: Characte
     """What the renderer is told beside scene and camera."""
     extra: dict[str, Any] = {}
     if view is None and not shot.has_surface:
-        view = "skeleton"  # there is nothing else to see
+        view = "skeleton:plain"  # there is nothing else to see
     if view is not None:
         extra["view"] = view
     if other is not None:

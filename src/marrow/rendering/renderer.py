@@ -205,7 +205,7 @@ class Renderer:
             levels.append(np.where(seen, own, -1))
             any_cast = np.logical_or.reduce(cast) & (own >= 0) if cast else np.zeros(moment.count, bool)
             coarse = own
-            if self.device.adapter.is_software and moment.crowd is None:
+            if not self.list.gpu_skinning and moment.crowd is None:
                 scale = np.linalg.norm(moment.world[:, :, :3], axis=1).max(1)
                 coarse = np.maximum(own, Detail.for_shadows(moment.actor.character, scale, texel))
             shadow_levels.append(np.where(any_cast, coarse, -1))

@@ -22,7 +22,7 @@ from marrow.model import _validate
 from marrow.model.character import Character, Clips
 from marrow.model.clip import Clip
 from marrow.model.mesh import SKINNING_METHODS
-from marrow.rendering.extent import reach
+from marrow.rendering.extent import AXES, reach
 from marrow.rendering.scene import Actor, Scene
 
 __all__ = ["Shot", "Step", "shot_of"]
@@ -135,14 +135,15 @@ class Shot:
             part.seek(time)
         return self.scene
 
-    def survey(self, times: Array) -> tuple[Array, list[Array]]:
-        """Some of these times, and points `(n, 3)` at each of them between which everything is that can be seen then."""
+    def survey(self, times: Array, directions: Array) -> tuple[Array, list[Array]]:
+        """Some of these times, and the points `(n, 3)` at each of them that are furthest in one of `directions (d, 3)` or
+        along an axis."""
         chosen = (
             times
             if len(times) <= MOST_LOOKS
             else times[np.linspace(0, len(times) - 1, MOST_LOOKS).astype(int)]
         )
-        return chosen, [reach(self.seek(float(time))) for time in chosen]
+        return chosen, [reach(self.seek(float(time)), directions) for time in chosen]
 
 
 def shot_of(
@@ -338,7 +339,7 @@ def side_by_side(shots: Sequence[Shot]) -> Shot:
     at, before = 0.0, 0.0
     for k, shot in enumerate(shots):
         times = np.linspace(0.0, shot.duration, 9) if shot.moves else np.zeros(1)
-        points = np.concatenate([*shot.survey(times)[1], np.zeros((0, 3))])
+        points = np.concatenate([*shot.survey(times, AXES)[1], np.zeros((0, 3))])
         low, high = (points.min(axis=0), points.max(axis=0)) if len(points) else (np.zeros(3), np.zeros(3))
         width = float(high[0] - low[0])
         at += ROOM * (before + width) / 2 if k else 0.0

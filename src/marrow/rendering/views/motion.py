@@ -152,7 +152,7 @@ def draw_contacts(stage: Stage, argument: str, drawing: Drawing) -> None:
         for side, begin, end, at in places:
             color = (LEFT, RIGHT)[side]
             ground = at * [1.0, 0.0, 1.0]
-            radius = 0.03 * posed.size
+            radius = 0.045 * posed.size
             turn = np.linspace(0, 2 * np.pi, 33)
             ring = ground + radius * np.stack([np.cos(turn), 0 * turn, np.sin(turn)], axis=1)
             circle = _in_world(posed, ring)
