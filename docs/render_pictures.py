@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
+from render_views import outputs, views_motion, views_surface
 
 import marrow as mw
 from marrow.rendering.looking import open_window
@@ -95,7 +96,10 @@ def run() -> None:
     )
 
 
-ALL = {f.__name__: f for f in (mannequin, crowd, sheet, run, window, third_person)}
+ALL = {
+    f.__name__: f
+    for f in (mannequin, crowd, sheet, run, window, third_person, views_surface, views_motion, outputs)
+}
 
 
 def main() -> None:

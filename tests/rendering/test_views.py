@@ -16,7 +16,7 @@ from marrow.rendering.text import SIDE, Atlas, text_size
 from marrow.rendering.views import KINDS, Drawing, Posed, Stage, View, draw_views, parse_views
 from marrow.rendering.views.difference import file_difference, skinning_difference
 from marrow.rendering.views.drawing import Label
-from marrow.rendering.views.motion import contact_places, trail_points
+from marrow.rendering.views.motion import contact_places, event_places, trail_points
 from marrow.rendering.views.surface import edges, joint_weights
 
 
@@ -237,10 +237,15 @@ def test_contacts_stand_where_feet_stand(hero):
         assert abs(at[1]) < 0.06
     standing = drawn("contacts", posed(hero, "walk", (places[0][1] + 0.01,)))
     assert any(w == 16.0 for w in standing.all_lines.widths[:, 0])
-    assert (
-        "no body"
-        in drawn("contacts", posed(mw.samples.lizard(), next(iter(mw.samples.lizard().clips)))).notes[0]
-    )
+    # What has no two legs is told by its events: those of joints whose names have the same words.
+    lizard = mw.samples.lizard()
+    walk = lizard.clips["walk"]
+    told = event_places(walk)
+    assert [begin for _, begin, *_ in told] == [e.time for e in walk.events if "lift" not in e.name]
+    joint = lizard.skeleton.index("front_foot_l")
+    np.testing.assert_allclose(told[0][3], lizard.skeleton.to_model(walk.sample(0.0))[joint, :, 3], atol=1e-6)
+    still = drawn("contacts", posed(lizard, next(n for n in lizard.clips if not lizard.clips[n].events)))
+    assert "no events" in still.notes[0]
 
 
 def test_ghosts_are_moments_of_the_clip_but_the_one_shown(hero):

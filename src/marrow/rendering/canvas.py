@@ -150,7 +150,7 @@ def place_labels(
     finds no free place near its point is left out; those of higher rank choose first. `taken_by` has boxes (left, top,
     right, bottom) that are in use."""
     order = sorted(range(len(labels)), key=lambda i: -labels[i].rank)
-    taken = np.array(taken_by, np.float64).reshape(-1, 4)
+    taken = [(float(a), float(b), float(c), float(d)) for a, b, c, d in taken_by]
     middle = float(np.median(at[front, 0])) if np.any(front) else 0.0
     out = []
     for i in order:
@@ -162,15 +162,9 @@ def place_labels(
             if left < 0 or top < 0 or left + width > size[0] or top + height > size[1]:
                 continue
             # The box of letters is lower than that of the line.
-            box = np.array([left, top + 0.12 * height, left + width, top + 0.88 * height])
-            hit = (
-                (taken[:, 0] < box[2])
-                & (box[0] < taken[:, 2])
-                & (taken[:, 1] < box[3])
-                & (box[1] < taken[:, 3])
-            )
-            if not hit.any():
-                taken = np.concatenate([taken, box[None]])
+            low, high, right = top + 0.12 * height, top + 0.88 * height, left + width
+            if not any(a < right and left < c and b < high and low < d for a, b, c, d in taken):
+                taken.append((left, low, right, high))
                 out.append((labels[i], (left, top)))
                 break
     return out

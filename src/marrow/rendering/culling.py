@@ -47,6 +47,8 @@ class Detail:
         actor, character = moment.actor, moment.actor.character
         if actor.animator is not None and actor.animator.levels is not None:
             return np.broadcast_to(np.asarray(actor.animator.levels, np.int64), (moment.count,))
+        if moment.crowd is not None:  # posed for these joints and no others
+            return np.zeros(moment.count, np.int64)
         if isinstance(actor.levels, str):
             if actor.levels != "auto":
                 raise ValidationError(

@@ -16,7 +16,7 @@ from marrow.rendering.geometry import Geometry, LevelGeometry, SectionGeometry
 from marrow.rendering.kept import Kept
 from marrow.rendering.materials import MaterialBinding, Materials
 from marrow.rendering.moment import Moment
-from marrow.rendering.skins import CpuSkin, GpuSkin, SkinnedLevel, skin_of
+from marrow.rendering.skins import CpuSkin, GpuSkin, SkinnedLevel
 
 __all__ = ["INSTANCE", "Draw", "DrawList", "merged"]
 
@@ -73,10 +73,11 @@ class _Batch:
 
 class DrawList:
     """Makes the draws of pictures, and keeps what stays from one to the next: `draws` of the picture, `casters` of each
-    cascade of the shadows."""
+    cascade of the shadows. `gpu_skinning`: whether the GPU skins; where that is software, the CPU's kernels are faster."""
 
     def __init__(self, device: Device, materials: Materials) -> None:
         self.device, self.materials = device, materials
+        self.gpu_skinning = not device.adapter.is_software
         self.draws: list[Draw] = []
         self.casters: list[list[Draw]] = []
         self.layout = device.raw.create_bind_group_layout(
@@ -100,9 +101,9 @@ class DrawList:
         actor = moment.actor
         tangents = self._needs_tangents(actor.character)
         found = self._skins.get(actor)
-        software = self.device.adapter.is_software and moment.crowd is None
-        if found is None or isinstance(found, CpuSkin) != software or found.has_tangents != tangents:
-            found = self._skins.put(actor, skin_of(self.device, moment, tangents))
+        kind = GpuSkin if self.gpu_skinning or moment.crowd is not None else CpuSkin
+        if not isinstance(found, kind) or found.has_tangents != tangents:
+            found = self._skins.put(actor, kind(self.device, actor.character, actor.method, tangents))
         return found
 
     def _needs_tangents(self, character: Character) -> bool:

@@ -23,6 +23,8 @@ __all__ = ["FrameData", "extent"]
 Array = NDArray[Any]
 REACH, FEWEST_LINES = 7, 12
 """How far the floor is seen: so many times the scene's radius, at least so many lines."""
+CONTACT = 0.08
+"""How far contact shading looks: so many times the radius of the largest character."""
 
 
 class FrameData:
@@ -73,7 +75,8 @@ class FrameData:
         whole, around = clip_matrix(camera, origin), surroundings(scene.environment)
         low, high = extent(there)
         center, radius = (low + high) / 2 - origin, float(np.linalg.norm(high - low)) / 2
-        unit = 10.0 ** np.floor(np.log10(max(_largest(there, radius), 1e-30)))
+        largest = max(_largest(there, radius), 1e-30)
+        unit = 10.0 ** np.floor(np.log10(largest))
         view = np.vstack([camera.view, [0.0, 0.0, 0.0, 1.0]])
         view[:3, 3] += view[:3, :3] @ origin
         FRAME.put(
@@ -93,7 +96,7 @@ class FrameData:
             ambient=(*([scene.environment.ambient] * 3), scene.environment.exposure),
             ground=(
                 (0.0 if scene.ground is None else scene.ground) - origin[1],
-                max(REACH * radius, FEWEST_LINES * unit),
+                max(REACH * radius, FEWEST_LINES * unit, 2 * (_fallen(scene, high[1]) + radius)),
                 unit,
                 float(scene.ground is not None),
             ),
@@ -102,11 +105,21 @@ class FrameData:
             grid=(origin[0] % (5 * unit), origin[2] % (5 * unit), around.darkness),
             background_top=(*around.top, around.kind),
             background_bottom=around.bottom,
+            contact=(CONTACT * largest, camera.projection[1, 1] * size[1] / 2),
             counts=(0, len(self.shadows.fits), samples, 0),
         )
         self.shadows.put(self.record)
         self.device.write(self.uniform.raw, self.record)
         self.lamps.update([light for light in scene.lights if light is not sun], camera, origin, *size)
+
+
+def _fallen(scene: Scene, height: float) -> float:
+    """How far from a thing that is so high its shadow falls on the ground: the floor is to be seen there."""
+    if scene.sun is None or scene.ground is None:
+        return 0.0
+    x, y, z = scene.sun.direction
+    above = max(float(height) - scene.ground, 0.0)
+    return min(above * float(np.hypot(x, z)) / max(-y, 1e-3), 20 * above)
 
 
 def extent(there: list[Moment]) -> tuple[Array, Array]:

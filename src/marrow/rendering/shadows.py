@@ -68,6 +68,7 @@ class ShadowMap:
                 resolution=self.resolution,
                 most=self.most,
                 origin=origin,
+                softness=sun.softness,
             )
         if self.fits and (self._size[0] != self.resolution or self._size[1] < len(self.fits)):
             self._resize(self.resolution, len(self.fits))

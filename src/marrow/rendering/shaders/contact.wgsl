@@ -1,13 +1,13 @@
 // Contact shading: how much of the light from all sides is kept away by what is near, found from the depths of the picture
 // (after McGuire's scalable ambient obscurance). Drawn at half the size, then smoothed.
-DEPTH_DECLARATION
+@group(1) @binding(0) var scene_depth: DEPTH_TEXTURE;
 
-override STRENGTH: f32 = 1.1;
+override STRENGTH: f32 = 1.6;
 override TAPS: u32 = 9u;
 
 struct Place { position: vec3f, ground: f32, found: f32 }
 
-// Where a ray leaves the picture's near plane, and one with it that goes one unit of depth.
+// What is seen at a pixel, relative to frame.origin.
 fn place_at(pixel: vec2i) -> Place {
   let at = clamp(pixel, vec2i(0), vec2i(frame.size.xy) - 1);
   let depth = textureLoad(scene_depth, at, 0);

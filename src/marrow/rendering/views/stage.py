@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from marrow.animation.kinematics import skinning_matrices
 from marrow.math import affine
+from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.model.clip import Clip
+from marrow.motion import find_rig
 from marrow.rendering.colors import LEFT, MIDDLE, RIGHT
 from marrow.skinning.deform import skin
 from marrow.skinning.surface import Surface
@@ -123,6 +125,11 @@ def _cofactor(m: Array) -> Array:
 def shown_joints(character: Character) -> Array:
     """The joints worth drawing, `(J,)` bool: those that move vertices, what lies between them and their root, and their
     ends. Nodes that only carry meshes or cameras are none; without any skin all are shown."""
+    found: Array = derived(character, "shown joints", lambda: _shown_joints(character))
+    return found
+
+
+def _shown_joints(character: Character) -> Array:
     skeleton, deforms = character.skeleton, character.deforms
     parents = skeleton.parents.tolist()
     if not deforms.any():
@@ -141,8 +148,11 @@ def shown_joints(character: Character) -> Array:
 
 def side_colors(character: Character) -> Array:
     """A colour for each joint `(J, 3)`: left, right or middle of the body, as the rig says."""
-    from marrow.motion import find_rig
+    found: Array = derived(character, "side colors", lambda: _side_colors(character))
+    return found
 
+
+def _side_colors(character: Character) -> Array:
     skeleton = character.skeleton
     out = np.tile(MIDDLE, (len(skeleton), 1))
     rig = find_rig(skeleton)

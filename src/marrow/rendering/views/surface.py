@@ -26,6 +26,11 @@ PLAIN, WIRE = np.array([0.74, 0.75, 0.77]), np.array([0.05, 0.07, 0.12, 0.6])
 
 def joint_weights(character: Character, joint: int) -> Array:
     """How much each vertex follows a joint, `(V,)` float64."""
+    found: Array = derived(character, ("joint weights", joint), lambda: _joint_weights(character, joint))
+    return found
+
+
+def _joint_weights(character: Character, joint: int) -> Array:
     parts = [np.zeros(0)]
     for mesh in character.meshes:
         mine = mesh.joint_list[mesh.joints] == joint
