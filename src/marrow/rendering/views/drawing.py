@@ -15,6 +15,8 @@ __all__ = ["Drawing", "Ghost", "Label", "Legend", "Lines", "Paint"]
 
 Array = NDArray[Any]
 MODES = ("vertices", "checker", "normals")
+MOST_LINES = 3_000_000
+"""More than a picture can show, and a few hundred megabytes."""
 
 
 class Lines(NamedTuple):
@@ -118,6 +120,9 @@ class Drawing:
         wide = np.broadcast_to(wide.reshape(-1, 2) if wide.ndim else wide, (count, 2))
         faint = np.broadcast_to(np.asarray(hidden, np.float64).reshape(-1), (count,))
         fine = np.isfinite(a).all(axis=1) & np.isfinite(b).all(axis=1)
+        if sum(len(p.start) for p in self.parts) + count > MOST_LINES:
+            self.notes.append("too many lines for one picture: some are left out")
+            return
         self.parts.append(Lines(*(array[fine] for array in (a, b, rgb, wide, faint))))
 
     def points(self, at: ArrayLike, color: ArrayLike, *, size: Any = 7.0, hidden: Any = 1.0) -> None:
