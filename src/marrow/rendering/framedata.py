@@ -106,7 +106,7 @@ class FrameData:
             background_top=(*around.top, around.kind),
             background_bottom=around.bottom,
             contact=(CONTACT * largest, camera.projection[1, 1] * size[1] / 2),
-            counts=(0, len(self.shadows.fits), samples, 0),
+            counts=(0, len(self.shadows.fits), samples, self.shadows.taps),
         )
         self.shadows.put(self.record)
         self.device.write(self.uniform.raw, self.record)
