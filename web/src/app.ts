@@ -64,7 +64,7 @@ export class App {
   private readonly flow = new Flow((frame) => this.connection.send({ type: "ack", frame }));
   /** Per key: null while nothing newer waits for its turn. */
   private readonly latest = new Map<string, ClientMessage | null>();
-  private readonly loads = [0, 0];
+  private readonly loads: number[] = [];
   /** Hears of the next frame that comes. */
   private awaited: ((frame: Frame) => void) | null = null;
   /** The upload that others wait for, and how many there are. */
@@ -105,7 +105,8 @@ export class App {
           this.history = message.history.slice(-HISTORY_LENGTH);
           this.emit("hello", message);
           this.takeState(message.state);
-          for (const slot of [0, 1]) void this.load(slot, message.state.slots.includes(slot));
+          // From 2 on: the other actors of a scene.
+          for (const slot of new Set([0, 1, ...this.characters.keys(), ...message.state.slots])) void this.load(slot, message.state.slots.includes(slot));
           break;
         case "state":
           this.takeState(message);
@@ -233,7 +234,7 @@ export class App {
   }
 
   private async load(slot: number, present: boolean): Promise<void> {
-    const turn = ++this.loads[slot];
+    const turn = (this.loads[slot] = (this.loads[slot] ?? 0) + 1);
     if (!present) {
       this.characters[slot] = null;
       this.viewport.setCharacter(slot, null);

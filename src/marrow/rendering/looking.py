@@ -55,6 +55,8 @@ def look(made: Window, viewer: Viewer) -> Any:
             viewer.step(frame)
         return None
 
+    made.display.shown = True  # type: ignore[attr-defined]  # the cell shows what is returned
+
     async def play() -> None:
         async for frame in made:
             viewer.step(frame)

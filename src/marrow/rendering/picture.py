@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
+from marrow.lod import Camera
 from marrow.model import _validate
 from marrow.model.character import Character
+from marrow.rendering.facing import scene_facing
 from marrow.rendering.frame import Frame
 from marrow.rendering.framing import direction_of, edges
 from marrow.rendering.lights import Environment, Light
@@ -27,7 +29,6 @@ from marrow.rendering.views import parse_views, shows_whole_clip
 
 if TYPE_CHECKING:
     from marrow.graph import Graph
-    from marrow.lod import Camera
     from marrow.model.clip import Clip
 
 __all__ = ["render", "render_moments", "render_video", "shared_renderer"]
@@ -88,6 +89,7 @@ def render(
     moment = time or 0.0
     shot.seek(moment)
     width_height = _size(size)
+    camera = _from_its_front(camera, shot)
     times, points = shot.survey(np.array([moment]), edges(camera, width_height))
     if shows_whole_clip(view) and shot.duration > 0:
         # What lies before and after is in the picture too.
@@ -152,6 +154,7 @@ def render_video(
     turns = turntable or camera == "orbit"
     times = begin + np.arange(_count(shot, begin, duration, fps, turns)) / fps
     writer = VideoWriter(file, _size(size), fps=fps, codec=codec, transparent=transparent)
+    camera = _from_its_front(camera, shot)
     looked_at, points = shot.survey(times, edges(camera, writer.size))
     _dress(shot, points, ground, background, transparent, lights)
     tracking = Tracking(camera, writer.size, looked_at, points, follow=follow)
@@ -188,6 +191,7 @@ def render_moments(
     moves = any(t is not None for t in times)
     shot = shot_of(thing, clip=clip, time=0.0 if moves else None, **options)
     when = np.array([t or 0.0 for t in times])
+    camera = _from_its_front(camera, shot)
     _, points = shot.survey(when, edges(camera, _size(size)))
     _dress(shot, points, ground, background, transparent, lights)
     tracking = Tracking(camera, _size(size), when, points, follow=True if moves else None, calm=0.0)
@@ -244,11 +248,20 @@ def _count(shot: Shot, begin: float, duration: float | None, fps: float, turns: 
 
 
 def _turning(camera: Any) -> Any:
-    from marrow.lod import Camera
-
     if isinstance(camera, Camera):
         raise ValidationError("render: a turntable goes round by itself: name a camera, such as 'front'")
     return direction_of(camera).round()
+
+
+def _from_its_front(camera: Any, shot: Shot) -> Any:
+    """A camera by name, turned to where the body in a shot looks. A user's own scene has the directions of the world."""
+    if isinstance(camera, Camera):
+        return camera
+    direction = direction_of(camera)
+    if not shot.made:
+        return direction
+    turned = direction.turned(scene_facing(shot.scene))
+    return turned.round() if direction.turns else turned
 
 
 def _size(size: Any) -> tuple[int, int]:

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
-from marrow.gpu.crowd import Crowd
 from marrow.graph.animator import Animator
 from marrow.graph.description import Graph, load_graph
 from marrow.math import affine
@@ -23,7 +22,7 @@ from marrow.model.character import Character, Clips
 from marrow.model.clip import Clip
 from marrow.model.mesh import SKINNING_METHODS
 from marrow.rendering.extent import AXES, reach
-from marrow.rendering.scene import Actor, Scene
+from marrow.rendering.scene import Actor, Scene, is_crowd
 
 __all__ = ["Shot", "Step", "shot_of"]
 
@@ -186,7 +185,8 @@ def shot_of(
             raise ValidationError("render: the list is empty: there is nothing to draw")
         shots = [
             shot_of(
-                one, clip=clip, pose=pose, time=time, graph=graph, steps=steps, character=character, crowd=crowd, skinning=skinning, moving=moving,
+                one, clip=clip, pose=pose, time=time, graph=graph, steps=steps, character=character, crowd=crowd,
+                skinning=skinning, moving=moving,
             )
             for one in thing
         ]  # fmt: skip
@@ -215,7 +215,7 @@ def _cast(
         _none_of("an Actor has them", clip=clip, pose=pose, graph=graph, crowd=crowd, skinning=skinning)
         parts = _own_parts(thing) if moving or time is not None else []
         return thing, parts[0] if parts else None
-    if isinstance(thing, Crowd):
+    if is_crowd(thing):
         _none_of("a gpu.Crowd has them", clip=clip, pose=pose, graph=graph, crowd=crowd, skinning=skinning)
         return Actor(thing), None
     if isinstance(thing, Animator):

@@ -206,6 +206,8 @@ class Window:
     def __iter__(self) -> Iterator[WindowFrame]:
         if self._ended:
             raise ValidationError("window: it is closed; open another one with mw.window")
+        if hasattr(self.display, "drawn"):
+            raise ValidationError("window: in a notebook a loop lets others run: write async for")
         try:
             while (frame := self._next()) is not None:
                 yield frame
@@ -218,7 +220,9 @@ class Window:
     async def __aiter__(self) -> AsyncIterator[WindowFrame]:
         if self._ended:
             raise ValidationError("window: it is closed; open another one with mw.window")
-        drawn = getattr(self.display, "drawn", None)
+        drawn, show = (getattr(self.display, name, None) for name in ("drawn", "show"))
+        if show is not None:
+            show()
         try:
             while (frame := self._next()) is not None:
                 yield frame
@@ -306,8 +310,9 @@ class Window:
             self._overlay = Overlay(device, format)
         canvas = self._overlay.canvas(size)
         pen = Pen(canvas, self.display.ratio)
-        lines = ([self.meter.text()] if self.show_time else []) + self._lines
-        pen.lines(EDGE, EDGE, [line for line in lines if line])
+        pen.lines(EDGE, EDGE, self._lines)
+        if self.show_time and self.meter.text():
+            pen.lines(EDGE, EDGE, [self.meter.text()], right=True)
         for paint in self.painters:
             paint(pen)
         encoder = device.raw.create_command_encoder()
