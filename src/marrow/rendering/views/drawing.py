@@ -39,12 +39,14 @@ class Lines(NamedTuple):
 
 
 class Label(NamedTuple):
-    """Words at a place of the world. Where there is no room for all, those of higher `rank` are kept."""
+    """Words at a place of the world. Where there is no room for all, those of higher `rank` are kept. `length` is that of
+    what they name, in metres: where that is seen smaller than letters are, there is no label; 0 for always."""
 
     text: str
     at: tuple[float, float, float]
     color: tuple[float, float, float]
     rank: float = 0.0
+    length: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -129,11 +131,19 @@ class Drawing:
         """Round points at `(..., 3)`."""
         self.lines(at, at, color, width=size, hidden=hidden)
 
-    def label(self, text: str, at: ArrayLike, color: ArrayLike = (1.0, 1.0, 1.0), rank: float = 0.0) -> None:
+    def label(
+        self,
+        text: str,
+        at: ArrayLike,
+        color: ArrayLike = (1.0, 1.0, 1.0),
+        rank: float = 0.0,
+        length: float = 0.0,
+    ) -> None:
+        """Words at a place `(3,)`."""
         x, y, z = (float(v) for v in np.asarray(at, np.float64))
         r, g, b = (float(v) for v in np.asarray(color, np.float64)[:3])
         if np.isfinite([x, y, z]).all():
-            self.labels.append(Label(text, (x, y, z), (r, g, b), rank))
+            self.labels.append(Label(text, (x, y, z), (r, g, b), rank, float(length)))
 
     @property
     def all_lines(self) -> Lines:
