@@ -284,9 +284,17 @@ def test_a_character_without_clips_or_meshes_can_be_looked_at(opened):
         window.inputs.tap(*keys.split())
         viewer.step(next(turns))
         window.draw()
-    window.inputs.tap("4")  # the weights of a joint that moves no vertex: the picture says so
-    viewer.step(next(turns))
-    assert window.draw() and window.view == "weights:a"
+
+
+def test_a_view_that_cannot_be_shown_is_said_and_left_out(opened):
+    window, viewer = opened(doll())
+    viewer.step(next(iter(turns := iter(window))))
+    window.view = "weights:no such joint"
+    assert window.draw() and window.view is None and "no such joint" in viewer.said
+    turns.close()
+    bare = mw.window(doll(), view="weights:nobody", offscreen=True, size=(9, 9), renderer=window._given)
+    with pytest.raises(UnknownNameError, match="nobody"):
+        bare.draw()
 
 
 def test_the_camera_keeps_up_and_jumps_where_a_clip_begins_again():

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.errors import MarrowError
 from marrow.rendering.controls import CameraControls
 from marrow.rendering.moment import model_matrices, moments
 from marrow.rendering.scene import Actor, Scene
@@ -23,7 +24,10 @@ JUMP = 0.4
 
 def middle(actor: Actor) -> Array | None:
     """The mean of an actor's joints in the world, of its first instance, `(3,)`; None where that is nowhere."""
-    moment = moments(Scene(actor) if actor.parent is None else Scene(actor.parent, actor))[-1]
+    try:
+        moment = moments(Scene(actor) if actor.parent is None else Scene(actor.parent, actor))[-1]
+    except MarrowError:  # whoever draws it will say so
+        return None
     if not len(moment.world) or not len(actor.character.skeleton):
         return None
     at = np.append(np.asarray(model_matrices(moment), np.float64)[0, :, :, 3].mean(0), 1.0)
