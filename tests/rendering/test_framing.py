@@ -132,7 +132,8 @@ def test_cameras_go_by_the_front_of_a_body():
     rest = hero.skeleton.rest
     rotation = rest.rotation.copy()
     rotation[0] = [0, 1, 0, 0]  # half a turn about the vertical axis
-    around = mw.Skeleton(hero.skeleton.names, hero.skeleton.parents, rest.replace(rotation=rotation))
+    bones = hero.skeleton
+    around = mw.Skeleton(bones.names, bones.parents, rest.replace(rotation=rotation), bones.morph_names)
     back = mw.Character(around)
     assert abs(facing(back)) == pytest.approx(180, abs=2)
     assert facing(mw.samples.lizard().levels[-1]) == 0  # on all fours

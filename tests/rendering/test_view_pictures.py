@@ -83,6 +83,16 @@ def test_lines_behind_the_camera_are_cut_off_or_left_out(page):
     assert len(drawing.all_lines.start) == 2
 
 
+def test_more_lines_than_a_shader_may_see_at_once(page, device, monkeypatch):
+    drawing = Drawing()
+    x = np.linspace(-1, 1, 60)
+    ends = np.stack([x, 0 * x + 0.4, 0 * x], axis=1), np.stack([x, 0 * x + 1.6, 0 * x], axis=1)
+    drawing.lines(*ends, (1, 1, 1), width=3.0)
+    whole = page(drawing)
+    monkeypatch.setattr(type(device), "max_binding", property(lambda self: 1000))
+    np.testing.assert_array_equal(page(drawing), whole)
+
+
 def test_letters_and_bars_stand_where_they_are_put(page):
     one = page(write=lambda c: c.text(20, 30, "Hi", (1, 0, 0), size=20))
     rows, columns = np.nonzero((one[..., 0] > 200) & (one[..., 1] == 0))

@@ -17,6 +17,7 @@ from marrow.rendering.views import KINDS, Drawing, Posed, Stage, View, draw_view
 from marrow.rendering.views.difference import file_difference, skinning_difference
 from marrow.rendering.views.drawing import Label
 from marrow.rendering.views.motion import contact_places, event_places, trail_points
+from marrow.rendering.views.skeleton import short_names
 from marrow.rendering.views.surface import edges, joint_weights
 
 
@@ -127,6 +128,13 @@ def test_sides_of_the_body_have_their_colours(hero):
     assert len({label.text for label in made.labels}) == len(made.labels)
 
 
+def test_a_prefix_that_all_names_have_is_left_out():
+    assert short_names(("rig:Hips", "rig:Head")) == ("Hips", "Head")
+    assert short_names(("a:b:Hips", "a:b:Head")) == ("Hips", "Head")
+    assert short_names(("Armature", "rig:Head")) == ("Armature", "rig:Head")
+    assert short_names(()) == ()
+
+
 def test_weights_are_the_dense_weights_and_grey_is_none(hero):
     joint = hero.skeleton.index("spine_02")
     dense = []
@@ -163,6 +171,16 @@ def test_edges_are_those_of_the_triangles(hero):
         for t in (mesh.triangles.astype(int) + first).tolist():
             wanted |= {tuple(sorted(p)) for p in itertools.combinations(t, 2)}
     assert found == wanted
+
+
+def test_wires_of_a_crowd_end_somewhere(hero, monkeypatch):
+    from marrow.rendering.views import surface
+
+    small = posed(hero, "walk", np.zeros(5), level=3)
+    monkeypatch.setattr(surface, "MOST_EDGES", 2 * len(edges(small.character)) + 1)
+    made = drawn("wireframe", small)
+    assert len(made.all_lines.start) == 2 * len(edges(small.character))
+    assert "3 instances" in made.notes[0]
 
 
 def test_boxes_hold_the_vertices(hero):

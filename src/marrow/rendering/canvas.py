@@ -17,6 +17,8 @@ Array = NDArray[Any]
 DARK = (0.08, 0.09, 0.11, 0.72)
 WHITE = (1.0, 1.0, 1.0)
 EDGE, LETTER = 1.0, 2.0
+SMALLEST = 0.9
+"""What is seen smaller than this many letters' heights has no label."""
 LARGEST = 0.15
 """A legend that would cover more of a picture than this is left out."""
 REACH = (1.0, 2.0)
@@ -122,7 +124,14 @@ class Canvas:
         low = self.size[1] - margin - len(notes) * step - round(self.letters * 0.6)
         self.lines_of_text(margin, low, notes)
         if drawing.labels:
-            at, front = project(np.array([label.at for label in drawing.labels]))
+            places = np.array([label.at for label in drawing.labels])
+            at, front = project(places)
+            # How large what a label names is seen: its length along each axis of the world.
+            lengths = np.array([label.length for label in drawing.labels])
+            ends = project(places[:, None] + lengths[:, None, None] * np.eye(3))[0]
+            seen = np.linalg.norm(ends - at[:, None], axis=-1).max(axis=-1)
+            with np.errstate(invalid="ignore"):
+                front = front & ~((lengths > 0) & (seen < SMALLEST * self.label_size))
             for label, place in place_labels(
                 drawing.labels, at, front, self.size, self.label_size, self._taken
             ):

@@ -15,6 +15,7 @@ from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.model.clip import Clip
 from marrow.motion import find_rig
+from marrow.motion.helpers import helper_joints
 from marrow.rendering.colors import LEFT, MIDDLE, RIGHT
 from marrow.skinning.deform import skin
 from marrow.skinning.surface import Surface
@@ -103,7 +104,8 @@ class Posed:
     def size(self) -> float:
         """The length of the diagonal of the box around the first instance in the world, in metres; 1 where it has no
         extent."""
-        points = self.vertices[:1] if self.character.vertex_count else self.joints[:1]
+        bones = self.joints[:1, shown_joints(self.character)]
+        points = self.vertices[:1] if self.character.vertex_count else bones
         points = points.reshape(-1, 3)
         points = points[np.isfinite(points).all(axis=1)]
         size = float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
@@ -124,7 +126,7 @@ def _cofactor(m: Array) -> Array:
 
 def shown_joints(character: Character) -> Array:
     """The joints worth drawing, `(J,)` bool: those that move vertices, what lies between them and their root, and their
-    ends. Nodes that only carry meshes or cameras are none; without any skin all are shown."""
+    ends. Nodes that only carry meshes are none; without any skin all are shown but cameras and lights."""
     found: Array = derived(character, "shown joints", lambda: _shown_joints(character))
     return found
 
@@ -133,7 +135,7 @@ def _shown_joints(character: Character) -> Array:
     skeleton, deforms = character.skeleton, character.deforms
     parents = skeleton.parents.tolist()
     if not deforms.any():
-        return np.ones(len(skeleton), bool)
+        return np.asarray(~helper_joints(character))
     below, out = deforms.copy(), deforms.copy()
     for j in range(len(parents) - 1, 0, -1):
         if below[j] and parents[j] >= 0:
