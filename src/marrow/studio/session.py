@@ -109,7 +109,7 @@ class Session(Steering):
             actor.run_graph(known)
             actor.resize(self.count, known, loop=self.loop)
             return
-        actor.mode = "clip"
+        actor.play(None)
         actor.resize(self.count, known, loop=self.loop)
         chosen = actor.nearest_clip(clip, clips.index(clip) if clip in clips else 0)
         actor.play(chosen, start=time if chosen == clip else 0.0, loop=self.loop)
