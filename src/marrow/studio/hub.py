@@ -200,8 +200,8 @@ class Hub:
             )
             for client in takers:
                 client.show(pictures)
-            for picture in pictures:  # packed here, where what it takes is measured
-                if not any(c.compact for c in takers) or picture.encoded() is None:
+            if not any(client.compact for client in takers):
+                for picture in pictures:  # packed here, where what it takes is measured
                     picture.packed(any(c.placed.get(picture.slot) is not picture.placements for c in takers))
         if self._live_due and began - self._live_at >= LIVE_PERIOD:
             self._live_due, self._live_at = False, began
