@@ -1,6 +1,8 @@
 /** Puts the page together. */
 import { App } from "./app";
 import { listenToKeys } from "./keys";
+import { boneMapPanel } from "./panels/bone_map";
+import { checkPanel } from "./panels/check";
 import { clipsPanel } from "./panels/clips";
 import { crowdPanel } from "./panels/crowd";
 import { lodPanel } from "./panels/lod";
@@ -15,7 +17,7 @@ import { chooseCharacter, dropZone, openDialog } from "./panels/open";
 import { rigPanel } from "./panels/rig";
 import { saveMenu } from "./panels/save";
 import { steerPanel } from "./panels/steer";
-import { timelinePanel } from "./panels/timeline";
+import { timelinePanel } from "./panels/timeline/timeline";
 import { transport } from "./panels/transport";
 import "./styles/studio.css";
 import { button, h, many, segmented, tabs } from "./ui/dom";
@@ -66,6 +68,7 @@ function start(root: HTMLElement): void {
     { id: "rig", title: "Rig", panel: rigPanel(app) },
     { id: "steer", title: "Steer", panel: steerPanel(app) },
     { id: "crowd", title: "Crowd", panel: h("div", {}, crowdPanel(app), lodPanel(app)) },
+    { id: "check", title: "Check", panel: checkPanel(app) },
     { id: "info", title: "Info", panel: infoPanel(app) },
   ]);
   const dock = tabs("Motion", [{ id: "timeline", title: "Timeline", panel: timelinePanel(app) }, { id: "graph", title: "Graph", panel: graphPanel(app) }]);
@@ -83,14 +86,15 @@ function start(root: HTMLElement): void {
 
   // -- the viewport and what lies over it -------------------------------------------------------------------------
   const paneNames = h("div", { class: "panes", "aria-hidden": "true" }, h("span", {}), h("span", {}));
-  const main = h("main", { class: "stage" }, app.viewport.element, paneNames, ...notices(app));
+  const map = boneMapPanel(app);
+  const main = h("main", { class: "stage" }, app.viewport.element, paneNames, ...notices(app), map.element);
   root.append(
     top,
     h("aside", { class: "side left", "aria-label": "Clips and joints" }, left.element, edges.left.element),
     main,
     h("aside", { class: "side right", "aria-label": "Settings" }, edges.right.element, right.element),
     h("footer", { class: "dock" }, dock.element),
-    dropZone(app, document.body), openDialog(app), offerDialog(app), help,
+    dropZone(app, document.body), openDialog(app), offerDialog(app, map.open), help,
   );
   app.viewport.renderer.domElement.addEventListener("pointerdown", () => root.classList.remove("show-left", "show-right"));
 
@@ -129,7 +133,7 @@ function start(root: HTMLElement): void {
     facts.textContent = info ? [many(info.joints.length, "joint"), many(info.vertices, "vertex", "vertices"), many(info.clips.length, "clip")].join(" · ") : "";
     title.title = info?.name ?? "";
     right.enable("steer", Boolean(info?.graph));
-    shownMode = "";
+    if (!app.kept) shownMode = "";
     showMode();
   });
   const look = (): void => {

@@ -109,6 +109,14 @@ export class CharacterView implements Crew {
     this.measure();
   }
 
+  /** Lets the same character, read again, hide what was hidden here. */
+  handOver(next: CharacterView): void {
+    this.info.meshes.forEach(({ name }, mesh) => {
+      const there = next.info.meshes.findIndex((other) => other.name === name);
+      if (there >= 0) next.showMesh(there, this.shows(mesh));
+    });
+  }
+
   /** Shows or hides all that has a material. */
   showMaterial(material: number, on: boolean): void {
     for (const body of this.bodies)

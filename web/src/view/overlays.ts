@@ -46,6 +46,7 @@ export class Overlays {
   private readonly boxHelper: Box3Helper;
   private path: Group | null = null;
   private readonly pathDot: Points;
+  private readonly dots: Points;
   private pathPoints: Vector3[] = [];
   private pathTimes: number[] = [];
   private readonly marker: InstancedMesh;
@@ -72,7 +73,10 @@ export class Overlays {
     const dot = overlay(new PointsMaterial({ size: 10, sizeAttenuation: false, color: palette.accent, toneMapped: false }));
     this.pathDot = new Points(new BufferGeometry().setAttribute("position", new BufferAttribute(new Float32Array(3), 3)), dot);
     this.pathDot.visible = false;
-    const parts = [this.bones, this.joints, this.marker, this.axes, this.sockets, this.boxHelper, this.pathDot];
+    const spots = overlay(new PointsMaterial({ size: 7, sizeAttenuation: false, color: "#ff5470", toneMapped: false }));
+    this.dots = new Points(new BufferGeometry(), spots);
+    this.mark(0);
+    const parts = [this.bones, this.joints, this.marker, this.axes, this.sockets, this.boxHelper, this.pathDot, this.dots];
     parts.forEach((part, i) => {
       part.frustumCulled = false;
       part.renderOrder = 10 + i;
@@ -90,6 +94,19 @@ export class Overlays {
   /** Colours joints by a number from 0 to 1 each (a layer's mask); null ends it. */
   colorJoints(values: ArrayLike<number> | null): void {
     this.values = values;
+  }
+
+  /** Puts dots on vertices: of one mesh, by their numbers; null ends it. Where they are is told with every picture. */
+  mark(count: number): void {
+    this.dots.visible = count > 0;
+    this.dots.geometry.setAttribute("position", new BufferAttribute(new Float32Array(3 * Math.max(1, count)), 3));
+  }
+
+  /** Moves the dots. */
+  placeDots(places: Float32Array): void {
+    const position = this.dots.geometry.getAttribute("position") as BufferAttribute;
+    (position.array as Float32Array).set(places.subarray(0, position.array.length));
+    position.needsUpdate = true;
   }
 
   /** Where a joint goes over the clip, drawn as a line with a dot for every few frames: an onion skin. */
@@ -233,7 +250,7 @@ export class Overlays {
 
   dispose(): void {
     this.clearPath();
-    for (const part of [this.bones, this.joints, this.marker, this.axes, this.sockets, this.pathDot]) part.geometry.dispose();
+    for (const part of [this.bones, this.joints, this.marker, this.axes, this.sockets, this.pathDot, this.dots]) part.geometry.dispose();
   }
 }
 

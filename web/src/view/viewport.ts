@@ -2,7 +2,7 @@
 import { Box3, Matrix4, NeutralToneMapping, PCFShadowMap, Scene, Vector3, WebGLRenderer } from "three";
 import type { ViewOptions } from "../options";
 import type { Frame, Look } from "../protocol";
-import { Framing } from "./camera";
+import { finite, Framing } from "./camera";
 import type { CharacterView, MethodChoice } from "./character";
 import { Crowd } from "./crowd";
 import { Hands } from "./gizmo";
@@ -13,6 +13,7 @@ import { lookThrough } from "./look";
 import { Overlays } from "./overlays";
 import { openContext, Pace } from "./pace";
 import { type Palette, PALETTES } from "./palette";
+import { type MarkedVertices, Marks } from "./marks";
 import { onClick, type Pane, type PickedVertex, pickJoint, pickVertex, toScreen } from "./picking";
 import { Stage } from "./stage";
 import { StandIn } from "./standin";
@@ -61,6 +62,7 @@ export class Viewport {
   private readonly note = document.createElement("p");
   private readonly standIn = new StandIn();
   private readonly surface = new SurfaceColors();
+  private readonly marks = new Marks();
   /** Whether the programs are being compiled, or are; nothing is drawn before. */
   private prepared = false;
   private readonly slots: (Slot | null)[] = [null, null];
@@ -117,8 +119,10 @@ export class Viewport {
   }
 
   // -- contents ---------------------------------------------------------------------------------------------------
-  setCharacter(slot: number, character: CharacterView | null): void {
+  /** Shows another character in a slot; one that is `kept` is the same with something changed, and so is the camera. */
+  setCharacter(slot: number, character: CharacterView | null, kept = false): void {
     const old = this.slots[slot];
+    if (kept && character) old?.character.handOver(character);
     if (old) {
       this.scene.remove(old.character.group, old.overlays.group, old.crowd.group);
       old.overlays.dispose();
@@ -132,7 +136,7 @@ export class Viewport {
       const crowd = new Crowd(character, this.pace);
       this.slots[slot] = { character, overlays, crowd };
       this.scene.add(character.group, overlays.group, crowd.group);
-      if (slot === 0) {
+      if (slot === 0 && !kept) {
         this.framing.stopFollowing();
         this.told = "";
         this.framedCount = 0;
@@ -230,6 +234,12 @@ export class Viewport {
     if (!slot || this.mask || !this.options.heat || this.options.heatOf !== "methods") return;
     const of = (method: MethodChoice): Float32Array => slot.character.skinnedPositions(this.renderer, method, this.instance);
     this.onScale(this.surface.showMethods(slot.character, of("linear"), of("dual_quaternion")));
+  }
+
+  /** Points at vertices; null ends it. */
+  mark(marked: MarkedVertices | null): void {
+    this.marks.set(marked, this.overlays());
+    this.invalidate();
   }
 
   /** How far each vertex of the first character has moved since its file was read before, in metres; null: nobody knows. */
@@ -353,7 +363,10 @@ export class Viewport {
     this.applySize(moving);
     const first = this.slots[0];
     if (first?.character.count && moving) this.follow(first);
-    if (first?.character.count) this.measureMethods();
+    if (first?.character.count) {
+      this.measureMethods();
+      this.marks.place(first.character, first.overlays, this.renderer, this.options.method, this.instance);
+    }
     const panes = this.panes();
     this.tellLook();
     this.rough = moving && (this.pace.software || this.ratio < this.pace.restRatio);
@@ -493,8 +506,4 @@ export class Viewport {
     if (found) this.instance = found.instance;
     this.onPick(found?.joint ?? -1);
   }
-}
-
-function finite(box: Box3): boolean {
-  return [...box.min.toArray(), ...box.max.toArray()].every(Number.isFinite);
 }
