@@ -76,7 +76,6 @@ export class App {
   /** The upload that others wait for, and how many there are. */
   private uploading: Promise<unknown> = Promise.resolve();
   private uploadsWaiting = 0;
-  private bareBones = false;
   /** While characters are on their way back to their places: the camera is set again once they are there. */
   private homing: "no" | "asked" | "told" = "no";
 
@@ -265,7 +264,6 @@ export class App {
       this.weigh();
       if (blob) this.showView(slot, info, blob, kept);
       if (slot === 1 && !kept) this.set("compare", "files");
-      if (slot === 0 && !kept) this.showBareBones(!info.meshes.some((mesh) => mesh.visible && mesh.triangles > 0));
       if (slot === 0) this.showSelected(this.state?.selected ?? -1);
       this.emit("character", slot);
       this.emit("loading", null);
@@ -303,17 +301,6 @@ export class App {
   async fetchPath(query: { slot: number; clip: string; joint: number }): Promise<{ points: Vector3[]; times: number[] }> {
     const path = await this.connection.json<JointPath>("api/path", query);
     return { times: path.times, points: path.points.map((point) => new Vector3(...point)) };
-  }
-
-  /** A skeleton without a mesh to be seen is shown by its bones; the next character finds the setting as it was. */
-  private showBareBones(bare: boolean): void {
-    if (bare && !this.options.skeleton) {
-      this.bareBones = true;
-      this.set("skeleton", true);
-    } else if (!bare && this.bareBones) {
-      this.bareBones = false;
-      this.set("skeleton", false);
-    }
   }
 
   // -- choices ----------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import { listenToKeys } from "./keys";
 import { boneMapPanel } from "./panels/bone_map";
 import { checkPanel } from "./panels/check";
 import { clipsPanel } from "./panels/clips";
+import { followContacts } from "./panels/contacts";
 import { crowdPanel } from "./panels/crowd";
 import { lodPanel } from "./panels/lod";
 import { displayPanel } from "./panels/display";
@@ -71,7 +72,12 @@ function start(root: HTMLElement): void {
     { id: "check", title: "Check", panel: checkPanel(app) },
     { id: "info", title: "Info", panel: infoPanel(app) },
   ]);
-  const dock = tabs("Motion", [{ id: "timeline", title: "Timeline", panel: timelinePanel(app) }, { id: "graph", title: "Graph", panel: graphPanel(app) }]);
+  const map = boneMapPanel(app, (on) => {
+    dock.enable("map", on);
+    if (on) dock.show("map");
+  });
+  const dock = tabs("Motion", [{ id: "timeline", title: "Timeline", panel: timelinePanel(app) }, { id: "graph", title: "Graph", panel: graphPanel(app) }, { id: "map", title: "Bone map", panel: map.element }]);
+  dock.enable("map", false);
   const fill = button({ label: "Give the timeline and the graph the whole window", icon: "fill", pressed: false, onclick: () => fillWindow(!root.classList.contains("filled")) });
   const fillWindow = (on: boolean): void => {
     root.classList.toggle("filled", on);
@@ -86,8 +92,7 @@ function start(root: HTMLElement): void {
 
   // -- the viewport and what lies over it -------------------------------------------------------------------------
   const paneNames = h("div", { class: "panes", "aria-hidden": "true" }, h("span", {}), h("span", {}));
-  const map = boneMapPanel(app);
-  const main = h("main", { class: "stage" }, app.viewport.element, paneNames, ...notices(app), map.element);
+  const main = h("main", { class: "stage" }, app.viewport.element, paneNames, ...notices(app));
   root.append(
     top,
     h("aside", { class: "side left", "aria-label": "Clips and joints" }, left.element, edges.left.element),
@@ -142,6 +147,7 @@ function start(root: HTMLElement): void {
   };
   app.on("options", look);
   look();
+  followContacts(app);
   listenToKeys(app, help);
   performance.mark("marrow: page built");
 }

@@ -17,7 +17,8 @@ export interface BoneMap {
 /** `left_upper_arm` as a person writes it. */
 const words = (chain: string): string => chain.replaceAll("_", " ");
 
-export function boneMapPanel(app: App): BoneMap {
+/** `shown` brings the panel to the front, or says that it is no longer needed. */
+export function boneMapPanel(app: App, shown: (on: boolean) => void): BoneMap {
   let map: MapInfo | null = null;
   let rows: MapRow[] = [];
   let busy = false;
@@ -31,16 +32,16 @@ export function boneMapPanel(app: App): BoneMap {
   const keep = button({ label: "Save the map as a file", icon: "export", text: "Save map", onclick: () => download(new Blob([JSON.stringify(file(), null, 1)], { type: "application/json" }), "bone map.json") });
   const alone = button({ label: "Open the motion by itself", text: "Open by itself", onclick: () => {
     if (map) app.send({ type: "settle", offer: map.offer, how: "open" });
-    element.hidden = true;
+    shown(false);
   } });
   const options = h("datalist", { id: "map-targets" });
   const sources = h("datalist", { id: "map-sources" });
   const element = h(
-    "section", { class: "bone-map", hidden: true, role: "dialog", "aria-label": "Bone map" },
-    h("header", {}, title, button({ label: "Close the bone map", icon: "close", onclick: () => (element.hidden = true) })),
+    "div", { class: "bone-map" },
+    h("header", {}, title, h("div", { class: "buttons" }, put, beside, alone, keep), button({ label: "Close the bone map", icon: "close", onclick: () => shown(false) })),
     said,
     h("div", { class: "map-scroll" }, h("table", { class: "map" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Part"), h("th", { scope: "col" }, "Motion"), h("th", { scope: "col" }, "Character"))), table)),
-    left, h("div", { class: "buttons" }, put, beside, alone, keep), options, sources,
+    left, options, sources,
   );
 
   /** The map as a file has it. */
@@ -109,7 +110,7 @@ export function boneMapPanel(app: App): BoneMap {
     if (!offer.map) return;
     title.textContent = `${offer.name} onto ${offer.character || "the character"}`;
     show(offer.map);
-    element.hidden = false;
+    shown(true);
     put.focus();
   };
   return { element, open };

@@ -96,6 +96,11 @@ export class CharacterView implements Crew {
     return this.parts[mesh]?.mesh.visible ?? false;
   }
 
+  /** Whether there is no mesh to be seen: then its bones are. */
+  get bare(): boolean {
+    return !this.parts.some(({ info, mesh }) => mesh.visible && info.triangles > 0);
+  }
+
   /** Shows or hides a mesh, at all levels of detail. */
   showMesh(mesh: number, on: boolean): void {
     const part = this.parts[mesh];

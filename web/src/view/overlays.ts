@@ -5,6 +5,7 @@ import {
   Vector3,
 } from "three";
 import type { CharacterView } from "./character";
+import { ContactMarks } from "./contacts";
 import type { Label } from "./labels";
 import type { Palette } from "./palette";
 
@@ -14,6 +15,7 @@ export interface OverlayOptions {
   sockets: boolean;
   bounds: boolean;
   path: boolean;
+  contacts: boolean;
 }
 
 const UP = new Vector3(0, 1, 0);
@@ -47,6 +49,8 @@ export class Overlays {
   private path: Group | null = null;
   private readonly pathDot: Points;
   private readonly dots: Points;
+  /** Where feet stand in the clip. */
+  readonly contacts = new ContactMarks();
   private pathPoints: Vector3[] = [];
   private pathTimes: number[] = [];
   private readonly marker: InstancedMesh;
@@ -76,6 +80,7 @@ export class Overlays {
     const spots = overlay(new PointsMaterial({ size: 7, sizeAttenuation: false, color: "#ff5470", toneMapped: false }));
     this.dots = new Points(new BufferGeometry(), spots);
     this.mark(0);
+    this.group.add(this.contacts.group);
     const parts = [this.bones, this.joints, this.marker, this.axes, this.sockets, this.boxHelper, this.pathDot, this.dots];
     parts.forEach((part, i) => {
       part.frustumCulled = false;
@@ -154,8 +159,11 @@ export class Overlays {
     if (!ready) return;
     const world = joints.map((_, j) => character.joint(j, new Matrix4(), instance));
     world.forEach((m, j) => this.positions[j].setFromMatrixPosition(m));
-    this.bones.visible = this.joints.visible = options.skeleton;
-    if (options.skeleton) this.drawBones(selected);
+    const bones = options.skeleton || character.bare;
+    this.bones.visible = this.joints.visible = bones;
+    if (bones) this.drawBones(selected);
+    this.contacts.group.visible = options.contacts;
+    if (options.contacts) this.contacts.update(character.time, character.placement(instance, new Matrix4()));
     this.axes.visible = options.axes;
     const length = 0.035 * character.size;
     if (options.axes) fillCrosses(this.axes, world, length);
@@ -250,6 +258,7 @@ export class Overlays {
 
   dispose(): void {
     this.clearPath();
+    this.contacts.show([], 1);
     for (const part of [this.bones, this.joints, this.marker, this.axes, this.sockets, this.pathDot, this.dots]) part.geometry.dispose();
   }
 }

@@ -82,7 +82,9 @@ export function clipTools(app: App, addEvent: () => void): HTMLElement {
     else return;
     event.preventDefault();
   });
-  app.on("state", (state) => {
+  const allow = (): void => {
+    const { state } = app;
+    if (!state) return;
     const none = state.driven || !app.clip;
     for (const control of [opener, begin, end]) control.disabled = none;
     whole.disabled = none || !state.range;
@@ -90,6 +92,8 @@ export function clipTools(app: App, addEvent: () => void): HTMLElement {
     redo.disabled = !state.redo;
     undo.title = state.undo ? `Undo: ${state.undo} (Ctrl Z)` : "Nothing to undo";
     redo.title = state.redo ? `Redo: ${state.redo} (Ctrl Shift Z)` : "Nothing to redo";
-  });
+  };
+  app.on("state", allow);
+  app.on("character", allow);
   return h("div", { class: "clip-tools", role: "group", "aria-label": "Clip" }, begin, end, whole, undo, redo, box);
 }
