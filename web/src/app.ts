@@ -10,6 +10,7 @@ import type { Named } from "./ui/files";
 import { commonPrefix } from "./ui/names";
 import { CharacterView } from "./view/character";
 import type { HeatScale } from "./view/heat";
+import { JointStore } from "./view/joint_store";
 import { Viewport } from "./view/viewport";
 
 interface Events {
@@ -65,6 +66,7 @@ export class App {
   private readonly waiting = new Map<number, Frame>();
   private readonly placements = new Map<number, Float32Array>();
   private readonly lastFrames = new Map<number, Frame>();
+  private readonly stores = new Map<number, JointStore>();
   private readonly flow = new Flow((frame) => this.connection.send({ type: "ack", frame }));
   /** Per key: null while nothing newer waits for its turn. */
   private readonly latest = new Map<string, ClientMessage | null>();
@@ -95,6 +97,8 @@ export class App {
       const placed = this.placements.get(frame.slot);
       if (frame.placements) this.placements.set(frame.slot, frame.placements);
       else if (placed?.length === 12 * frame.count) frame.placements = placed;
+      // A compact frame has only what changed: none may be left out.
+      if (frame.compact) this.store(frame.slot).take(frame);
       this.waiting.set(frame.slot, frame);
       this.viewport.invalidate();
       this.flow.took(frame.frame, frame.bytes);
@@ -105,6 +109,8 @@ export class App {
         case "hello":
           this.hello = message;
           this.lastFrames.clear();
+          this.stores.clear();
+          this.connection.send({ type: "accept", compact: true });
           this.placements.clear();
           this.flow.reset();
           this.history = message.history.slice(-HISTORY_LENGTH);
@@ -195,7 +201,7 @@ export class App {
   private takeFrames(): void {
     if (!this.waiting.size) return;
     for (const frame of this.waiting.values()) {
-      this.viewport.apply(frame);
+      this.viewport.apply(frame, this.store(frame.slot));
       this.lastFrames.set(frame.slot, frame);
       this.emit("frame", frame);
     }
@@ -205,6 +211,13 @@ export class App {
       this.viewport.frame(true);
     }
     this.flow.drew();
+  }
+
+  /** The compact joints of a slot. */
+  private store(slot: number): JointStore {
+    const known = this.stores.get(slot) ?? new JointStore();
+    this.stores.set(slot, known);
+    return known;
   }
 
   /** Lets exactly so many seconds pass, from `start` on where that is given, and pauses; resolves once that is shown. */
@@ -282,7 +295,7 @@ export class App {
     this.viewport.setCharacter(slot, view, kept);
     // Frames may have come while its meshes were on their way; nothing more is sent while nothing moves.
     const known = this.waiting.get(slot) ?? this.lastFrames.get(slot);
-    if (known) this.viewport.apply(known);
+    if (known) this.viewport.apply(known, this.store(slot));
   }
 
   /** A file was exported again: says what has changed, and has the way of each vertex at hand. */

@@ -8,11 +8,13 @@ import { Crowd } from "./crowd";
 import { Hands } from "./gizmo";
 import { SurfaceColors } from "./heat_colors";
 import type { HeatScale } from "./heat";
+import type { JointStore } from "./joint_store";
 import { Labels } from "./labels";
 import { lookThrough } from "./look";
 import { Overlays } from "./overlays";
 import { openContext, Pace } from "./pace";
 import { type Palette, PALETTES } from "./palette";
+import { type MethodPane, panesOf } from "./panes";
 import { type MarkedVertices, Marks } from "./marks";
 import { onClick, type Pane, type PickedVertex, pickJoint, pickVertex, toScreen } from "./picking";
 import { Stage } from "./stage";
@@ -22,10 +24,6 @@ interface Slot {
   character: CharacterView;
   overlays: Overlays;
   crowd: Crowd;
-}
-
-interface MethodPane extends Pane {
-  method: MethodChoice;
 }
 
 /** After so long without motion (ms) the picture is drawn once more, as well as can be. */
@@ -107,6 +105,7 @@ export class Viewport {
     this.stage = new Stage(this.scene, this.pace.software);
     this.scene.add(this.standIn.part.mesh);
     this.framing = new Framing(canvas, () => this.invalidate());
+    for (const input of ["pointerdown", "pointerup", "keydown"] as const) window.addEventListener(input, () => this.pace.giveWay(), { capture: true });
     onClick(canvas, this.element, (x, y) => this.click(x, y));
     this.hands = new Hands(this.scene, this.camera, canvas, (on) => (this.controls.enabled = !on), () => this.invalidate());
     this.setOptions(options);
@@ -167,10 +166,11 @@ export class Viewport {
     return this.framing.controls;
   }
 
-  apply(frame: Frame): void {
+  /** Shows a frame; of a compact one, what has come of all instances so far. */
+  apply(frame: Frame, store: JointStore | null = null): void {
     const slot = this.slots[frame.slot];
     if (!slot) return;
-    slot.character.apply(frame);
+    slot.character.apply(frame, store);
     if (frame.slot === 0) {
       if (this.instance >= frame.count) this.instance = 0;
       // The camera is set once for a character, and again when a crowd comes or goes.
@@ -204,6 +204,9 @@ export class Viewport {
     this.selected = joint;
     this.hands.select(joint);
     this.applyHeat();
+    // A crowd's next picture may take its time: the name of what was picked does not wait for it.
+    this.slots[0]?.overlays.update(this.options, joint, this.instance);
+    this.drawLabels(this.panes()[0]);
     this.invalidate();
   }
 
@@ -299,20 +302,7 @@ export class Viewport {
 
   // -- drawing ----------------------------------------------------------------------------------------------------
   private panes(): MethodPane[] {
-    const { compare, method } = this.options;
-    const { width, height } = this;
-    const half = { width: width / 2, height };
-    if (compare === "skinning")
-      return [
-        { slot: 0, method: "linear", x: 0, ...half },
-        { slot: 0, method: "dual_quaternion", x: width / 2, ...half },
-      ];
-    if (compare === "files" && this.slots[1])
-      return [
-        { slot: 0, method, x: 0, ...half },
-        { slot: 1, method, x: width / 2, ...half },
-      ];
-    return [{ slot: 0, method, x: 0, width, height }];
+    return panesOf(this.options, this.width, this.height, this.slots[1] !== null);
   }
 
   private resize(): void {
