@@ -12,10 +12,10 @@ from starlette.websockets import WebSocket
 
 from marrow.studio import protocol as p
 from marrow.studio.frames import pack_compact
-from marrow.studio.wire import Sent
 
 if TYPE_CHECKING:
     from marrow.studio.actor import Picture
+    from marrow.studio.wire import Sent
 
 __all__ = ["Client"]
 
@@ -101,6 +101,8 @@ class Client:
             self.characters += picture.count
             self.wire_error = 0.0
             return picture.packed(placed)
+        from marrow.studio.wire import Sent
+
         known = self._sent.get(slot)
         if known is None or not known.fits(picture.count, picture.palette, encoded.reach):
             known = self._sent[slot] = Sent(picture.count, picture.palette, encoded.reach)
