@@ -17,8 +17,8 @@ export function listenToKeys(app: App, help: HTMLDialogElement): void {
   const step = (frames: number): void => app.send({ type: "step", frames });
   const actions: Record<string, (event: KeyboardEvent) => void> = {
     " ": () => app.send({ type: "play", playing: !app.state?.playing }),
-    "1": () => app.stepClip(-1),
-    "2": () => app.stepClip(1),
+    "1": () => app.stepClip(1),
+    "2": () => app.stepClip(-1),
     arrowleft: (event) => step(event.shiftKey ? -10 : -1),
     arrowright: (event) => step(event.shiftKey ? 10 : 1),
     l: () => app.send({ type: "loop", value: !app.state?.loop }),

@@ -77,6 +77,22 @@ _COMMANDS = {
         "Open the studio: see, scrub and steer a character in the browser.",
         "marrow view fox.glb\nmarrow view hero.fbx --graph hero.json\nmarrow view before.fbx --compare after.glb",
     ),
+    "render": (
+        "Draw a picture or a video of a character.\n\n"
+        "The suffix of the output says which: .png, .jpg, .webp; .mp4, .webm, .mkv, .mov, .gif, .apng. The camera stands "
+        "where all is seen, and follows what travels. It runs in software where there is no GPU.",
+        "marrow render hero.fbx -o hero.png\nmarrow render hero.fbx -o walk.mp4 --clip Walk --camera side\n"
+        "marrow render mannequin -o crowd.png --clip walk --crowd 500 --camera 30,25\n"
+        "marrow render mannequin -o run.webm --graph mannequin --set speed=3.5 --duration 4\n"
+        "marrow render hero.glb -o spin.gif --turntable --size 480 --transparent",
+    ),
+    "sheet": (
+        "Put clips x times, or many files, into one picture.\n\n"
+        "One file shows its clips, moments of each from left to right; several files, or a folder, a picture each. What "
+        "cannot be read takes one place, with the reason in it.",
+        "marrow sheet hero.fbx -o clips.png\nmarrow sheet characters/ -o all.png --size 160x200\n"
+        "marrow sheet hero.glb -o run.png --clip Run --times 10 --camera side",
+    ),
     "samples": ("List the built-in characters; their names work wherever a file does.", "marrow samples"),
     "gpu": (
         "List the GPUs marrow can compute on, the best first.",
@@ -142,6 +158,31 @@ for _name, _help in {
 }.items():
     _clip.command(f"marrow.cli.clip:{_name.replace('-', '_')}", name=_name, help=_help)
 app.command(_clip)
+
+_dataset = App(
+    name="dataset",
+    help="Make training data of motion files, on one machine or many; look at it, check it.",
+    help_epilogue=_examples(
+        "marrow dataset build mocap/ -o out --fps 30 --features rotations_6d positions contacts --window 64\n"
+        "marrow dataset info out\nmarrow dataset show out -o samples.png"
+    ),
+)
+for _name, (_help, _lines) in {
+    "build": (
+        "Make training data of motion files: marrow dataset build SOURCES... -o OUT.\n\n"
+        "The same command goes on where it was interrupted, and builds anew just what changed. The exit code is 1 when a "
+        "source could not be used.",
+        "marrow dataset build mocap/ -o out --character hero.glb --features rotations_6d positions contacts --mirror\n"
+        'marrow dataset build "clips/**/*.fbx" -o out --window 64 --stride 16 --format webdataset --workers 8\n'
+        "marrow dataset build s3://bucket/mocap -o s3://bucket/out --on ray",
+    ),
+    "info": ("Show what a data set holds.", "marrow dataset info out\nmarrow dataset info out --failed"),
+    "check": ("Read all of a data set and say what is wrong.", "marrow dataset check out"),
+    "show": ("Draw random samples on one sheet.", "marrow dataset show out -o samples.png --count 16"),
+    "features": ("List what rows can hold.", "marrow dataset features"),
+}.items():
+    _dataset.command(f"marrow.cli.dataset:{_name}", name=_name, help=_help, help_epilogue=_examples(_lines))
+app.command(_dataset)
 
 _cache = App(
     name="cache",

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -26,6 +26,9 @@ def view(
     token: str | None = None,
     browser: Annotated[bool, Parameter(negative="--no-browser")] = True,
     watch: Annotated[bool, Parameter(negative="--no-watch")] = True,
+    window: Annotated[bool, Parameter(negative=())] = False,
+    clip: str | None = None,
+    size: tuple[int, int] = (1280, 720),
 ) -> None:
     """Open the studio: see, scrub and steer a character in the browser.
 
@@ -47,7 +50,16 @@ def view(
         Open a browser, where there is a screen.
     watch
         Show the file again when it was exported again, with what has changed.
+    window
+        Open a window of the desktop instead, without a browser. H shows its keys.
+    clip
+        The clip a window begins with.
+    size
+        Width and height of the window.
     """
+    if window:
+        _open_window(file, graph, compare, clip, size)
+        return
     from marrow.cli._errors import note
     from marrow.cli._files import is_sample, open_character
     from marrow.studio.address import Address
@@ -82,6 +94,20 @@ def view(
         while studio.running and not asked:
             time.sleep(0.1)
         studio.close()
+
+
+def _open_window(
+    file: str | None, graph: Path | None, compare: str | None, clip: str | None, size: tuple[int, int]
+) -> None:
+    from marrow.cli._files import is_sample, open_character
+    from marrow.rendering.looking import look, open_window
+
+    def thing(name: str) -> Any:
+        return name if is_sample(name) else open_character(name)
+
+    other = thing(compare) if compare is not None else None
+    with contextlib.suppress(KeyboardInterrupt):
+        look(*open_window(thing(file or "mannequin"), graph=graph, compare=other, clip=clip, size=size))
 
 
 @contextlib.contextmanager

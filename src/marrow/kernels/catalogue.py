@@ -10,7 +10,9 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     poses,
     program,
     skinning,
+    sums,
     surfaces,
+    text,
 )
 from marrow.kernels.language.kernel import KERNELS, Kernel
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any
 
-__all__ = ["derived"]
+__all__ = ["derived", "share_derived"]
 
 
 def derived(owner: object, key: Hashable, build: Callable[[], Any]) -> Any:
@@ -18,3 +18,8 @@ def derived(owner: object, key: Hashable, build: Callable[[], Any]) -> Any:
     if value is None:
         value = kept.setdefault(key, build())
     return value
+
+
+def share_derived(owner: object, like: object) -> None:
+    """Lets `owner` have what is kept with an equal asset: what is computed of one holds for the other."""
+    owner.__dict__["_derived"] = like.__dict__.setdefault("_derived", {})

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.math import quaternion
+from marrow.math.elementary import dot
 from marrow.model import Clip, Pose, Skeleton, Track, _validate
 from marrow.model._derived import derived
 from marrow.motion.arguments import name_or, names_of
@@ -120,9 +121,9 @@ def mirrored_pose(pose: Pose, mirror: MirrorMap) -> Pose:
     _validate.instance("mirrored_pose", "mirror", mirror, MirrorMap)
     rest, p = mirror.skeleton.rest, mirror.partner
     kind = pose.rotation.dtype
-    rotation = np.einsum("jab,...jb->...ja", mirror.turn.astype(kind), pose.rotation[..., p, :])
+    rotation = dot(mirror.turn.astype(kind), pose.rotation[..., p, None, :])
     away = np.asarray(pose.translation, np.float64)[..., p, :] - rest.translation[p]
-    translation = rest.translation + np.einsum("jab,...jb->...ja", mirror.linear, away)
+    translation = rest.translation + dot(mirror.linear, away[..., None, :])
     ratio = _ratio(pose.scale[..., p, :], rest.scale[p])
     scale = rest.scale * np.take_along_axis(ratio, np.broadcast_to(mirror.scales, ratio.shape), -1)
     morphs = pose.morphs[..., mirror.morph_partner] if pose.morph_count else pose.morphs

@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from marrow.errors import ValidationError
 from marrow.studio.address import Address, has_screen, in_notebook, listen, secret
@@ -28,6 +28,7 @@ PathLike = str | os.PathLike[str]
 OPENING = "Opening the character"
 
 
+@overload
 def view(
     thing: Thing | None = None,
     *,
@@ -38,7 +39,34 @@ def view(
     token: str | None = None,
     browser: bool | None = None,
     watch: bool = True,
-) -> View:
+    window: Literal[False] = False,
+) -> View: ...
+
+
+@overload
+def view(
+    thing: Thing | None = None,
+    *,
+    graph: Graph | PathLike | None = None,
+    compare: Thing | None = None,
+    window: Literal[True],
+    **options: Any,
+) -> Any: ...
+
+
+def view(
+    thing: Thing | None = None,
+    *,
+    graph: Graph | PathLike | None = None,
+    compare: Thing | None = None,
+    port: int | None = None,
+    host: str = "127.0.0.1",
+    token: str | None = None,
+    browser: bool | None = None,
+    watch: bool = True,
+    window: bool = False,
+    **options: Any,
+) -> Any:
     """Opens the studio in the browser and goes on at once; the handle says where it is and closes it.
 
     `thing` is a character, an animator, a file or the name of a sample; nothing opens an empty studio to
@@ -53,7 +81,20 @@ def view(
     `port` and `token` may be fixed, so that pages find the studio again after a restart. `browser=False`
     opens no page; left out, one is opened where there is a screen and no notebook. In a notebook the handle
     shows itself as a frame. A file is shown again when it was exported again, unless `watch=False`.
+
+    `window=True` opens a window of the desktop instead, without a browser, and stays until it is closed; in a notebook it
+    is a widget, and the cell goes on. `options` are then those of `mw.window`: `size=(1280, 720)`, `view="skeleton"`.
     """
+    if window:
+        if (port, host, token, browser) != (None, "127.0.0.1", None, None):
+            raise ValidationError("view: port, host, token and browser are the studio's: a window has none")
+        from marrow.rendering.looking import look, open_window
+
+        what = "mannequin" if thing is None else thing
+        return look(*open_window(what, graph=graph, compare=compare, **options))
+    if options:
+        unknown = ", ".join(sorted(options))
+        raise ValidationError(f"view: {unknown}: only windows have that; pass window=True too")
     makers = [maker_of(thing, 0, graph)] if thing is not None else []
     makers += [maker_of(compare, 1)] if compare is not None else []
     return open_view(makers, port=port, host=host, token=token, browser=browser, watch=watch)

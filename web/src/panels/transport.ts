@@ -8,8 +8,8 @@ const CLOCK_MS = 80;
 
 export function transport(app: App): HTMLElement {
   const play = button({ label: "Play (space)", icon: "play", class: "primary", onclick: () => app.send({ type: "play", playing: !app.state?.playing }) });
-  const previous = button({ label: "Previous clip (1)", icon: "previous", onclick: () => app.stepClip(-1) });
-  const next = button({ label: "Next clip (2)", icon: "next", onclick: () => app.stepClip(1) });
+  const previous = button({ label: "Previous clip (2)", icon: "previous", onclick: () => app.stepClip(-1) });
+  const next = button({ label: "Next clip (1)", icon: "next", onclick: () => app.stepClip(1) });
   const loop = button({ label: "Loop (L)", icon: "loop", pressed: true, onclick: () => app.send({ type: "loop", value: !app.state?.loop }) });
   const speed = h(
     "select", { "aria-label": "Speed", title: "Speed", onchange: () => app.send({ type: "speed", value: Number(speed.value) }) },

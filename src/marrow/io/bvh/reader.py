@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from marrow.errors import FormatError, ResourceLimitError
 from marrow.io.bvh.hierarchy import BvhJoint, parse_hierarchy
+from marrow.io.bvh.motion import first_numbers, rotations
 from marrow.io.source import LoadOptions, Source
-from marrow.math.elementary import sincos
 from marrow.model import Character, Clip, Pose, Skeleton, Tracks
 from marrow.model.clip import PATHS, TRACK_DTYPE
 from marrow.report import ReportBuilder
@@ -140,19 +140,24 @@ def _numbers(data: bytes, start: int, frames: int, width: int, path: Path, repor
             path=path,
             place="MOTION",
         )
-    try:
-        values = np.fromstring(body, sep=" ")
-    except ValueError:  # not all of it is numbers; older NumPy stops there and hands out what came before
-        values = np.zeros(0)
+    values, rest = first_numbers(body, wanted)
     if len(values) < wanted:
         values = _one_by_one(body, wanted, width, path)
-    if len(values) > wanted:
-        report.add("dropped", "MOTION", f"{len(values) - wanted} numbers after the last of {frames} frames")
-    block = values[:wanted].reshape(frames, width)
+    elif rest and (more := _count(rest)):
+        report.add("dropped", "MOTION", f"{more} numbers after the last of {frames} frames")
+    block = values.reshape(frames, width)
     if not np.isfinite(block).all():
         frame = int(np.argwhere(~np.isfinite(block))[0, 0])
         raise FormatError("a channel is not a finite number", path=path, place=f"frame {frame}")
     return block
+
+
+def _count(text: bytes) -> int:
+    """How many numbers a text is; 0 where not all of it is numbers."""
+    try:
+        return sum(1 for word in text.split() if float(word) == float(word))
+    except ValueError:
+        return 0
 
 
 def _one_by_one(body: bytes, wanted: int, width: int, path: Path) -> Array:
@@ -183,67 +188,46 @@ def _tracks(
     values: Array, joints: list[BvhJoint], skeleton: Skeleton, scale: float, frame_time: float, path: Path
 ) -> Clip:
     frames = len(values)
-    columns = np.ascontiguousarray(values.T)
     rows: list[tuple[int, str]] = []
-    parts: list[Array] = []
-    turning: dict[str, list[tuple[int, list[int]]]] = {}
-    first = 0
+    sizes: list[int] = []
+    placed: list[tuple[int, Array, list[tuple[int, int]], float]] = []
+    turning: list[tuple[int, int, int]] = []
+    turns: list[tuple[int, int]] = []
+    first = at = 0
     for j, joint in enumerate(joints):
         kinds: dict[str, list[tuple[int, int]]] = {"position": [], "rotation": [], "scale": []}
         for c, (kind, axis) in enumerate(joint.channels):
             kinds[kind].append((axis, first + c))
         first += len(joint.channels)
-        for kind, target, rest in (
-            ("position", "translation", np.asarray(joint.offset) * scale),
-            ("scale", "scale", np.ones(3)),
-        ):
-            if kinds[kind]:
-                block = np.repeat(rest[None], frames, 0)
-                for axis, column in kinds[kind]:
-                    block[:, axis] = columns[column] * (scale if kind == "position" else 1.0)
-                rows.append((j, target))
-                parts.append(block.ravel())
-        if kinds["rotation"]:
-            order = "".join("xyz"[axis] for axis, _ in kinds["rotation"])
-            turning.setdefault(order, []).append((j, [column for _, column in kinds["rotation"]]))
-    for order, members in turning.items():
-        angles = columns[np.array([used for _, used in members])]  # (members, turns, T)
-        rotations = _quaternions(np.deg2rad(angles), order)
-        rows += [(j, "rotation") for j, _ in members]
-        parts += [rotation.ravel() for rotation in rotations]
+        # In the order of PATHS, so that the tracks of a joint stand together.
+        for kind, target in (("position", "translation"), ("rotation", "rotation"), ("scale", "scale")):
+            if not kinds[kind]:
+                continue
+            if kind == "rotation":
+                turning.append((at, len(turns), len(kinds[kind])))
+                turns += kinds[kind]
+            elif kind == "position":
+                placed.append((at, np.asarray(joint.offset) * scale, kinds[kind], scale))
+            else:
+                placed.append((at, np.ones(3), kinds[kind], 1.0))
+            rows.append((j, target))
+            sizes.append(frames * (4 if kind == "rotation" else 3))
+            at += sizes[-1]
+    flat = np.empty(at, np.float32)
+    with np.errstate(over="ignore"):
+        for start, rest, columns, factor in placed:
+            block = flat[start : start + 3 * frames].reshape(frames, 3)
+            block[:] = rest
+            for axis, column in columns:
+                block[:, axis] = values[:, column] * factor
+    rotations(values, turning, turns, flat)
     table = np.zeros(len(rows), TRACK_DTYPE)
     table["target"] = [j for j, _ in rows]
     table["path"] = [PATHS.index(p) for _, p in rows]  # type: ignore[arg-type]
     table["interpolation"] = _INTERPOLATION_LINEAR
     table["keys"] = frames  # all tracks share one row of times: time_start stays 0
-    table["value_start"][1:] = np.cumsum([p.size for p in parts[:-1]])
-    with np.errstate(over="ignore"):
-        flat = np.concatenate(parts).astype(np.float32)
+    table["value_start"][1:] = np.cumsum(sizes[:-1])
     if not np.isfinite(flat).all():
         raise FormatError("a position is too large to be a length", path=path, place="MOTION")
-    # By joint, so that the tracks of a joint stand together.
-    table = table[np.lexsort((table["path"], table["target"]))]
     times = (np.arange(frames) * frame_time).astype(np.float32)
     return Clip("clip_0", skeleton, Tracks(table, times, flat), rate=1 / frame_time)
-
-
-def _quaternions(angles: Array, order: str) -> Array:
-    """`from_euler` of `angles (N, turns, T)` in `order`, `(N, T, 4)`: one turn at a time, each of its four
-    components written in place, which is several times faster than general products."""
-    half = angles / 2
-    sines, cosines = sincos(half)
-    q = np.zeros((4, *angles[:, 0].shape))
-    q["xyz".index(order[0])] = sines[:, 0]
-    q[3] = cosines[:, 0]
-    for k, axis in enumerate(order[1:], 1):
-        a = "xyz".index(axis)
-        b, c = (a + 1) % 3, (a + 2) % 3
-        s, w = sines[:, k], cosines[:, k]
-        # q * (s on axis a, w)
-        q[a], q[b], q[c], q[3] = (
-            w * q[a] + s * q[3],
-            w * q[b] + s * q[c],
-            w * q[c] - s * q[b],
-            w * q[3] - s * q[a],
-        )
-    return np.moveaxis(q, 0, -1)

@@ -12,7 +12,7 @@ import numpy as np
 
 from marrow.math.elementary import arctan_part, cos_part, reduced_angle, sin_part
 
-__all__ = ["arccos", "atan2", "cos", "exp", "sin"]
+__all__ = ["arccos", "atan2", "cos", "exp", "sin", "sincos"]
 
 HALF_PI = 1.5707963267948966
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
@@ -60,6 +60,15 @@ def cos(x):
     if n == 2:
         return -cos_part(r, t)
     return sin_part(r, t)
+
+
+def sincos(x):
+    """Sine and cosine of one angle."""
+    n, r, t = reduced(x)
+    s, c = sin_part(r, t), cos_part(r, t)
+    if n & 1 == 1:
+        s, c = c, s
+    return -s if n >= 2 else s, -c if n == 1 or n == 2 else c
 
 
 def arctan_positive(x):

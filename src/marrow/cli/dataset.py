@@ -1,0 +1,362 @@
+"""`marrow dataset`: build, info, check and show."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from marrow.cli._errors import BAD_FILE, FINE, UsageError, note, show_error
+
+if TYPE_CHECKING:
+    from marrow.dataset import Dataset, Progress
+
+__all__ = ["build", "check", "features", "info", "show"]
+
+_Names = Annotated[list[str] | None, Parameter(negative=(), consume_multiple=True)]
+_Flag = Annotated[bool, Parameter(negative=())]
+SHOWN_FAILURES = 20
+
+
+def build(
+    sources: Annotated[list[str], Parameter(negative=())],
+    /,
+    *,
+    out: Annotated[str, Parameter(name=("--out", "-o"))],
+    features: _Names = None,
+    fps: float = 30.0,
+    character: str | None = None,
+    window: int | None = None,
+    stride: int | None = None,
+    mirror: _Flag = False,
+    split: str = "0.8,0.1,0.1",
+    split_by: Literal["source", "folder"] = "source",
+    clip: _Names = None,
+    joints: _Names = None,
+    skeletons: Literal["same", "any"] = "same",
+    euler_order: str = "zxy",
+    contact_height: float | None = None,
+    contact_speed: float | None = None,
+    scale: float | None = None,
+    format: Literal["parquet", "webdataset", "safetensors", "npz", "zarr"] = "parquet",
+    compression: Literal["none", "zstd"] = "none",
+    shard_mb: float = 8.0,
+    workers: int | None = None,
+    on: str | None = None,
+    allow_outside: _Flag = False,
+    force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
+    json: _Flag = False,
+) -> int:
+    """Make training data of motion files, or go on where the same command was interrupted.
+
+    Parameters
+    ----------
+    sources
+        Folders, patterns ("mocap/**/*.bvh"), files or URLs.
+    out
+        The folder or URL to write to. What is finished there and still good is kept.
+    features
+        What rows hold; `marrow dataset features` lists all. Where nothing is said: rotations root_trajectory positions.
+    fps
+        Frames a second.
+    character
+        A file, or the name of a sample, that all motion is retargeted to.
+    window
+        Frames of a row. Without it a row is a whole clip.
+    stride
+        Frames from one window to the next (default: one window).
+    mirror
+        Each clip also as in a mirror, where the rig allows.
+    split
+        Parts for training, validation and test; each source goes where the hash of its name says.
+    split_by
+        Let all files of a folder go to the same split.
+    clip
+        Only clips of these names or patterns.
+    joints
+        Only joints of these names or patterns; one with a ! before it is left out ("!*_end").
+    skeletons
+        any: sources may have different joints, and rows their own number of them.
+    euler_order
+        The axes of rotations_euler.
+    contact_height
+        A foot is down below this height, in metres (default: 0.05 for a leg of 0.85 m, more for longer ones).
+    contact_speed
+        ... and slower than this, in metres a second (default: 0.2, likewise).
+    scale
+        Multiply all lengths, for files whose unit is wrong (BVH in centimetres: 0.01).
+    format
+        The files to write.
+    compression
+        Of parquet and zarr.
+    shard_mb
+        Megabytes of sources that make one file, about.
+    workers
+        Local processes (default: one for each processor; 0: none).
+    on
+        "ray" for the cluster this machine belongs to (or one of its own), "ray://HOST:10001" for another.
+    allow_outside
+        Let files refer to others outside their own folder.
+    force
+        Build all anew.
+    json
+        Print a summary as JSON, and progress as JSON lines on stderr.
+    """
+    from marrow import dataset
+    from marrow.cli._output import print_json
+
+    meter = _Meter(json)
+    began = time.perf_counter()
+    made = dataset.build(
+        sources, out, features=features or dataset.DEFAULT_FEATURES, fps=fps, character=character, window=window,
+        stride=stride, mirror=mirror, split=split, split_by=split_by, clips=clip, joints=joints, skeletons=skeletons,
+        euler_order=euler_order, contact_height=contact_height, contact_speed=contact_speed, scale=scale, format=format,
+        compression=compression, shard_mb=shard_mb, workers=workers, on=on, allow_outside=allow_outside, force=force,
+        progress=meter.show,
+    )  # fmt: skip
+    meter.end()
+    failed = [s for s in made.sources() if "error" in s]
+    if json:
+        print_json(_facts(made) | {"seconds": time.perf_counter() - began, "errors": failed})
+    else:
+        for source in failed[:SHOWN_FAILURES]:
+            show_error(f"{source['name']}: {source['error']}")
+        if len(failed) > SHOWN_FAILURES:
+            note(f"{len(failed) - SHOWN_FAILURES} more failed: marrow dataset info {out} --failed")
+        if meter.last is None:
+            note(f"{out}: nothing to do: all is there")
+        print(_summary(made))
+    return BAD_FILE if failed else FINE
+
+
+def info(
+    place: Annotated[str, Parameter(name="DATASET")],
+    /,
+    *,
+    failed: _Flag = False,
+    report: _Flag = False,
+    json: _Flag = False,
+) -> None:
+    """Show what a data set holds.
+
+    Parameters
+    ----------
+    place
+        The folder or URL of a data set.
+    failed
+        List the sources that could not be used, and why.
+    report
+        List what is worth knowing of each source and clip.
+    json
+        Print JSON.
+    """
+    from marrow import dataset
+    from marrow.cli._output import bytes_text, console, print_json
+
+    found = dataset.open(place)
+    wanted = [s for s in found.sources() if (failed and "error" in s) or (report and _lines(s))]
+    if json:
+        print_json(_facts(found) | ({"listed": wanted} if failed or report else {}))
+        return
+    from rich.table import Table
+
+    out = console()
+    out.print(_summary(found))
+    table = Table(box=None, header_style="bold cyan")
+    for heading in ("field", "type", "shape", ""):
+        table.add_column(heading)
+    for field in found.schema.fields:
+        shape = ", ".join(axis if n is None else f"{n}" for n, axis in zip(field.shape, field.axes))
+        table.add_row(field.name, field.dtype.strip("<|"), f"({shape})", field.words)
+    for name in found.schema.tables:
+        table.add_row(name, "list", "", dataset.FEATURES[name].words)
+    out.print(table)
+    table = Table(box=None, header_style="bold cyan")
+    for heading in ("split", "sources", "rows", "frames", "shards", "size"):
+        table.add_column(heading, justify="right")
+    for name, part in found.manifest.splits.items():
+        size = bytes_text(sum(s.bytes for s in part.shards))
+        table.add_row(
+            name, *(f"{n:,}" for n in (part.sources, part.rows, part.frames, len(part.shards))), size
+        )
+    out.print(table)
+    for source in wanted:
+        for line in _lines(source):
+            out.print(f"{source['name']}: {line}", markup=False)
+
+
+def check(place: Annotated[str, Parameter(name="DATASET")], /, *, json: _Flag = False) -> int:
+    """Read every file of a data set: its bytes as the manifest has them, its rows whole and finite.
+
+    Parameters
+    ----------
+    place
+        The folder or URL of a data set.
+    json
+        Print JSON.
+    """
+    from marrow import dataset
+    from marrow.cli._output import print_json
+    from marrow.dataset.checking import problems
+
+    found = dataset.open(place)
+    told = list(problems(found))
+    if json:
+        print_json({"dataset": place, "rows": len(found), "problems": told})
+    else:
+        for line in told:
+            show_error(f"{place}: {line}")
+        if not told:
+            print(f"{place}: {len(found):,} rows, all as they should be")
+    return BAD_FILE if told else FINE
+
+
+def show(
+    place: Annotated[str, Parameter(name="DATASET")],
+    /,
+    *,
+    out: Annotated[Path, Parameter(name=("--out", "-o"))],
+    split: Literal["train", "validation", "test"] = "train",
+    count: int = 12,
+    seed: int = 0,
+    force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
+) -> None:
+    """Draw random samples of a data set on one sheet: the skeleton over time, where it goes, and when its feet stand.
+
+    Parameters
+    ----------
+    place
+        The folder or URL of a data set with positions (or rotations and translations of all joints).
+    out
+        The picture to write.
+    split
+        Which rows to take from.
+    count
+        How many.
+    seed
+        Another number, other rows.
+    force
+        Replace the picture if it exists.
+    """
+    from marrow import dataset
+    from marrow.cli._files import writable
+    from marrow.dataset.pictures import contact_sheet
+
+    if not 1 <= count <= 1000:
+        raise UsageError(f"--count: expected 1 to 1000, got {count}")
+    writable(out, force=force)
+    found = dataset.open(place)
+    sheet = contact_sheet(found[split], count=count, seed=seed)
+    try:
+        sheet.save(out)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{out}: {error}") from None
+    print(f"{out}: {min(count, len(found[split]))} of {len(found[split]):,} rows of {split}")
+
+
+def features(*, json: _Flag = False) -> None:
+    """List the features that rows can hold.
+
+    Parameters
+    ----------
+    json
+        Print JSON.
+    """
+    from marrow import dataset
+    from marrow.cli._output import console, print_json
+
+    if json:
+        print_json({n: {"axes": ["T", *f.axes], "words": f.words} for n, f in dataset.FEATURES.items()})
+        return
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False)
+    for name, feature in dataset.FEATURES.items():
+        axes = f"({', '.join(['T', *map(str, feature.axes)])})" if feature.make is not None else "list"
+        table.add_row(name, axes, feature.words)
+    console().print(table)
+
+
+def _lines(source: dict[str, Any]) -> list[str]:
+    if "error" in source:
+        return [source["error"]]
+    clips = [f"clip {clip['name']!r}: {line}" for clip in source["clips"] for line in clip["report"]]
+    return [*source["report"], *clips]
+
+
+def _facts(found: Dataset) -> dict[str, Any]:
+    import msgspec
+
+    plain: dict[str, Any] = msgspec.to_builtins(found.manifest)
+    return {"dataset": found.store.url, "rows": len(found)} | plain
+
+
+def _summary(found: Dataset) -> str:
+    m = found.manifest
+    frames = sum(s.frames for s in m.splits.values())
+    failed = f", {m.failed:,} failed" if m.failed else ""
+    parts = ", ".join(f"{name} {s.rows:,}" for name, s in m.splits.items())
+    return (
+        f"{found.store.url}: {len(found):,} rows ({parts}), {frames:,} frames at {m.recipe.fps:g} a second, "
+        f"of {m.sources:,} sources{failed}"
+    )
+
+
+class _Meter:
+    """How far it is, on stderr: one line that is written over on a terminal, else a line now and then."""
+
+    def __init__(self, json: bool) -> None:
+        self.json, self.terminal = json, sys.stderr.isatty() and not json
+        self.last: Progress | None = None
+        self._next = 0.0
+
+    def show(self, progress: Progress) -> None:
+        self.last = progress
+        now = time.perf_counter()
+        if now < self._next:
+            return
+        self._next = now + (0.2 if self.terminal else 5.0)
+        self._print(progress)
+
+    def end(self) -> None:
+        if self.last is not None:
+            self._print(self.last)
+            if self.terminal:
+                print(file=sys.stderr)
+
+    def _print(self, p: Progress) -> None:
+        if self.json:
+            import json
+
+            left = p.seconds_left
+            line = {
+                "done": p.done,
+                "sources": p.sources,
+                "failed": p.failed,
+                "frames": p.frames,
+                "seconds": p.seconds,
+            }
+            print(json.dumps(line | {"seconds_left": left}), file=sys.stderr, flush=True)
+            return
+        new = p.done - p.kept
+        rate = (
+            f", {new / p.seconds:.3g} files/s, {p.frames / p.seconds:,.0f} frames/s"
+            if new and p.seconds
+            else ""
+        )
+        left = f", {_clock(p.seconds_left)} left" if p.seconds_left and p.done < p.sources else ""
+        failed = f", {p.failed} failed" if p.failed else ""
+        text = f"{p.done:,}/{p.sources:,} files{rate}{failed}{left}"
+        if self.terminal:
+            print(f"\r{text:<100}", end="", file=sys.stderr, flush=True)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+
+def _clock(seconds: float) -> str:
+    whole = int(seconds)
+    hours, rest = divmod(whole, 3600)
+    return f"{hours}:{rest // 60:02d}:{rest % 60:02d}" if hours else f"{rest // 60}:{rest % 60:02d}"
