@@ -187,7 +187,7 @@ def test_many_joints_times_many_characters_are_refused(monkeypatch):
     session = Session()
     session.put(small_actor())
     assert session.state().max_count == 10
-    with pytest.raises(ValidationError, match="11 characters of 5 joints .* at most 10"):
+    with pytest.raises(ValidationError, match=r"11 characters of 5 joints .* at most 10"):
         session.apply(p.SetCount(11))
     session.apply(p.SetCount(10))
     assert session.look()[0].count == 10
