@@ -102,9 +102,10 @@ class Frames:
         skeleton, p = self.character.skeleton, self.positions
         rig = find_rig(skeleton)
         if rig.complete:
-            left = sum(
+            leg, arm = (
                 p[:, rig.joint(f"left_{part}")] - p[:, rig.joint(f"right_{part}")] for part in ("leg", "arm")
             )
+            left = leg + arm
             ahead = np.stack([-left[:, 2], left[:, 0]], axis=-1)  # cross(left, up) on the ground: x and z
         else:
             rest = _turn(skeleton.rest_model[self.root].astype(np.float64))
