@@ -42,17 +42,45 @@ from marrow.model import (
 from marrow.report import Report, ReportLine
 
 if TYPE_CHECKING:
-    from marrow import dataset, gpu, graph, lod, motion, samples
+    from marrow import dataset, gpu, graph, lod, motion, rendering, samples
     from marrow.animation.additive import additive
     from marrow.animation.resampling import ResamplingError, SampledClip
     from marrow.graph import Animator, Events, Graph, RootMotionDelta, Snapshot, load_graph, save_graph
     from marrow.io import load, save
     from marrow.motion import BoneMap, Retargeter, blend, retarget, sample_clips
+    from marrow.rendering import (
+        Actor,
+        DirectionalLight,
+        Environment,
+        Frame,
+        PointLight,
+        Renderer,
+        Scene,
+        SpotLight,
+        VideoWriter,
+        contact_sheet,
+        render,
+        render_video,
+    )
+    from marrow.rendering.window import window
     from marrow.skinning import Bounds, Surface, bounds, skin, skinning_matrices
     from marrow.studio import View, view
 
 # What needs more than the data model is imported when it is first asked for, so that `import marrow` stays quick.
 _LATE = {
+    "Actor": "marrow.rendering",
+    "DirectionalLight": "marrow.rendering",
+    "Environment": "marrow.rendering",
+    "Frame": "marrow.rendering",
+    "PointLight": "marrow.rendering",
+    "Renderer": "marrow.rendering",
+    "Scene": "marrow.rendering",
+    "SpotLight": "marrow.rendering",
+    "VideoWriter": "marrow.rendering",
+    "contact_sheet": "marrow.rendering",
+    "render": "marrow.rendering",
+    "render_video": "marrow.rendering",
+    "rendering": "marrow.rendering",
     "Animator": "marrow.graph",
     "Bounds": "marrow.skinning",
     "Events": "marrow.graph",
@@ -83,9 +111,11 @@ _LATE = {
     "skin": "marrow.skinning",
     "skinning_matrices": "marrow.skinning",
     "view": "marrow.studio",
+    "window": "marrow.rendering.window",
 }
 
 __all__ = [
+    "Actor",
     "Animator",
     "BoneMap",
     "Bounds",
@@ -93,8 +123,11 @@ __all__ = [
     "Clip",
     "Clips",
     "Curve",
+    "DirectionalLight",
+    "Environment",
     "Event",
     "Events",
+    "Frame",
     "Graph",
     "Image",
     "InfluenceLimit",
@@ -105,26 +138,32 @@ __all__ = [
     "Mesh",
     "MorphTarget",
     "Palette",
+    "PointLight",
     "Pose",
+    "Renderer",
     "Report",
     "ReportLine",
     "ResamplingError",
     "Retargeter",
     "RootMotionDelta",
     "SampledClip",
+    "Scene",
     "Section",
     "Skeleton",
     "Snapshot",
     "Socket",
+    "SpotLight",
     "Surface",
     "Texture",
     "Track",
     "Tracks",
+    "VideoWriter",
     "View",
     "__version__",
     "additive",
     "blend",
     "bounds",
+    "contact_sheet",
     "dataset",
     "errors",
     "gpu",
@@ -136,6 +175,9 @@ __all__ = [
     "motion",
     "normalize_weights",
     "pack_weights",
+    "render",
+    "render_video",
+    "rendering",
     "retarget",
     "sample_clips",
     "samples",
@@ -145,6 +187,7 @@ __all__ = [
     "skinning_matrices",
     "unpack_weights",
     "view",
+    "window",
 ]
 
 

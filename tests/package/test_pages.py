@@ -15,7 +15,7 @@ import pytest
 
 import marrow as mw
 from marrow.cli.app import app, run
-from surroundings import needed
+from surroundings import missing, needed
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -94,6 +94,8 @@ def test_the_commands_and_the_code_of_the_command_line_run(
     for line in lines:
         assert line.startswith("$ marrow "), line
         words = shlex.split(line[len("$ marrow ") :].partition(" | ")[0])
+        if words[0] in ("render", "sheet") and not mw.gpu.adapters():
+            continue
         expected = 1 if words[:2] == ["graph", "check"] and words[-1] == "lizard" else 0
         words += ["--force"] if words[0] == "convert" else []
         assert run(words) == expected, (line, capsys.readouterr().err)
@@ -130,6 +132,20 @@ def test_the_commands_and_the_code_of_the_studio_run(tmp_path: Path, monkeypatch
         for studio in opened:
             studio.close()
     assert len(opened) == 2
+
+
+def test_the_code_and_the_commands_of_pictures_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    needed("wgpu")
+    if not mw.gpu.adapters():
+        missing("no GPU adapter: install mesa-vulkan-drivers")
+    monkeypatch.chdir(tmp_path)
+    world: dict[str, Any] = {}
+    for code in blocks("docs/rendering.md", "python"):
+        exec(compile(code, "rendering.md", "exec"), world)
+    for line in (line for block in blocks("docs/rendering.md", "") for line in block.splitlines()):
+        if line.startswith("marrow "):
+            command, bound, *_ = app.parse_args(shlex.split(line)[1:], exit_on_error=False, print_error=False)
+            assert bound is not None, line
 
 
 @pytest.mark.parametrize("page", ["docs/vrm.md", "docs/gltf.md"])

@@ -20,7 +20,7 @@ from marrow.math import affine
 from marrow.studio.actor import Actor, Origin
 from marrow.studio.address import listen
 from marrow.studio.app import Studio
-from marrow.studio.protocol import Frame, unpack_frame
+from marrow.studio.frames import Frame, unpack_frame
 from marrow.studio.server import Server
 from surroundings import HANG_SECONDS
 

@@ -12,6 +12,7 @@ from marrow.lod import Camera
 from marrow.studio import protocol as p
 from marrow.studio.actor import Actor, Origin
 from marrow.studio.assets import describe
+from marrow.studio.frames import unpack_frame
 from marrow.studio.levels import LevelPlan
 from marrow.studio.session import Session
 
@@ -55,7 +56,7 @@ def test_a_page_that_looks_is_sent_levels(crowd):
         assert len(mannequin().levels[group.level].skeleton) == E
         np.testing.assert_allclose(group.matrices, twin.matrices[group.instances][:, :E], atol=1e-5)
         assert (levels[group.instances] == group.level).all()
-    frame = p.unpack_frame(picture.packed(True))
+    frame = unpack_frame(picture.packed(True))
     assert [(k, who.tolist()) for k, who, _ in frame.groups] == [
         (g.level, g.instances.tolist()) for g in picture.groups
     ]

@@ -95,10 +95,10 @@ def test_scrubbing_on_the_ruler_goes_to_that_time(tab: Tab) -> None:
 def test_keys_change_clips_step_frames_and_pause(tab: Tab) -> None:
     keyboard = tab.page.keyboard
     tab.page.locator(".viewport canvas").first.focus()
-    keyboard.press("2")
+    keyboard.press("1")
     tab.until("s.state.clip === 'walk'")
     assert tab.page.get_by_role("option", name="walk 0.90 s").get_attribute("aria-selected") == "true"
-    keyboard.press("1")
+    keyboard.press("2")
     tab.until("s.state.clip === 'idle'")
     keyboard.press(" ")
     tab.until("!s.state.playing")

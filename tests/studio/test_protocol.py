@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from marrow.errors import ValidationError
+from marrow.studio import frames
 from marrow.studio import protocol as p
 from marrow.studio.typescript import typescript
 
@@ -33,6 +34,14 @@ MESSAGES = [
     p.Select(-1),
     p.Look([1.0] * 16, [0.5] * 16, 720.0, 2.0, 3),
     p.SetLevel(2),
+    p.Accept(True),
+    p.Advance(0.04),
+    p.SetRange(0.5, None),
+    p.ReadyGraph(),
+    p.EditClip("Run", "trim", start=0.1, end=0.5),
+    p.EditClip("Run", "events", events=[p.EventEntry(0.5, "step", 0.1, "left")]),
+    p.Undo(),
+    p.Redo(),
     p.Open("mannequin", 1),
     p.Settle(3, "add", 0),
     p.CloseSlot(1),
@@ -126,7 +135,7 @@ def test_frame_survives_the_wire(sizes, placed, number, data):
         data.draw(hnp.arrays(np.float32, shape, elements=floats))
         for shape in ((N, P, 3, 4), (N, M), (N, 3, 4))
     )
-    packed = p.pack_frame(
+    packed = frames.pack_frame(
         frame=number,
         slot=1,
         time=2.5,
@@ -134,7 +143,7 @@ def test_frame_survives_the_wire(sizes, placed, number, data):
         morphs=morphs,
         placements=places if placed else None,
     )
-    frame = p.unpack_frame(packed)
+    frame = frames.unpack_frame(packed)
     assert (frame.frame, frame.slot, frame.time) == (number, 1, 2.5)
     np.testing.assert_array_equal(frame.matrices, matrices)
     np.testing.assert_array_equal(frame.morphs, morphs)
@@ -157,8 +166,8 @@ def test_frame_by_levels_survives_the_wire(groups, M):
         )
         first += n
     morphs = rng.normal(size=(first, M)).astype(np.float32)
-    packed = p.pack_frame(frame=7, slot=0, time=0.5, groups=made, morphs=morphs, palette=9)
-    frame = p.unpack_frame(packed)
+    packed = frames.pack_frame(frame=7, slot=0, time=0.5, groups=made, morphs=morphs, palette=9)
+    frame = frames.unpack_frame(packed)
     assert frame.matrices is None and len(frame.groups) == len(made)
     for (level, who, matrices), (level2, who2, matrices2) in zip(made, frame.groups):
         assert level == level2
@@ -168,23 +177,25 @@ def test_frame_by_levels_survives_the_wire(groups, M):
     for cut in (packed[:-4], packed[:36], packed[:33]):
         if len(cut) < len(packed):
             with pytest.raises(ValidationError):
-                p.unpack_frame(cut)
+                frames.unpack_frame(cut)
 
 
 @given(st.binary(max_size=100))
 def test_what_is_no_frame_is_refused(data):
     with pytest.raises(ValidationError):
-        p.unpack_frame(data)
+        frames.unpack_frame(data)
 
 
 def test_a_truncated_frame_is_refused():
-    packed = p.pack_frame(frame=1, slot=0, time=0.0, matrices=np.zeros((1, 2, 3, 4)), morphs=np.zeros((1, 0)))
+    packed = frames.pack_frame(
+        frame=1, slot=0, time=0.0, matrices=np.zeros((1, 2, 3, 4)), morphs=np.zeros((1, 0))
+    )
     with pytest.raises(ValidationError):
-        p.unpack_frame(packed[:-4])
+        frames.unpack_frame(packed[:-4])
 
 
 def test_numbers_json_does_not_know_become_null():
-    stats = json.loads(p.encode(p.Stats(float("nan"), float("inf"), 0.0, 0.0, 1)))
+    stats = json.loads(p.encode(p.Stats(float("nan"), float("inf"), 0.0, 0.0, 1, 0.0, 0.0)))
     assert stats["ms_per_update"] is None and stats["us_per_character"] is None
 
 

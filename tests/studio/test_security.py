@@ -12,7 +12,7 @@ from websockets.sync.client import connect
 
 from marrow.errors import ValidationError
 from marrow.studio import handle
-from marrow.studio.guard import host_name
+from marrow.studio.guard import Keys, host_name
 from marrow.studio.parcel import safe_name
 
 
@@ -50,8 +50,11 @@ def test_the_token_opens_the_page_and_the_cookie_the_rest(site):
     assert page.status == 200 and b"page" in page.body
     cookie = page.headers["set-cookie"]
     assert "HttpOnly" in cookie and "SameSite=Strict" in cookie
-    again = site.request("/api/code", token=None, headers={"Cookie": cookie.partition(";")[0]})
-    assert again.status == 200
+    assert TOKEN not in cookie and cookie.startswith(f"marrow_{site.port}=")
+    mine = {"Cookie": cookie.partition(";")[0]}
+    assert site.request("/api/code", token=None, headers=mine).status == 200
+    again = site.request("/", token=None, headers=mine)
+    assert again.status == 200 and "set-cookie" not in again.headers
     name = cookie.partition("=")[0]
     assert site.request("/api/code", token=None, headers={"Cookie": f"{name}=wrong"}).status == 403
 
@@ -123,6 +126,35 @@ def test_no_websocket_under_another_name(site):
     assert refused.value.response.status_code == 403
 
 
+def test_a_wrong_token_says_that_the_link_is_needed(site):
+    answer = site.request("/api/code", token="wrong")
+    assert answer.json["link"] and "new one" in answer.json["error"]
+    assert not site.request("/api/code", headers={"Origin": "http://evil.example"}).json["link"]
+
+
+def test_a_cookie_of_before_a_restart_with_the_same_token_still_opens():
+    one, two, other = Keys(TOKEN, 8421), Keys(TOKEN, 8421), Keys(TOKEN, 8422)
+    assert one.session == two.session != other.session and one.cookie != other.cookie
+    assert TOKEN not in one.session and Keys(TOKEN + "x", 8421).session != one.session
+
+
+def test_only_a_notebook_may_frame_it_and_come_by_another_name():
+    with serving(small_actor()) as site:
+        proxied = {"Host": "hub.example", "Origin": "https://hub.example"}
+        assert "frame-ancestors 'self'" in site.request("/").headers["content-security-policy"]
+        assert site.request("/", headers=proxied).status == 403
+        site.studio.keys.framed = True
+        answer = site.request("/", headers=proxied)
+        assert answer.status == 200 and "frame-ancestors *" in answer.headers["content-security-policy"]
+        assert "set-cookie" not in answer.headers, "not to all of that site"
+        assert site.request("/static/none.js", token=None, headers=proxied).status == 404
+        assert site.request("/api/code", token=None, headers=proxied).status == 403
+        cookie = site.request("/").headers["set-cookie"].partition(";")[0]
+        assert site.request("/", token=None, headers={**proxied, "Cookie": cookie}).status == 403
+        plain = site.request("/", token=None, headers={"Cookie": cookie})
+        assert "frame-ancestors 'self'" in plain.headers["content-security-policy"]
+
+
 def test_answers_carry_the_headers_that_keep_a_page_safe(site):
     headers = site.request("/").headers
     assert "default-src 'self'" in headers["content-security-policy"]
@@ -155,8 +187,10 @@ def test_a_site_without_its_bundle_says_how_to_build_it(tmp_path):
         assert site.request("/static/studio.js").status == 404
 
 
-@pytest.mark.parametrize("token", ["", "a b", "ä", "a;b", "a\nb"])
-def test_tokens_that_would_break_an_address_are_refused(token):
+@pytest.mark.parametrize(
+    "token", ["", "a", "a-short", "a b c d e f g", "ä" * 9, "a;b;c;d;e;f", "a\nb\nc\nd\ne\nf"]
+)
+def test_tokens_that_would_break_an_address_or_be_guessed_are_refused(token):
     with pytest.raises(ValidationError, match="token"):
         handle.open_view([], port=0, host="127.0.0.1", token=token, browser=False)
 

@@ -38,7 +38,7 @@ def test_character_is_described(site):
     info = site.request("/api/character/0").json
     assert info["name"] == "arm" and [j["name"] for j in info["joints"]][:2] == ["root", "upper"]
     assert [c["name"] for c in info["clips"]] == ["wave", "bend"]
-    assert info["clips"][0]["events"] == [{"time": 0.5, "name": "half"}]
+    assert info["clips"][0]["events"] == [{"time": 0.5, "name": "half", "duration": 0.0, "payload": ""}]
     assert info["sockets"][0]["name"] == "grip" and info["graph"] is None
     assert info["materials"][0]["base_color_texture"]["image"] == 0
     assert info["meshes"][0]["sections"][1]["material"] == -1
@@ -360,10 +360,10 @@ def test_an_engine_failure_is_told_and_survived(site, monkeypatch):
 
 # -- opening ----------------------------------------------------------------------------------------------------
 def test_samples_open_by_name(site, monkeypatch):
-    from marrow.studio import app
+    from marrow.studio import makers
 
     monkeypatch.setattr(
-        app,
+        makers,
         "maker_of_sample",
         lambda name, slot: (
             lambda: Actor(small_character(name=name), slot, Origin("sample", name), graph=small_graph())

@@ -13,8 +13,8 @@ from studio_world import serving, small_actor, small_character, upload
 
 import marrow as mw
 from marrow.errors import FormatError
-from marrow.studio import uploads
-from marrow.studio.description import MAX_UPLOAD_FILES, PARCEL_TYPE
+from marrow.studio import jobs, loading, uploads
+from marrow.studio.answers import MAX_UPLOAD_FILES, PARCEL_TYPE
 from marrow.studio.loading import arrive
 from marrow.studio.parcel import Parcel, ParcelSource, _key
 from surroundings import HANG_SECONDS
@@ -38,9 +38,10 @@ def test_an_uploaded_file_is_shown_to_everyone(site, glb):
         answer = upload(site, glb)
         assert (answer.status, answer.json) == (
             200,
-            {"name": "other.glb", "slot": 0, "error": None, "offer": None},
+            {"name": "other.glb", "slot": 0, "error": None, "offer": None, "kind": "character"},
         )
-        assert page.wait("changed") == {"type": "changed", "slot": 0, "present": True}
+        changed = page.wait("changed")
+        assert (changed["slot"], changed["present"], changed["kept"]) == (0, True, False)
         assert site.request("/api/character/0").json["name"] == "other"
         page.frame()
 
@@ -111,26 +112,59 @@ def test_names_of_uploads_are_only_labels(site, glb):
         assert len(answer.json["name"]) <= 100
 
 
-def test_one_file_at_a_time(site, glb, monkeypatch):
+def test_files_queue_and_nobody_who_watches_waits(site, glb, monkeypatch):
     entered, go_on = threading.Event(), threading.Event()
-    real = uploads.arrive
+    real = loading.arrive
 
     def held(*arguments):
         entered.set()
         assert go_on.wait(HANG_SECONDS)
         return real(*arguments)
 
-    monkeypatch.setattr(uploads, "arrive", held)
+    monkeypatch.setattr(loading, "arrive", held)
     answers = []
-    first = threading.Thread(target=lambda: answers.append(upload(site, glb)))
-    first.start()
+    senders = [threading.Thread(target=lambda: answers.append(upload(site, glb))) for _ in range(3)]
+    for sender in senders:
+        sender.start()
     assert entered.wait(HANG_SECONDS)
     with site.page() as page:
         page.frame()  # nobody waits for a file being read
-        assert upload(site, glb).status == 409
+        while site.studio.jobs.waiting < 3:
+            page.frame()
     go_on.set()
-    first.join()
-    assert answers[0].status == 200
+    for sender in senders:
+        sender.join()
+    assert [answer.status for answer in answers] == [200, 200, 200]
+
+
+def test_a_queue_has_an_end(site, glb, monkeypatch):
+    monkeypatch.setattr(jobs, "MAX_WAITING", 0)
+    answer = upload(site, glb)
+    assert answer.status == 422 and "wait to be done already" in answer.json["error"]
+
+
+def test_stalled_uploads_keep_nobody_waiting(site, glb, monkeypatch):
+    stalled = []
+    for _ in range(3):
+        connection = http.client.HTTPConnection("127.0.0.1", site.port)
+        connection.putrequest("POST", "/api/upload?token=test-token_1&name=a.glb")
+        connection.putheader("Content-Length", "1000")
+        connection.endheaders(b"half")
+        stalled.append(connection)
+    assert upload(site, glb).status == 200
+    for connection in stalled:
+        connection.close()
+
+
+def test_an_upload_of_which_nothing_comes_is_given_up(site, monkeypatch):
+    monkeypatch.setattr(uploads, "SILENCE_SECONDS", 0.01)
+    connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=HANG_SECONDS)
+    connection.putrequest("POST", "/api/upload?token=test-token_1&name=a.glb")
+    connection.putheader("Content-Length", "1000")
+    connection.endheaders(b"half")
+    answer = connection.getresponse()
+    assert answer.status == 408 and b"too long" in answer.read()
+    connection.close()
 
 
 def test_an_upload_that_breaks_off_leaves_nothing(site):
@@ -141,7 +175,7 @@ def test_an_upload_that_breaks_off_leaves_nothing(site):
     connection.close()
     with site.page() as page:
         page.frame()
-        while site.studio.loading.locked():
+        while site.studio.jobs.waiting:
             page.frame()
     assert site.request("/api/character/0").json["name"] == "arm"
 

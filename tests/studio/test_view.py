@@ -3,9 +3,12 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import urllib.request
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,8 +18,9 @@ from websockets.sync.client import connect
 import marrow as mw
 from marrow.errors import MarrowError, ValidationError
 from marrow.graph import save_graph
+from marrow.studio import browser, handle
 from marrow.studio.address import ServerError
-from marrow.studio.makers import maker_of
+from marrow.studio.makers import maker_of, maker_of_file
 from surroundings import HANG_SECONDS
 
 
@@ -97,7 +101,7 @@ def test_a_program_that_updates_its_own_animator_decides():
         assert solo.time == pytest.approx(0.15)
         np.testing.assert_allclose(page.frame().matrices[0], solo.matrices, atol=1e-6)
         page.send("seek", time=0.0)
-        assert "a Python program plays" in page.wait("error")["message"]
+        assert "plays this character" in page.wait("error")["message"]
         answer = site_of(view).request(
             "/api/upload", token=view._address.token, verb="POST", body=b"x", name="a.glb"
         )
@@ -153,12 +157,12 @@ def test_something_else_can_be_shown():
 
 
 def test_pages_find_the_studio_again_after_a_restart():
-    first = opened(small_character(), token="again")
+    first = opened(small_character(), token="again-and-again")
     port = first.port
     with page_of(first) as socket:
         Page(socket).wait("hello")
         first.close()
-    with opened(small_character(), port=port, token="again") as second:
+    with opened(small_character(), port=port, token="again-and-again") as second:
         assert second.url == first.url
         with page_of(second) as socket:
             Page(socket).frame()
@@ -187,10 +191,15 @@ def test_a_missing_file_is_an_error():
         opened("nothing-here.glb")
 
 
-def test_in_a_notebook_it_is_a_frame():
+def test_in_a_notebook_it_is_a_frame(monkeypatch):
     with opened() as view:
         html = view._repr_html_()
-        assert html.startswith("<iframe") and view.url in html
+        assert html.startswith("<iframe") and f'src="{view.url}"' in html
+        assert f'"proxy/{view.port}/?token={view._address.token}"' in html, (
+            "where the notebook comes from elsewhere"
+        )
+        monkeypatch.setenv("JUPYTERHUB_SERVICE_PREFIX", "/user/ada/")
+        assert f'src="/user/ada/proxy/{view.port}/?token=' in view._repr_html_()
 
 
 def test_other_interfaces_only_on_request():
@@ -199,6 +208,44 @@ def test_other_interfaces_only_on_request():
         site = site_of(view)
         assert site.request("/", token=view._address.token, headers={"Host": "192.168.1.5:1"}).status == 200
         assert site.request("/", token=view._address.token, headers={"Host": "evil.example"}).status == 403
+        name = socket.gethostname()
+        assert site.request("/", token=view._address.token, headers={"Host": f"{name}:1"}).status == 200
+        assert all(f":{view.port}/?token=" in link for link in view._address.reachable)
+
+
+def test_the_browser_is_handed_a_file_that_only_its_user_can_read(monkeypatch):
+    opened_with, gone = [], threading.Event()
+
+    def slow(address):
+        opened_with.append(address)
+        gone.set()
+
+    monkeypatch.setattr(browser.webbrowser, "open", slow)
+    browser.open_in_browser("http://127.0.0.1:8421/?token=secret-secret&x=<")
+    assert gone.wait(HANG_SECONDS)
+    file = Path(urllib.request.url2pathname(opened_with[0].removeprefix("file://")))
+    assert (
+        "secret" not in opened_with[0]
+        and "url=http://127.0.0.1:8421/?token=secret-secret&amp;x=&lt;" in file.read_text()
+    )
+    assert os.name == "nt" or file.stat().st_mode & 0o077 == 0
+    file.unlink()
+
+
+def test_the_page_is_served_while_the_browser_starts_and_the_file_is_read(monkeypatch, tmp_path):
+    file, held, seen = tmp_path / "a.glb", threading.Event(), []
+    mw.save(small_character(), file)
+    monkeypatch.setattr(browser.webbrowser, "open", lambda _: held.wait(HANG_SECONDS))
+
+    def load(name):
+        seen.append(urllib.request.urlopen(addresses[0].url).status)
+        return mw.load(name)
+
+    addresses = []
+    maker = maker_of_file(str(file), 0, load=load)
+    with handle.open_view([maker], port=0, browser=True, announce=addresses.append):
+        assert seen == [200]
+    held.set()
 
 
 def run_command(*arguments, **options):
@@ -211,16 +258,17 @@ def run_command(*arguments, **options):
     )
 
 
-def test_the_command_prints_its_address_and_ends_on_ctrl_c(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_prints_its_address_and_ends_in_order(tmp_path, number):
     file = tmp_path / "a.glb"
     mw.save(small_character(), file)
-    process = run_command(str(file), "--no-browser", "--port", "0", "--token", "abc")
+    process = run_command(str(file), "--no-browser", "--port", "0", "--token", "abc-abc-abc")
     try:
         line = process.stdout.readline()
-        address = re.search(r"http://127\.0\.0\.1:\d+/\?token=abc", line)
+        address = re.search(r"http://127\.0\.0\.1:\d+/\?token=abc-abc-abc", line)
         assert address, line + process.stderr.read()
         assert urllib.request.urlopen(address[0]).status == 200
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, errors = process.communicate(timeout=HANG_SECONDS)
         assert process.returncode == 0 and errors == ""
     finally:

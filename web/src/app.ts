@@ -7,7 +7,9 @@ import {
   type CharacterInfo, type ClientMessage, type Frame, type Hello, type HistoryEntry, type JointPath, type Live, MAX_UPLOAD_FILES, type State, type Stats, type UploadOffer,
 } from "./protocol";
 import type { Named } from "./ui/files";
+import { commonPrefix } from "./ui/names";
 import { CharacterView } from "./view/character";
+import type { HeatScale } from "./view/heat";
 import { Viewport } from "./view/viewport";
 
 interface Events {
@@ -22,6 +24,18 @@ interface Events {
   status: Status;
   loading: { text: string; fraction: number } | null;
   problem: string;
+  /** The graph was asked for, and there is none. */
+  graphless: void;
+  /** The graph needs the whole window to be read. */
+  room: void;
+  /** Something has worked: what was said to be wrong may go. */
+  well: void;
+  /** Whether the character can be seen from where the camera stands. */
+  sight: boolean;
+  /** What the colours of the surface mean. */
+  scale: HeatScale | null;
+  /** A mesh, a material or a pose of the page's own was shown or hidden. */
+  rig: void;
   offer: UploadOffer & { name: string; slot: number };
 }
 
@@ -51,6 +65,11 @@ export class App {
   /** Per key: null while nothing newer waits for its turn. */
   private readonly latest = new Map<string, ClientMessage | null>();
   private readonly loads = [0, 0];
+  /** Hears of the next frame that comes. */
+  private awaited: ((frame: Frame) => void) | null = null;
+  /** The upload that others wait for, and how many there are. */
+  private uploading: Promise<unknown> = Promise.resolve();
+  private uploadsWaiting = 0;
   private bareBones = false;
   /** While characters are on their way back to their places: the camera is set again once they are there. */
   private homing: "no" | "asked" | "told" = "no";
@@ -60,6 +79,8 @@ export class App {
     this.connection.connect();
     this.viewport = new Viewport(this.options);
     this.viewport.onPick = (joint) => this.select(joint);
+    this.viewport.onSight = (seen) => this.emit("sight", seen);
+    this.viewport.onScale = (scale) => this.emit("scale", scale);
     this.viewport.onLook = (look) => this.sendLatest("look", look);
     this.viewport.beforeDraw = () => this.takeFrames();
     const { connection } = this;
@@ -72,6 +93,7 @@ export class App {
       this.waiting.set(frame.slot, frame);
       this.viewport.invalidate();
       this.flow.took(frame.frame, frame.bytes);
+      this.awaited?.(frame);
     };
     connection.onMessage = (message) => {
       switch (message.type) {
@@ -180,6 +202,26 @@ export class App {
     this.flow.drew();
   }
 
+  /** Lets exactly so many seconds pass, from `start` on where that is given, and pauses; resolves once that is shown. */
+  async advance(seconds: number, start: number | null = null): Promise<void> {
+    if (this.state?.playing) this.send({ type: "play", playing: false });
+    if (start !== null) this.send({ type: "seek", time: start });
+    const before = this.waiting.get(0) ?? this.lastFrames.get(0);
+    // Pictures that were on their way already show no other time.
+    const moves = seconds > 0 && (this.state?.mode === "graph" || (this.state?.duration ?? 0) > 1.5 * seconds);
+    const end = this.state?.mode === "clip" && !this.state.loop ? this.state.duration - 1e-6 : Infinity;
+    const arrived = new Promise<void>((resolve) => {
+      this.awaited = (frame) => {
+        if (frame.slot !== 0 || (moves && frame.time === before?.time && frame.time < end)) return;
+        this.awaited = null;
+        resolve();
+      };
+    });
+    this.send({ type: "advance", seconds });
+    await arrived;
+    this.takeFrames();
+  }
+
   /** The number of the frame a slot shows, -1 before the first. */
   shownFrame(slot: number): number {
     return this.lastFrames.get(slot)?.frame ?? -1;
@@ -220,10 +262,11 @@ export class App {
       const known = this.waiting.get(slot) ?? this.lastFrames.get(slot);
       if (known) this.viewport.apply(known);
       if (slot === 1) this.set("compare", "files");
-      if (slot === 0) this.showBareBones(info.meshes.length === 0);
+      if (slot === 0) this.showBareBones(!info.meshes.some((mesh) => mesh.visible && mesh.triangles > 0));
       if (slot === 0) this.showSelected(this.state?.selected ?? -1);
       this.emit("character", slot);
       this.emit("loading", null);
+      this.emit("well", undefined);
     } catch (error) {
       if (turn !== this.loads[slot]) return;
       this.emit("loading", null);
@@ -237,7 +280,7 @@ export class App {
     return { times: path.times, points: path.points.map((point) => new Vector3(...point)) };
   }
 
-  /** A skeleton without a mesh is shown by its bones; the next character finds the setting as it was. */
+  /** A skeleton without a mesh to be seen is shown by its bones; the next character finds the setting as it was. */
   private showBareBones(bare: boolean): void {
     if (bare && !this.options.skeleton) {
       this.bareBones = true;
@@ -275,6 +318,12 @@ export class App {
     this.viewport.frame(true);
   }
 
+  /** Shows or hides a mesh. */
+  showMesh(slot: number, mesh: number, on: boolean): void {
+    this.viewport.showMesh(slot, mesh, on);
+    this.emit("rig", undefined);
+  }
+
   select(joint: number): void {
     this.showSelected(joint);
     this.send({ type: "select", joint });
@@ -286,15 +335,24 @@ export class App {
     this.emit("selection", joint);
   }
 
-  /** Sends files to be shown in a slot. Motion that fits the character there is asked about (`offer`) first. */
+  /** Sends files to be shown in a slot, after those that were dropped before. Motion that fits is asked about (`offer`) first. */
   async upload(files: Named[], slot = 0): Promise<boolean> {
+    const before = this.uploading;
+    this.uploadsWaiting++;
+    const turn = before.then(() => this.uploadNow(files, slot)).finally(() => this.uploadsWaiting--);
+    this.uploading = turn;
+    return turn;
+  }
+
+  private async uploadNow(files: Named[], slot: number): Promise<boolean> {
     if (!files.length) return false;
     const refusal = this.refusal(files);
     if (refusal) {
       this.emit("problem", refusal);
       return false;
     }
-    const name = files.length > 1 ? `${files.length} files` : files[0].file.name;
+    const waiting = this.uploadsWaiting > 1 ? ` (${this.uploadsWaiting - 1} more to come)` : "";
+    const name = (files.length > 1 ? `${files.length} files` : files[0].file.name) + waiting;
     this.emit("loading", { text: `Sending ${name}`, fraction: 0 });
     try {
       const answer = await this.connection.upload(files, slot, (fraction) =>
@@ -302,7 +360,8 @@ export class App {
       );
       this.emit("loading", null);
       if (answer.error) this.emit("problem", answer.error);
-      else if (answer.offer) this.emit("offer", { ...answer.offer, name: answer.name ?? name, slot });
+      else this.emit("well", undefined);
+      if (!answer.error && answer.offer) this.emit("offer", { ...answer.offer, name: answer.name ?? name, slot });
       return !answer.error;
     } catch (error) {
       this.emit("loading", null);
@@ -324,6 +383,19 @@ export class App {
   // -- clips ------------------------------------------------------------------------------------------------------
   get clip(): CharacterInfo["clips"][number] | null {
     return this.characters[0]?.clips.find((clip) => clip.name === this.state?.clip) ?? null;
+  }
+
+  /** Plays clips or the graph; where there is no graph, shows how to get one. */
+  chooseMode(value: State["mode"]): void {
+    if (value === "graph" && !this.characters[0]?.graph) this.emit("graphless", undefined);
+    else this.send({ type: "mode", value });
+  }
+
+  /** A clip's name as it is shown: without what all names begin with. */
+  clipLabel(name: string, slot = 0): string {
+    const clips = this.characters[slot]?.clips ?? [];
+    const label = clips.find((clip) => clip.name === name)?.label ?? name.slice(commonPrefix(clips.map((clip) => clip.name)).length);
+    return label || name;
   }
 
   stepClip(by: number): void {

@@ -2,7 +2,8 @@
 import { type ClientMessage, type Frame, PARCEL_TYPE, parseFrame, type ServerMessage, type UploadAnswer, type UploadManifest } from "./protocol";
 import type { Named } from "./ui/files";
 
-export type Status = "connecting" | "open" | "lost";
+/** `refused`: the server is there and does not know this page: it was started anew, with a link of its own. */
+export type Status = "connecting" | "open" | "lost" | "refused";
 
 const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 3000;
@@ -14,7 +15,7 @@ export class Connection {
   status: Status = "connecting";
   private socket: WebSocket | null = null;
   private retry = FIRST_RETRY_MS;
-  private readonly token = new URL(location.href).searchParams.get("token");
+  private readonly token = takeToken();
 
   address(path: string, query: Record<string, string | number> = {}): string {
     const url = new URL(path, new URL(".", location.href));
@@ -41,10 +42,21 @@ export class Connection {
       }
     };
     socket.onclose = () => {
-      this.setStatus("lost");
+      this.setStatus(this.status === "refused" ? "refused" : "lost");
+      void this.ask();
       window.setTimeout(() => this.connect(), this.retry);
       this.retry = Math.min(2 * this.retry, LAST_RETRY_MS);
     };
+  }
+
+  /** A websocket does not say why it was turned away: an ordinary question does. */
+  private async ask(): Promise<void> {
+    try {
+      const answer = await fetch(this.address("api/code"));
+      if (answer.status === 403 && this.status === "lost") this.setStatus("refused");
+    } catch {
+      // Nobody is there.
+    }
   }
 
   private setStatus(status: Status): void {
@@ -130,4 +142,17 @@ async function reason(answer: Response): Promise<string> {
     // Plain text then.
   }
   return text.length > 0 && text.length < 400 ? text : `The server answered ${answer.status}.`;
+}
+
+/**
+ * The token the page was opened with. It leaves the address bar, where others could read it and history would keep it; a
+ * cookie opens the page again. Inside a notebook's frame there are no cookies, and no address bar either.
+ */
+function takeToken(): string | null {
+  const url = new URL(location.href);
+  const token = url.searchParams.get("token");
+  if (!token || window.self !== window.top) return token;
+  url.searchParams.delete("token");
+  history.replaceState(history.state, "", url);
+  return token;
 }

@@ -3,12 +3,22 @@ import type { App } from "./app";
 import { TOGGLE_KEYS } from "./panels/display";
 import { chooseCharacter } from "./panels/open";
 
+/** What is typed into keeps the keyboard after a click; so do lists whose rows are gone through with the arrows. */
+const KEEPS_KEYBOARD = "input:not([type=range]):not([type=checkbox]), select, textarea, canvas, [role=option], [contenteditable]";
+
+/** After a click the keyboard belongs to time again: space plays and arrows scrub, whatever was clicked. */
+function letGo(element: Element | null): void {
+  if (!(element instanceof HTMLElement || element instanceof SVGElement) || element === document.body) return;
+  if (element.closest("dialog, [role=menu]") || element.matches(KEEPS_KEYBOARD)) return;
+  element.blur();
+}
+
 export function listenToKeys(app: App, help: HTMLDialogElement): void {
   const step = (frames: number): void => app.send({ type: "step", frames });
   const actions: Record<string, (event: KeyboardEvent) => void> = {
     " ": () => app.send({ type: "play", playing: !app.state?.playing }),
-    "1": () => app.stepClip(-1),
-    "2": () => app.stepClip(1),
+    "1": () => app.stepClip(1),
+    "2": () => app.stepClip(-1),
     arrowleft: (event) => step(event.shiftKey ? -10 : -1),
     arrowright: (event) => step(event.shiftKey ? 10 : 1),
     l: () => app.send({ type: "loop", value: !app.state?.loop }),
@@ -18,10 +28,17 @@ export function listenToKeys(app: App, help: HTMLDialogElement): void {
     k: () => app.set("method", app.options.method === "dual_quaternion" ? "linear" : "dual_quaternion"),
     x: () => app.set("compare", app.options.compare === "skinning" ? "off" : "skinning"),
     t: () => app.set("theme", app.options.theme === "dark" ? "light" : "dark"),
-    e: () => app.characters[0]?.graph && app.send({ type: "mode", value: app.state?.mode === "graph" ? "clip" : "graph" }),
+    e: () => app.chooseMode(app.state?.mode === "graph" ? "clip" : "graph"),
     escape: () => app.selected >= 0 && app.select(-1),
     "?": () => (help.open ? help.close() : help.showModal()),
   };
+  // A click made with the keyboard has no detail: there the focus is where it was put.
+  document.addEventListener("click", (event) => event.detail > 0 && letGo(document.activeElement));
+  document.addEventListener("pointerup", () => window.setTimeout(() => document.activeElement?.matches("input[type=range], [role=slider]") && letGo(document.activeElement)));
+  document.addEventListener("change", (event) => {
+    const target = event.target as HTMLElement;
+    if (target.matches("select") && !target.closest("dialog")) target.blur();
+  });
   window.addEventListener("keydown", (event) => {
     const target = event.target as HTMLElement;
     const key = event.key.toLowerCase();

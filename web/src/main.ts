@@ -12,12 +12,14 @@ import { jointsPanel } from "./panels/joints";
 import { notices } from "./panels/notices";
 import { offerDialog } from "./panels/offer";
 import { chooseCharacter, dropZone, openDialog } from "./panels/open";
+import { rigPanel } from "./panels/rig";
 import { saveMenu } from "./panels/save";
 import { steerPanel } from "./panels/steer";
 import { timelinePanel } from "./panels/timeline";
 import { transport } from "./panels/transport";
 import "./styles/studio.css";
-import { button, clamp, h, many, segmented, tabs } from "./ui/dom";
+import { button, h, many, segmented, tabs } from "./ui/dom";
+import { resizeHandle } from "./ui/resize";
 
 declare global {
   interface Window {
@@ -40,7 +42,7 @@ function start(root: HTMLElement): void {
   // -- bars and panels --------------------------------------------------------------------------------------------
   const title = h("h1", { class: "title" }, "marrow studio");
   const facts = h("span", { class: "facts-line" });
-  const mode = segmented("Mode", [["clip", "Clips"], ["graph", "Graph"]] as const, (value) => app.send({ type: "mode", value }));
+  const mode = segmented("Mode", [["clip", "Clips"], ["graph", "Graph"]] as const, (value) => app.chooseMode(value));
   const drawer = (side: "left" | "right", label: string): HTMLButtonElement =>
     button({ label, icon: side, class: "drawer-button", onclick: () => {
       root.classList.toggle(`show-${side}`);
@@ -61,21 +63,32 @@ function start(root: HTMLElement): void {
   const left = tabs("Character", [{ id: "clips", title: "Clips", panel: clipsPanel(app) }, { id: "joints", title: "Joints", panel: jointsPanel(app) }]);
   const right = tabs("Settings", [
     { id: "view", title: "View", panel: displayPanel(app) },
+    { id: "rig", title: "Rig", panel: rigPanel(app) },
     { id: "steer", title: "Steer", panel: steerPanel(app) },
     { id: "crowd", title: "Crowd", panel: h("div", {}, crowdPanel(app), lodPanel(app)) },
     { id: "info", title: "Info", panel: infoPanel(app) },
   ]);
   const dock = tabs("Motion", [{ id: "timeline", title: "Timeline", panel: timelinePanel(app) }, { id: "graph", title: "Graph", panel: graphPanel(app) }]);
-  dock.element.prepend(dockHandle(root), h("div", { class: "dock-head" }, transport(app), dock.bar));
+  const fill = button({ label: "Give the timeline and the graph the whole window", icon: "fill", pressed: false, onclick: () => fillWindow(!root.classList.contains("filled")) });
+  const fillWindow = (on: boolean): void => {
+    root.classList.toggle("filled", on);
+    fill.setAttribute("aria-pressed", String(on));
+  };
+  const edges = {
+    dock: resizeHandle(root, { side: "top", variable: "--dock", label: "Height of the timeline", size: 232, least: 110, most: () => 0.6 * window.innerHeight }),
+    left: resizeHandle(root, { side: "right", variable: "--left", label: "Width of clips and joints", size: 232, least: 160, most: () => 0.4 * window.innerWidth }),
+    right: resizeHandle(root, { side: "left", variable: "--right", label: "Width of the settings", size: 288, least: 232, most: () => 0.5 * window.innerWidth }),
+  };
+  dock.element.prepend(edges.dock.element, h("div", { class: "dock-head" }, transport(app), dock.bar, fill));
 
   // -- the viewport and what lies over it -------------------------------------------------------------------------
   const paneNames = h("div", { class: "panes", "aria-hidden": "true" }, h("span", {}), h("span", {}));
   const main = h("main", { class: "stage" }, app.viewport.element, paneNames, ...notices(app));
   root.append(
     top,
-    h("aside", { class: "side left", "aria-label": "Clips and joints" }, left.element),
+    h("aside", { class: "side left", "aria-label": "Clips and joints" }, left.element, edges.left.element),
     main,
-    h("aside", { class: "side right", "aria-label": "Settings" }, right.element),
+    h("aside", { class: "side right", "aria-label": "Settings" }, edges.right.element, right.element),
     h("footer", { class: "dock" }, dock.element),
     dropZone(app, document.body), openDialog(app), offerDialog(app), help,
   );
@@ -94,6 +107,12 @@ function start(root: HTMLElement): void {
     else if (right.current() === "steer") right.show("view");
   };
   app.on("state", showMode);
+  app.on("room", () => fillWindow(true));
+  app.on("graphless", () => {
+    mode.show("clip");
+    dock.show("graph");
+  });
+  window.addEventListener("keydown", (event) => event.key === "Escape" && fillWindow(false));
   const names = (): void => {
     const { compare } = app.options;
     const files = compare === "files" && app.characters[1] !== null;
@@ -109,9 +128,7 @@ function start(root: HTMLElement): void {
     document.title = info ? `${info.name} · marrow studio` : "marrow studio";
     facts.textContent = info ? [many(info.joints.length, "joint"), many(info.vertices, "vertex", "vertices"), many(info.clips.length, "clip")].join(" · ") : "";
     title.title = info?.name ?? "";
-    mode.element.toggleAttribute("inert", !info?.graph);
     right.enable("steer", Boolean(info?.graph));
-    dock.enable("graph", Boolean(info?.graph));
     shownMode = "";
     showMode();
   });
@@ -123,28 +140,6 @@ function start(root: HTMLElement): void {
   look();
   listenToKeys(app, help);
   performance.mark("marrow: page built");
-}
-
-/** The edge of the dock: drag it, or use the arrow keys, to give it more or less room. */
-function dockHandle(root: HTMLElement): HTMLElement {
-  let height = 232;
-  const set = (value: number): void => {
-    height = clamp(Math.round(value), 110, Math.max(110, window.innerHeight * 0.6));
-    root.style.setProperty("--dock", `${height}px`);
-    handle.setAttribute("aria-valuenow", String(height));
-  };
-  const handle = h("div", { class: "dock-handle", role: "separator", tabIndex: 0, "aria-label": "Height of the timeline", "aria-orientation": "horizontal" });
-  handle.addEventListener("pointerdown", (event) => handle.setPointerCapture(event.pointerId));
-  handle.addEventListener("pointermove", (event) => {
-    if (handle.hasPointerCapture(event.pointerId)) set(window.innerHeight - event.clientY);
-  });
-  handle.addEventListener("keydown", (event) => {
-    if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
-    event.preventDefault();
-    event.stopPropagation();
-    set(height + (event.key === "ArrowUp" ? 16 : -16));
-  });
-  return handle;
 }
 
 start(document.getElementById("studio")!);

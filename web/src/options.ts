@@ -1,5 +1,6 @@
 /** How the page shows things: kept in this browser, never sent. */
 import type { MethodChoice } from "./view/character";
+import type { HeatKind } from "./view/heat";
 
 export type Compare = "off" | "skinning" | "files";
 export type Theme = "dark" | "light";
@@ -16,6 +17,9 @@ export interface ViewOptions {
   bounds: boolean;
   sockets: boolean;
   heat: boolean;
+  heatOf: HeatKind;
+  /** More influences than this are too many. */
+  limit: number;
   path: boolean;
   grid: boolean;
   shadows: boolean;
@@ -27,7 +31,7 @@ const KEY = "marrow-studio";
 
 export const DEFAULTS: ViewOptions = {
   theme: "dark", method: "file", compare: "off", skeleton: false, names: false, axes: false, wireframe: false,
-  normals: false, bounds: false, sockets: false, heat: false, path: false, grid: true, shadows: true, levels: false, follow: true,
+  normals: false, bounds: false, sockets: false, heat: false, heatOf: "weights", limit: 4, path: false, grid: true, shadows: true, levels: false, follow: true,
 };
 
 /** What is worth keeping from visit to visit; the rest starts as it does for everybody. */

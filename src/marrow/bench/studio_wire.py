@@ -82,7 +82,7 @@ def watch(address: str, seconds: float, inputs: int) -> list[float]:
     """A page that takes every frame at once; then, at odd moments, seeks, and waits for the frame that shows it."""
     from websockets.sync.client import connect
 
-    from marrow.studio.protocol import unpack_frame
+    from marrow.studio.frames import unpack_frame
 
     with connect(address, max_size=None, compression=None) as socket:
         # As browsers do: small messages leave at once.

@@ -77,6 +77,22 @@ _COMMANDS = {
         "Open the studio: see, scrub and steer a character in the browser.",
         "marrow view fox.glb\nmarrow view hero.fbx --graph hero.json\nmarrow view before.fbx --compare after.glb",
     ),
+    "render": (
+        "Draw a picture or a video of a character.\n\n"
+        "The suffix of the output says which: .png, .jpg, .webp; .mp4, .webm, .mkv, .mov, .gif, .apng. The camera stands "
+        "where all is seen, and follows what travels. It runs in software where there is no GPU.",
+        "marrow render hero.fbx -o hero.png\nmarrow render hero.fbx -o walk.mp4 --clip Walk --camera side\n"
+        "marrow render mannequin -o crowd.png --clip walk --crowd 500 --camera 30,25\n"
+        "marrow render mannequin -o run.webm --graph mannequin --set speed=3.5 --duration 4\n"
+        "marrow render hero.glb -o spin.gif --turntable --size 480 --transparent",
+    ),
+    "sheet": (
+        "Put clips x times, or many files, into one picture.\n\n"
+        "One file shows its clips, moments of each from left to right; several files, or a folder, a picture each. What "
+        "cannot be read takes one place, with the reason in it.",
+        "marrow sheet hero.fbx -o clips.png\nmarrow sheet characters/ -o all.png --size 160x200\n"
+        "marrow sheet hero.glb -o run.png --clip Run --times 10 --camera side",
+    ),
     "samples": ("List the built-in characters; their names work wherever a file does.", "marrow samples"),
     "gpu": (
         "List the GPUs marrow can compute on, the best first.",

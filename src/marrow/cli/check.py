@@ -11,6 +11,7 @@ from marrow.cli._errors import BAD_CALL, BAD_FILE, FINE, UsageError, show_error
 
 if TYPE_CHECKING:
     from marrow.io.lint import Finding
+    from marrow.model import Character
 
 __all__ = ["check"]
 
@@ -24,6 +25,7 @@ def check(
     strict: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
     html: Path | None = None,
+    pictures: Annotated[bool, Parameter(negative="--no-pictures")] = True,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
@@ -38,7 +40,9 @@ def check(
     json
         Print a JSON list with one object per file; a file that cannot be read has an "error".
     html
-        Write a page with everything that was found.
+        Write a page with everything that was found, and pictures of it.
+    pictures
+        Draw pictures for that page.
     force
         Replace that page if it exists.
     allow_outside
@@ -54,9 +58,11 @@ def check(
         writable(html, force=force)
     code = FINE
     found: list[dict[str, Any]] = []
+    shown: list[tuple[Character, list[Finding]]] = []
     for file in files:
         try:
-            findings = lint(open_character(file, allow_outside=allow_outside))
+            character = open_character(file, allow_outside=allow_outside)
+            findings = lint(character)
         except MarrowError as error:
             show_error(error)
             code = max(code, BAD_CALL if isinstance(error, UsageError) else BAD_FILE)
@@ -66,6 +72,8 @@ def check(
         if any(finding.severity in failing for finding in findings):
             code = max(code, BAD_FILE)
         found.append({"file": file, "findings": [_plain(finding) for finding in findings]})
+        if html is not None and pictures:
+            shown.append((character, findings))
         if not json:
             _print(file, findings)
     if json:
@@ -74,8 +82,14 @@ def check(
         print_json(found)
     if html is not None:
         from marrow.cli._html import findings_page
+        from marrow.io.atomic import replacing
 
-        html.write_text(findings_page(found), encoding="utf-8")
+        if shown:
+            from marrow.cli._evidence import add_pictures
+
+            add_pictures([entry for entry in found if "findings" in entry], shown)
+        with replacing(html) as page:
+            page.write(findings_page(found).encode())
     return code
 
 

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -25,6 +25,10 @@ def view(
     host: str = "127.0.0.1",
     token: str | None = None,
     browser: Annotated[bool, Parameter(negative="--no-browser")] = True,
+    watch: Annotated[bool, Parameter(negative="--no-watch")] = True,
+    window: Annotated[bool, Parameter(negative=())] = False,
+    clip: str | None = None,
+    size: tuple[int, int] = (1280, 720),
 ) -> None:
     """Open the studio: see, scrub and steer a character in the browser.
 
@@ -41,37 +45,74 @@ def view(
     host
         The address to listen on. Everyone who reaches it and has the link may look.
     token
-        The secret in the link; a random one when left out.
+        The secret in the link, eight characters or more; a random one when left out.
     browser
         Open a browser, where there is a screen.
+    watch
+        Show the file again when it was exported again, with what has changed.
+    window
+        Open a window of the desktop instead, without a browser. H shows its keys.
+    clip
+        The clip a window begins with.
+    size
+        Width and height of the window.
     """
+    if window:
+        _open_window(file, graph, compare, clip, size)
+        return
+    from marrow.cli._errors import note
     from marrow.cli._files import is_sample, open_character
+    from marrow.studio.address import Address
     from marrow.studio.handle import open_view
-    from marrow.studio.makers import Maker, maker_of_character, maker_of_sample
+    from marrow.studio.makers import Maker, maker_of_file, maker_of_sample
 
     def maker(name: str, slot: int, its_graph: Path | None) -> Maker:
         if is_sample(name):
             return maker_of_sample(name, slot, its_graph)
-        return maker_of_character(open_character(name), slot, its_graph, kind="file", name=name)
+        return maker_of_file(name, slot, its_graph, load=open_character)
 
     makers = [maker(file or "mannequin", 0, graph)]
     makers += [maker(compare, 1, None)] if compare is not None else []
 
-    def announce(url: str) -> None:
-        print(f"studio: {url}\nCtrl-C ends it.", flush=True)
+    def announce(address: Address) -> None:
+        print(f"studio: {address.url}", flush=True)
+        if address.reachable:
+            note(
+                "everyone who can reach this machine and has the link may look, and open files in this studio"
+            )
+            for link in address.reachable:
+                print(f"from other machines: {link}", flush=True)
+        print("Ctrl-C ends it.", flush=True)
 
     quiet = None if browser else False
     with _interrupted() as asked, contextlib.suppress(KeyboardInterrupt):
-        studio = open_view(makers, port=port, host=host, token=token, browser=quiet, announce=announce)
+        studio = open_view(
+            makers, port=port, host=host, token=token, browser=quiet, watch=watch, announce=announce
+        )
         while studio.running and not asked:
             time.sleep(0.1)
         studio.close()
 
 
+def _open_window(
+    file: str | None, graph: Path | None, compare: str | None, clip: str | None, size: tuple[int, int]
+) -> None:
+    from marrow.cli._files import is_sample, open_character
+    from marrow.rendering.looking import look, open_window
+
+    def thing(name: str) -> Any:
+        return name if is_sample(name) else open_character(name)
+
+    other = thing(compare) if compare is not None else None
+    with contextlib.suppress(KeyboardInterrupt):
+        look(*open_window(thing(file or "mannequin"), graph=graph, compare=other, clip=clip, size=size))
+
+
 @contextlib.contextmanager
 def _interrupted() -> Iterator[list[int]]:
-    """Ctrl-C puts something into this list. A KeyboardInterrupt raised wherever the program happens to be can get lost (in
-    a callback from C, in a destructor): only a second Ctrl-C does that. A list, because a handler must not take locks."""
+    """Ctrl-C, or being asked to end, puts something into this list. A KeyboardInterrupt raised wherever the program
+    happens to be can get lost (in a callback from C, in a destructor): only a second Ctrl-C does that. A list, because
+    a handler must not take locks."""
     asked: list[int] = []
 
     def ask(number: int, _: object) -> None:
@@ -82,8 +123,11 @@ def _interrupted() -> Iterator[list[int]]:
     if threading.current_thread() is not threading.main_thread():  # signals are the main thread's
         yield asked
         return
-    before = signal.signal(signal.SIGINT, ask)
+    # By any of these the studio closes in order: what was uploaded goes with it.
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.signal(number, ask) for number in numbers}
     try:
         yield asked
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import os
 import threading
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -85,7 +88,10 @@ class Device:
         self.has_timestamps = "timestamp-query" in raw.features
         self._pipelines: dict[Any, Any] = {}
         self._lost = ""
+        self._pid = os.getpid()
         self._mark: Any = None
+        # A driver in software crashes where a process ends in the middle of its work.
+        atexit.register(_finish, weakref.ref(self))
 
     # -- making -----------------------------------------------------------------------------------------------------
     @staticmethod
@@ -266,6 +272,13 @@ class _Guard:
         wgpu = load_wgpu()
         if isinstance(error, wgpu.GPUError):
             raise self.device.error(self.what, error) from error
+
+
+def _finish(device: weakref.ref[Device]) -> None:
+    found = device()
+    if found is not None and not found.is_lost and found._pid == os.getpid():
+        with contextlib.suppress(Exception):
+            found.wait()
 
 
 _lock = threading.Lock()

@@ -15,20 +15,23 @@ from numpy.typing import NDArray
 
 from marrow.graph import Animator, CompiledGraph, Graph, compile_graph
 from marrow.graph.inspection import GraphMoment
-from marrow.io.lint.extent import rest_box
 from marrow.lod.camera import Camera
 from marrow.math import affine
 from marrow.model import Character
-from marrow.studio.assets import Asset, MorphWeights, describe, frame_rate
+from marrow.studio.assets import Asset, MorphWeights, describe, described_again, frame_rate
+from marrow.studio.budget import check_character
+from marrow.studio.frames import pack_frame
 from marrow.studio.graphs import describe_graph
 from marrow.studio.levels import LevelGroup, LevelPlan
-from marrow.studio.protocol import pack_frame
+from marrow.studio.shown import rest_box_shown
 from marrow.studio.travel import Travel
+from marrow.studio.wire import COMPACT_FROM, Encoded, Wire
 
 __all__ = ["Actor", "Looks", "Origin", "Picture"]
 
 Array = NDArray[Any]
 WARM_UP_SECONDS = 3.0
+MOST_CHANGES = 2000
 SPREAD = 0.3
 """How far parameters differ in a crowd that is spread, as a part of their range to either side."""
 
@@ -40,7 +43,8 @@ class Origin:
     kind: Literal["file", "sample", "python"]
     name: str
     graph: str | None = None
-    """The file of the graph; None with a graph: the sample's own, or one made in Python."""
+    """The file of the graph; None with a graph: the sample's own, one that was made here (`graph_text`), or in Python."""
+    graph_text: str | None = None
     clips: tuple[str, ...] = ()
     """Files whose clips were added."""
 
@@ -73,7 +77,24 @@ class Picture:
     palette: int
     groups: list[LevelGroup] = field(default_factory=list)
     """Instances by level of detail."""
+    wire: Wire | None = None
+    """What encodes it for pages that take it compact."""
+    moving: bool = True
+    """Whether another picture follows by itself."""
     _packed: dict[bool, bytes] = field(default_factory=dict)
+    _encoded: Encoded | None = None
+    _tried: bool = False
+
+    def encoded(self) -> Encoded | None:
+        """The joints of a crowd, compact; None for a few, and where they cannot be."""
+        if not self._tried:
+            self._tried = True
+            if self.wire is not None and self.count >= COMPACT_FROM:
+                groups = self.groups
+                if self.matrices is not None:
+                    groups = [LevelGroup(0, np.arange(self.count), self.matrices)]
+                self._encoded = self.wire.encode(groups, self.targets)
+        return self._encoded
 
     def packed(self, placed: bool) -> bytes:
         """The binary frame, with or without where the instances stand."""
@@ -104,6 +125,32 @@ class Picture:
         return 0, self.matrices[instance]
 
 
+class Steered:
+    """How a graph was steered: `first` are its parameters when it was started; then what was set or fired, and when."""
+
+    def __init__(self, first: dict[str, Any] | None = None) -> None:
+        self.first = first or {}
+        self.changes: deque[tuple[float, str, Any]] = deque()
+        """Seconds the graph had run, the parameter, and its value; None for a trigger that was fired."""
+
+    def note(self, at: float, name: str, value: Any) -> None:
+        """One more. Of a slider that is dragged, what it is at each picture is enough."""
+        last = self.changes[-1] if self.changes else None
+        if (
+            value is not None
+            and last is not None
+            and last[1] == name
+            and at - last[0] < 1 / 120
+            and last[2] is not None
+        ):
+            self.changes.pop()
+        self.changes.append((at, name, value))
+        while len(self.changes) > MOST_CHANGES:
+            _, old, was = self.changes.popleft()
+            if was is not None:
+                self.first[old] = was
+
+
 class Actor:
     """A character, its graph if it has one, and how both are played for a crowd of `count`."""
 
@@ -116,6 +163,7 @@ class Actor:
         graph: Graph | None = None,
         animator: Any = None,
     ) -> None:
+        check_character(character)
         self.character, self.slot, self.origin = character, slot, origin
         self.graph = graph
         self._compiled: CompiledGraph | None = None
@@ -125,17 +173,23 @@ class Actor:
         self._morphs = MorphWeights(character)
         self.plan = LevelPlan(character)
         """The levels of detail that pages can draw."""
+        self.wire = Wire(character)
         self._asset: Asset | None = None
         self._asset_lock = threading.Lock()
         self._placements = np.zeros((0, 3, 4), np.float32)
+        self.moved: Array | None = None
+        """How far each vertex is from where it was before the file was exported again, `(V,)` metres."""
         self.mode: Literal["clip", "graph"] = "graph" if graph else "clip"
         self.spread = False
+        self._looping = True
+        self.range: tuple[float, float] | None = None
+        """The part of the clip that is played, None for the whole."""
         self.travel: Travel | None = None
         """Where instances have got to; None while they stay in their places."""
         self.ran = 0.0
         """Seconds the graph has run since it was started."""
-        self.fired: deque[tuple[float, str]] = deque(maxlen=8)
-        """The latest triggers, and when the graph had run for how long."""
+        self.steered = Steered()
+        """What was changed since, and when."""
         self.animator: Animator = animator or self._new_animator(1)
         self.given = animator is not None
         """Whether a program made the animator, and may want to update it itself."""
@@ -153,6 +207,13 @@ class Actor:
                 self._asset = describe(self.character, self.slot, self.graph_info)
             return self._asset
 
+    def take_asset(self, other: Actor) -> None:
+        """Takes over what pages draw another actor from: a character with the same meshes, and other clips or another
+        graph."""
+        with other._asset_lock:
+            if other._asset is not None:
+                self._asset = described_again(other._asset, self.character, self.graph_info)
+
     @property
     def count(self) -> int:
         return self.animator.count
@@ -169,7 +230,7 @@ class Actor:
             self.animator = self._new_animator(self.count)
         elif self.travel is not None and self.clip is not None and clip != self.clip:
             self.travel.leave(self.character.clips[self.clip], self._times)
-        self.clip = clip
+        self.clip, self._looping = clip, loop
         if clip is None:
             return
         duration = self.character.clips[clip].duration
@@ -183,7 +244,7 @@ class Actor:
         """Starts the graph over."""
         self.mode, self.clip = "graph", None
         self.ran = 0.0
-        self.fired.clear()
+        self.steered = Steered(dict(parameters))
         self.animator = self._new_animator(self.count)
         self.set_parameters(parameters)
         self.warm_up(0)
@@ -201,7 +262,7 @@ class Actor:
     def fire(self, trigger: str) -> None:
         """Pulls a trigger for all instances."""
         self.animator.trigger(trigger)
-        self.fired.append((self.ran, trigger))
+        self.steered.note(self.ran, trigger, None)
 
     def _variety(self, name: str, low: float = -1.0) -> Array:
         """Numbers from `low` to 1, the same for an instance at all times; the first and last one, which
@@ -250,11 +311,22 @@ class Actor:
             if travel is not None:
                 travel.follow_graph(self.animator)
             return
+        if self.range is not None and self.clip is not None:
+            self._advance_in_range(seconds, self.range)
+            return
         before = self._times if travel is not None and self.clip is not None else None
         self.animator.update(seconds)
         if travel is not None and before is not None and self.clip is not None and self.duration > 0:
             rounds = np.rint((before + seconds - self._times) / self.duration).astype(np.int64)
             travel.start_over(self.character.clips[self.clip], rounds)
+
+    def _advance_in_range(self, seconds: float, part: tuple[float, float]) -> None:
+        """Time goes round between two moments of the clip, or stops at the last."""
+        assert self.clip is not None
+        (low, high), times = part, self._times + seconds
+        looping = self._looping
+        times = low + np.mod(times - low, high - low) if looping else np.clip(times, low, high)
+        self.animator.cross_fade(self.clip, 0.0, loop=looping, start=times)
 
     def set_travel(self, on: bool) -> None:
         """Lets instances go where their motion takes them, from their places; or keeps them there."""
@@ -276,6 +348,16 @@ class Actor:
     @property
     def duration(self) -> float:
         return self.character.clips[self.clip].duration if self.mode == "clip" and self.clip else 0.0
+
+    @property
+    def begin(self) -> float:
+        """Where the part of the clip begins that is played."""
+        return self.range[0] if self.range is not None else 0.0
+
+    @property
+    def end(self) -> float:
+        """Where it ends."""
+        return self.range[1] if self.range is not None else self.duration
 
     @property
     def rate(self) -> float:
@@ -304,7 +386,9 @@ class Actor:
         matrices = matrices.reshape(self.count, *matrices.shape[-3:])
         channels = channels.reshape(self.count, channels.shape[-1])
         palette, targets = matrices.shape[1], self._targets(channels)
-        return Picture(frame, self.slot, time, matrices, channels, targets, placements, palette)
+        return Picture(
+            frame, self.slot, time, matrices, channels, targets, placements, palette, wire=self.wire
+        )
 
     def _picture_by_level(self, frame: int, time: float, placements: Array) -> Picture:
         channels = np.zeros((self.count, len(self.character.skeleton.morph_names)), np.float32)
@@ -313,7 +397,9 @@ class Actor:
             channels[group.instances] = group.morphs
             groups.append(self.plan.group(group.level, group.instances, group.matrices))
         targets, palette = self._targets(channels), len(self.character.palette)
-        return Picture(frame, self.slot, time, None, channels, targets, placements, palette, groups)
+        return Picture(
+            frame, self.slot, time, None, channels, targets, placements, palette, groups, self.wire
+        )
 
     def _targets(self, channels: Array) -> Array:
         # Where nothing morphs, channels are as empty as targets.
@@ -330,7 +416,7 @@ class Actor:
     def _places(self) -> Array:
         """On a grid, the first in the middle, more around it, `(N, 3, 4)`."""
         if len(self._placements) != self.count:
-            box = rest_box(self.character)
+            box = rest_box_shown(self.character)
             extent = 1.0 if box is None else float(np.max((box[1] - box[0])[[0, 2]]))
             placed = np.zeros((self.count, 3, 4), np.float32)
             placed[:, [0, 1, 2], [0, 1, 2]] = 1.0

@@ -6,6 +6,7 @@ waits in the socket's queue.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import socket
@@ -17,7 +18,8 @@ from marrow.errors import MarrowError, ValidationError
 __all__ = ["DEFAULT_PORT", "Address", "ServerError", "has_screen", "in_notebook", "listen"]
 
 DEFAULT_PORT = 8421
-QUEUE = 64
+QUEUE = 512
+SHORTEST_TOKEN = 8
 WILDCARDS = ("0.0.0.0", "::")
 
 
@@ -39,9 +41,42 @@ class Address:
         return f"http://{shown}:{self.port}/?token={self.token}"
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The names it goes by besides the loopback ones."""
+        return machine_names() if self.anywhere else (self.host,)
+
+    @property
+    def reachable(self) -> list[str]:
+        """The links that lead to it from other machines; none where it listens to this one alone."""
+        if not self.anywhere:
+            return [] if self.host in ("127.0.0.1", "localhost", "::1") else [self.url]
+        shown = [f"[{a}]" if ":" in a else a for a in (*machine_addresses(self.host), *machine_names()[:1])]
+        return [f"http://{name}:{self.port}/?token={self.token}" for name in shown]
+
+    @property
     def anywhere(self) -> bool:
         """Whether it listens on all addresses of the machine."""
         return self.host in WILDCARDS
+
+
+def machine_names() -> tuple[str, ...]:
+    """What this machine is called by others, as far as it knows without asking anybody."""
+    name = socket.gethostname().lower()
+    if not name or name == "localhost":
+        return ()
+    plain = name.partition(".")[0]
+    return tuple(dict.fromkeys((name, plain, f"{plain}.local")))
+
+
+def machine_addresses(host: str) -> list[str]:
+    """The addresses others reach this machine by: those it would send from. Nothing is sent."""
+    tried = [(socket.AF_INET, "192.0.2.1")] + ([(socket.AF_INET6, "2001:db8::1")] if host == "::" else [])
+    found = []
+    for family, somewhere in tried:
+        with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((somewhere, 9))
+            found.append(str(probe.getsockname()[0]))
+    return found
 
 
 def secret(token: str | None) -> str:
@@ -50,6 +85,10 @@ def secret(token: str | None) -> str:
         return secrets.token_urlsafe(16)
     if not token or not token.isascii() or any(not (c.isalnum() or c in "-_") for c in token):
         raise ValidationError("view: a token is made of letters, digits, - and _")
+    if len(token) < SHORTEST_TOKEN:
+        raise ValidationError(
+            f"view: a token of {len(token)} characters can be guessed: take {SHORTEST_TOKEN} or more, or leave it out"
+        )
     return token
 
 

@@ -9,15 +9,16 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.io.lint.extent import rest_box
 from marrow.model import Character, Clip, Material, Mesh, Socket
 from marrow.model.material import Texture
 from marrow.model.morph import target_weights
 from marrow.skinning.deform import bind_positions
 from marrow.studio import description as d
 from marrow.studio.levels import LevelPlan, Sent
+from marrow.studio.ready import HINT, labels, offer
+from marrow.studio.shown import helper_joints, hidden, rest_box_shown
 
-__all__ = ["Asset", "describe", "frame_rate"]
+__all__ = ["Asset", "clip_infos", "describe", "described_again", "frame_rate"]
 
 Array = NDArray[Any]
 ALIGNMENT = 16
@@ -66,19 +67,20 @@ def describe(character: Character, slot: int, graph: d.GraphInfo | None) -> Asse
     drawn = LevelPlan(character).sent
     levels = [_level(level, sent, known, blob) for level, sent in zip(character.levels[1:], drawn[1:])]
     rest = skeleton.rest
-    box = rest_box(character)
+    box = rest_box_shown(character)
     low, high = (np.zeros(3), np.zeros(3)) if box is None else box
     info = d.CharacterInfo(
         name=character.name,
         slot=slot,
         joints=[
-            d.JointInfo(name, parent, tuple(t), tuple(r), tuple(s))
-            for name, parent, t, r, s in zip(
+            d.JointInfo(name, parent, tuple(t), tuple(r), tuple(s), helper)
+            for name, parent, t, r, s, helper in zip(
                 skeleton.names,
                 skeleton.parents.tolist(),
                 rest.translation.tolist(),
                 rest.rotation.tolist(),
                 rest.scale.tolist(),
+                helper_joints(character).tolist(),
             )
         ],
         sockets=[_socket(s) for s in skeleton.sockets],
@@ -86,7 +88,7 @@ def describe(character: Character, slot: int, graph: d.GraphInfo | None) -> Asse
         materials=[_material(m) for m in character.materials],
         images=len(character.images),
         meshes=meshes,
-        clips=[_clip(c) for c in character.clips.values()],
+        clips=clip_infos(character),
         report=[d.ReportLine(l.kind, l.place, l.message) for l in character.report],
         palette=len(palette),
         morph_weights=weight,
@@ -97,8 +99,23 @@ def describe(character: Character, slot: int, graph: d.GraphInfo | None) -> Asse
         buffer_bytes=blob.size,
         levels=levels,
         graph=graph,
+        graph_offer=offer(character) if graph is None else None,
+        graph_hint=HINT,
+        hidden=hidden(character),
     )
     return Asset(info, b"".join(blob.parts))
+
+
+def described_again(asset: Asset, character: Character, graph: d.GraphInfo | None) -> Asset:
+    """What is described already, of a character with other clips or another graph."""
+    info = msgspec.structs.replace(
+        asset.info,
+        clips=clip_infos(character),
+        report=[d.ReportLine(l.kind, l.place, l.message) for l in character.report],
+        graph=graph,
+        graph_offer=offer(character) if graph is None else None,
+    )
+    return Asset(info, asset.blob)
 
 
 def _level(level: Character, sent: Sent, known: dict[tuple[str, str], int], blob: _Blob) -> d.LevelInfo:
@@ -204,14 +221,21 @@ def frame_rate(clip: Clip) -> float:
     return float(clip.rate or clip.key_rate or 30.0)
 
 
-def _clip(clip: Clip) -> d.ClipInfo:
+def clip_infos(character: Character) -> list[d.ClipInfo]:
+    """The clips of a character as the page lists them."""
+    names = labels(list(character.clips))
+    return [_clip(clip, label) for clip, label in zip(character.clips.values(), names)]
+
+
+def _clip(clip: Clip, label: str) -> d.ClipInfo:
     table = clip.tracks.table
     moved = np.unique(table["target"][table["path"] != 3])
     return d.ClipInfo(
         clip.name,
+        label,
         clip.duration,
         frame_rate(clip),
-        [d.EventInfo(e.time, e.name) for e in clip.events],
+        [d.EventInfo(e.time, e.name, e.duration, e.payload) for e in clip.events],
         clip.additive,
         moved.tolist(),
     )

@@ -5,18 +5,26 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from starlette.websockets import WebSocket
 
 from marrow.studio import protocol as p
-from marrow.studio.actor import Picture
+from marrow.studio.frames import pack_compact
+from marrow.studio.wire import Sent
+
+if TYPE_CHECKING:
+    from marrow.studio.actor import Picture
 
 __all__ = ["Client"]
 
-MESSAGES_PER_SECOND = 240.0
-BURST = 120.0
+SHARE = 0.25
+"""The part of the server's time that one browser may take with what it asks for; beyond that it is read later."""
+BURST = 0.5
+"""Seconds of work it may ask for at once."""
+LEAST = SHARE / 240
+"""Seconds that any message is counted as: no browser says more than 240 things a second for long."""
 MAX_ERRORS = 8
 
 
@@ -34,6 +42,10 @@ class Client:
         self.placed: dict[int, Any] = {}
         self.bytes, self.frames = 0, 0
         self.something = asyncio.Event()
+        self.compact = False
+        """Whether it takes compact frames."""
+        self.characters, self.wire_error = 0, 0.0
+        self._sent: dict[int, Sent] = {}
         self._allowance, self._counted = BURST, time.monotonic()
 
     @property
@@ -48,6 +60,10 @@ class Client:
         else:
             kind = type(message).__name__ + (str(message.slot) if isinstance(message, p.Changed) else "")
             waiting = self.texts.pop(kind, None)
+            if isinstance(message, p.Changed) and isinstance(waiting, p.Changed):
+                message = msgspec.structs.replace(
+                    message, kept=message.kept and waiting.kept, meshes=message.meshes or waiting.meshes
+                )
             if isinstance(message, p.Live) and isinstance(waiting, p.Live):
                 entered = [*waiting.entered, *message.entered][-64:]
                 message = msgspec.structs.replace(message, entered=entered)
@@ -65,12 +81,43 @@ class Client:
             self.unacknowledged.popleft()
         self.something.set()
 
-    def seconds_to_wait(self) -> float:
-        """Seconds to wait before its next message is read: none, unless it talks too fast."""
+    def charge(self, seconds: float) -> float:
+        """Counts work that it asked for; returns how long to wait before its next message is read: not at all, unless
+        it has asked for more than its share."""
         now = time.monotonic()
-        self._allowance = min(BURST, self._allowance + (now - self._counted) * MESSAGES_PER_SECOND) - 1
+        earned = (now - self._counted) * SHARE
+        self._allowance = min(BURST, self._allowance + earned) - max(seconds, LEAST)
         self._counted = now
-        return max(0.0, -self._allowance / MESSAGES_PER_SECOND)
+        return max(0.0, -self._allowance / SHARE)
+
+    def packed(self, picture: Picture) -> bytes:
+        """The frame that shows it a picture, and what it then has."""
+        slot = picture.slot
+        placed = self.placed.get(slot) is not picture.placements
+        self.placed[slot] = picture.placements
+        encoded = picture.encoded() if self.compact else None
+        if encoded is None:
+            self._sent.pop(slot, None)
+            self.characters += picture.count
+            self.wire_error = 0.0
+            return picture.packed(placed)
+        known = self._sent.get(slot)
+        if known is None or not known.fits(picture.count, picture.palette, encoded.reach):
+            known = self._sent[slot] = Sent(picture.count, picture.palette, encoded.reach)
+        groups = known.news(encoded, picture.frame, moving=picture.moving)
+        self.characters += sum(len(g.instances) for g in groups)
+        self.wire_error = picture.wire.error if picture.wire is not None else 0.0
+        return pack_compact(
+            frame=picture.frame,
+            slot=slot,
+            time=picture.time,
+            count=picture.count,
+            palette=picture.palette,
+            morphs=picture.targets.shape[1],
+            reach=encoded.reach,
+            groups=groups,
+            placements=picture.placements if placed else None,
+        )
 
     async def send_loop(self) -> None:
         """Sends what is in the mailbox, messages before pictures, for as long as the browser is there."""
@@ -84,10 +131,8 @@ class Client:
             if self.pictures and self.ready:
                 pictures, self.pictures = self.pictures, {}
                 self.unacknowledged.append(max(picture.frame for picture in pictures.values()))
-                for slot, picture in pictures.items():
-                    placed = self.placed.get(slot) is not picture.placements
-                    self.placed[slot] = picture.placements
-                    data = picture.packed(placed)
+                for picture in pictures.values():
+                    data = self.packed(picture)
                     self.bytes += len(data)
                     await self.socket.send_bytes(data)
                 self.frames += 1

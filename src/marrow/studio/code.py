@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from marrow.studio.actor import Actor
-from marrow.studio.session import Session
+if TYPE_CHECKING:
+    from marrow.studio.actor import Actor
+    from marrow.studio.session import Session
 
 __all__ = ["python_code"]
 
 LONGEST = 60.0
 """The most seconds a graph is run for: what happened a minute ago hardly shows."""
+MOST_LINES = 12
+"""Changes that are written out one by one; more are a table."""
+REPLAY = """\
+now = 0.0
+for when, name, value in steering:
+    while now < when - 1e-6:
+        step = min(1 / 60, when - now)
+        animator.update(step)
+        now += step
+    if value is None:
+        animator.trigger(name)
+    else:
+        animator[name] = value"""
 
 
 def python_code(session: Session) -> str:
@@ -20,35 +34,57 @@ def python_code(session: Session) -> str:
     if actor is None:
         return "import marrow as mw\n"
     lines = ["import marrow as mw", "", f"character = {_character(actor)}"]
+    if session.mode == "graph" and actor.origin.graph_text is not None:
+        lines[1] = "from marrow.graph.description import from_json\n"
     many = f", count={session.count}" if session.count > 1 else ""
     if session.mode == "graph":
         lines += [f"graph = {_graph(actor)}", f"animator = mw.Animator(character, graph{many})"]
-        defaults = actor.graph.parameters if actor.graph else {}
-        for name, value in session.parameters.items():
-            if value != defaults[name].default:
-                lines.append(f"animator[{name!r}] = {_number(value)}")
-        lines += _running(actor)
+        lines += _running(actor, session)
     else:
         lines.append(f"animator = mw.Animator(character{many})")
         if actor.clip is not None:
             options = [f"start={actor.time:.6f}"] if actor.time else []
             options += [] if session.loop else ["loop=False"]
             lines.append(f"animator.play({', '.join([repr(actor.clip), *options])})")
+    if session.edits is not None and session.edits.past:
+        done = "; ".join(words for words, _ in session.edits.past)
+        lines.insert(3, f"# In the studio clips were edited ({done}): export the character to have them.")
     if session.spread and session.count > 1:
         lines.append("# In the studio each of the crowd has its own time and parameters (Spread).")
     lines += ["surface = animator.skin()  # .positions, .normals, .tangents", "mw.view(animator)"]
     return "\n".join(lines) + "\n"
 
 
-def _running(actor: Actor) -> list[str]:
-    """As long as the graph has run, with the triggers that were fired on the way; parameters as they are now."""
-    at = max(actor.ran - LONGEST, 0.0)
-    lines: list[str] = []
-    for fired, name in actor.fired:
-        if fired >= at:
-            lines += [*_updates(fired - at), f"animator.trigger({name!r})"]
-            at = fired
-    return [*lines, *_updates(actor.ran - at)] or ["animator.update(1 / 60)"]
+def _running(actor: Actor, session: Session) -> list[str]:
+    """As long as the graph has run, with what was set and fired on the way, when it was."""
+    begin = max(actor.ran - LONGEST, 0.0)
+    known = actor.graph.parameters if actor.graph else {}
+    values = {**actor.steered.first} or dict(session.parameters)
+    changes = []
+    for at, name, value in actor.steered.changes:
+        if at > begin + 1e-6 or value is None:
+            if at >= begin:
+                changes.append((at - begin, name, value))
+        else:
+            values[name] = value
+    lines = [
+        f"animator[{name!r}] = {_number(value)}"
+        for name, value in values.items()
+        if name in known and value != known[name].default
+    ]
+    if len(changes) > MOST_LINES:
+        rows = [f"    ({at:.4f}, {name!r}, {_number(value)})," for at, name, value in changes]
+        lines += ["steering = [  # seconds, parameter, value; None fires a trigger", *rows, "]", REPLAY]
+        return [*lines, *_updates(actor.ran - begin - changes[-1][0])]
+    now = 0.0
+    for at, name, value in changes:
+        lines += _updates(at - now)
+        lines.append(
+            f"animator.trigger({name!r})" if value is None else f"animator[{name!r}] = {_number(value)}"
+        )
+        now = at
+    lines += _updates(actor.ran - begin - now)
+    return lines if any("update" in line for line in lines) else [*lines, "animator.update(1 / 60)"]
 
 
 def _updates(seconds: float) -> list[str]:
@@ -76,12 +112,24 @@ def _graph(actor: Actor) -> str:
     origin = actor.origin
     if origin.graph is not None:
         return f"mw.load_graph({origin.graph!r})"
+    if origin.graph_text is not None:
+        return f"from_json({_quoted(origin.graph_text)})"
     if origin.kind == "sample":
         return f"mw.samples.{origin.name}_graph()"
     return "...  # a graph made in Python"
 
 
+def _quoted(text: str) -> str:
+    """A text over several lines, as Python reads it back."""
+    plain = text.strip()
+    if '"""' in plain or "\\" in plain:
+        return repr(plain)
+    return f'"""\n{plain}\n"""'
+
+
 def _number(value: Any) -> str:
+    if value is None:
+        return "None"
     if isinstance(value, tuple):
         return f"({', '.join(f'{v:g}' for v in value)})"
     return str(value) if isinstance(value, bool) else f"{value:g}"

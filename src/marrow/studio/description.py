@@ -1,25 +1,12 @@
-"""What the studio's HTTP addresses answer: characters, graphs, curves and paths as plain data for the
-page."""
+"""Characters and graphs as plain data for the page: what `/api/character` answers."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 import msgspec
-from msgspec import Meta
 
-__all__ = [
-    "CharacterInfo",
-    "Curves",
-    "GraphInfo",
-    "JointPath",
-    "UploadAnswer",
-    "UploadManifest",
-]
-
-PARCEL_TYPE = "application/x-marrow-files"
-"""The content type of an upload of several files."""
-MAX_UPLOAD_FILES = 256
+__all__ = ["CharacterInfo", "GraphInfo", "Info"]
 
 Vec2 = tuple[float, float]
 Vec3 = tuple[float, float, float]
@@ -32,13 +19,15 @@ class Info(msgspec.Struct, frozen=True):
 
 
 class JointInfo(Info, frozen=True):
-    """A joint: its parent (-1 for a root) and rest transform relative to it."""
+    """A joint: its parent (-1 for a root) and rest transform relative to it. A `helper` belongs to the tool that wrote
+    the file (cameras, lights): it is no part of the body and is not drawn."""
 
     name: str
     parent: int
     translation: Vec3
     rotation: Vec4
     scale: Vec3
+    helper: bool
 
 
 class SocketInfo(Info, frozen=True):
@@ -132,16 +121,20 @@ class MeshInfo(Info, frozen=True):
 
 
 class EventInfo(Info, frozen=True):
-    """Something that happens at a moment of a clip."""
+    """Something that happens at a moment of a clip, or for `duration` seconds from then on."""
 
     time: float
     name: str
+    duration: float
+    payload: str
 
 
 class ClipInfo(Info, frozen=True):
-    """A clip; `rate` is its frames per second, for stepping; `joints` are those it moves."""
+    """A clip; `rate` is its frames per second, for stepping; `joints` are those it moves. `label` is its name without
+    what the names of all clips begin with."""
 
     name: str
+    label: str
     duration: float
     rate: float
     events: list[EventInfo]
@@ -257,8 +250,20 @@ class LevelInfo(Info, frozen=True):
     buffers: dict[str, BufferInfo]
 
 
+class HiddenInfo(Info, frozen=True):
+    """Something of the file that is not shown: a mesh or a joint, by its number there, and `why`."""
+
+    kind: Literal["mesh", "joint"]
+    name: str
+    index: int
+    why: str
+
+
 class CharacterInfo(Info, frozen=True):
     """`/api/character/{slot}`: everything about a character but its arrays.
+
+    `bounds` are those of what is shown. Where there is no graph, `graph_offer` says what its clips would make
+    (`ReadyGraph`), None where they make none, and `graph_hint` how to get one.
 
     `buffers` of the character itself: `inverse_bind (P, 3, 4)`, `palette_joints (P,)`, and `bind_positions
     (P, 3)`, the point a palette entry's scale is applied about in dual-quaternion skinning. The model-space
@@ -285,56 +290,6 @@ class CharacterInfo(Info, frozen=True):
     buffer_bytes: int
     levels: list[LevelInfo]
     graph: GraphInfo | None
-
-
-class Curves(Info, frozen=True):
-    """`/api/curves?slot=&clip=&joint=`: one joint's local transform over a clip. Euler angles in
-    degrees, XYZ order."""
-
-    clip: str
-    joint: int
-    times: list[float]
-    translation: list[Vec3]
-    rotation: list[Vec4]
-    euler: list[Vec3]
-    scale: list[Vec3]
-
-
-class JointPath(Info, frozen=True):
-    """`/api/path?slot=&clip=&joint=`: where a joint is in model space over a clip."""
-
-    clip: str
-    joint: int
-    times: list[float]
-    points: list[Vec3]
-
-
-class UploadFile(Info, frozen=True):
-    """A file of an upload: its name, with the folders it was dropped with, and its size in bytes."""
-
-    name: Annotated[str, Meta(max_length=1024)]
-    size: Annotated[int, Meta(ge=0)]
-
-
-class UploadManifest(Info, frozen=True):
-    """What a body of the type `PARCEL_TYPE` begins with, after its length: the files, in the order they come in."""
-
-    files: Annotated[list[UploadFile], Meta(min_length=1, max_length=MAX_UPLOAD_FILES)]
-
-
-class UploadOffer(Info, frozen=True):
-    """A file that is nothing but motion for the `character` that is open: its `clips` may be added (`Settle`)."""
-
-    number: int
-    character: str
-    clips: list[str]
-
-
-class UploadAnswer(Info, frozen=True):
-    """`POST /api/upload?name=&slot=`: what became of the file; `error` is None when it is shown now, or when there is
-    an `offer` to settle."""
-
-    name: str
-    slot: int
-    error: str | None
-    offer: UploadOffer | None
+    graph_offer: str | None
+    graph_hint: str
+    hidden: list[HiddenInfo]

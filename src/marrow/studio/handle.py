@@ -6,25 +6,52 @@ import contextlib
 import os
 import threading
 import time
-import webbrowser
 from collections.abc import Callable, Sequence
-from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from marrow.errors import ValidationError
 from marrow.studio.address import Address, has_screen, in_notebook, listen, secret
+from marrow.studio.browser import open_in_browser
 from marrow.studio.makers import Maker, maker_of
 
 if TYPE_CHECKING:
     from marrow.graph import Graph
+    from marrow.studio.actor import Actor
     from marrow.studio.makers import Thing
     from marrow.studio.server import Server
     from marrow.studio.session import Driven
+    from marrow.studio.watch import Watcher
 
 __all__ = ["View", "open_view", "view"]
 
 PathLike = str | os.PathLike[str]
 OPENING = "Opening the character"
+
+
+@overload
+def view(
+    thing: Thing | None = None,
+    *,
+    graph: Graph | PathLike | None = None,
+    compare: Thing | None = None,
+    port: int | None = None,
+    host: str = "127.0.0.1",
+    token: str | None = None,
+    browser: bool | None = None,
+    watch: bool = True,
+    window: Literal[False] = False,
+) -> View: ...
+
+
+@overload
+def view(
+    thing: Thing | None = None,
+    *,
+    graph: Graph | PathLike | None = None,
+    compare: Thing | None = None,
+    window: Literal[True],
+    **options: Any,
+) -> Any: ...
 
 
 def view(
@@ -36,7 +63,10 @@ def view(
     host: str = "127.0.0.1",
     token: str | None = None,
     browser: bool | None = None,
-) -> View:
+    watch: bool = True,
+    window: bool = False,
+    **options: Any,
+) -> Any:
     """Opens the studio in the browser and goes on at once; the handle says where it is and closes it.
 
     `thing` is a character, an animator, a file or the name of a sample; nothing opens an empty studio to
@@ -50,11 +80,24 @@ def view(
 
     `port` and `token` may be fixed, so that pages find the studio again after a restart. `browser=False`
     opens no page; left out, one is opened where there is a screen and no notebook. In a notebook the handle
-    shows itself as a frame.
+    shows itself as a frame. A file is shown again when it was exported again, unless `watch=False`.
+
+    `window=True` opens a window of the desktop instead, without a browser, and stays until it is closed; in a notebook it
+    is a widget, and the cell goes on. `options` are then those of `mw.window`: `size=(1280, 720)`, `view="skeleton"`.
     """
+    if window:
+        if (port, host, token, browser) != (None, "127.0.0.1", None, None):
+            raise ValidationError("view: port, host, token and browser are the studio's: a window has none")
+        from marrow.rendering.looking import look, open_window
+
+        what = "mannequin" if thing is None else thing
+        return look(*open_window(what, graph=graph, compare=compare, **options))
+    if options:
+        unknown = ", ".join(sorted(options))
+        raise ValidationError(f"view: {unknown}: only windows have that; pass window=True too")
     makers = [maker_of(thing, 0, graph)] if thing is not None else []
     makers += [maker_of(compare, 1)] if compare is not None else []
-    return open_view(makers, port=port, host=host, token=token, browser=browser)
+    return open_view(makers, port=port, host=host, token=token, browser=browser, watch=watch)
 
 
 def open_view(
@@ -64,37 +107,42 @@ def open_view(
     host: str = "127.0.0.1",
     token: str | None = None,
     browser: bool | None = None,
-    announce: Callable[[str], None] | None = None,
+    watch: bool = True,
+    announce: Callable[[Address], None] | None = None,
 ) -> View:
-    """A studio for the actors that `makers` make. The page is opened first: browsers take their time,
-    and so does importing a server and compiling a graph. `announce` is told the link when it can be opened."""
+    """A studio for the actors that `makers` make. It is served first, and its page opened: browsers take their time, and so
+    does reading a file and compiling a graph. Files are read again when they change, unless `watch` is off. `announce` is
+    told the address when it can be opened."""
     chosen = secret(token)
     sock = listen(host, port)
     try:
         address = Address(host, sock.getsockname()[1], chosen)
         if announce is not None:
-            announce(address.url)
+            announce(address)
         if browser or (browser is None and has_screen() and not in_notebook()):
-            with contextlib.suppress(webbrowser.Error):
-                webbrowser.open(address.url)
+            open_in_browser(address.url)
         from marrow.studio.app import Studio
         from marrow.studio.server import Server
 
-        studio = Studio(chosen, hosts=() if address.anywhere else (host,), any_address=address.anywhere)
+        studio = Studio(chosen, port=address.port, hosts=address.names, any_address=address.anywhere)
         studio.hub.progress = OPENING if makers else None
         server = Server(studio, sock)
     except BaseException:
         sock.close()
         raise
     server.start()
+    opened = View(server, address)
     try:
         for make in makers:
-            server.wait_for(studio.show, make())
+            actor = make()
+            server.wait_for(studio.show, actor)
+            if watch and make.files:
+                opened.watch(make, actor)
     except BaseException:
         server.close()
         raise
     studio.hub.progress = None
-    return View(server, address)
+    return opened
 
 
 class View:
@@ -105,6 +153,14 @@ class View:
         self._scheduled = threading.Lock()
         self._newest: Driven | None = None
         self._opened = time.monotonic()
+        self._watchers: dict[int, Watcher] = {}
+
+    def watch(self, maker: Maker, actor: Actor) -> None:
+        """Shows what a maker made again when its files change."""
+        from marrow.studio.watch import Watcher
+
+        self._watchers[maker.slot] = watcher = Watcher(self._server, maker, actor)
+        watcher.start()
 
     @property
     def url(self) -> str:
@@ -131,7 +187,8 @@ class View:
         """Shows something else, in the pages that are open; `slot=1` beside the first."""
         if slot not in (0, 1):
             raise ValidationError(f"show: slot must be 0 or 1, got {slot}")
-        actor = maker_of(thing, slot, graph)()
+        maker = maker_of(thing, slot, graph)
+        actor = maker()
 
         def put() -> None:
             if slot == 0:
@@ -140,6 +197,11 @@ class View:
 
         studio = self._server.studio
         self._server.wait_for(put)
+        before = self._watchers.pop(slot, None)
+        if before is not None:
+            before.close()
+            if maker.files:
+                self.watch(maker, actor)
 
     def update(self, seconds: float | None = None) -> None:
         """Shows the animator as it is now, after it was moved on by `seconds` where given. From the
@@ -177,6 +239,8 @@ class View:
 
     def close(self) -> None:
         """Ends the studio."""
+        for watcher in self._watchers.values():
+            watcher.close()
         self._server.close()
 
     def __enter__(self) -> View:
@@ -189,10 +253,10 @@ class View:
         self.close()
 
     def _repr_html_(self) -> str:
-        return (
-            f'<iframe src="{escape(self.url)}" title="marrow studio" width="100%" height="640" '
-            'style="border:0;border-radius:8px" allow="fullscreen"></iframe>'
-        )
+        from marrow.studio.notebook import frame
+
+        self._server.studio.keys.framed = True
+        return frame(self._address)
 
     def __repr__(self) -> str:
         return f"View({self.url!r}{'' if self.running else ', closed'})"

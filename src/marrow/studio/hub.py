@@ -26,8 +26,9 @@ from marrow.studio.session import Session
 __all__ = ["MAX_CLIENTS", "Hub"]
 
 log = logging.getLogger("marrow.studio")
-MAX_CLIENTS = 16
+MAX_CLIENTS = 64
 PERIOD = 1 / 60
+CARRIED_OUT = (p.Open, p.Settle, p.EditClip, p.Undo, p.Redo, p.ReadyGraph)
 STATE_PERIOD = 1 / 30
 LIVE_PERIOD = 1 / 15
 BREATH = 0.001
@@ -36,7 +37,7 @@ own time."""
 
 
 class Hub:
-    """All browsers of a session. `open_sample` and `settle` carry out what needs more than the session."""
+    """All browsers of a session. `carry_out` does what takes a while, or needs more than the session."""
 
     def __init__(self, session: Session, greeting: Callable[[p.State], p.Hello]) -> None:
         self.session = session
@@ -44,8 +45,7 @@ class Hub:
         self.greeting = greeting
         self.progress: str | None = None
         """What everyone waits for, if anything."""
-        self.open_sample: Callable[[str, int], None] | None = None
-        self.settle: Callable[[p.Settle], None] | None = None
+        self.carry_out: Callable[[p.ClientMessage], None] | None = None
         self.wake = asyncio.Event()
         self._told_revision = -1
         self._told_at = self._live_at = 0.0
@@ -93,8 +93,9 @@ class Hub:
             event = await client.socket.receive()
             if event["type"] == "websocket.disconnect":
                 return
+            began = time.perf_counter()
             self._take(client, event)
-            wait = client.seconds_to_wait()
+            wait = client.charge(time.perf_counter() - began)
             if wait:
                 await asyncio.sleep(wait)
 
@@ -109,12 +110,11 @@ class Hub:
                 client.acknowledge(message.frame)
                 if client.behind:
                     self.wake.set()
-            elif isinstance(message, p.Open):
-                if self.open_sample is not None:
-                    self.open_sample(message.sample, message.slot)
-            elif isinstance(message, p.Settle):
-                if self.settle is not None:
-                    self.settle(message)
+            elif isinstance(message, p.Accept):
+                client.compact = message.compact
+            elif isinstance(message, CARRIED_OUT):
+                if self.carry_out is not None:
+                    self.carry_out(message)
             elif isinstance(message, p.CloseSlot):
                 self.session.remove(message.slot)
                 self.tell(p.Changed(message.slot, False))
@@ -194,8 +194,9 @@ class Hub:
             )
             for client in takers:
                 client.show(pictures)
-            for picture in pictures:
-                picture.packed(any(c.placed.get(picture.slot) is not picture.placements for c in takers))
+            for picture in pictures:  # packed here, where what it takes is measured
+                if not any(c.compact for c in takers) or picture.encoded() is None:
+                    picture.packed(any(c.placed.get(picture.slot) is not picture.placements for c in takers))
         if self._live_due and began - self._live_at >= LIVE_PERIOD:
             self._live_due, self._live_at = False, began
             live = session.live()
@@ -230,9 +231,11 @@ class Hub:
                     round(client.bytes / seconds / 1e3, 1),
                     round(client.frames / seconds, 1),
                     len(self.clients),
+                    round(client.characters / seconds, 1),
+                    client.wire_error,
                 )
             )
-            client.bytes = client.frames = 0
+            client.bytes = client.frames = client.characters = 0
 
     def _rest(self) -> None:
         """Nothing moves any more: tells so once."""
@@ -241,7 +244,7 @@ class Hub:
         self._idle_told = True
         self._update_seconds.clear()
         self._stats_at = time.perf_counter()
-        self.tell(p.Stats(0.0, 0.0, 0.0, 0.0, len(self.clients)))
+        self.tell(p.Stats(0.0, 0.0, 0.0, 0.0, len(self.clients), 0.0, 0.0))
 
 
 def greeting(session: Session, max_upload_bytes: int) -> Callable[[p.State], p.Hello]:

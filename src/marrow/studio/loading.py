@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import json
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from marrow.errors import FormatError
 from marrow.io import load_source
 from marrow.io.clips import share_of_joints, with_clips_of
 from marrow.model import Character
+from marrow.motion.mapping import FORMAT as BONE_MAP
 from marrow.report import ReportBuilder
 from marrow.studio.actor import Actor, Origin
 from marrow.studio.parcel import Held, Parcel, ParcelSource
 
-__all__ = ["Arrival", "actor_with_clips", "arrive"]
+__all__ = ["Arrival", "arrive", "arrived_text"]
+
+MAX_TEXT_BYTES = 8 << 20
 
 FITS = 0.5
 """The share of the joints a motion moves that a character must have for the two to belong together."""
@@ -71,8 +75,18 @@ def _read(parcel: Parcel, held: Held) -> Character:
         raise type(error)(message, path=held.label, place=error.place, remedy=remedy) from None
 
 
-def actor_with_clips(actor: Actor, arrival: Arrival) -> Actor:
-    """The same character with the clips of another file added, and its graph."""
-    character = with_clips_of(actor.character, arrival.character, PurePath(arrival.name))
-    origin = replace(actor.origin, clips=(*actor.origin.clips, arrival.name, *arrival.clips))
-    return Actor(character, actor.slot, origin, graph=actor.graph)
+def arrived_text(parcel: Parcel) -> tuple[str, str, str] | None:
+    """What the only file of an upload is if it is JSON of ours: "graph" or "map", its text and its name."""
+    held = parcel.files[0]
+    if len(parcel.files) != 1 or held.suffix != ".json" or held.path.stat().st_size > MAX_TEXT_BYTES:
+        return None
+    try:
+        text = held.path.read_text(encoding="utf-8-sig")
+        data = json.loads(text)
+    except (UnicodeDecodeError, ValueError, RecursionError):
+        raise FormatError("is not JSON", path=held.label) from None
+    if isinstance(data, dict) and data.get("format") == BONE_MAP:
+        return "map", text, held.label
+    if isinstance(data, dict) and "marrow_graph" in data:
+        return "graph", text, held.label
+    raise FormatError("is neither a graph nor a bone map of marrow", path=held.label)

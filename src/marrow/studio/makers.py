@@ -1,39 +1,53 @@
 """From what a user names to what makes an `Actor` of it.
 
-A maker has loaded its character, so that mistakes are found before a page opens. The call does the engine's part, which is
-imported only then: the browser starts meanwhile.
+Mistakes that can be seen at once are found at once. The rest, which takes time (reading the file, importing the engine,
+compiling a graph), is done when a maker is called: the page is served meanwhile. A maker of a file can be called
+again, when the file has changed.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from marrow import samples
 from marrow.errors import UnknownNameError, ValidationError
-from marrow.io import load
-from marrow.model import Character
 
 if TYPE_CHECKING:
     from marrow.graph import Animator, Graph
+    from marrow.model import Character
     from marrow.studio.actor import Actor
 
     Thing = Character | Animator | str | os.PathLike[str]
     GraphLike = Graph | str | os.PathLike[str]
 
-__all__ = ["Maker", "maker_of", "maker_of_character", "maker_of_sample"]
+__all__ = ["Maker", "maker_of", "maker_of_character", "maker_of_file", "maker_of_sample"]
 
-Maker = Callable[[], "Actor"]
+
+@dataclass(frozen=True)
+class Maker:
+    """Makes an actor for a slot, from `files` where these are read."""
+
+    make: Callable[[], Actor]
+    slot: int
+    files: tuple[str, ...] = ()
+
+    def __call__(self) -> Actor:
+        return self.make()
 
 
 def maker_of(thing: Thing, slot: int, graph: GraphLike | None = None) -> Maker:
     """For a character, an animator, a file or the name of a sample."""
     if isinstance(thing, (str, os.PathLike)):
+        from marrow import samples
+
         name = os.fspath(thing)
         if name in samples.NAMES and not os.path.exists(name):
             return maker_of_sample(name, slot, graph)
-        return maker_of_character(load(name), slot, graph, kind="file", name=name)
+        return maker_of_file(name, slot, graph)
+    from marrow.model import Character
+
     if isinstance(thing, Character):
         return maker_of_character(thing, slot, graph)
     from marrow.graph import Animator
@@ -49,22 +63,45 @@ def maker_of(thing: Thing, slot: int, graph: GraphLike | None = None) -> Maker:
 
         return Actor(thing.character, slot, Origin("python", ""), graph=thing.graph, animator=thing)
 
-    return make
+    return Maker(make, slot)
 
 
 def maker_of_sample(name: str, slot: int, graph: GraphLike | None = None) -> Maker:
     """For a built-in character, with its own graph where none is given."""
+    from marrow import samples
+
     if name not in samples.NAMES:
         raise UnknownNameError("sample", name, samples.NAMES)
-    character = samples.load(name)
-    if graph is not None:
-        return maker_of_character(character, slot, graph, kind="sample", name=name)
+    given = _check_graph(graph)
 
     def make() -> Actor:
         own = getattr(samples, f"{name}_graph", None)
-        return maker_of_character(character, slot, own() if own else None, kind="sample", name=name)()
+        found = given if given is not None else own() if own else None
+        return maker_of_character(samples.load(name), slot, found, kind="sample", name=name)()
 
-    return make
+    return Maker(make, slot)
+
+
+def maker_of_file(
+    name: str,
+    slot: int,
+    graph: GraphLike | None = None,
+    *,
+    load: Callable[[str], Character] | None = None,
+) -> Maker:
+    """For a file, read by `load` (`mw.load` when left out)."""
+    _check_graph(graph)
+
+    def read() -> Character:
+        from marrow.io import load as load_any
+
+        return (load or load_any)(name)
+
+    if "://" not in name and not os.path.isfile(name):
+        read()  # says what is wrong with it, in its own words
+    graph_file = os.fspath(graph) if isinstance(graph, (str, os.PathLike)) else None
+    files = tuple(f for f in (name, graph_file) if f is not None and "://" not in f)
+    return Maker(lambda: maker_of_character(read(), slot, graph, kind="file", name=name)(), slot, files)
 
 
 def maker_of_character(
@@ -77,14 +114,24 @@ def maker_of_character(
 ) -> Maker:
     """For a character; `kind` and `name` say where it is from, for the code that reproduces what is seen."""
     file = os.fspath(graph) if isinstance(graph, (str, os.PathLike)) else None
-    moves = _graph(graph)
+    _check_graph(graph)
 
     def make() -> Actor:
         from marrow.studio.actor import Actor, Origin
 
-        return Actor(character, slot, Origin(kind, name, file), graph=moves)
+        return Actor(character, slot, Origin(kind, name, file), graph=_graph(graph))
 
-    return make
+    return Maker(make, slot)
+
+
+def _check_graph(graph: GraphLike | None) -> GraphLike | None:
+    """Refuses what cannot be a graph; a file is read later."""
+    if isinstance(graph, (str, os.PathLike)):
+        if not os.path.isfile(graph):
+            _graph(graph)
+    elif graph is not None:
+        _graph(graph)
+    return graph
 
 
 def _graph(graph: GraphLike | None) -> Graph | None:

@@ -7,6 +7,8 @@ the files end to end, as `UploadManifest` describes them.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import tempfile
 from collections.abc import AsyncIterator
@@ -20,12 +22,37 @@ import msgspec
 from marrow.errors import FormatError, ResourceLimitError, ValidationError
 from marrow.io.registry import FORMATS
 from marrow.io.source import Source, read_bytes
-from marrow.studio.description import MAX_UPLOAD_FILES, UploadManifest
+from marrow.studio.answers import MAX_UPLOAD_FILES, UploadManifest
 
-__all__ = ["Parcel", "ParcelSource", "safe_name"]
+__all__ = ["Parcel", "ParcelSource", "remove_left_behind", "safe_name"]
 
+PREFIX = "marrow-upload-"
 MAX_MANIFEST_BYTES = 256 << 10
 _SUFFIXES = {suffix for form in FORMATS for suffix in form.suffixes}
+
+
+def remove_left_behind() -> None:
+    """Throws away the uploads of studios of this user that were killed before they could."""
+    import shutil
+
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        number = folder.name.removeprefix(PREFIX).partition("-")[0]
+        with contextlib.suppress(OSError, ValueError):
+            mine = not hasattr(os, "getuid") or folder.lstat().st_uid == os.getuid()
+            if mine and folder.is_dir() and not folder.is_symlink() and not _running(int(number)):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _running(number: int) -> bool:
+    if os.name == "nt":  # there, asking would end it; folders in use cannot be removed anyway
+        return number == os.getpid()
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def safe_name(name: str) -> str:
@@ -67,7 +94,9 @@ class Parcel:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.files: list[Held] = []
-        self._folder = tempfile.TemporaryDirectory(prefix="marrow-upload-", ignore_cleanup_errors=True)
+        self._folder = tempfile.TemporaryDirectory(
+            prefix=f"{PREFIX}{os.getpid()}-", ignore_cleanup_errors=True
+        )
 
     def __enter__(self) -> Parcel:
         return self

@@ -1,21 +1,16 @@
 """What the studio's server and page say to each other: the one definition both sides derive from.
 
-Text frames of the websocket are JSON objects told apart by `type`; binary frames are `FRAME_HEADER`
-followed by float32 arrays. What the HTTP addresses under `/api` answer is in `description.py`. `python -m
-marrow.studio.protocol` prints the TypeScript of all of it, which is committed as `web/src/protocol.ts`.
+Text frames of the websocket are JSON objects told apart by `type`; binary ones are in `frames.py`. What the HTTP
+addresses under `/api` answer is in `description.py` and `answers.py`. `python -m marrow.studio.protocol` prints the
+TypeScript of all of it, which is committed as `web/src/protocol.ts`.
 """
 
 from __future__ import annotations
 
-import math
-import struct
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
-import numpy as np
 from msgspec import Meta
-from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
 
@@ -27,23 +22,14 @@ __all__ = [
     "ServerMessage",
     "decode",
     "encode",
-    "pack_frame",
-    "unpack_frame",
 ]
 
-Array = NDArray[Any]
-
-PROTOCOL_VERSION = 2
+PROTOCOL_VERSION = 3
 MAX_MESSAGE_BYTES = 16 << 10
 """The largest text frame a page may send; a longer one closes its socket."""
 MAX_COUNT = 2000
 FRAMES_IN_FLIGHT = 2
 """How many frames a page may have unacknowledged before the server waits for it."""
-FRAME_MAGIC = 0x4D525731
-FRAME_HEADER = struct.Struct("<6If1I")
-"""magic, frame, slot, N instances, P palette entries, M morph weights, time in seconds (float32), flags."""
-HAS_PLACEMENTS = 1
-HAS_LEVELS = 2
 
 Name = Annotated[str, Meta(max_length=512)]
 Finite = Annotated[float, Meta(ge=-1e9, le=1e9)]
@@ -138,9 +124,9 @@ class Select(Message, frozen=True, tag="select"):
 
 
 class Look(Message, frozen=True, tag="look"):
-    """Where a page looks from, so that instances are sent at the level of detail it needs: the matrix that brings the world
-    in front of the camera and the one to the picture, both row by row; the picture's height in pixels; how many pixels
-    levels may be off; and the instance that was picked, -1 for none."""
+    """Where a page looks from, so that instances are sent at the level of detail it needs: the matrix that brings the
+    world in front of the camera and the one to the picture, both row by row; the picture's height in pixels; how many
+    pixels levels may be off; and the instance that was picked, -1 for none."""
 
     view: Annotated[list[Finite], Meta(min_length=16, max_length=16)]
     projection: Annotated[list[Finite], Meta(min_length=16, max_length=16)]
@@ -155,6 +141,71 @@ class SetLevel(Message, frozen=True, tag="level"):
     value: Annotated[int, Meta(ge=-1, le=255)]
 
 
+class Accept(Message, frozen=True, tag="accept"):
+    """What a page can take: compact frames, in which joints have 12 bytes and only those instances are that changed."""
+
+    compact: bool
+
+
+class Advance(Message, frozen=True, tag="advance"):
+    """Lets exactly so many seconds pass, and pauses; a frame follows in any case. For pictures one by one."""
+
+    seconds: Annotated[float, Meta(ge=0, le=10)]
+
+
+class SetRange(Message, frozen=True, tag="range"):
+    """Plays only a part of the clip, from `start` to `end` seconds; None for its own ends."""
+
+    start: Finite | None = None
+    end: Finite | None = None
+
+
+class ReadyGraph(Message, frozen=True, tag="ready_graph"):
+    """Runs the graph that the character's clips make (`CharacterInfo.graph_offer`)."""
+
+
+class EventEntry(msgspec.Struct, frozen=True):
+    """An event of a clip at `time` seconds; for `duration` seconds where that is more than 0."""
+
+    time: Annotated[float, Meta(ge=0, le=1e6)]
+    name: Annotated[str, Meta(min_length=1, max_length=512)]
+    duration: Annotated[float, Meta(ge=0, le=1e6)] = 0.0
+    payload: Annotated[str, Meta(max_length=2048)] = ""
+
+
+class EditClip(Message, frozen=True, tag="edit"):
+    """A tool for a clip of the first character: `trim` to `start` and `end`; `loop_seam` over `seconds`; `in_place`,
+    `mirror`, `reverse`, `remove`; `rename` to `name`, `duplicate` under `name`; `events` puts `events` in place of
+    those there are; `contacts` adds events where feet come down and leave."""
+
+    clip: Name
+    tool: Literal[
+        "trim",
+        "loop_seam",
+        "in_place",
+        "mirror",
+        "reverse",
+        "rename",
+        "remove",
+        "duplicate",
+        "events",
+        "contacts",
+    ]
+    start: Finite | None = None
+    end: Finite | None = None
+    seconds: Annotated[float, Meta(gt=0, le=60)] | None = None
+    name: Name | None = None
+    events: Annotated[list[EventEntry], Meta(max_length=200)] | None = None
+
+
+class Undo(Message, frozen=True, tag="undo"):
+    """Takes the last edit back."""
+
+
+class Redo(Message, frozen=True, tag="redo"):
+    """Does what was taken back once more."""
+
+
 class Open(Message, frozen=True, tag="open"):
     """Opens a built-in character by its name."""
 
@@ -163,11 +214,11 @@ class Open(Message, frozen=True, tag="open"):
 
 
 class Settle(Message, frozen=True, tag="settle"):
-    """What to do with uploaded motion that the page was asked about: add its clips to the character that is open,
-    open it by itself, or drop it."""
+    """What to do with uploaded motion that the page was asked about: put its clips on the character that is open, by
+    the bone map; the same with the motion's own skeleton `beside` it; open it by itself, or drop it."""
 
     offer: Annotated[int, Meta(ge=0, le=1_000_000_000)]
-    how: Literal["add", "open", "drop"]
+    how: Literal["add", "beside", "open", "drop"]
     slot: Slot = 0
 
 
@@ -199,6 +250,13 @@ ClientMessage = (
     | Select
     | Look
     | SetLevel
+    | Accept
+    | Advance
+    | SetRange
+    | ReadyGraph
+    | EditClip
+    | Undo
+    | Redo
     | Open
     | Settle
     | CloseSlot
@@ -217,8 +275,10 @@ class HistoryEntry(msgspec.Struct, frozen=True):
 
 class State(Message, frozen=True, tag="state"):
     """What the session is set to. Sent whole when something in it changes; time as it passes is in the
-    frames. `rate` is the clip's frames per second. `level` is the one that is forced, -1 for none. `driven`: a Python
-    program updates the animator itself, so playback is not the page's to control."""
+    frames. `rate` is the clip's frames per second; `range` the part of it that is played, None for the whole. `level`
+    is the one that is forced, -1 for none. `driven`: a Python program updates the animator itself, so playback is not
+    the page's to control; `driver` says which. `graph`: there is a graph to run. `undo` and `redo`: what these would
+    do, in words. `max_count`: how many of this character there may be."""
 
     mode: Mode
     clip: str | None
@@ -236,6 +296,12 @@ class State(Message, frozen=True, tag="state"):
     slots: list[int]
     driven: bool
     level: int
+    range: tuple[float, float] | None
+    driver: str | None
+    graph: bool
+    undo: str | None
+    redo: str | None
+    max_count: int
 
 
 class MachineState(msgspec.Struct, frozen=True):
@@ -262,13 +328,16 @@ class Live(Message, frozen=True, tag="live"):
 
 
 class Stats(Message, frozen=True, tag="stats"):
-    """What the last second cost."""
+    """What the last second cost. `characters_per_s`: how many instances were sent anew; `wire_error`: how far compact
+    frames may put a vertex off, in metres, 0 where frames are not compact."""
 
     ms_per_update: float
     us_per_character: float
     kb_per_s: float
     fps: float
     clients: int
+    characters_per_s: float
+    wire_error: float
 
 
 class Progress(Message, frozen=True, tag="progress"):
@@ -284,11 +353,32 @@ class Failure(Message, frozen=True, tag="error"):
     message: str
 
 
+class Difference(msgspec.Struct, frozen=True):
+    """What differs between a file and the same file exported again. `vertices_moved`, and the `largest` way in metres,
+    where the meshes are `comparable`: the same numbers of vertices (`/api/difference/{slot}`)."""
+
+    joints_added: list[str]
+    joints_removed: list[str]
+    joints_moved: list[str]
+    clips_added: list[str]
+    clips_removed: list[str]
+    clips_changed: list[str]
+    meshes_changed: list[str]
+    vertices_moved: int
+    largest: float
+    comparable: bool
+
+
 class Changed(Message, frozen=True, tag="changed"):
-    """The character of a slot is another one now: fetch it again. `present` is false where there is none."""
+    """The character of a slot is another one now: fetch it again. `present` is false where there is none. `kept`: it is
+    still the same one (exported again, a clip edited, motion added), so camera and choices stay; `meshes` is false
+    where its buffers are the same too."""
 
     slot: int
     present: bool
+    kept: bool = False
+    meshes: bool = True
+    difference: Difference | None = None
 
 
 class SampleInfo(msgspec.Struct, frozen=True):
@@ -332,92 +422,6 @@ def decode(text: str | bytes) -> ClientMessage:
 def encode(message: ServerMessage) -> str:
     """The text frame of a message. JSON knows no infinity: such a number becomes null."""
     return _encoder.encode(message).decode()
-
-
-def pack_frame(
-    *,
-    frame: int,
-    slot: int,
-    time: float,
-    matrices: Array | None = None,
-    groups: Sequence[tuple[int, Array, Array]] = (),
-    morphs: Array,
-    palette: int = 0,
-    placements: Array | None = None,
-) -> bytes:
-    """A binary frame: skinning matrices `(N, P, 3, 4)`, weights of the morph targets `(N, M)`, and where
-    the instances stand, `(N, 3, 4)`, when that has changed. Or, in place of the matrices, groups of instances by level of
-    detail: the level, their numbers `(n,)`, and matrices `(n, E, 3, 4)` of the first entries of a palette of `palette`."""
-    header = FRAME_HEADER.pack(
-        FRAME_MAGIC,
-        frame & 0xFFFFFFFF,
-        slot,
-        len(morphs),
-        palette if matrices is None else matrices.shape[1],
-        morphs.shape[-1],
-        time if math.isfinite(time) else 0.0,
-        (0 if placements is None else HAS_PLACEMENTS) | (HAS_LEVELS if matrices is None else 0),
-    )
-    parts = [header]
-    if matrices is None:
-        table = [len(groups), *(v for level, who, m in groups for v in (level, len(who), m.shape[1]))]
-        parts.append(np.array(table, "<u4").tobytes())
-        parts += [np.ascontiguousarray(who, "<u4").tobytes() for _, who, _ in groups]
-        parts += [np.ascontiguousarray(m, "<f4").tobytes() for _, _, m in groups]
-    else:
-        parts.append(np.ascontiguousarray(matrices, "<f4").tobytes())
-    if morphs.size:
-        parts.append(np.ascontiguousarray(morphs, "<f4").tobytes())
-    if placements is not None:
-        parts.append(np.ascontiguousarray(placements, "<f4").tobytes())
-    return b"".join(parts)
-
-
-class Frame(msgspec.Struct, frozen=True):
-    """A binary frame, taken apart: `matrices`, or `groups` of (level, instances, matrices)."""
-
-    frame: int
-    slot: int
-    time: float
-    matrices: Any
-    groups: Any
-    morphs: Any
-    placements: Any
-
-
-def unpack_frame(data: bytes) -> Frame:
-    """The inverse of `pack_frame`, for tests and other clients."""
-    if len(data) < FRAME_HEADER.size:
-        raise ValidationError(f"a frame has at least {FRAME_HEADER.size} bytes, this one has {len(data)}")
-    magic, frame, slot, N, P, M, time, flags = FRAME_HEADER.unpack_from(data)
-    if magic != FRAME_MAGIC or len(data) % 4:
-        raise ValidationError("not a frame of the studio")
-    words = np.frombuffer(data, "<u4", offset=FRAME_HEADER.size)
-    at, sizes, levels, members = 0, [N * P * 12], [], []
-    if flags & HAS_LEVELS:
-        if not len(words) or len(words) < 1 + 3 * int(words[0]):
-            raise ValidationError("not a frame of the studio")
-        table = words[1 : 1 + 3 * int(words[0])].reshape(-1, 3).astype(np.int64)
-        at, levels = 1 + table.size, table[:, [0, 2]].tolist()
-        for n in table[:, 1].tolist():
-            members.append(words[at : at + n])
-            at += n
-        sizes = (12 * table[:, 1] * table[:, 2]).tolist()
-    sizes = [*sizes, N * M, N * 12 if flags & HAS_PLACEMENTS else 0]
-    if len(words) != at + sum(sizes):
-        raise ValidationError("not a frame of the studio")
-    *found, morphs, placements = np.split(words[at:].view("<f4"), np.cumsum(sizes)[:-1])
-    by_level = bool(flags & HAS_LEVELS)
-    groups = [(k, who, m.reshape(len(who), E, 3, 4)) for (k, E), who, m in zip(levels, members, found)]
-    return Frame(
-        frame,
-        slot,
-        time,
-        None if by_level else found[0].reshape(N, P, 3, 4),
-        groups if by_level else None,
-        morphs.reshape(N, M),
-        placements.reshape(N, 3, 4) if flags & HAS_PLACEMENTS else None,
-    )
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ import uvicorn
 from marrow.studio import protocol as p
 from marrow.studio.address import ServerError
 from marrow.studio.app import Studio
+from marrow.studio.connections import timed_protocol
 
 __all__ = ["Server"]
 
@@ -38,6 +39,7 @@ class Server:
     def __init__(self, studio: Studio, sock: socket.socket) -> None:
         self.studio, self._socket = studio, sock
         self.port: int = sock.getsockname()[1]
+        studio.keys.port = self.port
         self._uvicorn = uvicorn.Server(
             uvicorn.Config(
                 studio.app,
@@ -47,7 +49,8 @@ class Server:
                 lifespan="on",
                 ws_max_size=4 * p.MAX_MESSAGE_BYTES,
                 ws_per_message_deflate=False,
-                limit_concurrency=100,
+                limit_concurrency=800,
+                http=timed_protocol(),  # type: ignore[arg-type]
                 timeout_graceful_shutdown=1,
                 server_header=False,
             )

@@ -7,37 +7,30 @@ animator it updates itself.
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import deque
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from marrow.errors import UnknownNameError, ValidationError
-from marrow.graph.inspection import GraphMoment
-from marrow.lod.camera import Camera
 from marrow.studio import protocol as p
-from marrow.studio.actor import Actor, Looks, Picture
+from marrow.studio.budget import check_count, most_instances
 from marrow.studio.narrator import Narrator
+from marrow.studio.steering import Driven, Steering
 
-__all__ = ["Session"]
+if TYPE_CHECKING:  # the engine is imported with the first actor: a page is served before that
+    from marrow.graph.inspection import GraphMoment
+    from marrow.studio.actor import Actor, Looks, Picture
+    from marrow.studio.edits import Edits
+
+__all__ = ["Driven", "Session"]
 
 LONGEST_STEP = 0.1
 """Seconds a single update may span: after a hiccup time goes on, it does not jump."""
 
 
-@dataclass(frozen=True)
-class Driven:
-    """What a program that updates its own animator hands over."""
-
-    picture: Picture
-    parameters: dict[str, Any]
-    moment: GraphMoment | None
-
-
-class Session:
+class Session(Steering):
     """Up to two actors in slots 0 and 1 (the second one to compare), played together."""
 
     def __init__(self) -> None:
@@ -59,6 +52,12 @@ class Session:
         self.revision = 0
         """Grows with everything that changes the state, but for time as it passes."""
         self.driven = False
+        self.driver: str | None = None
+        """Who updates the animator, where the studio does not."""
+        self.range: tuple[float, float] | None = None
+        """The part of the clip that is played."""
+        self.edits: Edits | None = None
+        """What was done to the clips of the first actor."""
         self._inbox: deque[p.ClientMessage] = deque(maxlen=256)
         self._driving = threading.Lock()
         self.narrator = Narrator()
@@ -69,23 +68,54 @@ class Session:
     def main(self) -> Actor | None:
         return self.actors.get(0)
 
-    def put(self, actor: Actor) -> None:
-        """Shows an actor in its slot, in place of the one before."""
+    def put(self, actor: Actor, *, keep: bool = False) -> None:
+        """Shows an actor in its slot, in place of the one before; with `keep` it goes on with what that one did."""
+        before = self.actors.get(actor.slot) if keep else None
         self.actors[actor.slot] = actor
         actor.set_travel(self.travel and not self.driven)
         self.pictures.pop(actor.slot, None)
         self._touch()
         if actor.slot == 0:
-            self.selected = -1
-            self.count = actor.count
-            self.mode = actor.mode
-            self.parameters = self._defaults(actor)
             self.narrator.forget()
-            if not self.driven:
-                self._start(actor)
+            if before is None:
+                self.selected, self.range, self.edits = -1, None, None
+                self.count = actor.count
+                self.mode = actor.mode
+                self.parameters = self._defaults(actor)
+                if not self.driven:
+                    self._start(actor)
+            else:
+                self._go_on(before, actor)
         other = self.actors.get(1)
         if other is not None:
+            if self.count > most_instances(other.character):
+                self.count = most_instances(other.character)
             self._follow(other)
+
+    def _go_on(self, before: Actor, actor: Actor) -> None:
+        """The new actor of the first slot does what the one before it did, as far as it can."""
+        names = actor.character.skeleton.names
+        old = before.character.skeleton.names
+        picked = old[self.selected] if 0 <= self.selected < len(old) else None
+        self.selected = names.index(picked) if picked in names else -1
+        self.count = min(self.count, most_instances(actor.character))
+        known = {**self._defaults(actor), **self._known(actor)}
+        self.parameters = known
+        clip, time, clips = before.clip, before.time, list(before.character.clips)
+        actor.spread = self.spread
+        if self.mode == "graph" and actor.graph is None:
+            self.mode = "clip"
+        if self.mode == "graph":
+            actor.run_graph(known)
+            actor.resize(self.count, known, loop=self.loop)
+            return
+        actor.mode = "clip"
+        actor.resize(self.count, known, loop=self.loop)
+        chosen = actor.nearest_clip(clip, clips.index(clip) if clip in clips else 0)
+        actor.play(chosen, start=time if chosen == clip else 0.0, loop=self.loop)
+        if chosen != clip or (self.range is not None and self.range[1] > actor.duration):
+            self.range = None
+        actor.range = self.range
 
     def remove(self, slot: int) -> None:
         """Empties a slot."""
@@ -96,24 +126,6 @@ class Session:
     def _touch(self) -> None:
         self.changed = True
         self.revision += 1
-
-    @staticmethod
-    def _defaults(actor: Actor) -> dict[str, Any]:
-        if actor.graph is None:
-            return {}
-        found: dict[str, Any] = {}
-        for name, parameter in actor.graph.parameters.items():
-            default: Any = parameter.default
-            if parameter.type == "vector":
-                found[name] = default if isinstance(default, tuple) else (0.0, 0.0, 0.0)
-            elif parameter.type != "trigger":
-                found[name] = bool(default) if parameter.type == "bool" else float(default)
-        if actor.mode == "graph" and actor.animator.graph is not None:
-            for name in found:  # an animator made in Python may be set to something else
-                width = 3 if isinstance(found[name], tuple) else 1
-                first = np.reshape(actor.animator[name], (-1, width))[0].tolist()
-                found[name] = tuple(first) if width == 3 else first[0]
-        return found
 
     def _start(self, actor: Actor) -> None:
         """Begins with the first clip, or with the graph."""
@@ -136,10 +148,6 @@ class Session:
         clip = other.nearest_clip(main.clip, names.index(main.clip) if main.clip in names else 0)
         other.play(clip, start=main.time, loop=self.loop)
 
-    def _known(self, actor: Actor) -> dict[str, Any]:
-        known = actor.graph.parameters if actor.graph else {}
-        return {name: value for name, value in self.parameters.items() if name in known}
-
     # -- levels of detail -------------------------------------------------------------------------------------
     def look_from(self, page: Any, look: p.Look | None) -> None:
         """A page says how it looks at what is shown; None: it has gone."""
@@ -152,6 +160,9 @@ class Session:
 
     def _looks(self) -> Looks:
         """All pages together: each instance is as fine as the page that sees it best needs it."""
+        from marrow.lod.camera import Camera
+        from marrow.studio.actor import Looks
+
         cameras = []
         for look in self.looks.values():
             view, projection = (np.reshape(m, (4, 4)) for m in (look.view, look.projection))
@@ -196,22 +207,63 @@ class Session:
                 for actor in self._with_graph("trigger", name):
                     actor.fire(name)
             case p.SetCount(value):
-                self.count = value
+                self._set_count(value)
             case p.Spread(on):
                 self._spread(on)
             case p.SetLevel(value):
                 self.level = value
+            case p.Advance(seconds):
+                self._advance(seconds)
+            case p.SetRange(start, end):
+                self._set_range(start, end)
             case p.SetTravel(on):
                 self.travel = on
                 for actor in self.actors.values():
                     actor.set_travel(on)
         self._touch()
 
+    def _set_count(self, count: int) -> None:
+        for actor in self.actors.values():
+            check_count(actor.character, count)
+        self.count = count
+        # At once, so that whoever asked for it is charged for it.
+        for actor in self.actors.values():
+            actor.resize(count, self._known(actor), loop=self.loop)
+
+    def _advance(self, seconds: float) -> None:
+        """Exactly so much time, whatever the speed is."""
+        main = self.main
+        assert main is not None
+        self.playing = False
+        for actor in self.actors.values():
+            left = seconds
+            if not self.loop and actor.mode == "clip":
+                left = min(left, max(actor.end - actor.time, 0.0))
+            actor.advance(left)
+        self.clock += seconds
+
+    def _set_range(self, start: float | None, end: float | None) -> None:
+        main = self.main
+        assert main is not None
+        if self.mode != "clip" or main.clip is None:
+            raise ValidationError("only a clip has a part that can be played by itself")
+        whole = main.character.clips[main.clip].duration
+        low, high = max(start or 0.0, 0.0), whole if end is None else min(end, whole)
+        if not low < high:
+            raise ValidationError(
+                f"a part of the clip begins before it ends: got {low:g} to {high:g} s of {whole:g} s"
+            )
+        self.range = None if (low, high) == (0.0, whole) else (low, high)
+        for actor in self.actors.values():
+            actor.range = self.range if actor is main or actor.clip == main.clip else None
+        if not low <= main.time <= high:
+            self._seek(low)
+
     def _play(self, playing: bool) -> None:
         main = self.main
         assert main is not None
         if playing and self.mode == "clip" and self._at_end(main):
-            self._seek(0.0 if self.speed >= 0 else main.duration)
+            self._seek(main.begin if self.speed >= 0 else main.end)
         self.playing = playing
 
     def _pick(self, name: str, fade: float) -> None:
@@ -220,6 +272,10 @@ class Session:
         if name not in main.character.clips:
             raise UnknownNameError("clip", name, main.character.clips)
         self.mode = "clip"
+        if name != main.clip:
+            self.range = None
+            for actor in self.actors.values():
+                actor.range = None
         main.play(name, seconds=fade if self.playing else 0.0, loop=self.loop)
         if 1 in self.actors:
             self._follow(self.actors[1])
@@ -253,10 +309,13 @@ class Session:
         if mode == self.mode:
             return
         if mode == "graph" and main.graph is None:
-            raise ValidationError(
-                f"{main.character.name!r} has no graph: start with --graph FILE, or mw.view(animator)"
-            )
+            from marrow.studio.ready import HINT
+
+            raise ValidationError(f"{main.character.name!r} has no graph. {HINT}")
         self.mode = mode
+        self.range = None
+        for actor in self.actors.values():
+            actor.range = None
         if mode == "graph":
             main.run_graph(self.parameters)
             self.playing = True
@@ -264,46 +323,6 @@ class Session:
             self._start(main)
         if 1 in self.actors:
             self._follow(self.actors[1])
-
-    def _with_graph(self, kind: str, name: str) -> list[Actor]:
-        """The actors whose graph runs and knows the parameter."""
-        main = self.main
-        known = main.graph.parameters if main is not None and main.graph is not None else {}
-        wanted = {n: q for n, q in known.items() if (q.type == "trigger") == (kind == "trigger")}
-        if name not in wanted:
-            raise UnknownNameError(kind, name, wanted)
-        if self.mode != "graph":
-            raise ValidationError("the graph is not running: switch to it first")
-        return [
-            a
-            for a in self.actors.values()
-            if a.mode == "graph" and a.graph is not None and name in a.graph.parameters
-        ]
-
-    def _set_parameter(self, name: str, value: Any) -> None:
-        actors = self._with_graph("parameter", name)
-        value = self._checked(name, value)
-        for actor in actors:
-            actor.set_parameters({name: value})
-            if not self.playing:
-                actor.advance(0.0)  # time stands still, but what it looks like now is another thing
-        self.parameters[name] = value
-
-    def _checked(self, name: str, value: Any) -> Any:
-        """The value as the parameter's own type, inside its range."""
-        graph = self.main.graph if self.main is not None else None
-        assert graph is not None
-        parameter = graph.parameters[name]
-        if parameter.type == "vector":
-            if not isinstance(value, tuple):
-                raise ValidationError(f"parameter {name!r} takes three numbers, got {value}")
-            return tuple(float(v) for v in value)
-        if isinstance(value, tuple) or not math.isfinite(value):
-            raise ValidationError(f"parameter {name!r} takes a number, got {value}")
-        if parameter.type == "bool":
-            return bool(value)
-        low, high = parameter.range or (-1e9, 1e9)
-        return min(max(float(value), low), high)
 
     def _spread(self, on: bool) -> None:
         if on == self.spread:
@@ -317,66 +336,6 @@ class Session:
                     actor.warm_up(0)
             else:
                 actor.play(actor.clip, start=actor.time, loop=self.loop)
-
-    # -- a program that updates its own animator -------------------------------------------------------------
-    def _apply_driven(self, message: p.ClientMessage) -> None:
-        """Parameters and triggers wait for the program's next update; the rest is the program's business."""
-        match message:
-            case p.SetParameter(name, value):
-                self.parameters[name] = value = self._checked_driven(name, value)
-                self._inbox.append(p.SetParameter(name, value))
-                self.revision += 1
-            case p.Fire(name):
-                self._with_graph("trigger", name)
-                self._inbox.append(message)
-            case _:
-                raise ValidationError("a Python program plays this character: it decides, the page shows")
-
-    def _checked_driven(self, name: str, value: Any) -> Any:
-        self._with_graph("parameter", name)
-        return self._checked(name, value)
-
-    def let_drive(self, driven: bool = True) -> None:
-        """From here on the program moves the animator, or the studio does again."""
-        if driven != self.driven:
-            self.driven = driven
-            self._inbox.clear()
-            self.revision += 1
-
-    def drive(self, seconds: float | None) -> Driven:
-        """Called by the program, in its own thread: applies what the page asked for, moves the animator on by
-        `seconds` where given, and takes its picture."""
-        with self._driving:
-            main = self.main
-            assert main is not None
-            while self._inbox:
-                message = self._inbox.popleft()
-                if isinstance(message, p.SetParameter):
-                    main.animator[message.name] = message.value
-                elif isinstance(message, p.Fire):
-                    main.animator.trigger(message.name)
-            if seconds is not None:
-                main.animator.update(seconds)
-            picture = main.picture(0, 0.0)
-            # The animator uses its arrays again; the server looks at these later.
-            picture.channels, picture.targets = picture.channels.copy(), picture.targets.copy()
-            if picture.matrices is not None:
-                picture.matrices = picture.matrices.copy()
-            return Driven(picture, self._defaults(main), main.moment())
-
-    def show_driven(self, driven: Driven, now: float) -> None:
-        """Takes over what a program made, in the server's thread, at `now` seconds since the studio
-        opened."""
-        self.frame += 1
-        self.clock = now
-        picture = driven.picture
-        picture.frame, picture.time = self.frame, now
-        self.pictures[0] = picture
-        self._moment = driven.moment
-        self.changed = True
-        if (driven.parameters, picture.count) != (self.parameters, self.count):
-            self.parameters, self.count = driven.parameters, picture.count
-            self.revision += 1
 
     # -- time ------------------------------------------------------------------------------------------------
     @property
@@ -392,7 +351,7 @@ class Session:
     def _at_end(self, actor: Actor) -> bool:
         if self.loop or actor.duration <= 0:
             return False
-        return actor.time >= actor.duration if self.speed >= 0 else actor.time <= 0.0
+        return actor.time >= actor.end if self.speed >= 0 else actor.time <= actor.begin
 
     def tick(self, seconds: float) -> bool:
         """Lets time pass, and brings the crowd to its size; returns whether time does pass."""
@@ -424,7 +383,8 @@ class Session:
         self.frame += 1
         for slot, actor in self.actors.items():
             time = actor.time if actor.mode == "clip" else self.clock
-            self.pictures[slot] = actor.picture(self.frame, time, looks=self._looks())
+            self.pictures[slot] = picture = actor.picture(self.frame, time, looks=self._looks())
+            picture.moving = self.moving
         return list(self.pictures.values())
 
     # -- what is told of it ----------------------------------------------------------------------------------
@@ -448,6 +408,12 @@ class Session:
             slots=sorted(self.actors),
             driven=self.driven,
             level=self.level,
+            range=self.range,
+            driver=self.driver if self.driven else None,
+            graph=main is not None and main.graph is not None,
+            undo=self.edits.undoes if self.edits is not None else None,
+            redo=self.edits.redoes if self.edits is not None else None,
+            max_count=min((most_instances(a.character) for a in self.actors.values()), default=p.MAX_COUNT),
         )
 
     def live(self) -> p.Live | None:

@@ -1,12 +1,15 @@
 """`Uploads`: takes the files a browser sends, shows what they hold, and remembers what a page is asked about.
 
-A file that is nothing but motion for the character that is open is not shown at once: its page is told, and says
-(`Settle`) whether the clips join the character or the file is opened by itself.
+A file that is nothing but motion for the character that is open is not shown at once: its page is told how it would go onto
+it, and says (`Settle`) whether it does or the file is opened by itself. A graph, or a bone map, is a JSON file.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,30 +18,36 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from marrow.errors import MarrowError, ResourceLimitError
+from marrow.errors import MarrowError, ResourceLimitError, ValidationError
 from marrow.studio import protocol as p
-from marrow.studio.actor import Actor
-from marrow.studio.description import PARCEL_TYPE, UploadAnswer, UploadOffer
-from marrow.studio.loading import Arrival, actor_with_clips, arrive
+from marrow.studio.answers import PARCEL_TYPE, MapAnswer, MapInfo, UploadAnswer, UploadOffer
 from marrow.studio.parcel import Parcel, safe_name
 
 if TYPE_CHECKING:
+    from marrow.studio.actor import Actor
     from marrow.studio.app import Studio
+    from marrow.studio.bone_maps import Offer, PutOn
+    from marrow.studio.loading import Arrival
 
 __all__ = ["Uploads"]
 
 UPLOAD_SECONDS = 600.0
 """An upload that takes longer is given up."""
+SILENCE_SECONDS = 20.0
+"""So is one of which nothing comes for so long."""
+RECEIVING = 8
+"""Uploads that may come in at once; the rest wait for their turn."""
 MAX_OFFERS = 4
+MAX_MAP_BYTES = 1 << 20
 
 
 class Uploads:
-    """The uploads of one studio: two may be on their way, one at a time is read."""
+    """The uploads of one studio: several may be on their way, one at a time is read."""
 
     def __init__(self, studio: Studio, limit: int) -> None:
         self.studio, self.limit = studio, limit
-        self._receiving = asyncio.Semaphore(2)
-        self._offers: dict[int, Arrival] = {}
+        self._receiving = asyncio.Semaphore(RECEIVING)
+        self._offers: dict[int, Offer] = {}
         self._number = 0
 
     async def post(self, request: Request) -> Response:
@@ -48,77 +57,220 @@ class Uploads:
         if where not in ("0", "1"):
             raise HTTPException(400, f"slot: expected 0 or 1, got {where[:40]!r}")
         slot = int(where)
-        if self.studio.session.driven:
-            raise HTTPException(409, "a Python program shows its own character here")
+        session = self.studio.session
+        if session.driven:
+            raise HTTPException(409, f"{session.driver} shows its own character here")
         declared = request.headers.get("content-length", "0")
         if not declared.isdigit() or int(declared) > self.limit + (1 << 20):
             raise HTTPException(413, f"{name}: files may have at most {self.limit >> 20} MiB")
-        if self._receiving.locked() or self.studio.loading.locked():
-            raise HTTPException(409, "another file is being read; try again in a moment")
         with Parcel(self.limit) as parcel:
             try:
                 async with self._receiving, asyncio.timeout(UPLOAD_SECONDS):
+                    chunks = _unless_silent(request.stream())
                     if request.headers.get("content-type") == PARCEL_TYPE:
-                        await parcel.receive_several(request.stream())
+                        await parcel.receive_several(chunks)
                     else:
-                        await parcel.receive_one(request.stream(), name)
-                # Only what has come whole may keep others waiting.
+                        await parcel.receive_one(chunks, name)
+                # Only what has come whole takes its turn.
                 name = parcel.characters[0].label
-                async with self.studio.loading, self.studio.progress(f"Reading {name}"):
-                    arrival = await run_in_threadpool(arrive, parcel)
-                    offer = self._offer(arrival, slot)
-                    if offer is None:
-                        self.studio.show(await run_in_threadpool(arrival.actor, slot))
+                async with self.studio.jobs.in_turn(f"Reading {name}"):
+                    answer = await self._read(parcel, name, slot)
             except ResourceLimitError as error:
-                return _answer(UploadAnswer(name, slot, _named(name, error), None), 413)
+                return _answer(_failed(name, slot, error), 413)
             except MarrowError as error:
-                return _answer(UploadAnswer(name, slot, _named(name, error), None), 422)
+                return _answer(_failed(name, slot, error), 422)
             except TimeoutError:
-                return _answer(UploadAnswer(name, slot, f"{name}: the upload took too long", None), 408)
+                return _answer(_failed(name, slot, "the upload took too long"), 408)
             except ClientDisconnect:
                 return Response(status_code=400)
-        return _answer(UploadAnswer(arrival.name, slot, None, offer))
+        return _answer(answer)
 
-    def _offer(self, arrival: Arrival, slot: int) -> UploadOffer | None:
+    async def _read(self, parcel: Parcel, name: str, slot: int) -> UploadAnswer:
+        from marrow.studio.loading import arrive, arrived_text
+
+        text = await run_in_threadpool(arrived_text, parcel)
+        if text is not None:
+            return await self._take_text(*text, slot)
+        arrival = await run_in_threadpool(arrive, parcel)
+        offer = await self._offer(arrival, slot)
+        if offer is None:
+            self.studio.show(await run_in_threadpool(arrival.actor, slot))
+        return UploadAnswer(arrival.name, slot, None, offer, "character" if offer is None else "motion")
+
+    async def _take_text(self, kind: str, text: str, name: str, slot: int) -> UploadAnswer:
+        """A graph for the character that is open, or a bone map for the motion that came last."""
+        if kind == "graph":
+            from marrow.graph.description import from_json
+
+            # Without a path it can refer to no other file.
+            await self.studio.jobs.run_graph(from_json(text), file=name)
+            return UploadAnswer(name, 0, None, None, "graph")
+        if not self._offers:
+            raise ValidationError("a bone map is for motion: drop the motion first")
+        offer = next(reversed(self._offers.values()))
+        made, info = await self._mapped(offer, text, "add")
+        return UploadAnswer(name, slot, None, self._told(made.offer if made else offer, info), "map")
+
+    # -- motion ----------------------------------------------------------------------------------------------
+    async def _offer(self, arrival: Arrival, slot: int) -> UploadOffer | None:
         """What a page is asked about motion that fits the character in the slot; None where there is nothing to ask."""
+        from marrow.motion.mapping import RetargetError
+        from marrow.studio.bone_maps import Offer, map_info
+
         open_now = self.studio.session.actors.get(slot)
         if open_now is None or not open_now.character.meshes or not arrival.fits(open_now.character):
             return None
+        offer = Offer(self._number + 1, arrival.character, arrival.name, slot)
+        try:
+            info = await run_in_threadpool(map_info, offer, open_now.character)
+        except RetargetError:
+            return None
         self._number += 1
-        self._offers[self._number] = arrival
+        self._offers[self._number] = offer
         while len(self._offers) > MAX_OFFERS:
             self._offers.pop(next(iter(self._offers)))
-        return UploadOffer(self._number, open_now.character.name, list(arrival.character.clips))
+        return self._told(offer, info)
+
+    def _told(self, offer: Offer, info: MapInfo) -> UploadOffer:
+        open_now = self.studio.session.actors.get(offer.slot)
+        return UploadOffer(
+            offer.number,
+            open_now.character.name if open_now is not None else "",
+            list(offer.motion.clips),
+            "same" if info.exact else "retarget",
+            info,
+        )
 
     async def settle(self, message: p.Settle) -> None:
         """Does what a page wants with the motion it was asked about."""
-        arrival, studio = self._offers.pop(message.offer, None), self.studio
+        offer, studio = self._offers.get(message.offer), self.studio
         if message.how == "drop":
+            self._offers.pop(message.offer, None)
             return
-        open_now = studio.session.actors.get(message.slot)
-        if arrival is None or open_now is None or studio.session.driven:
-            studio.hub.tell(p.Failure("that file is no longer at hand: drop it once more"))
-            return
+        if offer is None or (open_now := studio.session.actors.get(offer.slot)) is None:
+            raise ValidationError("that file is no longer at hand: drop it once more")
+        async with studio.jobs.in_turn(f"Reading {offer.name}"):
+            if message.how == "open":
+                self._offers.pop(message.offer, None)
+                studio.show(await run_in_threadpool(_by_itself, offer, message.slot))
+                return
+            await self._put_on(offer, open_now, beside=message.how == "beside")
 
-        def make() -> Actor:
-            return (
-                actor_with_clips(open_now, arrival) if message.how == "add" else arrival.actor(message.slot)
-            )
+    async def _put_on(self, offer: Offer, open_now: Actor, *, beside: bool) -> PutOn:
+        """Puts motion on the character that is open, and shows it."""
+        from marrow.studio.bone_maps import put_on
 
-        first = len(open_now.character.clips)
+        studio, session = self.studio, self.studio.session
+        made = await run_in_threadpool(put_on, offer, open_now.character)
+        actor = await run_in_threadpool(_with_motion, open_now, made)
+        if session.actors.get(offer.slot) is not open_now:
+            raise ValidationError("another character was opened meanwhile")
+        self._offers[offer.number] = made.offer
+        studio.show(actor, keep=True, meshes=False)
+        if made.clips and offer.slot == 0:
+            session.apply(p.PickClip(made.clips[0]))
+        if beside and offer.slot == 0:
+            studio.show(await run_in_threadpool(_by_itself, offer, 1))
+        return made
+
+    # -- the bone map ----------------------------------------------------------------------------------------
+    def find_offer(self, request: Request) -> tuple[Offer, Actor]:
+        """The motion a request is about, and the character it is for."""
+        number = request.query_params.get("offer", "")
+        offer = (
+            self._offers.get(int(number))
+            if number.isascii() and number.isdigit() and len(number) < 12
+            else None
+        )
+        actor = self.studio.session.actors.get(offer.slot) if offer is not None else None
+        if offer is None or actor is None:
+            raise HTTPException(404, "that motion is no longer at hand: drop it once more")
+        return offer, actor
+
+    async def get_map(self, request: Request) -> Response:
+        """`GET /api/map?offer=`."""
+        from marrow.studio.bone_maps import map_info
+
+        offer, actor = self.find_offer(request)
+        return _answer(await self.studio.work(map_info, offer, actor.character))
+
+    async def download_map(self, request: Request) -> Response:
+        """`GET /api/map.json?offer=`: the map as `marrow retarget --map` reads it."""
+        from marrow.studio.bone_maps import bone_map
+
+        offer, actor = self.find_offer(request)
+        text = (await self.studio.work(bone_map, offer, actor.character)).to_json()
+        headers = {"content-disposition": 'attachment; filename="map.json"'}
+        return Response(text + "\n", media_type="application/json", headers=headers)
+
+    async def post_map(self, request: Request) -> Response:
+        """`POST /api/map?offer=&how=add|beside|keep`: a map that somebody edited."""
+        offer, _ = self.find_offer(request)
+        how = request.query_params.get("how", "add")
+        if how not in ("add", "beside", "keep"):
+            raise HTTPException(400, f"how: expected add, beside or keep, got {how[:40]!r}")
+        body = b""
+        async for chunk in _unless_silent(request.stream()):
+            body += chunk
+            if len(body) > MAX_MAP_BYTES:
+                raise HTTPException(413, "a bone map may have at most 1 MiB")
         try:
-            async with studio.loading, studio.progress(f"Reading {arrival.name}"):
-                studio.show(await run_in_threadpool(make))
-                clips = list(studio.session.actors[message.slot].character.clips)
-                if message.how == "add" and message.slot == 0 and len(clips) > first:
-                    studio.session.apply(p.PickClip(clips[first]))
+            async with self.studio.jobs.in_turn(f"Mapping {offer.name}"):
+                made, info = await self._mapped(offer, body.decode("utf-8", "replace"), how)
         except MarrowError as error:
-            studio.hub.tell(p.Failure(str(error)))
+            return _answer(MapAnswer(str(error), None, [], []), 400)
+        return _answer(
+            MapAnswer(None, info, list(made.clips) if made else [], list(made.quality) if made else [])
+        )
+
+    async def _mapped(self, offer: Offer, text: str, how: str) -> tuple[PutOn | None, MapInfo]:
+        from marrow.motion.mapping import BoneMap
+        from marrow.studio.bone_maps import keep_map, map_info
+
+        actor = self.studio.session.actors.get(offer.slot)
+        if actor is None:
+            raise ValidationError("the character is gone: drop the motion once more")
+        source, target = offer.motion.skeleton, actor.character.skeleton
+        bones = await run_in_threadpool(BoneMap.from_json, text, source, target)
+        offer = self._offers[offer.number] = replace(offer, map=bones)
+        made = await self._put_on(offer, actor, beside=how == "beside") if how != "keep" else None
+        # Only what could be used is kept.
+        info = await run_in_threadpool(map_info, made.offer if made else offer, actor.character)
+        await run_in_threadpool(keep_map, bones)
+        return made, info
 
 
-def _named(name: str, error: MarrowError) -> str:
+async def _unless_silent(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The chunks of a body, and a `TimeoutError` where none comes for too long."""
+    while True:
+        async with asyncio.timeout(SILENCE_SECONDS):
+            try:
+                chunk = await anext(chunks)
+            except StopAsyncIteration:
+                return
+        yield chunk
+
+
+def _by_itself(offer: Offer, slot: int) -> Actor:
+    from marrow.studio.actor import Actor, Origin
+
+    named = offer.motion.replace(name=PurePath(offer.name).stem)
+    return Actor(named, slot, Origin("file", offer.name))
+
+
+def _with_motion(actor: Actor, made: PutOn) -> Actor:
+    from marrow.studio.actor import Actor
+    from marrow.studio.jobs import with_asset
+
+    files = tuple(dict.fromkeys((*actor.origin.clips, made.offer.name)))
+    origin = replace(actor.origin, clips=files)
+    return with_asset(actor, Actor(made.character, actor.slot, origin, graph=actor.graph), made.character)
+
+
+def _failed(name: str, slot: int, error: MarrowError | str) -> UploadAnswer:
     text = str(error)
-    return text if text.startswith(f"{name}: ") else f"{name}: {text}"
+    text = text if text.startswith(f"{name}: ") else f"{name}: {text}"
+    return UploadAnswer(name, slot, text, None, "character")
 
 
 def _answer(value: Any, status: int = 200) -> Response:

@@ -17,7 +17,7 @@ export function clipsPanel(app: App): HTMLElement {
             role: "option", class: "row", tabIndex: -1, "data-clip": clip.name, "aria-selected": "false", title: clip.name,
             onclick: () => app.playClip(clip.name),
           },
-          h("span", { class: "row-name" }, clip.name),
+          h("span", { class: "row-name" }, app.clipLabel(clip.name)),
           clip.additive ? h("span", { class: "tag", title: "Holds differences to add to another pose" }, "additive") : null,
           h("span", { class: "row-note" }, `${clip.duration.toFixed(2)} s`),
         ),

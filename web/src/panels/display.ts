@@ -2,7 +2,9 @@
 import type { App } from "../app";
 import type { Compare, ViewOptions } from "../options";
 import { button, h, segmented, toggle } from "../ui/dom";
+import { heatChoice } from "./heat";
 import { chooseCharacter } from "./open";
+import { secondClip } from "./second";
 
 type Flag = { [K in keyof ViewOptions]: ViewOptions[K] extends boolean ? K : never }[keyof ViewOptions];
 
@@ -14,7 +16,7 @@ const OVERLAYS: readonly (readonly [Flag, string, string])[] = [
   ["wireframe", "Wireframe", "W"],
   ["normals", "Normals", "M"],
   ["bounds", "Bounds", "B"],
-  ["heat", "Weights of picked joint", "H"],
+  ["heat", "Colour the surface", "H"],
   ["path", "Path of picked joint", "P"],
 ];
 const STAGE: readonly (readonly [Flag, string, string])[] = [
@@ -46,10 +48,7 @@ export function displayPanel(app: App): HTMLElement {
   const travel = toggle("Travel over the floor", (on) => app.travel(on), "R");
   travel.element.title = "Characters go where their motion takes them. Home brings them back.";
   const heatNote = h("p", { class: "note" });
-  const legend = h(
-    "div", { class: "legend", hidden: true, role: "img", "aria-label": "Colours of weights: dark blue 0, yellow 1" },
-    h("span", {}, "0"), h("div", { class: "ramp" }), h("span", {}, "1"),
-  );
+  const heat = heatChoice(app);
 
   function showSecond(): void {
     const other = app.characters[1];
@@ -57,6 +56,7 @@ export function displayPanel(app: App): HTMLElement {
     second.replaceChildren(
       h("span", { class: "row-name" }, other ? other.name : "No second character yet"),
       button({ label: other ? "Open another second character" : "Open a second character", text: other ? "Change" : "Open", onclick: () => chooseCharacter(1) }),
+      other ? secondClip(app, other) : "",
       other ? button({ label: "Close the second character", icon: "close", onclick: () => app.send({ type: "close", slot: 1 }) }) : "",
     );
   }
@@ -67,9 +67,8 @@ export function displayPanel(app: App): HTMLElement {
     method.element.toggleAttribute("inert", app.options.compare === "skinning");
     for (const one of switches) one.show(app.options[one.name]);
     const joint = app.selected >= 0 ? app.characters[0]?.joints[app.selected]?.name : undefined;
-    const needed = (app.options.heat || app.options.path) && !joint;
+    const needed = ((app.options.heat && app.options.heatOf === "weights") || app.options.path) && !joint;
     heatNote.textContent = needed ? "Pick a joint in the view or the tree to see its weights and path." : joint ? `Picked: ${joint}` : "No joint picked.";
-    legend.hidden = !(app.options.heat && joint);
     showSecond();
   }
 
@@ -86,7 +85,7 @@ export function displayPanel(app: App): HTMLElement {
   return h(
     "div", { class: "panel" },
     h("section", {}, h("h2", {}, "Skinning"), method.element, h("h2", { class: "spaced" }, "Compare"), compare.element, second),
-    h("section", {}, h("h2", {}, "Show"), ...overlays, heatNote, legend),
+    h("section", {}, h("h2", {}, "Show"), ...overlays, heatNote, heat),
     h(
       "section", {}, h("h2", {}, "Stage"), ...stage, travel.element,
       h(

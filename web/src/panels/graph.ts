@@ -2,9 +2,12 @@
 import type { App } from "../app";
 import type { GraphInfo, NodeInfo } from "../protocol";
 import { button, h, s } from "../ui/dom";
+import { graphOffer } from "./graph_offer";
 import { historyStrip } from "./history";
 import { machineDrawing, type MachineDrawing } from "./machine";
 
+/** Smaller than this the names of nodes cannot be read. */
+const READABLE = 0.7;
 const BOX = { width: 132, height: 36, leaf: 20, gapX: 46, gapY: 5 };
 
 interface Place {
@@ -39,7 +42,7 @@ export function graphPanel(app: App): HTMLElement {
   const drawing = s("svg", { class: "graph", role: "img", "aria-label": "The graph: nodes, edges and their weights" });
   const machines = h("div", { class: "machines" });
   const strip = historyStrip(app);
-  const empty = h("p", { class: "empty over", hidden: true });
+  const empty = graphOffer(app);
   const canvas = h("div", { class: "graph-canvas", tabIndex: 0, "aria-label": "Graph drawing; scroll or drag to move, buttons to zoom" }, drawing);
   let edges = new Map<string, { path: SVGPathElement; label: SVGTextElement }>();
   let boxes = new Map<string, SVGGElement>();
@@ -59,7 +62,7 @@ export function graphPanel(app: App): HTMLElement {
     shownWeights.clear();
     showMask(null);
     empty.hidden = graph !== null;
-    empty.textContent = "This character has no graph.";
+    frame.hidden = graph === null;
     drawing.replaceChildren();
     machines.replaceChildren();
     machines.hidden = !graph?.machines.length;
@@ -118,8 +121,11 @@ export function graphPanel(app: App): HTMLElement {
     canvas.scrollLeft = focus.x * scale - clientWidth;
     canvas.scrollTop = focus.y * scale - clientHeight / 2;
   }
+  /** The whole graph; where it could not be read in the room there is, in the whole window. */
   function showAll(): void {
-    setScale(Math.min(1.1, (canvas.clientWidth - 12) / size.width, (canvas.clientHeight - 12) / size.height));
+    const fits = (): number => Math.min(1.1, (canvas.clientWidth - 12) / size.width, (canvas.clientHeight - 12) / size.height);
+    if (fits() < READABLE) app.emit("room", undefined);
+    setScale(Math.max(fits(), READABLE));
   }
   function setScale(value: number): void {
     scale = Math.min(2, Math.max(0.1, value));
@@ -151,6 +157,8 @@ export function graphPanel(app: App): HTMLElement {
     button({ label: "Smaller", text: "−", onclick: () => zoom(1 / 1.25) }),
     button({ label: "Larger", text: "+", onclick: () => zoom(1.25) }),
   );
+
+  const frame = h("div", { class: "graph-frame" }, canvas, zoomButtons);
 
   function showMask(path: string | null): void {
     masked = path;
@@ -185,7 +193,7 @@ export function graphPanel(app: App): HTMLElement {
   app.on("live", update);
   app.on("state", update);
   window.addEventListener("keydown", (event) => event.key === "Escape" && masked && showMask(null));
-  return h("div", { class: "graph-panel" }, h("div", { class: "graph-row" }, h("div", { class: "graph-frame" }, canvas, zoomButtons), machines, empty), strip);
+  return h("div", { class: "graph-panel" }, h("div", { class: "graph-row" }, frame, machines, empty), strip);
 }
 
 function kindName(kind: string): string {

@@ -2,7 +2,7 @@
 import { button, h } from "../ui/dom";
 
 const KEYS: [string, [string[], string][]][] = [
-  ["Time", [[["Space"], "Play or pause"], [["1"], "Previous clip"], [["2"], "Next clip"], [["←", "→"], "A frame back or on"], [["Shift ←", "Shift →"], "Ten frames"], [["L"], "Loop"]]],
+  ["Time", [[["Space"], "Play or pause"], [["1"], "Next clip"], [["2"], "Previous clip"], [["←", "→"], "A frame back or on"], [["Shift ←", "Shift →"], "Ten frames"], [["L"], "Loop"]]],
   ["View", [[["F"], "Frame the picked joint, or all"], [["Home"], "Reset the camera"], [["C"], "Follow the character"], [["R"], "Travel over the floor"], [["K"], "Linear or dual quaternion"], [["X"], "Compare them side by side"], [["T"], "Dark or light"]]],
   ["Show", [[["S"], "Skeleton"], [["N"], "Joint names"], [["A"], "Axes"], [["O"], "Sockets"], [["W"], "Wireframe"], [["M"], "Normals"], [["B"], "Bounds"], [["H"], "Weights of the picked joint"], [["P"], "Path of the picked joint"], [["G"], "Grid"]]],
   ["Mouse", [[["Drag"], "Turn"], [["Right drag"], "Move"], [["Wheel"], "Zoom"], [["Click"], "Pick a joint"], [["Drop"], "Open files or a folder"]]],

@@ -1,6 +1,7 @@
 /** What the page has to say: progress, problems, short notes, and that the server is gone. */
 import type { App } from "../app";
 import { button, h } from "../ui/dom";
+import { hints } from "./hints";
 
 const shelf = h("div", { class: "notices", role: "status", "aria-live": "polite" });
 
@@ -16,6 +17,7 @@ export function notices(app: App): HTMLElement[] {
   const text = h("span", {});
   const progress = h("div", { class: "progress", role: "progressbar", "aria-label": "Loading", hidden: true }, text, h("div", { class: "progress-track" }, bar));
   const lost = h("div", { class: "lost", role: "alert", hidden: true }, h("span", { class: "pulse" }), "The server is gone. Trying to reach it again…");
+  const refused = h("div", { class: "lost", role: "alert", hidden: true }, "This studio was started again. Open the new link it printed: this page has an old one.");
   const nothing = h("div", { class: "nothing", hidden: true }, h("strong", {}, "Nothing is open"), h("span", {}, "Drop a GLB, glTF, FBX, BVH, USD or .marrow file here, or press Ctrl O."));
   let timer = 0;
 
@@ -39,9 +41,13 @@ export function notices(app: App): HTMLElement[] {
     shelf.append(element);
     window.setTimeout(() => element.remove(), 20_000);
   });
-  app.on("status", (status) => (lost.hidden = status !== "lost"));
+  app.on("well", () => shelf.querySelectorAll(".problem").forEach((element) => element.remove()));
+  app.on("status", (status) => {
+    lost.hidden = status !== "lost";
+    refused.hidden = status !== "refused";
+  });
   const check = (): void => void (nothing.hidden = !app.hello || app.state?.slots.includes(0) !== false);
   app.on("state", check);
   app.on("character", check);
-  return [progress, lost, nothing, shelf];
+  return [progress, lost, refused, nothing, hints(app), shelf];
 }

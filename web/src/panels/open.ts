@@ -3,10 +3,10 @@ import type { App } from "../app";
 import { button, h, icon } from "../ui/dom";
 import { chosenFiles, droppedFiles } from "../ui/files";
 
-const FORMATS = ".glb,.gltf,.fbx,.bvh,.marrow,.usd,.usda,.usdc,.usdz";
+const FORMATS = ".glb,.gltf,.fbx,.bvh,.marrow,.usd,.usda,.usdc,.usdz,.vrm,.json";
 /** What a glTF or an FBX may need besides. */
 const COMPANIONS = ".bin,.png,.jpg,.jpeg,.webp,.avif,.gif,.bmp,.tga,.ktx2";
-const WHAT = "GLB, glTF, FBX, BVH, USD or .marrow";
+const WHAT = "GLB, glTF, VRM, FBX, BVH, USD or .marrow, or a graph (JSON)";
 
 let open: ((slot: number) => void) | null = null;
 

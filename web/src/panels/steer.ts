@@ -1,7 +1,8 @@
 /** A graph's parameters: sliders, switches and triggers, and blend spaces as pads to drag on. */
 import type { App } from "../app";
-import type { BlendSpaceInfo, GraphInfo, ParameterInfo } from "../protocol";
-import { button, clamp, h, toggle } from "../ui/dom";
+import type { BlendSpaceInfo, GraphInfo, NodeInfo, ParameterInfo } from "../protocol";
+import { button, h, toggle } from "../ui/dom";
+import { slider } from "../ui/slider";
 import { blendPad } from "./pad";
 
 type Value = boolean | number | [number, number, number];
@@ -38,7 +39,8 @@ export function steerPanel(app: App): HTMLElement {
   function padSection(graph: GraphInfo, space: BlendSpaceInfo): HTMLElement {
     const pad = blendPad(app, graph, space);
     pads.push(pad);
-    return h("section", {}, h("h2", {}, "Blend space"), pad.element);
+    const node = graph.nodes.find((one) => one.path === space.path);
+    return h("section", {}, h("h2", {}, spaceName(node, graph.blend_spaces.length)), pad.element);
   }
 
   function show(): void {
@@ -98,29 +100,12 @@ function control(app: App, parameter: ParameterInfo): Control {
   return { element: one.element, show: (value) => one.show(Number(value)) };
 }
 
-function slider(label: string, range: [number, number], changed: (value: number) => void): { element: HTMLElement; show: (value: number) => void } {
-  const [low, high] = range;
-  const step = (high - low) / 500;
-  const shown = h("output", { class: "value" });
-  const print = (value: number): void => {
-    shown.textContent = value.toFixed(Math.abs(high - low) > 20 ? 1 : 2);
-    input.style.setProperty("--fill", `${clamp((100 * (value - low)) / (high - low || 1), 0, 100)}%`);
-  };
-  const input = h("input", {
-    type: "range", min: String(low), max: String(high), step: String(step), "aria-label": label,
-    oninput: () => {
-      print(Number(input.value));
-      changed(Number(input.value));
-    },
-  });
-  return {
-    element: h("label", { class: "slider" }, h("span", { class: "slider-name" }, label), shown, input),
-    show: (value) => {
-      if (input.matches(":active")) return;
-      input.value = String(value);
-      print(value);
-    },
-  };
+/** What a blend space is called: its own name, or what it is to the node above it. */
+function spaceName(node: NodeInfo | undefined, among: number): string {
+  if (!node) return "Blend space";
+  if (node.title && node.title !== node.kind) return words(node.title);
+  if (node.role && among > 1) return `Blend space: ${words(node.role).toLowerCase()}`;
+  return node.role ? words(node.role) : "Blend space";
 }
 
 /** Steering means the graph is wanted. */

@@ -8,8 +8,8 @@ const CLOCK_MS = 80;
 
 export function transport(app: App): HTMLElement {
   const play = button({ label: "Play (space)", icon: "play", class: "primary", onclick: () => app.send({ type: "play", playing: !app.state?.playing }) });
-  const previous = button({ label: "Previous clip (1)", icon: "previous", onclick: () => app.stepClip(-1) });
-  const next = button({ label: "Next clip (2)", icon: "next", onclick: () => app.stepClip(1) });
+  const previous = button({ label: "Previous clip (2)", icon: "previous", onclick: () => app.stepClip(-1) });
+  const next = button({ label: "Next clip (1)", icon: "next", onclick: () => app.stepClip(1) });
   const loop = button({ label: "Loop (L)", icon: "loop", pressed: true, onclick: () => app.send({ type: "loop", value: !app.state?.loop }) });
   const speed = h(
     "select", { "aria-label": "Speed", title: "Speed", onchange: () => app.send({ type: "speed", value: Number(speed.value) }) },
@@ -59,8 +59,8 @@ export function transport(app: App): HTMLElement {
   }
   function showName(): void {
     const still = app.state?.slots.includes(0) ? "Rest pose" : "";
-    name.textContent = app.state?.mode === "graph" ? (app.characters[0]?.graph?.name || "Graph") : (app.state?.clip ?? still);
-    name.title = name.textContent;
+    name.textContent = app.state?.mode === "graph" ? (app.characters[0]?.graph?.name || "Graph") : app.state?.clip ? app.clipLabel(app.state.clip) : still;
+    name.title = app.state?.mode === "clip" ? (app.state.clip ?? "") : name.textContent;
   }
   app.on("character", () => {
     allow();

@@ -47,7 +47,7 @@ export class Body {
   }
 
   get triangles(): number {
-    return this.meshes.reduce((sum, mesh) => sum + (mesh.visible ? mesh.triangles : 0), 0);
+    return this.parts.reduce((sum, { info, mesh }) => sum + (mesh.visible ? info.triangles : 0), 0);
   }
 
   outdate(): void {
@@ -92,12 +92,13 @@ export class Body {
     this.dual.changed();
   }
 
-  /** Skins the chosen instances with a method, unless that has been done for this frame. */
-  skin(renderer: WebGLRenderer, method: MethodChoice, crew: Crew, used: number[]): void {
+  /** Skins the chosen instances with a method, unless that has been done for this frame; `all`: hidden meshes too. */
+  skin(renderer: WebGLRenderer, method: MethodChoice, crew: Crew, used: number[], all = false): void {
     if (this.skinnedBy === method || !crew.count || !this.chosen.length) return;
     this.skinnedBy = method;
     this.gather(crew);
-    for (const { info, skinned, uniforms } of this.parts) {
+    for (const { info, mesh, skinned, uniforms } of this.parts) {
+      if (!mesh.visible && !all) continue;
       const chosenMethod = method === "file" ? info.skinning : method;
       if (chosenMethod !== "linear") this.splitPalette(crew, used);
       uniforms.mwMethod.value = METHODS[chosenMethod];

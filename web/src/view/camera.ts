@@ -1,7 +1,6 @@
 /** `Framing`: where the camera stands: around what is shown, around a joint, or along with a character that walks. */
-import { Box3, Matrix4, PerspectiveCamera, Vector3 } from "three";
+import { Box3, Frustum, Matrix4, PerspectiveCamera, Vector3 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
-import type { CharacterView } from "./character";
 
 /** From where a character is looked at first: from the front, a little from the side and above. */
 const FIRST_LOOK = new Vector3(0.5, 0.24, 1);
@@ -9,18 +8,32 @@ const CROWD_LOOK = new Vector3(0.5, 0.42, 1);
 /** How quickly the camera goes after a character, per second, and how far behind it may stay, of the character's size. */
 const HASTE = 6;
 const NEAR_ENOUGH = 0.003;
+/** A character may bob up and down by this much of its size before the camera rises or sinks with it. */
+const BOB = 0.12;
+/** How far what moves may reach into the air around it before the camera steps back. */
+const AIR = 0.12;
+/** What is seen as smaller than this share of the picture's height, or larger than this many times, is out of sight. */
+const SMALLEST = 0.03;
+const LARGEST = 8;
 
 export class Framing {
   readonly camera = new PerspectiveCamera(35, 1, 0.01, 1000);
   readonly controls: OrbitControls;
+  /** The point that is followed, as far as the camera has come. */
   private followed: Vector3 | null = null;
   private followedAt = 0;
+  private heldAt = 0;
+  /** Whether it was set on a part of what is shown: the rest may lie outside. */
+  private joint = false;
+  /** Whether someone has turned or moved the camera since it was last set: then it is theirs. */
+  taken = false;
 
   constructor(canvas: HTMLCanvasElement, changed: () => void) {
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = true;
     this.controls.dampingFactor = 0.12;
     this.controls.addEventListener("change", changed);
+    this.controls.addEventListener("start", () => (this.taken = true));
     this.camera.position.set(1.9, 1.75, 3.8);
     this.controls.target.set(0, 0.9, 0);
   }
@@ -34,12 +47,37 @@ export class Framing {
     const radius = Math.max(0.5 * box.getSize(new Vector3()).length(), 1e-3);
     this.camera.position.copy(center).addScaledVector(direction, distance);
     this.controls.target.copy(center);
-    this.camera.near = Math.min(distance, radius) / 100;
-    this.camera.far = 60 * Math.max(radius, all.getSize(new Vector3()).length()) + distance;
-    this.camera.updateProjectionMatrix();
-    this.controls.maxDistance = this.camera.far / 3;
-    this.followed = null;
+    this.controls.maxDistance = 20 * Math.max(radius, all.getSize(new Vector3()).length()) + distance;
+    this.followed = center.clone();
+    this.taken = false;
+    this.joint = !box.equals(all);
+    this.reach(all);
     this.controls.update();
+  }
+
+  /** Sets what is near and far enough to be drawn, for the size things have now. */
+  reach(all: Box3): void {
+    const radius = Math.max(0.5 * all.getSize(new Vector3()).length(), 1e-4);
+    const distance = this.camera.position.distanceTo(this.controls.target);
+    const near = Math.min(distance, radius) / 100;
+    const far = 60 * radius + 3 * (distance + all.getCenter(new Vector3()).distanceTo(this.camera.position));
+    const fits = (now: number, wanted: number): boolean => now > 0.5 * wanted && now < 2 * wanted;
+    if (fits(this.camera.near, near) && fits(this.camera.far, far)) return;
+    this.camera.near = near;
+    this.camera.far = far;
+    this.camera.updateProjectionMatrix();
+  }
+
+  /** Whether anything of a box can be made out: it is in front of the camera, in the picture, and of a size to be seen. */
+  sees(box: Box3): boolean {
+    const { camera } = this;
+    camera.updateMatrixWorld();
+    const view = new Matrix4().multiplyMatrices(camera.projectionMatrix, camera.matrixWorldInverse);
+    if (!new Frustum().setFromProjectionMatrix(view).intersectsBox(box)) return false;
+    const size = box.getSize(new Vector3()).length();
+    const away = Math.max(box.getCenter(new Vector3()).distanceTo(camera.position), camera.near);
+    const share = size / (2 * away * Math.tan((camera.fov * Math.PI) / 360));
+    return share > SMALLEST && share < LARGEST;
   }
 
   /** How far away all corners of a box are in the picture, with some air around them. */
@@ -59,27 +97,39 @@ export class Framing {
     return distance;
   }
 
-  stopFollowing(): void {
-    this.followed = null;
+  /** Steps back where a box reaches out of the picture, gently or, where that would take long, at once; true while it does. */
+  hold(box: Box3, aspect: number, now: number): boolean {
+    const seconds = Math.min(0.1, (now - this.heldAt) / 1000);
+    this.heldAt = now;
+    if (this.taken || this.joint || box.isEmpty()) return false;
+    const away = this.camera.position.clone().sub(this.controls.target);
+    const distance = away.length();
+    const needed = this.distanceFor(box, this.controls.target, away.clone().normalize(), aspect) / (1 + AIR);
+    if (!(needed > distance) || !Number.isFinite(needed)) return false;
+    const step = needed > 2 * distance ? 1 : 1 - Math.exp(-HASTE * seconds);
+    this.camera.position.copy(this.controls.target).addScaledVector(away.normalize(), distance + step * ((1 + AIR) * needed - distance));
+    this.controls.maxDistance = Math.max(this.controls.maxDistance, 2 * needed);
+    return true;
   }
 
-  /** Goes along with one instance; true while it has not caught up. */
-  follow(character: CharacterView, instance: number, now: number): boolean {
-    const { joints } = character.info;
-    if (!joints.length) return false;
-    const middle = new Vector3();
-    const m = new Matrix4();
-    const at = new Vector3();
-    joints.forEach((_, j) => middle.add(at.setFromMatrixPosition(character.joint(j, m, instance))));
-    middle.divideScalar(joints.length).setY(0);
-    this.followed ??= middle.clone();
+  /** What is followed from now on is brought into the middle of the picture; or kept where it is, if `from` says where. */
+  stopFollowing(from: Vector3 | null = null): void {
+    this.followed = from;
+  }
+
+  /** Goes along with what is in a box, and keeps it in the middle; true while it has not caught up. */
+  follow(box: Box3, now: number): boolean {
+    if (box.isEmpty()) return false;
+    const size = box.getSize(new Vector3()).length();
+    this.followed ??= this.controls.target.clone();
     const seconds = Math.min(0.1, (now - this.followedAt) / 1000);
     this.followedAt = now;
-    const move = middle.sub(this.followed);
+    const move = box.getCenter(new Vector3()).sub(this.followed);
+    move.y = Math.sign(move.y) * Math.max(0, Math.abs(move.y) - BOB * size);
     const behind = move.length();
-    if (behind < NEAR_ENOUGH * character.size) return false;
+    if (behind < NEAR_ENOUGH * size) return false;
     // A step is followed gently, so that the camera does not sway with the hips; a jump (a clip starts over) at once.
-    if (behind < 0.35 * character.size) move.multiplyScalar(1 - Math.exp(-HASTE * seconds));
+    if (behind < 0.35 * size) move.multiplyScalar(1 - Math.exp(-HASTE * seconds));
     this.followed.add(move);
     this.camera.position.add(move);
     this.controls.target.add(move);

@@ -2,8 +2,10 @@
 import { Box3, Color, Group, Matrix4, type MeshBasicMaterial, Vector3, type WebGLRenderer } from "three";
 import type { CharacterInfo, Frame, LevelGroup } from "../protocol";
 import { Body, type Crew } from "./body";
+import { weighted } from "./heat";
 import { TextureLibrary } from "./materials";
 import { Arrays, type Part, type Shared } from "./part";
+import { Poser } from "./poser";
 import type { Method } from "./skinning";
 
 /** What a user may ask for: as each mesh's author did, or one method for all. */
@@ -36,9 +38,18 @@ export class CharacterView implements Crew {
   private readonly shared: Shared;
   private readonly binds: Matrix4[];
   private readonly paletteJoints: Uint32Array;
-  private readonly reach: (Box3 | null)[];
+  /** Around what each palette entry moves, of the meshes that are shown. */
+  private reach: (Box3 | null)[] = [];
   /** The palette entries that move some vertex. */
   private readonly used: number[];
+  /** A pose of the page's own, where one is wanted. */
+  readonly poser: Poser;
+  /** Weights of morph targets, by their number, that are set by hand. */
+  readonly morphsByHand = new Map<number, number>();
+  /** The newest frame, as it came. */
+  private frame: Frame | null = null;
+  /** The meshes that are not shown. */
+  private readonly hidden = new Set<string>();
   /** From this level on, bodies are drawn plainly. */
   plainFrom = Infinity;
   /** Which instances have matrices for all entries. */
@@ -59,7 +70,6 @@ export class CharacterView implements Crew {
     this.binds = info.joints.map((_, j) => rows(inverse, 12 * j, new Matrix4()).invert());
     const [low, high] = info.bounds;
     this.size = Math.max(new Vector3(...low).distanceTo(new Vector3(...high)), 1e-3);
-    this.reach = new Array<Box3 | null>(info.palette).fill(null);
     this.width = info.palette;
     this.morphWeights = info.morph_weights;
     this.shared = { arrays, materials: info.materials, library: this.library, entries: info.palette, size: this.size };
@@ -67,8 +77,45 @@ export class CharacterView implements Crew {
     this.bodies = [first, ...info.levels.map(() => null)];
     this.standIns = info.levels.map((level) => arrays.get(level.buffers["stand_in"]) as Uint32Array);
     this.group.add(first.group);
-    for (const part of first.parts) part.measure(this.reach);
-    this.used = [...this.reach.keys()].filter((entry) => this.reach[entry] !== null);
+    const reach = new Array<Box3 | null>(info.palette).fill(null);
+    for (const part of first.parts) part.measure(reach);
+    this.poser = new Poser(info, inverse, this.paletteJoints);
+    this.used = [...reach.keys()].filter((entry) => reach[entry] !== null);
+    for (const mesh of info.meshes) if (!mesh.visible) this.hidden.add(mesh.name);
+    this.measure();
+  }
+
+  /** Looks again how far what is shown reaches. */
+  private measure(): void {
+    this.reach = new Array<Box3 | null>(this.info.palette).fill(null);
+    for (const part of this.parts) if (part.mesh.visible) part.measure(this.reach);
+  }
+
+  /** Whether a mesh is shown. */
+  shows(mesh: number): boolean {
+    return this.parts[mesh]?.mesh.visible ?? false;
+  }
+
+  /** Shows or hides a mesh, at all levels of detail. */
+  showMesh(mesh: number, on: boolean): void {
+    const part = this.parts[mesh];
+    if (!part || part.mesh.visible === on) return;
+    part.mesh.visible = on;
+    const { name } = part.info;
+    if (on) this.hidden.delete(name);
+    else this.hidden.add(name);
+    for (const body of this.bodies.slice(1)) for (const other of body?.parts ?? []) if (other.info.name === name) other.mesh.visible = on;
+    for (const body of this.bodies) body?.outdate();
+    this.measure();
+  }
+
+  /** Shows or hides all that has a material. */
+  showMaterial(material: number, on: boolean): void {
+    for (const body of this.bodies)
+      for (const part of body?.parts ?? [])
+        part.info.sections.forEach((section, i) => {
+          if (section.material === material) part.mesh.material[i].visible = on;
+        });
   }
 
   /** The meshes of the character itself. */
@@ -92,7 +139,10 @@ export class CharacterView implements Crew {
     const { meshes, entries } = this.info.levels[level - 1];
     const plain = level >= this.plainFrom ? (material: number): Color => this.plainColor(material) : undefined;
     const body = new Body(meshes, { ...this.shared, entries, plain });
-    for (const part of body.parts) part.orderTriangles();
+    for (const part of body.parts) {
+      part.orderTriangles();
+      if (this.hidden.has(part.info.name)) part.mesh.visible = false;
+    }
     this.bodies[level] = body;
     this.group.add(body.group);
     if (this.tinted) tint(body, level);
@@ -111,6 +161,11 @@ export class CharacterView implements Crew {
     return new Color(0.7, 0.7, 0.7);
   }
 
+  /** The joint of a palette entry. */
+  jointOf(entry: number): number {
+    return this.paletteJoints[entry];
+  }
+
   get levelCount(): number {
     return this.bodies.length;
   }
@@ -122,9 +177,21 @@ export class CharacterView implements Crew {
     return { triangles, instances };
   }
 
+  /** The palette entry that moves most vertices: where it is, the instance is. */
+  get busiest(): number {
+    if (this.busiestEntry < 0) {
+      const moved = new Float64Array(Math.max(1, this.info.palette));
+      for (const { joints, weights } of this.parts) weights.forEach((weight, i) => (moved[joints[i]] += weight));
+      this.busiestEntry = moved.indexOf(Math.max(...moved));
+    }
+    return this.busiestEntry;
+  }
+  private busiestEntry = -1;
+
   // -- frames -----------------------------------------------------------------------------------------------------
   apply(frame: Frame): void {
     if (frame.palette !== this.info.palette || frame.morphWeights !== this.info.morph_weights) return;
+    this.frame = frame;
     this.count = frame.count;
     this.time = frame.time;
     if (frame.groups) this.spread(frame.groups);
@@ -133,6 +200,7 @@ export class CharacterView implements Crew {
       this.levels = new Uint8Array(0);
     }
     this.morphs = frame.morphs;
+    this.byHand();
     this.placements = frame.placements ?? (this.placements.length === 12 * frame.count ? this.placements : standing(frame.count));
     for (const body of this.bodies) {
       if (!body) continue;
@@ -140,6 +208,30 @@ export class CharacterView implements Crew {
       body.choose(body.chosen.filter((instance) => instance < frame.count));
     }
     if (this.bodies.every((body) => !body?.chosen.length)) this.choose([0]);
+  }
+
+  /** Puts what was set by hand in the place of what came. */
+  private byHand(): void {
+    const { poser, info } = this;
+    if (poser.kind !== "played") {
+      this.matrices = this.matrices.slice();
+      const all = poser.kind === "bind" ? this.count : 1;
+      for (let n = 0; n < all; n++) poser.write(this.matrices, 12 * n * info.palette, this.busiest);
+    }
+    if (!this.morphsByHand.size) return;
+    this.morphs = this.morphs.slice();
+    for (const [target, weight] of this.morphsByHand) for (let n = 0; n < this.count; n++) this.morphs[n * info.morph_weights + target] = weight;
+  }
+
+  /** Shows the newest frame again, with what is set by hand now. */
+  refresh(): void {
+    if (this.frame) this.apply(this.frame);
+  }
+
+  /** Lets joints be put by hand, from the pose that is shown. */
+  takePose(): void {
+    if (this.poser.kind !== "hand") this.poser.take(this.matrices.subarray(0, 12 * this.info.palette));
+    this.refresh();
   }
 
   /** Puts the matrices of instances at their levels where those of all entries are looked for. */
@@ -183,8 +275,8 @@ export class CharacterView implements Crew {
   }
 
   /** Skins the chosen instances with a method, unless that has been done for this frame. */
-  skin(renderer: WebGLRenderer, method: MethodChoice): void {
-    for (const body of this.bodies) body?.skin(renderer, method, this, this.used);
+  skin(renderer: WebGLRenderer, method: MethodChoice, all = false): void {
+    for (const body of this.bodies) body?.skin(renderer, method, this, this.used, all);
   }
 
   /** Positions of one instance as the graphics card skins them, all meshes in file order, `(V, 3)` flat. */
@@ -193,18 +285,35 @@ export class CharacterView implements Crew {
     const body = this.body(level);
     const before = this.bodies.map((one) => one?.chosen ?? []);
     this.chooseLevels(before.map((_, k) => (k === level ? [instance] : [])));
-    this.skin(renderer, method);
+    body.outdate();
+    this.skin(renderer, method, true);
     const all = body.parts.map((part) => part.skinned.read(renderer, 0));
     this.chooseLevels(before);
+    body.outdate();
     const out = new Float32Array(all.reduce((sum, one) => sum + one.length, 0));
     all.reduce((at, one) => (out.set(one, at), at + one.length), 0);
     return out;
   }
 
   // -- ways to show it --------------------------------------------------------------------------------------------
-  /** Colours vertices by a number for each joint, weighted as the joints are; null ends it. */
-  showHeat(values: ArrayLike<number> | null): void {
-    for (const part of this.parts) part.showHeat(values, this.paletteJoints);
+  /** Colours vertices by numbers from 0 to 1, for each mesh one for each vertex; null ends it. */
+  showHeat(values: ((part: Part) => Float32Array) | null): void {
+    for (const part of this.parts) part.showHeat(values && values(part));
+  }
+
+  /** Colours vertices by a number for each joint, weighted as the joints are. */
+  showJointHeat(values: ArrayLike<number>): void {
+    this.showHeat((part) => weighted(part, values, this.paletteJoints));
+  }
+
+  /** Cuts numbers for all vertices, mesh after mesh, into those of a mesh. */
+  ofPart(part: Part, values: Float32Array): Float32Array {
+    let at = 0;
+    for (const other of this.parts) {
+      if (other === part) break;
+      at += other.info.vertices;
+    }
+    return values.subarray(at, at + part.info.vertices);
   }
 
   showWireframe(on: boolean, color: number): void {
@@ -259,7 +368,7 @@ export class CharacterView implements Crew {
     });
     if (out.isEmpty()) {
       const point = new Vector3();
-      this.info.joints.forEach((_, j) => out.expandByPoint(point.setFromMatrixPosition(this.joint(j, m, instance))));
+      this.info.joints.forEach(({ helper }, j) => !helper && out.expandByPoint(point.setFromMatrixPosition(this.joint(j, m, instance))));
     }
     return out;
   }

@@ -36,8 +36,6 @@ export class Crowd {
   private measured = 0;
   /** How many pixels levels of detail may be off. */
   private allowedError = 1;
-  /** The palette entry that moves most vertices: where it is, the instance is. */
-  private core = -1;
 
   constructor(
     private readonly character: CharacterView,
@@ -122,7 +120,6 @@ export class Crowd {
   /** The instances in view, the picked one and then the nearest first. */
   private seen(camera: PerspectiveCamera, picked: number): number[] {
     const { character } = this;
-    if (this.core < 0) this.core = busiestEntry(character);
     const view = new Matrix4().multiplyMatrices(camera.projectionMatrix, camera.matrixWorldInverse);
     const frustum = new Frustum().setFromProjectionMatrix(view);
     const sphere = new Sphere(new Vector3(), 0.7 * character.size);
@@ -136,9 +133,9 @@ export class Crowd {
   }
 
   private place(instance: number, out: Vector3): void {
-    const { matrices, pivots, placements, info } = this.character;
-    out.fromArray(pivots, 3 * this.core);
-    carry(matrices, 12 * (instance * info.palette + this.core), out);
+    const { matrices, pivots, placements, info, busiest } = this.character;
+    out.fromArray(pivots, 3 * busiest);
+    carry(matrices, 12 * (instance * info.palette + busiest), out);
     carry(placements, 12 * instance, out);
   }
 
@@ -152,10 +149,4 @@ function carry(m: Float32Array, i: number, p: Vector3): void {
   p.x = m[i] * x + m[i + 1] * y + m[i + 2] * z + m[i + 3];
   p.y = m[i + 4] * x + m[i + 5] * y + m[i + 6] * z + m[i + 7];
   p.z = m[i + 8] * x + m[i + 9] * y + m[i + 10] * z + m[i + 11];
-}
-
-function busiestEntry(character: CharacterView): number {
-  const moved = new Float64Array(Math.max(1, character.info.palette));
-  for (const { joints, weights } of character.parts) weights.forEach((weight, i) => (moved[joints[i]] += weight));
-  return moved.indexOf(Math.max(...moved));
 }

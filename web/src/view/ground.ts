@@ -1,5 +1,8 @@
-/** The floor: a pool of light with the grid on it, and the shadow, laid over it where one can fall. */
-import { Box3, Color, type DirectionalLight, Group, Mesh, PlaneGeometry, ShaderMaterial, type Texture, Vector3 } from "three";
+/**
+ * The floor: a pool of light with the grid on it, and the shadow, laid over it where one can fall. Where something reaches below
+ * the floor, light and shadow are drawn before it and only the lines over it: nothing is veiled.
+ */
+import { Box3, Color, CustomBlending, type DirectionalLight, Group, Mesh, PlaneGeometry, NormalBlending, ShaderMaterial, type Texture, Vector3 } from "three";
 import { shadowGlsl } from "./light";
 import type { Palette } from "./palette";
 
@@ -15,7 +18,7 @@ void main() {
 }`;
 
 const FLOOR = /* glsl */ `
-uniform float unit, fade, gridded;
+uniform float unit, fade, gridded, lit;
 uniform vec3 middle, line, strong, floorColor;
 varying vec3 place;
 
@@ -31,7 +34,7 @@ void main() {
   near *= near;
   vec2 p = place.xz / unit, width = fwidth(p), narrow = 1.0 / max(width, vec2(1e-6));
   float small = 0.5 * lines(p, width, narrow), large = lines(0.2 * p, 0.2 * width, 5.0 * narrow);
-  vec4 color = vec4(floorColor, 0.55 * near);
+  vec4 color = vec4(floorColor, 0.55 * near * lit);
   gl_FragColor = mix(color, vec4(large > small ? strong : line, 1.0), gridded * max(small, large) * near);
 }`;
 
@@ -46,10 +49,15 @@ void main() {
   gl_FragColor = vec4(0.0, 0.0, 0.0, darkness * (1.0 - lit));
 }`;
 
+/** Soles that reach below the floor by less than this share of the height still stand on it. */
+const SUNKEN = 0.03;
+
 export class Ground {
   readonly group = new Group();
   private readonly floor: Mesh<PlaneGeometry, ShaderMaterial>;
   private readonly shadow: Mesh<PlaneGeometry, ShaderMaterial>;
+  /** The lines alone, over what is below the floor. */
+  private readonly lines: Mesh<PlaneGeometry, ShaderMaterial>;
   private readonly uniforms: Record<string, { value: unknown }>;
 
   constructor(
@@ -57,14 +65,14 @@ export class Ground {
     software: boolean,
   ) {
     this.uniforms = {
-      unit: { value: 1 }, fade: { value: 10 }, darkness: { value: 0 }, gridded: { value: 1 },
+      unit: { value: 1 }, fade: { value: 10 }, darkness: { value: 0 }, gridded: { value: 1 }, lit: { value: 1 },
       shadowMapSize: { value: sun.shadow.mapSize }, mwSun: { value: sun.shadow.matrix }, mwShadowMap: { value: null as Texture | null },
       middle: { value: new Vector3() }, line: { value: new Color() }, strong: { value: new Color() }, floorColor: { value: new Color() },
     };
     const plane = new PlaneGeometry(2, 2).rotateX(-Math.PI / 2);
-    const mesh = (fragmentShader: string, renderOrder: number): Mesh<PlaneGeometry, ShaderMaterial> => {
+    const mesh = (fragmentShader: string, renderOrder: number, uniforms = this.uniforms): Mesh<PlaneGeometry, ShaderMaterial> => {
       const material = new ShaderMaterial({
-        transparent: true, depthWrite: false, toneMapped: false, vertexShader: VERTEX, fragmentShader, uniforms: this.uniforms,
+        transparent: true, depthWrite: false, toneMapped: false, vertexShader: VERTEX, fragmentShader, uniforms,
       });
       const made = new Mesh(plane, material);
       made.frustumCulled = false;
@@ -74,6 +82,8 @@ export class Ground {
     };
     this.floor = mesh(FLOOR, -2);
     this.shadow = mesh(shadow(shadowGlsl(software)), -1);
+    this.lines = mesh(FLOOR, -2, { ...this.uniforms, lit: { value: 0 } });
+    this.lines.visible = false;
     // The map of shadows comes into being with the first shadow.
     this.shadow.onBeforeRender = () => void (this.uniforms["mwShadowMap"].value = this.sun.shadow.map?.depthTexture ?? null);
   }
@@ -92,11 +102,31 @@ export class Ground {
     this.shadow.visible = shadows;
   }
 
+  /** Whether something reaches below the floor. Lines are drawn over it, the rest before it. */
+  private set sunken(on: boolean) {
+    if (this.lines.visible === on) return;
+    this.lines.visible = on;
+    for (const { material } of [this.floor, this.shadow]) {
+      // What is not transparent is drawn first; it is blended all the same.
+      material.transparent = !on;
+      material.blending = on ? CustomBlending : NormalBlending;
+      material.needsUpdate = true;
+    }
+  }
+
+  /** Whether it is drawn as a box asks for that has moved. */
+  fits(box: Box3): boolean {
+    return this.lines.visible === reachesBelow(box);
+  }
+
   /** Lies under a box, as far as `reach`, with lines `unit` apart; the box's shadow falls along `light`. */
   surround(box: Box3, reach: number, unit: number, light: Vector3): void {
     const center = box.getCenter(new Vector3());
-    this.floor.position.set(center.x, 0, center.z);
-    this.floor.scale.setScalar(reach);
+    this.sunken = reachesBelow(box);
+    for (const plane of [this.floor, this.lines]) {
+      plane.position.set(center.x, 0, center.z);
+      plane.scale.setScalar(reach);
+    }
     this.uniforms["unit"].value = unit;
     this.uniforms["fade"].value = reach;
     (this.uniforms["middle"].value as Vector3).copy(center);
@@ -110,4 +140,8 @@ export class Ground {
     cast.getCenter(this.shadow.position).setY(0);
     cast.getSize(this.shadow.scale).multiplyScalar(0.5).setY(1);
   }
+}
+
+function reachesBelow(box: Box3): boolean {
+  return box.min.y < -SUNKEN * (box.max.y - box.min.y);
 }

@@ -2,7 +2,7 @@
 import {
   ClampToEdgeWrapping, Color, DoubleSide, FrontSide, LinearFilter, LinearMipmapLinearFilter, LinearSRGBColorSpace,
   type Material, MeshBasicMaterial, MeshStandardMaterial, MirroredRepeatWrapping, NearestFilter, NoColorSpace,
-  RepeatWrapping, SRGBColorSpace, Texture, Vector2, type Wrapping,
+  RepeatWrapping, Source, SRGBColorSpace, Texture, Vector2, type Wrapping,
 } from "three";
 import type { MaterialInfo, TextureInfo } from "../protocol";
 
@@ -12,10 +12,20 @@ const WRAP: Record<TextureInfo["wrap_u"], Wrapping> = {
   mirror: MirroredRepeatWrapping,
 };
 
-/** Gives textures out at once and fills them as their images arrive. */
+interface Picture {
+  source: Source<ImageBitmap | null>;
+  /** What is shown of it before, and after, the image has come. */
+  textures: Texture[];
+}
+
+/**
+ * Gives textures out at once and fills them as their images arrive. An image is fetched once, and uploaded once for each
+ * colour space and way of looking it up, however many meshes and materials use it.
+ */
 export class TextureLibrary {
   private readonly bitmaps = new Map<number, Promise<ImageBitmap | null>>();
-  private readonly textures: Texture[] = [];
+  private readonly pictures = new Map<string, Picture>();
+  private readonly textures = new Map<string, Texture>();
   private disposed = false;
 
   constructor(
@@ -25,7 +35,13 @@ export class TextureLibrary {
 
   get(info: TextureInfo | null, color: boolean): Texture | null {
     if (!info) return null;
+    const key = JSON.stringify([color, info]);
+    const known = this.textures.get(key);
+    if (known) return known;
+    // Textures of one source share what lies on the graphics card.
+    const picture = this.picture(info.image, color);
     const texture = new Texture();
+    texture.source = picture.source;
     texture.flipY = false;
     texture.channel = info.uv_set;
     texture.colorSpace = color ? SRGBColorSpace : NoColorSpace;
@@ -37,15 +53,36 @@ export class TextureLibrary {
     texture.offset.set(...info.offset);
     texture.rotation = info.rotation;
     texture.repeat.set(...info.scale);
-    this.textures.push(texture);
-    void this.bitmap(info.image).then((bitmap) => {
+    this.textures.set(key, texture);
+    picture.textures.push(texture);
+    if (picture.source.data) this.show(picture, texture);
+    return texture;
+  }
+
+  private picture(image: number, color: boolean): Picture {
+    const key = `${image} ${color}`;
+    const known = this.pictures.get(key);
+    if (known) return known;
+    const picture: Picture = { source: new Source<ImageBitmap | null>(null), textures: [] };
+    this.pictures.set(key, picture);
+    void this.bitmap(image).then((bitmap) => {
       if (!bitmap || this.disposed) return;
-      texture.image = bitmap;
-      texture.needsUpdate = true;
-      if (color) texture.userData["average"] = averageColor(bitmap);
+      picture.source.data = bitmap;
+      picture.source.needsUpdate = true;
+      const average = color ? averageColor(bitmap) : null;
+      for (const texture of picture.textures) {
+        if (average) texture.userData["average"] = average;
+        this.show(picture, texture);
+      }
       this.arrived();
     });
-    return texture;
+    return picture;
+  }
+
+  /** A texture's image is there. `needsUpdate` would have the source uploaded again for each of its textures. */
+  private show(picture: Picture, texture: Texture): void {
+    texture.userData["average"] ??= picture.textures[0].userData["average"];
+    texture.version++;
   }
 
   private bitmap(image: number): Promise<ImageBitmap | null> {
@@ -69,7 +106,8 @@ export class TextureLibrary {
 
   dispose(): void {
     this.disposed = true;
-    for (const texture of this.textures) texture.dispose();
+    for (const texture of this.textures.values()) texture.dispose();
+    for (const bitmap of this.bitmaps.values()) void bitmap.then((one) => one?.close());
   }
 }
 

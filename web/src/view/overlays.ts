@@ -5,6 +5,7 @@ import {
   Vector3,
 } from "three";
 import type { CharacterView } from "./character";
+import type { Label } from "./labels";
 import type { Palette } from "./palette";
 
 export interface OverlayOptions {
@@ -161,7 +162,22 @@ export class Overlays {
     if (this.pathDot.visible) this.moveDot(instance);
   }
 
-  socketMatrix(socket: CharacterView["info"]["sockets"][number], joint: Matrix4): Matrix4 {
+  /** The names that are shown: of the picked joint, and of joints and sockets where they are wanted. */
+  labels(options: { names: boolean; sockets: boolean }, selected: number, instance: number): Label[] {
+    const { joints, sockets } = this.character.info;
+    const shown = joints.flatMap((joint, j) => {
+      const strong = j === selected;
+      return strong || (options.names && !joint.helper) ? [{ text: joint.name, position: this.positions[j], strong }] : [];
+    });
+    if (!options.sockets) return shown;
+    const placed = sockets.map((socket) => {
+      const m = this.socketMatrix(socket, this.character.joint(socket.joint, new Matrix4(), instance));
+      return { text: socket.name, position: new Vector3().setFromMatrixPosition(m), strong: true };
+    });
+    return [...shown, ...placed];
+  }
+
+  private socketMatrix(socket: CharacterView["info"]["sockets"][number], joint: Matrix4): Matrix4 {
     const local = new Matrix4().compose(
       new Vector3(...socket.translation), new Quaternion(...socket.rotation), new Vector3(...socket.scale),
     );
@@ -196,7 +212,7 @@ export class Overlays {
       const length = direction.length();
       // The long step from a root that stands on the floor to the hips is no bone.
       const step = joint.parent >= 0 && joints[joint.parent].parent < 0 && length > 0.3 * this.character.size;
-      const shown = joint.parent >= 0 && length > 1e-6 && !step;
+      const shown = !joint.helper && joint.parent >= 0 && !joints[joint.parent].helper && length > 1e-6 && !step;
       if (shown) {
         turn.setFromUnitVectors(UP, direction.divideScalar(length));
         const width = Math.min(length, 0.28 * this.character.size);
@@ -204,7 +220,8 @@ export class Overlays {
       } else m.makeScale(0, 0, 0);
       this.bones.setMatrixAt(j, m);
       this.bones.setColorAt(j, this.jointColor(this.values ? j : joint.parent, selected));
-      m.makeScale(radius, radius, radius).setPosition(here);
+      const ball = joint.helper ? 0 : radius;
+      m.makeScale(ball, ball, ball).setPosition(here);
       this.joints.setMatrixAt(j, m);
       this.joints.setColorAt(j, this.jointColor(j, selected));
     });

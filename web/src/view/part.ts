@@ -192,17 +192,12 @@ export class Part {
     return this.surface.mwHeat.value > 0;
   }
 
-  /** Colours vertices by a number for each joint, weighted as the joints are; null ends it. */
-  showHeat(values: ArrayLike<number> | null, jointOf: Uint32Array): void {
+  /** Colours vertices by a number from 0 to 1 for each; null ends it. */
+  showHeat(values: Float32Array | null): void {
     this.surface.mwHeat.value = values ? 1 : 0;
     if (!values) return;
     const heat = this.mesh.geometry.getAttribute("mwHeatWeight") as BufferAttribute;
-    const K = this.info.influences;
-    for (let v = 0; v < this.info.vertices; v++) {
-      let sum = 0;
-      for (let k = v * K; k < v * K + K; k++) sum += this.weights[k] * (values[jointOf[this.joints[k]]!] ?? 0);
-      (heat.array as Float32Array)[v] = sum;
-    }
+    (heat.array as Float32Array).set(values);
     heat.needsUpdate = true;
   }
 

@@ -1,4 +1,4 @@
-/** Finds the joint, of any instance, that is nearest to a point of the picture. */
+/** Finds the joint, of any instance, or the vertex that is nearest to a point of the picture. */
 import { Matrix4, type PerspectiveCamera, Vector3 } from "three";
 import type { CharacterView } from "./character";
 
@@ -31,7 +31,8 @@ export function pickJoint(character: CharacterView, camera: PerspectiveCamera, p
   for (let instance = 0; instance < character.count; instance++) {
     const distance = point.setFromMatrixPosition(character.joint(0, m, instance)).distanceTo(camera.position);
     let nearest = PICK_RADIUS;
-    character.info.joints.forEach((_, joint) => {
+    character.info.joints.forEach(({ helper }, joint) => {
+      if (helper) return;
       const p = toScreen(point.setFromMatrixPosition(character.joint(joint, m, instance)), camera, pane);
       const away = Math.hypot(p.x - x, p.y - y);
       if (p.z > 1 || away >= nearest) return;
@@ -44,4 +45,50 @@ export function pickJoint(character: CharacterView, camera: PerspectiveCamera, p
     });
   }
   return best;
+}
+
+export interface PickedVertex {
+  mesh: number;
+  /** Its number in the mesh. */
+  vertex: number;
+}
+
+const VERTEX_RADIUS = 14;
+
+/** The vertex nearest to (x, y), of those about as near the one in front; `positions` of all meshes, one after the other. */
+export function pickVertex(character: CharacterView, positions: Float32Array, camera: PerspectiveCamera, pane: Pane, x: number, y: number): PickedVertex | null {
+  let best: PickedVertex | null = null;
+  let least = Infinity;
+  let at = 0;
+  const point = new Vector3();
+  character.parts.forEach((part, mesh) => {
+    for (let vertex = 0; vertex < part.info.vertices; vertex++, at += 3) {
+      if (!part.mesh.visible) continue;
+      const away = point.fromArray(positions, at).distanceTo(camera.position);
+      const p = toScreen(point, camera, pane);
+      const off = Math.hypot(p.x - x, p.y - y);
+      if (p.z > 1 || off > VERTEX_RADIUS) continue;
+      // A tenth of the body behind weighs as much as the whole radius: the far side is not what was meant.
+      const score = off + (10 * VERTEX_RADIUS * away) / character.size;
+      if (score >= least) continue;
+      least = score;
+      best = { mesh, vertex };
+    }
+  });
+  return best;
+}
+
+/** Hears of clicks: the pointer goes down and up in about one place. */
+export function onClick(canvas: HTMLCanvasElement, frame: HTMLElement, clicked: (x: number, y: number) => void): void {
+  let down: { x: number; y: number } | null = null;
+  canvas.addEventListener("pointerdown", (event) => {
+    down = event.button === 0 ? { x: event.clientX, y: event.clientY } : null;
+  });
+  canvas.addEventListener("pointerup", (event) => {
+    const still = down && Math.hypot(event.clientX - down.x, event.clientY - down.y) < 4;
+    down = null;
+    if (!still) return;
+    const { left, top } = frame.getBoundingClientRect();
+    clicked(event.clientX - left, event.clientY - top);
+  });
 }

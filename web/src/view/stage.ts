@@ -10,6 +10,8 @@ const SKY_STRIPES = 32;
 export class Stage {
   readonly sun = new DirectionalLight(0xfff3e4, 1.9);
   private readonly ground: Ground;
+  /** Half the size of what is surrounded. */
+  private radius = 1;
   private readonly sky: Color[] = Array.from({ length: SKY_STRIPES }, () => new Color());
 
   constructor(
@@ -50,10 +52,20 @@ export class Stage {
     state.setScissorTest(false);
   }
 
+  /** Whether sun and floor still lie well around a box that has moved or grown. */
+  fits(box: Box3, size: number): boolean {
+    const center = box.getCenter(new Vector3());
+    const lit = this.sun.target.position;
+    const radius = 0.5 * box.getSize(new Vector3()).length();
+    const near = Math.hypot(center.x - lit.x, center.z - lit.z) <= 0.25 * size;
+    return near && radius < 1.25 * this.radius && radius > 0.4 * this.radius && this.ground.fits(box);
+  }
+
   /** Puts sun and floor around what is shown; lines of the grid are `unit` apart. */
   surround(box: Box3, unit: number): void {
     const center = box.getCenter(new Vector3()).setY(Math.max(0, 0.5 * (box.min.y + box.max.y)));
     const radius = 0.5 * box.getSize(new Vector3()).length();
+    this.radius = radius;
     const { shadow, position, target } = this.sun;
     target.position.copy(center);
     const light = new Vector3(...SUN_DIRECTION).normalize();

@@ -42,13 +42,17 @@ const POSITION_CHUNK = /* glsl */ `
   #endif
 `;
 
-/** Cividis, made for colour-blind eyes: dark blue through grey to yellow, its lightness rising all the way. */
+/**
+ * Cividis, made for colour-blind eyes: dark blue through grey to yellow, its lightness rising all the way. Nothing at all is a
+ * plain grey, to be told from little, and from the stage of either theme.
+ */
 const CIVIDIS = /* glsl */ `
 varying float mwHeatValue;
 uniform int mwHeat;
 vec3 mwCividis(float x) {
-  const vec3 c0 = vec3(0.0, 0.022, 0.075), c1 = vec3(0.037, 0.060, 0.152), c2 = vec3(0.204, 0.201, 0.191),
+  const vec3 c0 = vec3(0.004, 0.032, 0.13), c1 = vec3(0.037, 0.060, 0.19), c2 = vec3(0.204, 0.201, 0.191),
              c3 = vec3(0.456, 0.391, 0.173), c4 = vec3(0.991, 0.816, 0.059);
+  if (x < 0.002) return vec3(0.24, 0.26, 0.29);
   x = clamp(x, 0.0, 1.0) * 4.0;
   if (x < 1.0) return mix(c0, c1, x);
   if (x < 2.0) return mix(c1, c2, x - 1.0);

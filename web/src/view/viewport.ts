@@ -5,11 +5,15 @@ import type { Frame, Look } from "../protocol";
 import { Framing } from "./camera";
 import type { CharacterView, MethodChoice } from "./character";
 import { Crowd } from "./crowd";
-import { type Label, Labels } from "./labels";
+import { Hands } from "./gizmo";
+import { SurfaceColors } from "./heat_colors";
+import type { HeatScale } from "./heat";
+import { Labels } from "./labels";
+import { lookThrough } from "./look";
 import { Overlays } from "./overlays";
 import { openContext, Pace } from "./pace";
 import { type Palette, PALETTES } from "./palette";
-import { type Pane, pickJoint, toScreen } from "./picking";
+import { onClick, type Pane, type PickedVertex, pickJoint, pickVertex, toScreen } from "./picking";
 import { Stage } from "./stage";
 import { StandIn } from "./standin";
 
@@ -37,16 +41,26 @@ export class Viewport {
   onPick: (joint: number) => void = () => {};
   /** Called when levels of detail should be chosen anew: the camera has moved, or they may be off by more or less. */
   onLook: (look: Look) => void = () => {};
-  /** While a video is recorded all pictures have one size: the page's. */
-  recording = false;
+  /** Called when what is shown comes into sight, or leaves it. */
+  onSight: (seen: boolean) => void = () => {};
+  /** Called when the colours of the surface mean something else; null: they are its own. */
+  onScale: (scale: HeatScale | null) => void = () => {};
+  /** While a video is made: the size of its pictures, and its own time, in milliseconds. */
+  private film: { width: number; height: number; rate: number; now: number } | null = null;
   /** Called before a picture is drawn: the time to apply what has arrived. */
   beforeDraw: () => void = () => {};
+  onPickVertex: (found: PickedVertex | null) => void = () => {};
+  /** Whether a click picks a vertex of the surface, not a joint. */
+  picksVertices = false;
+  /** Poses of the page's own. */
+  readonly hands: Hands;
   private readonly scene = new Scene();
   private readonly stage: Stage;
   private readonly framing: Framing;
   private readonly labels = new Labels();
   private readonly note = document.createElement("p");
   private readonly standIn = new StandIn();
+  private readonly surface = new SurfaceColors();
   /** Whether the programs are being compiled, or are; nothing is drawn before. */
   private prepared = false;
   private readonly slots: (Slot | null)[] = [null, null];
@@ -62,6 +76,7 @@ export class Viewport {
   /** Whether a character has been drawn yet. */
   private seen = false;
   private framedCount = 0;
+  private outOfSight = false;
   /** The look that was told last. */
   private told = "";
   private width = 1;
@@ -90,7 +105,8 @@ export class Viewport {
     this.stage = new Stage(this.scene, this.pace.software);
     this.scene.add(this.standIn.part.mesh);
     this.framing = new Framing(canvas, () => this.invalidate());
-    this.listen(canvas);
+    onClick(canvas, this.element, (x, y) => this.click(x, y));
+    this.hands = new Hands(this.scene, this.camera, canvas, (on) => (this.controls.enabled = !on), () => this.invalidate());
     this.setOptions(options);
     new ResizeObserver(() => this.resize()).observe(this.element);
     const loop = (now: number): void => {
@@ -110,6 +126,7 @@ export class Viewport {
       old.character.dispose();
     }
     this.slots[slot] = null;
+    if (slot === 0) this.hands.setCharacter(character);
     if (character) {
       const overlays = new Overlays(character, this.palette);
       const crowd = new Crowd(character, this.pace);
@@ -181,7 +198,14 @@ export class Viewport {
 
   select(joint: number): void {
     this.selected = joint;
+    this.hands.select(joint);
     this.applyHeat();
+    this.invalidate();
+  }
+
+  /** Shows or hides a mesh. */
+  showMesh(slot: number, mesh: number, on: boolean): void {
+    this.character(slot)?.showMesh(mesh, on);
     this.invalidate();
   }
 
@@ -196,13 +220,23 @@ export class Viewport {
     const slot = this.slots[0];
     if (!slot) return;
     slot.overlays.colorJoints(this.mask);
-    let heat = this.mask;
-    if (!heat && this.options.heat && this.selected >= 0) {
-      const one = new Float32Array(slot.character.info.joints.length);
-      one[this.selected] = 1;
-      heat = one;
-    }
-    slot.character.showHeat(heat);
+    const scale = this.surface.apply(slot.character, this.options, this.selected, this.mask);
+    this.onScale(scale);
+  }
+
+  /** Works out again what changes with the pose: how far skinning methods are apart. */
+  private measureMethods(): void {
+    const slot = this.slots[0];
+    if (!slot || this.mask || !this.options.heat || this.options.heatOf !== "methods") return;
+    const of = (method: MethodChoice): Float32Array => slot.character.skinnedPositions(this.renderer, method, this.instance);
+    this.onScale(this.surface.showMethods(slot.character, of("linear"), of("dual_quaternion")));
+  }
+
+  /** How far each vertex of the first character has moved since its file was read before, in metres; null: nobody knows. */
+  set changes(values: Float32Array | null) {
+    this.surface.changes = values;
+    this.applyHeat();
+    this.invalidate();
   }
 
   invalidate(): void {
@@ -223,27 +257,34 @@ export class Viewport {
     }
     const other = this.slots[1];
     if (other && this.options.compare === "files") box.union(other.character.bounds(new Box3()));
-    if (box.isEmpty()) return;
+    if (!finite(box)) return;
     this.framing.fit(box, all, this.panes()[0].width / this.height, reset, slot.character.count > 1);
     this.surround(all);
     this.invalidate();
   }
 
   private surround(box: Box3): void {
-    const size = this.slots[0]?.character.size ?? 1;
+    const extent = box.getSize(new Vector3()).length();
     // Grid lines a round length apart, about a third of the character's height, or more around a crowd.
-    const wanted = Math.max(size / 3, box.getSize(new Vector3()).length() / 20);
+    const wanted = Math.max(Math.min(this.slots[0]?.character.size ?? 1, extent) / 3, extent / 20, 1e-6);
     this.stage.surround(box, 10 ** Math.round(Math.log10(wanted)));
   }
 
-  /** Keeps the light on the character, and the camera too when it follows. */
+  /** Keeps the light on what is shown, and the camera too: it follows, steps back, and looks again where nothing is left to see. */
   private follow({ character }: Slot): void {
+    const { framing, options } = this;
     const box = character.crowdBounds(new Box3());
-    const center = box.getCenter(new Vector3());
-    const lit = this.stage.sun.target.position;
-    if (Math.hypot(center.x - lit.x, center.z - lit.z) > 0.25 * character.size) this.surround(box);
-    const followed = this.options.follow && (character.count === 1 || this.selected >= 0);
-    if (followed && this.framing.follow(character, this.instance, performance.now())) this.invalidate();
+    if (!finite(box)) return;
+    if (!this.stage.fits(box, character.count > 1 ? 2 * character.size : box.getSize(new Vector3()).length())) this.surround(box);
+    const now = this.film?.now ?? performance.now();
+    const followed = options.follow && (character.count === 1 || this.selected >= 0);
+    let moved = followed && framing.follow(character.count > 1 ? character.bounds(new Box3(), this.instance) : box, now);
+    if (character.count === 1) moved = framing.hold(box, this.panes()[0].width / this.height, now) || moved;
+    framing.reach(box);
+    const seen = framing.sees(box);
+    if (!seen && !framing.taken) this.frame();
+    if (this.outOfSight === seen) this.onSight(!(this.outOfSight = !seen));
+    if (moved) this.invalidate();
   }
 
   // -- drawing ----------------------------------------------------------------------------------------------------
@@ -266,7 +307,7 @@ export class Viewport {
 
   private resize(): void {
     const { clientWidth, clientHeight } = this.element;
-    if (!clientWidth || !clientHeight) return;
+    if (!clientWidth || !clientHeight || this.film) return;
     this.width = clientWidth;
     this.height = clientHeight;
     this.ratio = 0;
@@ -290,7 +331,7 @@ export class Viewport {
   private applySize(moving: boolean): void {
     const screen = Math.min(window.devicePixelRatio || 1, 2);
     const best = Math.max(screen, this.pace.restRatio);
-    const ratio = this.recording ? screen : moving ? screen * this.pace.scale : best;
+    const ratio = this.film ? Math.max(1, Math.min(best, 4096 / Math.max(this.width, this.height))) : moving ? screen * this.pace.scale : best;
     if (ratio === this.ratio) return;
     this.ratio = ratio;
     this.renderer.setDrawingBufferSize(this.width, this.height, ratio);
@@ -299,7 +340,7 @@ export class Viewport {
 
   private tick(now: number): void {
     this.controls.update();
-    if (!this.prepared || this.pace.busy(now)) return;
+    if (!this.prepared || this.film || this.pace.busy(now)) return;
     if (this.dirty) {
       this.beforeDraw();
       if (this.dirty) this.draw(true);
@@ -312,6 +353,7 @@ export class Viewport {
     this.applySize(moving);
     const first = this.slots[0];
     if (first?.character.count && moving) this.follow(first);
+    if (first?.character.count) this.measureMethods();
     const panes = this.panes();
     this.tellLook();
     this.rough = moving && (this.pace.software || this.ratio < this.pace.restRatio);
@@ -342,12 +384,9 @@ export class Viewport {
     camera.aspect = this.panes()[0].width / this.height;
     camera.updateProjectionMatrix();
     camera.updateMatrixWorld();
-    const rows = (m: Matrix4): number[] => m.clone().transpose().toArray().map((v) => Number(v.toFixed(5)));
-    const look: Look = {
-      type: "look", view: rows(camera.matrixWorldInverse), projection: rows(camera.projectionMatrix),
-      // Of the page, and not of this drawing: a picture at rest has more pixels, and would ask for other levels.
-      height: this.height * Math.min(window.devicePixelRatio || 1, 2), pixels: slot.crowd.pixels, picked: this.selected >= 0 ? this.instance : -1,
-    };
+    // Of the page, and not of this drawing: a picture at rest has more pixels, and would ask for other levels.
+    const height = this.height * Math.min(window.devicePixelRatio || 1, 2);
+    const look = lookThrough(camera, height, slot.crowd.pixels, this.selected >= 0 ? this.instance : -1);
     const text = JSON.stringify(look);
     if (text === this.told) return;
     this.told = text;
@@ -388,18 +427,7 @@ export class Viewport {
 
   private drawLabels(pane: Pane): void {
     const slot = this.slots[pane.slot];
-    const labels: Label[] = [];
-    if (slot && slot.character.count) {
-      const { joints, sockets } = slot.character.info;
-      slot.overlays.positions.forEach((position, j) => {
-        if (this.options.names || j === this.selected) labels.push({ text: joints[j].name, position, strong: j === this.selected });
-      });
-      if (this.options.sockets)
-        for (const socket of sockets) {
-          const m = slot.overlays.socketMatrix(socket, slot.character.joint(socket.joint, new Matrix4(), this.instance));
-          labels.push({ text: socket.name, position: new Vector3().setFromMatrixPosition(m), strong: true });
-        }
-    }
+    const labels = slot?.character.count ? slot.overlays.labels(this.options, this.selected, this.instance) : [];
     this.labels.draw(labels, this.camera, { x: pane.x, y: 0, width: pane.width, height: this.height }, this.palette);
   }
 
@@ -409,6 +437,23 @@ export class Viewport {
     return new Promise((resolve, reject) =>
       this.renderer.domElement.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no picture"))), "image/png"),
     );
+  }
+
+  /** Begins a video, whose pictures have a size of their own, or ends it. */
+  record(film: { width: number; height: number; rate: number } | null): void {
+    this.film = film && { ...film, now: performance.now() };
+    if (film) [this.width, this.height, this.ratio] = [film.width, film.height, 0];
+    else this.resize();
+  }
+
+  /** Draws the next picture of a video, as well as can be. */
+  drawInto(context: OffscreenCanvasRenderingContext2D): void {
+    const slot = this.slots[0];
+    if (!this.film) return;
+    this.film.now += 1000 / this.film.rate;
+    if (slot?.character.count) this.follow(slot);
+    this.draw(false);
+    context.drawImage(this.renderer.domElement, 0, 0, this.film.width, this.film.height);
   }
 
   /** Positions the graphics card computes for one instance with the chosen method, `(V, 3)` flat. */
@@ -431,28 +476,25 @@ export class Viewport {
     return this.instance;
   }
 
-  private listen(canvas: HTMLCanvasElement): void {
-    let down: { x: number; y: number } | null = null;
-    canvas.addEventListener("pointerdown", (event) => {
-      down = event.button === 0 ? { x: event.clientX, y: event.clientY } : null;
-    });
-    canvas.addEventListener("pointerup", (event) => {
-      if (down && Math.hypot(event.clientX - down.x, event.clientY - down.y) < 4) this.pick(event);
-      down = null;
-    });
-  }
-
-  private pick(event: PointerEvent): void {
+  /** A click at a point of the viewport picks a joint of anyone, or a vertex. */
+  private click(x: number, y: number): void {
     const character = this.character();
-    if (!character) return;
-    const frame = this.element.getBoundingClientRect();
-    const x = event.clientX - frame.left;
-    const y = event.clientY - frame.top;
     const pane = this.panes().find((p) => p.slot === 0 && x >= p.x && x < p.x + p.width);
-    if (!pane) return;
+    if (!character || !pane || this.hands.held) return;
+    if (this.picksVertices) {
+      const positions = character.skinnedPositions(this.renderer, pane.method, this.instance);
+      this.onPickVertex(pickVertex(character, positions, this.camera, pane, x, y));
+      this.invalidate();
+      return;
+    }
     const found = pickJoint(character, this.camera, pane, x, y);
+    // Of a crowd, the one that was clicked is followed from where it stands in the picture.
+    if (found && character.count > 1) this.framing.stopFollowing(character.bounds(new Box3(), found.instance).getCenter(new Vector3()));
     if (found) this.instance = found.instance;
-    this.framing.stopFollowing();
     this.onPick(found?.joint ?? -1);
   }
+}
+
+function finite(box: Box3): boolean {
+  return [...box.min.toArray(), ...box.max.toArray()].every(Number.isFinite);
 }

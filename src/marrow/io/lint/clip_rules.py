@@ -56,6 +56,7 @@ def unkeyed_joints(character: Character) -> Iterator[Finding]:
             "clips",
             f"{len(names)} joints carry vertices and are keyed by no clip: {listed(names)}",
             "key them, or remove them and give their weights to their parents",
+            joints=tuple(names),
         )
 
 
@@ -92,6 +93,7 @@ def scale_tracks(character: Character) -> Iterator[Finding]:
                 _place(clip),
                 f"{len(moving)} joints change their scale{', unevenly' if uneven else ''}: {listed(moving)}",
                 "bake stretch into translation where the engine does not animate scale",
+                joints=tuple(moving),
             )
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-__all__ = ["SEVERITIES", "Finding", "Severity", "listed"]
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["SEVERITIES", "Finding", "Severity", "first", "listed"]
 
 Severity = Literal["error", "warning", "info"]
 """`error`: the character will look or behave wrong. `warning`: it will in some engines, or costs for nothing.
@@ -16,16 +19,28 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Which `rule` found something, how bad it is, where, what it is, and what to do about it."""
+    """Which `rule` found something, how bad it is, where, what it is, and what to do about it; the moment of a clip, in
+    seconds, where it is one; the joints and the first vertices it is about."""
 
     rule: str
     severity: Severity
     place: str
     message: str
     remedy: str
+    time: float | None = None
+    joints: tuple[str, ...] = ()
+    vertices: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.severity}: {self.place}: {self.message} [{self.rule}]"
+
+
+MOST_VERTICES = 1000
+
+
+def first(mask: NDArray[Any]) -> tuple[int, ...]:
+    """The numbers of the first vertices that a mask `(V,)` says."""
+    return tuple(np.flatnonzero(mask)[:MOST_VERTICES].tolist())
 
 
 def listed(names: Sequence[str], most: int = 5) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.io.lint.extent import distinct
-from marrow.io.lint.finding import Finding
+from marrow.io.lint.finding import Finding, first
 from marrow.model import Character, Mesh
 
 __all__ = [
@@ -35,7 +35,8 @@ def not_finite(character: Character) -> Iterator[Finding]:
     for mesh, count in distinct(character):
         for field in ("positions", "normals", "tangents"):
             values = getattr(mesh, field)
-            bad = 0 if values is None else int((~np.isfinite(values)).any(axis=1).sum())
+            nowhere = np.zeros(0, bool) if values is None else (~np.isfinite(values)).any(axis=1)
+            bad = int(nowhere.sum())
             if bad:
                 yield Finding(
                     "not-finite",
@@ -43,6 +44,7 @@ def not_finite(character: Character) -> Iterator[Finding]:
                     _place(mesh, count),
                     f"{bad} {field} are not finite numbers",
                     "delete or rebuild these vertices in the modelling tool",
+                    vertices=first(nowhere),
                 )
 
 
@@ -60,6 +62,7 @@ def influence_counts(character: Character) -> Iterator[Finding]:
                     f"{over} of {mesh.vertex_count} vertices have more than {limit} influences "
                     f"(most: {counts.max()})",
                     f"marrow convert --influences {limit}, if the engine takes no more",
+                    vertices=first(counts > limit),
                 )
                 break
 
@@ -76,6 +79,7 @@ def weight_sums(character: Character) -> Iterator[Finding]:
                 _place(mesh, count),
                 f"the weights of {wrong} vertices do not sum to 1 (off by up to {off.max():.2g})",
                 "mw.normalize_weights(mesh.weights)",
+                vertices=first(off > SUM_TOLERANCE),
             )
 
 
@@ -90,7 +94,8 @@ def degenerate_triangles(character: Character) -> Iterator[Finding]:
         normal = np.cross(sides[0], sides[1])
         area = np.sqrt((normal * normal).sum(-1))
         # The height over the longest side is less than a millionth of that side.
-        flat = int((area <= 1e-6 * longest).sum())
+        thin = area <= 1e-6 * longest
+        flat = int(thin.sum())
         if flat:
             yield Finding(
                 "degenerate-triangles",
@@ -98,6 +103,7 @@ def degenerate_triangles(character: Character) -> Iterator[Finding]:
                 _place(mesh, count),
                 f"{flat} of {mesh.triangle_count} triangles have no area",
                 "merge vertices by distance in the modelling tool; they cost time and break normals",
+                vertices=first(np.bincount(mesh.triangles[thin].ravel(), minlength=mesh.vertex_count) > 0),
             )
 
 

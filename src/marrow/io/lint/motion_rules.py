@@ -108,7 +108,7 @@ def loop_seams(character: Character) -> Iterator[Finding]:
             yield Finding(
                 "loop-seam", "warning", _place(clip),
                 f"it nearly loops: {name} ends {off * unit * 100:.1f} cm from where it began",
-                "close the seam (marrow clip loop)",
+                "close the seam (marrow clip loop)", float(times[-1]), (name,),
             )  # fmt: skip
 
 
@@ -153,6 +153,7 @@ def foot_slide(character: Character) -> Iterator[Finding]:
                 f"feet slide in {share:.0%} of the frames in which they carry, {far * unit * 100:.0f} cm in all, "
                 f"at up to {float(fast[sliding].max()) * unit:.2f} m/s",
                 "plant them in the tool that made the motion, or retarget with --contacts",
+                float(times[int(np.argmax((fast * sliding).max(axis=1)))]),
             )  # fmt: skip
 
 
@@ -174,6 +175,7 @@ def pops(character: Character) -> Iterator[Finding]:
                 f"{character.skeleton.names[joints[joint]]} jumps {bend[frame, joint] * unit * 100:.0f} cm at "
                 f"{times[frame + 1]:.3f} s; {count} frames like that",
                 "look at these frames; trim them, or fill and smooth (marrow clip smooth)",
+                float(times[frame + 1]), (character.skeleton.names[joints[joint]],),
             )  # fmt: skip
 
 
@@ -205,7 +207,7 @@ def frozen_tracks(character: Character) -> Iterator[Finding]:
             yield Finding(
                 "frozen-track", "info", _place(clip),
                 f"{len(frozen)} joints stop for more than {FROZEN} s in the middle of their motion: {listed(frozen)}",
-                "fine if it is meant; a lost tracker looks like that too",
+                "fine if it is meant; a lost tracker looks like that too", joints=tuple(frozen),
             )  # fmt: skip
 
 

@@ -80,6 +80,7 @@ def duplicate_names(character: Character) -> Iterator[Finding]:
             "skeleton",
             f"{len(twice)} joint names occur more than once: {listed(twice)}",
             "rename them; the first joint of a name is the one that is found by it",
+            joints=tuple(twice),
         )
 
 
@@ -117,7 +118,9 @@ def rest_scale(character: Character) -> Iterator[Finding]:
         names = [skeleton.names[j] for j in np.flatnonzero(mask)]
         if names:
             count = f"{len(names)} joint{'s are' if len(names) > 1 else ' is'} {what} at rest"
-            yield Finding(rule, severity, "skeleton", f"{count}: {listed(names)}", remedy)  # type: ignore[arg-type]
+            yield Finding(
+                rule, severity, "skeleton", f"{count}: {listed(names)}", remedy, joints=tuple(names)
+            )  # type: ignore[arg-type]
 
 
 def unused_joints(character: Character) -> Iterator[Finding]:
@@ -144,6 +147,7 @@ def unused_joints(character: Character) -> Iterator[Finding]:
             "skeleton",
             f"{len(names)} joints move no vertex: {listed(names)}",
             "leave them out of the export, or give them a socket if things are attached there",
+            joints=tuple(names),
         )
 
 

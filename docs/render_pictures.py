@@ -1,0 +1,75 @@
+"""Makes the pictures that the renderer draws for the README and docs/rendering.md.
+
+python docs/render_pictures.py [NAME ...]
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import marrow as mw
+
+DOCS = Path(__file__).resolve().parent
+PICTURES = DOCS / "rendering"
+
+
+def at(x: float, z: float = 0.0, turn: float = 0.0) -> np.ndarray:
+    """A place on the ground `(3, 4)`, turned by radians."""
+    c, s = np.cos(turn), np.sin(turn)
+    return np.array([[c, 0, s, x], [0, 1, 0, 0], [-s, 0, c, z]])
+
+
+def standing(character: mw.Character, clip: str, time: float, place: np.ndarray) -> mw.Actor:
+    """An actor at a moment of a clip, brought back to where the clip began."""
+    way = character.skeleton.to_model(character.clips[clip].sample(time))[0, :, 3] * [1, 0, 1]
+    back = place.copy()
+    back[:, 3] -= place[:, :3] @ way
+    return mw.Actor(character, clip=clip, time=time, transforms=back)
+
+
+def mannequin() -> None:
+    """The built-in mannequin: idle, walking, running, striking, waving."""
+    hero = mw.samples.mannequin()
+    moments = [("idle", 0.4), ("walk", 0.32), ("run", 0.2), ("attack", 0.42), ("wave", 0.9)]
+    actors = [
+        standing(hero, clip, time, at(1.25 * (k - 2), -0.25 * abs(k - 2), -0.35))
+        for k, (clip, time) in enumerate(moments)
+    ]
+    mw.render(mw.Scene(actors), size=(1400, 560), camera="-8,8,1.06").save(DOCS / "mannequin.png")
+
+
+def crowd() -> None:
+    """Five hundred, each in another moment and at the level of detail that its size asks for."""
+    hero = mw.samples.mannequin()
+    mw.render(hero, clip="walk", crowd=500, size=(1400, 620), camera="-28,16,1.9").save(PICTURES / "crowd.png")
+
+
+def sheet() -> None:
+    """A contact sheet."""
+    hero = mw.samples.mannequin()
+    made = mw.contact_sheet(hero, clips=["walk", "run", "jump", "attack"], times=7, size=(150, 180), camera="side")
+    made.save(PICTURES / "sheet.png")
+
+
+def run() -> None:
+    """A video for a page."""
+    mw.render_video(
+        "mannequin", PICTURES / "run.webp", clip="run", fps=25, size=(320, 320), camera="-60,8", follow=True
+    )
+
+
+ALL = {f.__name__: f for f in (mannequin, crowd, sheet, run)}
+
+
+def main() -> None:
+    PICTURES.mkdir(exist_ok=True)
+    for name in sys.argv[1:] or ALL:
+        ALL[name]()
+        print(name)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,224 @@
+"""`marrow render`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from marrow.cli._errors import UsageError
+
+if TYPE_CHECKING:
+    from marrow.model import Character
+
+__all__ = ["color", "progress_bar", "render", "size_of"]
+
+Flag = Annotated[bool, Parameter(negative=())]
+
+
+def render(
+    files: Annotated[list[str], Parameter(negative=())],
+    /,
+    *,
+    output: Annotated[Path, Parameter(name=("--output", "-o"))],
+    clip: str | None = None,
+    graph: str | None = None,
+    set: Annotated[list[str] | None, Parameter(negative=())] = None,
+    trigger: Annotated[list[str] | None, Parameter(negative=())] = None,
+    time: float | None = None,
+    duration: float | None = None,
+    fps: float = 30.0,
+    size: str = "1280x720",
+    camera: str = "three-quarter",
+    follow: Annotated[bool | None, Parameter(negative="--no-follow")] = None,
+    turntable: Flag = False,
+    view: str | None = None,
+    crowd: int | None = None,
+    compare: str | None = None,
+    skinning: Literal["linear", "dual_quaternion"] | None = None,
+    transparent: Flag = False,
+    background: str | None = None,
+    ground: Annotated[bool | None, Parameter(negative="--no-ground")] = None,
+    path: Literal["forward", "deferred"] = "forward",
+    codec: Literal["h264", "vp9", "av1"] | None = None,
+    clips_from: Annotated[list[str] | None, Parameter(negative=())] = None,
+    scale: float | None = None,
+    force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
+    allow_outside: Flag = False,
+) -> None:
+    """Draw a picture or a video of a character.
+
+    Parameters
+    ----------
+    files
+        Files to show, or names of samples; several stand side by side.
+    output
+        The file to write: .png, .jpg, .webp, or a video: .mp4, .webm, .mkv, .mov, .gif, .apng (.webp with --fps, --duration
+        or --turntable).
+    clip
+        The clip to play. A video plays the first one when left out, a picture shows the rest pose.
+    graph
+        A graph file that moves the character, or the name of a sample that has one.
+    set
+        A parameter of the graph, at once or at a time: NAME=VALUE or NAME=VALUE@SECONDS.
+    trigger
+        A trigger of the graph: NAME or NAME@SECONDS.
+    time
+        The moment to show, in seconds; of a video, where it begins.
+    duration
+        How many seconds a video lasts: as long as the clip when left out.
+    fps
+        Frames a second.
+    size
+        Width and height in pixels: 1280x720, or one number for a square.
+    camera
+        front, back, side, left, right, three-quarter, top, orbit (goes round), or degrees around and above: 45,20.
+    follow
+        Follow what travels; when left out, only what goes far.
+    turntable
+        Go round once in the time of the video.
+    view
+        What to show: skeleton, weights:JOINT, normals, wireframe, ... ; several with +.
+    crowd
+        Show that many, each at another moment.
+    compare
+        Another file to put beside it; with --view difference, colours say how far they differ.
+    skinning
+        Skin by this method, whatever the file says.
+    transparent
+        Leave out background and ground.
+    background
+        studio, dark, sky, or a colour: #20242a, white, ...
+    ground
+        Draw the ground.
+    path
+        How light is computed: forward, or deferred.
+    codec
+        h264, vp9 or av1.
+    clips_from
+        More files to take clips from.
+    scale
+        Multiply all lengths, for files whose units are wrong.
+    force
+        Replace the output if it exists.
+    allow_outside
+        Let files refer to others outside their own folders.
+    """
+    from marrow.cli._files import open_character, writable
+
+    _check_output(output, codec)
+    writable(output, force=force)
+    pixels = size_of(size)
+    options: dict[str, Any] = {"allow_outside": allow_outside}
+    if scale is not None:
+        options["scale"] = scale
+    if clips_from:
+        options["clips"] = clips_from
+    characters: list[Character] = [open_character(file, **options) for file in files]
+    shared: dict[str, Any] = {
+        "clip": clip,
+        "graph": graph,
+        "size": pixels,
+        "camera": camera,
+        "view": view,
+        "crowd": crowd,
+        "compare": None if compare is None else open_character(compare, **options),
+        "skinning": skinning,
+        "transparent": transparent,
+        "background": color(background),
+        "ground": ground,
+        "path": path,
+    }
+    thing: Any = characters[0] if len(characters) == 1 else characters
+    video = _is_video(output, moving=duration is not None or turntable or camera == "orbit")
+    from marrow.cli.clip import _due
+
+    steps = [*_due(set or (), True), *_due(trigger or (), False)]
+    if (steps or trigger) and graph is None:
+        raise UsageError("--set and --trigger are for a graph: name it with --graph")
+    if not video:
+        for name, value in (("--duration", duration), ("--codec", codec), ("--turntable", turntable or None)):
+            if value is not None:
+                raise UsageError(f"{name} is for videos, and {output.name} is a picture")
+        from marrow.rendering.picture import render as draw
+
+        frame = draw(thing, time=time, steps=steps, **shared)
+        frame.save(output)
+        print(f"{output}: {frame.size[0]} x {frame.size[1]}")
+        return
+    from marrow.rendering.picture import render_video
+
+    with progress_bar(f"{output.name}") as progress:
+        count = render_video(
+            thing, output, time=time or 0.0, duration=duration, fps=fps, steps=steps, follow=follow, turntable=turntable,
+            codec=codec, progress=progress, **shared,
+        )  # fmt: skip
+    print(f"{output}: {count} frame{'s' if count > 1 else ''}, {count / fps:.3g} s")
+
+
+def _check_output(output: Path, codec: str | None) -> None:
+    from marrow.rendering.frame import STILL_SUFFIXES
+    from marrow.rendering.video import VIDEO_SUFFIXES
+
+    known = dict.fromkeys((*STILL_SUFFIXES, *VIDEO_SUFFIXES))
+    if output.suffix.lower() not in known:
+        raise UsageError(f"{output}: expected a file that ends in {', '.join(known)}")
+
+
+def _is_video(output: Path, *, moving: bool) -> bool:
+    """Whether the file moves. A .webp can be both: it does where something was said that only videos have."""
+    from marrow.rendering.video import VIDEO_SUFFIXES
+
+    suffix = output.suffix.lower()
+    return moving if suffix == ".webp" else suffix in VIDEO_SUFFIXES
+
+
+def size_of(text: str) -> tuple[int, int]:
+    """Width and height from `1280x720`, or from one number for a square."""
+    parts = text.lower().replace("×", "x").split("x")
+    try:
+        sides = [int(part) for part in parts]
+    except ValueError:
+        sides = []
+    if len(sides) not in (1, 2) or min(sides) < 1:
+        raise UsageError(f"--size: expected WIDTHxHEIGHT such as 1280x720, got {text!r}")
+    return sides[0], sides[-1]
+
+
+def color(text: str | None) -> Any:
+    """A background by name, or a colour by its name or digits."""
+    if text is None:
+        return None
+    from marrow.rendering.lights import BACKGROUNDS
+
+    if text in BACKGROUNDS:
+        return text
+    from PIL import ImageColor
+
+    try:
+        return tuple(value / 255 for value in ImageColor.getrgb(text)[:3])
+    except ValueError:
+        names = ", ".join(BACKGROUNDS)
+        raise UsageError(
+            f"--background: expected {names}, or a colour such as #20242a or white, got {text!r}"
+        ) from None
+
+
+@contextmanager
+def progress_bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Shows how far it is, on a terminal."""
+    import sys
+
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

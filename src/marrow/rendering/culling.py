@@ -1,0 +1,83 @@
+"""Which instances a camera or a part of the map of shadows sees, and at which level of detail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.errors import ValidationError
+from marrow.lod.camera import Camera
+from marrow.lod.select import Selector
+from marrow.model.character import Character
+from marrow.rendering.kept import Kept
+from marrow.rendering.moment import Moment
+
+__all__ = ["Detail", "in_view", "view_planes"]
+
+Array = NDArray[Any]
+
+
+def view_planes(camera: Camera) -> Array:
+    """The six sides of what a camera sees, `(6, 4)`: a point is inside where `plane . (x, y, z, 1) >= 0`."""
+    whole = camera.projection @ np.vstack([camera.view, [0.0, 0.0, 0.0, 1.0]])
+    x, y, z, w = whole
+    return np.stack([w + x, w - x, w + y, w - y, w + z, w - z])
+
+
+def in_view(planes: Array, low: Array, high: Array) -> Array:
+    """Which boxes `(N, 3)` touch what lies inside all planes, `(N,)` bool; empty boxes do not."""
+    there = (low <= high).all(1)
+    with np.errstate(invalid="ignore"):
+        center, half = (low + high) / 2, (high - low) / 2
+        far = center @ planes[:, :3].T + half @ np.abs(planes[:, :3].T) + planes[:, 3]
+        return np.asarray(there & (far >= 0).all(1))
+
+
+class Detail:
+    """Chooses the level of detail of every instance: the coarsest that is off by at most `pixels` where it is seen."""
+
+    def __init__(self, pixels: float) -> None:
+        self.pixels = pixels
+        self._selectors: Kept[Selector] = Kept()
+
+    def levels(self, moment: Moment, camera: Camera) -> Array:
+        """The level of each instance, `(N,)`; -1 for those an animator hides."""
+        actor, character = moment.actor, moment.actor.character
+        if actor.animator is not None and actor.animator.levels is not None:
+            return np.broadcast_to(np.asarray(actor.animator.levels, np.int64), (moment.count,))
+        if isinstance(actor.levels, str):
+            if actor.levels != "auto":
+                raise ValidationError(
+                    f"Actor.levels: expected 'auto', a level or one each, got {actor.levels!r}"
+                )
+            if len(character.levels) == 1:
+                return np.zeros(moment.count, np.int64)
+            selector = self._selectors.made(character, lambda: self._selector(character))
+            selector.forget()  # a picture must not depend on the one before
+            return selector.select(camera, moment.world, bounds=moment.box).levels
+        given = np.asarray(actor.levels)
+        if given.dtype.kind not in "iu" or given.shape not in ((), (moment.count,)):
+            raise ValidationError(
+                f"Actor.levels: expected a whole number or ({moment.count},) of them, got {given.dtype} {given.shape}"
+            )
+        if given.size and not -1 <= given.min() <= given.max() < len(character.levels):
+            raise ValidationError(
+                f"Actor.levels: expected -1 (not drawn) to {len(character.levels) - 1}, got {given.min()} to {given.max()}"
+            )
+        return np.broadcast_to(given.astype(np.int64), (moment.count,))
+
+    def _selector(self, character: Character) -> Selector:
+        return Selector(character, pixels=self.pixels)
+
+    @staticmethod
+    def for_shadows(character: Character, scale: Array, texel: float) -> Array:
+        """The coarsest level that a map of shadows can tell from the finest, `(N,)`: what is off by less than half a texel
+        leaves no mark. `scale (N,)` is how much larger each instance is than the character."""
+        levels = np.zeros(len(scale), np.int64)
+        for number, level in enumerate(character.levels):
+            error = level.lod.mean_error
+            if number and error is not None:
+                levels[error * scale <= 0.5 * texel] = number
+        return levels

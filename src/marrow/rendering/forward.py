@@ -1,0 +1,124 @@
+"""The forward path: every section is lit as it is drawn, with several samples a pixel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marrow.rendering.drawlist import Draw, DrawList, merged
+from marrow.rendering.framedata import FrameData
+from marrow.rendering.lamps import LAMP, LAMP_GRID
+from marrow.rendering.materials import MATERIAL
+from marrow.rendering.pipelines import PREMULTIPLIED, Pipelines, vertex_buffers
+from marrow.rendering.recorder import Recorder
+from marrow.rendering.targets import DEPTH, HDR, Targets
+from marrow.rendering.uniforms import CASCADE, FRAME
+from marrow.rendering.wgsl import source
+
+__all__ = ["COMMON", "LIGHTING", "ForwardPath"]
+
+COMMON = (CASCADE.wgsl, FRAME.wgsl, "common", "shadow")
+"""Pieces of every shader that looks at shadows."""
+LIGHTING = (LAMP.wgsl, LAMP_GRID.wgsl, "brdf", "ambient", "lamps", "lamp_light", "lighting")
+"""Pieces of every shader that lights a surface."""
+
+
+class ForwardPath:
+    """Draws a list into the targets: opaque sections, the ground, then what is translucent, far things first."""
+
+    def __init__(self, frame: FrameData, draws: DrawList, pipelines: Pipelines) -> None:
+        self.frame, self.list, self.pipelines = frame, draws, pipelines
+
+    def encode(self, encoder: Any, targets: Targets, ground: bool, timer: Any = None) -> None:
+        color: dict[str, Any] = {"load_op": "clear", "clear_value": (0, 0, 0, 0)}
+        if targets.many_view is None:
+            color.update(view=targets.light_view, store_op="store")
+        else:
+            color.update(view=targets.many_view, resolve_target=targets.light_view, store_op="discard")
+        step = encoder.begin_render_pass(
+            color_attachments=[color],
+            depth_stencil_attachment={
+                "view": targets.depth_view,
+                "depth_load_op": "clear",
+                "depth_store_op": "store",
+                "depth_clear_value": 0.0,
+            },
+            **({} if timer is None else timer.writes("forward")),
+        )
+        step.set_bind_group(0, self.frame.group)
+        recorder = Recorder(step)
+        for draw in merged(d for d in self.list.draws if not d.blended):
+            recorder.draw(self.pipeline(draw, targets.samples, None), draw)
+        if ground:
+            step.set_pipeline(self.ground_pipeline(targets.samples))
+            step.draw(4)
+            recorder = Recorder(step)
+        for draw in self.list.draws:
+            if draw.blended:
+                # Back faces first: they are behind the front ones.
+                sides = ("front", "back") if draw.material.material.double_sided else ("back",)
+                for cull in sides:
+                    recorder.draw(self.pipeline(draw, targets.samples, cull), draw)
+        step.end()
+
+    def pipeline(self, draw: Draw, samples: int, blended: str | None) -> Any:
+        """`blended` names the side that is left out, None for opaque sections."""
+        geometry, material, lamps = draw.geometry, draw.material, self.frame.lamps.count > 0
+        two_sided = material.material.double_sided
+        key = (
+            "forward", samples, blended, geometry.uv_stride, geometry.color_stride, draw.has_normals,
+            draw.has_tangents, draw.mirrored, two_sided, material.constants, lamps, draw.painted,
+        )  # fmt: skip
+        found = self.pipelines.find(key)
+        if found is not None:
+            return found
+        has = {
+            "HAS_NORMALS": float(draw.has_normals),
+            "HAS_TANGENTS": float(draw.has_tangents),
+            "IS_PAINTED": float(draw.painted),
+        }
+        constants = {**dict(material.constants), **has, "LAMPS": float(lamps)}
+        if blended:
+            constants["IS_BLENDED"] = 1.0
+        return self.pipelines.make(
+            key,
+            source(*COMMON, MATERIAL.wgsl, "vertex", "surface", "paint", *LIGHTING, "forward"),
+            [self.frame.layout, self.list.materials.layout, self.list.layout],
+            vertex={
+                "entry_point": "vertex_main",
+                "constants": has,
+                "buffers": vertex_buffers(geometry.uv_stride, geometry.color_stride),
+            },
+            fragment={
+                "entry_point": "fragment_main",
+                "constants": constants,
+                "targets": [{"format": HDR, **({"blend": PREMULTIPLIED} if blended else {})}],
+            },
+            primitive={
+                "topology": "triangle-list",
+                "front_face": "cw" if draw.mirrored else "ccw",
+                "cull_mode": blended or ("none" if two_sided else "back"),
+            },
+            depth_stencil={
+                "format": DEPTH,
+                "depth_write_enabled": not blended,
+                "depth_compare": "greater-equal" if blended else "greater",
+            },
+            multisample={"count": samples},
+        )
+
+    def ground_pipeline(self, samples: int) -> Any:
+        key = ("ground", samples)
+        found = self.pipelines.find(key)
+        return found or self.pipelines.make(
+            key,
+            source(*COMMON, "ground"),
+            [self.frame.layout],
+            vertex={"entry_point": "ground_vertex"},
+            fragment={
+                "entry_point": "ground_fragment",
+                "targets": [{"format": HDR, "blend": PREMULTIPLIED}],
+            },
+            primitive={"topology": "triangle-strip"},
+            depth_stencil={"format": DEPTH, "depth_write_enabled": False, "depth_compare": "greater"},
+            multisample={"count": samples},
+        )

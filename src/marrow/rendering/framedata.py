@@ -1,0 +1,130 @@
+"""`FrameData`: what all shaders of a picture share, in bind group 0: camera, sun, surroundings, lamps, shadows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.gpu.buffers import Buffer, usage
+from marrow.gpu.device import Device
+from marrow.lod.camera import Camera
+from marrow.lod.extent import moving_ball
+from marrow.rendering.lamps import Lamps
+from marrow.rendering.moment import Moment
+from marrow.rendering.scene import Scene
+from marrow.rendering.shadows import ShadowMap
+from marrow.rendering.surroundings import surroundings
+from marrow.rendering.uniforms import FRAME, clip_matrix
+
+__all__ = ["FrameData", "extent"]
+
+Array = NDArray[Any]
+REACH, FEWEST_LINES = 7, 12
+"""How far the floor is seen: so many times the scene's radius, at least so many lines."""
+
+
+class FrameData:
+    """`layout` and `group` are bind group 0; `origin` is what places in shaders are relative to."""
+
+    def __init__(self, device: Device, shadows: ShadowMap) -> None:
+        self.device, self.shadows = device, shadows
+        self.lamps = Lamps(device)
+        self.origin: Array = np.zeros(3)
+        self.record = np.zeros((), FRAME.dtype)
+        self.uniform = Buffer(device, FRAME.dtype.itemsize, label="frame", flags=usage("uniform"))
+        self.layout = device.raw.create_bind_group_layout(
+            label="frame",
+            entries=[
+                {"binding": 0, "visibility": 7, "buffer": {"type": "uniform"}},
+                {
+                    "binding": 1,
+                    "visibility": 2,
+                    "texture": {"sample_type": "depth", "view_dimension": "2d-array"},
+                },
+                {"binding": 2, "visibility": 2, "sampler": {"type": "comparison"}},
+                *self.lamps.layout_entries(),
+            ],
+        )
+        self._group: tuple[Any, Any] | None = None
+
+    @property
+    def group(self) -> Any:
+        key = (self.shadows.version, self.lamps.version)
+        if self._group is None or self._group[0] != key:
+            resources = [
+                {"buffer": self.uniform.raw, "offset": 0, "size": self.uniform.size},
+                self.shadows.view,
+                self.shadows.sampler,
+            ]
+            entries = [{"binding": i, "resource": r} for i, r in enumerate(resources)]
+            made = self.device.raw.create_bind_group(
+                layout=self.layout, entries=entries + self.lamps.entries()
+            )
+            self._group = key, made
+        return self._group[1]
+
+    def put(
+        self, scene: Scene, camera: Camera, there: list[Moment], size: tuple[int, int], samples: int
+    ) -> None:
+        """Writes the uniform and the lamps of a picture."""
+        origin, sun = self.origin, scene.sun
+        whole, around = clip_matrix(camera, origin), surroundings(scene.environment)
+        low, high = extent(there)
+        center, radius = (low + high) / 2 - origin, float(np.linalg.norm(high - low)) / 2
+        unit = 10.0 ** np.floor(np.log10(max(_largest(there, radius), 1e-30)))
+        view = np.vstack([camera.view, [0.0, 0.0, 0.0, 1.0]])
+        view[:3, 3] += view[:3, :3] @ origin
+        FRAME.put(
+            self.record,
+            view_projection=whole,
+            inverse_view_projection=np.linalg.inv(whole),
+            view=view,
+            origin=origin,
+            eye=(*(camera.eye - origin), float(camera.projection[3, 3] == 0)),
+            forward=-camera.view[2, :3],
+            size=(*size, 1 / size[0], 1 / size[1]),
+            scene=(*center, radius),
+            sun_direction=(0, 1, 0, 0)
+            if sun is None
+            else (*(-np.array(sun.direction)), float(bool(self.shadows.fits))),
+            sun_color=(0, 0, 0, 0) if sun is None else (*(np.array(sun.color) * sun.intensity), sun.softness),
+            ambient=(*([scene.environment.ambient] * 3), scene.environment.exposure),
+            ground=(
+                (0.0 if scene.ground is None else scene.ground) - origin[1],
+                max(REACH * radius, FEWEST_LINES * unit),
+                unit,
+                float(scene.ground is not None),
+            ),
+            floor_color=(*around.floor, around.floor_cover),
+            line_color=(*around.line, around.line_cover if scene.grid else 0.0),
+            grid=(origin[0] % (5 * unit), origin[2] % (5 * unit), around.darkness),
+            background_top=(*around.top, around.kind),
+            background_bottom=around.bottom,
+            counts=(0, len(self.shadows.fits), samples, 0),
+        )
+        self.shadows.put(self.record)
+        self.device.write(self.uniform.raw, self.record)
+        self.lamps.update([light for light in scene.lights if light is not sun], camera, origin, *size)
+
+
+def extent(there: list[Moment]) -> tuple[Array, Array]:
+    """The box around everything, in the world; a cube of one metre where there is nothing."""
+    lows = [m.low[(m.low <= m.high).all(1)] for m in there]
+    highs = [m.high[(m.low <= m.high).all(1)] for m in there]
+    low = np.concatenate(lows) if lows else np.zeros((0, 3))
+    if not len(low):
+        return np.full(3, -0.5), np.full(3, 0.5)
+    return low.min(0), np.concatenate(highs).max(0)
+
+
+def _largest(there: list[Moment], radius: float) -> float:
+    """The radius of the largest character in all its clips: what grid lines go by must not change while one plays."""
+    found = [
+        float(moving_ball(m.actor.character)[0, 3]) * float(np.linalg.norm(m.world[0, :, :3], axis=0).max())
+        for m in there
+        if m.count
+    ]
+    largest = max(found, default=0.0)
+    return largest if largest > 0 and np.isfinite(largest) else radius

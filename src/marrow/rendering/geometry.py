@@ -1,0 +1,125 @@
+"""`Geometry`: what does not move of a character's levels of detail, in GPU memory: triangles, UVs, colours, sections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.animation.kinematics import skinning_matrices
+from marrow.gpu.buffers import Buffer, usage
+from marrow.gpu.device import Device
+from marrow.model.character import Character
+from marrow.model.mesh import Mesh
+
+__all__ = ["Geometry", "LevelGeometry", "SectionGeometry"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class SectionGeometry:
+    """A run of indices that is drawn with one material. `mesh` is that of the level, `shown_as` the character's mesh it
+    stands for: whether it is seen goes by that. `mirrored`: at rest its triangles wind the other way round."""
+
+    mesh: int
+    shown_as: int
+    section: int
+    material: int | None
+    first: int
+    count: int
+    mirrored: bool
+
+
+class LevelGeometry:
+    """A level of detail: `indices` into the vertices of all its meshes, `uvs` and `colors` of these (with the stride 0
+    where all have the same), `sections`."""
+
+    def __init__(self, device: Device, character: Character, level: Character) -> None:
+        self.character, self.vertex_count = level, level.vertex_count
+        self.sections = _sections(character, level)
+        self.indices = Buffer.of(
+            device, _indices(level, self.sections), label="indices", flags=usage("index")
+        )
+        self.uvs, self.uv_stride = _attribute(device, level, _uvs, np.zeros(4, np.float32), "uvs")
+        self.colors, self.color_stride = _attribute(device, level, _colors, np.ones(4, np.float32), "colors")
+
+
+class Geometry:
+    """A character's levels, each uploaded when it is first drawn."""
+
+    def __init__(self, device: Device, character: Character) -> None:
+        self.device, self.character = device, character
+        self._levels: dict[int, LevelGeometry] = {}
+
+    def level(self, number: int) -> LevelGeometry:
+        if number not in self._levels:
+            self._levels[number] = LevelGeometry(self.device, self.character, self.character.levels[number])
+        return self._levels[number]
+
+
+def _uvs(mesh: Mesh) -> Array | None:
+    if not mesh.uvs:
+        return None
+    out = np.zeros((mesh.vertex_count, 4), np.float32)
+    for i, uv in enumerate(mesh.uvs[:2]):
+        out[:, 2 * i : 2 * i + 2] = uv
+    return out
+
+
+def _colors(mesh: Mesh) -> Array | None:
+    return mesh.colors
+
+
+def _attribute(device: Device, level: Character, read: Any, default: Array, label: str) -> tuple[Buffer, int]:
+    """Four numbers of every vertex; one for all where no mesh has any."""
+    found = [read(m) for m in level.meshes]
+    if all(f is None for f in found) or not level.vertex_count:
+        return Buffer.of(device, default, label=label, flags=usage("vertex")), 0
+    whole = [
+        np.broadcast_to(default, (m.vertex_count, 4)) if f is None else f for m, f in zip(level.meshes, found)
+    ]
+    data = np.ascontiguousarray(np.concatenate(whole), np.float32)
+    return Buffer.of(device, data, label=label, flags=usage("vertex")), 16
+
+
+def _sections(character: Character, level: Character) -> tuple[SectionGeometry, ...]:
+    """Sections that have triangles, those of one material next to each other, so that they can be drawn as one."""
+    names = [m.name for m in character.meshes]
+    rest = skinning_matrices(level.palette, level.skeleton.rest_model)
+    found = []
+    for number, mesh in enumerate(level.meshes):
+        same = level is character or (number < len(names) and names[number] == mesh.name)
+        shown_as = number if same else names.index(mesh.name) if mesh.name in names else 0
+        mirrored = _mirrored(mesh, rest[level.palette.mesh_slots[number]])
+        for k, section in enumerate(mesh.sections):
+            if section.count:
+                found.append(
+                    SectionGeometry(number, shown_as, k, section.material, 0, 3 * section.count, mirrored)
+                )
+    found.sort(key=lambda s: -1 if s.material is None else s.material)
+    starts = np.cumsum([0, *(s.count for s in found)]).tolist()
+    return tuple(replace(s, first=at) for s, at in zip(found, starts))
+
+
+def _indices(level: Character, sections: tuple[SectionGeometry, ...]) -> Array:
+    """The triangles of sections, one after the other, counted over the vertices of all meshes."""
+    runs = [np.zeros(0, np.uint32)]
+    for s in sections:
+        mesh = level.meshes[s.mesh]
+        first = mesh.sections[s.section].first
+        run = mesh.triangles[first : first + s.count // 3].astype(np.uint32).reshape(-1)
+        runs.append(run + np.uint32(level.vertex_offsets[s.mesh]))
+    return np.concatenate(runs)
+
+
+def _mirrored(mesh: Mesh, matrices: Array) -> bool:
+    """Whether most of a mesh is turned inside out by the matrices of its joints at rest."""
+    if not mesh.vertex_count or not mesh.weights.size:
+        return False
+    lead = mesh.joints[np.arange(mesh.vertex_count), mesh.weights.argmax(1)]
+    with np.errstate(invalid="ignore"):
+        negative = np.linalg.det(matrices[:, :, :3].astype(np.float64)) < 0
+    return bool(negative.any() and negative[lead].mean() > 0.5)

@@ -1,0 +1,115 @@
+"""`open_window`: a window on whatever a user names, played by a `Viewer`. What `mw.view(..., window=True)` does."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marrow import samples
+from marrow.errors import UnknownNameError, ValidationError
+from marrow.graph.animator import Animator
+from marrow.io import load
+from marrow.model.character import Character
+from marrow.rendering.scene import Actor, Scene
+from marrow.rendering.viewer import Viewer
+from marrow.rendering.window import Window, window
+
+if TYPE_CHECKING:
+    from marrow.graph import Graph
+
+__all__ = ["look", "open_window"]
+
+
+def open_window(
+    thing: Any,
+    *,
+    graph: Graph | str | os.PathLike[str] | None = None,
+    compare: Any = None,
+    clip: str | None = None,
+    **options: Any,
+) -> tuple[Window, Viewer]:
+    """A window on a character, an animator, a scene, a file or a sample, and what plays it. `options` are those of
+    `mw.window`."""
+    scene, moved = _scene(thing, graph)
+    if compare is not None:
+        _beside(scene, compare)
+    if clip is not None:
+        known = {name for actor in scene for name in actor.character.clips}
+        if clip not in known:
+            raise UnknownNameError("clip", clip, sorted(known))
+    viewer = Viewer(scene, clip=clip, graph_actor=moved)
+    made = window(scene, title=_title(scene), controls="none", **options)
+    made.painters.append(viewer.paint)
+    made.view_failed = lambda error: viewer.say(str(error))
+    return made, viewer
+
+
+def look(made: Window, viewer: Viewer) -> Any:
+    """Plays until the window is closed; in a notebook the cell ends at once and the widget goes on."""
+    widget = getattr(made.display, "widget", None)
+    if widget is None:
+        for frame in made:
+            viewer.step(frame)
+        return None
+
+    async def play() -> None:
+        async for frame in made:
+            viewer.step(frame)
+
+    widget._marrow_task = asyncio.ensure_future(play())  # a task that nobody holds may be collected
+    return widget
+
+
+def _scene(thing: Any, graph: Any) -> tuple[Scene, Animator | None]:
+    if isinstance(thing, (Scene, Actor, Animator, list, tuple)):
+        if graph is not None:
+            raise ValidationError("view: graph= is for a character or a file; an animator brings its own")
+        scene = thing if isinstance(thing, Scene) else Scene(thing)
+        return scene, thing if isinstance(thing, Animator) and thing.graph is not None else None
+    name = os.fspath(thing) if isinstance(thing, (str, os.PathLike)) else None
+    character = _character(thing, "view")
+    if graph is None and name in samples.NAMES and not os.path.exists(str(name)):
+        own = getattr(samples, f"{name}_graph", None)
+        graph = own() if own is not None else None
+    if graph is None:
+        return Scene(character), None
+    if isinstance(graph, (str, os.PathLike)):
+        from marrow.graph import load_graph
+
+        graph = load_graph(os.fspath(graph))
+    animator = Animator(character, graph)
+    return Scene(animator), animator
+
+
+def _character(thing: Any, who: str) -> Character:
+    if isinstance(thing, Character):
+        return thing
+    if isinstance(thing, (str, os.PathLike)):
+        name = os.fspath(thing)
+        return samples.load(name) if name in samples.NAMES and not os.path.exists(name) else load(name)
+    what = "a Character, an Animator, a Scene, a file or the name of a sample"
+    raise ValidationError(f"{who}: expected {what}, got {type(thing).__name__}")
+
+
+def _beside(scene: Scene, other: Any) -> None:
+    """Puts a second character to the right of what is there, as seen from the front."""
+    from marrow.rendering.moment import moments
+
+    actor = scene.add(_character(other, "view: compare"))
+    boxes = [(m.low.min(0), m.high.max(0)) for m in moments(scene)]
+    here, there = boxes[:-1], boxes[-1]
+    low = np.min([b[0] for b in here], axis=0) if here else np.zeros(3)
+    place = np.eye(3, 4)
+    # +X is to the right of a picture taken from the front.
+    high = np.max([b[1] for b in here], axis=0) if here else np.zeros(3)
+    gap = 0.25 * max(float(high[0] - low[0]), float(there[1][0] - there[0][0]))
+    place[0, 3] = high[0] - there[0][0] + gap
+    actor.transforms = place
+
+
+def _title(scene: Scene) -> str:
+    names = [actor.name for actor in scene if actor.name]
+    return " - ".join(["marrow", *names[:3]])

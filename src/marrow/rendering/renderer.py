@@ -1,0 +1,192 @@
+"""`Renderer`: draws scenes into pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.errors import ValidationError
+from marrow.gpu.device import Device
+from marrow.lod.camera import Camera
+from marrow.model import _validate
+from marrow.model.character import Character
+from marrow.rendering.culling import Detail, in_view, view_planes
+from marrow.rendering.drawlist import DrawList
+from marrow.rendering.forward import ForwardPath
+from marrow.rendering.frame import Frame
+from marrow.rendering.framedata import FrameData
+from marrow.rendering.materials import Materials
+from marrow.rendering.moment import Moment, moments
+from marrow.rendering.outputs import OutputPass, check_outputs
+from marrow.rendering.overlay import Depth
+from marrow.rendering.pipelines import Pipelines
+from marrow.rendering.scene import Scene
+from marrow.rendering.shadows import ShadowMap
+from marrow.rendering.targets import Targets, picture_size, read_pixels
+from marrow.rendering.tonemap import ToneMapping
+from marrow.rendering.views import View, parse_views
+from marrow.rendering.views.applying import ViewPass
+
+__all__ = ["Renderer"]
+
+Array = NDArray[Any]
+PATHS = ("forward", "deferred")
+
+
+class Renderer:
+    """Draws scenes, on the GPU or in software.
+
+        renderer = mw.Renderer(size=(1280, 720))
+        frame = renderer.render(mw.Scene(hero), camera)                     # a Frame: pixels
+        renderer.draw(scene, camera, texture_view, format="bgra8unorm")     # or into a texture of a window
+
+    Keep it: what it has uploaded stays for the next picture.
+
+    - `samples` a pixel (1 or 4) smooth edges.
+    - `pixels`: how far off a level of detail may look. `shadow_size`: texels of the map of shadows.
+    """
+
+    def __init__(
+        self,
+        size: tuple[int, int] = (1280, 720),
+        *,
+        device: Device | None = None,
+        path: str = "forward",
+        samples: int = 4,
+        pixels: float = 1.0,
+        shadow_size: int | None = None,
+    ) -> None:
+        who = "Renderer"
+        self.device = Device.best() if device is None else _validate.instance(who, "device", device, Device)
+        _validate.one_of(who, "path", path, PATHS)
+        if samples not in (1, 4):
+            raise ValidationError(f"{who}: samples: expected 1 or 4, got {_validate.shown(samples)}")
+        software = self.device.adapter.is_software
+        if shadow_size is None:
+            shadow_size = 1024 if software else 2048
+        shadow_size = _validate.integer(who, "shadow_size", shadow_size, low=64)
+        picture_size(self.device, (shadow_size, shadow_size))
+        self.path, self.samples = path, samples
+        self.detail = Detail(_validate.number(who, "pixels", pixels, low=0, above=True))
+        self._size = picture_size(self.device, size)
+        self._targets: Targets | None = None
+        with self.device.guard("making a renderer"):
+            self.pipelines = Pipelines(self.device)
+            self.materials = Materials(self.device)
+            self.list = DrawList(self.device, self.materials)
+            self.shadows = ShadowMap(
+                self.device, self.pipelines, resolution=shadow_size, most=2 if software else 4
+            )
+            self.frame = FrameData(self.device, self.shadows)
+            self.forward = ForwardPath(self.frame, self.list, self.pipelines)
+            self.tone_mapping = ToneMapping(self.device, self.frame, self.pipelines)
+            self.views = ViewPass(self.device)
+            self.outputs = OutputPass(self.frame, self.list, self.pipelines)
+
+    # -- pictures ---------------------------------------------------------------------------------------------------
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of pictures; may be set."""
+        return self._size
+
+    @size.setter
+    def size(self, size: tuple[int, int]) -> None:
+        self._size = picture_size(self.device, size)
+
+    @property
+    def targets(self) -> Targets:
+        """The textures of the present size."""
+        if self._targets is None or self._targets.size != self._size:
+            self._targets = Targets(self.device, self._size, self.samples)
+        return self._targets
+
+    def render(
+        self,
+        scene: Scene,
+        camera: Camera,
+        *,
+        size: tuple[int, int] | None = None,
+        view: Any = None,
+        compare: Character | None = None,
+        outputs: Sequence[str] = ("color",),
+    ) -> Frame:
+        """Draws a scene and brings the picture back. `view` names what else it shows, such as "skeleton" (docs/rendering.md);
+        `compare` is the character that the view "difference" compares with. `outputs` asks for more than colours: "depth",
+        "normals", "ids", "parts", "joint_ids", "joints"."""
+        wanted = check_outputs(outputs)
+        if size is not None:
+            self.size = size
+        there = self.draw(scene, camera, self.targets.picture_view, view=view, compare=compare)
+        found = self.outputs.render(wanted, there, camera, self._size)
+        return Frame(read_pixels(self.device, self.targets.picture), found, camera)
+
+    def draw(
+        self,
+        scene: Scene,
+        camera: Camera,
+        target: Any,
+        *,
+        size: tuple[int, int] | None = None,
+        format: str = "rgba8unorm",
+        view: Any = None,
+        compare: Character | None = None,
+        timer: Any = None,
+    ) -> list[Moment]:
+        """Draws a scene into a texture view of `size` and `format`, without waiting. `timer` is a `gpu.Clock`.
+        Returns the actors as they were drawn."""
+        _validate.instance("draw", "scene", scene, Scene)
+        _validate.instance("draw", "camera", camera, Camera)
+        if size is not None:
+            self.size = size
+        with self.device.guard("drawing"):
+            there, views = moments(scene), parse_views(view)
+            self._arrange(scene, camera, there, views, compare, timer)
+            encoder = self.device.raw.create_command_encoder()
+            self.shadows.encode(encoder, self.list, self.frame.uniform.raw, timer)
+            self.frame.lamps.encode(encoder)
+            self.forward.encode(encoder, self.targets, scene.ground is not None, timer)
+            self.tone_mapping.encode(encoder, self.targets.light_view, target, format, timer)
+            if views:
+                depth = Depth(self.targets.depth_view, self.samples > 1, reversed=True)
+                self.views.draw(encoder, target, format, self._size, camera, depth)
+            if timer is not None:
+                timer.finish(encoder)
+            self.device.raw.queue.submit([encoder.finish()])
+        return there
+
+    def _arrange(
+        self,
+        scene: Scene,
+        camera: Camera,
+        there: list[Moment],
+        views: Sequence[View],
+        compare: Character | None,
+        timer: Any,
+    ) -> None:
+        """Chooses what is drawn, where and how finely, and skins it."""
+        self.frame.origin = origin = camera.eye
+        planes = view_planes(camera)
+        casters = self.shadows.fit(scene, camera, there, origin)
+        texel = max((f.texel for f in self.shadows.fits), default=0.0)
+        levels, shadow_levels = [], []
+        for moment, cast in zip(there, casters):
+            seen = in_view(planes, moment.low, moment.high)
+            own = self.detail.levels(moment, camera)
+            levels.append(np.where(seen, own, -1))
+            any_cast = np.logical_or.reduce(cast) & (own >= 0) if cast else np.zeros(moment.count, bool)
+            coarse = own
+            if self.device.adapter.is_software and moment.crowd is None:
+                scale = np.linalg.norm(moment.world[:, :, :3], axis=1).max(1)
+                coarse = np.maximum(own, Detail.for_shadows(moment.actor.character, scale, texel))
+            shadow_levels.append(np.where(any_cast, coarse, -1))
+        everything = list(there)
+        for ghost in self.views.prepare(views, there, levels, compare) if views else ():
+            everything.append(ghost)
+            levels.append(np.zeros(ghost.count, np.int64))
+            shadow_levels.append(np.full(ghost.count, -1))
+            casters.append([np.zeros(ghost.count, bool) for _ in self.shadows.fits])
+        self.list.build(everything, levels, shadow_levels, casters, origin, -camera.view[2, :3], timer)
+        self.frame.put(scene, camera, there, self._size, self.samples)

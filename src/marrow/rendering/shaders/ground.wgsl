@@ -1,0 +1,35 @@
+// A pool of light with a grid on it, and the shadows that fall there. What it covers is said by alpha.
+struct Floor {
+  @builtin(position) clip: vec4f,
+  @location(0) position: vec3f,
+}
+
+@vertex fn ground_vertex(@builtin(vertex_index) v: u32) -> Floor {
+  let corner = vec2f(f32(v & 1u), f32(v >> 1u)) * 2.0 - 1.0;
+  var out: Floor;
+  out.position = vec3f(frame.scene.x + corner.x * frame.ground.y, frame.ground.x, frame.scene.z + corner.y * frame.ground.y);
+  out.clip = frame.view_projection * vec4f(out.position, 1.0);
+  return out;
+}
+
+// How much a grid line covers of this pixel; where lines come closer than pixels it fades instead of shimmering.
+fn grid_lines(p: vec2f, width: vec2f) -> f32 {
+  let covered = clamp(1.0 - abs(fract(p - 0.5) - 0.5) / max(width, vec2f(1e-6)), vec2f(0.0), vec2f(1.0))
+    * clamp(1.57 - 2.86 * width, vec2f(0.0), vec2f(1.0));
+  return max(covered.x, covered.y);
+}
+
+@fragment fn ground_fragment(in: Floor) -> @location(0) vec4f {
+  let away = (in.position.xz - frame.scene.xz) / frame.ground.y;
+  var near = clamp(1.15 - 1.15 * dot(away, away), 0.0, 1.0);
+  near *= near;
+  let p = (in.position.xz + frame.grid.xy) / frame.ground.z;
+  let width = fwidth(p);
+  let small = 0.5 * grid_lines(p, width);
+  let large = grid_lines(0.2 * p, 0.2 * width);
+  var alpha = frame.floor_color.w * near;
+  let line = frame.line_color.w * max(small, large) * near;
+  var color = mix(vec4f(frame.floor_color.rgb * alpha, alpha), vec4f(frame.line_color.rgb, 1.0), line);
+  let shadow = frame.grid.z * (1.0 - sun_visibility(in.position, vec3f(0.0, 1.0, 0.0))) * near;
+  return vec4f(color.rgb * (1.0 - shadow), color.a + shadow - color.a * shadow);
+}

@@ -1,0 +1,67 @@
+// Shadows of the sun: soft where what casts them is far, sharp where it touches.
+override SHADOW_TAPS: u32 = 16u;
+override BLOCKER_TAPS: u32 = 8u;
+
+const WIDEST = 10.0;         // texels
+const SUN_WIDTH = 0.028;     // half the angle under which the sun is seen, in radians: wider than the real one
+
+// The next point of a disc that is filled evenly: each is turned by the golden angle.
+fn turned(a: vec2f) -> vec2f {
+  return vec2f(-0.7373688 * a.x - 0.6754903 * a.y, 0.6754903 * a.x - 0.7373688 * a.y);
+}
+
+fn sun_visibility(position: vec3f, normal: vec3f) -> f32 {
+  for (var i = 0u; i < frame.counts.y; i++) {
+    let at = (frame.cascades[i].matrix * vec4f(position, 1.0)).xyz;
+    let edge = 0.5 - (WIDEST + 2.0) * frame.cascades[i].texel.y;
+    if all(abs(at.xy - 0.5) < vec2f(edge)) {
+      return sun_in_cascade(i, at, normal);
+    }
+  }
+  return 1.0;
+}
+
+fn sun_in_cascade(i: u32, at: vec3f, normal: vec3f) -> f32 {
+  let texel = frame.cascades[i].texel;
+  let facing = dot(normal, frame.sun_direction.xyz);
+  if facing <= 0.0 {
+    return 0.0;
+  }
+  // How depth grows along the surface, so that each tap is compared with the surface's own depth there.
+  let m = frame.cascades[i].matrix;
+  let size = texel.x / texel.y;
+  let row_x = vec3f(m[0].x, m[1].x, m[2].x);
+  let row_y = vec3f(m[0].y, m[1].y, m[2].y);
+  let slope = vec2f(dot(row_x, normal), dot(row_y, normal)) * size * size / (texel.z * max(facing, 0.12));
+  // What a texel's own extent can be off by, and a little for rounding.
+  let bias = (abs(slope.x) + abs(slope.y)) * texel.y + 0.6 * texel.x / texel.z;
+  let here = vec3f(at.xy, min(at.z, 1.0) - bias);
+
+  var between = 0.0;
+  var found = 0.0;
+  let resolution = 1.0 / texel.y;
+  var way = vec2f(WIDEST * texel.y, 0.0);
+  for (var k = 0u; k < BLOCKER_TAPS; k++) {
+    let offset = way * sqrt((f32(k) + 0.5) / f32(BLOCKER_TAPS));
+    way = turned(way);
+    let z = textureLoad(shadow_map, vec2i((here.xy + offset) * resolution), i, 0);
+    let own = here.z + dot(slope, offset);
+    if z < own {
+      between += own - z;
+      found += 1.0;
+    }
+  }
+  if found == 0.0 {
+    return 1.0;
+  }
+  let away = between / found * texel.z;    // metres from what casts the shadow
+  let width = clamp(away * SUN_WIDTH * frame.sun_color.w / texel.x, 1.0, WIDEST) * texel.y;
+  var lit = 0.0;
+  way = vec2f(width, 0.0);
+  for (var k = 0u; k < SHADOW_TAPS; k++) {
+    let offset = way * sqrt((f32(k) + 0.5) / f32(SHADOW_TAPS));
+    way = turned(way);
+    lit += textureSampleCompareLevel(shadow_map, shadow_sampler, here.xy + offset, i, here.z + dot(slope, offset));
+  }
+  return lit / f32(SHADOW_TAPS);
+}

@@ -1,0 +1,482 @@
+"""`mw.window`: a window and a loop that the program owns.
+
+    for frame in mw.window(scene):
+        hero.update(frame.dt)
+
+Each turn of the loop is a frame: what happened since the last one comes in, the program moves its things, then the scene
+is drawn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from marrow.errors import DeviceLostError, MarrowError, ValidationError
+from marrow.gpu.device import Device
+from marrow.lod.camera import Camera
+from marrow.model import _validate
+from marrow.rendering.controls import CameraControls
+from marrow.rendering.display import Display, OffscreenDisplay
+from marrow.rendering.inputs import Gamepad, InputState, Mouse
+from marrow.rendering.meter import Meter
+from marrow.rendering.pen import EDGE, Pen
+from marrow.rendering.scene import Scene
+
+if TYPE_CHECKING:
+    from marrow.rendering.frame import Frame
+    from marrow.rendering.overlay import Overlay
+    from marrow.rendering.renderer import Renderer
+
+__all__ = ["Window", "WindowFrame", "window"]
+
+LONGEST_STEP = 0.1
+"""Seconds a frame may last: after a breakpoint, or while it was hidden, time goes on, it does not jump."""
+_CORNERS = np.indices((2, 2, 2)).reshape(3, 8).T
+"""For each corner of a box, whether it is at the low or the high side of x, y and z."""
+Controls = Literal["fly", "orbit", "none"]
+AnyCamera = Camera | CameraControls
+
+
+def window(
+    *things: Any,
+    size: tuple[int, int] = (1280, 720),
+    title: str = "marrow",
+    camera: AnyCamera | None = None,
+    controls: Controls = "fly",
+    view: str | None = None,
+    fps: float | None = None,
+    vsync: bool = True,
+    frames: int | None = None,
+    offscreen: bool = False,
+    show_time: bool = True,
+    renderer: Renderer | None = None,
+    **options: Any,
+) -> Window:
+    """A window with a scene in it, or what a `Scene` is made of, and a loop over its frames.
+
+    - `size`: of the window, in logical pixels; `title`: what stands above it.
+    - `camera`: where to look from; left out, one that sees everything. `controls` says what moves it: `"fly"` mouse and
+      keys (W A S D Q E), `"orbit"` the mouse alone, so that the keys are the program's, `"none"` only the program.
+    - `view`: as in `mw.render`. `renderer`: one to draw with, or `options` of the one that is made.
+    - `fps`: at most so many frames a second; left out, as many as the screen shows. `vsync=False` does not wait for that.
+    - `frames`: ends after so many.
+    - `offscreen`: no window, a texture: every frame takes `1 / fps` (1/60) seconds whatever the clock says, and is drawn
+      when its `picture()` is asked for. `window.inputs` plays the player.
+    - `show_time`: writes the time a frame takes into the corner.
+
+    The window closes when the loop ends, however it ends. In a notebook write `async for`.
+    """
+    scene = things[0] if len(things) == 1 and isinstance(things[0], Scene) else Scene(*things)
+    shape = _size(size)
+    rate = None if fps is None else _validate.number("window", "fps", fps, low=0, above=True)
+    _validate.one_of("window", "controls", controls, ("fly", "orbit", "none"))
+    if frames is not None:
+        frames = _validate.integer("window", "frames", frames, low=0)
+    display: Display
+    if offscreen:
+        display = OffscreenDisplay(shape, fps=rate or 60.0)
+    elif _in_notebook():
+        from marrow.rendering.notebook import NotebookDisplay
+
+        display = NotebookDisplay(shape)
+    else:
+        from marrow.rendering.desktop import DesktopDisplay
+
+        display = DesktopDisplay(shape, _validate.name("window", "title", title), vsync=vsync)
+    try:
+        return Window(
+            scene,
+            display,
+            camera=camera,
+            controls=controls,
+            view=view,
+            fps=rate,
+            frames=frames,
+            lazy=offscreen,
+            show_time=show_time and not offscreen,
+            renderer=renderer,
+            **options,
+        )
+    except BaseException:
+        display.close()
+        raise
+
+
+class Window:
+    """A scene on a display. Iterate over it, or call `close`; also a context manager."""
+
+    def __init__(
+        self,
+        scene: Scene,
+        display: Display,
+        *,
+        camera: AnyCamera | None = None,
+        controls: Controls = "fly",
+        view: str | None = None,
+        fps: float | None = None,
+        frames: int | None = None,
+        lazy: bool = False,
+        show_time: bool = True,
+        renderer: Renderer | None = None,
+        **options: Any,
+    ) -> None:
+        self.scene, self.view = scene, view
+        self.display, self.controls = display, controls
+        self.meter = Meter()
+        """How long frames take."""
+        self.show_time = show_time
+        self.painters: list[Callable[[Pen], None]] = []
+        """Called with a pen for every picture."""
+        self.view_failed: Callable[[MarrowError], None] | None = None
+        """Told where a view cannot be shown of this scene, which is then drawn without; left out, that is an error."""
+        self._options, self._fps, self._frames, self._lazy = options, fps, frames, lazy
+        self._renderer: Renderer | None = None
+        self._given = renderer
+        self._overlay: Overlay | None = None
+        self._lines: list[str] = []
+        self._index, self._clock, self._time = 0, 0.0, 0.0
+        self._ended = False
+        self.camera = camera if camera is not None else self.all_in_sight()
+
+    # -- what it shows ----------------------------------------------------------------------------------------------
+    @property
+    def inputs(self) -> Any:
+        """Where inputs come together; in tests and replays the player."""
+        return self.display.inputs
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the picture in pixels; 0 while the window is minimised."""
+        return self.display.size
+
+    @property
+    def closed(self) -> bool:
+        return self._ended or self.display.closed
+
+    @property
+    def view(self) -> str | None:
+        """What pictures show beside the scene, as in `mw.render`: `"skeleton"`, `"weights:hand_l"`."""
+        return self._view
+
+    @view.setter
+    def view(self, view: str | None) -> None:
+        from marrow.rendering.views import parse_views
+
+        parse_views(view)  # here, and not when it is drawn
+        self._view = view
+
+    @property
+    def camera(self) -> AnyCamera:
+        """What it is seen from: controls that the player moves, or a camera."""
+        return self._camera
+
+    @camera.setter
+    def camera(self, value: AnyCamera) -> None:
+        if not isinstance(value, (Camera, CameraControls)):
+            raise ValidationError(
+                f"window.camera: expected a Camera or CameraControls, got {_validate.shown(value)}"
+            )
+        self._camera = value
+
+    def camera_for(self, size: tuple[int, int]) -> Camera:
+        """The camera for a picture of that size: a camera made for another one sees as much from top to bottom."""
+        if isinstance(self._camera, CameraControls):
+            return self._camera.camera(size)
+        projection = self._camera.projection.copy()
+        projection[0, 0] = projection[1, 1] * size[1] / size[0]
+        return Camera(self._camera.view, projection, size[1])
+
+    def all_in_sight(self) -> CameraControls:
+        """Controls that see everything there is."""
+        from marrow.rendering.moment import moments
+
+        controls = CameraControls(yaw=0.5)
+        boxes = [np.stack([m.low, m.high], axis=1) for m in moments(self.scene)]
+        if boxes:
+            width, height = self.display.size
+            corners = np.concatenate(boxes)[:, _CORNERS, range(3)]
+            controls.frame(corners, width / height if width and height else 16 / 9)
+        return controls
+
+    # -- the loop ---------------------------------------------------------------------------------------------------
+    def __iter__(self) -> Iterator[WindowFrame]:
+        if self._ended:
+            raise ValidationError("window: it is closed; open another one with mw.window")
+        try:
+            while (frame := self._next()) is not None:
+                yield frame
+                if self._ended:
+                    break
+                self._finish()
+        finally:
+            self.close()
+
+    async def __aiter__(self) -> AsyncIterator[WindowFrame]:
+        if self._ended:
+            raise ValidationError("window: it is closed; open another one with mw.window")
+        drawn = getattr(self.display, "drawn", None)
+        try:
+            while (frame := self._next()) is not None:
+                yield frame
+                if self._ended:
+                    break
+                if drawn is None:
+                    self._finish()
+                    await asyncio.sleep(0)
+                else:
+                    await drawn(self._finish)
+        finally:
+            self.close()
+
+    def _next(self) -> WindowFrame | None:
+        """What happened since the last frame; None at the end."""
+        if self._frames is not None and self._index >= self._frames:
+            return None
+        self.display.poll()
+        if self.closed:
+            return None
+        now = self.display.clock()
+        dt = min(max(now - self._clock, 0.0), LONGEST_STEP) if self._index else 0.0
+        self._clock = now
+        self._time += dt
+        self.meter.frame(now)
+        inputs = self.display.inputs.take()
+        self._lines.clear()
+        if isinstance(self._camera, CameraControls) and self.controls != "none":
+            height = self.size[1] / self.display.ratio
+            self._camera.step(inputs, dt, height, fly=self.controls == "fly")
+        frame = WindowFrame(self, self._index, dt, self._time, inputs)
+        self._index += 1
+        return frame
+
+    def _finish(self) -> None:
+        """Draws what the program has made of the frame."""
+        if not self._lazy:
+            self.draw()
+        if self._fps is not None and not self._lazy:
+            self.display.rest(self._clock + 1 / self._fps - self.display.clock())
+
+    def draw(self) -> bool:
+        """Draws the scene as it is now; whether there was anything to draw on."""
+        if self.closed:
+            return False
+        try:
+            return self._draw()
+        except DeviceLostError:
+            # What was on the GPU is gone, the scene is not: once more, with a new device.
+            self._renderer = self._given = self._overlay = None
+            self._options.pop("device", None)
+            return self._draw()
+        except MarrowError as error:
+            if self._view is None or self.view_failed is None:
+                raise
+            self._view = None
+            self.view_failed(error)
+            return self._draw()
+
+    def _draw(self) -> bool:
+        width, height = self.size
+        if width <= 0 or height <= 0:
+            self.display.rest(0.02)
+            return False
+        renderer = self.renderer
+        with renderer.device.guard("drawing in a window"), self.meter.drawing():
+            texture = self.display.begin()
+            if texture is None:
+                return False
+            size = (texture.size[0], texture.size[1])
+            target = texture.create_view()
+            camera = self.camera_for(size)
+            renderer.draw(self.scene, camera, target, size=size, format=texture.format, view=self._view)
+            self._write(renderer.device, target, size, texture.format)
+        self.display.present()
+        return True
+
+    def _write(self, device: Device, target: Any, size: tuple[int, int], format: str) -> None:
+        """What stands over the picture."""
+        if not (self.painters or self._lines or self.show_time):
+            return
+        from marrow.rendering.overlay import Overlay
+
+        if self._overlay is None or self._overlay.format != format:
+            self._overlay = Overlay(device, format)
+        canvas = self._overlay.canvas(size)
+        pen = Pen(canvas, self.display.ratio)
+        lines = ([self.meter.text()] if self.show_time else []) + self._lines
+        pen.lines(EDGE, EDGE, [line for line in lines if line])
+        for paint in self.painters:
+            paint(pen)
+        encoder = device.raw.create_command_encoder()
+        self._overlay.draw(encoder, target, size, canvas=canvas)
+        device.submit([encoder.finish()], "drawing over a picture")
+
+    @property
+    def renderer(self) -> Renderer:
+        """What draws the pictures; made when the first one is drawn."""
+        if self._renderer is None:
+            from marrow.rendering.renderer import Renderer
+
+            self._renderer = self._given or Renderer(**self._options)
+            self.display.connect(self._renderer.device)
+        return self._renderer
+
+    def picture(self) -> Frame:
+        """The scene as it is now, as a picture: what the window shows, without what is written over it."""
+        width, height = self.size
+        if self._ended or width <= 0 or height <= 0:
+            state = "closed" if self._ended else "minimised"
+            raise ValidationError(f"window.picture: the window is {state}: there is nothing to see")
+        size = width, height
+        return self.renderer.render(self.scene, self.camera_for(size), size=size, view=self._view)
+
+    def close(self) -> None:
+        """Closes it; a loop over it ends."""
+        self._ended = True
+        self._renderer = self._overlay = None
+        self.display.close()
+
+    def __enter__(self) -> Window:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = "closed" if self.closed else f"{self.size[0]} by {self.size[1]} pixels"
+        return f"Window({self.scene!r}, {state})"
+
+
+class WindowFrame:
+    """A turn of the loop: how much time went by, what the player did, and what the picture will show."""
+
+    __slots__ = ("_window", "dt", "index", "inputs", "time")
+
+    def __init__(self, window: Window, index: int, dt: float, time: float, inputs: InputState) -> None:
+        self._window = window
+        self.index: int = index
+        """How many frames came before."""
+        self.dt: float = dt
+        """Seconds since the last frame, at most 0.1; 0 for the first one."""
+        self.time: float = time
+        """Seconds since the first frame, as `dt` adds up."""
+        self.inputs: InputState = inputs
+        """All the player did."""
+
+    # -- what the player does ---------------------------------------------------------------------------------------
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys that are held down."""
+        return self.inputs.keys
+
+    def down(self, *names: str) -> bool:
+        """Whether one of these keys is held down."""
+        return self.inputs.down(*names)
+
+    def pressed(self, *names: str) -> bool:
+        """Whether one of these keys went down since the last frame."""
+        return self.inputs.pressed(*names)
+
+    def released(self, *names: str) -> bool:
+        """Whether one of these keys went up since the last frame."""
+        return self.inputs.released(*names)
+
+    def axis(self, negative: str, positive: str) -> float:
+        """-1, 0 or 1: what two opposite keys say together."""
+        return self.inputs.axis(negative, positive)
+
+    @property
+    def typed(self) -> str:
+        """What was typed, as the keyboard's own layout has it."""
+        return self.inputs.typed
+
+    @property
+    def mouse(self) -> Mouse:
+        return self.inputs.mouse
+
+    @property
+    def gamepad(self) -> Gamepad:
+        """The first gamepad, or one that is let go where there is none."""
+        return self.inputs.gamepad
+
+    @property
+    def gamepads(self) -> tuple[Gamepad, ...]:
+        """All that are connected."""
+        return self.inputs.gamepads
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Paths of files that were dropped on the window."""
+        return self.inputs.files
+
+    # -- what the picture shows -------------------------------------------------------------------------------------
+    @property
+    def window(self) -> Window:
+        return self._window
+
+    @property
+    def scene(self) -> Scene:
+        """What is drawn; another one may be set."""
+        return self._window.scene
+
+    @scene.setter
+    def scene(self, scene: Scene) -> None:
+        self._window.scene = _validate.instance("frame", "scene", scene, Scene)
+
+    @property
+    def camera(self) -> Any:
+        """`CameraControls`: set its `target`, `distance`, `yaw` and `pitch`; or put a `Camera` in its place."""
+        return self._window.camera
+
+    @camera.setter
+    def camera(self, camera: AnyCamera) -> None:
+        self._window.camera = camera
+
+    @property
+    def view(self) -> str | None:
+        """As in `mw.render`; may be set."""
+        return self._window.view
+
+    @view.setter
+    def view(self, view: str | None) -> None:
+        self._window.view = view
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the picture in pixels; 0 while the window is minimised."""
+        return self._window.size
+
+    def print(self, *words: object) -> None:
+        """Writes a line into the picture of this frame."""
+        self._window._lines.append(" ".join(str(word) for word in words))
+
+    def picture(self) -> Frame:
+        """The scene as it is now, as a picture that can be saved."""
+        return self._window.picture()
+
+    def close(self) -> None:
+        """Ends the loop."""
+        self._window.close()
+
+    def __repr__(self) -> str:
+        return f"WindowFrame({self.index}, {self.time:.3f} s, keys {sorted(self.keys)})"
+
+
+def _size(size: Any) -> tuple[int, int]:
+    if not isinstance(size, (tuple, list)) or len(size) != 2:
+        raise ValidationError(f"window: size is (width, height) in pixels, got {_validate.shown(size)}")
+    width, height = (_validate.integer("window", "size", v, low=1) for v in size)
+    if max(width, height) > 16384:
+        raise ValidationError(f"window: size: at most 16384 pixels a side, got {width} by {height}")
+    return width, height
+
+
+def _in_notebook() -> bool:
+    import sys
+
+    shell = sys.modules.get("IPython")
+    found = shell.get_ipython() if shell is not None else None
+    return found is not None and hasattr(found, "kernel")

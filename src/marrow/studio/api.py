@@ -1,0 +1,242 @@
+"""`Api`: what pages ask of a studio over HTTP, and read only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from marrow.errors import UnknownNameError
+from marrow.studio.parcel import safe_name
+
+if TYPE_CHECKING:
+    from marrow.studio.actor import Actor
+    from marrow.studio.app import Studio
+
+__all__ = ["Api"]
+
+MAX_KEYED_JOINTS = 2000
+
+
+class Api:
+    """The addresses of one studio under `/api`. What takes time is done beside the loop."""
+
+    def __init__(self, studio: Studio) -> None:
+        self.studio = studio
+        self.routes = [
+            Route("/api/character/{slot:int}", self._character),
+            Route("/api/character/{slot:int}/buffers", self._buffers),
+            Route("/api/image/{slot:int}/{number:int}", self._image),
+            Route("/api/clips", self._clips),
+            Route("/api/curves", self._curves),
+            Route("/api/path", self._path),
+            Route("/api/keys", self._keys),
+            Route("/api/bounds", self._bounds),
+            Route("/api/contacts", self._contacts),
+            Route("/api/check", self._check),
+            Route("/api/joint", self._joint),
+            Route("/api/difference/{slot:int}", self._difference),
+            Route("/api/skinned", self._skinned),
+            Route("/api/export.glb", self._export),
+            Route("/api/code", self._code),
+        ]
+
+    # -- characters ------------------------------------------------------------------------------------------
+    def _actor(self, slot: int) -> Actor:
+        actor = self.studio.session.actors.get(slot)
+        if actor is None:
+            raise HTTPException(404, f"there is no character in slot {slot}")
+        return actor
+
+    async def _character(self, request: Request) -> Response:
+        actor = self._actor(request.path_params["slot"])
+        asset = await self.studio.work(lambda: actor.asset)
+        return _json(asset.info)
+
+    async def _buffers(self, request: Request) -> Response:
+        actor = self._actor(request.path_params["slot"])
+        asset = await self.studio.work(lambda: actor.asset)
+        return Response(asset.blob, media_type="application/octet-stream")
+
+    async def _image(self, request: Request) -> Response:
+        from marrow.studio.assets import IMAGE_TYPES
+
+        images = self._actor(request.path_params["slot"]).character.images
+        number = request.path_params["number"]
+        if number >= len(images):
+            raise HTTPException(404, f"there is no image {number}")
+        image = images[number]
+        kind = image.media_type if image.media_type in IMAGE_TYPES else "application/octet-stream"
+        return Response(bytes(image.data), media_type=kind)
+
+    async def _difference(self, request: Request) -> Response:
+        """How far each vertex is from where it was before the file was exported again: `(V,)` float32."""
+        moved = self._actor(request.path_params["slot"]).moved
+        if moved is None:
+            raise HTTPException(404, "there is nothing to compare it with")
+        return Response(np.ascontiguousarray(moved, "<f4").tobytes(), media_type="application/octet-stream")
+
+    # -- clips -----------------------------------------------------------------------------------------------
+    def _clip(self, request: Request) -> tuple[Actor, str]:
+        actor = self._actor(_number(request, "slot", 0))
+        clip = request.query_params.get("clip", "")
+        if clip not in actor.character.clips:
+            raise UnknownNameError("clip", clip, actor.character.clips)
+        return actor, clip
+
+    def _clip_and_joint(self, request: Request) -> tuple[Any, str, int]:
+        actor, clip = self._clip(request)
+        return actor.character, clip, self._joint_number(actor, request)
+
+    @staticmethod
+    def _joint_number(actor: Actor, request: Request) -> int:
+        joint, joints = _number(request, "joint", 0), len(actor.character.skeleton)
+        if joint >= joints:
+            raise HTTPException(404, f"there is no joint {joint}: the skeleton has {joints}")
+        return joint
+
+    async def _clips(self, request: Request) -> Response:
+        from marrow.studio.assets import clip_infos
+
+        return _json(await self.studio.work(clip_infos, self._actor(_number(request, "slot", 0)).character))
+
+    async def _curves(self, request: Request) -> Response:
+        from marrow.studio.curves import curves
+
+        return _json(await self.studio.work(curves, *self._clip_and_joint(request)))
+
+    async def _path(self, request: Request) -> Response:
+        from marrow.studio.curves import joint_path
+
+        return _json(await self.studio.work(joint_path, *self._clip_and_joint(request)))
+
+    async def _keys(self, request: Request) -> Response:
+        from marrow.studio.curves import keys
+
+        actor, clip = self._clip(request)
+        text = request.query_params.get("joints", "")
+        numbers = text.split(",") if text else []
+        if len(numbers) > MAX_KEYED_JOINTS or not all(
+            n.isascii() and n.isdigit() and len(n) < 9 for n in numbers
+        ):
+            raise HTTPException(
+                400, f"joints: expected up to {MAX_KEYED_JOINTS} numbers with commas between them"
+            )
+        return _json(await self.studio.work(keys, actor.character, clip, [int(n) for n in numbers]))
+
+    async def _bounds(self, request: Request) -> Response:
+        from marrow.studio.curves import bounds
+
+        if "clip" in request.query_params:
+            actor, clip = self._clip(request)
+            return _json(await self.studio.work(bounds, actor.character, clip))
+        return _json(await self.studio.work(bounds, self._actor(_number(request, "slot", 0)).character, None))
+
+    async def _contacts(self, request: Request) -> Response:
+        from marrow.studio.curves import contacts
+
+        actor, clip = self._clip(request)
+        return _json(await self.studio.work(contacts, actor.character, clip))
+
+    # -- looking closer --------------------------------------------------------------------------------------
+    async def _check(self, request: Request) -> Response:
+        from marrow.studio.checks import check
+
+        actor = self._actor(_number(request, "slot", 0))
+        return _json(await self.studio.work(check, actor.character))
+
+    async def _joint(self, request: Request) -> Response:
+        from marrow.studio.numbers import joint_numbers
+
+        actor = self._actor(_number(request, "slot", 0))
+        instance = self._instance(actor, request)
+        # In the loop: the animator is the loop's, and one joint takes little.
+        return _json(joint_numbers(actor, self._joint_number(actor, request), instance))
+
+    @staticmethod
+    def _instance(actor: Actor, request: Request) -> int:
+        instance = _number(request, "instance", 0)
+        if instance >= actor.count:
+            raise HTTPException(404, f"there is no instance {instance}: there are {actor.count}")
+        return instance
+
+    async def _skinned(self, request: Request) -> Response:
+        """What the engine itself makes of the last picture: positions `(V, 3)` of one instance, float32."""
+        actor, session = self._actor(_number(request, "slot", 0)), self.studio.session
+        if actor.slot not in session.pictures:
+            session.look()
+        picture = session.pictures.get(actor.slot)
+        if picture is None:
+            raise HTTPException(404, "nothing has been shown yet")
+        instance = _number(request, "instance", 0)
+        if instance >= picture.count:
+            raise HTTPException(404, f"there is no instance {instance}: there are {picture.count}")
+        level, matrices = picture.of(instance)
+        matrices, morphs = matrices.copy(), picture.channels[instance].copy()
+        method = request.query_params.get("method") or None
+        surface = await self.studio.work(_skin, actor, level, matrices, morphs, method)
+        headers = {"x-marrow-frame": str(picture.frame), "x-marrow-level": str(level)}
+        data = np.ascontiguousarray(surface, "<f4").tobytes()
+        return Response(data, media_type="application/octet-stream", headers=headers)
+
+    # -- taking away -----------------------------------------------------------------------------------------
+    async def _export(self, request: Request) -> Response:
+        actor = self._actor(_number(request, "slot", 0))
+        chosen = request.query_params.getlist("clips")
+        for name in chosen:
+            if name not in actor.character.clips:
+                raise UnknownNameError("clip", name, actor.character.clips)
+        data = await self.studio.work(_exported, actor, chosen)
+        name = (
+            safe_name(actor.character.name or "character")
+            .encode("ascii", "replace")
+            .decode()
+            .replace("?", "_")
+        )
+        headers = {"content-disposition": f'attachment; filename="{name}.glb"'}
+        return Response(data, media_type="model/gltf-binary", headers=headers)
+
+    async def _code(self, _: Request) -> Response:
+        from marrow.studio.code import python_code
+
+        return PlainTextResponse(python_code(self.studio.session))
+
+
+def _json(value: Any, status: int = 200) -> Response:
+    return Response(msgspec.json.encode(value), status, media_type="application/json")
+
+
+def _number(request: Request, name: str, default: int, *, most: int = 10**9) -> int:
+    """A whole number of the query, from 0 to `most`."""
+    text = request.query_params.get(name, str(default))
+    if not (text.isascii() and text.isdigit() and len(text) < 12 and int(text) <= most):
+        raise HTTPException(400, f"{name}: expected a number from 0 to {most}, got {text[:40]!r}")
+    return int(text)
+
+
+def _skin(actor: Actor, level: int, matrices: Any, morphs: Any, method: str | None) -> Any:
+    from marrow.skinning import skin
+
+    options = {"morphs": morphs} if morphs.size else {}
+    shown = actor.character.levels[level]
+    return skin(shown, matrices, method=method, normals=False, tangents=False, **options).positions
+
+
+def _exported(actor: Actor, clips: list[str]) -> bytes:
+    import tempfile
+
+    from marrow.io import save
+
+    character = actor.character
+    if clips:
+        character = character.replace(clips=tuple(character.clips[name] for name in clips))
+    with tempfile.TemporaryDirectory(prefix="marrow-export-") as folder:
+        file = Path(folder) / "character.glb"
+        save(character, file)
+        return file.read_bytes()

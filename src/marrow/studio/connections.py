@@ -1,0 +1,98 @@
+"""Connections that say nothing: each has so long for its request, and only so many may wait for theirs.
+
+A browser opens a connection and asks at once. One that is silent, or sends its headers byte by byte, is closed after
+`HEADER_SECONDS`; where more than `MAX_SILENT` wait, of one address or of all, the one that has waited longest goes
+first. Nobody is kept out by those who only hold the door.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Any, cast
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+__all__ = ["HEADER_SECONDS", "MAX_SILENT", "Silent", "TimedProtocol"]
+
+HEADER_SECONDS = 15.0
+MAX_SILENT, MAX_SILENT_OF_ONE = 128, 64
+
+
+class Silent:
+    """The connections that have not asked for anything yet, the oldest first."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[Any, str] = {}
+
+    def add(self, protocol: Any, address: str) -> None:
+        """One more; whoever has waited longest makes room for it."""
+        self._waiting[protocol] = address
+        counts = Counter(self._waiting.values())
+        if counts[address] > MAX_SILENT_OF_ONE:
+            self._drop(next(p for p, where in self._waiting.items() if where == address))
+        elif len(self._waiting) > MAX_SILENT:
+            self._drop(next(iter(self._waiting)))
+
+    def remove(self, protocol: Any) -> None:
+        self._waiting.pop(protocol, None)
+
+    def _drop(self, protocol: Any) -> None:
+        self.remove(protocol)
+        protocol.hang_up()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+
+class TimedProtocol(H11Protocol):
+    """uvicorn's protocol with a limit to how long a request may take to be asked."""
+
+    silent: Silent
+    _header_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._begin_waiting()
+
+    def _begin_waiting(self) -> None:
+        peer = self.transport.get_extra_info("peername")
+        self._header_timer = self.loop.call_later(HEADER_SECONDS, self.hang_up)
+        self.silent.add(self, str(peer[0]) if isinstance(peer, tuple) and peer else "")
+
+    def _end_waiting(self) -> None:
+        self.silent.remove(self)
+        if self._header_timer is not None:
+            self._header_timer.cancel()
+            self._header_timer = None
+
+    def hang_up(self) -> None:
+        """Closes it without a word: nothing was asked."""
+        self._end_waiting()
+        if not self.transport.is_closing():
+            self.transport.abort()
+
+    def handle_events(self) -> None:
+        super().handle_events()
+        # A request is there once its headers are: from then on it is the application's.
+        if self.conn.their_state is not h11.IDLE:
+            self._end_waiting()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if (
+            not self.transport.is_closing()
+            and self._header_timer is None
+            and self.conn.their_state is h11.IDLE
+        ):
+            self._begin_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end_waiting()
+        super().connection_lost(exc)
+
+
+def timed_protocol() -> type[asyncio.Protocol]:
+    """A protocol class with its own list of the silent."""
+    return cast("type[asyncio.Protocol]", type("StudioProtocol", (TimedProtocol,), {"silent": Silent()}))
