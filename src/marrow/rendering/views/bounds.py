@@ -65,7 +65,9 @@ def draw(stage: Stage, argument: str, drawing: Drawing) -> None:
         for n, at in enumerate(posed.placed(top[:, None])[:, 0]):
             size = (exact[1][n] - exact[0][n]) * scale[n]
             if np.isfinite(size).all():
-                drawing.label(" x ".join(length_words(float(s)) for s in size), at, (1.0, 1.0, 1.0), float(size.max()))
+                drawing.label(
+                    " x ".join(length_words(float(s)) for s in size), at, (1.0, 1.0, 1.0), float(size.max())
+                )
     entries = (
         ("around the vertices", tuple(EXACT.tolist())),
         ("for culling, from joints", tuple(LOOSE.tolist())),
