@@ -44,13 +44,17 @@ def mannequin() -> None:
 def crowd() -> None:
     """Five hundred, each in another moment and at the level of detail that its size asks for."""
     hero = mw.samples.mannequin()
-    mw.render(hero, clip="walk", crowd=500, size=(1400, 620), camera="-28,16,1.9").save(PICTURES / "crowd.png")
+    mw.render(hero, clip="walk", crowd=500, size=(1400, 620), camera="-28,16,1.9").save(
+        PICTURES / "crowd.png"
+    )
 
 
 def sheet() -> None:
     """A contact sheet."""
     hero = mw.samples.mannequin()
-    made = mw.contact_sheet(hero, clips=["walk", "run", "jump", "attack"], times=7, size=(150, 180), camera="side")
+    made = mw.contact_sheet(
+        hero, clips=["walk", "run", "jump", "attack"], times=7, size=(150, 180), camera="side"
+    )
     made.save(PICTURES / "sheet.png")
 
 
