@@ -65,14 +65,22 @@ def _materials():
         *reds,
         *golds,
         replace(plain, name="checks", base_color_texture=texture(0)),
-        replace(plain, name="bumps", normal_texture=texture(1, scale=(2.0, 2.0)), base_color=(0.3, 0.5, 0.7, 1)),
+        replace(
+            plain, name="bumps", normal_texture=texture(1, scale=(2.0, 2.0)), base_color=(0.3, 0.5, 0.7, 1)
+        ),
         mw.Material(
             "worn",
             (0.7, 0.7, 0.75, 1),
             metallic_roughness_texture=texture(2),
             occlusion_texture=texture(2, uv_set=1),
         ),
-        replace(plain, name="glow", base_color=(0.05, 0.05, 0.06, 1), emissive=(1, 1, 1), emissive_texture=texture(3)),
+        replace(
+            plain,
+            name="glow",
+            base_color=(0.05, 0.05, 0.06, 1),
+            emissive=(1, 1, 1),
+            emissive_texture=texture(3),
+        ),
         replace(plain, name="vertex colours"),
         replace(plain, name="leaves", base_color_texture=texture(4), alpha_mode="mask", double_sided=True),
         replace(
@@ -83,7 +91,13 @@ def _materials():
             ),
         ),
         replace(plain, name="unlit", base_color_texture=texture(0), unlit=True),
-        replace(plain, name="bumps, derived", normal_texture=texture(1, scale=(2.0, 2.0)), metallic=1.0, roughness=0.35),
+        replace(
+            plain,
+            name="bumps, derived",
+            normal_texture=texture(1, scale=(2.0, 2.0)),
+            metallic=1.0,
+            roughness=0.35,
+        ),
         replace(plain, name="glass", base_color=(0.3, 0.7, 0.9, 0.45), alpha_mode="blend", roughness=0.1),
     ]
 

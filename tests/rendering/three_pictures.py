@@ -99,7 +99,13 @@ def swatch_jobs():
 
     s = swatches.SUN
     sun = {"direction": list(s.direction), "color": list(s.color), "intensity": s.intensity}
-    common = {"size": swatches.SIZE, "eye": swatches.EYE, "target": swatches.TARGET, "fov": swatches.FOV, "sun": sun}
+    common = {
+        "size": swatches.SIZE,
+        "eye": swatches.EYE,
+        "target": swatches.TARGET,
+        "fov": swatches.FOV,
+        "sun": sun,
+    }
     return {"three_sun": common | {"ambient": 0.0}, "three_studio": common | {"ambient": 1.0}}
 
 
