@@ -154,10 +154,11 @@ class DrawList:
                 chosen += [np.flatnonzero(c[who] & (cast[who] == k)) for c in casters[number]]
                 for cascade, rows in enumerate(chosen, -1):
                     for page, some in _batches(skinned, rows, mirrored, moment.visible, sheer):
-                        if cascade < 0 and _any_blended(
-                            self.materials, moment, geometry, sheer[who[some[0]]]
-                        ):
-                            some = some[np.argsort(-depths[who[some]], kind="stable")]
+                        if cascade < 0 and len(some) > 1:
+                            # Near ones first: what they hide is not lit. Far ones first where it shows through.
+                            through = _any_blended(moment, geometry, bool(sheer[who[some[0]]]))
+                            along = depths[who[some]] * (-1 if through else 1)
+                            some = some[np.argsort(along, kind="stable")]
                         these = who[some]
                         made = np.empty(len(these), INSTANCE)
                         made["rows"] = world[these]
@@ -275,10 +276,10 @@ def _batches(
         yield int(some[0] // skinned.positions.per_page), some
 
 
-def _any_blended(materials: Materials, moment: Moment, geometry: LevelGeometry, sheer: bool) -> bool:
+def _any_blended(moment: Moment, geometry: LevelGeometry, sheer: bool) -> bool:
     """Whether something of a level is drawn over what lies behind it, so that far instances have to come first."""
     character = moment.actor.character
-    return bool(sheer) or any(
+    return sheer or any(
         s.material is not None and character.materials[s.material].alpha_mode == "blend"
         for s in geometry.sections
     )

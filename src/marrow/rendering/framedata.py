@@ -108,7 +108,7 @@ class FrameData:
             background_top=(*around.top, around.kind),
             background_bottom=around.bottom,
             contact=(CONTACT * largest, camera.projection[1, 1] * size[1] / 2),
-            counts=(0, len(self.shadows.fits), samples, 0),
+            counts=(0, len(self.shadows.fits), samples, self.shadows.taps),
         )
         around_all = CONTACT * largest
         self.box = _on_screen(whole, low - origin - around_all, high - origin + around_all)

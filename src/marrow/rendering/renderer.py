@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,6 +38,7 @@ __all__ = ["Renderer"]
 
 Array = NDArray[Any]
 PATHS = ("forward", "deferred")
+SOFTWARE_TRIANGLES = 700_000
 
 
 class Renderer:
@@ -49,9 +51,11 @@ class Renderer:
     Keep it: what it has uploaded stays for the next picture.
 
     - `path`: "forward", or "deferred" for hundreds of lamps. Both look alike.
-    - `samples` a pixel (1 or 4) smooth edges; the deferred path has one, and smooths the finished picture.
+    - `samples` a pixel (1 or 4) smooth edges; with one, as the deferred path has, the finished picture is smoothed.
     - `contact`: whether what is close together shades each other.
-    - `pixels`: how far off a level of detail may look. `shadow_size`: texels of the map of shadows.
+    - `pixels`: how far off the worst point of a level of detail may look. Where that takes more than so many `triangles`
+      (700,000 in software, any number on a GPU), all of a crowd become coarser alike.
+    - `shadow_size`: texels of the map of shadows, on each side.
     """
 
     def __init__(
@@ -62,6 +66,7 @@ class Renderer:
         path: str = "forward",
         samples: int = 4,
         pixels: float = 1.0,
+        triangles: float | None = None,
         shadow_size: int | None = None,
         contact: bool = True,
     ) -> None:
@@ -77,7 +82,12 @@ class Renderer:
         picture_size(self.device, (shadow_size, shadow_size))
         self.path, self.samples = path, 1 if path == "deferred" else samples
         self.contact = _validate.flag(who, "contact", contact)
-        self.detail = Detail(_validate.number(who, "pixels", pixels, low=0, above=True))
+        if triangles is None:
+            triangles = SOFTWARE_TRIANGLES if software else math.inf
+        self.detail = Detail(
+            _validate.number(who, "pixels", pixels, low=0, above=True),
+            _validate.number(who, "triangles", triangles, low=0, finite=False),
+        )
         self._size = picture_size(self.device, size)
         self._targets: Targets | None = None
         with self.device.guard("making a renderer"):
@@ -177,7 +187,7 @@ class Renderer:
         if self.contact and lit:
             contact = self.contact_shading.encode(encoder, self.targets, timer)
         light = self.targets.light_view
-        if self.path == "forward":
+        if self.samples > 1:
             self.tone_mapping.encode(encoder, light, contact, target, format, timer)
             return
         rough = self.smoothing.source(self._size)
@@ -198,11 +208,11 @@ class Renderer:
         planes = view_planes(camera)
         casters = self.shadows.fit(scene, camera, there, origin)
         texel = max((f.texel for f in self.shadows.fits), default=0.0)
-        levels, shadow_levels = [], []
-        for moment, cast in zip(there, casters):
-            seen = in_view(planes, moment.low, moment.high)
-            own = self.detail.levels(moment, camera)
-            levels.append(np.where(seen, own, -1))
+        seen = [in_view(planes, m.low, m.high) for m in there]
+        chosen = self.detail.levels(there, seen, camera)
+        levels = [np.where(on, own, -1) for on, own in zip(seen, chosen)]
+        shadow_levels = []
+        for moment, cast, own in zip(there, casters, chosen):
             any_cast = np.logical_or.reduce(cast) & (own >= 0) if cast else np.zeros(moment.count, bool)
             coarse = own
             if not self.list.gpu_skinning and moment.crowd is None:

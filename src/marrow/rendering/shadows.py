@@ -32,6 +32,7 @@ class ShadowMap:
     def __init__(self, device: Device, pipelines: Pipelines, *, resolution: int, most: int) -> None:
         self.device, self.pipelines = device, pipelines
         self.resolution, self.most, self.version = resolution, min(most, CASCADES), 0
+        self.taps = 12 if device.adapter.is_software else 24
         self.fits: list[CascadeFit] = []
         raw = device.raw
         self.sampler = raw.create_sampler(mag_filter="linear", min_filter="linear", compare="less-equal")

@@ -1,6 +1,4 @@
 // Shadows of the sun: soft where what casts them is far, sharp where it touches.
-override SHADOW_TAPS: u32 = 16u;
-override BLOCKER_TAPS: u32 = 9u;
 
 const SUN_WIDTH = 0.028;     // the angle that the sun's disc is wide, in radians: three times the real one
 
@@ -41,13 +39,15 @@ fn sun_in_cascade(i: u32, at: vec3f, normal: vec3f) -> f32 {
   let bias = (abs(slope.x) + abs(slope.y)) * texel.y + 0.6 * texel.x / texel.z;
   let here = vec3f(at.xy, min(at.z, 1.0) - bias);
 
+  let taps = frame.counts.w;
+  let search = taps / 2u + 1u;
   var between = 0.0;
   var found = 0.0;
   let resolution = 1.0 / texel.y;
   // The first tap is in the middle: thin things are found where they are.
   var way = vec2f(widest() * texel.y, 0.0);
-  for (var k = 0u; k < BLOCKER_TAPS; k++) {
-    let offset = way * sqrt(f32(k) / f32(BLOCKER_TAPS - 1u));
+  for (var k = 0u; k < search; k++) {
+    let offset = way * sqrt(f32(k) / f32(search - 1u));
     way = turned(way);
     let z = textureLoad(shadow_map, vec2i((here.xy + offset) * resolution), i, 0);
     let own = here.z + dot(slope, offset);
@@ -63,10 +63,10 @@ fn sun_in_cascade(i: u32, at: vec3f, normal: vec3f) -> f32 {
   let width = clamp(away * SUN_WIDTH * frame.sun_color.w / texel.x, 1.0, widest()) * texel.y;
   var lit = 0.0;
   way = vec2f(width, 0.0);
-  for (var k = 0u; k < SHADOW_TAPS; k++) {
-    let offset = way * sqrt((f32(k) + 0.5) / f32(SHADOW_TAPS));
+  for (var k = 0u; k < taps; k++) {
+    let offset = way * sqrt((f32(k) + 0.5) / f32(taps));
     way = turned(way);
     lit += textureSampleCompareLevel(shadow_map, shadow_sampler, here.xy + offset, i, here.z + dot(slope, offset));
   }
-  return lit / f32(SHADOW_TAPS);
+  return lit / f32(taps);
 }
