@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow import samples
+from marrow.bench import render_video
 from marrow.bench.gpu import warm_up
 from marrow.bench.harness import Contest
 from marrow.errors import GpuMemoryError
@@ -207,7 +208,7 @@ def measurements() -> dict[str, Any]:
         }
     except GpuMemoryError as error:
         out[f"{count:,} mannequins"] = {"not measured": str(error)}
-    return out
+    return {**out, **render_video.measurements()}
 
 
 def _walk(actor: Actor) -> Callable[[], None]:

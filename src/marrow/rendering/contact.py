@@ -6,6 +6,7 @@ from its height. Shaded at half the size, in two passes.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from marrow.gpu.device import Device
@@ -26,7 +27,7 @@ class _Textures:
 
     def __init__(self, device: Device, targets: Targets, layouts: tuple[Any, Any]) -> None:
         self.targets = targets
-        size = (-(-targets.size[0] // 2), -(-targets.size[1] // 2), 1)
+        self.size = size = (-(-targets.size[0] // 2), -(-targets.size[1] // 2), 1)
         raw = device.raw
         with device.guard("making room for contact shading"):
             self.textures = [
@@ -73,11 +74,19 @@ class ContactShading:
             (kept.rough, self._pipeline(many), kept.groups[0], "contact shading"),
             (kept.smooth, self._smoothing(), kept.groups[1], "contact shading"),
         )
+        left, top, right, bottom = self.frame.box
+        x, y = int(left * kept.size[0]), int(top * kept.size[1])
+        width, height = math.ceil(right * kept.size[0]) - x, math.ceil(bottom * kept.size[1]) - y
+        if width <= 0 or height <= 0:
+            return self.none
         for target, pipeline, group, name in passes:
             step = encoder.begin_render_pass(
-                color_attachments=[{"view": target, "load_op": "clear", "store_op": "store"}],
+                color_attachments=[
+                    {"view": target, "load_op": "clear", "store_op": "store", "clear_value": (1, 0, 0, 0)}
+                ],
                 **({} if timer is None else timer.writes(name)),
             )
+            step.set_scissor_rect(x, y, width, height)
             step.set_pipeline(pipeline)
             step.set_bind_group(0, self.frame.group)
             step.set_bind_group(1, group)

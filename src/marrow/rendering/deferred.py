@@ -12,7 +12,7 @@ from marrow.gpu.device import Device
 from marrow.rendering.drawlist import merged
 from marrow.rendering.forward import COMMON, LIGHTING, ForwardPath, Stage
 from marrow.rendering.recorder import Recorder
-from marrow.rendering.targets import BINDING, HDR, RENDER, Targets
+from marrow.rendering.targets import BINDING, DEPTH, HDR, RENDER, Targets
 from marrow.rendering.wgsl import source
 
 __all__ = ["DeferredPath"]
@@ -106,6 +106,7 @@ class DeferredPath:
         assert self._gbuffer is not None
         step = encoder.begin_render_pass(
             color_attachments=[{"view": targets.light_view, "load_op": "load", "store_op": "store"}],
+            depth_stencil_attachment={"view": targets.depth_view, "depth_read_only": True},
             **({} if timer is None else timer.writes("lighting")),
         )
         step.set_pipeline(self._lighting_pipeline())
@@ -128,4 +129,6 @@ class DeferredPath:
                 "targets": [{"format": HDR, "blend": _ADDED}],
             },
             primitive={"topology": "triangle-list"},
+            # The triangle lies at the far end: where something is before it, a pixel is lit; elsewhere not even asked.
+            depth_stencil={"format": DEPTH, "depth_write_enabled": False, "depth_compare": "less"},
         )

@@ -136,7 +136,7 @@ class ForwardPath:
             vertex={"entry_point": "ground_vertex"},
             fragment={
                 "entry_point": "ground_fragment",
-                "constants": {"LAMPS": float(lamps)},
+                "constants": {"LAMPS": float(lamps), "LAMPS_MATT": 1.0},
                 "targets": [{"format": HDR, "blend": PREMULTIPLIED}],
             },
             primitive={"topology": "triangle-strip"},

@@ -23,12 +23,13 @@ __all__ = ["FrameData", "extent"]
 Array = NDArray[Any]
 REACH, FEWEST_LINES = 7, 12
 """How far the floor is seen: so many times the scene's radius, at least so many lines."""
-CONTACT = 0.08
+CONTACT = 0.14
 """How far contact shading looks: so many times the radius of the largest character."""
 
 
 class FrameData:
-    """`layout` and `group` are bind group 0; `origin` is what places in shaders are relative to."""
+    """`layout` and `group` are bind group 0; `origin` is what places in shaders are relative to; `box` is the part of the
+    picture in which something stands or is close: left, top, right, bottom, 0 to 1."""
 
     def __init__(self, device: Device, shadows: ShadowMap) -> None:
         self.device, self.shadows = device, shadows
@@ -49,6 +50,7 @@ class FrameData:
                 *self.lamps.layout_entries(),
             ],
         )
+        self.box = (0.0, 0.0, 1.0, 1.0)
         self._group: tuple[Any, Any] | None = None
 
     @property
@@ -108,6 +110,8 @@ class FrameData:
             contact=(CONTACT * largest, camera.projection[1, 1] * size[1] / 2),
             counts=(0, len(self.shadows.fits), samples, self.shadows.taps),
         )
+        around_all = CONTACT * largest
+        self.box = _on_screen(whole, low - origin - around_all, high - origin + around_all)
         self.shadows.put(self.record)
         self.device.write(self.uniform.raw, self.record)
         self.lamps.update([light for light in scene.lights if light is not sun], camera, origin, *size)
@@ -120,6 +124,17 @@ def _fallen(scene: Scene, height: float) -> float:
     x, y, z = scene.sun.direction
     above = max(float(height) - scene.ground, 0.0)
     return min(above * float(np.hypot(x, z)) / max(-y, 1e-3), 20 * above)
+
+
+def _on_screen(clip: Array, low: Array, high: Array) -> tuple[float, float, float, float]:
+    """The part of a picture that a box covers; all of it where the box reaches behind the camera."""
+    corners = np.stack(np.meshgrid(*zip(low, high), indexing="ij"), -1).reshape(-1, 3)
+    seen = corners @ clip[:, :3].T + clip[:, 3]
+    if not (seen[:, 3] > 0).all():
+        return 0.0, 0.0, 1.0, 1.0
+    at = np.clip(0.5 + seen[:, :2] / seen[:, 3:] * (0.5, -0.5), 0, 1)
+    (left, top), (right, bottom) = at.min(0), at.max(0)
+    return float(left), float(top), float(right), float(bottom)
 
 
 def extent(there: list[Moment]) -> tuple[Array, Array]:
