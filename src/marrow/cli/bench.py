@@ -20,11 +20,9 @@ ONE_THREAD = dict.fromkeys(
 
 
 def bench(
-<<<<<<< HEAD
-    what: Literal["core", "io", "graph", "motion", "lod", "studio", "gpu", "render", "torch"] = "core",
-=======
-    what: Literal["core", "io", "graph", "motion", "lod", "studio", "gpu", "torch", "dataset"] = "core",
->>>>>>> main
+    what: Literal[
+        "core", "io", "graph", "motion", "lod", "studio", "gpu", "render", "dataset", "torch"
+    ] = "core",
     *,
     seconds: float = 1.0,
     growth: bool = True,
@@ -37,11 +35,7 @@ def bench(
     ----------
     what
         core: skinning and poses. io: loading files. graph: animation graphs. motion: retargeting.
-<<<<<<< HEAD
-        lod: levels of detail. studio: its server. gpu: skinning on the GPU. render: pictures. torch: with gradients.
-=======
-        lod: levels of detail. studio: its server. gpu: skinning on the GPU. torch: with gradients. dataset: data sets.
->>>>>>> main
+        lod: levels of detail. studio: its server. gpu: skinning on the GPU. render: pictures. torch: with gradients. dataset: data sets.
     seconds
         How long each comparison runs.
     growth
