@@ -311,3 +311,11 @@ def test_actors_that_hang_on_themselves_are_refused(renderer, hero):
         there.remove(a)
     with pytest.raises(UnknownNameError):
         mw.Actor(hero, parent=mw.Actor(hero), socket="nose")
+
+
+def test_opengl_is_refused_in_words(device, monkeypatch):
+    from dataclasses import replace
+
+    monkeypatch.setattr(device, "adapter", replace(device.adapter, backend="OpenGL"))
+    with pytest.raises(MarrowError, match="Vulkan"):
+        mw.Renderer(device=device)

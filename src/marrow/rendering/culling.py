@@ -112,9 +112,10 @@ class Detail:
                 (mean * scale <= 0.5 * finest) & (worst * scale <= 4 * finest) & (own < number) & (own >= 0)
             )
             levels[coarser & np.isfinite(finest)] = number
-            for i, some in enumerate(casts):
-                if (levels[some] == number).any() and (own[some] < number).any():
-                    slack[i] = max(slack[i], 2 * mean * float(scale[some].max()))
+        for i, some in enumerate(casts):
+            for number in np.unique(levels[some & (levels > own)]).tolist():
+                off = moment.actor.character.levels[number].lod.mean_error or 0.0
+                slack[i] = max(slack[i], 2 * off * float(scale[some & (levels == number)].max()))
         return levels, slack
 
 

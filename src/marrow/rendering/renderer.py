@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import GpuError, ValidationError
 from marrow.gpu.device import Device
 from marrow.lod.camera import Camera
 from marrow.model import _validate
@@ -75,6 +75,11 @@ class Renderer:
         _validate.one_of(who, "path", path, PATHS)
         if samples not in (1, 4):
             raise ValidationError(f"{who}: samples: expected 1 or 4, got {_validate.shown(samples)}")
+        if self.device.adapter.backend.startswith("OpenGL"):
+            raise GpuError(
+                f"{who}: {self.device.adapter} cannot draw shadows: pictures need Vulkan, Metal or Direct3D 12 (on Linux "
+                "apt-get install mesa-vulkan-drivers; MARROW_GPU=vulkan chooses it)"
+            )
         software = self.device.adapter.is_software
         if shadow_size is None:
             shadow_size = 1024 if software else 2048
@@ -133,7 +138,7 @@ class Renderer:
         compare: Character | None = None,
         outputs: Sequence[str] = ("color",),
     ) -> Frame:
-        """Draws a scene and brings the picture back. `view` names what else it shows, such as "skeleton" (docs/rendering.md);
+        """Draws a scene and brings the picture back. `view` names what else it shows, as "skeleton" (docs/rendering.md);
         `compare` is the character that the view "difference" compares with. `outputs` asks for more than colours: "depth",
         "normals", "ids", "parts", "joint_ids", "joints"."""
         wanted = check_outputs(outputs)

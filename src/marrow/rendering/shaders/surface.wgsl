@@ -56,9 +56,10 @@ fn surface(in: Fragment, front: bool) -> Surface {
   s.occlusion = 1.0;
   s.emissive = material.emissive.rgb;
   // The way a triangle faces, for meshes without normals.
-  s.normal = normalize(cross(dpdx(in.position), -dpdy(in.position)));
+  s.geometric = normalize(cross(dpdx(in.position), -dpdy(in.position)));
+  s.normal = s.geometric;
   if (HAS_NORMALS) { s.normal = select(s.normal, side * normalize(in.normal), dot(in.normal, in.normal) > 0.0); }
-  s.geometric = s.normal;
+  let smooth_normal = s.normal;
   if (!IS_UNLIT) {
     if (HAS_SURFACE_TEXTURE) {
       let found = textureSample(surface_texture, surface_sampler, place(in.uv, 1u));
@@ -86,7 +87,7 @@ fn surface(in: Fragment, front: bool) -> Surface {
       s.normal = normalize(side * (axes * bent.xy) + s.normal * bent.z);
     }
     // Where normals turn from pixel to pixel a highlight is wider than the roughness says, or it flickers.
-    let turn = max(abs(dpdx(s.geometric)), abs(dpdy(s.geometric)));
+    let turn = max(abs(dpdx(smooth_normal)), abs(dpdy(smooth_normal)));
     s.roughness = min(max(s.roughness, LEAST_ROUGHNESS) + max(turn.x, max(turn.y, turn.z)), 1.0);
   }
   if (IS_MASKED) {
