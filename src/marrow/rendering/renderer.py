@@ -159,6 +159,8 @@ class Renderer:
         Returns the actors as they were drawn."""
         _validate.instance("draw", "scene", scene, Scene)
         _validate.instance("draw", "camera", camera, Camera)
+        if compare is not None:
+            _validate.instance("draw", "compare", compare, Character)
         if size is not None:
             self.size = size
         with self.device.guard("drawing"):
