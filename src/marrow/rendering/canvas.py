@@ -17,7 +17,7 @@ Array = NDArray[Any]
 DARK = (0.08, 0.09, 0.11, 0.72)
 WHITE = (1.0, 1.0, 1.0)
 EDGE, LETTER = 1.0, 2.0
-SMALLEST = 0.9
+SMALLEST = 1.5
 """What is seen smaller than this many letters' heights has no label."""
 LARGEST = 0.15
 """A legend that would cover more of a picture than this is left out."""
