@@ -38,7 +38,7 @@ def open_window(
         _beside(scene, compare)
     if clip is not None:
         known = {name for actor in scene for name in actor.character.clips}
-        if clip not in known:
+        if not isinstance(clip, str) or clip not in known:
             raise UnknownNameError("clip", clip, sorted(known))
     viewer = Viewer(scene, clip=clip, graph_actor=moved)
     made = window(scene, title=_title(scene), controls="none", **options)

@@ -6,6 +6,7 @@ import copy
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,10 +16,9 @@ from marrow.errors import ValidationError
 from marrow.lod import Camera
 from marrow.model import _validate
 from marrow.model.character import Character
-from marrow.rendering.facing import scene_facing
 from marrow.rendering.frame import Frame
 from marrow.rendering.framing import direction_of, edges
-from marrow.rendering.lights import Environment, Light
+from marrow.rendering.lights import SUN, DirectionalLight, Environment, Light
 from marrow.rendering.outputs import check_outputs
 from marrow.rendering.renderer import Renderer
 from marrow.rendering.scene import Scene
@@ -258,9 +258,7 @@ def _from_its_front(camera: Any, shot: Shot) -> Any:
     if isinstance(camera, Camera):
         return camera
     direction = direction_of(camera)
-    if not shot.made:
-        return direction
-    turned = direction.turned(scene_facing(shot.scene))
+    turned = direction.turned(shot.facing)
     return turned.round() if direction.turns else turned
 
 
@@ -305,6 +303,8 @@ def _dress(
     scene = shot.scene
     if not shot.made:  # the user's own stays as it is
         scene = shot.scene = copy.copy(scene)
+    if lights is None and shot.facing:
+        scene.lights = [_turned(SUN, shot.facing)]  # light falls on faces, not on backs
     if lights is not None or ground is not None:
         said = Scene(
             lights=scene.lights if lights is None else lights, ground=False if ground is None else ground
@@ -317,6 +317,12 @@ def _dress(
         scene.environment = Environment(around, own.ambient, own.exposure)
     if ground is None and shot.made:
         scene.ground = None if transparent else _floor(points)
+
+
+def _turned(sun: DirectionalLight, degrees: float) -> DirectionalLight:
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    x, y, z = sun.direction
+    return replace(sun, direction=(c * x + s * z, y, c * z - s * x))
 
 
 def _floor(points: Sequence[Array]) -> float:

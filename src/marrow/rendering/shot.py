@@ -8,6 +8,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from marrow.model.character import Character, Clips
 from marrow.model.clip import Clip
 from marrow.model.mesh import SKINNING_METHODS
 from marrow.rendering.extent import AXES, reach
+from marrow.rendering.facing import scene_facing
 from marrow.rendering.scene import Actor, Scene, is_crowd
 
 __all__ = ["Shot", "Step", "shot_of"]
@@ -114,6 +116,11 @@ class Shot:
     parts: Sequence[Part] = ()
     made: bool = field(default=True)
     """Whether the scene was made for this shot, and not by the user."""
+
+    @cached_property
+    def facing(self) -> float:
+        """How far those who are shown are turned from +Z to +X, in degrees; 0 in a user's own scene."""
+        return scene_facing(self.scene) if self.made else 0.0
 
     @property
     def duration(self) -> float:

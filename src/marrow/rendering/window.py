@@ -73,6 +73,15 @@ def window(
     scene = things[0] if len(things) == 1 and isinstance(things[0], Scene) else Scene(*things)
     shape = _size(size)
     rate = None if fps is None else _validate.number("window", "fps", fps, low=0, above=True)
+    vsync, offscreen = (
+        _validate.flag("window", n, v) for n, v in (("vsync", vsync), ("offscreen", offscreen))
+    )
+    show_time = _validate.flag("window", "show_time", show_time)
+    _validate.name("window", "title", title)
+    if renderer is not None:
+        from marrow.rendering.renderer import Renderer as Kind
+
+        _validate.instance("window", "renderer", renderer, Kind)
     _validate.one_of("window", "controls", controls, ("fly", "orbit", "none"))
     if frames is not None:
         frames = _validate.integer("window", "frames", frames, low=0)
@@ -86,7 +95,7 @@ def window(
     else:
         from marrow.rendering.desktop import DesktopDisplay
 
-        display = DesktopDisplay(shape, _validate.name("window", "title", title), vsync=vsync)
+        display = DesktopDisplay(shape, title, vsync=vsync)
     try:
         return Window(
             scene,
