@@ -9,7 +9,7 @@ import pytest
 
 import marrow as mw
 from marrow.errors import UnknownNameError, ValidationError
-from marrow.rendering.canvas import Canvas, place_labels
+from marrow.rendering.canvas import Canvas, place_labels, wrapped
 from marrow.rendering.colors import LEFT, MAPS, NOTHING, RIGHT, color_map, packed
 from marrow.rendering.projecting import camera_matrices, project, view_depth
 from marrow.rendering.text import SIDE, Atlas, text_size
@@ -298,6 +298,14 @@ def test_any_text_can_be_drawn():
         canvas.text(3, 3, text)
     canvas.lines_of_text(0, 0, [])
     assert np.isfinite(canvas.quads).all()
+
+
+def test_long_notes_are_broken_between_words():
+    text = "a square is a sixteenth of the texture and so on"
+    lines = wrapped(text, 120, 14)
+    assert " ".join(lines) == text and len(lines) > 2
+    assert all(text_size(line, 14)[0] <= 120 for line in lines)
+    assert wrapped("extraordinarily", 5, 14) == ["extraordinarily"] and wrapped("", 50, 14) == [""]
 
 
 def test_labels_keep_apart_and_inside():
