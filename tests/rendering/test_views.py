@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import marrow as mw
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.rendering.canvas import Canvas, place_labels, wrapped
 from marrow.rendering.colors import LEFT, MAPS, NOTHING, RIGHT, color_map, packed
+from marrow.rendering.outputs import OUTPUTS
 from marrow.rendering.projecting import camera_matrices, project, view_depth
 from marrow.rendering.text import SIDE, Atlas, text_size
 from marrow.rendering.views import KINDS, Drawing, Posed, Stage, View, draw_views, parse_views
@@ -352,3 +355,12 @@ def test_camera_matrices_project_as_the_camera_does(orthographic):
     assert project(camera, size, [0, 1.2, 0])[0][1] < 180
     behind, front = project(camera, size, [2, 3, 8])
     assert orthographic or (not front and np.isnan(behind).all())
+
+
+def test_the_page_tells_every_view_and_output():
+    page = (Path(__file__).parents[2] / "docs" / "rendering.md").read_text("utf-8")
+    for name, kind in KINDS.items():
+        wanted = f"{name}:{kind.argument}" if kind.argument and not kind.argument.startswith("[") else name
+        assert re.search(rf"^\| `{wanted}`", page, re.MULTILINE), name
+    for name in OUTPUTS[1:]:
+        assert re.search(rf"^\| `{name}` \|", page, re.MULTILINE), name
