@@ -219,3 +219,12 @@ def test_views_of_a_clip_have_all_of_it_in_the_picture(shared_renderer, hero):
     model = hero.skeleton.to_model(clip.sample(np.linspace(0, clip.duration, 5)))[..., 3]
     at, front = project(frame.camera, SIZE, model)
     assert front.all() and (at >= 0).all() and (at <= SIZE).all()
+
+
+def test_what_a_transform_makes_a_point_of_is_drawn_as_nothing(drawn, hero):
+    """Nothing of it is seen, and nothing breaks: no shadow to fit, no box, no bone of any length."""
+    flat = np.zeros((3, 3, 4))
+    flat[1, 0, 3], flat[2, :, 3] = 0.5, 0.37
+    for view in (None, "skeleton+bounds", "tangents+uv", "difference"):
+        frame = drawn(Scene(Actor(hero, transforms=flat)), view=view, outputs=("ids", "joints"))
+        assert (frame.ids == -1).all()
