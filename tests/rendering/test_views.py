@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import marrow as mw
 from marrow.errors import UnknownNameError, ValidationError
-from marrow.rendering.canvas import Canvas, place_labels
+from marrow.rendering.canvas import Canvas, place_labels, wrapped
 from marrow.rendering.colors import LEFT, MAPS, NOTHING, RIGHT, color_map, packed
+from marrow.rendering.outputs import OUTPUTS
 from marrow.rendering.projecting import camera_matrices, project, view_depth
 from marrow.rendering.text import SIDE, Atlas, text_size
 from marrow.rendering.views import KINDS, Drawing, Posed, Stage, View, draw_views, parse_views
@@ -300,6 +303,14 @@ def test_any_text_can_be_drawn():
     assert np.isfinite(canvas.quads).all()
 
 
+def test_long_notes_are_broken_between_words():
+    text = "a square is a sixteenth of the texture and so on"
+    lines = wrapped(text, 120, 14)
+    assert " ".join(lines) == text and len(lines) > 2
+    assert all(text_size(line, 14)[0] <= 120 for line in lines)
+    assert wrapped("extraordinarily", 5, 14) == ["extraordinarily"] and wrapped("", 50, 14) == [""]
+
+
 def test_labels_keep_apart_and_inside():
     chance = np.random.default_rng(3)
     at = chance.uniform(-50, 650, (300, 2))
@@ -344,3 +355,12 @@ def test_camera_matrices_project_as_the_camera_does(orthographic):
     assert project(camera, size, [0, 1.2, 0])[0][1] < 180
     behind, front = project(camera, size, [2, 3, 8])
     assert orthographic or (not front and np.isnan(behind).all())
+
+
+def test_the_page_tells_every_view_and_output():
+    page = (Path(__file__).parents[2] / "docs" / "rendering.md").read_text("utf-8")
+    for name, kind in KINDS.items():
+        wanted = f"{name}:{kind.argument}" if kind.argument and not kind.argument.startswith("[") else name
+        assert re.search(rf"^\| `{wanted}`", page, re.MULTILINE), name
+    for name in OUTPUTS[1:]:
+        assert re.search(rf"^\| `{name}` \|", page, re.MULTILINE), name

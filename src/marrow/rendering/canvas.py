@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.rendering.text import Atlas, text_size
 from marrow.rendering.views.drawing import Drawing, Label, Legend
 
-__all__ = ["Canvas", "letter_size", "place_labels"]
+__all__ = ["Canvas", "letter_size", "place_labels", "wrapped"]
 
 Array = NDArray[Any]
 DARK = (0.08, 0.09, 0.11, 0.72)
 WHITE = (1.0, 1.0, 1.0)
 EDGE, LETTER = 1.0, 2.0
-SMALLEST = 0.9
+SMALLEST = 1.5
 """What is seen smaller than this many letters' heights has no label."""
 LARGEST = 0.15
 """A legend that would cover more of a picture than this is left out."""
@@ -120,7 +120,8 @@ class Canvas:
                 self.legend(legend, margin, y)
                 y += height + margin / 2
         step = round(self.letters * 1.35)
-        notes = list(dict.fromkeys(drawing.notes))
+        room = self.size[0] - 2 * margin - round(1.2 * self.letters)
+        notes = [line for note in dict.fromkeys(drawing.notes) for line in wrapped(note, room, self.letters)]
         low = self.size[1] - margin - len(notes) * step - round(self.letters * 0.6)
         self.lines_of_text(margin, low, notes)
         if drawing.labels:
@@ -140,6 +141,18 @@ class Canvas:
     @property
     def label_size(self) -> int:
         return max(11, round(self.letters * 0.85))
+
+
+def wrapped(text: str, width: float, size: int) -> list[str]:
+    """A text in lines that are no wider than `width` pixels, where its words allow that."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_size(longer, size)[0] <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
 
 
 def _rgba(color: ArrayLike) -> Array:

@@ -10,10 +10,12 @@ is drawn.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from marrow.errors import DeviceLostError, MarrowError, ValidationError
 from marrow.gpu.device import Device
@@ -39,6 +41,7 @@ _CORNERS = np.indices((2, 2, 2)).reshape(3, 8).T
 """For each corner of a box, whether it is at the low or the high side of x, y and z."""
 Controls = Literal["fly", "orbit", "none"]
 AnyCamera = Camera | CameraControls
+Array = NDArray[Any]
 
 
 def window(
@@ -201,15 +204,19 @@ class Window:
 
     def all_in_sight(self) -> CameraControls:
         """Controls that see everything there is."""
+        from marrow.rendering.facing import scene_facing
         from marrow.rendering.moment import moments
 
-        controls = CameraControls(yaw=0.5)
+        controls = CameraControls(yaw=0.5 + math.radians(scene_facing(self.scene)))
         boxes = [np.stack([m.low, m.high], axis=1) for m in moments(self.scene)]
         if boxes:
-            width, height = self.display.size
-            corners = np.concatenate(boxes)[:, _CORNERS, range(3)]
-            controls.frame(corners, width / height if width and height else 16 / 9)
+            self.see(controls, np.concatenate(boxes))
         return controls
+
+    def see(self, controls: CameraControls, boxes: Array) -> None:
+        """Has controls go where all boxes `(n, 2, 3)`, from low to high, are in the picture."""
+        width, height = self.display.size
+        controls.frame(boxes[:, _CORNERS, range(3)], width / height if width and height else 16 / 9)
 
     # -- the loop ---------------------------------------------------------------------------------------------------
     def __iter__(self) -> Iterator[WindowFrame]:
