@@ -16,6 +16,7 @@ MODULES = (
     ("marrow.graph", "mw.graph", "Nodes of animation graphs; see [animation graphs](graph.md)."),
     ("marrow.motion", "mw.motion", "Retargeting and clip tools; see [motion](motion.md)."),
     ("marrow.lod", "mw.lod", "Levels of detail; see [levels of detail](lod.md)."),
+    ("marrow.dataset", "mw.dataset", "Training data of many files; see [data sets](dataset.md)."),
     ("marrow.gpu", "mw.gpu", "Skinning and crowds on the GPU; see [the GPU](gpu.md)."),
     ("marrow.rendering", "mw.rendering", "Pictures; see [pictures](rendering.md)."),
     ("marrow.samples", "mw.samples", "The built-in characters; see [samples](samples.md)."),

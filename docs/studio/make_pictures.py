@@ -112,7 +112,29 @@ def timeline(tab: Tab) -> None:
     tab.page.locator(".curve-value").first.wait_for()
 
 
+def keys(tab: Tab) -> None:
+    at(tab, "walk", 0.35)
+    for joint in ("foot_l", "foot_r", "calf_l", "calf_r"):
+        tab.js("s.selectAlso(s.characters[0].joints.findIndex((j) => j.name === a))", joint)
+        tab.page.wait_for_timeout(300)
+    tab.send(type="range", start=0.2, end=0.7)
+    tab.page.get_by_role("radio", name="Keys", exact=True).click()
+    tab.page.locator(".dope-name").first.wait_for()
+
+
+def rig(tab: Tab) -> None:
+    tab.send(type="range", start=None, end=None)
+    tab.page.get_by_role("radio", name="Curves", exact=True).click()
+    at(tab, "wave", 1.2)
+    pick(tab, "hand_l")
+    show(tab, "Rig")
+    tab.page.get_by_role("radio", name="By hand").click()
+    tab.page.get_by_role("radio", name="Reach").click()
+
+
 def weights(tab: Tab) -> None:
+    tab.page.get_by_role("radio", name="Played").click()
+    show(tab, "View")
     at(tab, "attack", 0.5, heat=True)
     pick(tab, "upperarm_r")
 
@@ -184,6 +206,8 @@ PICTURES: dict[str, Callable[[Tab], None]] = {
     "viewport": viewport,
     "light": light,
     "timeline": timeline,
+    "keys": keys,
+    "rig": rig,
     "weights": weights,
     "compare": compare,
     "graph": graph,

@@ -179,8 +179,8 @@ def drawn_swatches(renderer, character, ambient):
 @pytest.mark.parametrize(("name", "ambient"), [("three_sun", 0.0), ("three_studio", 1.0)])
 @pytest.mark.parametrize("path", ["forward", "deferred"])
 def test_materials_look_as_three_js_draws_them(request, loaded_swatches, name, ambient, path):
-    """The same GLB, camera, sun and, in the second picture, surroundings as an environment map that three.js filters; ours is
-    a formula, so that one may be off by more."""
+    """The same GLB, camera, sun and, in the second picture, surroundings as an environment map that three.js filters; ours
+    is a formula, so that one may be off by more."""
     renderer = request.getfixturevalue("renderer" if path == "forward" else "deferred_renderer")
     renderer.contact = False
     found = drawn_swatches(renderer, loaded_swatches[1], ambient)

@@ -59,6 +59,8 @@ class Session(Steering):
         """The part of the clip that is played."""
         self.stage: StageScene | None = None
         """The scene that the first actor is in, with the others in it."""
+        self.second_clip: str | None = None
+        """The clip that was picked for the second actor by itself."""
         self.edits: Edits | None = None
         """What was done to the clips of the first actor."""
         self._inbox: deque[p.ClientMessage] = deque(maxlen=256)
@@ -79,6 +81,8 @@ class Session(Steering):
                 self.stage.main, actor.stands = actor, before.stands
             else:
                 self._leave_scene()
+        if actor.slot == 1 and before is None:
+            self.second_clip = None
         self.actors[actor.slot] = actor
         actor.set_travel(self.travel and not self.driven)
         self.pictures.pop(actor.slot, None)
@@ -142,7 +146,7 @@ class Session(Steering):
             actor.run_graph(known)
             actor.resize(self.count, known, loop=self.loop)
             return
-        actor.mode = "clip"
+        actor.play(None)
         actor.resize(self.count, known, loop=self.loop)
         chosen = actor.nearest_clip(clip, clips.index(clip) if clip in clips else 0)
         actor.play(chosen, start=time if chosen == clip else 0.0, loop=self.loop)
@@ -179,6 +183,8 @@ class Session(Steering):
             return
         names = list(main.character.clips)
         clip = other.nearest_clip(main.clip, names.index(main.clip) if main.clip in names else 0)
+        if self.second_clip in other.character.clips:
+            clip = self.second_clip
         other.play(clip, start=main.time, loop=self.loop)
 
     # -- levels of detail -------------------------------------------------------------------------------------
@@ -220,8 +226,11 @@ class Session(Steering):
         match message:
             case p.Play(playing):
                 self._play(playing)
-            case p.PickClip(name, fade):
-                self._pick(name, fade)
+            case p.PickClip(name, fade, slot):
+                if slot == 0:
+                    self._pick(name, fade)
+                else:
+                    self._pick_second(name)
             case p.Seek(time):
                 self._seek(time)
             case p.Step(frames):
@@ -316,6 +325,16 @@ class Session(Steering):
         main.play(name, seconds=fade if self.playing else 0.0, loop=self.loop)
         if 1 in self.actors:
             self._follow(self.actors[1])
+
+    def _pick_second(self, name: str) -> None:
+        """Another clip for the second character, from where the first is in its own."""
+        other = self.actors.get(1)
+        if other is None:
+            raise ValidationError("there is no second character: drop a file on the right half")
+        if name not in other.character.clips:
+            raise UnknownNameError("clip", name, other.character.clips)
+        self.second_clip = name
+        self._follow(other)
 
     def _seek(self, time: float) -> None:
         if self.mode == "graph":
@@ -460,6 +479,7 @@ class Session(Steering):
             undo=self.edits.undoes if self.edits is not None else None,
             redo=self.edits.redoes if self.edits is not None else None,
             max_count=min((most_instances(a.character) for a in self.actors.values()), default=p.MAX_COUNT),
+            second_clip=self.actors[1].clip if 1 in self.actors else None,
         )
 
     def live(self) -> p.Live | None:

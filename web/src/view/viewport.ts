@@ -2,17 +2,20 @@
 import { Box3, Matrix4, NeutralToneMapping, PCFShadowMap, Scene, Vector3, WebGLRenderer } from "three";
 import type { ViewOptions } from "../options";
 import type { Frame, Look } from "../protocol";
-import { Framing } from "./camera";
+import { finite, Framing } from "./camera";
 import type { CharacterView, MethodChoice } from "./character";
 import { Crowd } from "./crowd";
 import { Hands } from "./gizmo";
 import { SurfaceColors } from "./heat_colors";
 import type { HeatScale } from "./heat";
+import type { JointStore } from "./joint_store";
 import { Labels } from "./labels";
 import { lookThrough } from "./look";
 import { Overlays } from "./overlays";
 import { openContext, Pace } from "./pace";
 import { type Palette, PALETTES } from "./palette";
+import { type MethodPane, panesOf } from "./panes";
+import { type MarkedVertices, Marks } from "./marks";
 import { onClick, type Pane, type PickedVertex, pickJoint, pickVertex, toScreen } from "./picking";
 import { Stage } from "./stage";
 import { StandIn } from "./standin";
@@ -21,10 +24,6 @@ interface Slot {
   character: CharacterView;
   overlays: Overlays;
   crowd: Crowd;
-}
-
-interface MethodPane extends Pane {
-  method: MethodChoice;
 }
 
 /** After so long without motion (ms) the picture is drawn once more, as well as can be. */
@@ -61,6 +60,7 @@ export class Viewport {
   private readonly note = document.createElement("p");
   private readonly standIn = new StandIn();
   private readonly surface = new SurfaceColors();
+  private readonly marks = new Marks();
   /** Whether the programs are being compiled, or are; nothing is drawn before. */
   private prepared = false;
   private readonly slots: (Slot | null)[] = [null, null];
@@ -105,6 +105,7 @@ export class Viewport {
     this.stage = new Stage(this.scene, this.pace.software);
     this.scene.add(this.standIn.part.mesh);
     this.framing = new Framing(canvas, () => this.invalidate());
+    for (const input of ["pointerdown", "pointerup", "keydown"] as const) window.addEventListener(input, () => this.pace.giveWay(), { capture: true });
     onClick(canvas, this.element, (x, y) => this.click(x, y));
     this.hands = new Hands(this.scene, this.camera, canvas, (on) => (this.controls.enabled = !on), () => this.invalidate());
     this.setOptions(options);
@@ -117,8 +118,10 @@ export class Viewport {
   }
 
   // -- contents ---------------------------------------------------------------------------------------------------
-  setCharacter(slot: number, character: CharacterView | null): void {
+  /** Shows another character in a slot; one that is `kept` is the same with something changed, and so is the camera. */
+  setCharacter(slot: number, character: CharacterView | null, kept = false): void {
     const old = this.slots[slot];
+    if (kept && character) old?.character.handOver(character);
     if (old) {
       this.scene.remove(old.character.group, old.overlays.group, old.crowd.group);
       old.overlays.dispose();
@@ -132,7 +135,7 @@ export class Viewport {
       const crowd = new Crowd(character, this.pace);
       this.slots[slot] = { character, overlays, crowd };
       this.scene.add(character.group, overlays.group, crowd.group);
-      if (slot === 0) {
+      if (slot === 0 && !kept) {
         this.framing.stopFollowing();
         this.told = "";
         this.framedCount = 0;
@@ -163,11 +166,12 @@ export class Viewport {
     return this.framing.controls;
   }
 
-  apply(frame: Frame): void {
+  /** Shows a frame; of a compact one, what has come of all instances so far. */
+  apply(frame: Frame, store: JointStore | null = null): void {
     const slot = this.slots[frame.slot];
     if (!slot) return;
     const arrives = slot.character.count === 0;
-    slot.character.apply(frame);
+    slot.character.apply(frame, store);
     if (frame.slot > 1 && arrives && this.framedCount) this.frame(true);
     if (frame.slot === 0) {
       if (this.instance >= frame.count) this.instance = 0;
@@ -202,6 +206,9 @@ export class Viewport {
     this.selected = joint;
     this.hands.select(joint);
     this.applyHeat();
+    // A crowd's next picture may take its time: the name of what was picked does not wait for it.
+    this.slots[0]?.overlays.update(this.options, joint, this.instance);
+    this.drawLabels(this.panes()[0]);
     this.invalidate();
   }
 
@@ -232,6 +239,12 @@ export class Viewport {
     if (!slot || this.mask || !this.options.heat || this.options.heatOf !== "methods") return;
     const of = (method: MethodChoice): Float32Array => slot.character.skinnedPositions(this.renderer, method, this.instance);
     this.onScale(this.surface.showMethods(slot.character, of("linear"), of("dual_quaternion")));
+  }
+
+  /** Points at vertices; null ends it. */
+  mark(marked: MarkedVertices | null): void {
+    this.marks.set(marked, this.overlays());
+    this.invalidate();
   }
 
   /** How far each vertex of the first character has moved since its file was read before, in metres; null: nobody knows. */
@@ -308,20 +321,7 @@ export class Viewport {
 
   // -- drawing ----------------------------------------------------------------------------------------------------
   private panes(): MethodPane[] {
-    const { compare, method } = this.options;
-    const { width, height } = this;
-    const half = { width: width / 2, height };
-    if (compare === "skinning")
-      return [
-        { slot: 0, method: "linear", x: 0, ...half },
-        { slot: 0, method: "dual_quaternion", x: width / 2, ...half },
-      ];
-    if (compare === "files" && this.slots[1])
-      return [
-        { slot: 0, method, x: 0, ...half },
-        { slot: 1, method, x: width / 2, ...half },
-      ];
-    return [{ slot: 0, method, x: 0, width, height }];
+    return panesOf(this.options, this.width, this.height, this.slots[1] !== null);
   }
 
   private resize(): void {
@@ -372,7 +372,10 @@ export class Viewport {
     this.applySize(moving);
     const first = this.slots[0];
     if (first?.character.count && moving) this.follow(first);
-    if (first?.character.count) this.measureMethods();
+    if (first?.character.count) {
+      this.measureMethods();
+      this.marks.place(first.character, first.overlays, this.renderer, this.options.method, this.instance);
+    }
     const panes = this.panes();
     this.tellLook();
     this.rough = moving && (this.pace.software || this.ratio < this.pace.restRatio);
@@ -512,8 +515,4 @@ export class Viewport {
     if (found) this.instance = found.instance;
     this.onPick(found?.joint ?? -1);
   }
-}
-
-function finite(box: Box3): boolean {
-  return [...box.min.toArray(), ...box.max.toArray()].every(Number.isFinite);
 }
