@@ -41,7 +41,9 @@ def lamps() -> Image.Image:
     walkers = mw.Actor(mw.samples.mannequin(), clip="walk", time=rng.random(30), transforms=places)
     scene = mw.Scene(walkers, lights=lights, environment=mw.Environment("dark", ambient=0.25), grid=False)
     size = (1200, 560)
-    camera = mw.lod.Camera.perspective((3.6, 3.0, 9.4), (0.4, 0.35, 0.4), fov=0.58, width=size[0], height=size[1])
+    camera = mw.lod.Camera.perspective(
+        (3.6, 3.0, 9.4), (0.4, 0.35, 0.4), fov=0.58, width=size[0], height=size[1]
+    )
     return mw.Renderer(size, path="deferred").render(scene, camera).image.convert("RGB")
 
 
