@@ -278,7 +278,8 @@ def test_looking_plays_until_the_end(opened):
     assert window.closed and viewer.playback.time == pytest.approx(0.3)
 
 
-def test_a_character_without_clips_or_meshes_can_be_looked_at(opened):
+def test_a_character_without_clips_or_meshes_can_be_looked_at(opened, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     bones = mw.Character(mw.Skeleton(("a", "b"), [-1, 0], mw.Pose.identity(2)), name="")
     window, viewer = opened(bones)
     assert window.view == viewer.plain == "skeleton:plain"  # there is nothing else to see

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from marrow.errors import MarrowError
 from marrow.graph.animator import Animator
 from marrow.rendering.controls import CameraControls
+from marrow.rendering.extent import reach
 from marrow.rendering.following import Following, middle
-from marrow.rendering.moment import moments
 from marrow.rendering.pen import ACCENT, DIM, EDGE, PAD, ROW, SHADE, WHITE, Pen
 from marrow.rendering.playback import Playback
 from marrow.rendering.scene import Actor, Scene
 from marrow.rendering.steering import Steering
+from marrow.rendering.window import AROUND
 
 if TYPE_CHECKING:
     from marrow.rendering.window import Window, WindowFrame
@@ -184,9 +185,9 @@ class Viewer:
             actor.time = time % last if self.playback.loop and last > 0 and not exact else min(time, last)
 
     def extent(self) -> Array:
-        """The boxes of everything over the clip that plays, `(n, 2, 3)`; who walks away is taken back, as the camera
-        follows."""
-        play, boxes = self.playback, []
+        """How far everything reaches over the clip that plays, points `(n, 3)`; who walks away is taken back, as the
+        camera follows."""
+        play, points = self.playback, [np.zeros((0, 3))]
         kept, start = play.time, None
         for share in np.linspace(0.0, 1.0, 9) if play.duration > 0 and not self.graph_runs else (0.0,):
             play.time = share * play.duration
@@ -194,10 +195,10 @@ class Viewer:
             here = middle(self.scene.actors[0]) if self.scene.actors and self.following.on else None
             start = here if start is None else start
             away = (here - start) * (1.0, 0.0, 1.0) if here is not None and start is not None else 0.0
-            boxes += [np.stack([m.low, m.high], axis=1) - away for m in moments(self.scene)]
+            points.append(reach(self.scene, AROUND) - away)
         play.time = kept
         self._show()
-        return np.concatenate(boxes) if boxes else np.zeros((0, 2, 3))
+        return np.concatenate(points)
 
     # -- what keys do -----------------------------------------------------------------------------------------------
     def say(self, text: str) -> None:

@@ -37,8 +37,8 @@ __all__ = ["Window", "WindowFrame", "window"]
 
 LONGEST_STEP = 0.1
 """Seconds a frame may last: after a breakpoint, or while it was hidden, time goes on, it does not jump."""
-_CORNERS = np.indices((2, 2, 2)).reshape(3, 8).T
-"""For each corner of a box, whether it is at the low or the high side of x, y and z."""
+AROUND = np.array([p for p in np.ndindex(3, 3, 3) if p != (1, 1, 1)], float) - 1.0
+"""The ways `(26, 3)` in which it is asked how far a scene reaches."""
 Controls = Literal["fly", "orbit", "none"]
 AnyCamera = Camera | CameraControls
 Array = NDArray[Any]
@@ -204,19 +204,17 @@ class Window:
 
     def all_in_sight(self) -> CameraControls:
         """Controls that see everything there is."""
+        from marrow.rendering.extent import reach
         from marrow.rendering.facing import scene_facing
-        from marrow.rendering.moment import moments
 
         controls = CameraControls(yaw=0.5 + math.radians(scene_facing(self.scene)))
-        boxes = [np.stack([m.low, m.high], axis=1) for m in moments(self.scene)]
-        if boxes:
-            self.see(controls, np.concatenate(boxes))
+        self.see(controls, reach(self.scene, AROUND))
         return controls
 
-    def see(self, controls: CameraControls, boxes: Array) -> None:
-        """Has controls go where all boxes `(n, 2, 3)`, from low to high, are in the picture."""
+    def see(self, controls: CameraControls, points: Array) -> None:
+        """Has controls go where all points `(n, 3)` are in the picture."""
         width, height = self.display.size
-        controls.frame(boxes[:, _CORNERS, range(3)], width / height if width and height else 16 / 9)
+        controls.frame(points, width / height if width and height else 16 / 9)
 
     # -- the loop ---------------------------------------------------------------------------------------------------
     def __iter__(self) -> Iterator[WindowFrame]:
