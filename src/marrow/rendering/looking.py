@@ -13,6 +13,7 @@ from marrow.errors import UnknownNameError, ValidationError
 from marrow.graph.animator import Animator
 from marrow.io import load
 from marrow.model.character import Character
+from marrow.rendering.controls import CameraControls
 from marrow.rendering.scene import Actor, Scene
 from marrow.rendering.viewer import Viewer
 from marrow.rendering.window import Window, window
@@ -41,7 +42,10 @@ def open_window(
         if not isinstance(clip, str) or clip not in known:
             raise UnknownNameError("clip", clip, sorted(known))
     viewer = Viewer(scene, clip=clip, graph_actor=moved)
+    options["view"] = options.get("view") or viewer.plain
     made = window(scene, title=_title(scene), controls="none", **options)
+    if options.get("camera") is None and isinstance(made.camera, CameraControls):
+        made.see(made.camera, viewer.extent())
     made.painters.append(viewer.paint)
     made.view_failed = lambda error: viewer.say(str(error))
     return made, viewer

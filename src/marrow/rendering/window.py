@@ -10,10 +10,12 @@ is drawn.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from marrow.errors import DeviceLostError, MarrowError, ValidationError
 from marrow.gpu.device import Device
@@ -35,10 +37,11 @@ __all__ = ["Window", "WindowFrame", "window"]
 
 LONGEST_STEP = 0.1
 """Seconds a frame may last: after a breakpoint, or while it was hidden, time goes on, it does not jump."""
-_CORNERS = np.indices((2, 2, 2)).reshape(3, 8).T
-"""For each corner of a box, whether it is at the low or the high side of x, y and z."""
+AROUND = np.array([p for p in np.ndindex(3, 3, 3) if p != (1, 1, 1)], float) - 1.0
+"""The ways `(26, 3)` in which it is asked how far a scene reaches."""
 Controls = Literal["fly", "orbit", "none"]
 AnyCamera = Camera | CameraControls
+Array = NDArray[Any]
 
 
 def window(
@@ -201,15 +204,17 @@ class Window:
 
     def all_in_sight(self) -> CameraControls:
         """Controls that see everything there is."""
-        from marrow.rendering.moment import moments
+        from marrow.rendering.extent import reach
+        from marrow.rendering.facing import scene_facing
 
-        controls = CameraControls(yaw=0.5)
-        boxes = [np.stack([m.low, m.high], axis=1) for m in moments(self.scene)]
-        if boxes:
-            width, height = self.display.size
-            corners = np.concatenate(boxes)[:, _CORNERS, range(3)]
-            controls.frame(corners, width / height if width and height else 16 / 9)
+        controls = CameraControls(yaw=0.5 + math.radians(scene_facing(self.scene)))
+        self.see(controls, reach(self.scene, AROUND))
         return controls
+
+    def see(self, controls: CameraControls, points: Array) -> None:
+        """Has controls go where all points `(n, 3)` are in the picture."""
+        width, height = self.display.size
+        controls.frame(points, width / height if width and height else 16 / 9)
 
     # -- the loop ---------------------------------------------------------------------------------------------------
     def __iter__(self) -> Iterator[WindowFrame]:
