@@ -203,7 +203,10 @@ def main():
     arguments.add_argument(
         "--headless", type=int, metavar="FRAMES", help="no window: so many frames of a script"
     )
-    arguments.add_argument("--pictures", type=Path, metavar="FOLDER", help="a picture of every 30th frame")
+    arguments.add_argument("--pictures", type=Path, metavar="FOLDER", help="pictures of some frames")
+    arguments.add_argument(
+        "--every", type=int, default=30, metavar="FRAMES", help="how far apart pictures are"
+    )
     wanted = arguments.parse_args()
 
     player, posts = Player(mw.samples.mannequin()), Posts()
@@ -226,7 +229,7 @@ def main():
         posts.update(frame.dt)
         follow(camera, player.place, frame.dt)
         frame.print(f"{player.hits} of {len(posts.angle)} posts   W A S D, Shift, Space, F")
-        if wanted.pictures and frame.index % 30 == 0:
+        if wanted.pictures and frame.index % wanted.every == 0:
             wanted.pictures.mkdir(parents=True, exist_ok=True)
             frame.picture().save(wanted.pictures / f"{frame.index:05d}.png")
     way = np.linalg.norm(player.place[[0, 2]])

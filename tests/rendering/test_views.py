@@ -15,7 +15,7 @@ from marrow.rendering.canvas import Canvas, place_labels, wrapped
 from marrow.rendering.colors import LEFT, MAPS, NOTHING, RIGHT, color_map, packed
 from marrow.rendering.outputs import OUTPUTS
 from marrow.rendering.projecting import camera_matrices, project, view_depth
-from marrow.rendering.text import SIDE, Atlas, text_size
+from marrow.rendering.text import SIDE, Atlas, can_write, text_size
 from marrow.rendering.views import KINDS, Drawing, Posed, Stage, View, draw_views, parse_views
 from marrow.rendering.views.difference import file_difference, skinning_difference
 from marrow.rendering.views.drawing import Label
@@ -301,6 +301,23 @@ def test_any_text_can_be_drawn():
         canvas.text(3, 3, text)
     canvas.lines_of_text(0, 0, [])
     assert np.isfinite(canvas.quads).all()
+
+
+def test_names_no_font_can_write_become_numbers(monkeypatch):
+    from marrow.rendering import canvas
+
+    assert can_write("hand_l") and can_write("")
+    assert not can_write("\U000f0000")  # a letter of no language
+    monkeypatch.setattr(canvas, "can_write", lambda text: text.isascii())
+    written = []
+    monkeypatch.setattr(Canvas, "text", lambda self, x, y, text, *_, **__: written.append(text))
+    drawing = Drawing()
+    for j, name in enumerate(("\uc67c\uc190", "head")):
+        drawing.label(name, (0, j, 0), instead=f"#{j}")
+    Canvas((400, 300), Atlas()).drawing(
+        drawing, lambda p: (100 * p[..., :2] + 50, np.ones(p.shape[:-1], bool))
+    )
+    assert sorted(written) == ["#0", "head"]
 
 
 def test_long_notes_are_broken_between_words():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.rendering.text import Atlas, text_size
+from marrow.rendering.text import Atlas, can_write, text_size
 from marrow.rendering.views.drawing import Drawing, Label, Legend
 
 __all__ = ["Canvas", "letter_size", "place_labels", "wrapped"]
@@ -125,17 +125,19 @@ class Canvas:
         low = self.size[1] - margin - len(notes) * step - round(self.letters * 0.6)
         self.lines_of_text(margin, low, notes)
         if drawing.labels:
-            places = np.array([label.at for label in drawing.labels])
+            labels = [
+                label._replace(text=label.instead) if label.instead and not can_write(label.text) else label
+                for label in drawing.labels
+            ]
+            places = np.array([label.at for label in labels])
             at, front = project(places)
             # How large what a label names is seen: its length along each axis of the world.
-            lengths = np.array([label.length for label in drawing.labels])
+            lengths = np.array([label.length for label in labels])
             ends = project(places[:, None] + lengths[:, None, None] * np.eye(3))[0]
             seen = np.linalg.norm(ends - at[:, None], axis=-1).max(axis=-1)
             with np.errstate(invalid="ignore"):
                 front = front & ~((lengths > 0) & (seen < SMALLEST * self.label_size))
-            for label, place in place_labels(
-                drawing.labels, at, front, self.size, self.label_size, self._taken
-            ):
+            for label, place in place_labels(labels, at, front, self.size, self.label_size, self._taken):
                 self.text(*place, label.text, label.color, size=self.label_size)
 
     @property
