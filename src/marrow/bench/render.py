@@ -3,6 +3,8 @@ not skinned."""
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import time
 from collections.abc import Callable
 from typing import Any
@@ -207,6 +209,8 @@ def measurements() -> dict[str, Any]:
         }
     except GpuMemoryError as error:
         out[f"{count:,} mannequins"] = {"not measured": str(error)}
+    if importlib.util.find_spec("av") is not None and importlib.util.find_spec("resource") is not None:
+        out.update(importlib.import_module("marrow.bench.render_video").measurements())
     return out
 
 
