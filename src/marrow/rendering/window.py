@@ -56,6 +56,8 @@ def window(
     frames: int | None = None,
     offscreen: bool = False,
     show_time: bool = True,
+    capture: bool = False,
+    fullscreen: bool = False,
     renderer: Renderer | None = None,
     **options: Any,
 ) -> Window:
@@ -70,6 +72,8 @@ def window(
     - `offscreen`: no window, a texture: every frame takes `1 / fps` (1/60) seconds whatever the clock says, and is drawn
       when its `picture()` is asked for. `window.inputs` plays the player.
     - `show_time`: writes the time a frame takes into the corner.
+    - `capture`: the mouse belongs to the window: it is not seen, and turns the camera without a button. `fullscreen`: the
+      window is the screen. Both may be changed: `frame.window.capture = False`.
 
     The window closes when the loop ends, however it ends. In a notebook write `async for`.
     """
@@ -80,6 +84,9 @@ def window(
         _validate.flag("window", n, v) for n, v in (("vsync", vsync), ("offscreen", offscreen))
     )
     show_time = _validate.flag("window", "show_time", show_time)
+    capture, fullscreen = (
+        _validate.flag("window", n, v) for n, v in (("capture", capture), ("fullscreen", fullscreen))
+    )
     _validate.name("window", "title", title)
     if renderer is not None:
         from marrow.rendering.renderer import Renderer as Kind
@@ -100,7 +107,7 @@ def window(
 
         display = DesktopDisplay(shape, title, vsync=vsync)
     try:
-        return Window(
+        made = Window(
             scene,
             display,
             camera=camera,
@@ -113,6 +120,11 @@ def window(
             renderer=renderer,
             **options,
         )
+        if capture:
+            made.capture = True
+        if fullscreen:
+            made.fullscreen = True
+        return made
     except BaseException:
         display.close()
         raise
@@ -152,6 +164,7 @@ class Window:
         self._lines: list[str] = []
         self._index, self._clock, self._time = 0, 0.0, 0.0
         self._ended = False
+        self._capture = self._fullscreen = False
         self.camera = camera if camera is not None else self.all_in_sight()
 
     # -- what it shows ----------------------------------------------------------------------------------------------
@@ -168,6 +181,29 @@ class Window:
     @property
     def closed(self) -> bool:
         return self._ended or self.display.closed
+
+    @property
+    def capture(self) -> bool:
+        """Whether the mouse belongs to the window: it is not seen, and turns the camera without a button."""
+        return self._capture
+
+    @capture.setter
+    def capture(self, on: bool) -> None:
+        self._capture = _validate.flag("window", "capture", on)
+        self.display.capture(self._capture)
+
+    @property
+    def fullscreen(self) -> bool:
+        """Whether the window is the screen."""
+        return self._fullscreen
+
+    @fullscreen.setter
+    def fullscreen(self, on: bool) -> None:
+        self._fullscreen = _validate.flag("window", "fullscreen", on)
+        self.display.fullscreen(self._fullscreen)
+
+    def toggle_fullscreen(self) -> None:
+        self.fullscreen = not self.fullscreen
 
     @property
     def view(self) -> str | None:
@@ -266,7 +302,7 @@ class Window:
         self._lines.clear()
         if isinstance(self._camera, CameraControls) and self.controls != "none":
             height = self.size[1] / self.display.ratio
-            self._camera.step(inputs, dt, height, fly=self.controls == "fly")
+            self._camera.step(inputs, dt, height, fly=self.controls == "fly", captured=self._capture)
         frame = WindowFrame(self, self._index, dt, self._time, inputs)
         self._index += 1
         return frame
