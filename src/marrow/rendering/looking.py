@@ -16,7 +16,8 @@ from marrow.model.character import Character
 from marrow.rendering.controls import CameraControls
 from marrow.rendering.scene import Actor, Scene
 from marrow.rendering.viewer import Viewer
-from marrow.rendering.window import Window, WindowFrame, window
+from marrow.rendering.window import Window, window
+from marrow.rendering.window_frame import WindowFrame
 
 if TYPE_CHECKING:
     from marrow.graph import Graph

@@ -21,7 +21,8 @@ from marrow.rendering.steering import Steering
 from marrow.rendering.window import AROUND
 
 if TYPE_CHECKING:
-    from marrow.rendering.window import Window, WindowFrame
+    from marrow.rendering.window import Window
+    from marrow.rendering.window_frame import WindowFrame
 
 __all__ = ["HELP", "VIEWS", "Viewer"]
 
