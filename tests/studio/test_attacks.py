@@ -244,12 +244,14 @@ def test_uploads_go_when_the_server_is_ended_by_a_signal(tmp_path, number):
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
     try:
         port = int(process.stdout.readline().partition("127.0.0.1:")[2].partition("/")[0])
+        while not loaded(port):
+            pass
         line = socket.create_connection(("127.0.0.1", port), HANG_SECONDS)
         line.sendall(
             b"POST /api/upload?token=abc-abc-abc&name=a.glb HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\nx"
         )
-        while not list(tmp_path.glob(f"{PREFIX}*/*")) or not loaded(port):
-            pass
+        while not list(tmp_path.glob(f"{PREFIX}*/*")):
+            assert process.poll() is None
         process.send_signal(number)
         process.communicate(timeout=HANG_SECONDS)
         assert not list(tmp_path.glob(f"{PREFIX}*"))

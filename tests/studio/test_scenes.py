@@ -178,7 +178,9 @@ def test_the_page_draws_everything_in_its_place():
         still = scene.actors[2].character
         drawn = np.reshape(tab.js("Array.from(s.viewport.skinnedPositions(3, 1))"), (-1, 3))
         surface = mw.skin(still, still.skeleton.rest).positions
-        np.testing.assert_allclose(drawn, surface - np.array([0, 0, 1]), atol=1e-5)  # the second stands a metre behind
+        np.testing.assert_allclose(
+            drawn, surface - np.array([0, 0, 1]), atol=1e-5
+        )  # the second stands a metre behind
         view.show(small_character(name="alone"))
         tab.until("[2, 3, 4].every((i) => !s.viewport.character(i)) && s.characters[0].name === 'alone'")
         assert tab.errors == []
