@@ -22,6 +22,7 @@ GROUPS = {
     "studio": ("The studio", {}),
     "gpu": ("On a GPU in software", {}),
     "torch": ("With gradients", {}),
+    "dataset": ("Data sets", {}),
 }
 MEASURED = {"gpu-h200.json": ("On a GPU", "gpu"), "torch-h200.json": ("With gradients, on a GPU", "torch")}
 """What was measured on other machines with `marrow bench GROUP --json`, kept in docs/measured."""

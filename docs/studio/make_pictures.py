@@ -1,6 +1,6 @@
 """Makes the pictures of docs/studio.md: opens a studio in Chromium and photographs its panels.
 
-    python docs/studio/make_pictures.py
+    python docs/studio/make_pictures.py [scene]
 
 Needs Debian's `chromium`, `pip install playwright pillow` and a built page.
 """
@@ -12,23 +12,57 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 from PIL import Image
 
 import marrow as mw
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1] / "tests" / "studio"), str(HERE.parents[1] / "tests")]
+sys.path[:0] = [str(HERE.parents[1] / folder) for folder in ("tests/studio", "tests", "examples")]
 
 from browser import Tab, chromium  # noqa: E402
+from third_person_game import post  # noqa: E402
 
 
 def main() -> None:
-    with chromium() as browser, mw.view("mannequin", browser=False) as view:
-        tab = Tab(browser, view.url, width=1280, height=720).loaded()
-        for name, prepare in PICTURES.items():
-            prepare(tab)
-            save(tab, name)
-        tab.close()
+    with chromium() as browser:
+        if "scene" not in sys.argv[1:]:
+            with mw.view("mannequin", browser=False) as view:
+                tab = Tab(browser, view.url, width=1280, height=720).loaded()
+                for name, prepare in PICTURES.items():
+                    prepare(tab)
+                    save(tab, name)
+                tab.close()
+        with mw.view(scene(), browser=False) as view:
+            tab = Tab(browser, view.url, width=1280, height=720).loaded()
+            tab.until("s.state.slots.every((i) => s.viewport.character(i)?.count > 0)")
+            tab.page.wait_for_timeout(1300)
+            tab.send(type="play", playing=False)
+            save(tab, "scene")
+            tab.close()
+
+
+def scene() -> mw.Scene:
+    """A walker with a staff, a crowd behind it, lizards and posts around it."""
+    hero, crowd = (
+        mw.samples.mannequin(),
+        mw.Animator(mw.samples.mannequin(), mw.samples.mannequin_graph(), count=4),
+    )
+    crowd["speed"] = [0.0, 1.0, 2.2, 3.4]
+    walker = mw.Actor(hero, clip="walk")
+    return mw.Scene(
+        walker,
+        mw.Actor(crowd, transforms=[at_place(2.0 * k - 3, -2.0) for k in range(4)]),
+        mw.Actor(mw.samples.lizard(), clip="walk", transforms=[at_place(1.0, 1.2), at_place(-1.2, 1.0)]),
+        mw.Actor(post(), transforms=[at_place(x, 2.0) for x in (-3.0, -2.0, 2.0, 3.0)]),
+        mw.Actor(post(0.05, 0.5), parent=walker, socket="hand_l_grip"),
+    )
+
+
+def at_place(x: float, z: float) -> np.ndarray:
+    place = np.eye(3, 4)
+    place[[0, 2], 3] = x, z
+    return place
 
 
 def save(tab: Tab, name: str) -> None:

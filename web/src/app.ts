@@ -70,7 +70,7 @@ export class App {
   private readonly flow = new Flow((frame) => this.connection.send({ type: "ack", frame }));
   /** Per key: null while nothing newer waits for its turn. */
   private readonly latest = new Map<string, ClientMessage | null>();
-  private readonly loads = [0, 0];
+  private readonly loads: number[] = [];
   /** Whether the character that came last is the one that was there, with something changed. */
   kept = false;
   /** Hears of the next frame that comes. */
@@ -116,7 +116,8 @@ export class App {
           this.history = message.history.slice(-HISTORY_LENGTH);
           this.emit("hello", message);
           this.takeState(message.state);
-          for (const slot of [0, 1]) void this.load(slot, message.state.slots.includes(slot));
+          // From 2 on: the other actors of a scene.
+          for (const slot of new Set([0, 1, ...this.characters.keys(), ...message.state.slots])) void this.load(slot, message.state.slots.includes(slot));
           break;
         case "state":
           this.takeState(message);
@@ -252,7 +253,7 @@ export class App {
 
   /** Fetches the character of a slot. One that is still the same (`kept`) keeps camera, choices and, where they are the same, meshes. */
   private async load(slot: number, present: boolean, changed: Changed | null = null): Promise<void> {
-    const turn = ++this.loads[slot];
+    const turn = (this.loads[slot] = (this.loads[slot] ?? 0) + 1);
     const old = this.viewport.character(slot);
     const kept = Boolean(changed?.kept && old);
     this.kept = kept;

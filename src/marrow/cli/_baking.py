@@ -11,19 +11,21 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marrow.cli._errors import UsageError
-from marrow.cli._files import chosen_clips
-from marrow.errors import FormatError
+from marrow.cli._files import chosen_clips, in_world, open_character
 from marrow.io.atomic import replacing
 from marrow.math import quaternion
 from marrow.model import Character, Clip, Pose
 
-__all__ = ["Motion", "NpzWriter", "ShardWriter", "motions_of"]
+if TYPE_CHECKING:
+    from marrow.dataset.many import Making
+
+__all__ = ["Motion", "NpzWriter", "bake_file", "motions_of", "write_index"]
 
 Array = NDArray[Any]
 Advance = Callable[[int], None]
@@ -197,84 +199,70 @@ class NpzWriter:
         return self._zip.open(f"{self._prefix}{name}.npy", "w", force_zip64=True)
 
 
-class ShardWriter:
-    """Many characters into a folder: one safetensors file per clip, and an index.json with what is in
-    which."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._shards: list[dict[str, Any]] = []
-        self._taken: set[str] = set()
-
-    def __enter__(self) -> ShardWriter:
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FormatError(f"cannot be made: {error.strerror or error}", path=self.folder) from None
-        return self
-
-    def __exit__(self, kind: Any, *_: Any) -> None:
-        if kind is None:
-            with replacing(self.folder / "index.json") as file:
-                file.write(
-                    json.dumps({"shards": self._shards}, indent=2, ensure_ascii=False).encode() + b"\n"
-                )
-
-    def begin(self, file: str, character: Character) -> None:
-        self._file, self._character = file, character
-
-    def write(self, motion: Motion, advance: Advance) -> None:
-        name = self._shard_name(f"{Path(self._file).stem}.{motion.name}")
-        constants = _constants(self._character, motion.fields) | {"times": motion.times}
-        header: dict[str, Any] = {
-            "__metadata__": {
-                "source": Path(self._file).name,
-                "clip": motion.name,
-                "joint_names": json.dumps(self._character.skeleton.names, ensure_ascii=False),
-            }
-        }
-        end = 0
-        shapes = [(n, a.dtype, a.shape) for n, a in constants.items()]
-        shapes += [(f, np.dtype("<f4"), motion.shape(f)) for f in motion.fields]
-        for key, dtype, shape in shapes:
-            start, end = end, end + dtype.itemsize * math.prod(shape)
-            header[key] = {
-                "dtype": _SAFETENSORS[dtype.str],
-                "shape": list(shape),
-                "data_offsets": [start, end],
-            }
-        text = json.dumps(header, ensure_ascii=False).encode()
-        text += b" " * (-len(text) % 8)
-        with replacing(self.folder / name) as file:
-            file.write(struct.pack("<Q", len(text)) + text)
-            for values in constants.values():
-                file.write(values.tobytes())
-            for field in motion.fields:
-                for block in motion.blocks(field):
-                    file.write(block.tobytes())
-                    advance(len(block))
-        self._shards.append(
-            {"file": name, "source": self._file, "clip": motion.name, "frames": motion.frame_count}
-            | {field: list(motion.shape(field)) for field in motion.fields}
+def bake_file(place: str, making: Making, options: dict[str, Any]) -> list[dict[str, Any]]:
+    """One safetensors file for each clip of a file; what went where. For `marrow.dataset.many`."""
+    character = open_character(place, scale=options["scale"], allow_outside=options["allow_outside"])
+    if options["axes"] is not None:
+        character = in_world(character, options["axes"])
+    motions = motions_of(character, options["clip"], options["fps"], options["moments"], options["fields"])
+    taken: set[str] = set()
+    written = []
+    for motion in motions:
+        name = _shard_name(f"{Path(place).stem}.{motion.name}", options["number"], taken)
+        with making(name) as path:
+            _write_shard(path, place, motion)
+        shapes = {field: list(motion.shape(field)) for field in motion.fields}
+        written.append(
+            {"file": name, "source": place, "clip": motion.name, "frames": motion.frame_count} | shapes
         )
+    return written
 
-    @property
-    def written(self) -> list[dict[str, Any]]:
-        """What went where, as in index.json."""
-        return self._shards
 
-    def summary(self) -> str:
-        frames = sum(shard["frames"] for shard in self._shards)
-        return f"{len(self._shards)} shard{'s' if len(self._shards) != 1 else ''}, {frames} frames"
+def _write_shard(path: Path, place: str, motion: Motion) -> None:
+    character = motion.character
+    constants = _constants(character, motion.fields) | {"times": motion.times}
+    header: dict[str, Any] = {
+        "__metadata__": {
+            "source": Path(place).name,
+            "clip": motion.name,
+            "joint_names": json.dumps(character.skeleton.names, ensure_ascii=False),
+        }
+    }
+    end = 0
+    shapes = [(n, a.dtype, a.shape) for n, a in constants.items()]
+    shapes += [(f, np.dtype("<f4"), motion.shape(f)) for f in motion.fields]
+    for key, dtype, shape in shapes:
+        start, end = end, end + dtype.itemsize * math.prod(shape)
+        header[key] = {
+            "dtype": _SAFETENSORS[dtype.str],
+            "shape": list(shape),
+            "data_offsets": [start, end],
+        }
+    text = json.dumps(header, ensure_ascii=False).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for values in constants.values():
+            file.write(values.tobytes())
+        for field in motion.fields:
+            for block in motion.blocks(field):
+                file.write(block.tobytes())
 
-    def _shard_name(self, stem: str) -> str:
-        """A file name that every system takes and no other shard has."""
-        safe = re.sub(r"[^\w.-]+", "_", stem)[:120].strip(".") or "clip"
-        unique, n = safe, 2
-        while unique.lower() in self._taken:
-            unique, n = f"{safe}_{n}", n + 1
-        self._taken.add(unique.lower())
-        return f"{unique}.safetensors"
+
+def write_index(folder: Path, shards: list[dict[str, Any]]) -> None:
+    """index.json: what is in which file."""
+    with replacing(folder / "index.json") as file:
+        file.write(json.dumps({"shards": shards}, indent=2, ensure_ascii=False).encode() + b"\n")
+
+
+def _shard_name(stem: str, number: int, taken: set[str]) -> str:
+    """A file name that every system takes and no other clip has; `number` counts files of the same name."""
+    safe = re.sub(r"[^\w.-]+", "_", stem)[:120].strip(".") or "clip"
+    unique, n = (safe, 2) if number == 1 else (f"{safe}_{number}", number + 1)
+    while unique.lower() in taken:
+        unique, n = f"{safe}_{n}", n + 1
+    taken.add(unique.lower())
+    return f"{unique}.safetensors"
 
 
 _SAFETENSORS = {"<f4": "F32", "<i4": "I32", "<u4": "U32", "<i8": "I64"}

@@ -102,7 +102,10 @@ def writable(path: Path, *, force: bool, folder: bool = False) -> None:
     if folder:
         if path.exists() and not path.is_dir():
             raise UsageError(f"{path}: is a file, not a folder")
-        if path.is_dir() and any(path.iterdir()) and not force:
+        begun = (
+            path / ".marrow"
+        ).is_dir()  # by the same command, which goes on there (`marrow.dataset.many`)
+        if path.is_dir() and any(path.iterdir()) and not force and not begun:
             raise UsageError(f"{path}: the folder is not empty (--force writes into it all the same)")
     elif path.is_dir():
         raise UsageError(f"{path}: is a folder, not a file")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -32,6 +32,8 @@ def bake(
     times: str | None = None,
     scale: float | None = None,
     axes: str | None = None,
+    workers: int = 0,
+    on: str | None = None,
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
@@ -41,7 +43,7 @@ def bake(
     Parameters
     ----------
     files
-        Files to bake, or names of samples.
+        Files to bake, folders of them, or names of samples.
     out
         An .npz file (several files go below FILE/ in it), or a folder.
     what
@@ -58,6 +60,10 @@ def bake(
         Multiply all lengths, for files whose unit is wrong.
     axes
         Write in the axes and units of another program: unreal, unity, blender, d3d, maya, 3dsmax.
+    workers
+        For a folder: processes that share the files (0: none, all in this one).
+    on
+        For a folder: a Ray cluster that does it, "ray" or "ray://HOST:10001".
     allow_outside
         Let a file refer to others outside its own folder.
     force
@@ -66,26 +72,54 @@ def bake(
         Print what was written as JSON: a list with the source, clip, frames and shapes of each, and the files that
         failed.
     """
-    from marrow.cli._baking import NpzWriter, ShardWriter, motions_of
-    from marrow.cli._files import in_world, open_character, writable
+    from marrow.cli._files import writable
     from marrow.cli._output import print_json
-    from marrow.errors import MarrowError, UnknownNameError
+    from marrow.dataset.many import expanded
 
     moments = _moments(times, fps)
     single = out.suffix.lower() == ".npz"
     if not single and out.suffix and not out.is_dir():
         raise UsageError(f"{out}: writes .npz files, or a folder (a name without a suffix)")
+    if single and (workers or on):
+        raise UsageError(f"{out}: --workers and --on are for a folder; an .npz is one file")
     writable(out, force=force, folder=not single)
-    fields = list(dict.fromkeys(what or ["vertices"]))
-    writer = NpzWriter(out, several=len(files) > 1) if single else ShardWriter(out)
+    options = {
+        "clip": clip, "fps": fps, "moments": moments, "scale": scale, "axes": axes, "allow_outside": allow_outside,
+        "fields": list(dict.fromkeys(what or ["vertices"])),
+    }  # fmt: skip
+    files = expanded(files)
+    if single:
+        code, written, failed, summary = _into_npz(files, out, options)
+    else:
+        code, written, failed, summary = _into_folder(files, out, options, workers, on, force)
+    if json:
+        print_json([*written, *failed])
+    else:
+        print(f"{out}: {summary}")
+    return code
+
+
+_Baked = tuple[int, list[dict[str, Any]], list[dict[str, Any]], str]
+
+
+def _into_npz(files: list[str], out: Path, options: dict[str, Any]) -> _Baked:
+    from marrow.cli._baking import NpzWriter, motions_of
+    from marrow.cli._files import in_world, open_character
+    from marrow.errors import MarrowError, UnknownNameError
+
+    writer = NpzWriter(out, several=len(files) > 1)
     code, failed = FINE, []
     with writer, _progress() as progress:
         for file in files:
             try:
-                character = open_character(file, scale=scale, allow_outside=allow_outside)
-                if axes is not None:
-                    character = in_world(character, axes)
-                motions = motions_of(character, clip, fps, moments, fields)
+                character = open_character(
+                    file, scale=options["scale"], allow_outside=options["allow_outside"]
+                )
+                if options["axes"] is not None:
+                    character = in_world(character, options["axes"])
+                motions = motions_of(
+                    character, options["clip"], options["fps"], options["moments"], options["fields"]
+                )
             except MarrowError as error:
                 if len(files) == 1:
                     raise
@@ -97,11 +131,38 @@ def bake(
             writer.begin(file, character)
             for motion in motions:
                 _write(writer, motion, progress, f"{Path(file).name}: {motion.name}")
-    if json:
-        print_json([*writer.written, *failed])
-    else:
-        print(f"{out}: {writer.summary()}")
-    return code
+    return code, writer.written, failed, writer.summary()
+
+
+def _into_folder(
+    files: list[str], out: Path, options: dict[str, Any], workers: int, on: str | None, force: bool
+) -> _Baked:
+    from marrow.cli._baking import write_index
+    from marrow.cli._many import failure_code, shown_progress, told
+    from marrow.dataset.many import each_file
+
+    counts: dict[str, int] = {}
+    each = []
+    for file in files:
+        stem = Path(file).stem.lower()
+        counts[stem] = counts.get(stem, 0) + 1
+        each.append(options | {"number": counts[stem]})
+    code, written, failed = FINE, [], []
+    done = each_file(
+        "marrow.cli._baking:bake_file", files, each, out=out, workers=workers, on=on, force=force
+    )
+    for item in shown_progress(done, len(files)):
+        if item.error:
+            if len(files) == 1:
+                raise told(item)
+            show_error(told(item))
+            code = max(code, failure_code(item))
+            failed.append({"source": item.file, "error": item.error})
+        else:
+            written += item.result
+    write_index(out, written)
+    frames = sum(shard["frames"] for shard in written)
+    return code, written, failed, f"{len(written)} shard{'s' if len(written) != 1 else ''}, {frames} frames"
 
 
 def _write(writer: object, motion: Motion, progress: Progress | None, label: str) -> None:

@@ -20,7 +20,7 @@ ONE_THREAD = dict.fromkeys(
 
 
 def bench(
-    what: Literal["core", "io", "graph", "motion", "lod", "studio", "gpu", "torch"] = "core",
+    what: Literal["core", "io", "graph", "motion", "lod", "studio", "gpu", "torch", "dataset"] = "core",
     *,
     seconds: float = 1.0,
     growth: bool = True,
@@ -33,7 +33,7 @@ def bench(
     ----------
     what
         core: skinning and poses. io: loading files. graph: animation graphs. motion: retargeting.
-        lod: levels of detail. studio: its server. gpu: skinning on the GPU. torch: with gradients.
+        lod: levels of detail. studio: its server. gpu: skinning on the GPU. torch: with gradients. dataset: data sets.
     seconds
         How long each comparison runs.
     growth

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from marrow.cli._errors import BAD_CALL, BAD_FILE, FINE, UsageError, show_error
+from marrow.cli._errors import BAD_FILE, FINE, show_error
 
 if TYPE_CHECKING:
+    from marrow.dataset.many import Making
     from marrow.io.lint import Finding
     from marrow.model import Character
 
@@ -27,6 +28,8 @@ def check(
     html: Path | None = None,
     pictures: Annotated[bool, Parameter(negative="--no-pictures")] = True,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
+    workers: int = 0,
+    on: str | None = None,
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
     """Find what a technical artist would want to mend before a character ships.
@@ -34,7 +37,7 @@ def check(
     Parameters
     ----------
     files
-        Files to check, or names of samples.
+        Files to check, folders of them, or names of samples.
     strict
         Let warnings fail the check too.
     json
@@ -45,12 +48,17 @@ def check(
         Draw pictures for that page.
     force
         Replace that page if it exists.
+    workers
+        Processes that share the files (0: none, all in this one).
+    on
+        A Ray cluster that does it, "ray" or "ray://HOST:10001".
     allow_outside
         Let a file refer to others outside its own folder.
     """
     from marrow.cli._files import open_character
-    from marrow.errors import MarrowError
-    from marrow.io.lint import lint
+    from marrow.cli._many import failure_code, shown_progress, told
+    from marrow.dataset.many import each_file, expanded
+    from marrow.io.lint import Finding
 
     if html is not None:
         from marrow.cli._files import writable
@@ -59,23 +67,24 @@ def check(
     code = FINE
     found: list[dict[str, Any]] = []
     shown: list[tuple[Character, list[Finding]]] = []
-    for file in files:
-        try:
-            character = open_character(file, allow_outside=allow_outside)
-            findings = lint(character)
-        except MarrowError as error:
-            show_error(error)
-            code = max(code, BAD_CALL if isinstance(error, UsageError) else BAD_FILE)
-            found.append({"file": file, "error": str(error)})
+    files = expanded(files)
+    options = [{"allow_outside": allow_outside}] * len(files)
+    done = each_file("marrow.cli.check:check_file", files, options, workers=workers, on=on)
+    for item in shown_progress(done, len(files)):
+        if item.error:
+            show_error(told(item))
+            code = max(code, failure_code(item))
+            found.append({"file": item.file, "error": item.error})
             continue
+        findings = [Finding(**plain) for plain in item.result]
         failing = {"error", "warning"} if strict else {"error"}
         if any(finding.severity in failing for finding in findings):
             code = max(code, BAD_FILE)
-        found.append({"file": file, "findings": [_plain(finding) for finding in findings]})
+        found.append({"file": item.file, "findings": item.result})
         if html is not None and pictures:
-            shown.append((character, findings))
+            shown.append((open_character(item.file, allow_outside=allow_outside), findings))
         if not json:
-            _print(file, findings)
+            _print(item.file, findings)
     if json:
         from marrow.cli._output import print_json
 
@@ -91,6 +100,14 @@ def check(
         with replacing(html) as page:
             page.write(findings_page(found).encode())
     return code
+
+
+def check_file(place: str, making: Making, options: dict[str, Any]) -> list[dict[str, Any]]:
+    """What is found in one file. For `marrow.dataset.many`."""
+    from marrow.cli._files import open_character
+    from marrow.io.lint import lint
+
+    return [_plain(finding) for finding in lint(open_character(place, **options))]
 
 
 def _plain(finding: Finding) -> dict[str, Any]:

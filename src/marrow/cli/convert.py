@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from marrow.cli._errors import UsageError, note
+from marrow.cli._errors import FINE, UsageError, note
 
 if TYPE_CHECKING:
+    from marrow.dataset.many import Making
     from marrow.model import Character
 
 __all__ = ["convert"]
 
 
 def convert(
-    source: Annotated[str, Parameter(name="IN")],
-    target: Annotated[Path, Parameter(name="OUT")],
+    files: Annotated[list[str], Parameter(name="IN... OUT", negative=())],
     /,
     *,
+    to: str | None = None,
     clip: Annotated[list[str] | None, Parameter(negative=())] = None,
     clips_from: Annotated[list[Path] | None, Parameter(negative=(), consume_multiple=True)] = None,
     influences: Annotated[int | None, Parameter(name=("--influences", "--max-influences"))] = None,
@@ -31,17 +32,20 @@ def convert(
     compress: Literal["meshopt", "quantized", "draco"] | None = None,
     variant: str | None = None,
     split: Annotated[bool, Parameter(negative=())] = False,
+    workers: int = 0,
+    on: str | None = None,
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
-) -> None:
-    """Convert a character to .glb, .gltf, .vrm, .usda, .usdc, .bvh, .obj, .ply or .marrow.
+) -> int:
+    """Convert a character to .glb, .gltf, .vrm, .usda, .usdc, .bvh, .obj, .ply or .marrow; or many into a folder.
 
     Parameters
     ----------
-    source
-        Any file marrow reads, or the name of a sample.
-    target
-        The file to write; its suffix says the format.
+    files
+        What to convert: any file marrow reads, the name of a sample, or several and folders of them. Then the file to
+        write, whose suffix says the format, or for several the folder.
+    to
+        For a folder: the format of its files, by suffix (default: glb).
     clip
         Keep only the clip of this name; may be given several times.
     clips_from
@@ -63,33 +67,91 @@ def convert(
         Write the character in this one of its material variants.
     split
         Write a .glb or .gltf for each level of detail: OUT, OUT_lod1, OUT_lod2...
+    workers
+        For a folder: processes that share the files (0: none, all in this one).
+    on
+        For a folder: a Ray cluster that does it, "ray" or "ray://HOST:10001".
     allow_outside
         Let a file refer to others outside its own folder.
     force
-        Replace OUT if it exists.
+        Replace OUT if it exists; convert all anew.
     """
-    from marrow.cli._files import chosen_clips, in_world, open_character, writable
-    from marrow.cli._output import bytes_text
+    from marrow.cli._many import into_folder, is_folder
+
+    if len(files) < 2:
+        raise UsageError("expected IN... OUT: what to convert, and the file or folder to write")
+    *sources, place = files
+    target = Path(place)
+    options: dict[str, Any] = {
+        "clip": clip, "clips_from": [str(path) for path in clips_from or ()], "influences": influences, "joints": joints,
+        "fps": fps, "scale": scale, "axes": axes, "compress": compress, "variant": variant, "split": split,
+        "allow_outside": allow_outside,
+    }  # fmt: skip
+    if is_folder(sources, target, to):
+        if split:
+            raise UsageError("--split is for one file")
+        return into_folder(
+            "marrow.cli.convert:convert_file",
+            sources,
+            target,
+            to or "glb",
+            options,
+            workers=workers,
+            on=on,
+            force=force,
+        )
+    if workers or on:
+        raise UsageError("--workers and --on are for several files and a folder")
+    writable_or_refused(target, force)
+    lines, text = converted(sources[0], target, options)
+    for line in lines:
+        note(line)
+    print(f"{target}: {text}")
+    return FINE
+
+
+def writable_or_refused(target: Path, force: bool) -> None:
+    """Says what is wrong with the file to write before any work is done."""
+    from marrow.cli._files import writable
     from marrow.errors import FormatError
-    from marrow.io import registry, save
+    from marrow.io import registry
 
     try:
-        form = registry.for_writing(target)
+        registry.for_writing(target)
     except FormatError as error:
         raise UsageError(str(error)) from None
     writable(target, force=force)
+
+
+def convert_file(place: str, making: Making, options: dict[str, Any]) -> dict[str, Any]:
+    """One of many files. For `marrow.dataset.many`."""
+    name = options["name"]
+    with making(name) as path:
+        lines, text = converted(place, path, options)
+        lines = [line.replace(str(path), name) for line in lines]
+    return {"file": name, "notes": lines, "text": text}
+
+
+def converted(source: str, target: Path, wishes: dict[str, Any]) -> tuple[list[str], str]:
+    """Writes `source` to `target`; lines worth knowing, and what was written in words."""
+    from marrow.cli._files import chosen_clips, in_world, open_character
+    from marrow.cli._output import bytes_text
+    from marrow.io import registry, save
+
+    form = registry.for_writing(target)
+    clip, fps, joints, compress = wishes["clip"], wishes["fps"], wishes["joints"], wishes["compress"]
     character = open_character(
         source,
-        clips=clips_from or (),
-        influences=influences,
+        clips=wishes["clips_from"],
+        influences=wishes["influences"],
         rate=fps,
-        scale=scale,
-        allow_outside=allow_outside,
+        scale=wishes["scale"],
+        allow_outside=wishes["allow_outside"],
     )
-    if variant is not None:
-        character = character.with_variant(variant)
-    if axes is not None:
-        character = in_world(character, axes)
+    if wishes["variant"] is not None:
+        character = character.with_variant(wishes["variant"])
+    if wishes["axes"] is not None:
+        character = in_world(character, wishes["axes"])
     kept = chosen_clips(character, clip)
     if clip:
         character = character.replace(clips=tuple(kept))
@@ -98,27 +160,23 @@ def convert(
         raise UsageError("--compress is for .glb, .gltf and .vrm files")
     if compress:
         options["compress"] = compress
-    if split and form.name != "glTF":
+    if wishes["split"] and form.name != "glTF":
         raise UsageError("--split is for .glb and .gltf files")
-    if split:
+    if wishes["split"]:
         options["levels"] = "split"
     if joints and form.name != "BVH":
         raise UsageError("--joints chooses what goes into a .bvh file")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         save(character, target, **options)
-    for loss in _losses(form.name, character):
-        note(f"{target}: {loss}")
+    lines = [f"{target}: {loss}" for loss in _losses(form.name, character)]
     if compress in ("quantized", "draco"):
         from marrow.cli._losses import lost_in_compression
 
-        note(f"{target}: {lost_in_compression(character, target, compress)}")
-    for warning in caught:
-        note(f"{target}: {warning.message}")
-    for line in character.report:
-        if line.kind != "info":
-            note(f"{source}: {line}")
-    print(f"{target}: {form.name}, {bytes_text(target.stat().st_size)}")
+        lines.append(f"{target}: {lost_in_compression(character, target, compress)}")
+    lines += [f"{target}: {warning.message}" for warning in caught]
+    lines += [f"{source}: {line}" for line in character.report if line.kind != "info"]
+    return lines, f"{form.name}, {bytes_text(target.stat().st_size)}"
 
 
 def _losses(format_name: str, character: Character) -> list[str]:

@@ -331,7 +331,6 @@ class _Meter:
         if self.json:
             import json
 
-            left = p.seconds_left
             line = {
                 "done": p.done,
                 "sources": p.sources,
@@ -339,7 +338,7 @@ class _Meter:
                 "frames": p.frames,
                 "seconds": p.seconds,
             }
-            print(json.dumps(line | {"seconds_left": left}), file=sys.stderr, flush=True)
+            print(json.dumps(line | {"seconds_left": p.seconds_left}), file=sys.stderr, flush=True)
             return
         new = p.done - p.kept
         rate = (

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from marrow.cli._errors import UsageError, note
+from marrow.cli._errors import FINE, UsageError, note
 
 if TYPE_CHECKING:
+    from marrow.dataset.many import Making
     from marrow.model import Character
 
 __all__ = ["lod"]
@@ -24,7 +25,7 @@ _Names = Annotated[list[str] | None, Parameter(negative=(), consume_multiple=Tru
 
 
 def lod(
-    source: Annotated[str, Parameter(name="FILE")],
+    files: Annotated[list[str], Parameter(name="FILE...", negative=())],
     /,
     *,
     out: Annotated[Path | None, Parameter(name=("--out", "-o"))] = None,
@@ -37,17 +38,21 @@ def lod(
     poses: bool = True,
     split: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
+    to: str | None = None,
+    workers: int = 0,
+    on: str | None = None,
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
-) -> None:
+) -> int:
     """Make levels of detail, or show those of a file.
 
     Parameters
     ----------
-    source
-        Any file marrow reads, or the name of a sample.
+    files
+        Any file marrow reads, or the name of a sample; for a folder several, and folders of them.
     out
-        The file to write: .glb, .gltf or .marrow. Without it the levels that FILE has are shown.
+        The file to write: .glb, .gltf or .marrow, or for several the folder. Without it the levels that FILE has are
+        shown.
     triangles
         How many triangles each level has: parts of all (0.4) or numbers (2000). Where nothing is said: 0.4 0.1 0.02.
     error
@@ -66,46 +71,102 @@ def lod(
         Write a file for each level: OUT, OUT_lod1, OUT_lod2...
     json
         Print the figures as JSON.
+    to
+        For a folder: the format of its files, by suffix (default: glb).
+    workers
+        For a folder: processes that share the files (0: none, all in this one).
+    on
+        For a folder: a Ray cluster that does it, "ray" or "ray://HOST:10001".
     allow_outside
         Let a file refer to others outside its own folder.
     force
         Replace OUT if it exists.
     """
     from marrow.cli._files import open_character, writable
-    from marrow.io import save
+    from marrow.cli._many import into_folder, is_folder
 
-    wishes: dict[str, Any] = {"error": error, "joints": joints, "influences": influences}
-    asked = triangles is not None or any(v is not None for v in wishes.values()) or keep or remove
+    wishes: dict[str, Any] = {
+        "triangles": triangles, "error": error, "joints": joints, "influences": influences, "keep": keep or [],
+        "remove": remove or [], "poses": poses, "allow_outside": allow_outside,
+    }  # fmt: skip
+    asked = any(v is not None for v in (triangles, error, joints, influences)) or keep or remove
     if out is None:
         if asked or split:
             raise UsageError("lod: -o OUT says where the levels go")
-        _show(open_character(source, allow_outside=allow_outside), json)
-        return
+        if len(files) > 1:
+            raise UsageError("lod: -o FOLDER says where the levels of several files go")
+        _show(open_character(files[0], allow_outside=allow_outside), json)
+        return FINE
+    if is_folder(files, out, to):
+        if split:
+            raise UsageError("lod: --split is for one file")
+        if not asked:
+            wishes["triangles"] = list(TRIANGLES)
+        return into_folder(
+            "marrow.cli.lod:lod_file",
+            files,
+            out,
+            to or "glb",
+            wishes,
+            workers=workers,
+            on=on,
+            force=force,
+            json=json,
+        )
+    if workers or on:
+        raise UsageError("lod: --workers and --on are for several files and a folder")
     for path in _paths(
         out, split, max(map(len, (triangles or error or TRIANGLES, joints or (), influences or ())))
     ):
         writable(path, force=force)
-    character = open_character(source, allow_outside=allow_outside)
+    character = open_character(files[0], allow_outside=allow_outside)
     if split and out.suffix.lower() not in (".glb", ".gltf", ".marrow"):
         raise UsageError("lod: --split writes .glb, .gltf or .marrow files")
-    from marrow.lod.building import build
+    from marrow.io import save
 
-    if triangles is None and error is None:
-        triangles = list(TRIANGLES)
-    # On a command line 2000 and 2000.0 are the same; at most 1 is a part of all.
-    counts = None if triangles is None else [t if t <= 1 else _whole(t) for t in triangles]
-    built = build(
-        character, counts, keep=keep or (), remove=remove or (), poses=poses, progress=_progress(), **wishes
-    )
+    built = _built(character, wishes, _progress())
     if split:
         for path, level in zip(_paths(out, True, len(built.reduced)), built.levels):
             save(level if level is not built else built.replace(reduced=()), path)
     else:
         save(built, out)
-    for k, reduced in enumerate(built.reduced, 1):
-        for line in reduced.report:
-            note(f"level {k}: {line}")
+    for line in _notes(built):
+        note(line)
     _show(built, json)
+    return FINE
+
+
+def _built(character: Character, wishes: dict[str, Any], progress: Callable[[str, float], None]) -> Character:
+    """The character with levels."""
+    from marrow.lod.building import build
+
+    triangles = wishes["triangles"]
+    if triangles is None and wishes["error"] is None:
+        triangles = list(TRIANGLES)
+    # On a command line 2000 and 2000.0 are the same; at most 1 is a part of all.
+    counts = None if triangles is None else [t if t <= 1 else _whole(t) for t in triangles]
+    rest = {name: wishes[name] for name in ("error", "joints", "influences", "keep", "remove", "poses")}
+    return build(character, counts, progress=progress, **rest)
+
+
+def _notes(built: Character) -> list[str]:
+    return [f"level {k}: {line}" for k, reduced in enumerate(built.reduced, 1) for line in reduced.report]
+
+
+def lod_file(place: str, making: Making, options: dict[str, Any]) -> dict[str, Any]:
+    """One of many files. For `marrow.dataset.many`."""
+    from marrow.cli._facts import levels_of
+    from marrow.cli._files import open_character
+    from marrow.io import save
+
+    built = _built(
+        open_character(place, allow_outside=options["allow_outside"]), options, lambda what, part: None
+    )
+    with making(options["name"]) as path:
+        save(built, path)
+    counts = ", ".join(f"{sum(len(m.triangles) for m in level.meshes):,}" for level in built.levels)
+    facts = {"file": options["name"], "notes": _notes(built), "text": f"triangles {counts}"}
+    return facts | {"levels": levels_of(built)}
 
 
 def _whole(value: float) -> int:

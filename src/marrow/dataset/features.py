@@ -18,6 +18,7 @@ from marrow.animation.kinematics import skinning_matrices, to_model
 from marrow.animation.sampling import sample
 from marrow.dataset.recipe import Recipe
 from marrow.errors import ValidationError
+from marrow.kernels.rotations import angular_velocities, euler_angles, rotation_vectors
 from marrow.math import quaternion, rotation6d
 from marrow.math.elementary import arctan2, sincos
 from marrow.model import Character, Clip, Pose
@@ -102,9 +103,10 @@ class Frames:
         skeleton, p = self.character.skeleton, self.positions
         rig = find_rig(skeleton)
         if rig.complete:
-            left = sum(
+            leg, arm = (
                 p[:, rig.joint(f"left_{part}")] - p[:, rig.joint(f"right_{part}")] for part in ("leg", "arm")
             )
+            left = leg + arm
             ahead = np.stack([-left[:, 2], left[:, 0]], axis=-1)  # cross(left, up) on the ground: x and z
         else:
             rest = _turn(skeleton.rest_model[self.root].astype(np.float64))
@@ -141,26 +143,32 @@ def _turn(model: Array) -> Array:
 
 
 def _rotations(f: Frames) -> Array:
-    return np.asarray(f.pose.rotation[:, f.kept], np.float64)
+    return np.ascontiguousarray(f.pose.rotation[:, f.kept], np.float32)
+
+
+def _like(q: Array) -> Array:
+    return np.empty((*q.shape[:-1], 3), np.float32)
 
 
 def _axis_angle(f: Frames) -> Array:
-    return quaternion.log(_rotations(f))
+    q = _rotations(f)
+    out = _like(q)
+    rotation_vectors(q.reshape(-1, 4), out.reshape(-1, 3))
+    return out
 
 
 def _euler(f: Frames) -> Array:
-    return quaternion.to_euler(_rotations(f), f.recipe.euler_order)
+    q = _rotations(f)
+    out = _like(q)
+    euler_angles(q.reshape(-1, 4), out.reshape(-1, 3), *("xyz".index(axis) for axis in f.recipe.euler_order))
+    return out
 
 
 def _angular_velocities(f: Frames) -> Array:
     """The turn from the frame before to the frame after, in the frame of the joint above."""
     q = _rotations(f)
-    out = np.zeros((*q.shape[:-1], 3))
-    if len(q) > 1:
-        rate = f.recipe.fps
-        step = quaternion.log(quaternion.multiply(q[1:], quaternion.conjugate(q[:-1])))
-        out[0], out[-1] = step[0] * rate, step[-1] * rate
-        out[1:-1] = quaternion.log(quaternion.multiply(q[2:], quaternion.conjugate(q[:-2]))) * (rate / 2)
+    out = _like(q)
+    angular_velocities(q, out, f.recipe.fps)
     return out
 
 

@@ -22,7 +22,7 @@ from marrow.dataset.statistics import Sums
 from marrow.dataset.storage import BuildError, LocalStore, Store
 from marrow.errors import MarrowError
 
-__all__ = ["FOLDER", "Record", "SourceRecord", "is_fresh", "locked", "read_record", "record_name"]
+__all__ = ["FOLDER", "Record", "SourceRecord", "is_fresh", "is_same", "locked", "read_record", "record_name"]
 
 FOLDER = "_build"
 
@@ -86,12 +86,13 @@ def is_fresh(store: Store, shard: Shard, record: Record | None) -> bool:
             return False
         for k, dependency in enumerate(source.dependencies):
             place = now.place if k == 0 else dependency.place
-            if not _same(place, dependency, now.stamp if k == 0 else None):
+            if not is_same(place, dependency, now.stamp if k == 0 else None):
                 return False
     return True
 
 
-def _same(place: str, dependency: Dependency, mark: str | None) -> bool:
+def is_same(place: str, dependency: Dependency, mark: str | None = None) -> bool:
+    """Whether a file is what it was."""
     mark = mark or stamp(place)
     if mark is None or dependency.sha256 is None:
         return mark is None and dependency.sha256 is None
@@ -104,7 +105,7 @@ def _same(place: str, dependency: Dependency, mark: str | None) -> bool:
 
 
 @contextlib.contextmanager
-def locked(store: Store) -> Iterator[None]:
+def locked(store: Store, folder: str = FOLDER) -> Iterator[None]:
     """One build at a time. The lock goes with the process that holds it, however that ends."""
     try:
         import fcntl
@@ -115,8 +116,8 @@ def locked(store: Store) -> Iterator[None]:
         yield
         return
     try:
-        store.path(FOLDER).mkdir(parents=True, exist_ok=True)
-        handle = os.open(store.path(f"{FOLDER}/.lock"), os.O_CREAT | os.O_RDWR, 0o666)
+        store.path(folder).mkdir(parents=True, exist_ok=True)
+        handle = os.open(store.path(f"{folder}/.lock"), os.O_CREAT | os.O_RDWR, 0o666)
     except OSError as error:
         raise BuildError(f"{store.url}: cannot be written: {error.strerror or error}") from None
     try:

@@ -94,7 +94,9 @@ def made(features: Any, **given: Any) -> Recipe:
 
 
 def _texts(field: str, values: Any) -> list[str]:
-    given = [values] if isinstance(values, str) else list(values) if isinstance(values, Iterable) else [None]
+    given: list[Any] = (
+        [values] if isinstance(values, str) else list(values) if isinstance(values, Iterable) else [None]
+    )
     if not all(isinstance(v, str) for v in given):
         raise ValidationError(f"build.{field}: expected names, got {_validate.shown(values)}")
     return given

@@ -151,12 +151,13 @@ class LocalStore(Store):
         yield self.path(name)
 
     @contextlib.contextmanager
-    def making(self, name: str) -> Iterator[Path]:
+    def making(self, name: str, *, keep_suffix: bool = False) -> Iterator[Path]:
+        """`keep_suffix` is for writers that go by it."""
         target = self.path(name)
         with _refusals(str(target)):
             target.parent.mkdir(parents=True, exist_ok=True)
             # The process in the name: what a killed one left can be told from what is being written.
-            made = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+            made = target.with_name(f".{target.name}.{os.getpid()}.tmp{target.suffix if keep_suffix else ''}")
             _forget(made)
             try:
                 yield made
@@ -172,7 +173,7 @@ class LocalStore(Store):
         """Deletes what processes that are gone left unfinished."""
         with contextlib.suppress(OSError):
             for item in os.listdir(self.path(folder)):
-                if item.startswith(".") and re.search(r"\.(tmp|gone\d+)$", item):
+                if item.startswith(".") and re.search(r"\.(tmp(\.\w+)?|gone\d+)$", item):
                     _forget(self.path(folder) / item)
 
 

@@ -56,7 +56,8 @@ def build_shard(argument: dict[str, Any], tell: Tell) -> dict[str, Any]:
     store = store_at(task.store)
     file = f"{shard.split}/{shard.key}{formats.SUFFIX[recipe.format]}"
     running = Running(schema.fields if shard.split == "train" else ())
-    sources, skeletons = [], {}
+    sources: list[SourceRecord] = []
+    skeletons: dict[str, Any] = {}
     rows = frames = size = 0
     digest = ""
     with contextlib.ExitStack() as stack:
@@ -98,7 +99,6 @@ def build_shard(argument: dict[str, Any], tell: Tell) -> dict[str, Any]:
         if writer is not None:
             writer.close()
             digest, size = file_digest(path), _bytes(path)
-    used = {row_skeleton: skeletons[row_skeleton] for row_skeleton in sorted(skeletons)}
     record = Record(
         shard.key,
         shard.split,
@@ -109,7 +109,7 @@ def build_shard(argument: dict[str, Any], tell: Tell) -> dict[str, Any]:
         frames,
         tuple(sources),
         running.sums(),
-        used,
+        dict(sorted(skeletons.items())),
     )
     write_record(store, record)
     return {"rows": rows, "frames": frames, "bytes": size, "failed": sum(bool(s.error) for s in sources)}

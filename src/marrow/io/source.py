@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
@@ -10,9 +13,28 @@ from urllib.parse import unquote
 from marrow.errors import FormatError, ResourceLimitError
 from marrow.model import _validate
 
-__all__ = ["LoadOptions", "Source", "read_bytes"]
+__all__ = ["LoadOptions", "Source", "read_bytes", "watched"]
 
 MAX_FILE_BYTES = 4 << 30
+_seen: ContextVar[dict[Path, bytes] | None] = ContextVar("seen", default=None)
+
+
+@contextlib.contextmanager
+def watched() -> Iterator[dict[Path, bytes]]:
+    """Every file that is read as a source, or for one, while the block runs, with its bytes."""
+    files: dict[Path, bytes] = {}
+    token = _seen.set(files)
+    try:
+        yield files
+    finally:
+        _seen.reset(token)
+
+
+def _note(path: Path, data: bytes) -> bytes:
+    files = _seen.get()
+    if files is not None:
+        files[path.absolute()] = data
+    return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +81,7 @@ class Source:
     def open(cls, path: str | os.PathLike[str], *, allow_outside: bool = False) -> Source:
         """Reads the file, or says why it cannot be read."""
         p = Path(path)
-        return cls(p, read_bytes(p, path), allow_outside)
+        return cls(p, _note(p, read_bytes(p, path)), allow_outside)
 
     @classmethod
     def of_bytes(cls, data: bytes, name: str) -> Source:
@@ -90,7 +112,7 @@ class Source:
                 remedy="pass allow_outside=True if you trust the file",
             )
         if target not in self.neighbours:
-            self.neighbours[target] = read_bytes(target, reference)
+            self.neighbours[target] = _note(target, read_bytes(target, reference))
         self.references[reference] = self.neighbours[target]
         return self.neighbours[target]
 

@@ -9,6 +9,7 @@ from marrow.kernels import (  # noqa: F401  (each adds its own)
     lod,
     poses,
     program,
+    rotations,
     skinning,
     sums,
     surfaces,

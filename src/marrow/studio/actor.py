@@ -189,6 +189,8 @@ class Actor:
         self._asset: Asset | None = None
         self._asset_lock = threading.Lock()
         self._placements = np.zeros((0, 3, 4), np.float32)
+        self.stands: Array | None = None
+        """Where the instances are, `(N, 3, 4)`, where a scene says so."""
         self.moved: Array | None = None
         """How far each vertex is from where it was before the file was exported again, `(V,)` metres."""
         self.mode: Literal["clip", "graph"] = "graph" if graph else "clip"
@@ -397,7 +399,7 @@ class Actor:
         matrices, channels = self.animator.matrices_and_morphs()
         matrices = matrices.reshape(self.count, *matrices.shape[-3:])
         channels = channels.reshape(self.count, channels.shape[-1])
-        palette, targets = matrices.shape[1], self._targets(channels)
+        palette, targets = matrices.shape[1], self.targets_of(channels)
         return Picture(
             frame, self.slot, time, matrices, channels, targets, placements, palette, wire=self.wire
         )
@@ -408,18 +410,21 @@ class Actor:
         for group in self.animator.level_groups():
             channels[group.instances] = group.morphs
             groups.append(self.plan.group(group.level, group.instances, group.matrices))
-        targets, palette = self._targets(channels), len(self.character.palette)
+        targets, palette = self.targets_of(channels), len(self.character.palette)
         return Picture(
             frame, self.slot, time, None, channels, targets, placements, palette, groups, self.wire
         )
 
-    def _targets(self, channels: Array) -> Array:
+    def targets_of(self, channels: Array) -> Array:
+        """Weights of the morph targets for those of the channels."""
         # Where nothing morphs, channels are as empty as targets.
         return self._morphs.of(channels) if len(self._morphs) else channels[:, :0]
 
     @property
     def placements(self) -> Array:
         """Where the instances are, `(N, 3, 4)`: in their places, or as far from them as they have travelled."""
+        if self.stands is not None and len(self.stands) == self.count:
+            return self.stands
         if self.travel is None:
             return self._places
         return affine.multiply(self._places, self.travel.to).astype(np.float32)

@@ -170,7 +170,9 @@ export class Viewport {
   apply(frame: Frame, store: JointStore | null = null): void {
     const slot = this.slots[frame.slot];
     if (!slot) return;
+    const arrives = slot.character.count === 0;
     slot.character.apply(frame, store);
+    if (frame.slot > 1 && arrives && this.framedCount) this.frame(true);
     if (frame.slot === 0) {
       if (this.instance >= frame.count) this.instance = 0;
       // The camera is set once for a character, and again when a crowd comes or goes.
@@ -261,7 +263,7 @@ export class Viewport {
   frame(reset = false, joint = -1): void {
     const slot = this.slots[0];
     if (!slot) return;
-    const all = slot.character.crowdBounds(new Box3());
+    const all = this.sceneBounds(slot.character);
     const box = all.clone();
     if (joint >= 0) {
       const half = 0.12 * slot.character.size;
@@ -271,9 +273,25 @@ export class Viewport {
     const other = this.slots[1];
     if (other && this.options.compare === "files") box.union(other.character.bounds(new Box3()));
     if (!finite(box)) return;
-    this.framing.fit(box, all, this.panes()[0].width / this.height, reset, slot.character.count > 1);
+    this.framing.fit(box, all, this.panes()[0].width / this.height, reset, slot.character.count > 1 || this.inScene);
     this.surround(all);
     this.invalidate();
+  }
+
+  /** Whether other actors stand around the character. */
+  private get inScene(): boolean {
+    return this.slots.some((slot, i) => i > 1 && slot);
+  }
+
+  /** The box around everybody: the character or its crowd, and the other actors of a scene. */
+  private sceneBounds(character: CharacterView): Box3 {
+    const box = character.crowdBounds(new Box3());
+    this.slots.forEach((slot, i) => {
+      if (i < 2 || !slot?.character.count) return;
+      const other = slot.character.crowdBounds(new Box3());
+      if (finite(other)) box.union(other);
+    });
+    return box;
   }
 
   private surround(box: Box3): void {
@@ -286,13 +304,14 @@ export class Viewport {
   /** Keeps the light on what is shown, and the camera too: it follows, steps back, and looks again where nothing is left to see. */
   private follow({ character }: Slot): void {
     const { framing, options } = this;
-    const box = character.crowdBounds(new Box3());
+    const box = this.sceneBounds(character);
+    const many = character.count > 1 || this.inScene;
     if (!finite(box)) return;
-    if (!this.stage.fits(box, character.count > 1 ? 2 * character.size : box.getSize(new Vector3()).length())) this.surround(box);
+    if (!this.stage.fits(box, many ? 2 * character.size : box.getSize(new Vector3()).length())) this.surround(box);
     const now = this.film?.now ?? performance.now();
     const followed = options.follow && (character.count === 1 || this.selected >= 0);
-    let moved = followed && framing.follow(character.count > 1 ? character.bounds(new Box3(), this.instance) : box, now);
-    if (character.count === 1) moved = framing.hold(box, this.panes()[0].width / this.height, now) || moved;
+    let moved = followed && framing.follow(many ? character.bounds(new Box3(), this.instance) : box, now);
+    if (!many) moved = framing.hold(box, this.panes()[0].width / this.height, now) || moved;
     framing.reach(box);
     const seen = framing.sees(box);
     if (!seen && !framing.taken) this.frame();
@@ -409,14 +428,14 @@ export class Viewport {
     camera.updateMatrixWorld();
     this.slots.forEach((slot, i) => {
       if (!slot) return;
-      const shown = i === pane.slot && slot.character.count > 0;
+      const shown = (i === pane.slot || i > 1) && slot.character.count > 0;
       slot.character.group.visible = slot.crowd.group.visible = shown;
       const instance = i === 0 ? this.instance : 0;
-      slot.overlays.update(this.options, i === 0 ? this.selected : -1, instance);
-      slot.overlays.group.visible = shown;
+      if (i < 2) slot.overlays.update(this.options, i === 0 ? this.selected : -1, instance);
+      slot.overlays.group.visible = shown && i < 2;
       if (!shown) return;
       this.rough = slot.crowd.arrange(camera, this.selected >= 0 ? instance : -1, moving) || this.rough;
-      slot.character.showNormals(this.options.normals, this.palette.normals, instance);
+      slot.character.showNormals(this.options.normals && i < 2, this.palette.normals, instance);
       slot.character.skin(renderer, pane.method);
     });
     const pixels = (x: number): number => Math.round(x * renderer.getPixelRatio());

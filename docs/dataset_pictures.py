@@ -1,0 +1,42 @@
+"""Makes docs/dataset/samples.png, the sheet of docs/dataset.md: python docs/dataset_pictures.py"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import marrow as mw
+from marrow.dataset.pictures import contact_sheet
+
+OUT = Path(__file__).resolve().parent / "dataset"
+
+
+def main() -> None:
+    person = mw.samples.mannequin().replace(meshes=(), materials=(), images=(), reduced=(), lod=None)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "in").mkdir()
+        for clip in (
+            "wave",
+            "crouch",
+            "jump",
+            "attack",
+            "turn_left",
+            "walk",
+            "run",
+            "jog",
+            "walk_back",
+            "strafe_left",
+        ):
+            motion = person.clips[clip]
+            if motion.duration < 1:
+                motion = motion.then(motion).then(motion).renamed(clip)
+            mw.save(person.replace(clips=(motion,)), folder / "in" / f"{clip}.marrow")
+        made = mw.dataset.build(
+            folder / "in", folder / "out", features="positions contacts", mirror=True, split=1
+        )
+        contact_sheet(made["train"], count=8, seed=3).save(OUT / "samples.png", optimize=True)
+
+
+if __name__ == "__main__":
+    main()
