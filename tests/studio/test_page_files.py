@@ -135,7 +135,7 @@ def test_motion_of_another_skeleton_shows_its_bone_map(small: Any, tmp_path: Pat
     tab.loaded()
     drop(tab, [tmp_path / "stroll.bvh"])
     tab.page.get_by_role("tab", name="Bone map").wait_for()
-    field = tab.page.get_by_role("textbox", name="Joints of the character for head")
+    field = tab.page.get_by_label("Joints of the character for head")
     assert field.input_value() == "head"
     field.fill("nobody")
     field.press("Tab")
