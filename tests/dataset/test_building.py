@@ -243,6 +243,29 @@ def test_a_full_disk_is_an_error_and_the_build_goes_on_later(clips, reference, t
     assert bytes_of(out / "parquet") == reference
 
 
+def test_one_build_at_a_time(clips, tmp_path):
+    from marrow.dataset.journal import locked
+    from marrow.dataset.storage import store_at
+
+    with locked(store_at(tmp_path / "out")), pytest.raises(dataset.BuildError, match="another build"):
+        dataset.build(clips, tmp_path / "out", workers=0, **OPTIONS)
+
+
+def test_fbx_among_the_sources(corpus, tmp_path):
+    """Its reader lives in a process of its own, beside whatever reads for the data set."""
+    files = [corpus / f"maya_game_sausage_7500_binary_{name}.fbx" for name in ("spin", "wiggle")]
+    for workers in (0, 1):
+        found = dataset.build(
+            files, tmp_path / f"{workers}", features="rotations vertices", fps=5, split=1, workers=workers
+        )
+        assert found.manifest.failed == 0 and len(found["train"]) >= 2
+    assert bytes_of(tmp_path / "0") == bytes_of(tmp_path / "1")
+    row = found["train"][0]
+    character = mw.load(files[0], cache=False)
+    pose = character.clips[row["clip"]].sample(np.arange(row["frames"]) / 5)
+    np.testing.assert_array_equal(row["vertices"], mw.skin(character, pose).positions)
+
+
 def crash(argument, tell):
     """Takes its process down at a certain source."""
     for name in argument["sources"]:
