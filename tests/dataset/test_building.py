@@ -1,11 +1,11 @@
 """Plans, interruptions and changes: the same bytes, and nothing done twice."""
 
+import contextlib
 import os
 import resource
 import signal
 import subprocess
 import sys
-import time
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from marrow.dataset.plan import planned, split_of
 from marrow.dataset.pool import run_tasks
 from marrow.dataset.sources import SourceFile
 from marrow.errors import MarrowError, UnknownNameError, ValidationError
-from surroundings import HANG_SECONDS
+from surroundings import HANG_SECONDS, needed
 
 OPTIONS = {
     "features": "rotations positions velocities contacts text",
@@ -174,36 +174,45 @@ def children(pid: int) -> list[int]:
         return []
 
 
-def interrupted(clips: Path, out: Path, moments: list[float], seed: int = 0) -> int:
-    """Builds with two workers, killed at moments (shares of the time a build takes): the driver or one of its workers in
-    turn. Returns how many were killed in the middle of their work."""
+def interrupted(clips: Path, out: Path, kills: int, seed: int = 0) -> int:
+    """Builds with two workers, killed in the middle of their work: the driver or one of its workers, in turn, when the
+    files of the data set have changed a few times (a shard begun, finished, journalled). Returns how many were killed."""
     rng = np.random.default_rng(seed)
-    began = time.monotonic()
-    whole = None
     killed = 0
-    for k, moment in enumerate(moments):
+    for k in range(kills):
+        changes, seen = int(rng.integers(1, 8)), None
         with subprocess.Popen(
             command(clips, out, 2), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         ) as driver:
-            try:
-                driver.wait(moment * (whole or 2.0))
-                whole = whole or time.monotonic() - began
-            except subprocess.TimeoutExpired:
-                workers = children(driver.pid)
-                victim = int(rng.choice(workers)) if k % 2 and workers else driver.pid
-                os.kill(victim, signal.SIGKILL)
+            while driver.poll() is None and changes:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    driver.wait(0.002)
+                now = {
+                    name for part in ("train", "validation", "test", "_build") for name in _listed(out / part)
+                }
+                changes -= seen is not None and now != seen
+                seen = now
+            workers = children(driver.pid)
+            victim = int(rng.choice(workers)) if k % 2 and workers else driver.pid
+            if driver.poll() is None:
                 killed += 1
-                if victim == driver.pid:
-                    driver.wait()
-                else:
-                    driver.wait(HANG_SECONDS)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(victim, signal.SIGKILL)
+            driver.wait(HANG_SECONDS)
     return killed
+
+
+def _listed(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 def test_killed_drivers_and_workers_lose_nothing(clips, reference, tmp_path):
     out = tmp_path / "out"
-    assert interrupted(clips, out, [0.35, 0.45, 0.6, 0.8])
+    assert interrupted(clips, out, 4)
     done = subprocess.run(command(clips, out, 2), capture_output=True, text=True, timeout=HANG_SECONDS)
     assert done.returncode == 1 and "3 failed" in done.stdout, done.stderr  # the three broken files
     assert bytes_of(out) == reference
@@ -359,7 +368,7 @@ def test_motion_is_put_on_a_character(tmp_path):
 
 
 def test_storage_behind_a_url(clips, reference):
-    fsspec = pytest.importorskip("fsspec")
+    fsspec = needed("fsspec")
     place = "memory://sets/one"
     found = dataset.build(clips, place, workers=0, **OPTIONS)
     system = fsspec.filesystem("memory")
