@@ -212,7 +212,7 @@ def _listed(folder: Path) -> list[str]:
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 def test_killed_drivers_and_workers_lose_nothing(clips, reference, tmp_path):
     out = tmp_path / "out"
-    assert interrupted(clips, out, 4)
+    assert interrupted(clips, out, 3)
     done = subprocess.run(command(clips, out, 2), capture_output=True, text=True, timeout=HANG_SECONDS)
     assert done.returncode == 1 and "3 failed" in done.stdout, done.stderr  # the three broken files
     assert bytes_of(out) == reference
