@@ -18,6 +18,7 @@ MODULES = (
     ("marrow.lod", "mw.lod", "Levels of detail; see [levels of detail](lod.md)."),
     ("marrow.dataset", "mw.dataset", "Training data of many files; see [data sets](dataset.md)."),
     ("marrow.gpu", "mw.gpu", "Skinning and crowds on the GPU; see [the GPU](gpu.md)."),
+    ("marrow.rendering", "mw.rendering", "Pictures; see [pictures](rendering.md)."),
     ("marrow.samples", "mw.samples", "The built-in characters; see [samples](samples.md)."),
     ("marrow.math.quaternion", "marrow.math.quaternion", "Quaternions `xyzw`, any leading axes."),
     ("marrow.math.affine", "marrow.math.affine", "Affine matrices `(..., 3, 4)`, any leading axes."),

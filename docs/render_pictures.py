@@ -5,12 +5,17 @@ python docs/render_pictures.py [NAME ...]
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
+from render_views import outputs, views_motion, views_surface
 
 import marrow as mw
+from marrow.rendering.looking import open_window
 
 DOCS = Path(__file__).resolve().parent
 PICTURES = DOCS / "rendering"
@@ -49,6 +54,32 @@ def crowd() -> None:
     )
 
 
+def window() -> None:
+    """What `marrow view --window` shows: the character, its clip, and the bar to scrub it."""
+    made, viewer = open_window(
+        "mannequin", clip="run", view="skeleton:plain", offscreen=True, size=(960, 540)
+    )
+    for frame in made:
+        viewer.step(frame)
+        if frame.index == 12:
+            made.draw()
+            Image.fromarray(made.display.pixels()).convert("RGB").save(PICTURES / "window.png")  # type: ignore[attr-defined]
+            break
+
+
+def third_person() -> None:
+    """Moments of the third-person example."""
+    example = DOCS.parent / "examples" / "third_person_game.py"
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, str(example), "--headless", "331", "--pictures", folder]
+        subprocess.run(command, check=True)
+        shots = [Image.open(Path(folder) / f"{i:05d}.png").convert("RGB") for i in (120, 150, 300)]
+    whole = Image.new("RGB", (sum(s.width for s in shots), shots[0].height))
+    for i, shot in enumerate(shots):
+        whole.paste(shot, (i * shot.width, 0))
+    whole.save(PICTURES / "third_person.png")
+
+
 def sheet() -> None:
     """A contact sheet."""
     hero = mw.samples.mannequin()
@@ -65,7 +96,10 @@ def run() -> None:
     )
 
 
-ALL = {f.__name__: f for f in (mannequin, crowd, sheet, run)}
+ALL = {
+    f.__name__: f
+    for f in (mannequin, crowd, sheet, run, window, third_person, views_surface, views_motion, outputs)
+}
 
 
 def main() -> None:

@@ -14,13 +14,13 @@ import marrow as mw
 from marrow.rendering.colors import color_map
 
 FOLDER = Path(__file__).resolve().parent / "rendering"
-CELL = (480, 480)
+CELL = (440, 440)
 
 
-def sheet(tiles, columns=3):
-    """Pictures side by side."""
+def save(name, tiles, columns=3):
+    """Writes pictures side by side."""
     rows = [np.concatenate(tiles[i : i + columns], axis=1) for i in range(0, len(tiles), columns)]
-    return Image.fromarray(np.concatenate(rows))
+    Image.fromarray(np.concatenate(rows)).save(FOLDER / f"{name}.png", optimize=True)
 
 
 def seen(**options):
@@ -28,9 +28,10 @@ def seen(**options):
     return np.asarray(mw.render(mw.samples.mannequin(), **options))[..., :3]
 
 
-def views_surface():
+def views_surface() -> None:
+    """Skeleton, weights, normals, tangents, wireframe, texture coordinates."""
     views = ("skeleton", "weights:spine_02", "normals", "tangents", "wireframe", "uv")
-    return sheet([seen(view=view) for view in views])
+    save("views_surface", [seen(view=view) for view in views])
 
 
 def crowd():
@@ -44,9 +45,11 @@ def crowd():
     return np.asarray(mw.Renderer(CELL).render(scene, camera, view="levels"))[..., :3]
 
 
-def views_motion():
+def views_motion() -> None:
+    """Ghosts, trails, contacts, bounds, levels of a crowd, the difference of two skinnings."""
     wide = {"camera": "side", "time": 0.4}
-    return sheet(
+    save(
+        "views_motion",
         [
             seen(view="ghosts:4", **wide),
             seen(view="trails", **wide),
@@ -54,11 +57,12 @@ def views_motion():
             seen(view="bounds"),
             crowd(),
             seen(view="difference", clip="run", time=0.15),
-        ]
+        ],
     )
 
 
-def outputs():
+def outputs() -> None:
+    """Colour, depth, normals, instances, parts, joints, and joints in pixels."""
     hero = mw.samples.mannequin()
     places = np.tile(np.eye(3, 4), (2, 1, 1))
     places[1, :, 3] = 0.55, 0, -0.5
@@ -78,11 +82,4 @@ def outputs():
         for (x, y), v in zip(f.joints[0].pixels[n], f.joints[0].visibility[n]):
             pen.ellipse([x - 3, y - 3, x + 3, y + 3], fill=("#888888", "#d55e00", "#00c07a")[v])
     tiles = [f.pixels[..., :3] / 255, depth, 0.5 + 0.5 * f.normals, *named, np.asarray(dots) / 255]
-    return sheet([(255 * t).astype(np.uint8) for t in tiles], columns=7)
-
-
-if __name__ == "__main__":
-    FOLDER.mkdir(exist_ok=True)
-    for make in (views_surface, views_motion, outputs):
-        make().save(FOLDER / f"{make.__name__}.png", optimize=True)
-        print(FOLDER / f"{make.__name__}.png")
+    save("outputs", [(255 * t).astype(np.uint8) for t in tiles], columns=7)

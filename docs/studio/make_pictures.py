@@ -1,6 +1,6 @@
 """Makes the pictures of docs/studio.md: opens a studio in Chromium and photographs its panels.
 
-    python docs/studio/make_pictures.py
+    python docs/studio/make_pictures.py [scene]
 
 Needs Debian's `chromium`, `pip install playwright pillow` and a built page.
 """
@@ -12,23 +12,57 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 from PIL import Image
 
 import marrow as mw
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1] / "tests" / "studio"), str(HERE.parents[1] / "tests")]
+sys.path[:0] = [str(HERE.parents[1] / folder) for folder in ("tests/studio", "tests", "examples")]
 
 from browser import Tab, chromium  # noqa: E402
+from third_person_game import post  # noqa: E402
 
 
 def main() -> None:
-    with chromium() as browser, mw.view("mannequin", browser=False) as view:
-        tab = Tab(browser, view.url, width=1280, height=720).loaded()
-        for name, prepare in PICTURES.items():
-            prepare(tab)
-            save(tab, name)
-        tab.close()
+    with chromium() as browser:
+        if "scene" not in sys.argv[1:]:
+            with mw.view("mannequin", browser=False) as view:
+                tab = Tab(browser, view.url, width=1280, height=720).loaded()
+                for name, prepare in PICTURES.items():
+                    prepare(tab)
+                    save(tab, name)
+                tab.close()
+        with mw.view(scene(), browser=False) as view:
+            tab = Tab(browser, view.url, width=1280, height=720).loaded()
+            tab.until("s.state.slots.every((i) => s.viewport.character(i)?.count > 0)")
+            tab.page.wait_for_timeout(1300)
+            tab.send(type="play", playing=False)
+            save(tab, "scene")
+            tab.close()
+
+
+def scene() -> mw.Scene:
+    """A walker with a staff, a crowd behind it, lizards and posts around it."""
+    hero, crowd = (
+        mw.samples.mannequin(),
+        mw.Animator(mw.samples.mannequin(), mw.samples.mannequin_graph(), count=4),
+    )
+    crowd["speed"] = [0.0, 1.0, 2.2, 3.4]
+    walker = mw.Actor(hero, clip="walk")
+    return mw.Scene(
+        walker,
+        mw.Actor(crowd, transforms=[at_place(2.0 * k - 3, -2.0) for k in range(4)]),
+        mw.Actor(mw.samples.lizard(), clip="walk", transforms=[at_place(1.0, 1.2), at_place(-1.2, 1.0)]),
+        mw.Actor(post(), transforms=[at_place(x, 2.0) for x in (-3.0, -2.0, 2.0, 3.0)]),
+        mw.Actor(post(0.05, 0.5), parent=walker, socket="hand_l_grip"),
+    )
+
+
+def at_place(x: float, z: float) -> np.ndarray:
+    place = np.eye(3, 4)
+    place[[0, 2], 3] = x, z
+    return place
 
 
 def save(tab: Tab, name: str) -> None:
@@ -78,7 +112,29 @@ def timeline(tab: Tab) -> None:
     tab.page.locator(".curve-value").first.wait_for()
 
 
+def keys(tab: Tab) -> None:
+    at(tab, "walk", 0.35)
+    for joint in ("foot_l", "foot_r", "calf_l", "calf_r"):
+        tab.js("s.selectAlso(s.characters[0].joints.findIndex((j) => j.name === a))", joint)
+        tab.page.wait_for_timeout(300)
+    tab.send(type="range", start=0.2, end=0.7)
+    tab.page.get_by_role("radio", name="Keys", exact=True).click()
+    tab.page.locator(".dope-name").first.wait_for()
+
+
+def rig(tab: Tab) -> None:
+    tab.send(type="range", start=None, end=None)
+    tab.page.get_by_role("radio", name="Curves", exact=True).click()
+    at(tab, "wave", 1.2)
+    pick(tab, "hand_l")
+    show(tab, "Rig")
+    tab.page.get_by_role("radio", name="By hand").click()
+    tab.page.get_by_role("radio", name="Reach").click()
+
+
 def weights(tab: Tab) -> None:
+    tab.page.get_by_role("radio", name="Played").click()
+    show(tab, "View")
     at(tab, "attack", 0.5, heat=True)
     pick(tab, "upperarm_r")
 
@@ -150,6 +206,8 @@ PICTURES: dict[str, Callable[[Tab], None]] = {
     "viewport": viewport,
     "light": light,
     "timeline": timeline,
+    "keys": keys,
+    "rig": rig,
     "weights": weights,
     "compare": compare,
     "graph": graph,

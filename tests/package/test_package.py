@@ -99,7 +99,7 @@ def returned_types(thing):
 
 
 def test_types_that_calls_return_can_be_named():
-    public = {*mw.__all__, *mw.graph.__all__, *mw.motion.__all__, *mw.lod.__all__}
+    public = {*mw.__all__, *mw.graph.__all__, *mw.motion.__all__, *mw.lod.__all__, *mw.rendering.__all__}
     returned = {kind for name in mw.__all__ for kind in returned_types(getattr(mw, name))}
     generic = {"Any", "Array", "ArrayLike", "Iterator", "Kind", "Literal", "NDArray", "None", "Self"}
     assert {"Surface", "Bounds", "Pose", "SampledClip", "Palette"} <= returned
@@ -108,6 +108,10 @@ def test_types_that_calls_return_can_be_named():
 
 def text_of(example):
     return (ROOT / "examples" / example).read_text()
+
+
+WITHOUT_A_SCREEN = {"third_person_game.py": ("--headless", "330", "--pictures", ".")}
+"""What examples that open a window are called with."""
 
 
 @pytest.mark.parametrize("example", sorted(p.name for p in (ROOT / "examples").glob("*.py")))
@@ -119,13 +123,15 @@ def test_examples_run(example, tmp_path):
     if "import torch" in text_of(example):
         needed("torch")
     done = subprocess.run(
-        [sys.executable, str(ROOT / "examples" / example)],
+        [sys.executable, str(ROOT / "examples" / example), *WITHOUT_A_SCREEN.get(example, ())],
         capture_output=True,
         text=True,
         cwd=tmp_path,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
     assert done.returncode == 0, done.stderr
+    if example == "third_person_game.py":
+        assert "1 posts fell" in done.stdout and len(list(tmp_path.glob("*.png"))) == 11
 
 
 @pytest.mark.parametrize(

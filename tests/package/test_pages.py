@@ -131,7 +131,7 @@ def test_the_commands_and_the_code_of_the_studio_run(tmp_path: Path, monkeypatch
     finally:
         for studio in opened:
             studio.close()
-    assert len(opened) == 2
+    assert len(opened) == 3
 
 
 def test_the_code_and_the_commands_of_pictures_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +144,7 @@ def test_the_code_and_the_commands_of_pictures_run(tmp_path: Path, monkeypatch: 
         exec(compile(code, "rendering.md", "exec"), world)
     for line in (line for block in blocks("docs/rendering.md", "") for line in block.splitlines()):
         if line.startswith("marrow "):
-            command, bound, *_ = app.parse_args(shlex.split(line)[1:], exit_on_error=False, print_error=False)
+            _, bound, *_ = app.parse_args(shlex.split(line)[1:], exit_on_error=False, print_error=False)
             assert bound is not None, line
 
 

@@ -165,7 +165,8 @@ def test_any_wrong_argument_is_a_marrow_error(function):
 
 
 def test_the_whole_surface_is_called():
-    """A new public name needs a case above. Graphs, motion, files and the studio have such tests of their own."""
+    """A new public name needs a case above. Graphs, motion, files, pictures and the studio have such tests of
+    their own."""
     elsewhere = {
         "Animator",
         "Graph",
@@ -177,7 +178,9 @@ def test_the_whole_surface_is_called():
         "load_graph",
         "save",
     }
-    elsewhere |= {"motion", "BoneMap", "Retargeter", "lod", "gpu", "dataset"}
+    elsewhere |= {"motion", "BoneMap", "Retargeter", "lod", "gpu", "rendering", "dataset"}
+    elsewhere |= set(mw.rendering.__all__)  # tests/rendering/test_wrong_pictures.py
+    elsewhere |= {"window"}  # tests/rendering/test_wrong_windows.py
     elsewhere |= {"save_graph", "view", "graph", "errors", "samples", "__version__", "MarrowError"}
     returned = {"Bounds", "InfluenceLimit", "Palette", "ResamplingError", "SampledClip", "Surface"}
     missing = {n for n in mw.__all__ if getattr(mw, n) not in CALLS} - elsewhere - returned

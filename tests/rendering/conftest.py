@@ -32,5 +32,11 @@ def renderer(shared_renderer):
 
 
 @pytest.fixture(scope="session")
+def deferred_renderer(device):
+    """The one of the deferred path."""
+    return mw.Renderer((128, 128), device=device, path="deferred")
+
+
+@pytest.fixture(scope="session")
 def hero():
     return mw.samples.mannequin()

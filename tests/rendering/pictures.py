@@ -41,8 +41,8 @@ def box(pixels, n):
 
 @dataclass(frozen=True)
 class Difference:
-    """`mean` and `worst` (99.5th percentile) difference of colours, 0 to 255, after a blur of 3 pixels; `structure`: the mean
-    SSIM of brightness, 1 for the same."""
+    """`mean` and `worst` (99.5th percentile) difference of colours, 0 to 255, after a blur of 3 pixels; `structure`: the
+    mean SSIM of brightness, 1 for the same."""
 
     mean: float
     worst: float

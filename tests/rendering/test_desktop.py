@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ import marrow as mw
 from marrow.errors import MissingExtraError, ValidationError
 from marrow.rendering import desktop
 from marrow.rendering.desktop import DesktopDisplay, ScreenError
+from marrow.rendering.inputs import Inputs
 from marrow.rendering.looking import open_window
 from surroundings import HANG_SECONDS, needed
 
@@ -308,3 +310,31 @@ def test_the_command_opens_a_window(screen, end):
     finally:
         process.kill()
     assert process.returncode == 0 and "Traceback" not in said
+
+
+def test_gamepads_come_with_up_and_right_positive():
+    class Pads:
+        JOYSTICK_1, JOYSTICK_LAST = 0, 15
+
+        def __init__(self):
+            self.axes, self.buttons, self.there = [0.5, -1.0, 0.0, 1.0, -1.0, 1.0], [0] * 15, {2}
+
+        def joystick_is_gamepad(self, index):
+            return index in self.there
+
+        def get_gamepad_state(self, index):
+            return SimpleNamespace(axes=self.axes, buttons=self.buttons)
+
+        def get_gamepad_name(self, index):
+            return b"Pad"
+
+    pads, display = Pads(), DesktopDisplay.__new__(DesktopDisplay)
+    display._glfw, display.inputs = pads, Inputs()
+    pads.buttons[0] = pads.buttons[11] = 1
+    display._ask_gamepads()
+    pad = display.inputs.take().gamepad
+    assert (pad.index, pad.name, pad.buttons) == (2, "Pad", {"a", "up"}) and pad.pressed == {"a", "up"}
+    assert pad.left[1] > 0.8 and pad.right == (0, -1) and (pad.left_trigger, pad.right_trigger) == (0, 1)
+    pads.there = set()
+    display._ask_gamepads()
+    assert not display.inputs.take().gamepads

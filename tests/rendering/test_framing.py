@@ -8,6 +8,7 @@ import pytest
 import marrow as mw
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.rendering.extent import supports
+from marrow.rendering.facing import facing, scene_facing
 from marrow.rendering.framing import CAMERAS, MARGIN, direction_of, edges, fit, fit_orbit
 from marrow.rendering.tracking import Tracking
 
@@ -123,3 +124,33 @@ def test_few_points_stand_for_many():
         else:
             mine, whole = (fit(p, direction_of(camera), (300, 200)) for p in (few, points))
             np.testing.assert_allclose(mine.view, whole.view, atol=1e-5)
+
+
+def test_cameras_go_by_the_front_of_a_body():
+    hero = mw.samples.mannequin().levels[-2]
+    assert facing(hero) == 0
+    rest = hero.skeleton.rest
+    rotation = rest.rotation.copy()
+    rotation[0] = [0, 1, 0, 0]  # half a turn about the vertical axis
+    bones = hero.skeleton
+    around = mw.Skeleton(bones.names, bones.parents, rest.replace(rotation=rotation), bones.morph_names)
+    back = mw.Character(around)
+    assert abs(facing(back)) == pytest.approx(180, abs=2)
+    assert facing(mw.samples.lizard().levels[-1]) == 0  # on all fours
+    half = np.array([[-1.0, 0, 0, 5], [0, 1, 0, 0], [0, 0, -1, 5]])
+    assert scene_facing(mw.Scene(mw.Actor(back, transforms=half))) == 0
+    assert abs(scene_facing(mw.Scene(back))) == pytest.approx(180, abs=2)
+    assert scene_facing(mw.Scene(back, hero)) == 0  # they look at each other
+    assert scene_facing(mw.Scene()) == 0
+    for thing, z in ((back, -1), (hero, 1)):
+        eye = mw.render(thing, camera="front", size=(16, 16), renderer=Blank()).camera.eye
+        assert np.sign(eye[2]) == z
+
+
+class Blank:
+    """Stands for a renderer."""
+
+    size = (16, 16)
+
+    def render(self, scene, camera, **options):
+        return mw.Frame(np.zeros((16, 16, 4), np.uint8), camera=camera)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import marrow as mw
+from marrow.errors import UnknownNameError, ValidationError
 from marrow.rendering import Actor, Scene
 from marrow.rendering.colors import MAPS, TELLING
 from marrow.rendering.overlay import Overlay
@@ -80,6 +81,16 @@ def test_lines_behind_the_camera_are_cut_off_or_left_out(page):
     assert page(drawing)[60, 80].tolist() == [255, 255, 255, 255]
     drawing.lines((np.nan, 1, 0), (0, 1, 0), (1, 1, 1))
     assert len(drawing.all_lines.start) == 2
+
+
+def test_more_lines_than_a_shader_may_see_at_once(page, device, monkeypatch):
+    drawing = Drawing()
+    x = np.linspace(-1, 1, 60)
+    ends = np.stack([x, 0 * x + 0.4, 0 * x], axis=1), np.stack([x, 0 * x + 1.6, 0 * x], axis=1)
+    drawing.lines(*ends, (1, 1, 1), width=3.0)
+    whole = page(drawing)
+    monkeypatch.setattr(type(device), "max_binding", property(lambda self: 1000))
+    np.testing.assert_array_equal(page(drawing), whole)
 
 
 def test_letters_and_bars_stand_where_they_are_put(page):
@@ -183,6 +194,13 @@ def test_every_view_changes_the_picture_and_nothing_else(drawn, hero):
     np.testing.assert_array_equal(drawn(scene).pixels, plain)
 
 
+def test_what_to_compare_with_is_a_character(drawn, hero):
+    with pytest.raises(ValidationError, match="Character"):
+        drawn(Scene(hero), view="difference", compare="other.glb")
+    with pytest.raises(UnknownNameError, match="did you mean 'wireframe'"):
+        drawn(Scene(hero), view="wirefram")
+
+
 def test_views_of_what_has_no_surface_or_is_nowhere(drawn):
     bones = mw.Character(
         mw.Skeleton(("a", "b"), [-1, 0], mw.Pose([[0, 0.5, 0], [0, 1, 0]], [[0, 0, 0, 1]] * 2, [[1] * 3] * 2))
@@ -193,3 +211,11 @@ def test_views_of_what_has_no_surface_or_is_nowhere(drawn):
     for view in ("skeleton", "bounds", "wireframe", "difference", "levels"):
         drawn(Scene(), view=view)
         drawn(Scene(Actor(bones, transforms=np.eye(3, 4) + [[0, 0, 0, 500]] * 3)), view=view)
+
+
+def test_views_of_a_clip_have_all_of_it_in_the_picture(shared_renderer, hero):
+    clip = hero.clips["run"]
+    frame = mw.render(hero, clip="run", time=0.1, view="trails", size=SIZE, renderer=shared_renderer)
+    model = hero.skeleton.to_model(clip.sample(np.linspace(0, clip.duration, 5)))[..., 3]
+    at, front = project(frame.camera, SIZE, model)
+    assert front.all() and (at >= 0).all() and (at <= SIZE).all()

@@ -8,6 +8,8 @@ from window_world import doll, doll_graph
 import marrow as mw
 from marrow.errors import MarrowError, UnknownNameError, ValidationError
 from marrow.graph import save_graph
+from marrow.rendering.controls import CameraControls
+from marrow.rendering.following import Following
 from marrow.rendering.looking import look, open_window
 from marrow.rendering.playback import Playback
 from marrow.rendering.viewer import HELP, VIEWS
@@ -282,6 +284,44 @@ def test_a_character_without_clips_or_meshes_can_be_looked_at(opened):
         window.inputs.tap(*keys.split())
         viewer.step(next(turns))
         window.draw()
-    window.inputs.tap("4")  # the weights of a joint, of which there is no skin
-    viewer.step(next(turns))
-    assert window.draw() and window.view is None and "no joint" in viewer.said
+
+
+def test_a_view_that_cannot_be_shown_is_said_and_left_out(opened):
+    window, viewer = opened(doll())
+    viewer.step(next(iter(turns := iter(window))))
+    window.view = "weights:no such joint"
+    assert window.draw() and window.view is None and "no such joint" in viewer.said
+    turns.close()
+    bare = mw.window(doll(), view="weights:nobody", offscreen=True, size=(9, 9), renderer=window._given)
+    with pytest.raises(UnknownNameError, match="nobody"):
+        bare.draw()
+
+
+def test_the_camera_keeps_up_and_jumps_where_a_clip_begins_again():
+    hero = doll()
+    actor, camera, following = (
+        mw.Actor(hero, transforms=np.eye(3, 4)),
+        CameraControls((0, 1, 0), 4, size=2),
+        Following(),
+    )
+    start = camera.target
+
+    def at(x, y=0.0):
+        actor.transforms = np.array([[1, 0, 0, x], [0, 1, 0, y], [0, 0, 1, 0.0]])
+
+    for frame in range(240):
+        at(min(frame, 180) / 100, 0.3)
+        following.step(camera, actor, 1 / 60)
+    np.testing.assert_allclose(camera.target - start, (1.8, 0, 0), atol=1e-3)
+    at(0.0)
+    following.step(camera, actor, 1 / 60)
+    np.testing.assert_allclose(camera.target, start, atol=1e-3)
+    following.on = False
+    at(0.3)
+    following.step(camera, actor, 1 / 60)
+    following.on = True
+    following.step(camera, actor, 1 / 60)
+    np.testing.assert_allclose(camera.target, start, atol=1e-3)
+    actor.transforms = np.full((3, 4), np.nan)
+    following.step(camera, actor, 1 / 60)
+    assert np.isfinite(camera.target).all()

@@ -16,7 +16,8 @@ from marrow.rendering.text import SIDE, Atlas, text_size
 from marrow.rendering.views import KINDS, Drawing, Posed, Stage, View, draw_views, parse_views
 from marrow.rendering.views.difference import file_difference, skinning_difference
 from marrow.rendering.views.drawing import Label
-from marrow.rendering.views.motion import contact_places, trail_points
+from marrow.rendering.views.motion import contact_places, event_places, trail_points
+from marrow.rendering.views.skeleton import short_names
 from marrow.rendering.views.surface import edges, joint_weights
 
 
@@ -127,6 +128,13 @@ def test_sides_of_the_body_have_their_colours(hero):
     assert len({label.text for label in made.labels}) == len(made.labels)
 
 
+def test_a_prefix_that_all_names_have_is_left_out():
+    assert short_names(("rig:Hips", "rig:Head")) == ("Hips", "Head")
+    assert short_names(("a:b:Hips", "a:b:Head")) == ("Hips", "Head")
+    assert short_names(("Armature", "rig:Head")) == ("Armature", "rig:Head")
+    assert short_names(()) == ()
+
+
 def test_weights_are_the_dense_weights_and_grey_is_none(hero):
     joint = hero.skeleton.index("spine_02")
     dense = []
@@ -163,6 +171,16 @@ def test_edges_are_those_of_the_triangles(hero):
         for t in (mesh.triangles.astype(int) + first).tolist():
             wanted |= {tuple(sorted(p)) for p in itertools.combinations(t, 2)}
     assert found == wanted
+
+
+def test_wires_of_a_crowd_end_somewhere(hero, monkeypatch):
+    from marrow.rendering.views import surface
+
+    small = posed(hero, "walk", np.zeros(5), level=3)
+    monkeypatch.setattr(surface, "MOST_EDGES", 2 * len(edges(small.character)) + 1)
+    made = drawn("wireframe", small)
+    assert len(made.all_lines.start) == 2 * len(edges(small.character))
+    assert "3 instances" in made.notes[0]
 
 
 def test_boxes_hold_the_vertices(hero):
@@ -237,10 +255,15 @@ def test_contacts_stand_where_feet_stand(hero):
         assert abs(at[1]) < 0.06
     standing = drawn("contacts", posed(hero, "walk", (places[0][1] + 0.01,)))
     assert any(w == 16.0 for w in standing.all_lines.widths[:, 0])
-    assert (
-        "no body"
-        in drawn("contacts", posed(mw.samples.lizard(), next(iter(mw.samples.lizard().clips)))).notes[0]
-    )
+    # What has no two legs is told by its events: those of joints whose names have the same words.
+    lizard = mw.samples.lizard()
+    walk = lizard.clips["walk"]
+    told = event_places(walk)
+    assert [begin for _, begin, *_ in told] == [e.time for e in walk.events if "lift" not in e.name]
+    joint = lizard.skeleton.index("front_foot_l")
+    np.testing.assert_allclose(told[0][3], lizard.skeleton.to_model(walk.sample(0.0))[joint, :, 3], atol=1e-6)
+    still = drawn("contacts", posed(lizard, next(n for n in lizard.clips if not lizard.clips[n].events)))
+    assert "no events" in still.notes[0]
 
 
 def test_ghosts_are_moments_of_the_clip_but_the_one_shown(hero):

@@ -284,6 +284,14 @@ def test_a_widget_shows_the_loop_and_hears_the_player(hero, shared_renderer):
     assert picture.shape == (128, 192, 4) and picture[..., :3].std() > 5
 
 
+def test_in_a_notebook_loops_are_asynchronous(hero, shared_renderer):
+    canvas = needed("rendercanvas.offscreen").RenderCanvas(size=(9, 9), update_mode="manual")
+    with Window(mw.Scene(hero), NotebookDisplay((9, 9), canvas), renderer=shared_renderer) as window:
+        with pytest.raises(ValidationError, match="async for"):
+            next(iter(window))
+        assert not window.closed
+
+
 def test_what_goes_wrong_in_a_widget_ends_the_loop(hero, shared_renderer):
     with pytest.raises(ValidationError, match="transforms"):
         notebook(hero, shared_renderer, 3, fail=True)

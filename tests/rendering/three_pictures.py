@@ -3,7 +3,8 @@
     python tests/rendering/three_pictures.py            # draws tests/rendering/golden/three_*.png anew
     python tests/rendering/three_pictures.py FILE OUT   # any GLB, to look at
 
-The light is the same as ours: a sun, and around it the studio's light as an environment map, which three.js blurs in its own way.
+The light is the same as ours: a sun, and around it the studio's light as an environment map, which three.js blurs in
+its own way.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def test_motion_for_the_open_character_is_offered(small: Any, tmp_path: Path) ->
     drop(tab, [tmp_path / "stroll.bvh"])
     dialog.get_by_role("button", name="Open it by itself").click()
     until_named(tab, "stroll")
-    assert tab.js("s.options.skeleton"), "what has no mesh is shown by its bones"
+    assert tab.js("s.viewport.overlays().bones.visible"), "what has no mesh is shown by its bones"
 
 
 # -- side by side -----------------------------------------------------------------------------------------------

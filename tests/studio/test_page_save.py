@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,50 +70,6 @@ def test_a_picture_is_as_large_as_the_viewport(small: Any, arm: Path) -> None:
     assert size[0] / size[1] == pytest.approx(
         tab.js("s.viewport.element.clientWidth / s.viewport.element.clientHeight"), rel=0.01
     )
-
-
-def elements(data: bytes, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """The elements of a Matroska file: id, and where the content begins and ends."""
-    while start < end:
-        width = 9 - data[start].bit_length()
-        name = int.from_bytes(data[start : start + width], "big")
-        start += width
-        width = 9 - data[start].bit_length()
-        size = int.from_bytes(data[start : start + width], "big") & ((1 << (7 * width)) - 1)
-        start += width
-        unknown = size == (1 << (7 * width)) - 1
-        yield name, start, end if unknown else min(start + size, end)
-        start = end if unknown else start + size
-
-
-SEGMENT, CLUSTER, SIMPLE_BLOCK, BLOCK_GROUP = 0x18538067, 0x1F43B675, 0xA3, 0xA0
-
-
-def frames_of(data: bytes) -> int:
-    """How many pictures a WebM has. A cluster of unknown length goes on to the end of the file."""
-    count, places = 0, [(0, len(data))]
-    while places:
-        for name, start, end in elements(data, *places.pop()):
-            if name in (SEGMENT, CLUSTER):
-                places.append((start, end))
-            count += name in (SIMPLE_BLOCK, BLOCK_GROUP)
-    return count
-
-
-def test_a_recording_has_the_pictures_that_were_drawn(small: Any, arm: Path) -> None:
-    _, tab = small(arm)
-    tab.loaded()
-    save(tab, "Record video")
-    stop = tab.page.get_by_role("button", name="Stop recording")
-    stop.wait_for()
-    drawn = tab.js("s.viewport.drawn")
-    tab.until("s.viewport.drawn > a + 20", drawn)
-    with tab.page.expect_download() as download:
-        stop.click()
-    data = Path(download.value.path()).read_bytes()
-    assert download.value.suggested_filename == "arm-wave.webm" and data[:4] == b"\x1a\x45\xdf\xa3"
-    assert frames_of(data) >= 5
-    assert tab.page.get_by_role("button", name="Save and export").is_visible() and stop.is_hidden()
 
 
 def test_the_exported_character_is_the_one_that_is_open(small: Any, arm: Path, tmp_path: Path) -> None:

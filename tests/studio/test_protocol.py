@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MESSAGES = [
     p.Play(True),
     p.PickClip("Run", 0.3),
+    p.PickClip("Run", slot=1),
     p.Seek(1.25),
     p.Step(-2),
     p.SetSpeed(0.5),

@@ -4,12 +4,13 @@ import { Flow } from "./flow";
 import { keepOptions, loadOptions, type ViewOptions } from "./options";
 import { Vector3 } from "three";
 import {
-  type CharacterInfo, type ClientMessage, type Frame, type Hello, type HistoryEntry, type JointPath, type Live, MAX_UPLOAD_FILES, type State, type Stats, type UploadOffer,
+  type Changed, type CharacterInfo, type ClientMessage, type Difference, type Frame, type Hello, type HistoryEntry, type JointPath, type Live, MAX_UPLOAD_FILES, type State, type Stats, type UploadOffer,
 } from "./protocol";
 import type { Named } from "./ui/files";
 import { commonPrefix } from "./ui/names";
 import { CharacterView } from "./view/character";
 import type { HeatScale } from "./view/heat";
+import { JointStore } from "./view/joint_store";
 import { Viewport } from "./view/viewport";
 
 interface Events {
@@ -24,6 +25,8 @@ interface Events {
   status: Status;
   loading: { text: string; fraction: number } | null;
   problem: string;
+  /** The file that is watched was exported again, and this has changed. */
+  difference: Difference;
   /** The graph was asked for, and there is none. */
   graphless: void;
   /** The graph needs the whole window to be read. */
@@ -57,20 +60,24 @@ export class App {
   readonly characters: (CharacterInfo | null)[] = [null, null];
   history: HistoryEntry[] = [];
   selected = -1;
+  /** Joints whose curves and keys are shown besides those of the picked one. */
+  readonly also = new Set<number>();
   private readonly handlers = new Map<keyof Events, Set<Handler<never>>>();
   private readonly waiting = new Map<number, Frame>();
   private readonly placements = new Map<number, Float32Array>();
   private readonly lastFrames = new Map<number, Frame>();
+  private readonly stores = new Map<number, JointStore>();
   private readonly flow = new Flow((frame) => this.connection.send({ type: "ack", frame }));
   /** Per key: null while nothing newer waits for its turn. */
   private readonly latest = new Map<string, ClientMessage | null>();
-  private readonly loads = [0, 0];
+  private readonly loads: number[] = [];
+  /** Whether the character that came last is the one that was there, with something changed. */
+  kept = false;
   /** Hears of the next frame that comes. */
   private awaited: ((frame: Frame) => void) | null = null;
   /** The upload that others wait for, and how many there are. */
   private uploading: Promise<unknown> = Promise.resolve();
   private uploadsWaiting = 0;
-  private bareBones = false;
   /** While characters are on their way back to their places: the camera is set again once they are there. */
   private homing: "no" | "asked" | "told" = "no";
 
@@ -90,6 +97,8 @@ export class App {
       const placed = this.placements.get(frame.slot);
       if (frame.placements) this.placements.set(frame.slot, frame.placements);
       else if (placed?.length === 12 * frame.count) frame.placements = placed;
+      // A compact frame has only what changed: none may be left out.
+      if (frame.compact) this.store(frame.slot).take(frame);
       this.waiting.set(frame.slot, frame);
       this.viewport.invalidate();
       this.flow.took(frame.frame, frame.bytes);
@@ -100,12 +109,15 @@ export class App {
         case "hello":
           this.hello = message;
           this.lastFrames.clear();
+          this.stores.clear();
+          this.connection.send({ type: "accept", compact: true });
           this.placements.clear();
           this.flow.reset();
           this.history = message.history.slice(-HISTORY_LENGTH);
           this.emit("hello", message);
           this.takeState(message.state);
-          for (const slot of [0, 1]) void this.load(slot, message.state.slots.includes(slot));
+          // From 2 on: the other actors of a scene.
+          for (const slot of new Set([0, 1, ...this.characters.keys(), ...message.state.slots])) void this.load(slot, message.state.slots.includes(slot));
           break;
         case "state":
           this.takeState(message);
@@ -127,7 +139,7 @@ export class App {
           this.emit("problem", message.message);
           break;
         case "changed":
-          void this.load(message.slot, message.present);
+          void this.load(message.slot, message.present, message);
           break;
       }
     };
@@ -190,7 +202,7 @@ export class App {
   private takeFrames(): void {
     if (!this.waiting.size) return;
     for (const frame of this.waiting.values()) {
-      this.viewport.apply(frame);
+      this.viewport.apply(frame, this.store(frame.slot));
       this.lastFrames.set(frame.slot, frame);
       this.emit("frame", frame);
     }
@@ -200,6 +212,13 @@ export class App {
       this.viewport.frame(true);
     }
     this.flow.drew();
+  }
+
+  /** The compact joints of a slot. */
+  private store(slot: number): JointStore {
+    const known = this.stores.get(slot) ?? new JointStore();
+    this.stores.set(slot, known);
+    return known;
   }
 
   /** Lets exactly so many seconds pass, from `start` on where that is given, and pauses; resolves once that is shown. */
@@ -232,41 +251,38 @@ export class App {
     this.weights = Object.fromEntries((this.characters[0]?.graph?.nodes ?? []).map((node, i) => [node.path, this.live?.weights[i] ?? 0]));
   }
 
-  private async load(slot: number, present: boolean): Promise<void> {
-    const turn = ++this.loads[slot];
+  /** Fetches the character of a slot. One that is still the same (`kept`) keeps camera, choices and, where they are the same, meshes. */
+  private async load(slot: number, present: boolean, changed: Changed | null = null): Promise<void> {
+    const turn = (this.loads[slot] = (this.loads[slot] ?? 0) + 1);
+    const old = this.viewport.character(slot);
+    const kept = Boolean(changed?.kept && old);
+    this.kept = kept;
     if (!present) {
       this.characters[slot] = null;
       this.viewport.setCharacter(slot, null);
       this.emit("character", slot);
       return;
     }
-    this.emit("loading", { text: "Fetching the character", fraction: 0 });
+    if (!kept) this.emit("loading", { text: "Fetching the character", fraction: 0 });
     try {
-      const buffers = this.connection.fetch(`api/character/${slot}/buffers`);
-      buffers.catch(() => {}); // What goes wrong is told where it is awaited.
+      const wanted = !kept || changed!.meshes;
+      const buffers = wanted ? this.connection.fetch(`api/character/${slot}/buffers`) : null;
+      buffers?.catch(() => {}); // What goes wrong is told where it is awaited.
       const info = await this.connection.json<CharacterInfo>(`api/character/${slot}`);
-      const blob = await this.connection.bytes(await buffers, info.buffer_bytes, (fraction) =>
+      const blob = buffers && (await this.connection.bytes(await buffers, info.buffer_bytes, (fraction) =>
         this.emit("loading", { text: `Fetching ${info.name}`, fraction }),
-      );
+      ));
       if (turn !== this.loads[slot]) return;
-      const view = new CharacterView(
-        info,
-        blob,
-        (image) => this.connection.address(`api/image/${slot}/${image}`),
-        () => this.viewport.invalidate(),
-      );
       this.characters[slot] = info;
+      this.kept = kept;
       this.weigh();
-      this.viewport.setCharacter(slot, view);
-      // Frames may have come while its meshes were on their way; nothing more is sent while nothing moves.
-      const known = this.waiting.get(slot) ?? this.lastFrames.get(slot);
-      if (known) this.viewport.apply(known);
-      if (slot === 1) this.set("compare", "files");
-      if (slot === 0) this.showBareBones(!info.meshes.some((mesh) => mesh.visible && mesh.triangles > 0));
+      if (blob) this.showView(slot, info, blob, kept);
+      if (slot === 1 && !kept) this.set("compare", "files");
       if (slot === 0) this.showSelected(this.state?.selected ?? -1);
       this.emit("character", slot);
       this.emit("loading", null);
       this.emit("well", undefined);
+      if (changed?.difference) await this.showDifference(slot, changed.difference);
     } catch (error) {
       if (turn !== this.loads[slot]) return;
       this.emit("loading", null);
@@ -274,21 +290,31 @@ export class App {
     }
   }
 
+  private showView(slot: number, info: CharacterInfo, blob: ArrayBuffer, kept: boolean): void {
+    const image = (number: number): string => this.connection.address(`api/image/${slot}/${number}`);
+    const view = new CharacterView(info, blob, image, () => this.viewport.invalidate());
+    this.viewport.setCharacter(slot, view, kept);
+    // Frames may have come while its meshes were on their way; nothing more is sent while nothing moves.
+    const known = this.waiting.get(slot) ?? this.lastFrames.get(slot);
+    if (known) this.viewport.apply(known, this.store(slot));
+  }
+
+  /** A file was exported again: says what has changed, and has the way of each vertex at hand. */
+  private async showDifference(slot: number, difference: Difference): Promise<void> {
+    if (slot !== 0) return;
+    this.emit("difference", difference);
+    if (!difference.comparable || !difference.vertices_moved) {
+      this.viewport.changes = null;
+      return;
+    }
+    const answer = await this.connection.fetch(`api/difference/${slot}`);
+    this.viewport.changes = new Float32Array(await answer.arrayBuffer());
+  }
+
   /** The path of a joint over a clip, in the space it is drawn in. */
   async fetchPath(query: { slot: number; clip: string; joint: number }): Promise<{ points: Vector3[]; times: number[] }> {
     const path = await this.connection.json<JointPath>("api/path", query);
     return { times: path.times, points: path.points.map((point) => new Vector3(...point)) };
-  }
-
-  /** A skeleton without a mesh to be seen is shown by its bones; the next character finds the setting as it was. */
-  private showBareBones(bare: boolean): void {
-    if (bare && !this.options.skeleton) {
-      this.bareBones = true;
-      this.set("skeleton", true);
-    } else if (!bare && this.bareBones) {
-      this.bareBones = false;
-      this.set("skeleton", false);
-    }
   }
 
   // -- choices ----------------------------------------------------------------------------------------------------
@@ -329,7 +355,24 @@ export class App {
     this.send({ type: "select", joint });
   }
 
+  /** Shows a joint's curves and keys besides those of the picked one, or no longer. */
+  selectAlso(joint: number): void {
+    if (this.selected < 0) {
+      this.select(joint);
+      return;
+    }
+    if (joint === this.selected) return;
+    if (!this.also.delete(joint)) this.also.add(joint);
+    this.emit("selection", this.selected);
+  }
+
+  /** The picked joint and those besides it. */
+  get joints(): number[] {
+    return this.selected < 0 ? [] : [this.selected, ...this.also].filter((joint) => joint < (this.characters[0]?.joints.length ?? 0));
+  }
+
   private showSelected(joint: number): void {
+    if (joint !== this.selected) this.also.clear();
     this.selected = joint;
     this.viewport.select(joint);
     this.emit("selection", joint);

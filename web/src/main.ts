@@ -1,7 +1,10 @@
 /** Puts the page together. */
 import { App } from "./app";
 import { listenToKeys } from "./keys";
+import { boneMapPanel } from "./panels/bone_map";
+import { checkPanel } from "./panels/check";
 import { clipsPanel } from "./panels/clips";
+import { followContacts } from "./panels/contacts";
 import { crowdPanel } from "./panels/crowd";
 import { lodPanel } from "./panels/lod";
 import { displayPanel } from "./panels/display";
@@ -15,7 +18,7 @@ import { chooseCharacter, dropZone, openDialog } from "./panels/open";
 import { rigPanel } from "./panels/rig";
 import { saveMenu } from "./panels/save";
 import { steerPanel } from "./panels/steer";
-import { timelinePanel } from "./panels/timeline";
+import { timelinePanel } from "./panels/timeline/timeline";
 import { transport } from "./panels/transport";
 import "./styles/studio.css";
 import { button, h, many, segmented, tabs } from "./ui/dom";
@@ -66,9 +69,15 @@ function start(root: HTMLElement): void {
     { id: "rig", title: "Rig", panel: rigPanel(app) },
     { id: "steer", title: "Steer", panel: steerPanel(app) },
     { id: "crowd", title: "Crowd", panel: h("div", {}, crowdPanel(app), lodPanel(app)) },
+    { id: "check", title: "Check", panel: checkPanel(app) },
     { id: "info", title: "Info", panel: infoPanel(app) },
   ]);
-  const dock = tabs("Motion", [{ id: "timeline", title: "Timeline", panel: timelinePanel(app) }, { id: "graph", title: "Graph", panel: graphPanel(app) }]);
+  const map = boneMapPanel(app, (on) => {
+    dock.enable("map", on);
+    if (on) dock.show("map");
+  });
+  const dock = tabs("Motion", [{ id: "timeline", title: "Timeline", panel: timelinePanel(app) }, { id: "graph", title: "Graph", panel: graphPanel(app) }, { id: "map", title: "Bone map", panel: map.element }]);
+  dock.enable("map", false);
   const fill = button({ label: "Give the timeline and the graph the whole window", icon: "fill", pressed: false, onclick: () => fillWindow(!root.classList.contains("filled")) });
   const fillWindow = (on: boolean): void => {
     root.classList.toggle("filled", on);
@@ -90,7 +99,7 @@ function start(root: HTMLElement): void {
     main,
     h("aside", { class: "side right", "aria-label": "Settings" }, edges.right.element, right.element),
     h("footer", { class: "dock" }, dock.element),
-    dropZone(app, document.body), openDialog(app), offerDialog(app), help,
+    dropZone(app, document.body), openDialog(app), offerDialog(app, map.open), help,
   );
   app.viewport.renderer.domElement.addEventListener("pointerdown", () => root.classList.remove("show-left", "show-right"));
 
@@ -129,7 +138,7 @@ function start(root: HTMLElement): void {
     facts.textContent = info ? [many(info.joints.length, "joint"), many(info.vertices, "vertex", "vertices"), many(info.clips.length, "clip")].join(" · ") : "";
     title.title = info?.name ?? "";
     right.enable("steer", Boolean(info?.graph));
-    shownMode = "";
+    if (!app.kept) shownMode = "";
     showMode();
   });
   const look = (): void => {
@@ -138,6 +147,7 @@ function start(root: HTMLElement): void {
   };
   app.on("options", look);
   look();
+  followContacts(app);
   listenToKeys(app, help);
   performance.mark("marrow: page built");
 }

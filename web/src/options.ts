@@ -21,6 +21,7 @@ export interface ViewOptions {
   /** More influences than this are too many. */
   limit: number;
   path: boolean;
+  contacts: boolean;
   grid: boolean;
   shadows: boolean;
   levels: boolean;
@@ -31,7 +32,7 @@ const KEY = "marrow-studio";
 
 export const DEFAULTS: ViewOptions = {
   theme: "dark", method: "file", compare: "off", skeleton: false, names: false, axes: false, wireframe: false,
-  normals: false, bounds: false, sockets: false, heat: false, heatOf: "weights", limit: 4, path: false, grid: true, shadows: true, levels: false, follow: true,
+  normals: false, bounds: false, sockets: false, heat: false, heatOf: "weights", limit: 4, path: false, contacts: false, grid: true, shadows: true, levels: false, follow: true,
 };
 
 /** What is worth keeping from visit to visit; the rest starts as it does for everybody. */

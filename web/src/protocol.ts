@@ -193,11 +193,12 @@ export interface Play {
   playing: boolean;
 }
 
-/** Plays a clip from its start, faded in over `fade` seconds. */
+/** Plays a clip from its start, faded in over `fade` seconds; the character in slot 1 shows the clip of the same name, or one of its own that was picked for it, in step. */
 export interface PickClip {
   type: "clip";
   name: string;
   fade?: number;
+  slot?: number;
 }
 
 /** Goes to a time of the clip, in seconds. */
@@ -371,7 +372,7 @@ export interface HistoryEntry {
   at: number;
 }
 
-/** What the session is set to. Sent whole when something in it changes; time as it passes is in the frames. `rate` is the clip's frames per second; `range` the part of it that is played, None for the whole. `level` is the one that is forced, -1 for none. `driven`: a Python program updates the animator itself, so playback is not the page's to control; `driver` says which. `graph`: there is a graph to run. `undo` and `redo`: what these would do, in words. `max_count`: how many of this character there may be. */
+/** What the session is set to. Sent whole when something in it changes; time as it passes is in the frames. `rate` is the clip's frames per second; `range` the part of it that is played, None for the whole. `level` is the one that is forced, -1 for none. `driven`: a Python program updates the animator itself, so playback is not the page's to control; `driver` says which. `graph`: there is a graph to run. `undo` and `redo`: what these would do, in words. `max_count`: how many of this character there may be. `second_clip`: what the character in slot 1 plays. */
 export interface State {
   type: "state";
   mode: "clip" | "graph";
@@ -396,6 +397,7 @@ export interface State {
   undo: string | null;
   redo: string | null;
   max_count: number;
+  second_clip: string | null;
 }
 
 /** Where an instance is in one machine: `progress` from 0 to 1 while it goes there from `source`. */

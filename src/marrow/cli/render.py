@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from marrow.cli._errors import UsageError
+from marrow.cli._errors import UsageError, note
 
 if TYPE_CHECKING:
     from marrow.model import Character
@@ -147,6 +147,7 @@ def render(
 
         frame = draw(thing, time=time, steps=steps, **shared)
         frame.save(output)
+        _tell(path)
         print(f"{output}: {frame.size[0]} x {frame.size[1]}")
         return
     from marrow.rendering.picture import render_video
@@ -156,7 +157,16 @@ def render(
             thing, output, time=time or 0.0, duration=duration, fps=fps, steps=steps, follow=follow, turntable=turntable,
             codec=codec, progress=progress, **shared,
         )  # fmt: skip
+    _tell(path)
     print(f"{output}: {count} frame{'s' if count > 1 else ''}, {count / fps:.3g} s")
+
+
+def _tell(path: str) -> None:
+    """Says what of the materials could not be shown."""
+    from marrow.rendering.picture import shared_renderer
+
+    for line in shared_renderer(path).materials.report:
+        note(line)
 
 
 def _check_output(output: Path, codec: str | None) -> None:

@@ -89,6 +89,8 @@ def view(
         studio = open_view(
             makers, port=port, host=host, token=token, browser=quiet, watch=watch, announce=announce
         )
+        if threading.current_thread() is threading.main_thread():
+            signal.set_wakeup_fd(-1)  # from here on Python itself hears of Ctrl-C, and closes in order
         while studio.running and not asked:
             time.sleep(0.1)
         studio.close()

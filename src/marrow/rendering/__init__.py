@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from marrow.rendering.frame import Frame
     from marrow.rendering.joint_pixels import JointPixels
     from marrow.rendering.lights import DirectionalLight, Environment, PointLight, SpotLight
+    from marrow.rendering.moment import Moment
     from marrow.rendering.picture import render, render_video
     from marrow.rendering.projecting import CameraMatrices, project
     from marrow.rendering.random_views import RandomView, random_view
     from marrow.rendering.renderer import Renderer
     from marrow.rendering.scene import Actor, Scene
     from marrow.rendering.sheet import contact_sheet
+    from marrow.rendering.targets import Targets
     from marrow.rendering.video import VideoWriter
     from marrow.rendering.window import Window, WindowFrame
 
@@ -29,6 +31,7 @@ _LATE = {
     "Environment": "lights",
     "Frame": "frame",
     "JointPixels": "joint_pixels",
+    "Moment": "moment",
     "PointLight": "lights",
     "RandomView": "random_views",
     "Renderer": "renderer",
@@ -37,6 +40,7 @@ _LATE = {
     "CameraControls": "controls",
     "Window": "window",
     "WindowFrame": "window",
+    "Targets": "targets",
     "VideoWriter": "video",
     "contact_sheet": "sheet",
     "project": "projecting",
@@ -53,11 +57,13 @@ __all__ = [
     "Environment",
     "Frame",
     "JointPixels",
+    "Moment",
     "PointLight",
     "RandomView",
     "Renderer",
     "Scene",
     "SpotLight",
+    "Targets",
     "VideoWriter",
     "Window",
     "WindowFrame",

@@ -64,13 +64,16 @@ def write_gif(file: IO[bytes], frames: Iterator[Array], fps: float, transparent:
             out.info["transparency"] = 255
         return out
 
-    pictures = (indexed(pixels) for pixels in frames)
+    def timed() -> Iterator[Any]:
+        for k, pixels in enumerate(frames):
+            out = indexed(pixels)
+            out.info["duration"] = 10 * max(2, ticks(fps, 100, k))
+            yield out
+
+    pictures = timed()
     first = next(pictures)
-    many = [10 * max(2, ticks(fps, 100, k)) for k in range(1 << 16)]
     options: dict[str, Any] = {"transparency": 255, "disposal": 2} if transparent else {"disposal": 1}
-    first.save(
-        file, "GIF", save_all=True, append_images=pictures, duration=many, loop=0, optimize=False, **options
-    )
+    first.save(file, "GIF", save_all=True, append_images=pictures, loop=0, optimize=False, **options)
 
 
 def write_apng(file: IO[bytes], frames: Iterator[Array], fps: float, transparent: bool) -> None:

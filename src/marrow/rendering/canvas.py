@@ -17,6 +17,8 @@ Array = NDArray[Any]
 DARK = (0.08, 0.09, 0.11, 0.72)
 WHITE = (1.0, 1.0, 1.0)
 EDGE, LETTER = 1.0, 2.0
+SMALLEST = 0.9
+"""What is seen smaller than this many letters' heights has no label."""
 LARGEST = 0.15
 """A legend that would cover more of a picture than this is left out."""
 REACH = (1.0, 2.0)
@@ -122,7 +124,14 @@ class Canvas:
         low = self.size[1] - margin - len(notes) * step - round(self.letters * 0.6)
         self.lines_of_text(margin, low, notes)
         if drawing.labels:
-            at, front = project(np.array([label.at for label in drawing.labels]))
+            places = np.array([label.at for label in drawing.labels])
+            at, front = project(places)
+            # How large what a label names is seen: its length along each axis of the world.
+            lengths = np.array([label.length for label in drawing.labels])
+            ends = project(places[:, None] + lengths[:, None, None] * np.eye(3))[0]
+            seen = np.linalg.norm(ends - at[:, None], axis=-1).max(axis=-1)
+            with np.errstate(invalid="ignore"):
+                front = front & ~((lengths > 0) & (seen < SMALLEST * self.label_size))
             for label, place in place_labels(
                 drawing.labels, at, front, self.size, self.label_size, self._taken
             ):
@@ -150,7 +159,7 @@ def place_labels(
     finds no free place near its point is left out; those of higher rank choose first. `taken_by` has boxes (left, top,
     right, bottom) that are in use."""
     order = sorted(range(len(labels)), key=lambda i: -labels[i].rank)
-    taken = np.array(taken_by, np.float64).reshape(-1, 4)
+    taken = [(float(a), float(b), float(c), float(d)) for a, b, c, d in taken_by]
     middle = float(np.median(at[front, 0])) if np.any(front) else 0.0
     out = []
     for i in order:
@@ -162,15 +171,9 @@ def place_labels(
             if left < 0 or top < 0 or left + width > size[0] or top + height > size[1]:
                 continue
             # The box of letters is lower than that of the line.
-            box = np.array([left, top + 0.12 * height, left + width, top + 0.88 * height])
-            hit = (
-                (taken[:, 0] < box[2])
-                & (box[0] < taken[:, 2])
-                & (taken[:, 1] < box[3])
-                & (box[1] < taken[:, 3])
-            )
-            if not hit.any():
-                taken = np.concatenate([taken, box[None]])
+            low, high, right = top + 0.12 * height, top + 0.88 * height, left + width
+            if not any(a < right and left < c and b < high and low < d for a, b, c, d in taken):
+                taken.append((left, low, right, high))
                 out.append((labels[i], (left, top)))
                 break
     return out

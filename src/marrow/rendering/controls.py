@@ -122,6 +122,10 @@ class CameraControls:
 
     def camera(self, size: tuple[int, int]) -> Camera:
         """The camera for a picture of `size` (width, height) in pixels."""
+        if not isinstance(size, (tuple, list)) or len(size) != 2:
+            raise ValidationError(
+                f"CameraControls.camera: size is (width, height), got {_validate.shown(size)}"
+            )
         reach = max(self._distance, self.size)
         near = min(0.01 * reach, 0.5 * self._distance)
         return Camera.perspective(
@@ -137,7 +141,11 @@ class CameraControls:
     # -- moving it --------------------------------------------------------------------------------------------------
     def frame(self, points: ArrayLike, aspect: float = 16 / 9) -> None:
         """Goes where it sees all of `points (n, 3)`, without turning, and remembers that as the place to `reset` to."""
-        p = np.asarray(points, np.float64).reshape(-1, 3)
+        p = np.asarray(_validate.numbers("CameraControls.frame: points", points), np.float64)
+        if p.ndim == 0 or p.shape[-1] != 3:
+            raise ValidationError(f"CameraControls.frame: expected points (n, 3), got shape {p.shape}")
+        aspect = _validate.number("CameraControls.frame", "aspect", aspect, low=0, above=True)
+        p = p.reshape(-1, 3)
         p = p[np.isfinite(p).all(1)]
         if not len(p):
             return
@@ -158,26 +166,31 @@ class CameraControls:
 
     def orbit(self, right: float, up: float) -> None:
         """Goes around the target by radians: to the right of it, and over it."""
+        right, up = _numbers("orbit", right=right, up=up)
         self.yaw += right
         self.pitch += up
 
     def look(self, right: float, up: float) -> None:
         """Turns where it stands."""
         eye = self.eye
+        right, up = _numbers("look", right=right, up=up)
         self.yaw -= right
         self.pitch -= up
         self._target = eye + self._distance * self.forward
 
     def pan(self, right: float, up: float) -> None:
         """Moves across the picture, in metres."""
+        right, up = _numbers("pan", right=right, up=up)
         self._target = self._target + right * self.right + up * self.up
 
     def zoom(self, clicks: float) -> None:
         """Goes nearer by a wheel's clicks."""
+        (clicks,) = _numbers("zoom", clicks=clicks)
         self.distance = self._distance / ZOOM ** min(max(clicks, -50.0), 50.0)
 
     def fly(self, right: float, up: float, ahead: float) -> None:
         """Moves with its target, in metres: across, straight up, and where it looks."""
+        right, up, ahead = _numbers("fly", right=right, up=up, ahead=ahead)
         self._target = self._target + right * self.right + ahead * self.forward + (0.0, up, 0.0)
 
     def step(self, inputs: InputState, seconds: float, height: float, *, fly: bool = True) -> None:
@@ -212,3 +225,7 @@ class CameraControls:
             [round(math.degrees(a), 1) for a in (self.yaw, self.pitch)],
         )
         return f"CameraControls({at}, {self._distance:.3g} m away, yaw {degrees[0]:g}, pitch {degrees[1]:g} degrees)"
+
+
+def _numbers(who: str, **values: float) -> list[float]:
+    return [_validate.number(f"CameraControls.{who}", name, value) for name, value in values.items()]

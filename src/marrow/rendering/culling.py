@@ -17,6 +17,8 @@ from marrow.rendering.moment import Moment
 __all__ = ["Detail", "in_view", "view_planes"]
 
 Array = NDArray[Any]
+STEPS = 12
+"""How often, at most, a picture is made coarser; each time as if all were 1.4 times farther away."""
 
 
 def view_planes(camera: Camera) -> Array:
@@ -36,27 +38,46 @@ def in_view(planes: Array, low: Array, high: Array) -> Array:
 
 
 class Detail:
-    """Chooses the level of detail of every instance: the coarsest that is off by at most `pixels` where it is seen."""
+    """Chooses the level of detail of every instance: the coarsest that is off by at most `pixels` where it is seen. Where
+    a picture would have more than so many `triangles` all become coarser alike, as if farther away; `farther` is how
+    many times, in the present picture."""
 
-    def __init__(self, pixels: float) -> None:
-        self.pixels = pixels
+    def __init__(self, pixels: float, triangles: float) -> None:
+        self.pixels, self.triangles, self.farther = pixels, triangles, 1.0
         self._selectors: Kept[Selector] = Kept()
 
-    def levels(self, moment: Moment, camera: Camera) -> Array:
-        """The level of each instance, `(N,)`; -1 for those an animator hides."""
+    def levels(self, moments: list[Moment], seen: list[Array], camera: Camera) -> list[Array]:
+        """The level of each actor's instances, `(N,)`; -1 for those an animator hides. `seen (N,)` are those that count."""
+        said = [self._said(m) for m in moments]
+        for step in range(STEPS):
+            self.farther = 2.0 ** (step / 2)
+            levels = [
+                self._chosen(m, camera, step / 2) if own is None else own for m, own in zip(moments, said)
+            ]
+            total = sum(_triangles(m, k[on]) for m, k, on in zip(moments, levels, seen))
+            if total <= self.triangles or all(own is not None for own in said):
+                break
+        return levels
+
+    def _chosen(self, moment: Moment, camera: Camera, bias: float) -> Array:
+        character = moment.actor.character
+        selector = self._selectors.made(character, lambda: self._selector(character))
+        selector.forget()  # a picture must not depend on the one before
+        return selector.select(camera, moment.world, bounds=moment.box, bias=bias or None).levels
+
+    def _said(self, moment: Moment) -> Array | None:
+        """Levels that actor or animator say; None where they are to be chosen."""
         actor, character = moment.actor, moment.actor.character
         if actor.animator is not None and actor.animator.levels is not None:
             return np.broadcast_to(np.asarray(actor.animator.levels, np.int64), (moment.count,))
+        if moment.crowd is not None:  # posed for these joints and no others
+            return np.zeros(moment.count, np.int64)
         if isinstance(actor.levels, str):
             if actor.levels != "auto":
                 raise ValidationError(
                     f"Actor.levels: expected 'auto', a level or one each, got {actor.levels!r}"
                 )
-            if len(character.levels) == 1:
-                return np.zeros(moment.count, np.int64)
-            selector = self._selectors.made(character, lambda: self._selector(character))
-            selector.forget()  # a picture must not depend on the one before
-            return selector.select(camera, moment.world, bounds=moment.box).levels
+            return np.zeros(moment.count, np.int64) if len(character.levels) == 1 else None
         given = np.asarray(actor.levels)
         if given.dtype.kind not in "iu" or given.shape not in ((), (moment.count,)):
             raise ValidationError(
@@ -81,3 +102,9 @@ class Detail:
             if number and error is not None:
                 levels[error * scale <= 0.5 * texel] = number
         return levels
+
+
+def _triangles(moment: Moment, levels: Array) -> int:
+    """Triangles of instances at these levels."""
+    counts = np.bincount(levels[levels >= 0], minlength=1).tolist()
+    return sum(n * level.triangle_count for n, level in zip(counts, moment.actor.character.levels))

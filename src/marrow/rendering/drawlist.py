@@ -16,7 +16,7 @@ from marrow.rendering.geometry import Geometry, LevelGeometry, SectionGeometry
 from marrow.rendering.kept import Kept
 from marrow.rendering.materials import MaterialBinding, Materials
 from marrow.rendering.moment import Moment
-from marrow.rendering.skins import CpuSkin, GpuSkin, SkinnedLevel, skin_of
+from marrow.rendering.skins import CpuSkin, GpuSkin, SkinnedLevel
 
 __all__ = ["INSTANCE", "Draw", "DrawList", "merged"]
 
@@ -73,10 +73,11 @@ class _Batch:
 
 class DrawList:
     """Makes the draws of pictures, and keeps what stays from one to the next: `draws` of the picture, `casters` of each
-    cascade of the shadows."""
+    cascade of the shadows. `gpu_skinning`: whether the GPU skins; where that is software, the CPU's kernels are faster."""
 
     def __init__(self, device: Device, materials: Materials) -> None:
         self.device, self.materials = device, materials
+        self.gpu_skinning = not device.adapter.is_software
         self.draws: list[Draw] = []
         self.casters: list[list[Draw]] = []
         self.layout = device.raw.create_bind_group_layout(
@@ -100,9 +101,9 @@ class DrawList:
         actor = moment.actor
         tangents = self._needs_tangents(actor.character)
         found = self._skins.get(actor)
-        software = self.device.adapter.is_software and moment.crowd is None
-        if found is None or isinstance(found, CpuSkin) != software or found.has_tangents != tangents:
-            found = self._skins.put(actor, skin_of(self.device, moment, tangents))
+        kind = GpuSkin if self.gpu_skinning or moment.crowd is not None else CpuSkin
+        if not isinstance(found, kind) or found.has_tangents != tangents:
+            found = self._skins.put(actor, kind(self.device, actor.character, actor.method, tangents))
         return found
 
     def _needs_tangents(self, character: Character) -> bool:
@@ -153,10 +154,11 @@ class DrawList:
                 chosen += [np.flatnonzero(c[who] & (cast[who] == k)) for c in casters[number]]
                 for cascade, rows in enumerate(chosen, -1):
                     for page, some in _batches(skinned, rows, mirrored, moment.visible, sheer):
-                        if cascade < 0 and _any_blended(
-                            self.materials, moment, geometry, sheer[who[some[0]]]
-                        ):
-                            some = some[np.argsort(-depths[who[some]], kind="stable")]
+                        if cascade < 0 and len(some) > 1:
+                            # Near ones first: what they hide is not lit. Far ones first where it shows through.
+                            through = _any_blended(moment, geometry, bool(sheer[who[some[0]]]))
+                            along = depths[who[some]] * (-1 if through else 1)
+                            some = some[np.argsort(along, kind="stable")]
                         these = who[some]
                         made = np.empty(len(these), INSTANCE)
                         made["rows"] = world[these]
@@ -274,10 +276,10 @@ def _batches(
         yield int(some[0] // skinned.positions.per_page), some
 
 
-def _any_blended(materials: Materials, moment: Moment, geometry: LevelGeometry, sheer: bool) -> bool:
+def _any_blended(moment: Moment, geometry: LevelGeometry, sheer: bool) -> bool:
     """Whether something of a level is drawn over what lies behind it, so that far instances have to come first."""
     character = moment.actor.character
-    return bool(sheer) or any(
+    return sheer or any(
         s.material is not None and character.materials[s.material].alpha_mode == "blend"
         for s in geometry.sections
     )

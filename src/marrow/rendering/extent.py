@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.motion.rig import find_rig
+from marrow.motion.helpers import helper_joints
 from marrow.rendering.moment import Moment, model_matrices, moments
 from marrow.rendering.scene import Scene
 from marrow.skinning import skin
@@ -24,8 +24,8 @@ AXES = np.concatenate([np.eye(3), -np.eye(3)])
 
 
 def supports(points: Array, directions: Array) -> Array:
-    """The few of points `(n, 3)` that are furthest in one of `directions (d, 3)` or along an axis; those that are no numbers
-    do not count."""
+    """The few of points `(n, 3)` that are furthest in one of `directions (d, 3)` or along an axis; those that are no
+    numbers do not count."""
     points = np.asarray(points).reshape(-1, 3)
     directions = np.concatenate([AXES, directions])
     finite = np.isfinite(points).all(axis=1)
@@ -77,7 +77,5 @@ def _joints(moment: Moment) -> Array:
     if not len(skeleton):
         return np.zeros((0, 3))
     places = model_matrices(moment)[..., 3].astype(np.float64)
-    hips = find_rig(skeleton).joint("hips")
-    if hips >= 0:  # cameras and targets of a recording may be far away: the body counts
-        places = places[:, [hips, *skeleton.descendants(hips)]]
+    places = places[:, ~helper_joints(moment.actor.character)]  # cameras of a recording may be far away
     return places @ moment.world[:, :, :3].swapaxes(-1, -2) + moment.world[:, None, :, 3]

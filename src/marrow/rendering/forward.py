@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from marrow.rendering.drawlist import Draw, DrawList, merged
 from marrow.rendering.framedata import FrameData
@@ -14,12 +14,23 @@ from marrow.rendering.targets import DEPTH, HDR, Targets
 from marrow.rendering.uniforms import CASCADE, FRAME
 from marrow.rendering.wgsl import source
 
-__all__ = ["COMMON", "LIGHTING", "ForwardPath"]
+__all__ = ["COMMON", "LIGHTING", "LIT", "ForwardPath", "Stage"]
 
 COMMON = (CASCADE.wgsl, FRAME.wgsl, "common", "shadow")
 """Pieces of every shader that looks at shadows."""
-LIGHTING = (LAMP.wgsl, LAMP_GRID.wgsl, "brdf", "ambient", "lamps", "lamp_light", "lighting")
+LIGHTING = (LAMP.wgsl, LAMP_GRID.wgsl, "ambient", "lamps", "lamp_light", "lighting")
 """Pieces of every shader that lights a surface."""
+
+
+class Stage(NamedTuple):
+    """What fragments of sections end in: pieces of shader, the entry among them, formats of the targets."""
+
+    pieces: tuple[str, ...]
+    entry: str
+    formats: tuple[str, ...]
+
+
+LIT = Stage(("brdf", *LIGHTING, "forward"), "fragment_main", (HDR,))
 
 
 class ForwardPath:
@@ -48,24 +59,28 @@ class ForwardPath:
         recorder = Recorder(step)
         for draw in merged(d for d in self.list.draws if not d.blended):
             recorder.draw(self.pipeline(draw, targets.samples, None), draw)
+        self.draw_over(step, targets.samples, ground)
+        step.end()
+
+    def draw_over(self, step: Any, samples: int, ground: bool) -> None:
+        """Records what is seen through: the ground, then blended sections, far ones first."""
         if ground:
-            step.set_pipeline(self.ground_pipeline(targets.samples))
+            step.set_pipeline(self.ground_pipeline(samples))
             step.draw(4)
-            recorder = Recorder(step)
+        recorder = Recorder(step)
         for draw in self.list.draws:
             if draw.blended:
                 # Back faces first: they are behind the front ones.
                 sides = ("front", "back") if draw.material.material.double_sided else ("back",)
                 for cull in sides:
-                    recorder.draw(self.pipeline(draw, targets.samples, cull), draw)
-        step.end()
+                    recorder.draw(self.pipeline(draw, samples, cull), draw)
 
-    def pipeline(self, draw: Draw, samples: int, blended: str | None) -> Any:
-        """`blended` names the side that is left out, None for opaque sections."""
-        geometry, material, lamps = draw.geometry, draw.material, self.frame.lamps.count > 0
+    def pipeline(self, draw: Draw, samples: int, blended: str | None, stage: Stage = LIT) -> Any:
+        """`blended` names the side that is left out, None for opaque sections. `stage` is what fragments end in."""
+        geometry, material, lamps = draw.geometry, draw.material, self.frame.lamps.count > 0 and stage is LIT
         two_sided = material.material.double_sided
         key = (
-            "forward", samples, blended, geometry.uv_stride, geometry.color_stride, draw.has_normals,
+            stage.entry, samples, blended, geometry.uv_stride, geometry.color_stride, draw.has_normals,
             draw.has_tangents, draw.mirrored, two_sided, material.constants, lamps, draw.painted,
         )  # fmt: skip
         found = self.pipelines.find(key)
@@ -76,12 +91,14 @@ class ForwardPath:
             "HAS_TANGENTS": float(draw.has_tangents),
             "IS_PAINTED": float(draw.painted),
         }
-        constants = {**dict(material.constants), **has, "LAMPS": float(lamps)}
+        constants = {**dict(material.constants), **has}
+        if stage is LIT:
+            constants["LAMPS"] = float(lamps)
         if blended:
             constants["IS_BLENDED"] = 1.0
         return self.pipelines.make(
             key,
-            source(*COMMON, MATERIAL.wgsl, "vertex", "surface", "paint", *LIGHTING, "forward"),
+            source(*COMMON, MATERIAL.wgsl, "vertex", "surface", "paint", *stage.pieces),
             [self.frame.layout, self.list.materials.layout, self.list.layout],
             vertex={
                 "entry_point": "vertex_main",
@@ -89,9 +106,11 @@ class ForwardPath:
                 "buffers": vertex_buffers(geometry.uv_stride, geometry.color_stride),
             },
             fragment={
-                "entry_point": "fragment_main",
+                "entry_point": stage.entry,
                 "constants": constants,
-                "targets": [{"format": HDR, **({"blend": PREMULTIPLIED} if blended else {})}],
+                "targets": [
+                    {"format": f, **({"blend": PREMULTIPLIED} if blended else {})} for f in stage.formats
+                ],
             },
             primitive={
                 "topology": "triangle-list",
@@ -107,15 +126,17 @@ class ForwardPath:
         )
 
     def ground_pipeline(self, samples: int) -> Any:
-        key = ("ground", samples)
+        lamps = self.frame.lamps.count > 0
+        key = ("ground", samples, lamps)
         found = self.pipelines.find(key)
         return found or self.pipelines.make(
             key,
-            source(*COMMON, "ground"),
+            source(*COMMON, "brdf", *LIGHTING, "ground"),
             [self.frame.layout],
             vertex={"entry_point": "ground_vertex"},
             fragment={
                 "entry_point": "ground_fragment",
+                "constants": {"LAMPS": float(lamps), "LAMPS_MATT": 1.0},
                 "targets": [{"format": HDR, "blend": PREMULTIPLIED}],
             },
             primitive={"topology": "triangle-strip"},

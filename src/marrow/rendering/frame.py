@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import FormatError, UnknownNameError, ValidationError
 from marrow.io.atomic import replacing
+from marrow.model import _validate
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -46,7 +47,11 @@ class Frame:
     camera: Camera | None = None
 
     def __post_init__(self) -> None:
-        pixels = np.asarray(self.pixels)
+        pixels = _validate.numbers("Frame.pixels", self.pixels)
+        if not isinstance(self.outputs, Mapping):
+            raise ValidationError(
+                f"Frame.outputs: expected arrays by name, got {_validate.shown(self.outputs)}"
+            )
         if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 4 or not pixels.size:
             raise ValidationError(
                 f"Frame.pixels: expected (H, W, 4) uint8, got {pixels.dtype} {pixels.shape}"
@@ -93,6 +98,8 @@ class Frame:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the picture: `.png`, `.webp`, `.gif`, `.tiff`; `.jpg` and `.bmp` lose what is transparent, and have white
         there. The file takes its place when it is whole."""
+        if not isinstance(path, (str, os.PathLike)):
+            raise ValidationError(f"save: expected a path, got {_validate.shown(path)}")
         target = Path(path)
         data = self.encoded(target.suffix, path=target)
         with replacing(target) as file:
@@ -137,7 +144,12 @@ class Frame:
 
 def opaque(pixels: Array, background: ArrayLike) -> Array:
     """Pixels `(..., 4)` in front of a colour (three numbers from 0 to 1), as screens mix them: by their sRGB values."""
-    color = np.round(255 * np.asarray(background, np.float64)[:3])
+    given = np.asarray(_validate.numbers("background", background), np.float64)
+    if given.shape not in ((3,), (4,)) or not (np.abs(given) <= 1).all():
+        raise ValidationError(
+            f"background: expected red, green and blue from 0 to 1, got {_validate.shown(background)}"
+        )
+    color = np.round(255 * given[:3])
     alpha = pixels[..., 3:].astype(np.float64) / 255
     out = np.full_like(pixels, 255)
     out[..., :3] = np.round(pixels[..., :3] * alpha + color * (1 - alpha))

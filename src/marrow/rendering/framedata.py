@@ -23,10 +23,13 @@ __all__ = ["FrameData", "extent"]
 Array = NDArray[Any]
 REACH, FEWEST_LINES = 7, 12
 """How far the floor is seen: so many times the scene's radius, at least so many lines."""
+CONTACT = 0.14
+"""How far contact shading looks: so many times the radius of the largest character."""
 
 
 class FrameData:
-    """`layout` and `group` are bind group 0; `origin` is what places in shaders are relative to."""
+    """`layout` and `group` are bind group 0; `origin` is what places in shaders are relative to; `box` is the part of the
+    picture in which something stands or is close: left, top, right, bottom, 0 to 1."""
 
     def __init__(self, device: Device, shadows: ShadowMap) -> None:
         self.device, self.shadows = device, shadows
@@ -47,6 +50,7 @@ class FrameData:
                 *self.lamps.layout_entries(),
             ],
         )
+        self.box = (0.0, 0.0, 1.0, 1.0)
         self._group: tuple[Any, Any] | None = None
 
     @property
@@ -73,7 +77,8 @@ class FrameData:
         whole, around = clip_matrix(camera, origin), surroundings(scene.environment)
         low, high = extent(there)
         center, radius = (low + high) / 2 - origin, float(np.linalg.norm(high - low)) / 2
-        unit = 10.0 ** np.floor(np.log10(max(_largest(there, radius), 1e-30)))
+        largest = max(_largest(there, radius), 1e-30)
+        unit = 10.0 ** np.floor(np.log10(largest))
         view = np.vstack([camera.view, [0.0, 0.0, 0.0, 1.0]])
         view[:3, 3] += view[:3, :3] @ origin
         FRAME.put(
@@ -93,7 +98,7 @@ class FrameData:
             ambient=(*([scene.environment.ambient] * 3), scene.environment.exposure),
             ground=(
                 (0.0 if scene.ground is None else scene.ground) - origin[1],
-                max(REACH * radius, FEWEST_LINES * unit),
+                max(REACH * radius, FEWEST_LINES * unit, 2 * (_fallen(scene, high[1]) + radius)),
                 unit,
                 float(scene.ground is not None),
             ),
@@ -102,11 +107,34 @@ class FrameData:
             grid=(origin[0] % (5 * unit), origin[2] % (5 * unit), around.darkness),
             background_top=(*around.top, around.kind),
             background_bottom=around.bottom,
-            counts=(0, len(self.shadows.fits), samples, 0),
+            contact=(CONTACT * largest, camera.projection[1, 1] * size[1] / 2),
+            counts=(0, len(self.shadows.fits), samples, self.shadows.taps),
         )
+        around_all = CONTACT * largest
+        self.box = _on_screen(whole, low - origin - around_all, high - origin + around_all)
         self.shadows.put(self.record)
         self.device.write(self.uniform.raw, self.record)
         self.lamps.update([light for light in scene.lights if light is not sun], camera, origin, *size)
+
+
+def _fallen(scene: Scene, height: float) -> float:
+    """How far from a thing that is so high its shadow falls on the ground: the floor is to be seen there."""
+    if scene.sun is None or scene.ground is None:
+        return 0.0
+    x, y, z = scene.sun.direction
+    above = max(float(height) - scene.ground, 0.0)
+    return min(above * float(np.hypot(x, z)) / max(-y, 1e-3), 20 * above)
+
+
+def _on_screen(clip: Array, low: Array, high: Array) -> tuple[float, float, float, float]:
+    """The part of a picture that a box covers; all of it where the box reaches behind the camera."""
+    corners = np.stack(np.meshgrid(*zip(low, high), indexing="ij"), -1).reshape(-1, 3)
+    seen = corners @ clip[:, :3].T + clip[:, 3]
+    if not (seen[:, 3] > 0).all():
+        return 0.0, 0.0, 1.0, 1.0
+    at = np.clip(0.5 + seen[:, :2] / seen[:, 3:] * (0.5, -0.5), 0, 1)
+    (left, top), (right, bottom) = at.min(0), at.max(0)
+    return float(left), float(top), float(right), float(bottom)
 
 
 def extent(there: list[Moment]) -> tuple[Array, Array]:

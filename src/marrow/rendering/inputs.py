@@ -7,10 +7,11 @@ replays do the same by hand.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from marrow.errors import UnknownNameError
+from marrow.errors import UnknownNameError, ValidationError
+from marrow.model import _validate
 
 __all__ = ["BUTTONS", "GAMEPAD_BUTTONS", "KEYS", "Gamepad", "InputState", "Inputs", "Mouse", "dead_zone"]
 
@@ -158,7 +159,7 @@ class Inputs:
     def key(self, name: str, down: bool, *, repeated: bool = False) -> None:
         """A key goes down or up, or repeats while it is held."""
         _known((name,))
-        if down:
+        if _validate.flag("Inputs.key", "down", down):
             if not repeated and name not in self._keys:
                 self._down.add(name)
             self._keys.add(name)
@@ -174,10 +175,11 @@ class Inputs:
             self.key(name, False)
 
     def type(self, text: str) -> None:
-        self._text.append(text)
+        self._text.append(_validate.name("Inputs", "type", text))
 
     def move(self, x: float, y: float) -> None:
         """The mouse is at a place; where it comes from outside it has not moved."""
+        x, y = (_validate.number("Inputs.move", n, v, finite=False) for n, v in (("x", x), ("y", y)))
         if not (math.isfinite(x) and math.isfinite(y)):
             return
         if self._inside:
@@ -191,8 +193,9 @@ class Inputs:
             self._inside = False
 
     def button(self, name: str, down: bool) -> None:
-        if name not in BUTTONS:
+        if not isinstance(name, str) or name not in BUTTONS:
             raise UnknownNameError("mouse button", name, BUTTONS)
+        down = _validate.flag("Inputs.button", "down", down)
         if down and name not in self._buttons:
             self._buttons.add(name)
             self._buttons_down.add(name)
@@ -201,29 +204,34 @@ class Inputs:
             self._buttons_up.add(name)
 
     def wheel(self, clicks: float) -> None:
+        clicks = _validate.number("Inputs", "wheel", clicks, finite=False)
         if math.isfinite(clicks):
             self._wheel += clicks
 
     def drop(self, files: Iterable[str]) -> None:
-        self._files.extend(files)
+        self._files.extend(_validate.items("Inputs", "drop", files, str))
 
     def gamepad(
         self,
         index: int,
         name: str,
-        axes: tuple[float, float, float, float, float, float],
+        axes: Sequence[float],
         buttons: Iterable[str] = (),
     ) -> None:
         """How a gamepad is: `axes` are left x and y, right x and y (up positive), left and right trigger (0 to 1), as the
         hardware has them. A button that is down now and was not at the last frame was pressed."""
-        held = frozenset(buttons)
+        index = _validate.integer("Inputs.gamepad", "index", index, low=0)
+        held = frozenset(_validate.items("Inputs.gamepad", "buttons", buttons, str))
         for button in held:
             if button not in GAMEPAD_BUTTONS:
                 raise UnknownNameError("gamepad button", button, GAMEPAD_BUTTONS)
+        if not isinstance(axes, (tuple, list)) or len(axes) != 6:
+            raise ValidationError(f"Inputs.gamepad.axes: expected six numbers, got {_validate.shown(axes)}")
+        axes = [_validate.number("Inputs.gamepad", "axes", a, finite=False) for a in axes]
         before = self._gamepads.get(index, _NO_GAMEPAD)
         self._gamepads[index] = Gamepad(
             index=index,
-            name=name,
+            name=_validate.name("Inputs.gamepad", "name", name),
             left=dead_zone(axes[0], axes[1]),
             right=dead_zone(axes[2], axes[3]),
             left_trigger=_trigger(axes[4]),
@@ -234,7 +242,7 @@ class Inputs:
 
     def no_gamepad(self, index: int) -> None:
         """A gamepad was unplugged."""
-        self._gamepads.pop(index, None)
+        self._gamepads.pop(_validate.integer("Inputs.no_gamepad", "index", index), None)
 
     def let_go(self) -> None:
         """The window lost the keyboard: nothing is held any more, as nobody will say when it is let go."""

@@ -23,7 +23,7 @@ from marrow.rendering.wgsl import Struct, source
 __all__ = ["LAMP", "LAMP_BINDINGS", "LAMP_GRID", "Lamps"]
 
 CELL_PIXELS = 64
-SLICES = 16
+SLICES = 32
 _MOST_CELLS = 32
 # Lamps without a range end where they give this much: less than a step of eight bits.
 _LEAST = 1e-3

@@ -38,7 +38,7 @@ def open_window(
         _beside(scene, compare)
     if clip is not None:
         known = {name for actor in scene for name in actor.character.clips}
-        if clip not in known:
+        if not isinstance(clip, str) or clip not in known:
             raise UnknownNameError("clip", clip, sorted(known))
     viewer = Viewer(scene, clip=clip, graph_actor=moved)
     made = window(scene, title=_title(scene), controls="none", **options)
@@ -54,6 +54,8 @@ def look(made: Window, viewer: Viewer) -> Any:
         for frame in made:
             viewer.step(frame)
         return None
+
+    made.display.shown = True  # type: ignore[attr-defined]  # the cell shows what is returned
 
     async def play() -> None:
         async for frame in made:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.visibility import VISIBILITY, visible_meshes
 from marrow.errors import ValidationError
-from marrow.gpu.crowd import Crowd
 from marrow.lod.extent import moving_ball
 from marrow.math import affine, transform
 from marrow.model import _validate
@@ -20,6 +19,9 @@ from marrow.model.pose import Pose
 from marrow.rendering.scene import Actor, Scene
 from marrow.skinning import Bounds, bounds, skinning_matrices
 from marrow.skinning.joint_boxes import Boxes, boxes_by_joint
+
+if TYPE_CHECKING:
+    from marrow.gpu.crowd import Crowd
 
 __all__ = ["Moment", "PaintData", "model_matrices", "moments", "palette_entries", "quick_bounds"]
 
@@ -97,7 +99,10 @@ def moments(scene: Scene) -> list[Moment]:
 
 def _pose(actor: Actor) -> Any:
     if actor.clip is not None:
-        return actor.clip.sample(np.asarray(actor.time))
+        time = np.asarray(_validate.numbers("Actor.time", actor.time), np.float64)
+        if time.ndim > 1 or not time.size:
+            raise ValidationError(f"Actor.time: expected a number or (N,), got shape {time.shape}")
+        return actor.clip.sample(time)
     return actor.character.skeleton.rest if actor.pose is None else actor.pose
 
 

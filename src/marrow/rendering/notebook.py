@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -36,6 +37,8 @@ class NotebookDisplay:
         self._finish: Callable[[], None] | None = None
         self._waiting: asyncio.Future[None] | None = None
         self._shut = False
+        self.shown = False
+        """Whether a cell has it; a loop shows it below its own."""
         self.widget.add_event_handler(self._on_event, "*")
         self.widget.request_draw(self._on_draw)
 
@@ -89,6 +92,14 @@ class NotebookDisplay:
         self._context.configure(device=device.raw, format=self.format)
         self._connected = True
 
+    def show(self) -> None:
+        """Puts the widget below the cell that runs, unless it is somewhere already."""
+        if not self.shown:
+            self.shown = True
+            show = getattr(sys.modules.get("IPython"), "display", None)
+            if show is not None:
+                show.display(self.widget)
+
     async def drawn(self, finish: Callable[[], None]) -> None:
         """Has a frame drawn when the widget is ready for it. While nobody sees it, time goes on all the same."""
         self._finish, self._waiting = finish, asyncio.get_running_loop().create_future()
@@ -134,4 +145,14 @@ def _widget(size: tuple[int, int]) -> Any:
     except ImportError as error:
         missing = "anywidget" if "rendercanvas" not in str(error) else "rendercanvas"
         raise MissingExtraError(missing, "notebook", "a window in a notebook") from error
-    return module.RenderCanvas(size=size, update_mode="ondemand")
+
+    class Widget(module.RenderCanvas):  # type: ignore[misc, name-defined]
+        _closing = False
+
+        def close(self) -> None:
+            # In rendercanvas 2.7 closing calls itself, without end.
+            if not self._closing:
+                self._closing = True
+                super().close()
+
+    return Widget(size=size, update_mode="ondemand")

@@ -48,11 +48,11 @@ def check_outputs(outputs: Any) -> tuple[str, ...]:
         raise ValidationError(
             f"outputs: expected names such as ('color', 'depth'), got {_validate.shown(outputs)}"
         )
-    found = tuple(dict.fromkeys(outputs))
+    found = tuple(outputs)
     for name in found:
-        if name not in OUTPUTS:
+        if not isinstance(name, str) or name not in OUTPUTS:
             raise UnknownNameError("output", name, OUTPUTS)
-    return found
+    return tuple(dict.fromkeys(found))
 
 
 def dominant_joints(character: Character) -> Array:

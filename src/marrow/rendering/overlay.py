@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.gpu.buffers import Buffer
+from marrow.gpu.buffers import Buffer, chunks
 from marrow.gpu.device import Device
 from marrow.rendering.canvas import Canvas
 from marrow.rendering.text import SIDE, Atlas
@@ -19,6 +19,7 @@ __all__ = ["Depth", "Overlay"]
 Array = NDArray[Any]
 NEARER = 0.002
 """Lines are taken to be nearer by this part of their distance, so that those on a surface are seen."""
+UNIFORM_BYTES, LINE_BYTES = 2 * 64 + 32, 64
 _BLEND = {
     "color": {"src_factor": "one", "dst_factor": "one-minus-src-alpha", "operation": "add"},
     "alpha": {"src_factor": "one", "dst_factor": "one-minus-src-alpha", "operation": "add"},
@@ -40,8 +41,8 @@ class Overlay:
     def __init__(self, device: Device, target_format: str, atlas: Atlas | None = None) -> None:
         self.device, self.format = device, target_format
         self.atlas = Atlas() if atlas is None else atlas
-        self._uniform = device.create_buffer(2 * 64 + 32, 0x40 | 0x08, label="overlay")
-        self._lines = Buffer(device, 64, label="overlay lines")
+        self._uniform = device.create_buffer(UNIFORM_BYTES, 0x40 | 0x08, label="overlay")
+        self._lines: list[Buffer] = []
         self._quads = Buffer(device, 64, label="overlay quads")
         self._pipelines: dict[tuple[str, bool], Any] = {}
         self._texture: Any = None
@@ -100,25 +101,32 @@ class Overlay:
         records[:, 0:3], records[:, 3] = lines.start, lines.widths[:, 0]
         records[:, 4:7], records[:, 7] = lines.end, lines.widths[:, 1]
         records[:, 8:12], records[:, 12] = lines.colors, lines.hidden
-        self._lines.reserve(records.nbytes)
-        self._lines.write(records)
         several = depth is not None and depth.multisampled
         pipeline = self._pipeline("line", several)
         render.set_pipeline(pipeline)
         seen = depth.view if depth is not None else self._empty_depth()
-        entries = [_bound(0, self._uniform), _bound(1, self._lines.raw), {"binding": 2, "resource": seen}]
-        render.set_bind_group(0, self._group(pipeline, entries))
-        render.draw(4, len(records))
+        # As many at a time as the device lets a shader see.
+        for number, (first, last) in enumerate(chunks(len(records), self.device.max_binding // LINE_BYTES)):
+            if number == len(self._lines):
+                self._lines.append(Buffer(self.device, LINE_BYTES, label="overlay lines"))
+            buffer = self._lines[number]
+            buffer.write(records[first:last], keep=False)
+            entries = [
+                _bound(0, self._uniform, UNIFORM_BYTES),
+                _bound(1, buffer.raw, LINE_BYTES * (last - first)),
+                {"binding": 2, "resource": seen},
+            ]
+            render.set_bind_group(0, self._group(pipeline, entries))
+            render.draw(4, last - first)
 
     def _draw_quads(self, render: Any, quads: Array) -> None:
         records = np.zeros((len(quads), 16), np.float32)
         records[:, :13] = quads
-        self._quads.reserve(records.nbytes)
-        self._quads.write(records)
+        self._quads.write(records, keep=False)
         pipeline = self._pipeline("quad", False)
         render.set_pipeline(pipeline)
         atlas = {"binding": 4, "resource": self._atlas_view()}
-        entries = [_bound(0, self._uniform), _bound(3, self._quads.raw), atlas]
+        entries = [_bound(0, self._uniform, UNIFORM_BYTES), _bound(3, self._quads.raw, records.nbytes), atlas]
         render.set_bind_group(0, self._group(pipeline, entries))
         render.draw(4, len(records))
 
@@ -170,5 +178,5 @@ class Overlay:
         return self._no_depth
 
 
-def _bound(binding: int, buffer: Any) -> dict[str, Any]:
-    return {"binding": binding, "resource": {"buffer": buffer, "offset": 0, "size": buffer.size}}
+def _bound(binding: int, buffer: Any, size: int) -> dict[str, Any]:
+    return {"binding": binding, "resource": {"buffer": buffer, "offset": 0, "size": size}}

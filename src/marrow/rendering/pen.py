@@ -40,11 +40,23 @@ class Pen:
         """A line of text whose upper left corner is at `(x, y)`."""
         self._canvas.text(x * self._ratio, y * self._ratio, text, color, size=self._letters)
 
-    def lines(self, x: float, y: float, lines: Sequence[str], colors: Sequence[ArrayLike] = ()) -> None:
-        """Lines of text on a dark ground, whose upper left corner is at `(x, y)`."""
+    def lines(
+        self,
+        x: float,
+        y: float,
+        lines: Sequence[str],
+        colors: Sequence[ArrayLike] = (),
+        *,
+        right: bool = False,
+    ) -> None:
+        """Lines of text on a dark ground, whose upper left corner is at `(x, y)`, or its upper right one so far from the
+        right."""
         if not lines:
             return
-        self.rectangle(x, y, max(map(self.width, lines)) + 2 * PAD, ROW * len(lines) + PAD, SHADE)
+        width = max(map(self.width, lines)) + 2 * PAD
+        if right:
+            x = self.size[0] - x - width
+        self.rectangle(x, y, width, ROW * len(lines) + PAD, SHADE)
         for i, line in enumerate(lines):
             self.text(x + PAD, y + PAD / 2 + ROW * i, line, colors[i] if colors else WHITE)
 

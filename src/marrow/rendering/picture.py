@@ -6,27 +6,29 @@ import copy
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
+from marrow.lod import Camera
 from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.rendering.frame import Frame
 from marrow.rendering.framing import direction_of, edges
-from marrow.rendering.lights import Environment, Light
+from marrow.rendering.lights import SUN, DirectionalLight, Environment, Light
+from marrow.rendering.outputs import check_outputs
 from marrow.rendering.renderer import Renderer
 from marrow.rendering.scene import Scene
 from marrow.rendering.shot import Shot, Step, shot_of
 from marrow.rendering.tracking import Tracking
 from marrow.rendering.video import Codec, VideoWriter
-from marrow.rendering.views import shows_whole_clip
+from marrow.rendering.views import parse_views, shows_whole_clip
 
 if TYPE_CHECKING:
     from marrow.graph import Graph
-    from marrow.lod import Camera
     from marrow.model.clip import Clip
 
 __all__ = ["render", "render_moments", "render_video", "shared_renderer"]
@@ -80,17 +82,18 @@ def render(
     if time is not None:
         time = _validate.number("render", "time", time, low=0)
     options = {
-        "clip": clip, "pose": pose, "time": time, "graph": graph, "parameters": parameters,
-        "steps": tuple(steps), "character": character, "crowd": crowd, "skinning": skinning,
+        "clip": clip, "pose": pose, "time": time, "graph": graph, "parameters": parameters, "steps": steps,
+        "character": character, "crowd": crowd, "skinning": skinning,
     }  # fmt: skip
     shot, other = _staged(thing, compare, view, options)
     moment = time or 0.0
     shot.seek(moment)
     width_height = _size(size)
+    camera = _from_its_front(camera, shot)
     times, points = shot.survey(np.array([moment]), edges(camera, width_height))
     if shows_whole_clip(view) and shot.duration > 0:
         # What lies before and after is in the picture too.
-        _, more = shot.survey(np.linspace(0.0, shot.duration, 9))
+        _, more = shot.survey(np.linspace(0.0, shot.duration, 9), edges(camera, width_height))
         points = [np.concatenate([*points, *more])]
         shot.seek(moment)
     _dress(shot, points, ground, background, transparent, lights)
@@ -138,8 +141,10 @@ def render_video(
     `av1`. `progress(done, frames)` is called after each frame. The other options are those of `mw.render`.
     """
     begin = _validate.number("render", "time", time, low=0)
+    turntable = _validate.flag("render", "turntable", turntable)
+    follow = None if follow is None else _validate.flag("render", "follow", follow)
     options = {
-        "clip": clip, "graph": graph, "parameters": parameters, "steps": tuple(steps), "character": character,
+        "clip": clip, "graph": graph, "parameters": parameters, "steps": steps, "character": character,
         "crowd": crowd, "skinning": skinning, "time": begin, "moving": not turntable or clip is not None,
     }  # fmt: skip
     if turntable:
@@ -149,6 +154,7 @@ def render_video(
     turns = turntable or camera == "orbit"
     times = begin + np.arange(_count(shot, begin, duration, fps, turns)) / fps
     writer = VideoWriter(file, _size(size), fps=fps, codec=codec, transparent=transparent)
+    camera = _from_its_front(camera, shot)
     looked_at, points = shot.survey(times, edges(camera, writer.size))
     _dress(shot, points, ground, background, transparent, lights)
     tracking = Tracking(camera, writer.size, looked_at, points, follow=follow)
@@ -185,6 +191,7 @@ def render_moments(
     moves = any(t is not None for t in times)
     shot = shot_of(thing, clip=clip, time=0.0 if moves else None, **options)
     when = np.array([t or 0.0 for t in times])
+    camera = _from_its_front(camera, shot)
     _, points = shot.survey(when, edges(camera, _size(size)))
     _dress(shot, points, ground, background, transparent, lights)
     tracking = Tracking(camera, _size(size), when, points, follow=True if moves else None, calm=0.0)
@@ -211,7 +218,7 @@ def _staged(
     """The shot, and the character whose difference to it is to be shown."""
     if compare is None:
         return shot_of(thing, **options), None
-    if view is not None and "difference" in view:
+    if any(v.name == "difference" for v in parse_views(view)):
         other = shot_of(compare, **options).scene.actors[0].character
         return shot_of(thing, **options), other
     return shot_of([thing, compare], **options), None
@@ -241,11 +248,18 @@ def _count(shot: Shot, begin: float, duration: float | None, fps: float, turns: 
 
 
 def _turning(camera: Any) -> Any:
-    from marrow.lod import Camera
-
     if isinstance(camera, Camera):
         raise ValidationError("render: a turntable goes round by itself: name a camera, such as 'front'")
     return direction_of(camera).round()
+
+
+def _from_its_front(camera: Any, shot: Shot) -> Any:
+    """A camera by name, turned to where the body in a shot looks. A user's own scene has the directions of the world."""
+    if isinstance(camera, Camera):
+        return camera
+    direction = direction_of(camera)
+    turned = direction.turned(shot.facing)
+    return turned.round() if direction.turns else turned
 
 
 def _size(size: Any) -> tuple[int, int]:
@@ -264,14 +278,15 @@ def _size(size: Any) -> tuple[int, int]:
 def _extra(shot: Shot, view: str | None, outputs: Sequence[str], other: Character | None) -> dict[str, Any]:
     """What the renderer is told beside scene and camera."""
     extra: dict[str, Any] = {}
-    if view is None and not shot.has_surface:
+    if not parse_views(view) and not shot.has_surface:
         view = "skeleton:plain"  # there is nothing else to see
     if view is not None:
         extra["view"] = view
     if other is not None:
         extra["compare"] = other
-    if tuple(outputs) != ("color",):
-        extra["outputs"] = tuple(outputs)
+    wanted = check_outputs(outputs)
+    if wanted != ("color",):
+        extra["outputs"] = wanted
     return extra
 
 
@@ -284,9 +299,12 @@ def _dress(
     lights: Iterable[Light] | None,
 ) -> None:
     """Gives the scene its ground, lights and background; a user's own keeps what is not said otherwise."""
+    transparent = _validate.flag("render", "transparent", transparent)
     scene = shot.scene
     if not shot.made:  # the user's own stays as it is
         scene = shot.scene = copy.copy(scene)
+    if lights is None and shot.facing:
+        scene.lights = [_turned(SUN, shot.facing)]  # light falls on faces, not on backs
     if lights is not None or ground is not None:
         said = Scene(
             lights=scene.lights if lights is None else lights, ground=False if ground is None else ground
@@ -295,10 +313,16 @@ def _dress(
         scene.ground = scene.ground if ground is None else said.ground
     if background is not None or transparent:
         own = scene.environment
-        around = "transparent" if _validate.flag("render", "transparent", transparent) else background
+        around = "transparent" if transparent else background
         scene.environment = Environment(around, own.ambient, own.exposure)
     if ground is None and shot.made:
         scene.ground = None if transparent else _floor(points)
+
+
+def _turned(sun: DirectionalLight, degrees: float) -> DirectionalLight:
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    x, y, z = sun.direction
+    return replace(sun, direction=(c * x + s * z, y, c * z - s * x))
 
 
 def _floor(points: Sequence[Array]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,10 @@ from marrow.gpu.device import Device
 from marrow.lod.camera import Camera
 from marrow.model import _validate
 from marrow.model.character import Character
+from marrow.rendering.antialias import EdgeSmoothing
+from marrow.rendering.contact import ContactShading
 from marrow.rendering.culling import Detail, in_view, view_planes
+from marrow.rendering.deferred import DeferredPath
 from marrow.rendering.drawlist import DrawList
 from marrow.rendering.forward import ForwardPath
 from marrow.rendering.frame import Frame
@@ -25,7 +29,7 @@ from marrow.rendering.overlay import Depth
 from marrow.rendering.pipelines import Pipelines
 from marrow.rendering.scene import Scene
 from marrow.rendering.shadows import ShadowMap
-from marrow.rendering.targets import Targets, picture_size, read_pixels
+from marrow.rendering.targets import PICTURE, Targets, picture_size, read_pixels
 from marrow.rendering.tonemap import ToneMapping
 from marrow.rendering.views import View, parse_views
 from marrow.rendering.views.applying import ViewPass
@@ -34,6 +38,7 @@ __all__ = ["Renderer"]
 
 Array = NDArray[Any]
 PATHS = ("forward", "deferred")
+SOFTWARE_TRIANGLES = 700_000
 
 
 class Renderer:
@@ -45,8 +50,12 @@ class Renderer:
 
     Keep it: what it has uploaded stays for the next picture.
 
-    - `samples` a pixel (1 or 4) smooth edges.
-    - `pixels`: how far off a level of detail may look. `shadow_size`: texels of the map of shadows.
+    - `path`: "forward", or "deferred" for hundreds of lamps. Both look alike.
+    - `samples` a pixel (1 or 4) smooth edges; with one, as the deferred path has, the finished picture is smoothed.
+    - `contact`: whether what is close together shades each other.
+    - `pixels`: how far off the worst point of a level of detail may look. Where that takes more than so many `triangles`
+      (700,000 in software, any number on a GPU), all of a crowd become coarser alike.
+    - `shadow_size`: texels of the map of shadows, on each side.
     """
 
     def __init__(
@@ -57,7 +66,9 @@ class Renderer:
         path: str = "forward",
         samples: int = 4,
         pixels: float = 1.0,
+        triangles: float | None = None,
         shadow_size: int | None = None,
+        contact: bool = True,
     ) -> None:
         who = "Renderer"
         self.device = Device.best() if device is None else _validate.instance(who, "device", device, Device)
@@ -69,8 +80,14 @@ class Renderer:
             shadow_size = 1024 if software else 2048
         shadow_size = _validate.integer(who, "shadow_size", shadow_size, low=64)
         picture_size(self.device, (shadow_size, shadow_size))
-        self.path, self.samples = path, samples
-        self.detail = Detail(_validate.number(who, "pixels", pixels, low=0, above=True))
+        self.path, self.samples = path, 1 if path == "deferred" else samples
+        self.contact = _validate.flag(who, "contact", contact)
+        if triangles is None:
+            triangles = SOFTWARE_TRIANGLES if software else math.inf
+        self.detail = Detail(
+            _validate.number(who, "pixels", pixels, low=0, above=True),
+            _validate.number(who, "triangles", triangles, low=0, finite=False),
+        )
         self._size = picture_size(self.device, size)
         self._targets: Targets | None = None
         with self.device.guard("making a renderer"):
@@ -82,6 +99,9 @@ class Renderer:
             )
             self.frame = FrameData(self.device, self.shadows)
             self.forward = ForwardPath(self.frame, self.list, self.pipelines)
+            self.deferred = DeferredPath(self.device, self.forward)
+            self.contact_shading = ContactShading(self.device, self.frame, self.pipelines)
+            self.smoothing = EdgeSmoothing(self.device, self.pipelines)
             self.tone_mapping = ToneMapping(self.device, self.frame, self.pipelines)
             self.views = ViewPass(self.device)
             self.outputs = OutputPass(self.frame, self.list, self.pipelines)
@@ -139,6 +159,8 @@ class Renderer:
         Returns the actors as they were drawn."""
         _validate.instance("draw", "scene", scene, Scene)
         _validate.instance("draw", "camera", camera, Camera)
+        if compare is not None:
+            _validate.instance("draw", "compare", compare, Character)
         if size is not None:
             self.size = size
         with self.device.guard("drawing"):
@@ -147,8 +169,9 @@ class Renderer:
             encoder = self.device.raw.create_command_encoder()
             self.shadows.encode(encoder, self.list, self.frame.uniform.raw, timer)
             self.frame.lamps.encode(encoder)
-            self.forward.encode(encoder, self.targets, scene.ground is not None, timer)
-            self.tone_mapping.encode(encoder, self.targets.light_view, target, format, timer)
+            path = self.deferred if self.path == "deferred" else self.forward
+            path.encode(encoder, self.targets, scene.ground is not None, timer)
+            self._finish(encoder, target, format, timer)
             if views:
                 depth = Depth(self.targets.depth_view, self.samples > 1, reversed=True)
                 self.views.draw(encoder, target, format, self._size, camera, depth)
@@ -156,6 +179,22 @@ class Renderer:
                 timer.finish(encoder)
             self.device.raw.queue.submit([encoder.finish()])
         return there
+
+    def _finish(self, encoder: Any, target: Any, format: str, timer: Any) -> None:
+        """Contact shading, tone mapping, and smooth edges where the path has left them rough."""
+        # Colours of a view, and of what is not lit, stay as they are.
+        draws = self.list.draws
+        lit = any(not d.material.material.unlit for d in draws) and not any(d.painted for d in draws)
+        contact = self.contact_shading.none
+        if self.contact and lit:
+            contact = self.contact_shading.encode(encoder, self.targets, timer)
+        light = self.targets.light_view
+        if self.samples > 1:
+            self.tone_mapping.encode(encoder, light, contact, target, format, timer)
+            return
+        rough = self.smoothing.source(self._size)
+        self.tone_mapping.encode(encoder, light, contact, rough, PICTURE, timer)
+        self.smoothing.encode(encoder, target, format, timer)
 
     def _arrange(
         self,
@@ -171,14 +210,14 @@ class Renderer:
         planes = view_planes(camera)
         casters = self.shadows.fit(scene, camera, there, origin)
         texel = max((f.texel for f in self.shadows.fits), default=0.0)
-        levels, shadow_levels = [], []
-        for moment, cast in zip(there, casters):
-            seen = in_view(planes, moment.low, moment.high)
-            own = self.detail.levels(moment, camera)
-            levels.append(np.where(seen, own, -1))
+        seen = [in_view(planes, m.low, m.high) for m in there]
+        chosen = self.detail.levels(there, seen, camera)
+        levels = [np.where(on, own, -1) for on, own in zip(seen, chosen)]
+        shadow_levels = []
+        for moment, cast, own in zip(there, casters, chosen):
             any_cast = np.logical_or.reduce(cast) & (own >= 0) if cast else np.zeros(moment.count, bool)
             coarse = own
-            if self.device.adapter.is_software and moment.crowd is None:
+            if not self.list.gpu_skinning and moment.crowd is None:
                 scale = np.linalg.norm(moment.world[:, :, :3], axis=1).max(1)
                 coarse = np.maximum(own, Detail.for_shadows(moment.actor.character, scale, texel))
             shadow_levels.append(np.where(any_cast, coarse, -1))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import UnknownNameError, ValidationError
-from marrow.gpu.crowd import Crowd
 from marrow.graph.animator import Animator
 from marrow.model import _validate
 from marrow.model.character import Character
@@ -16,9 +16,18 @@ from marrow.model.clip import Clip
 from marrow.model.pose import Pose
 from marrow.rendering.lights import SUN, DirectionalLight, Environment, Light, PointLight, SpotLight
 
-__all__ = ["Actor", "Scene"]
+if TYPE_CHECKING:
+    from marrow.gpu.crowd import Crowd
+
+__all__ = ["Actor", "Scene", "is_crowd"]
 
 Array = NDArray[Any]
+
+
+def is_crowd(thing: object) -> bool:
+    """Whether something is a `gpu.Crowd`; asked without importing what crowds on the GPU need."""
+    module = sys.modules.get("marrow.gpu.crowd")
+    return module is not None and isinstance(thing, module.Crowd)
 
 
 class Actor:
@@ -61,8 +70,8 @@ class Actor:
     ) -> None:
         self.animator: Animator | None = None
         self.crowd: Crowd | None = None
-        if isinstance(what, Crowd):
-            self.crowd, self.animator = what, what.animator
+        if is_crowd(what):
+            self.crowd, self.animator = what, what.animator  # type: ignore[assignment, union-attr]
         elif isinstance(what, Animator):
             self.animator = what
         elif not isinstance(what, Character):

@@ -32,6 +32,7 @@ class ShadowMap:
     def __init__(self, device: Device, pipelines: Pipelines, *, resolution: int, most: int) -> None:
         self.device, self.pipelines = device, pipelines
         self.resolution, self.most, self.version = resolution, min(most, CASCADES), 0
+        self.taps = 12 if device.adapter.is_software else 24
         self.fits: list[CascadeFit] = []
         raw = device.raw
         self.sampler = raw.create_sampler(mag_filter="linear", min_filter="linear", compare="less-equal")
@@ -68,6 +69,7 @@ class ShadowMap:
                 resolution=self.resolution,
                 most=self.most,
                 origin=origin,
+                softness=sun.softness,
             )
         if self.fits and (self._size[0] != self.resolution or self._size[1] < len(self.fits)):
             self._resize(self.resolution, len(self.fits))

@@ -60,12 +60,18 @@ def contact_sheet(
     side. Other `options` are those of `mw.render`. What cannot be read or drawn takes one place, with the reason in it.
     """
     many = _things(things)
+    clips = _names(clips)
+    columns = None if columns is None else _validate.integer("sheet", "columns", columns, low=1)
     single = len(many) == 1
+    try:
+        width, height = size
+    except (TypeError, ValueError):
+        raise ValidationError(f"sheet: size: expected (width, height), got {_validate.shown(size)}") from None
     cell = (
-        _validate.integer("sheet", "size", size[0], low=16),
-        _validate.integer("sheet", "size", size[1], low=16),
+        _validate.integer("sheet", "size", width, low=16),
+        _validate.integer("sheet", "size", height, low=16),
     )
-    wanted = times if times is not None else (TIMES if single or clips is not None else 1)
+    wanted = _times(times) if times is not None else (TIMES if single or clips is not None else 1)
     rows: list[tuple[str, list[Cell]]] = []
     for k, (label, thing) in enumerate(many):
         try:
@@ -82,6 +88,25 @@ def contact_sheet(
         across = columns or min(len(cells), max(1, round(math.sqrt(len(cells) * cell[1] / cell[0] * 1.6))))
         return _laid_out([("", cells[i : i + across]) for i in range(0, len(cells), across)], cell)
     return _laid_out(rows, cell)
+
+
+def _names(clips: Any) -> str | list[str] | None:
+    if clips is None or isinstance(clips, str):
+        return clips
+    found = list(_validate.items("sheet", "clips", clips, str))
+    if not found:
+        raise ValidationError("sheet: clips: the list is empty: there is nothing to draw")
+    return found
+
+
+def _times(times: Any) -> int | list[float]:
+    """How many moments, or which."""
+    if isinstance(times, (int, np.integer)) and not isinstance(times, bool):
+        return _validate.integer("sheet", "times", times, low=1)
+    found = np.asarray(_validate.numbers("sheet: times", times), np.float64)
+    if found.ndim != 1 or not len(found) or not np.isfinite(found).all() or found.min() < 0:
+        raise ValidationError(f"sheet: times: expected how many, or seconds, got {_validate.shown(times)}")
+    return [float(time) for time in found]
 
 
 def files_in(folder: Path) -> list[Path]:
@@ -131,9 +156,6 @@ def _rows_of(
 
     if isinstance(thing, (str, os.PathLike)):
         thing = _character(thing)
-    moments = [times] if isinstance(times, (int, np.integer)) else list(times)
-    if isinstance(times, (int, np.integer)):
-        _validate.integer("sheet", "times", times, low=1)
     if not isinstance(thing, Character):
         return [(label, [Cell(label, _drawn(thing, None, [None], size, options)[0])])]
     chosen = _chosen(thing, clips, single)
@@ -142,10 +164,10 @@ def _rows_of(
         clip = None if name is None else thing.clips[name]
         if clip is None:
             at: list[float | None] = [None]
-        elif isinstance(times, (int, np.integer)):
-            at = [clip.duration * (k + 0.5) / times for k in range(int(times))]
+        elif isinstance(times, int):
+            at = [clip.duration * (k + 0.5) / times for k in range(times)]
         else:
-            at = [float(t) for t in moments]
+            at = list(times)
         title = " ".join(part for part in (label, name or "") if part)
         if clip is not None:
             title += f"  {clip.duration:.2f} s"

@@ -8,13 +8,13 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
-from marrow.gpu.crowd import Crowd
 from marrow.graph.animator import Animator
 from marrow.graph.description import Graph, load_graph
 from marrow.math import affine
@@ -23,7 +23,8 @@ from marrow.model.character import Character, Clips
 from marrow.model.clip import Clip
 from marrow.model.mesh import SKINNING_METHODS
 from marrow.rendering.extent import AXES, reach
-from marrow.rendering.scene import Actor, Scene
+from marrow.rendering.facing import scene_facing
+from marrow.rendering.scene import Actor, Scene, is_crowd
 
 __all__ = ["Shot", "Step", "shot_of"]
 
@@ -116,6 +117,11 @@ class Shot:
     made: bool = field(default=True)
     """Whether the scene was made for this shot, and not by the user."""
 
+    @cached_property
+    def facing(self) -> float:
+        """How far those who are shown are turned from +Z to +X, in degrees; 0 in a user's own scene."""
+        return scene_facing(self.scene) if self.made else 0.0
+
     @property
     def duration(self) -> float:
         return max((part.duration for part in self.parts), default=0.0)
@@ -176,20 +182,24 @@ def shot_of(
             else []
         )
         return Shot(thing, parts, made=False)
+    steps = _steps(parameters, steps)
+    if character is not None:
+        _validate.instance("render", "character", character, Character)
+    if crowd is not None:
+        crowd = _validate.integer("render", "crowd", crowd, low=1)
     if isinstance(thing, (list, tuple)):
         if not thing:
             raise ValidationError("render: the list is empty: there is nothing to draw")
-        steps = tuple(steps)
         shots = [
             shot_of(
-                one, clip=clip, pose=pose, time=time, graph=graph, parameters=parameters, steps=steps,
-                character=character, crowd=crowd, skinning=skinning, moving=moving,
+                one, clip=clip, pose=pose, time=time, graph=graph, steps=steps, character=character, crowd=crowd,
+                skinning=skinning, moving=moving,
             )
             for one in thing
         ]  # fmt: skip
         return side_by_side(shots)
     actor, part = _cast(
-        thing, clip, pose, time, graph, [*((0.0, k, v) for k, v in (parameters or {}).items()), *steps], character, crowd,
+        thing, clip, pose, time, graph, steps, character, crowd,
         skinning, moving,
     )  # fmt: skip
     return Shot(Scene(actor), () if part is None else (part,))
@@ -212,7 +222,7 @@ def _cast(
         _none_of("an Actor has them", clip=clip, pose=pose, graph=graph, crowd=crowd, skinning=skinning)
         parts = _own_parts(thing) if moving or time is not None else []
         return thing, parts[0] if parts else None
-    if isinstance(thing, Crowd):
+    if is_crowd(thing):
         _none_of("a gpu.Crowd has them", clip=clip, pose=pose, graph=graph, crowd=crowd, skinning=skinning)
         return Actor(thing), None
     if isinstance(thing, Animator):
@@ -252,6 +262,23 @@ def _cast(
         return Actor(who), None
     actor = Actor(who, clip=chosen, time=0.0)
     return actor, ClipPart(actor, chosen)
+
+
+def _steps(parameters: Any, steps: Any) -> tuple[Step, ...]:
+    """What is set from the beginning and later, checked."""
+    if parameters is not None and not isinstance(parameters, Mapping):
+        raise ValidationError(
+            f"render: parameters: expected names and values, got {_validate.shown(parameters)}"
+        )
+    try:
+        later = [(time, name, value) for time, name, value in steps]
+    except (TypeError, ValueError):
+        raise ValidationError("render: steps: expected (seconds, parameter, value) of each") from None
+    first = [(0.0, name, value) for name, value in (parameters or {}).items()]
+    return tuple(
+        (_validate.number("render", "steps", time, low=0), _validate.name("render", "steps", name), value)
+        for time, name, value in (*first, *later)
+    )
 
 
 def _own_parts(actor: Actor) -> list[Part]:

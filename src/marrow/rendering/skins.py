@@ -15,7 +15,7 @@ from marrow.model.character import Character
 from marrow.rendering.moment import Moment, palette_entries
 from marrow.skinning import skin
 
-__all__ = ["CpuSkin", "GpuSkin", "SkinnedLevel", "skin_of"]
+__all__ = ["CpuSkin", "GpuSkin", "SkinnedLevel"]
 
 Array = NDArray[Any]
 
@@ -27,14 +27,6 @@ class SkinnedLevel(Protocol):
     positions: Pages
     normals: Pages | None
     tangents: Pages | None
-
-
-def skin_of(device: Device, moment: Moment, tangents: bool) -> CpuSkin | GpuSkin:
-    """What skins an actor on this device."""
-    character, method = moment.actor.character, moment.actor.method
-    if device.adapter.is_software and moment.crowd is None:
-        return CpuSkin(device, character, method, tangents)
-    return GpuSkin(device, character, method, tangents)
 
 
 class GpuSkin:

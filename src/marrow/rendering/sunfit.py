@@ -22,8 +22,12 @@ __all__ = ["CascadeFit", "fit_cascades", "sun_axes"]
 Array = NDArray[Any]
 STEP = 1.2
 """Sizes of a cascade are powers of this."""
-EDGE = 16
+EDGE = 28
 """Texels around a cascade that filters may reach into."""
+SUN_WIDTH, WIDEST = 0.028, 12.0
+"""The angle that the sun's disc is wide, in radians, and the widest edge of a shadow in texels, as in shadow.wgsl."""
+LEAST_EDGE = 0.35
+"""How much of the widest edge, at least, the filter can reach across."""
 SPLIT = 4.0
 """How many times farther a cascade ends than it begins before another one is worth it."""
 
@@ -59,6 +63,7 @@ def fit_cascades(
     resolution: int,
     most: int,
     origin: Array,
+    softness: float = 1.0,
 ) -> list[CascadeFit]:
     """The cascades for boxes `low`, `high (N, 3)` in the world, of which some cast shadows; nearest first."""
     axes = sun_axes(direction)
@@ -67,12 +72,12 @@ def fit_cascades(
         return []
     center, half = (low[there] + high[there]) / 2, (high[there] - low[there]) / 2
     middle, reach = center @ axes.T, half @ np.abs(axes).T
-    swept_low, swept_high = _swept(low[there], high[there], axes, middle, reach, ground)
+    swept_low, swept_high, lengths = _swept(low[there], high[there], axes, middle, reach, ground)
     seen = in_view(view_planes(camera), swept_low, swept_high)
     if not seen.any():
         return []
     middle, reach = middle[seen], reach[seen]
-    swept_low, swept_high = swept_low[seen], swept_high[seen]
+    swept_low, swept_high, lengths = swept_low[seen], swept_high[seen], lengths[seen]
     numbers = np.flatnonzero(there)[seen]
     nearest, farthest = _depths(camera, swept_low, swept_high)
     lines = _corner_lines(camera)
@@ -91,6 +96,9 @@ def fit_cascades(
         box_low = np.maximum((middle - reach)[touched, :2].min(0), view_low)
         box_high = np.minimum((middle + reach)[touched, :2].max(0), view_high)
         size = float((box_high - box_low).max()) * resolution / (resolution - 2 * EDGE)
+        # Texels so fine that the filter cannot reach across a soft edge would make edges hard up close.
+        edge = SUN_WIDTH * softness * float(lengths[touched].max())
+        size = max(size, resolution * LEAST_EDGE * edge / WIDEST)
         size = STEP ** math.ceil(math.log(max(size, 1e-30)) / math.log(STEP))
         texel = size / resolution
         at = np.round((box_low + box_high) / 2 / texel) * texel
@@ -110,15 +118,15 @@ def fit_cascades(
 
 def _swept(
     low: Array, high: Array, axes: Array, middle: Array, reach: Array, ground: float | None
-) -> tuple[Array, Array]:
-    """Boxes with their shadows: as far as the ground, or as the farthest thing where there is none."""
+) -> tuple[Array, Array, Array]:
+    """Boxes with their shadows, as far as the ground, or as the farthest thing where there is none; and how far that is."""
     away = axes[2]
     if ground is not None and away[1] < -0.02:
         length = np.maximum(high[:, 1] - ground, 0.0) / -away[1]
     else:
         length = float((middle + reach)[:, 2].max()) - (middle - reach)[:, 2]
     way = length[:, None] * away
-    return np.minimum(low, low + way), np.maximum(high, high + way)
+    return np.minimum(low, low + way), np.maximum(high, high + way), length
 
 
 def _depths(camera: Camera, low: Array, high: Array) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from marrow.errors import ValidationError
 from marrow.gpu.device import Device
 from marrow.model import _validate
 
-__all__ = ["DEPTH", "HDR", "Targets", "picture_size", "read_pixels"]
+__all__ = ["DEPTH", "HDR", "PICTURE", "Targets", "picture_size", "read_pixels"]
 
 Array = NDArray[Any]
 HDR, DEPTH, PICTURE = "rgba16float", "depth32float", "rgba8unorm"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,8 @@ __all__ = ["Atlas", "Glyph", "text_size"]
 Array = NDArray[Any]
 SIDE = 512
 """The atlas is this wide, and grows downward."""
+MOST_LINES = 4096
+"""Lines of text that are kept as they were laid out."""
 # Tried, in this order, for letters that Pillow's own font lacks (it has English only).
 OTHER_FONTS = (
     "NotoSansCJK-Regular.ttc", "NotoSansKR-Regular.otf", "malgun.ttf", "AppleGothic.ttf", "msgothic.ttc",
@@ -81,6 +83,7 @@ def _font_of(letter: str, size: int) -> Any:
     return next((f for f in _others(size) if _has(f, letter)), _fonts(size)[0])
 
 
+@lru_cache(4096)
 def text_size(text: str, size: int) -> tuple[float, float]:
     """How wide and tall a line of text is, in pixels."""
     return sum(_advance(c, size) for c in text), float(sum(_fonts(size)[-1].getmetrics()))
@@ -88,7 +91,7 @@ def text_size(text: str, size: int) -> tuple[float, float]:
 
 def _advance(letter: str, size: int) -> float:
     """How far the pen moves on: a little more than the font says, since letters have edges here."""
-    return float(_font_of(letter, size).getlength(letter)) + 0.06 * size
+    return float(_font_of(letter, size).getlength(letter)) + (0.16 if letter.isspace() else 0.06) * size
 
 
 class Atlas:
@@ -99,6 +102,7 @@ class Atlas:
         self.pixels: Array = np.zeros((128, SIDE, 2), np.uint8)
         self.version = 0
         self._glyphs: dict[tuple[str, int], Glyph] = {}
+        self._lines: dict[tuple[str, int], tuple[Array, Array]] = {}
         self._x = self._y = self._row = 0
 
     def glyph(self, letter: str, size: int) -> Glyph:
@@ -111,15 +115,29 @@ class Atlas:
     def quads(self, text: str, x: float, y: float, size: int) -> tuple[Array, Array]:
         """Rectangles of a line of text whose upper left corner is at `(x, y)`: in the picture `(n, 4)` as x, y, width,
         height, and in the atlas `(n, 4)`. Letters stand on whole pixels, where they are sharp."""
-        pen, base = float(round(x)), round(y) + _fonts(size)[-1].getmetrics()[0]
-        there, here = [], []
-        for letter in text:
-            g = self.glyph(letter, size)
-            if g.width:
-                there.append((round(pen) + g.left, base + g.top, g.width, g.height))
-                here.append((g.x, g.y, g.width, g.height))
-            pen += g.advance
-        return np.array(there, np.float32).reshape(-1, 4), np.array(here, np.float32).reshape(-1, 4)
+        there, here = self._line(text, size)
+        out = there.copy()
+        out[:, 0] += round(x)
+        out[:, 1] += round(y)
+        return out, here
+
+    def _line(self, text: str, size: int) -> tuple[Array, Array]:
+        """The quads of a line of text at (0, 0); the same words are written picture after picture."""
+        found = self._lines.get((text, size))
+        if found is None:
+            if len(self._lines) > MOST_LINES:
+                self._lines.clear()
+            pen, base = 0.0, _fonts(size)[-1].getmetrics()[0]
+            there, here = [], []
+            for letter in text:
+                g = self.glyph(letter, size)
+                if g.width:
+                    there.append((round(pen) + g.left, base + g.top, g.width, g.height))
+                    here.append((g.x, g.y, g.width, g.height))
+                pen += g.advance
+            found = np.array(there, np.float32).reshape(-1, 4), np.array(here, np.float32).reshape(-1, 4)
+            self._lines[text, size] = found
+        return found
 
     def _drawn(self, letter: str, size: int) -> Glyph:
         font = _font_of(letter, size)

@@ -48,7 +48,8 @@ FRAME = Struct(
         ("grid", "vec4f", 0),  # origin modulo five grid lines (x, z), darkness of shadows
         ("background_top", "vec4f", 0),  # w: 0 transparent, 1 shown, 2 a sky
         ("background_bottom", "vec4f", 0),
-        ("counts", "vec4u", 0),  # 0, cascades, samples, 0
+        ("contact", "vec4f", 0),  # how far contact shading looks in metres, pixels of a metre at depth 1
+        ("counts", "vec4u", 0),  # 0, cascades, samples, taps of a shadow
         ("cascades", CASCADE, CASCADES),
     ],
 )

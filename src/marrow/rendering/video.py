@@ -6,6 +6,7 @@ that is killed leaves nothing behind.
 
 from __future__ import annotations
 
+import contextlib
 import fractions
 import os
 import queue
@@ -20,7 +21,7 @@ from typing import IO, Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import FormatError, MissingExtraError, ValidationError
+from marrow.errors import FormatError, MarrowError, MissingExtraError, ValidationError
 from marrow.io.atomic import replacing
 from marrow.model import _validate
 from marrow.rendering.animations import write_apng, write_gif, write_webp
@@ -76,6 +77,8 @@ class VideoWriter:
         codec: Codec | None = None,
         transparent: bool = False,
     ) -> None:
+        if not isinstance(path, (str, os.PathLike)):
+            raise ValidationError(f"video: expected a path to write to, got {_validate.shown(path)}")
         self.path = Path(path)
         suffix = self.path.suffix.lower()
         if suffix not in VIDEO_SUFFIXES:
@@ -87,7 +90,13 @@ class VideoWriter:
         self.codec = _codec(suffix, codec, transparent, self.path)
         self.fps = _validate.number("video", "fps", fps, low=0, above=True, high=1000.0)
         self.transparent = _validate.flag("video", "transparent", transparent)
-        width, height = (_validate.integer("video", "size", side, low=1) for side in size)
+        try:
+            width, height = size
+        except (TypeError, ValueError):
+            raise ValidationError(
+                f"video: size: expected (width, height), got {_validate.shown(size)}"
+            ) from None
+        width, height = (_validate.integer("video", "size", side, low=1) for side in (width, height))
         if self.codec is not None:
             width, height = width + width % 2, height + height % 2
             _load_av()
@@ -110,7 +119,7 @@ class VideoWriter:
 
     def add(self, frame: Frame | Array) -> None:
         """One more frame: a `Frame`, or its pixels `(H, W, 4)` or `(H, W, 3)`, uint8, of the writer's `size`."""
-        pixels = np.asarray(frame)
+        pixels = frame.pixels if isinstance(frame, Frame) else _validate.numbers("video", frame)
         expected = (self.size[1], self.size[0])
         if pixels.dtype != np.uint8 or pixels.shape[:2] != expected or pixels.shape[2:] not in ((4,), (3,)):
             raise ValidationError(
@@ -134,7 +143,7 @@ class VideoWriter:
 
     def _told(self) -> BaseException:
         error = self._error
-        if isinstance(error, (OSError, ValueError, RuntimeError)):
+        if isinstance(error, (OSError, ValueError, RuntimeError)) and not isinstance(error, MarrowError):
             return FormatError(f"the {self.codec or 'picture'} encoder failed: {error}", path=self.path)
         assert error is not None
         return error
@@ -148,11 +157,11 @@ class VideoWriter:
         self._thread = None
         try:
             if kind is not None:
-                self._error = self._error or error
+                self._stop(error)
                 return
             if self.count == 0:
-                self._error = ValidationError("video: it has no frames")
-                raise self._error
+                self._stop(ValidationError("video: it has no frames"))
+                raise self._told()
             self._put(None)
             thread.join()
             if self._error is not None:
@@ -167,18 +176,21 @@ class VideoWriter:
             thread.join()
             file.close()
 
+    def _stop(self, error: BaseException | None) -> None:
+        """Lets the encoder end at once, whatever it waits for."""
+        self._error = self._error or error or RuntimeError("stopped")
+        with contextlib.suppress(queue.Empty):
+            while True:
+                self._queue.get_nowait()
+        with contextlib.suppress(queue.Full):
+            self._queue.put_nowait(None)
+
     def _frames(self) -> Iterator[Array]:
         """The frames as they come; an error elsewhere ends them."""
-        while True:
-            try:
-                item = self._queue.get(timeout=0.1)
-            except queue.Empty:
-                if self._error is not None:
-                    raise _Stopped from None
-                continue
-            if item is None:
-                return
+        while (item := self._queue.get()) is not None:
             yield item
+        if self._error is not None:
+            raise _Stopped
 
     def _encode(self) -> None:
         try:

@@ -6,9 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from marrow.errors import MarrowError
 from marrow.graph.animator import Animator
 from marrow.rendering.controls import CameraControls
+from marrow.rendering.following import Following
 from marrow.rendering.pen import ACCENT, DIM, EDGE, PAD, ROW, SHADE, WHITE, Pen
 from marrow.rendering.playback import Playback
 from marrow.rendering.scene import Actor, Scene
@@ -43,6 +46,7 @@ HELP = (
     ("Wheel", "nearer, farther"),
     ("W A S D  Q E", "fly; with Shift faster"),
     ("F  Home", "see everything; where it began"),
+    ("C", "the camera follows, or stays"),
     ("P", "save a picture"),
     ("T", "hide and show what is written"),
     ("H  ?", "this card"),
@@ -70,10 +74,11 @@ class Viewer:
         """The parameters of the graph that moves the first character, while it does."""
         self._clip_actor, self._graph_actor = None, None
         self.help, self.words = False, True
+        self.following = Following()
         self.said = ""
         self._said_at = -10.0
         self._time = 0.0
-        self._joint = 0
+        self._joint = _heaviest_joint(scene)
         self._scrubbing = False
         if graph_actor is not None:
             self._graph_actor = next(a for a in scene if a.animator is graph_actor)
@@ -115,6 +120,8 @@ class Viewer:
             self.say("to open a file, close this window and use: marrow view FILE --window")
         self._advance(frame.dt)
         self._show()
+        if self.scene.actors and isinstance(frame.camera, CameraControls):
+            self.following.step(frame.camera, self.scene.actors[0], frame.dt)
 
     def _actions(self, frame: WindowFrame) -> dict[str, Callable[[], None]]:
         play, window = self.playback, frame.window
@@ -133,6 +140,7 @@ class Viewer:
             "f": lambda: self._frame(window),
             "home": lambda: self._home(window),
             "p": lambda: self._save(window),
+            "c": self._toggle_follow,
             "t": self._toggle_words,
             "h": self._toggle_help,
             "escape": self._toggle_help if self.help else frame.close,
@@ -187,6 +195,10 @@ class Viewer:
     def _toggle_loop(self) -> None:
         self.playback.loop = not self.playback.loop
         self.say("loops" if self.playback.loop else "plays once")
+
+    def _toggle_follow(self) -> None:
+        self.following.on = not self.following.on
+        self.say("the camera follows" if self.following.on else "the camera stays")
 
     def _toggle_words(self) -> None:
         self.words = not self.words
@@ -300,7 +312,7 @@ class Viewer:
         elif self.playback.clip is not None:
             self._paint_timeline(pen, (width, height))
         if not self.help:
-            pen.lines(width - EDGE - pen.width(HINT) - 2 * PAD, EDGE, [HINT], [DIM])
+            pen.lines(EDGE, EDGE + ROW + 2 * PAD, [HINT], [DIM], right=True)
 
     def _paint_timeline(self, pen: Pen, size: tuple[float, float]) -> None:
         play, clip = self.playback, self.playback.clip
@@ -331,3 +343,14 @@ class Viewer:
         for i, (keys, meaning) in enumerate(HELP):
             pen.text(x + EDGE, y + EDGE + ROW * i, keys, color=ACCENT)
             pen.text(x + EDGE + 130, y + EDGE + ROW * i, meaning, color=WHITE)
+
+
+def _heaviest_joint(scene: Scene) -> int:
+    """The joint that moves most of the first character: a good one to begin with."""
+    character = scene.actors[0].character if scene.actors else None
+    if character is None or not len(character.skeleton):
+        return 0
+    moved = np.zeros(len(character.skeleton))
+    for mesh in character.meshes:
+        np.add.at(moved, mesh.joint_list[mesh.joints], mesh.weights)
+    return int(moved.argmax())

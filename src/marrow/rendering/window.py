@@ -73,6 +73,15 @@ def window(
     scene = things[0] if len(things) == 1 and isinstance(things[0], Scene) else Scene(*things)
     shape = _size(size)
     rate = None if fps is None else _validate.number("window", "fps", fps, low=0, above=True)
+    vsync, offscreen = (
+        _validate.flag("window", n, v) for n, v in (("vsync", vsync), ("offscreen", offscreen))
+    )
+    show_time = _validate.flag("window", "show_time", show_time)
+    _validate.name("window", "title", title)
+    if renderer is not None:
+        from marrow.rendering.renderer import Renderer as Kind
+
+        _validate.instance("window", "renderer", renderer, Kind)
     _validate.one_of("window", "controls", controls, ("fly", "orbit", "none"))
     if frames is not None:
         frames = _validate.integer("window", "frames", frames, low=0)
@@ -86,7 +95,7 @@ def window(
     else:
         from marrow.rendering.desktop import DesktopDisplay
 
-        display = DesktopDisplay(shape, _validate.name("window", "title", title), vsync=vsync)
+        display = DesktopDisplay(shape, title, vsync=vsync)
     try:
         return Window(
             scene,
@@ -206,6 +215,8 @@ class Window:
     def __iter__(self) -> Iterator[WindowFrame]:
         if self._ended:
             raise ValidationError("window: it is closed; open another one with mw.window")
+        if hasattr(self.display, "drawn"):
+            raise ValidationError("window: in a notebook a loop lets others run: write async for")
         try:
             while (frame := self._next()) is not None:
                 yield frame
@@ -218,7 +229,9 @@ class Window:
     async def __aiter__(self) -> AsyncIterator[WindowFrame]:
         if self._ended:
             raise ValidationError("window: it is closed; open another one with mw.window")
-        drawn = getattr(self.display, "drawn", None)
+        drawn, show = (getattr(self.display, name, None) for name in ("drawn", "show"))
+        if show is not None:
+            show()
         try:
             while (frame := self._next()) is not None:
                 yield frame
@@ -306,8 +319,9 @@ class Window:
             self._overlay = Overlay(device, format)
         canvas = self._overlay.canvas(size)
         pen = Pen(canvas, self.display.ratio)
-        lines = ([self.meter.text()] if self.show_time else []) + self._lines
-        pen.lines(EDGE, EDGE, [line for line in lines if line])
+        pen.lines(EDGE, EDGE, self._lines)
+        if self.show_time and self.meter.text():
+            pen.lines(EDGE, EDGE, [self.meter.text()], right=True)
         for paint in self.painters:
             paint(pen)
         encoder = device.raw.create_command_encoder()

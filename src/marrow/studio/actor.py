@@ -20,12 +20,12 @@ from marrow.math import affine
 from marrow.model import Character
 from marrow.studio.assets import Asset, MorphWeights, describe, described_again, frame_rate
 from marrow.studio.budget import check_character
-from marrow.studio.frames import pack_frame
+from marrow.studio.frames import CompactGroup, pack_frame
 from marrow.studio.graphs import describe_graph
 from marrow.studio.levels import LevelGroup, LevelPlan
 from marrow.studio.shown import rest_box_shown
 from marrow.studio.travel import Travel
-from marrow.studio.wire import COMPACT_FROM, Encoded, Wire
+from marrow.studio.wire import COMPACT_FROM, Wire
 
 __all__ = ["Actor", "Looks", "Origin", "Picture"]
 
@@ -82,19 +82,31 @@ class Picture:
     moving: bool = True
     """Whether another picture follows by itself."""
     _packed: dict[bool, bytes] = field(default_factory=dict)
-    _encoded: Encoded | None = None
-    _tried: bool = False
+    _encoded: dict[tuple[int, bytes], CompactGroup | None] = field(default_factory=dict)
 
-    def encoded(self) -> Encoded | None:
-        """The joints of a crowd, compact; None for a few, and where they cannot be."""
-        if not self._tried:
-            self._tried = True
-            if self.wire is not None and self.count >= COMPACT_FROM:
-                groups = self.groups
-                if self.matrices is not None:
-                    groups = [LevelGroup(0, np.arange(self.count), self.matrices)]
-                self._encoded = self.wire.encode(groups, self.targets)
-        return self._encoded
+    @property
+    def many(self) -> list[LevelGroup]:
+        """The groups of a crowd, which may be sent compact; none of a few."""
+        if self.wire is None or self.count < COMPACT_FROM:
+            return []
+        return self.groups or [LevelGroup(0, np.arange(self.count), self._all)]
+
+    @property
+    def _all(self) -> Array:
+        assert self.matrices is not None
+        return self.matrices
+
+    def encoded(self, group: LevelGroup, rows: Array) -> CompactGroup | None:
+        """Some instances of a group, compact, once for all pages that want the same; None where they cannot be."""
+        assert self.wire is not None
+        key = (group.level, rows.tobytes())
+        if key not in self._encoded:
+            self._encoded[key] = self.wire.encode(group, rows, self.targets)
+        return self._encoded[key]
+
+    def forget_encoded(self) -> None:
+        """What was encoded holds no more: the cube has grown."""
+        self._encoded.clear()
 
     def packed(self, placed: bool) -> bytes:
         """The binary frame, with or without where the instances stand."""
@@ -177,6 +189,8 @@ class Actor:
         self._asset: Asset | None = None
         self._asset_lock = threading.Lock()
         self._placements = np.zeros((0, 3, 4), np.float32)
+        self.stands: Array | None = None
+        """Where the instances are, `(N, 3, 4)`, where a scene says so."""
         self.moved: Array | None = None
         """How far each vertex is from where it was before the file was exported again, `(V,)` metres."""
         self.mode: Literal["clip", "graph"] = "graph" if graph else "clip"
@@ -385,7 +399,7 @@ class Actor:
         matrices, channels = self.animator.matrices_and_morphs()
         matrices = matrices.reshape(self.count, *matrices.shape[-3:])
         channels = channels.reshape(self.count, channels.shape[-1])
-        palette, targets = matrices.shape[1], self._targets(channels)
+        palette, targets = matrices.shape[1], self.targets_of(channels)
         return Picture(
             frame, self.slot, time, matrices, channels, targets, placements, palette, wire=self.wire
         )
@@ -396,18 +410,21 @@ class Actor:
         for group in self.animator.level_groups():
             channels[group.instances] = group.morphs
             groups.append(self.plan.group(group.level, group.instances, group.matrices))
-        targets, palette = self._targets(channels), len(self.character.palette)
+        targets, palette = self.targets_of(channels), len(self.character.palette)
         return Picture(
             frame, self.slot, time, None, channels, targets, placements, palette, groups, self.wire
         )
 
-    def _targets(self, channels: Array) -> Array:
+    def targets_of(self, channels: Array) -> Array:
+        """Weights of the morph targets for those of the channels."""
         # Where nothing morphs, channels are as empty as targets.
         return self._morphs.of(channels) if len(self._morphs) else channels[:, :0]
 
     @property
     def placements(self) -> Array:
         """Where the instances are, `(N, 3, 4)`: in their places, or as far from them as they have travelled."""
+        if self.stands is not None and len(self.stands) == self.count:
+            return self.stands
         if self.travel is None:
             return self._places
         return affine.multiply(self._places, self.travel.to).astype(np.float32)

@@ -49,7 +49,7 @@ class Api:
 
     # -- characters ------------------------------------------------------------------------------------------
     def _actor(self, slot: int) -> Actor:
-        actor = self.studio.session.actors.get(slot)
+        actor = self.studio.session.shown(slot)
         if actor is None:
             raise HTTPException(404, f"there is no character in slot {slot}")
         return actor

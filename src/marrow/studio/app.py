@@ -30,6 +30,7 @@ from marrow.studio.uploads import Uploads
 
 if TYPE_CHECKING:
     from marrow.studio.actor import Actor
+    from marrow.studio.scenes import StageScene
 
 __all__ = ["MAX_UPLOAD_BYTES", "STATIC", "Studio"]
 
@@ -154,8 +155,19 @@ class Studio:
     ) -> None:
         """Puts an actor into its slot and tells every browser; to be called in the server's thread. With `keep` it is the
         one before, changed: what is played and picked stays."""
+        before = self.session.slots
         self.session.put(actor, keep=keep)
+        for slot in set(before) - set(self.session.slots):
+            self.hub.tell(p.Changed(slot, False))
         self.hub.tell(p.Changed(actor.slot, True, keep, meshes, difference))
+        self.hub.wake.set()
+
+    def show_scene(self, stage: StageScene) -> None:
+        """Shows a scene and tells every browser; to be called in the server's thread."""
+        before = set(self.session.slots)
+        self.session.put_scene(stage)
+        for slot in sorted(before | set(self.session.slots)):
+            self.hub.tell(p.Changed(slot, slot in self.session.slots))
         self.hub.wake.set()
 
     async def _socket(self, socket: WebSocket) -> None:

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from marrow.model import Character, Clip, Material, Mesh, Socket
 from marrow.model.material import Texture
 from marrow.model.morph import target_weights
+from marrow.motion.helpers import helper_joints
 from marrow.skinning.deform import bind_positions
 from marrow.studio import description as d
 from marrow.studio.levels import LevelPlan, Sent
 from marrow.studio.ready import HINT, labels, offer
-from marrow.studio.shown import helper_joints, hidden, rest_box_shown
+from marrow.studio.shown import hidden, rest_box_shown
 
 __all__ = ["Asset", "clip_infos", "describe", "described_again", "frame_rate"]
 

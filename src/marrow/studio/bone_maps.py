@@ -22,6 +22,7 @@ from marrow.studio.answers import MapInfo, MapRow
 __all__ = ["Offer", "PutOn", "bone_map", "keep_map", "kept_map", "map_info", "put_on"]
 
 MOST_BYTES = 1 << 20
+TRUNK_AND_FEET = ("hips", "pelvis", "spine", "left_leg", "right_leg", "left_toes", "right_toes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +64,9 @@ def put_on(offer: Offer, character: Character) -> PutOn:
     copies; what does not fit is a `RetargetError`."""
     tool = _tool(offer, character)
     report = ReportBuilder()
-    report.extend(character.report)
+    for line in character.report:
+        if line.place != offer.name:  # what was said of it the last time holds no more
+            report.add(line.kind, line.place, line.message)
     made = [tool.retarget(clip) for clip in offer.motion.clips.values()]
     for line in tool.report:
         report.add(line.kind, offer.name, line.message)
@@ -89,6 +92,9 @@ def map_info(offer: Offer, character: Character) -> MapInfo:
     )
     source, target = bones.source.names, bones.target.names
     left = bones.unmapped
+    doubts = [
+        line.message for line in tool.report if line.kind == "warning" and line.message not in bones.notes
+    ]
     return MapInfo(
         offer=offer.number,
         rows=[
@@ -96,11 +102,11 @@ def map_info(offer: Offer, character: Character) -> MapInfo:
                 chain.name,
                 [source[j] for j in chain.source],
                 [target[j] for j in chain.target],
-                *_certainty(bones, chain.name, by_hand=saved),
+                *_certainty(bones, chain.name, doubts, by_hand=saved),
             )
             for chain in bones
         ],
-        notes=list(bones.notes),
+        notes=[*bones.notes, *doubts],
         source_joints=list(source),
         target_joints=list(target),
         source_unmapped=list(left[0]),
@@ -110,7 +116,7 @@ def map_info(offer: Offer, character: Character) -> MapInfo:
     )
 
 
-def _certainty(bones: BoneMap, name: str, *, by_hand: bool) -> tuple[bool, str]:
+def _certainty(bones: BoneMap, name: str, doubts: list[str], *, by_hand: bool) -> tuple[bool, str]:
     """Whether a row is sure, and what is to be known about it."""
     chain = bones[name]
     many = (len(chain.source), len(chain.target))
@@ -136,6 +142,8 @@ def _certainty(bones: BoneMap, name: str, *, by_hand: bool) -> tuple[bool, str]:
         *(bones.target.names[j] for j in chain.target),
         name,
     }
+    if name in TRUNK_AND_FEET and (guess := next((d for d in doubts if "feet and trunk" in d), None)):
+        return False, guess
     for note in bones.notes:
         if any(f"{word}" in note.replace(",", " ").split() for word in names):
             return False, note

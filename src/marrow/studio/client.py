@@ -12,10 +12,11 @@ from starlette.websockets import WebSocket
 
 from marrow.studio import protocol as p
 from marrow.studio.frames import pack_compact
-from marrow.studio.wire import Sent
 
 if TYPE_CHECKING:
     from marrow.studio.actor import Picture
+    from marrow.studio.frames import CompactGroup
+    from marrow.studio.wire import Sent
 
 __all__ = ["Client"]
 
@@ -95,18 +96,14 @@ class Client:
         slot = picture.slot
         placed = self.placed.get(slot) is not picture.placements
         self.placed[slot] = picture.placements
-        encoded = picture.encoded() if self.compact else None
-        if encoded is None:
+        groups = self._news(picture) if self.compact else None
+        if groups is None or picture.wire is None:
             self._sent.pop(slot, None)
             self.characters += picture.count
             self.wire_error = 0.0
             return picture.packed(placed)
-        known = self._sent.get(slot)
-        if known is None or not known.fits(picture.count, picture.palette, encoded.reach):
-            known = self._sent[slot] = Sent(picture.count, picture.palette, encoded.reach)
-        groups = known.news(encoded, picture.frame, moving=picture.moving)
         self.characters += sum(len(g.instances) for g in groups)
-        self.wire_error = picture.wire.error if picture.wire is not None else 0.0
+        self.wire_error = picture.wire.error
         return pack_compact(
             frame=picture.frame,
             slot=slot,
@@ -114,10 +111,37 @@ class Client:
             count=picture.count,
             palette=picture.palette,
             morphs=picture.targets.shape[1],
-            reach=encoded.reach,
+            reach=picture.wire.reach,
             groups=groups,
             placements=picture.placements if placed else None,
         )
+
+    def _news(self, picture: Picture) -> list[CompactGroup] | None:
+        """What it does not have of a crowd; None where that is to be sent as matrices."""
+        from marrow.studio.wire import Sent, turns
+
+        wire, many = picture.wire, picture.many
+        if wire is None or not many:
+            return None
+        known = self._sent.get(picture.slot)
+        if known is None or not known.fits(picture.count, picture.palette, wire.reach):
+            known = Sent(picture.count, picture.palette, wire.reach)
+        least = turns(many)
+        while True:
+            due = (known.due(group, picture.frame, moving=picture.moving, least=least) for group in many)
+            found = [picture.encoded(group, rows) for group, rows in zip(many, due)]
+            if any(group is None for group in found):
+                return None
+            if known.reach == wire.reach:
+                break
+            # Somebody reached out of the cube, which has grown: all are told anew.
+            known = Sent(picture.count, picture.palette, wire.reach)
+            picture.forget_encoded()
+        self._sent[picture.slot] = known
+        news = [
+            known.take(group, picture.frame) for group in found if group is not None and len(group.instances)
+        ]
+        return [group for group in news if group is not None]
 
     async def send_loop(self) -> None:
         """Sends what is in the mailbox, messages before pictures, for as long as the browser is there."""

@@ -30,7 +30,7 @@ _OTHERS = np.array([[0, 1, 3], [0, 2, 4], [1, 2, 5], [3, 4, 5]])
 @dataclass(frozen=True, eq=False)
 class Rigid:
     """Matrices `(n, E, 3, 4)` taken apart: the index of the largest quaternion component `(n, E)`, the other three
-    `(3, n, E)`, places of the pivots `(n, E, 3)` and even scale `(n, E)`, None where that is 1 everywhere."""
+    `(3, n, E)`, places of the pivots `(3, n, E)` and even scale `(n, E)`, None where that is 1 everywhere."""
 
     largest: Array
     others: Array
@@ -40,47 +40,56 @@ class Rigid:
 
 def rigid(matrices: Array, pivots: Array) -> Rigid | None:
     """None where a matrix mirrors, or scales unevenly. `pivots (E, 3)` of the bind pose."""
-    m = matrices[..., :3]
-    place = np.einsum("neij,ej->nei", m, pivots[: m.shape[1]], optimize=False) + matrices[..., 3]
-    rows = [[m[..., i, j] for j in range(3)] for i in range(3)]
-    lengths = [rows[i][0] ** 2 + rows[i][1] ** 2 + rows[i][2] ** 2 for i in range(3)]
-    size = (lengths[0] + lengths[1] + lengths[2]) / 3
-    if not np.isfinite(size).all() or not np.isfinite(place).all() or not (size > 1e-12).all():
+    m = np.ascontiguousarray(
+        matrices.transpose(2, 3, 0, 1), np.float32
+    )  # (3, 4, n, E): whole rows of one number
+    x, y, z = np.ascontiguousarray(pivots[: matrices.shape[1]].T)
+    place = m[:, 0] * x
+    place += m[:, 1] * y
+    place += m[:, 2] * z
+    place += m[:, 3]
+    turn = m[:, :3]
+    lengths = (turn * turn).sum(axis=1)
+    size = lengths.mean(axis=0)
+    if not (np.isfinite(place).all() and (size > 1e-12).all()):
         return None
-    for i in range(3):
-        j = (i + 1) % 3
-        across = rows[i][0] * rows[j][0] + rows[i][1] * rows[j][1] + rows[i][2] * rows[j][2]
-        if (np.abs(lengths[i] - size) > EVEN * size).any() or (np.abs(across) > EVEN * size).any():
-            return None
-    mirrored = rows[0][0] * (rows[1][1] * rows[2][2] - rows[1][2] * rows[2][1])
-    mirrored -= rows[0][1] * (rows[1][0] * rows[2][2] - rows[1][2] * rows[2][0])
-    mirrored += rows[0][2] * (rows[1][0] * rows[2][1] - rows[1][1] * rows[2][0])
-    if (mirrored < 0).any():
+    limit = EVEN * size
+    across = (turn * turn[[1, 2, 0]]).sum(axis=1)
+    if (np.abs(lengths - size) > limit).any() or (np.abs(across) > limit).any():
         return None
     scale = np.sqrt(size)
-    one = np.float32(1) / scale
-    rows = [[value * one for value in row] for row in rows]
-    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = rows
-    squares = np.stack(
-        [1 + xx - yy - zz, 1 - xx + yy - zz, 1 - xx - yy + zz, 1 + xx + yy + zz]
-    )  # 4 q^2 of x y z w
-    largest = squares.argmax(axis=0)
-    most = np.take_along_axis(squares, largest[None], axis=0)[0]
-    pairs = np.stack([yx + xy, xz + zx, zy + yz, zy - yz, xz - zx, yx - xy])  # 4 xy, xz, yz, xw, yw, zw
-    others = np.take_along_axis(pairs, _OTHERS.T[:, largest], axis=0) * (0.5 / np.sqrt(most))
     even = bool((np.abs(scale - 1) < 1e-4).all())
+    if not even:
+        turn = turn / scale
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = turn
+    # Rows of a turn: the third is the first two's cross product; a mirror has the opposite.
+    if (zx * (xy * yz - xz * yy) + zy * (xz * yx - xx * yz) + zz * (xx * yy - xy * yx) < 0).any():
+        return None
+    squares = np.empty((4, *size.shape), np.float32)  # 4 q^2 of x y z w
+    np.add(1 + xx, -yy - zz, out=squares[0])
+    np.add(1 - xx, yy - zz, out=squares[1])
+    np.add(1 - xx, zz - yy, out=squares[2])
+    np.add(1 + xx, yy + zz, out=squares[3])
+    largest = squares.argmax(axis=0)
+    most = np.take_along_axis(squares, largest[None], axis=0)
+    pairs = np.stack([yx + xy, xz + zx, zy + yz, zy - yz, xz - zx, yx - xy])  # 4 xy, xz, yz, xw, yw, zw
+    others = np.take_along_axis(pairs, _OTHERS.T[:, largest], axis=0)
+    others *= 0.5 / np.sqrt(most)
     return Rigid(largest, others, place, None if even else scale)
 
 
 def encode(found: Rigid, center: Array, reach: float) -> Array:
     """Three words an entry, `(n, E, 3)` uint32. Places are within `reach` of the `center (n, 3)` of their instance."""
-    unit = (found.place - center[:, None]) * np.float32(0.5 / reach) + np.float32(0.5)
-    p = np.rint(np.clip(unit, 0, 1) * PLACES).astype(np.uint32)
-    q = np.rint((np.clip(found.others / HALF, -1, 1) + 1) * (TURNS / 2)).astype(np.uint32)
-    out = np.empty(p.shape, np.uint32)
+    unit = (found.place - center.T[..., None]) * np.float32(0.5 * PLACES / reach)
+    unit += np.float32(0.5 * PLACES + 0.5)
+    p = np.clip(unit, 0, PLACES).astype(np.uint32)
+    turns = found.others * np.float32(0.5 * TURNS / HALF)
+    turns += np.float32(0.5 * TURNS + 0.5)
+    q = np.clip(turns, 0, TURNS).astype(np.uint32)
+    out = np.empty((*found.largest.shape, 3), np.uint32)
     index = found.largest.astype(np.uint32)
-    out[..., 0] = p[..., 0] | p[..., 1] << 16
-    out[..., 1] = p[..., 2] | (q[0] | (index & 1) << 15) << 16
+    out[..., 0] = p[0] | p[1] << 16
+    out[..., 1] = p[2] | (q[0] | (index & 1) << 15) << 16
     out[..., 2] = (q[1] | (index >> 1) << 15) | q[2] << 16
     return out
 

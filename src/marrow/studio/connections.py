@@ -81,6 +81,9 @@ class TimedProtocol(H11Protocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
+        if self.conn.their_state is h11.SEND_BODY and not self.transport.is_closing():
+            # It was answered before all of it had come: nobody will read the rest.
+            self.transport.close()
         if (
             not self.transport.is_closing()
             and self._header_timer is None

@@ -69,7 +69,7 @@ def view(
 ) -> Any:
     """Opens the studio in the browser and goes on at once; the handle says where it is and closes it.
 
-    `thing` is a character, an animator, a file or the name of a sample; nothing opens an empty studio to
+    `thing` is a character, an animator, a scene, a file or the name of a sample; nothing opens an empty studio to
     drop files on. `graph` moves it, `compare` is shown beside it. An animator is played by the studio,
     unless the program does that itself:
 
@@ -134,8 +134,7 @@ def open_view(
     opened = View(server, address)
     try:
         for make in makers:
-            actor = make()
-            server.wait_for(studio.show, actor)
+            actor = make.show(server)
             if watch and make.files:
                 opened.watch(make, actor)
     except BaseException:
@@ -188,15 +187,8 @@ class View:
         if slot not in (0, 1):
             raise ValidationError(f"show: slot must be 0 or 1, got {slot}")
         maker = maker_of(thing, slot, graph)
-        actor = maker()
-
-        def put() -> None:
-            if slot == 0:
-                studio.session.let_drive(False)
-            studio.show(actor)
-
-        studio = self._server.studio
-        self._server.wait_for(put)
+        session = self._server.studio.session
+        actor = maker.show(self._server, lambda: session.let_drive(False) if slot == 0 else None)
         before = self._watchers.pop(slot, None)
         if before is not None:
             before.close()
@@ -204,11 +196,11 @@ class View:
                 self.watch(maker, actor)
 
     def update(self, seconds: float | None = None) -> None:
-        """Shows the animator as it is now, after it was moved on by `seconds` where given. From the
+        """Shows the animator, or the scene, as it is now, after it was moved on by `seconds` where given. From the
         first call on the program plays it, not the studio; parameters changed in the page are set here."""
         session = self._server.studio.session
-        if session.main is None or not session.main.given:
-            raise ValidationError("update: only for an animator that was given to mw.view")
+        if session.main is None or not (session.main.given or session.stage is not None):
+            raise ValidationError("update: only for an animator that was given to mw.view, or a scene")
         self._take_over()
         driven = session.drive(seconds)
         with self._scheduled:

@@ -53,6 +53,7 @@ class Hub:
         self._update_seconds: list[float] = []
         self._stats_at = time.perf_counter()
         self._idle_told = True
+        self._failed_at = -1
 
     # -- browsers --------------------------------------------------------------------------------------------
     async def serve(self, socket: WebSocket) -> None:
@@ -148,8 +149,13 @@ class Hub:
                 self.step(now - before)
             except Exception as error:
                 # Whatever a character does to the engine, the studio stays, paused, and says so.
-                self.session.playing = self.session.changed = False
+                self.session.playing = self.session.changed = self._live_due = False
                 self.session.revision += 1
+                if (
+                    self._failed_at == self.session.revision - 1
+                ):  # it fails whatever is done: not again until asked to
+                    self._told_revision = self.session.revision
+                self._failed_at = self.session.revision
                 log.exception("an update failed")
                 self.tell(p.Failure(f"the character could not be animated: {error}"))
             before = now
@@ -194,8 +200,8 @@ class Hub:
             )
             for client in takers:
                 client.show(pictures)
-            for picture in pictures:  # packed here, where what it takes is measured
-                if not any(c.compact for c in takers) or picture.encoded() is None:
+            if not any(client.compact for client in takers):
+                for picture in pictures:  # packed here, where what it takes is measured
                     picture.packed(any(c.placed.get(picture.slot) is not picture.placements for c in takers))
         if self._live_due and began - self._live_at >= LIVE_PERIOD:
             self._live_due, self._live_at = False, began

@@ -8,18 +8,23 @@ again, when the file has changed.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from marrow.errors import UnknownNameError, ValidationError
 
 if TYPE_CHECKING:
     from marrow.graph import Animator, Graph
     from marrow.model import Character
+    from marrow.rendering.scene import Actor as SceneActor
+    from marrow.rendering.scene import Scene
     from marrow.studio.actor import Actor
+    from marrow.studio.scenes import StageScene
+    from marrow.studio.server import Server
 
-    Thing = Character | Animator | str | os.PathLike[str]
+    Thing = Character | Animator | Scene | SceneActor | str | os.PathLike[str]
     GraphLike = Graph | str | os.PathLike[str]
 
 __all__ = ["Maker", "maker_of", "maker_of_character", "maker_of_file", "maker_of_sample"]
@@ -32,13 +37,33 @@ class Maker:
     make: Callable[[], Actor]
     slot: int
     files: tuple[str, ...] = ()
+    stage: Callable[[], StageScene] | None = None
+    """For a scene, which has several."""
 
     def __call__(self) -> Actor:
         return self.make()
 
+    def show(self, server: Server, first: Callable[[], None] = lambda: None) -> Actor:
+        """Makes it, does something `first`, and has it shown; gives the one that panels are about."""
+        stage = self.stage() if self.stage is not None else None
+        actor = stage.main if stage is not None else self.make()
+
+        def put() -> None:
+            first()
+            if stage is not None:
+                server.studio.show_scene(stage)
+            else:
+                server.studio.show(actor)
+
+        server.wait_for(put)
+        return actor
+
 
 def maker_of(thing: Thing, slot: int, graph: GraphLike | None = None) -> Maker:
-    """For a character, an animator, a file or the name of a sample."""
+    """For a character, an animator, a scene, a file or the name of a sample."""
+    rendering = sys.modules.get("marrow.rendering.scene")  # who has a scene has imported it
+    if rendering is not None and isinstance(thing, (rendering.Scene, rendering.Actor)):
+        return _maker_of_scene(thing, slot, graph)
     if isinstance(thing, (str, os.PathLike)):
         from marrow import samples
 
@@ -53,7 +78,7 @@ def maker_of(thing: Thing, slot: int, graph: GraphLike | None = None) -> Maker:
     from marrow.graph import Animator
 
     if not isinstance(thing, Animator):
-        what = "a Character, an Animator, a file or the name of a sample"
+        what = "a Character, an Animator, a Scene, a file or the name of a sample"
         raise ValidationError(f"view: expected {what}, got {type(thing).__name__}")
     if graph is not None:
         raise ValidationError("view: an animator brings its own graph; leave graph= out")
@@ -64,6 +89,21 @@ def maker_of(thing: Thing, slot: int, graph: GraphLike | None = None) -> Maker:
         return Actor(thing.character, slot, Origin("python", ""), graph=thing.graph, animator=thing)
 
     return Maker(make, slot)
+
+
+def _maker_of_scene(thing: Any, slot: int, graph: GraphLike | None) -> Maker:
+    if slot != 0:
+        raise ValidationError("view: a scene stands alone: compare characters, or put both into the scene")
+    if graph is not None:
+        raise ValidationError("view: graph= is for a character; in a scene put an Animator with that graph")
+
+    def stage() -> StageScene:
+        from marrow.rendering.scene import Scene
+        from marrow.studio.scenes import StageScene
+
+        return StageScene(thing if isinstance(thing, Scene) else Scene(thing))
+
+    return Maker(lambda: stage().main, slot, stage=stage)
 
 
 def maker_of_sample(name: str, slot: int, graph: GraphLike | None = None) -> Maker:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import TYPE_CHECKING
 
-from marrow.graph.inspection import GraphMoment
 from marrow.studio import protocol as p
-from marrow.studio.description import GraphInfo
+
+if TYPE_CHECKING:
+    from marrow.graph.inspection import GraphMoment
+    from marrow.studio.description import GraphInfo
 
 __all__ = ["Narrator"]
 

@@ -49,10 +49,12 @@ class Play(Message, frozen=True, tag="play"):
 
 
 class PickClip(Message, frozen=True, tag="clip"):
-    """Plays a clip from its start, faded in over `fade` seconds."""
+    """Plays a clip from its start, faded in over `fade` seconds; the character in slot 1 shows the clip of the same name,
+    or one of its own that was picked for it, in step."""
 
     name: Name
     fade: Annotated[float, Meta(ge=0, le=10)] = 0.0
+    slot: Slot = 0
 
 
 class Seek(Message, frozen=True, tag="seek"):
@@ -278,7 +280,8 @@ class State(Message, frozen=True, tag="state"):
     frames. `rate` is the clip's frames per second; `range` the part of it that is played, None for the whole. `level`
     is the one that is forced, -1 for none. `driven`: a Python program updates the animator itself, so playback is not
     the page's to control; `driver` says which. `graph`: there is a graph to run. `undo` and `redo`: what these would
-    do, in words. `max_count`: how many of this character there may be."""
+    do, in words. `max_count`: how many of this character there may be.
+    `second_clip`: what the character in slot 1 plays."""
 
     mode: Mode
     clip: str | None
@@ -302,6 +305,7 @@ class State(Message, frozen=True, tag="state"):
     undo: str | None
     redo: str | None
     max_count: int
+    second_clip: str | None
 
 
 class MachineState(msgspec.Struct, frozen=True):

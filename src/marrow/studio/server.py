@@ -119,6 +119,7 @@ class Server:
 
     def close(self) -> None:
         """Ends it, and the connections with it."""
+        self.call(self.studio.uploads.give_up)
         self._uvicorn.should_exit = True
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             self._thread.join(CLOSE_SECONDS)

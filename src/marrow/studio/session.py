@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # the engine is imported with the first actor: a page is serv
     from marrow.graph.inspection import GraphMoment
     from marrow.studio.actor import Actor, Looks, Picture
     from marrow.studio.edits import Edits
+    from marrow.studio.scenes import StageScene
 
 __all__ = ["Driven", "Session"]
 
@@ -56,6 +57,10 @@ class Session(Steering):
         """Who updates the animator, where the studio does not."""
         self.range: tuple[float, float] | None = None
         """The part of the clip that is played."""
+        self.stage: StageScene | None = None
+        """The scene that the first actor is in, with the others in it."""
+        self.second_clip: str | None = None
+        """The clip that was picked for the second actor by itself."""
         self.edits: Edits | None = None
         """What was done to the clips of the first actor."""
         self._inbox: deque[p.ClientMessage] = deque(maxlen=256)
@@ -71,6 +76,13 @@ class Session(Steering):
     def put(self, actor: Actor, *, keep: bool = False) -> None:
         """Shows an actor in its slot, in place of the one before; with `keep` it goes on with what that one did."""
         before = self.actors.get(actor.slot) if keep else None
+        if actor.slot == 0 and self.stage is not None and self.stage.main is not actor:
+            if before is not None:  # the same character, changed, in the same place
+                self.stage.main, actor.stands = actor, before.stands
+            else:
+                self._leave_scene()
+        if actor.slot == 1 and before is None:
+            self.second_clip = None
         self.actors[actor.slot] = actor
         actor.set_travel(self.travel and not self.driven)
         self.pictures.pop(actor.slot, None)
@@ -92,6 +104,31 @@ class Session(Steering):
                 self.count = most_instances(other.character)
             self._follow(other)
 
+    def put_scene(self, stage: StageScene) -> None:
+        """Shows a scene: its main character in the first slot, the others around it."""
+        self._leave_scene()
+        self.remove(1)
+        self.stage = stage
+        self.put(stage.main)
+
+    def _leave_scene(self) -> None:
+        if self.stage is not None:
+            for part in self.stage.parts:
+                self.pictures.pop(part.slot, None)
+            self.stage = None
+            self._touch()
+
+    def shown(self, slot: int) -> Actor | None:
+        """The actor in a slot, those of a scene included."""
+        parts = self.stage.parts if self.stage is not None else ()
+        return self.actors.get(slot) or next((part for part in parts if part.slot == slot), None)
+
+    @property
+    def slots(self) -> list[int]:
+        """The slots that something is in."""
+        parts = self.stage.parts if self.stage is not None else ()
+        return sorted([*self.actors, *(part.slot for part in parts)])
+
     def _go_on(self, before: Actor, actor: Actor) -> None:
         """The new actor of the first slot does what the one before it did, as far as it can."""
         names = actor.character.skeleton.names
@@ -109,7 +146,7 @@ class Session(Steering):
             actor.run_graph(known)
             actor.resize(self.count, known, loop=self.loop)
             return
-        actor.mode = "clip"
+        actor.play(None)
         actor.resize(self.count, known, loop=self.loop)
         chosen = actor.nearest_clip(clip, clips.index(clip) if clip in clips else 0)
         actor.play(chosen, start=time if chosen == clip else 0.0, loop=self.loop)
@@ -146,6 +183,8 @@ class Session(Steering):
             return
         names = list(main.character.clips)
         clip = other.nearest_clip(main.clip, names.index(main.clip) if main.clip in names else 0)
+        if self.second_clip in other.character.clips:
+            clip = self.second_clip
         other.play(clip, start=main.time, loop=self.loop)
 
     # -- levels of detail -------------------------------------------------------------------------------------
@@ -187,8 +226,11 @@ class Session(Steering):
         match message:
             case p.Play(playing):
                 self._play(playing)
-            case p.PickClip(name, fade):
-                self._pick(name, fade)
+            case p.PickClip(name, fade, slot):
+                if slot == 0:
+                    self._pick(name, fade)
+                else:
+                    self._pick_second(name)
             case p.Seek(time):
                 self._seek(time)
             case p.Step(frames):
@@ -223,6 +265,8 @@ class Session(Steering):
         self._touch()
 
     def _set_count(self, count: int) -> None:
+        if self.stage is not None:
+            raise ValidationError("a scene has as many characters as its transforms say")
         for actor in self.actors.values():
             check_count(actor.character, count)
         self.count = count
@@ -240,6 +284,8 @@ class Session(Steering):
             if not self.loop and actor.mode == "clip":
                 left = min(left, max(actor.end - actor.time, 0.0))
             actor.advance(left)
+        if self.stage is not None:
+            self.stage.advance(seconds)
         self.clock += seconds
 
     def _set_range(self, start: float | None, end: float | None) -> None:
@@ -279,6 +325,16 @@ class Session(Steering):
         main.play(name, seconds=fade if self.playing else 0.0, loop=self.loop)
         if 1 in self.actors:
             self._follow(self.actors[1])
+
+    def _pick_second(self, name: str) -> None:
+        """Another clip for the second character, from where the first is in its own."""
+        other = self.actors.get(1)
+        if other is None:
+            raise ValidationError("there is no second character: drop a file on the right half")
+        if name not in other.character.clips:
+            raise UnknownNameError("clip", name, other.character.clips)
+        self.second_clip = name
+        self._follow(other)
 
     def _seek(self, time: float) -> None:
         if self.mode == "graph":
@@ -346,7 +402,9 @@ class Session(Steering):
             return False
         if self.mode == "graph":
             return True
-        return main.clip is not None and main.duration > 0 and not self._at_end(main)
+        if main.clip is None or main.duration <= 0:
+            return self.stage is not None and self.stage.moves
+        return not self._at_end(main)
 
     def _at_end(self, actor: Actor) -> bool:
         if self.loop or actor.duration <= 0:
@@ -365,6 +423,8 @@ class Session(Steering):
         step = min(seconds, LONGEST_STEP) * self.speed
         for actor in self.actors.values():
             actor.advance(step)
+        if self.stage is not None:
+            self.stage.advance(step)
         self.clock += max(step, 0.0) if self.mode == "graph" else step
         self.changed = True
         if not self.loop and self.mode == "clip" and self.main is not None and self._at_end(self.main):
@@ -381,10 +441,15 @@ class Session(Steering):
                 self.pictures[slot] = self.actors[slot].picture(self.frame, 0.0)
             return list(self.pictures.values())
         self.frame += 1
+        there = self.stage.arrange() if self.stage is not None else []
         for slot, actor in self.actors.items():
             time = actor.time if actor.mode == "clip" else self.clock
             self.pictures[slot] = picture = actor.picture(self.frame, time, looks=self._looks())
             picture.moving = self.moving
+        if self.stage is not None:
+            for picture in self.stage.pictures(self.frame, self.clock, there):
+                picture.moving = self.moving
+                self.pictures[picture.slot] = picture
         return list(self.pictures.values())
 
     # -- what is told of it ----------------------------------------------------------------------------------
@@ -405,7 +470,7 @@ class Session(Steering):
             travel=self.travel,
             parameters=dict(self.parameters),
             selected=self.selected,
-            slots=sorted(self.actors),
+            slots=self.slots,
             driven=self.driven,
             level=self.level,
             range=self.range,
@@ -414,6 +479,7 @@ class Session(Steering):
             undo=self.edits.undoes if self.edits is not None else None,
             redo=self.edits.redoes if self.edits is not None else None,
             max_count=min((most_instances(a.character) for a in self.actors.values()), default=p.MAX_COUNT),
+            second_clip=self.actors[1].clip if 1 in self.actors else None,
         )
 
     def live(self) -> p.Live | None:

@@ -2,62 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.io.lint.extent import used_joints
 from marrow.model import Character
 from marrow.model._derived import derived
+from marrow.motion.helpers import helper_joints
 from marrow.studio.description import HiddenInfo
 
-__all__ = ["clip_box", "helper_joints", "hidden", "rest_box_shown"]
+__all__ = ["clip_box", "hidden", "rest_box_shown"]
 
 Array = NDArray[Any]
 Box = tuple[Array, Array]
-BODY = 5
-"""A tree of so many joints is a body; beside it, one or two joints alone are things of the scene."""
-# What MotionBuilder, 3ds Max, Maya and Blender call the cameras and lights that they write beside a character.
-_SCENE = re.compile(
-    r"^producer |camera|\blight|^sun\b|^sky\d*\b|\.target$|^persp$|^bip\d* footsteps$", re.IGNORECASE
-)
 FEWEST, MOST, WORK = 4, 48, 20_000_000
 """Moments of a clip its box is taken from, and how many vertices that may be in all."""
-
-
-def helper_joints(character: Character) -> Array:
-    """Which joints `(J,)` belong to the scene, not to the body: no vertex follows them or anything below them, and they are
-    called like a camera or a light, or stand alone beside a body."""
-    found: Array = derived(character, "studio_helpers", lambda: _helpers(character))
-    return found
-
-
-def _helpers(character: Character) -> Array:
-    skeleton = character.skeleton
-    parents, J = skeleton.parents, len(skeleton)
-    used = np.zeros(J, bool)
-    for mesh, joints in used_joints(character):
-        used[joints] = True
-        if mesh.node >= 0:
-            used[mesh.node] = True
-    used[[socket.joint for socket in skeleton.sockets]] = True
-    root, size = np.arange(J), np.zeros(J, np.int64)
-    for j in range(J):
-        if parents[j] >= 0:
-            root[j] = root[parents[j]]
-        size[root[j]] += 1
-    largest = int(size.max(initial=0))
-    alone = (size[root] <= 2) & (largest >= BODY)
-    named = np.array([_SCENE.search(name) is not None for name in skeleton.names], bool)
-    named[: J and 1] &= size[root[0]] < largest if J else False
-    out: Array = (alone | named) & ~used
-    for j in range(J - 1, -1, -1):  # what carries something else is no helper
-        if parents[j] >= 0 and (used[j] or not out[j]):
-            used[parents[j]] |= used[j]
-            out[parents[j]] = False
-    return out if not out.all() else np.zeros(J, bool)
 
 
 def hidden(character: Character) -> list[HiddenInfo]:

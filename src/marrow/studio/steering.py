@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from marrow.studio import protocol as p
 if TYPE_CHECKING:
     from marrow.graph.inspection import GraphMoment
     from marrow.studio.actor import Actor, Picture
+    from marrow.studio.scenes import StageScene
 
 __all__ = ["Driven", "Steering", "program_name"]
 
@@ -39,6 +40,8 @@ class Driven:
     picture: Picture
     parameters: dict[str, Any]
     moment: GraphMoment | None
+    others: list[Picture] = field(default_factory=list)
+    """Of the other actors of a scene."""
 
 
 class Steering:
@@ -57,6 +60,7 @@ class Steering:
         revision: int
         driven: bool
         driver: str | None
+        stage: StageScene | None
         _inbox: deque[p.ClientMessage]
         _driving: threading.Lock
         _moment: GraphMoment | None
@@ -166,6 +170,9 @@ class Steering:
                     main.animator.trigger(message.name)
             if seconds is not None:
                 main.animator.update(seconds)
+            if self.stage is not None:
+                picture, others = self.stage.driven()
+                return Driven(picture, self._defaults(main), main.moment(), others)
             picture = main.picture(0, 0.0)
             # The animator uses its arrays again; the server looks at these later.
             picture.channels, picture.targets = picture.channels.copy(), picture.targets.copy()
@@ -181,6 +188,9 @@ class Steering:
         picture = driven.picture
         picture.frame, picture.time = self.frame, now
         self.pictures[0] = picture
+        for other in driven.others:
+            other.frame, other.time = self.frame, now
+            self.pictures[other.slot] = other
         self._moment = driven.moment
         self.changed = True
         if (driven.parameters, picture.count) != (self.parameters, self.count):

@@ -7,6 +7,7 @@ it, and says (`Settle`) whether it does or the file is opened by itself. A graph
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import PurePath
@@ -49,6 +50,12 @@ class Uploads:
         self._receiving = asyncio.Semaphore(RECEIVING)
         self._offers: dict[int, Offer] = {}
         self._number = 0
+        self._coming: set[asyncio.Timeout] = set()
+
+    def give_up(self) -> None:
+        """Ends the uploads that are on their way: the studio closes."""
+        for limit in self._coming:
+            limit.reschedule(asyncio.get_running_loop().time())
 
     async def post(self, request: Request) -> Response:
         """`POST /api/upload?name=&slot=`: one file, or a parcel of several."""
@@ -65,7 +72,7 @@ class Uploads:
             raise HTTPException(413, f"{name}: files may have at most {self.limit >> 20} MiB")
         with Parcel(self.limit) as parcel:
             try:
-                async with self._receiving, asyncio.timeout(UPLOAD_SECONDS):
+                async with self._receiving, asyncio.timeout(UPLOAD_SECONDS) as limit, self._on_its_way(limit):
                     chunks = _unless_silent(request.stream())
                     if request.headers.get("content-type") == PARCEL_TYPE:
                         await parcel.receive_several(chunks)
@@ -84,6 +91,14 @@ class Uploads:
             except ClientDisconnect:
                 return Response(status_code=400)
         return _answer(answer)
+
+    @contextlib.asynccontextmanager
+    async def _on_its_way(self, limit: asyncio.Timeout) -> AsyncIterator[None]:
+        self._coming.add(limit)
+        try:
+            yield
+        finally:
+            self._coming.discard(limit)
 
     async def _read(self, parcel: Parcel, name: str, slot: int) -> UploadAnswer:
         from marrow.studio.loading import arrive, arrived_text

@@ -7,7 +7,6 @@ every second or third picture only, for as long as things move.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -20,22 +19,16 @@ from marrow.studio import compact
 from marrow.studio.frames import CompactGroup
 from marrow.studio.levels import LevelGroup
 
-__all__ = ["COMPACT_FROM", "Encoded", "Sent", "Wire"]
+__all__ = ["COMPACT_FROM", "Sent", "Wire", "turns"]
 
 Array = NDArray[Any]
 COMPACT_FROM = 9
 """So many instances and more are sent compact; fewer cost little, and are exact."""
 PERIODS = (1, 1, 2, 3)
 """Of how many pictures one is sent, by level of detail."""
+MOST_JOINTS = 75_000
+"""Joints that one picture has; where there are more, instances take turns. At 60 pictures a second these are 54 MB."""
 ROOM = 1.25
-
-
-@dataclass(frozen=True, eq=False)
-class Encoded:
-    """A picture's joints by level, encoded within `reach`."""
-
-    reach: float
-    groups: list[CompactGroup]
 
 
 class Wire:
@@ -47,32 +40,21 @@ class Wire:
         self.pivots = bind_positions(character.palette).astype(np.float32)
         self.reach = 0.0
 
-    def encode(self, groups: list[LevelGroup], targets: Array) -> Encoded | None:
-        """None where a joint is mirrored or scaled unevenly: such a picture is sent as matrices. `targets (N, M)` are
-        weights of morph targets."""
-        found, centers, need = [], [], 0.0
-        for group in groups:
-            parts = compact.rigid(group.matrices, self.pivots)
-            if parts is None:
-                return None
-            low, high = parts.place.min(axis=1), parts.place.max(axis=1)
-            centers.append((low + high) / 2)
-            need = max(need, float((high - low).max(initial=0.0)) / 2)
-            found.append(parts)
+    def encode(self, group: LevelGroup, rows: Array, targets: Array) -> CompactGroup | None:
+        """Some instances of a group, by their places in it. None where a joint is mirrored or scaled unevenly: such a
+        picture is sent as matrices. `targets (N, M)` are weights of morph targets."""
+        whole = len(rows) == len(group.instances)
+        parts = compact.rigid(group.matrices if whole else group.matrices[rows], self.pivots)
+        if parts is None:
+            return None
+        low, high = parts.place.min(axis=2), parts.place.max(axis=2)
+        center = np.ascontiguousarray(((low + high) / 2).T)
+        need = float((high - low).max(initial=0.0)) / 2
         if need > self.reach:
             self.reach = max(ROOM * need, 1e-6)
-        out = [
-            CompactGroup(
-                g.level,
-                g.instances,
-                center,
-                compact.encode(parts, center, self.reach),
-                parts.scale,
-                targets[g.instances],
-            )
-            for g, parts, center in zip(groups, found, centers)
-        ]
-        return Encoded(self.reach, out)
+        who = group.instances[rows]
+        words = compact.encode(parts, center, self.reach)
+        return CompactGroup(group.level, who, center, words, parts.scale, targets[who])
 
     @property
     def error(self) -> float:
@@ -93,6 +75,12 @@ class Wire:
         return longest
 
 
+def turns(groups: list[LevelGroup]) -> int:
+    """Of how many pictures one has each instance, where there are too many joints for every one."""
+    joints = sum(len(g.instances) * g.matrices.shape[1] for g in groups)
+    return -(-joints // MOST_JOINTS)
+
+
 class Sent:
     """What a page was sent of an actor: the joints of each instance, at which level, and in which picture."""
 
@@ -107,39 +95,39 @@ class Sent:
     def fits(self, count: int, palette: int, reach: float) -> bool:
         return self.words.shape[:2] == (count, palette) and self.reach == reach
 
-    def news(self, encoded: Encoded, frame: int, *, moving: bool) -> list[CompactGroup]:
-        """What the page does not have of a picture; from now on it has. While things move, coarse levels may wait."""
-        out = []
-        for group in encoded.groups:
-            who, entries = group.instances, group.words.shape[1]
-            same_level = self.level[who] == group.level
-            wanted = np.ones(len(who), bool)
-            period = PERIODS[min(group.level, len(PERIODS) - 1)]
-            if moving and period > 1:
-                # A third of them at each picture, whoever they are, rather than all at every third.
-                wanted &= ~same_level | ((who + frame) % period == 0) | (frame - self.frame[who] > period)
-            if group.scales is None:
-                same = same_level & (self.center[who] == group.center).all(axis=1)
-                same &= (self.words[who, :entries] == group.words).all(axis=(1, 2))
-                if self.morphs is not None and group.morphs.shape[1]:
-                    same &= (self.morphs[who] == group.morphs).all(axis=1)
-                wanted &= ~same
-            rows = np.flatnonzero(wanted)
-            if len(rows):
-                chosen = who[rows]
-                picked = CompactGroup(
-                    group.level, chosen, group.center[rows], group.words[rows],
-                    None if group.scales is None else group.scales[rows], group.morphs[rows],
-                )  # fmt: skip
-                self._note(picked, frame, entries)
-                out.append(picked)
-        return out
-
-    def _note(self, group: CompactGroup, frame: int, entries: int) -> None:
+    def due(self, group: LevelGroup, frame: int, *, moving: bool, least: int = 1) -> Array:
+        """The places in a group of those whose turn it is. While things move, coarse levels may wait, and all where there
+        are too many (`least`): a third of them at each picture, whoever they are, rather than all at every third."""
+        period = max(PERIODS[min(group.level, len(PERIODS) - 1)], least)
         who = group.instances
-        self.level[who], self.frame[who] = group.level, frame
-        self.words[who, :entries], self.center[who] = group.words, group.center
+        if not moving or period == 1:
+            return np.arange(len(who))
+        new = self.level[who] != group.level
+        return np.flatnonzero(new | ((who + frame) % period == 0) | (frame - self.frame[who] > period))
+
+    def take(self, group: CompactGroup, frame: int) -> CompactGroup | None:
+        """What the page does not have of a group; from now on it has. None where it has all."""
+        who, entries = group.instances, group.words.shape[1]
+        same = (self.level[who] == group.level) & (self.center[who] == group.center).all(axis=1)
+        if group.scales is not None:
+            same[:] = False
+        same[same] = (self.words[who[same], :entries] == group.words[same]).all(axis=(1, 2))
         if group.morphs.shape[1]:
             if self.morphs is None:
                 self.morphs = np.full((len(self.level), group.morphs.shape[1]), np.nan, np.float32)
+            same &= (self.morphs[who] == group.morphs).all(axis=1)
+        self.frame[who] = frame
+        rows = np.flatnonzero(~same)
+        if not len(rows):
+            return None
+        if len(rows) < len(who):
+            scales = None if group.scales is None else group.scales[rows]
+            group = CompactGroup(
+                group.level, who[rows], group.center[rows], group.words[rows], scales, group.morphs[rows]
+            )
+            who = group.instances
+        self.level[who] = group.level
+        self.words[who, :entries], self.center[who] = group.words, group.center
+        if self.morphs is not None:
             self.morphs[who] = group.morphs
+        return group

@@ -1,6 +1,8 @@
 /** How many there are, and what that costs. */
 import type { App } from "../app";
+import type { Stats } from "../protocol";
 import { clamp, h, toggle } from "../ui/dom";
+import { metres } from "../view/heat";
 
 const STEPS = 1000;
 
@@ -46,18 +48,38 @@ export function crowdPanel(app: App): HTMLElement {
     figures.rate.show(stats.fps.toFixed(0));
     figures.viewers.show(String(stats.clients));
   });
+  const limits = h("p", { class: "note", role: "status" });
+  const wire = h("p", { class: "note" });
   let drawn = 0;
+  let last: Stats | null = null;
+  app.on("stats", (stats) => {
+    last = stats;
+    wire.textContent = stats.wire_error > 0 ? `Joints travel with 16 bits a number: vertices are within ${metres(stats.wire_error)} of the engine's.` : "";
+  });
   window.setInterval(() => {
-    figures.fps.show(String(app.viewport.drawn - drawn));
+    const pictures = app.viewport.drawn - drawn;
+    figures.fps.show(String(pictures));
     drawn = app.viewport.drawn;
+    limits.textContent = app.state?.playing && last ? limit(last, pictures, app.viewport.pace) : "";
   }, 1000);
 
   return h(
     "div", { class: "panel" },
     h("section", {}, h("h2", {}, "Crowd"), h("div", { class: "slider-row" }, slider, number), spread.element,
       h("p", { class: "note" }, "One engine update moves them all. Spread gives each its own time and parameters.")),
-    h("section", {}, h("h2", {}, "Now"), h("dl", { class: "figures" }, ...Object.values(figures).map((f) => f.element))),
+    h("section", {}, h("h2", {}, "Now"), h("dl", { class: "figures" }, ...Object.values(figures).map((f) => f.element)), limits, wire),
   );
+}
+
+/** What keeps the crowd from being fluent, in words: the slowest of engine, wire and drawing. */
+function limit(stats: Stats, pictures: number, pace: { cost: number; software: boolean }): string {
+  const fluent = 1000 / 60;
+  if (pictures >= 55) return "Nothing limits: the picture is fluent.";
+  if (pace.cost > 1.1 * fluent && pace.cost >= stats.ms_per_update)
+    return `Drawing limits: ${pace.cost.toFixed(0)} ms a picture${pace.software ? ", as this browser draws in software. A graphics card draws a hundred times as fast." : ". Fewer characters, coarser levels or a smaller window help."}`;
+  if (stats.ms_per_update > 0.8 * fluent) return `The engine limits: ${stats.ms_per_update.toFixed(1)} ms an update. Levels of detail with fewer joints help.`;
+  if (stats.fps < 50) return `The connection limits: ${(stats.kb_per_s / 1000).toFixed(1)} MB/s arrive as ${stats.fps.toFixed(0)} updates a second.`;
+  return `The browser limits: it shows ${pictures} pictures a second of ${stats.fps.toFixed(0)} that arrive.`;
 }
 
 function figure(label: string, unit: string): { element: HTMLElement; show: (text: string) => void } {

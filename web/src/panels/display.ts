@@ -18,6 +18,7 @@ const OVERLAYS: readonly (readonly [Flag, string, string])[] = [
   ["bounds", "Bounds", "B"],
   ["heat", "Colour the surface", "H"],
   ["path", "Path of picked joint", "P"],
+  ["contacts", "Foot contacts", "J"],
 ];
 const STAGE: readonly (readonly [Flag, string, string])[] = [
   ["grid", "Grid", "G"],

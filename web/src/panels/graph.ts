@@ -39,7 +39,7 @@ export function layoutTree(nodes: NodeInfo[]): { places: Map<string, Place>; wid
 }
 
 export function graphPanel(app: App): HTMLElement {
-  const drawing = s("svg", { class: "graph", role: "img", "aria-label": "The graph: nodes, edges and their weights" });
+  const drawing = s("svg", { class: "graph", role: "group", "aria-label": "The graph: nodes, edges and their weights" });
   const machines = h("div", { class: "machines" });
   const strip = historyStrip(app);
   const empty = graphOffer(app);

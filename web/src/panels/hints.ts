@@ -1,6 +1,20 @@
 /** Lines over the picture that say what is not seen, each with the button that shows it. */
 import type { App } from "../app";
+import type { Difference } from "../protocol";
 import { button, h, many } from "../ui/dom";
+import { metres } from "../view/heat";
+
+/** What has changed, in words. */
+function describe(found: Difference): string {
+  const named = (what: string, names: string[]): string => (names.length ? `${many(names.length, what)} (${names.slice(0, 3).join(", ")}${names.length > 3 ? ", …" : ""})` : "");
+  const said = [
+    [named("joint", found.joints_added), "added"], [named("joint", found.joints_removed), "removed"], [named("joint", found.joints_moved), "moved"],
+    [named("clip", found.clips_added), "added"], [named("clip", found.clips_removed), "removed"], [named("clip", found.clips_changed), "changed"],
+    [found.comparable ? "" : named("mesh", found.meshes_changed), "changed"],
+    [found.vertices_moved ? many(found.vertices_moved, "vertex", "vertices") : "", `moved by up to ${metres(found.largest)}`],
+  ].flatMap(([what, how]) => (what ? [`${what} ${how}`] : []));
+  return said.join(", ") || "nothing that is seen has changed";
+}
 
 export function hints(app: App): HTMLElement {
   const away = h("div", { class: "hint", hidden: true }, h("span", {}, "The character is out of sight."),
@@ -35,10 +49,25 @@ export function hints(app: App): HTMLElement {
     show();
   });
   app.on("rig", show);
+  const changed = h("span", {});
+  const difference = h("div", { class: "hint", hidden: true }, changed);
+  const colour = button({ label: "Colour the surface by the way each vertex has moved", text: "Show the difference", onclick: () => {
+    app.set("heatOf", "change");
+    app.set("heat", true);
+  } });
+  difference.append(colour, button({ label: "Close this line", icon: "close", onclick: () => {
+    difference.hidden = true;
+    if (app.options.heatOf === "change") app.set("heat", false);
+  } }));
+  app.on("difference", (found) => {
+    difference.hidden = false;
+    colour.hidden = !found.comparable || !found.vertices_moved;
+    changed.textContent = `Exported again: ${describe(found)}`;
+  });
   app.on("sight", (seen) => (away.hidden = seen));
   app.on("state", (state) => {
     driver.hidden = !state.driven;
     driver.textContent = `Driven by ${state.driver || "a Python program"}: it decides when time passes.`;
   });
-  return h("div", { class: "hints", role: "status" }, away, hidden, driver);
+  return h("div", { class: "hints", role: "status" }, away, hidden, difference, driver);
 }

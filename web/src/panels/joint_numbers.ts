@@ -61,7 +61,7 @@ function transformTable(columns: [string, Transform][], more: [string, number[],
     ["Translation", (t) => t.translation, 3, "m"], ["Rotation", (t) => t.euler, 1, "°"], ["Quaternion", (t) => t.rotation, 3, ""], ["Scale", (t) => t.scale, 3, ""],
   ];
   const cells = (values: number[], digits: number, unit: string): HTMLElement => h("td", {}, values.map((v) => v.toFixed(digits)).join("  "), unit ? h("span", { class: "unit" }, ` ${unit}`) : null);
-  const head = columns.some(([name]) => name) ? h("thead", {}, h("tr", {}, h("th", {}, ""), ...columns.map(([name]) => h("th", { scope: "col" }, name)))) : null;
+  const head = columns.some(([name]) => name) ? h("thead", {}, h("tr", {}, h("td", {}), ...columns.map(([name]) => h("th", { scope: "col" }, name)))) : null;
   return h(
     "table", { class: "numbers" }, head,
     h("tbody", {},

@@ -7,7 +7,7 @@ const WIDEST_INDENT = 120;
 
 export function jointsPanel(app: App): HTMLElement {
   const search = h("input", { type: "search", placeholder: "Search joints", "aria-label": "Search joints", oninput: () => refresh() });
-  const tree = h("ul", { class: "list tree", role: "tree", "aria-label": "Joints" });
+  const tree = h("ul", { class: "list tree", role: "tree", "aria-label": "Joints", "aria-multiselectable": "true" });
   const empty = h("p", { class: "empty", hidden: true });
   let rows: HTMLElement[] = [];
   let depth: number[] = [];
@@ -30,7 +30,7 @@ export function jointsPanel(app: App): HTMLElement {
         {
           role: "treeitem", class: "row joint", tabIndex: -1, "data-joint": j, "aria-level": depth[j] + 1, "aria-selected": "false",
           "aria-expanded": folder ? "true" : undefined, title: joint.name,
-          onclick: () => app.select(app.selected === j ? -1 : j),
+          onclick: (event: MouseEvent) => (event.ctrlKey || event.metaKey || event.shiftKey ? app.selectAlso(j) : app.select(app.selected === j ? -1 : j)),
           onkeydown: (event: KeyboardEvent) => key(event, j),
         },
         twist,
@@ -96,7 +96,7 @@ export function jointsPanel(app: App): HTMLElement {
 
   function mark(joint: number): void {
     rows.forEach((row, j) => {
-      row.setAttribute("aria-selected", String(j === joint));
+      row.setAttribute("aria-selected", String(j === joint || app.also.has(j)));
       row.tabIndex = j === Math.max(0, joint) ? 0 : -1;
     });
     if (joint < 0 || !rows[joint]) return;

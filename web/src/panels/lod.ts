@@ -12,7 +12,7 @@ export function lodPanel(app: App): HTMLElement {
   const total = h("p", { class: "note" });
   const section = h("section", { class: "levels", hidden: true }, h("h2", {}, "Levels of detail"),
     h("label", { class: "row" }, "Shown at ", choice), colors.element,
-    h("table", { class: "levels-table" }, h("thead", {}, h("tr", {}, ...["", "Triangles", "Joints", "Worst error", "Drawn"].map((text) => h("th", {}, text)))), body),
+    h("table", { class: "levels-table" }, h("thead", {}, h("tr", {}, ...["Level", "Triangles", "Joints", "Worst error", "Drawn"].map((text) => h("th", {}, text)))), body),
     total);
   let counts: HTMLElement[] = [];
 

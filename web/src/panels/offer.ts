@@ -1,8 +1,9 @@
 /** Asks what to do with a file that is nothing but motion for the character that is open. */
 import type { App } from "../app";
 import { button, h } from "../ui/dom";
+import type { BoneMap } from "./bone_map";
 
-export function offerDialog(app: App): HTMLElement {
+export function offerDialog(app: App, retarget: BoneMap["open"]): HTMLElement {
   let settle: (how: "add" | "open" | "drop") => void = () => {};
   const title = h("h1", {});
   const words = h("p", {});
@@ -15,6 +16,10 @@ export function offerDialog(app: App): HTMLElement {
   );
   dialog.addEventListener("cancel", () => settle("drop"));
   app.on("offer", (offer) => {
+    if (offer.kind === "retarget" && offer.map) {
+      retarget(offer);
+      return;
+    }
     const count = offer.clips.length;
     const clips = count === 1 ? "its clip" : `its ${count} clips`;
     title.textContent = offer.name;

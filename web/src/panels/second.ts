@@ -6,7 +6,7 @@ import { h } from "../ui/dom";
 export function secondClip(app: App, other: CharacterInfo): HTMLElement | "" {
   if (!other.clips.length) return "";
   const choice = h(
-    "select", { "aria-label": "Clip of the second character", onchange: () => app.send({ type: "clip", name: choice.value, slot: 1 } as never) },
+    "select", { "aria-label": "Clip of the second character", onchange: () => app.send({ type: "clip", name: choice.value, slot: 1 }) },
     ...other.clips.map((clip) => h("option", { value: clip.name }, app.clipLabel(clip.name, 1))),
   );
   const same = other.clips.find((clip) => clip.name === app.state?.clip);

@@ -136,3 +136,8 @@ export class Framing {
     return true;
   }
 }
+
+/** Whether a box holds something, somewhere. */
+export function finite(box: Box3): boolean {
+  return [...box.min.toArray(), ...box.max.toArray()].every(Number.isFinite);
+}

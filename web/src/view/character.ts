@@ -3,6 +3,7 @@ import { Box3, Color, Group, Matrix4, type MeshBasicMaterial, Vector3, type WebG
 import type { CharacterInfo, Frame, LevelGroup } from "../protocol";
 import { Body, type Crew } from "./body";
 import { weighted } from "./heat";
+import type { JointStore } from "./joint_store";
 import { TextureLibrary } from "./materials";
 import { Arrays, type Part, type Shared } from "./part";
 import { Poser } from "./poser";
@@ -55,6 +56,9 @@ export class CharacterView implements Crew {
   /** Which instances have matrices for all entries. */
   private whole: Uint8Array = new Uint8Array(0);
   private tinted = false;
+  /** Compact joints, where the newest frame has them, and which of them are decoded into `matrices`. */
+  private source: JointStore | null = null;
+  private stamps: Uint32Array = new Uint32Array(0);
 
   constructor(
     readonly info: CharacterInfo,
@@ -96,6 +100,11 @@ export class CharacterView implements Crew {
     return this.parts[mesh]?.mesh.visible ?? false;
   }
 
+  /** Whether there is no mesh to be seen: then its bones are. */
+  get bare(): boolean {
+    return !this.parts.some(({ info, mesh }) => mesh.visible && info.triangles > 0);
+  }
+
   /** Shows or hides a mesh, at all levels of detail. */
   showMesh(mesh: number, on: boolean): void {
     const part = this.parts[mesh];
@@ -107,6 +116,14 @@ export class CharacterView implements Crew {
     for (const body of this.bodies.slice(1)) for (const other of body?.parts ?? []) if (other.info.name === name) other.mesh.visible = on;
     for (const body of this.bodies) body?.outdate();
     this.measure();
+  }
+
+  /** Lets the same character, read again, hide what was hidden here. */
+  handOver(next: CharacterView): void {
+    this.info.meshes.forEach(({ name }, mesh) => {
+      const there = next.info.meshes.findIndex((other) => other.name === name);
+      if (there >= 0) next.showMesh(there, this.shows(mesh));
+    });
   }
 
   /** Shows or hides all that has a material. */
@@ -189,17 +206,21 @@ export class CharacterView implements Crew {
   private busiestEntry = -1;
 
   // -- frames -----------------------------------------------------------------------------------------------------
-  apply(frame: Frame): void {
+  apply(frame: Frame, store: JointStore | null = null): void {
     if (frame.palette !== this.info.palette || frame.morphWeights !== this.info.morph_weights) return;
     this.frame = frame;
     this.count = frame.count;
     this.time = frame.time;
-    if (frame.groups) this.spread(frame.groups);
+    this.source = frame.compact ? store : null;
+    if (this.source) this.takeStore(this.source);
     else {
-      this.matrices = frame.matrices;
-      this.levels = new Uint8Array(0);
+      if (frame.groups) this.spread(frame.groups);
+      else {
+        this.matrices = frame.matrices;
+        this.levels = new Uint8Array(0);
+      }
+      this.morphs = frame.morphs;
     }
-    this.morphs = frame.morphs;
     this.byHand();
     this.placements = frame.placements ?? (this.placements.length === 12 * frame.count ? this.placements : standing(frame.count));
     for (const body of this.bodies) {
@@ -210,11 +231,46 @@ export class CharacterView implements Crew {
     if (this.bodies.every((body) => !body?.chosen.length)) this.choose([0]);
   }
 
+  /** Joints that came compact are decoded when they are asked for: here those that something on the processor looks at. */
+  private takeStore(store: JointStore): void {
+    const { palette } = this.info;
+    if (this.matrices.length !== 12 * palette * this.count || this.stamps.length !== this.count) {
+      this.matrices = new Float32Array(12 * palette * this.count);
+      this.stamps = new Uint32Array(this.count);
+      this.whole = new Uint8Array(this.count);
+    }
+    this.levels = this.levelCount > 1 ? store.levels : new Uint8Array(0);
+    this.morphs = store.morphs;
+  }
+
+  /** What is drawn straight from what came: not where hands have changed it. */
+  get store(): JointStore | null {
+    return this.poser.kind === "played" ? this.source : null;
+  }
+
+  ensure(instance: number): void {
+    const { source } = this;
+    if (!source || this.stamps[instance] === source.stamps[instance] || this.poser.kind !== "played") return;
+    this.stamps[instance] = source.stamps[instance];
+    this.whole[instance] = 0;
+    source.decode(instance, this.pivots, this.matrices, 12 * this.info.palette * instance);
+  }
+
+  /** Where an instance is: the pivot of the entry that moves most of it. */
+  middle(instance: number, out: Vector3): Vector3 {
+    const { busiest, source } = this;
+    if (source && this.poser.kind === "played") source.place(instance, busiest, out);
+    else out.fromArray(this.pivots, 3 * busiest).applyMatrix4(rows(this.matrices, 12 * (instance * this.info.palette + busiest), scratch));
+    return out.applyMatrix4(this.placement(instance, scratch));
+  }
+
   /** Puts what was set by hand in the place of what came. */
   private byHand(): void {
     const { poser, info } = this;
     if (poser.kind !== "played") {
-      this.matrices = this.matrices.slice();
+      if (this.source) for (let n = 0; n < this.count; n++) this.source.decode(n, this.pivots, this.matrices, 12 * info.palette * n);
+      else this.matrices = this.matrices.slice();
+      this.stamps.fill(0);
       const all = poser.kind === "bind" ? this.count : 1;
       for (let n = 0; n < all; n++) poser.write(this.matrices, 12 * n * info.palette, this.busiest);
     }
@@ -225,11 +281,12 @@ export class CharacterView implements Crew {
 
   /** Shows the newest frame again, with what is set by hand now. */
   refresh(): void {
-    if (this.frame) this.apply(this.frame);
+    if (this.frame) this.apply(this.frame, this.source);
   }
 
   /** Lets joints be put by hand, from the pose that is shown. */
   takePose(): void {
+    this.complete(0);
     if (this.poser.kind !== "hand") this.poser.take(this.matrices.subarray(0, 12 * this.info.palette));
     this.refresh();
   }
@@ -250,6 +307,7 @@ export class CharacterView implements Crew {
 
   /** Lets the entries that an instance was not sent follow the joint above: few instances are ever asked for those. */
   private complete(instance: number): void {
+    this.ensure(instance);
     const level = this.levels[instance] ?? 0;
     if (level === 0 || this.whole[instance]) return;
     this.whole[instance] = 1;

@@ -125,28 +125,14 @@ export class Crowd {
     const sphere = new Sphere(new Vector3(), 0.7 * character.size);
     const found: { instance: number; distance: number }[] = [];
     for (let instance = 0; instance < character.count; instance++) {
-      this.place(instance, sphere.center);
+      character.middle(instance, sphere.center);
       if (!frustum.intersectsSphere(sphere)) continue;
       found.push({ instance, distance: instance === picked ? 0 : sphere.center.distanceToSquared(camera.position) });
     }
     return found.sort((a, b) => a.distance - b.distance).map((one) => one.instance);
   }
 
-  private place(instance: number, out: Vector3): void {
-    const { matrices, pivots, placements, info, busiest } = this.character;
-    out.fromArray(pivots, 3 * busiest);
-    carry(matrices, 12 * (instance * info.palette + busiest), out);
-    carry(placements, 12 * instance, out);
-  }
-
   dispose(): void {
     this.figures?.dispose();
   }
-}
-
-function carry(m: Float32Array, i: number, p: Vector3): void {
-  const { x, y, z } = p;
-  p.x = m[i] * x + m[i + 1] * y + m[i + 2] * z + m[i + 3];
-  p.y = m[i + 4] * x + m[i + 5] * y + m[i + 6] * z + m[i + 7];
-  p.z = m[i + 8] * x + m[i + 9] * y + m[i + 10] * z + m[i + 11];
 }

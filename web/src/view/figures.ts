@@ -129,13 +129,15 @@ class Dolls {
     shapes.reserve(12 * instances.length * parts.length);
     const moved = new Float32Array(12);
     let at = 0;
-    for (const instance of instances)
+    for (const instance of instances) {
+      character.ensure(instance);
       for (const part of parts) {
         if (part.bone) stretch(character, instance, part, moved);
         else multiply(matrices, 12 * (instance * info.palette + part.entry), part.shape, moved, 0);
         multiply(placements, 12 * instance, moved, shapes.data, at);
         at += 12;
       }
+    }
     shapes.changed();
     this.uniforms["mwShapes"].value = shapes.texture;
   }

@@ -5,6 +5,7 @@ import {
   Vector3,
 } from "three";
 import type { CharacterView } from "./character";
+import { ContactMarks } from "./contacts";
 import type { Label } from "./labels";
 import type { Palette } from "./palette";
 
@@ -14,6 +15,7 @@ export interface OverlayOptions {
   sockets: boolean;
   bounds: boolean;
   path: boolean;
+  contacts: boolean;
 }
 
 const UP = new Vector3(0, 1, 0);
@@ -46,6 +48,9 @@ export class Overlays {
   private readonly boxHelper: Box3Helper;
   private path: Group | null = null;
   private readonly pathDot: Points;
+  private readonly dots: Points;
+  /** Where feet stand in the clip. */
+  readonly contacts = new ContactMarks();
   private pathPoints: Vector3[] = [];
   private pathTimes: number[] = [];
   private readonly marker: InstancedMesh;
@@ -72,7 +77,11 @@ export class Overlays {
     const dot = overlay(new PointsMaterial({ size: 10, sizeAttenuation: false, color: palette.accent, toneMapped: false }));
     this.pathDot = new Points(new BufferGeometry().setAttribute("position", new BufferAttribute(new Float32Array(3), 3)), dot);
     this.pathDot.visible = false;
-    const parts = [this.bones, this.joints, this.marker, this.axes, this.sockets, this.boxHelper, this.pathDot];
+    const spots = overlay(new PointsMaterial({ size: 7, sizeAttenuation: false, color: "#ff5470", toneMapped: false }));
+    this.dots = new Points(new BufferGeometry(), spots);
+    this.mark(0);
+    this.group.add(this.contacts.group);
+    const parts = [this.bones, this.joints, this.marker, this.axes, this.sockets, this.boxHelper, this.pathDot, this.dots];
     parts.forEach((part, i) => {
       part.frustumCulled = false;
       part.renderOrder = 10 + i;
@@ -90,6 +99,19 @@ export class Overlays {
   /** Colours joints by a number from 0 to 1 each (a layer's mask); null ends it. */
   colorJoints(values: ArrayLike<number> | null): void {
     this.values = values;
+  }
+
+  /** Puts dots on vertices: of one mesh, by their numbers; null ends it. Where they are is told with every picture. */
+  mark(count: number): void {
+    this.dots.visible = count > 0;
+    this.dots.geometry.setAttribute("position", new BufferAttribute(new Float32Array(3 * Math.max(1, count)), 3));
+  }
+
+  /** Moves the dots. */
+  placeDots(places: Float32Array): void {
+    const position = this.dots.geometry.getAttribute("position") as BufferAttribute;
+    (position.array as Float32Array).set(places.subarray(0, position.array.length));
+    position.needsUpdate = true;
   }
 
   /** Where a joint goes over the clip, drawn as a line with a dot for every few frames: an onion skin. */
@@ -137,8 +159,11 @@ export class Overlays {
     if (!ready) return;
     const world = joints.map((_, j) => character.joint(j, new Matrix4(), instance));
     world.forEach((m, j) => this.positions[j].setFromMatrixPosition(m));
-    this.bones.visible = this.joints.visible = options.skeleton;
-    if (options.skeleton) this.drawBones(selected);
+    const bones = options.skeleton || character.bare;
+    this.bones.visible = this.joints.visible = bones;
+    if (bones) this.drawBones(selected);
+    this.contacts.group.visible = options.contacts;
+    if (options.contacts) this.contacts.update(character.time, character.placement(instance, new Matrix4()));
     this.axes.visible = options.axes;
     const length = 0.035 * character.size;
     if (options.axes) fillCrosses(this.axes, world, length);
@@ -233,7 +258,8 @@ export class Overlays {
 
   dispose(): void {
     this.clearPath();
-    for (const part of [this.bones, this.joints, this.marker, this.axes, this.sockets, this.pathDot]) part.geometry.dispose();
+    this.contacts.show([], 1);
+    for (const part of [this.bones, this.joints, this.marker, this.axes, this.sockets, this.pathDot, this.dots]) part.geometry.dispose();
   }
 }
 

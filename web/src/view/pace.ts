@@ -35,6 +35,9 @@ const STEPS = [1, 0.75, 0.5];
 /** So many pictures in a row have to be slow, or quick, before the resolution changes. */
 const PATIENCE = 10;
 
+/** So long (ms) after a click or a key no picture is begun, so that the answer to it can be shown. */
+const GIVE_WAY_MS = 50;
+
 /** What the graphics card is given to do: programs to compile, or a picture. */
 type Work = "programs" | "motion" | "still";
 
@@ -52,6 +55,7 @@ export class Pace {
   private times: number[] = [];
   private readonly underWay: { sync: WebGLSync; since: number; what: Work }[] = [];
   private finishedAt = 0;
+  private waitUntil = 0;
 
   constructor(private readonly gl: WebGL2RenderingContext) {
     this.software = drawnInSoftware(gl);
@@ -73,6 +77,11 @@ export class Pace {
     this.step = this.slow = this.cost = this.measured = 0;
   }
 
+  /** Someone has clicked or typed: where the processor draws, what the page answers comes before the next picture. */
+  giveWay(): void {
+    if (this.software) this.waitUntil = performance.now() + GIVE_WAY_MS;
+  }
+
   /** Looks which pictures are finished; true while the next one should wait. */
   busy(now: number): boolean {
     const { gl, underWay } = this;
@@ -87,6 +96,7 @@ export class Pace {
     }
     while (this.times.length && this.times[0] < now - 1000) this.times.shift();
     this.fps = this.times.length;
+    if (now < this.waitUntil) return true;
     if (!underWay.length) return false;
     if (underWay.length > 1 || underWay[0].what === "programs") return true;
     // The next picture is prepared while the last one is being finished, but not so early that it would be an old one.

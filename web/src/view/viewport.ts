@@ -2,17 +2,20 @@
 import { Box3, Matrix4, NeutralToneMapping, PCFShadowMap, Scene, Vector3, WebGLRenderer } from "three";
 import type { ViewOptions } from "../options";
 import type { Frame, Look } from "../protocol";
-import { Framing } from "./camera";
+import { finite, Framing } from "./camera";
 import type { CharacterView, MethodChoice } from "./character";
 import { Crowd } from "./crowd";
 import { Hands } from "./gizmo";
 import { SurfaceColors } from "./heat_colors";
 import type { HeatScale } from "./heat";
+import type { JointStore } from "./joint_store";
 import { Labels } from "./labels";
 import { lookThrough } from "./look";
 import { Overlays } from "./overlays";
 import { openContext, Pace } from "./pace";
 import { type Palette, PALETTES } from "./palette";
+import { type MethodPane, panesOf } from "./panes";
+import { type MarkedVertices, Marks } from "./marks";
 import { onClick, type Pane, type PickedVertex, pickJoint, pickVertex, toScreen } from "./picking";
 import { Stage } from "./stage";
 import { StandIn } from "./standin";
@@ -21,10 +24,6 @@ interface Slot {
   character: CharacterView;
   overlays: Overlays;
   crowd: Crowd;
-}
-
-interface MethodPane extends Pane {
-  method: MethodChoice;
 }
 
 /** After so long without motion (ms) the picture is drawn once more, as well as can be. */
@@ -61,6 +60,7 @@ export class Viewport {
   private readonly note = document.createElement("p");
   private readonly standIn = new StandIn();
   private readonly surface = new SurfaceColors();
+  private readonly marks = new Marks();
   /** Whether the programs are being compiled, or are; nothing is drawn before. */
   private prepared = false;
   private readonly slots: (Slot | null)[] = [null, null];
@@ -105,6 +105,7 @@ export class Viewport {
     this.stage = new Stage(this.scene, this.pace.software);
     this.scene.add(this.standIn.part.mesh);
     this.framing = new Framing(canvas, () => this.invalidate());
+    for (const input of ["pointerdown", "pointerup", "keydown"] as const) window.addEventListener(input, () => this.pace.giveWay(), { capture: true });
     onClick(canvas, this.element, (x, y) => this.click(x, y));
     this.hands = new Hands(this.scene, this.camera, canvas, (on) => (this.controls.enabled = !on), () => this.invalidate());
     this.setOptions(options);
@@ -117,8 +118,10 @@ export class Viewport {
   }
 
   // -- contents ---------------------------------------------------------------------------------------------------
-  setCharacter(slot: number, character: CharacterView | null): void {
+  /** Shows another character in a slot; one that is `kept` is the same with something changed, and so is the camera. */
+  setCharacter(slot: number, character: CharacterView | null, kept = false): void {
     const old = this.slots[slot];
+    if (kept && character) old?.character.handOver(character);
     if (old) {
       this.scene.remove(old.character.group, old.overlays.group, old.crowd.group);
       old.overlays.dispose();
@@ -132,7 +135,7 @@ export class Viewport {
       const crowd = new Crowd(character, this.pace);
       this.slots[slot] = { character, overlays, crowd };
       this.scene.add(character.group, overlays.group, crowd.group);
-      if (slot === 0) {
+      if (slot === 0 && !kept) {
         this.framing.stopFollowing();
         this.told = "";
         this.framedCount = 0;
@@ -163,10 +166,13 @@ export class Viewport {
     return this.framing.controls;
   }
 
-  apply(frame: Frame): void {
+  /** Shows a frame; of a compact one, what has come of all instances so far. */
+  apply(frame: Frame, store: JointStore | null = null): void {
     const slot = this.slots[frame.slot];
     if (!slot) return;
-    slot.character.apply(frame);
+    const arrives = slot.character.count === 0;
+    slot.character.apply(frame, store);
+    if (frame.slot > 1 && arrives && this.framedCount) this.frame(true);
     if (frame.slot === 0) {
       if (this.instance >= frame.count) this.instance = 0;
       // The camera is set once for a character, and again when a crowd comes or goes.
@@ -200,6 +206,9 @@ export class Viewport {
     this.selected = joint;
     this.hands.select(joint);
     this.applyHeat();
+    // A crowd's next picture may take its time: the name of what was picked does not wait for it.
+    this.slots[0]?.overlays.update(this.options, joint, this.instance);
+    this.drawLabels(this.panes()[0]);
     this.invalidate();
   }
 
@@ -232,6 +241,12 @@ export class Viewport {
     this.onScale(this.surface.showMethods(slot.character, of("linear"), of("dual_quaternion")));
   }
 
+  /** Points at vertices; null ends it. */
+  mark(marked: MarkedVertices | null): void {
+    this.marks.set(marked, this.overlays());
+    this.invalidate();
+  }
+
   /** How far each vertex of the first character has moved since its file was read before, in metres; null: nobody knows. */
   set changes(values: Float32Array | null) {
     this.surface.changes = values;
@@ -248,7 +263,7 @@ export class Viewport {
   frame(reset = false, joint = -1): void {
     const slot = this.slots[0];
     if (!slot) return;
-    const all = slot.character.crowdBounds(new Box3());
+    const all = this.sceneBounds(slot.character);
     const box = all.clone();
     if (joint >= 0) {
       const half = 0.12 * slot.character.size;
@@ -258,9 +273,25 @@ export class Viewport {
     const other = this.slots[1];
     if (other && this.options.compare === "files") box.union(other.character.bounds(new Box3()));
     if (!finite(box)) return;
-    this.framing.fit(box, all, this.panes()[0].width / this.height, reset, slot.character.count > 1);
+    this.framing.fit(box, all, this.panes()[0].width / this.height, reset, slot.character.count > 1 || this.inScene);
     this.surround(all);
     this.invalidate();
+  }
+
+  /** Whether other actors stand around the character. */
+  private get inScene(): boolean {
+    return this.slots.some((slot, i) => i > 1 && slot);
+  }
+
+  /** The box around everybody: the character or its crowd, and the other actors of a scene. */
+  private sceneBounds(character: CharacterView): Box3 {
+    const box = character.crowdBounds(new Box3());
+    this.slots.forEach((slot, i) => {
+      if (i < 2 || !slot?.character.count) return;
+      const other = slot.character.crowdBounds(new Box3());
+      if (finite(other)) box.union(other);
+    });
+    return box;
   }
 
   private surround(box: Box3): void {
@@ -273,13 +304,14 @@ export class Viewport {
   /** Keeps the light on what is shown, and the camera too: it follows, steps back, and looks again where nothing is left to see. */
   private follow({ character }: Slot): void {
     const { framing, options } = this;
-    const box = character.crowdBounds(new Box3());
+    const box = this.sceneBounds(character);
+    const many = character.count > 1 || this.inScene;
     if (!finite(box)) return;
-    if (!this.stage.fits(box, character.count > 1 ? 2 * character.size : box.getSize(new Vector3()).length())) this.surround(box);
+    if (!this.stage.fits(box, many ? 2 * character.size : box.getSize(new Vector3()).length())) this.surround(box);
     const now = this.film?.now ?? performance.now();
     const followed = options.follow && (character.count === 1 || this.selected >= 0);
-    let moved = followed && framing.follow(character.count > 1 ? character.bounds(new Box3(), this.instance) : box, now);
-    if (character.count === 1) moved = framing.hold(box, this.panes()[0].width / this.height, now) || moved;
+    let moved = followed && framing.follow(many ? character.bounds(new Box3(), this.instance) : box, now);
+    if (!many) moved = framing.hold(box, this.panes()[0].width / this.height, now) || moved;
     framing.reach(box);
     const seen = framing.sees(box);
     if (!seen && !framing.taken) this.frame();
@@ -289,20 +321,7 @@ export class Viewport {
 
   // -- drawing ----------------------------------------------------------------------------------------------------
   private panes(): MethodPane[] {
-    const { compare, method } = this.options;
-    const { width, height } = this;
-    const half = { width: width / 2, height };
-    if (compare === "skinning")
-      return [
-        { slot: 0, method: "linear", x: 0, ...half },
-        { slot: 0, method: "dual_quaternion", x: width / 2, ...half },
-      ];
-    if (compare === "files" && this.slots[1])
-      return [
-        { slot: 0, method, x: 0, ...half },
-        { slot: 1, method, x: width / 2, ...half },
-      ];
-    return [{ slot: 0, method, x: 0, width, height }];
+    return panesOf(this.options, this.width, this.height, this.slots[1] !== null);
   }
 
   private resize(): void {
@@ -353,7 +372,10 @@ export class Viewport {
     this.applySize(moving);
     const first = this.slots[0];
     if (first?.character.count && moving) this.follow(first);
-    if (first?.character.count) this.measureMethods();
+    if (first?.character.count) {
+      this.measureMethods();
+      this.marks.place(first.character, first.overlays, this.renderer, this.options.method, this.instance);
+    }
     const panes = this.panes();
     this.tellLook();
     this.rough = moving && (this.pace.software || this.ratio < this.pace.restRatio);
@@ -406,14 +428,14 @@ export class Viewport {
     camera.updateMatrixWorld();
     this.slots.forEach((slot, i) => {
       if (!slot) return;
-      const shown = i === pane.slot && slot.character.count > 0;
+      const shown = (i === pane.slot || i > 1) && slot.character.count > 0;
       slot.character.group.visible = slot.crowd.group.visible = shown;
       const instance = i === 0 ? this.instance : 0;
-      slot.overlays.update(this.options, i === 0 ? this.selected : -1, instance);
-      slot.overlays.group.visible = shown;
+      if (i < 2) slot.overlays.update(this.options, i === 0 ? this.selected : -1, instance);
+      slot.overlays.group.visible = shown && i < 2;
       if (!shown) return;
       this.rough = slot.crowd.arrange(camera, this.selected >= 0 ? instance : -1, moving) || this.rough;
-      slot.character.showNormals(this.options.normals, this.palette.normals, instance);
+      slot.character.showNormals(this.options.normals && i < 2, this.palette.normals, instance);
       slot.character.skin(renderer, pane.method);
     });
     const pixels = (x: number): number => Math.round(x * renderer.getPixelRatio());
@@ -493,8 +515,4 @@ export class Viewport {
     if (found) this.instance = found.instance;
     this.onPick(found?.joint ?? -1);
   }
-}
-
-function finite(box: Box3): boolean {
-  return [...box.min.toArray(), ...box.max.toArray()].every(Number.isFinite);
 }

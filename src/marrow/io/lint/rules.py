@@ -118,9 +118,8 @@ def rest_scale(character: Character) -> Iterator[Finding]:
         names = [skeleton.names[j] for j in np.flatnonzero(mask)]
         if names:
             count = f"{len(names)} joint{'s are' if len(names) > 1 else ' is'} {what} at rest"
-            yield Finding(
-                rule, severity, "skeleton", f"{count}: {listed(names)}", remedy, joints=tuple(names)
-            )  # type: ignore[arg-type]
+            said = f"{count}: {listed(names)}"
+            yield Finding(rule, severity, "skeleton", said, remedy, joints=tuple(names))  # type: ignore[arg-type]
 
 
 def unused_joints(character: Character) -> Iterator[Finding]:

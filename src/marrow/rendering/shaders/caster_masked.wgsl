@@ -1,6 +1,6 @@
 // What is full of holes, or half transparent, lets the sun through there.
 @vertex fn masked_vertex(in: Attributes) -> Fragment {
-  var out = vertex_main(in);
+  var out = fragment_of(in);
   out.clip = from_sun(in.instance, out.position);
   return out;
 }

@@ -1,13 +1,14 @@
 // Contact shading: how much of the light from all sides is kept away by what is near, found from the depths of the picture
 // (after McGuire's scalable ambient obscurance). Drawn at half the size, then smoothed.
-DEPTH_DECLARATION
+@group(1) @binding(0) var scene_depth: DEPTH_TEXTURE;
 
-override STRENGTH: f32 = 1.1;
+override STRENGTH: f32 = 4.0;
+override MOST: f32 = 0.65;
 override TAPS: u32 = 9u;
 
 struct Place { position: vec3f, ground: f32, found: f32 }
 
-// Where a ray leaves the picture's near plane, and one with it that goes one unit of depth.
+// What is seen at a pixel, relative to frame.origin.
 fn place_at(pixel: vec2i) -> Place {
   let at = clamp(pixel, vec2i(0), vec2i(frame.size.xy) - 1);
   let depth = textureLoad(scene_depth, at, 0);
@@ -62,7 +63,8 @@ fn shorter(a: vec3f, b: vec3f) -> vec3f {
     let fall = max(1.0 - away, 0.0);
     sum += there.found * fall * fall * fall * max(dot(way, normal) - 0.02, 0.0) / (away + 0.02);
   }
-  var open = max(1.0 - STRENGTH * sum / f32(TAPS), 0.0);
+  // Never all of it: some light comes round every corner.
+  var open = 1.0 - MOST * (1.0 - exp(-STRENGTH * sum / f32(TAPS)));
   if (here.ground > 0.0) {
     let off = (here.position.xz - frame.scene.xz) / frame.ground.y;
     let near = clamp(1.15 - 1.15 * dot(off, off), 0.0, 1.0);

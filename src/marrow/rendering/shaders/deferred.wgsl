@@ -14,7 +14,7 @@ fn unfolded(p: vec2f) -> vec3f {
   let pixel = vec2i(at.xy);
   let depth = textureLoad(g_depth, pixel, 0);
   let factors = textureLoad(g_factors, pixel, 0);
-  if (depth == 0.0 || factors.b > 0.5) { discard; }
+  if (factors.b > 0.5) { return vec4f(); }
   let ndc = at.xy * frame.size.zw * vec2f(2.0, -2.0) + vec2f(-1.0, 1.0);
   let p = frame.inverse_view_projection * vec4f(ndc, depth, 1.0);
   let base = textureLoad(g_base, pixel, 0);

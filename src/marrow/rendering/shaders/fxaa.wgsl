@@ -4,10 +4,6 @@
 
 override DECODE: bool = false; // the target encodes sRGB by itself
 
-@vertex fn screen_vertex(@builtin(vertex_index) v: u32) -> @builtin(position) vec4f {
-  return vec4f(f32(v & 1u) * 4.0 - 1.0, f32(v >> 1u) * 4.0 - 1.0, 0.0, 1.0);
-}
-
 // Colour times alpha: what is not there must not bring its colour along.
 fn seen(uv: vec2f) -> vec4f {
   let c = textureSampleLevel(drawn, linear, uv, 0.0);

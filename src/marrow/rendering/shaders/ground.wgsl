@@ -19,6 +19,16 @@ fn grid_lines(p: vec2f, width: vec2f) -> f32 {
   return max(covered.x, covered.y);
 }
 
+// Light of lamps on the floor, which is matt and of the colour it has on the screen.
+fn lamps_on_floor(position: vec3f) -> vec3f {
+  let up = vec3f(0.0, 1.0, 0.0);
+  var s: Surface;
+  s.position = position;
+  s.normal = up;
+  let view = towards_eye(position);
+  return lamp_light(s, view, reflectance(frame.floor_color.rgb, 0.0, 0.9, saturate(view.y)));
+}
+
 @fragment fn ground_fragment(in: Floor) -> @location(0) vec4f {
   let away = (in.position.xz - frame.scene.xz) / frame.ground.y;
   var near = clamp(1.15 - 1.15 * dot(away, away), 0.0, 1.0);
@@ -31,5 +41,10 @@ fn grid_lines(p: vec2f, width: vec2f) -> f32 {
   let line = frame.line_color.w * max(small, large) * near;
   var color = mix(vec4f(frame.floor_color.rgb * alpha, alpha), vec4f(frame.line_color.rgb, 1.0), line);
   let shadow = frame.grid.z * (1.0 - sun_visibility(in.position, vec3f(0.0, 1.0, 0.0))) * near;
-  return vec4f(color.rgb * (1.0 - shadow), color.a + shadow - color.a * shadow);
+  color = vec4f(color.rgb * (1.0 - shadow), color.a + shadow - color.a * shadow);
+  if (LAMPS) {
+    let lit = near * lamps_on_floor(in.position);
+    color = vec4f(color.rgb + lit, max(color.a, min(max(lit.r, max(lit.g, lit.b)), near)));
+  }
+  return color;
 }

@@ -1,5 +1,6 @@
 // All light on a surface: the sun, light from all sides, lamps. The same in the forward and in the deferred path.
 override LAMPS: bool = false;
+override LAMPS_MATT: bool = false; // without highlights
 
 fn shade(s: Surface) -> vec3f {
   if (s.unlit > 0.5) { return s.base + s.emissive; }

@@ -1,19 +1,21 @@
 // Shadows of the sun: soft where what casts them is far, sharp where it touches.
-override SHADOW_TAPS: u32 = 16u;
-override BLOCKER_TAPS: u32 = 8u;
 
-const WIDEST = 10.0;         // texels
-const SUN_WIDTH = 0.028;     // half the angle under which the sun is seen, in radians: wider than the real one
+const SUN_WIDTH = 0.028;     // the angle that the sun's disc is wide, in radians: three times the real one
 
 // The next point of a disc that is filled evenly: each is turned by the golden angle.
 fn turned(a: vec2f) -> vec2f {
   return vec2f(-0.7373688 * a.x - 0.6754903 * a.y, 0.6754903 * a.x - 0.7373688 * a.y);
 }
 
+// How wide an edge can get, in texels.
+fn widest() -> f32 {
+  return clamp(12.0 * frame.sun_color.w, 4.0, 24.0);
+}
+
 fn sun_visibility(position: vec3f, normal: vec3f) -> f32 {
   for (var i = 0u; i < frame.counts.y; i++) {
     let at = (frame.cascades[i].matrix * vec4f(position, 1.0)).xyz;
-    let edge = 0.5 - (WIDEST + 2.0) * frame.cascades[i].texel.y;
+    let edge = 0.5 - (widest() + 2.0) * frame.cascades[i].texel.y;
     if all(abs(at.xy - 0.5) < vec2f(edge)) {
       return sun_in_cascade(i, at, normal);
     }
@@ -37,12 +39,15 @@ fn sun_in_cascade(i: u32, at: vec3f, normal: vec3f) -> f32 {
   let bias = (abs(slope.x) + abs(slope.y)) * texel.y + 0.6 * texel.x / texel.z;
   let here = vec3f(at.xy, min(at.z, 1.0) - bias);
 
+  let taps = frame.counts.w;
+  let search = taps / 2u + 1u;
   var between = 0.0;
   var found = 0.0;
   let resolution = 1.0 / texel.y;
-  var way = vec2f(WIDEST * texel.y, 0.0);
-  for (var k = 0u; k < BLOCKER_TAPS; k++) {
-    let offset = way * sqrt((f32(k) + 0.5) / f32(BLOCKER_TAPS));
+  // The first tap is in the middle: thin things are found where they are.
+  var way = vec2f(widest() * texel.y, 0.0);
+  for (var k = 0u; k < search; k++) {
+    let offset = way * sqrt(f32(k) / f32(search - 1u));
     way = turned(way);
     let z = textureLoad(shadow_map, vec2i((here.xy + offset) * resolution), i, 0);
     let own = here.z + dot(slope, offset);
@@ -55,13 +60,13 @@ fn sun_in_cascade(i: u32, at: vec3f, normal: vec3f) -> f32 {
     return 1.0;
   }
   let away = between / found * texel.z;    // metres from what casts the shadow
-  let width = clamp(away * SUN_WIDTH * frame.sun_color.w / texel.x, 1.0, WIDEST) * texel.y;
+  let width = clamp(away * SUN_WIDTH * frame.sun_color.w / texel.x, 1.0, widest()) * texel.y;
   var lit = 0.0;
   way = vec2f(width, 0.0);
-  for (var k = 0u; k < SHADOW_TAPS; k++) {
-    let offset = way * sqrt((f32(k) + 0.5) / f32(SHADOW_TAPS));
+  for (var k = 0u; k < taps; k++) {
+    let offset = way * sqrt((f32(k) + 0.5) / f32(taps));
     way = turned(way);
     lit += textureSampleCompareLevel(shadow_map, shadow_sampler, here.xy + offset, i, here.z + dot(slope, offset));
   }
-  return lit / f32(SHADOW_TAPS);
+  return lit / f32(taps);
 }

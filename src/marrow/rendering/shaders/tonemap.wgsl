@@ -1,11 +1,9 @@
 // From linear light to the screen: what was drawn over the background, tone mapped, in sRGB.
 @group(1) @binding(0) var drawn: texture_2d<f32>;
+@group(1) @binding(1) var contact: texture_2d<f32>;
+@group(1) @binding(2) var contact_sampler: sampler;
 
 override ENCODE: bool = true;      // false where the target does it
-
-@vertex fn screen_vertex(@builtin(vertex_index) v: u32) -> @builtin(position) vec4f {
-  return vec4f(f32(v & 1u) * 4.0 - 1.0, f32(v >> 1u) * 4.0 - 1.0, 0.0, 1.0);
-}
 
 // Khronos' PBR Neutral: base colours come out as they are, highlights keep their hue.
 fn tone_mapped(light: vec3f) -> vec3f {
@@ -28,7 +26,10 @@ fn to_srgb(c: vec3f) -> vec3f {
 }
 
 @fragment fn tonemap(@builtin(position) at: vec4f) -> @location(0) vec4f {
-  let seen = textureLoad(drawn, vec2i(at.xy), 0);
+  var seen = textureLoad(drawn, vec2i(at.xy), 0);
+  // Contact shading lies over all of it as a layer of black.
+  let open = textureSampleLevel(contact, contact_sampler, at.xy * frame.size.zw, 0.0).r;
+  seen = vec4f(seen.rgb * open, 1.0 - (1.0 - seen.a) * open);
   var color = tone_mapped(max(seen.rgb / max(seen.a, 1e-5), vec3f(0.0)) * frame.ambient.w);
   var alpha = clamp(seen.a, 0.0, 1.0);
   if frame.background_top.w > 0.5 {

@@ -71,6 +71,10 @@ fn vertex_of(in: Attributes) -> Fragment {
   return out;
 }
 
-@vertex fn vertex_main(in: Attributes) -> Fragment {
+fn fragment_of(in: Attributes) -> Fragment {
   return vertex_of(in);
+}
+
+@vertex fn vertex_main(in: Attributes) -> Fragment {
+  return fragment_of(in);
 }

@@ -15,6 +15,8 @@ __all__ = ["Drawing", "Ghost", "Label", "Legend", "Lines", "Paint"]
 
 Array = NDArray[Any]
 MODES = ("vertices", "checker", "normals")
+MOST_LINES = 3_000_000
+"""More than a picture can show, and a few hundred megabytes."""
 
 
 class Lines(NamedTuple):
@@ -37,12 +39,14 @@ class Lines(NamedTuple):
 
 
 class Label(NamedTuple):
-    """Words at a place of the world. Where there is no room for all, those of higher `rank` are kept."""
+    """Words at a place of the world. Where there is no room for all, those of higher `rank` are kept. `length` is that of
+    what they name, in metres: where that is seen smaller than letters are, there is no label; 0 for always."""
 
     text: str
     at: tuple[float, float, float]
     color: tuple[float, float, float]
     rank: float = 0.0
+    length: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -118,17 +122,28 @@ class Drawing:
         wide = np.broadcast_to(wide.reshape(-1, 2) if wide.ndim else wide, (count, 2))
         faint = np.broadcast_to(np.asarray(hidden, np.float64).reshape(-1), (count,))
         fine = np.isfinite(a).all(axis=1) & np.isfinite(b).all(axis=1)
+        if sum(len(p.start) for p in self.parts) + count > MOST_LINES:
+            self.notes.append("too many lines for one picture: some are left out")
+            return
         self.parts.append(Lines(*(array[fine] for array in (a, b, rgb, wide, faint))))
 
     def points(self, at: ArrayLike, color: ArrayLike, *, size: Any = 7.0, hidden: Any = 1.0) -> None:
         """Round points at `(..., 3)`."""
         self.lines(at, at, color, width=size, hidden=hidden)
 
-    def label(self, text: str, at: ArrayLike, color: ArrayLike = (1.0, 1.0, 1.0), rank: float = 0.0) -> None:
+    def label(
+        self,
+        text: str,
+        at: ArrayLike,
+        color: ArrayLike = (1.0, 1.0, 1.0),
+        rank: float = 0.0,
+        length: float = 0.0,
+    ) -> None:
+        """Words at a place `(3,)`."""
         x, y, z = (float(v) for v in np.asarray(at, np.float64))
         r, g, b = (float(v) for v in np.asarray(color, np.float64)[:3])
         if np.isfinite([x, y, z]).all():
-            self.labels.append(Label(text, (x, y, z), (r, g, b), rank))
+            self.labels.append(Label(text, (x, y, z), (r, g, b), rank, float(length)))
 
     @property
     def all_lines(self) -> Lines:

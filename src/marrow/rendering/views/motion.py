@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from marrow.rendering.views.drawing import Drawing, Ghost, Legend
 from marrow.rendering.views.kind import ViewKind, count_of
 from marrow.rendering.views.stage import Posed, Stage
 
-__all__ = ["CONTACTS", "GHOSTS", "TRAILS", "contact_places", "trail_joints", "trail_points"]
+__all__ = ["CONTACTS", "GHOSTS", "TRAILS", "contact_places", "event_places", "trail_joints", "trail_points"]
 
 Array = NDArray[Any]
 STEP = 1 / 60
@@ -26,6 +27,7 @@ STEP = 1 / 60
 MOST_POINTS = 600
 ENDS = (("left_arm", 2), ("right_arm", 2), ("left_leg", 2), ("right_leg", 2), ("head", -1))
 MOST_GHOSTS = 24
+MOST_EVENTS = 4
 
 
 def trail_joints(skeleton: Skeleton, names: str, model: Array) -> list[int]:
@@ -137,17 +139,44 @@ def contact_places(clip: Clip) -> list[tuple[int, float, float, Array]]:
     return sorted(out, key=lambda c: c[1])
 
 
+def _words(name: str) -> frozenset[str]:
+    return frozenset(re.split(r"[\W_]+", name.lower()))
+
+
+def event_places(clip: Clip) -> list[tuple[int, float, float, Array]]:
+    """Contacts as a clip's events tell them, for what is no body with two legs: an event is of the joint that has the same
+    words in its name (`foot_front_l`, `front_foot_l`), and lasts until that of the same name with `_lift`."""
+    by_words = {_words(name): j for j, name in reversed(list(enumerate(clip.skeleton.names)))}
+    out = []
+    for event in clip.events:
+        joint = by_words.get(_words(event.name))
+        if joint is None:
+            continue
+        lifts = [e.time for e in clip.events if e.name == f"{event.name}_lift" and e.time > event.time]
+        end = min(lifts, default=event.end)
+        at = to_model(clip.skeleton, clip.sample(event.time))[joint, :, 3].astype(np.float64)
+        side = 1 if _words(event.name) & {"r", "right"} else 0
+        out.append((side, float(event.time), float(end), at))
+    return out
+
+
 def draw_contacts(stage: Stage, argument: str, drawing: Drawing) -> None:
     number = 0
     for posed in _with_clips(stage, "contacts", drawing):
         clip = posed.clip
         assert clip is not None
-        rig = find_rig(clip.skeleton)
-        if not rig.complete:
-            why = f" ({', '.join(rig.missing)} not found)" if rig.missing else ""
-            drawing.notes.append(f"contacts: {clip.name} moves no body with two legs{why}")
-            continue
-        places = contact_places(clip)
+        two_legs = find_rig(clip.skeleton).complete
+        places = contact_places(clip) if two_legs else event_places(clip)
+        if clip.events:
+            told = ", ".join(f"{e.name} {e.time:.2f} s" for e in clip.events[:MOST_EVENTS])
+            drawing.notes.append(f"events: {told}{', ...' if len(clip.events) > MOST_EVENTS else ''}")
+        if not places:
+            why = (
+                "its feet never stand still on the ground"
+                if two_legs
+                else "no body with two legs, no events of joints"
+            )
+            drawing.notes.append(f"contacts: {clip.name}: {why}")
         number += len(places) * posed.count
         for side, begin, end, at in places:
             color = (LEFT, RIGHT)[side]

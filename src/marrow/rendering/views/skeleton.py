@@ -39,6 +39,12 @@ def bone_lengths(posed: Posed, shown: Array) -> Array:
     return np.where(number > 0, total / np.maximum(number, 1), reach)
 
 
+def short_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names without the prefix up to a colon that all of them share (`mixamorig:Hips`)."""
+    prefixes = {n.rpartition(":")[0] for n in names}
+    return tuple(n.rpartition(":")[2] for n in names) if len(prefixes) == 1 else names
+
+
 def draw(stage: Stage, argument: str, drawing: Drawing) -> None:
     want_names = argument != "plain" and sum(p.count for p in stage.things) <= MOST_NAMED
     for posed in stage.things:
@@ -68,12 +74,14 @@ def draw(stage: Stage, argument: str, drawing: Drawing) -> None:
             size=6.0,
         )
         # Where there is no room for all names, those of long bones near the root are kept.
-        rank_of = bone_lengths(posed, shown) / posed.size - 1e-3 * skeleton.depth
+        lengths = bone_lengths(posed, shown)
+        rank_of = lengths / posed.size - 1e-3 * skeleton.depth
         if want_names:
+            named = short_names(tuple(skeleton.names[j] for j in joints))
             for n in range(posed.count):
-                for j in joints.tolist():
+                for j, name in zip(joints.tolist(), named):
                     rank = float(rank_of[n, j])
-                    drawing.label(skeleton.names[j], posed.joints[n, j], 0.7 + 0.3 * colors[j], rank)
+                    drawing.label(name, posed.joints[n, j], 0.7 + 0.3 * colors[j], rank, float(lengths[n, j]))
         drawing.paints.setdefault(posed.key, _pale(posed.character.vertex_count))
 
 

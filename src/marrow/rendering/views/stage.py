@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 
 from marrow.animation.kinematics import skinning_matrices
 from marrow.math import affine
+from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.model.clip import Clip
+from marrow.motion import find_rig
+from marrow.motion.helpers import helper_joints
 from marrow.rendering.colors import LEFT, MIDDLE, RIGHT
 from marrow.skinning.deform import skin
 from marrow.skinning.surface import Surface
@@ -101,7 +104,8 @@ class Posed:
     def size(self) -> float:
         """The length of the diagonal of the box around the first instance in the world, in metres; 1 where it has no
         extent."""
-        points = self.vertices[:1] if self.character.vertex_count else self.joints[:1]
+        bones = self.joints[:1, shown_joints(self.character)]
+        points = self.vertices[:1] if self.character.vertex_count else bones
         points = points.reshape(-1, 3)
         points = points[np.isfinite(points).all(axis=1)]
         size = float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
@@ -122,11 +126,16 @@ def _cofactor(m: Array) -> Array:
 
 def shown_joints(character: Character) -> Array:
     """The joints worth drawing, `(J,)` bool: those that move vertices, what lies between them and their root, and their
-    ends. Nodes that only carry meshes or cameras are none; without any skin all are shown."""
+    ends. Nodes that only carry meshes are none; without any skin all are shown but cameras and lights."""
+    found: Array = derived(character, "shown joints", lambda: _shown_joints(character))
+    return found
+
+
+def _shown_joints(character: Character) -> Array:
     skeleton, deforms = character.skeleton, character.deforms
     parents = skeleton.parents.tolist()
     if not deforms.any():
-        return np.ones(len(skeleton), bool)
+        return np.asarray(~helper_joints(character))
     below, out = deforms.copy(), deforms.copy()
     for j in range(len(parents) - 1, 0, -1):
         if below[j] and parents[j] >= 0:
@@ -141,8 +150,11 @@ def shown_joints(character: Character) -> Array:
 
 def side_colors(character: Character) -> Array:
     """A colour for each joint `(J, 3)`: left, right or middle of the body, as the rig says."""
-    from marrow.motion import find_rig
+    found: Array = derived(character, "side colors", lambda: _side_colors(character))
+    return found
 
+
+def _side_colors(character: Character) -> Array:
     skeleton = character.skeleton
     out = np.tile(MIDDLE, (len(skeleton), 1))
     rig = find_rig(skeleton)

@@ -21,11 +21,18 @@ Array = NDArray[Any]
 HAIR = 0.012
 """Normals and tangents are drawn this long, as a part of the character's size."""
 MOST_HAIRS = 4000
+MOST_EDGES = 1_500_000
+"""More edges than this are no picture of anything, and take gigabytes."""
 PLAIN, WIRE = np.array([0.74, 0.75, 0.77]), np.array([0.05, 0.07, 0.12, 0.6])
 
 
 def joint_weights(character: Character, joint: int) -> Array:
     """How much each vertex follows a joint, `(V,)` float64."""
+    found: Array = derived(character, ("joint weights", joint), lambda: _joint_weights(character, joint))
+    return found
+
+
+def _joint_weights(character: Character, joint: int) -> Array:
     parts = [np.zeros(0)]
     for mesh in character.meshes:
         mine = mesh.joint_list[mesh.joints] == joint
@@ -119,12 +126,18 @@ def edges(character: Character) -> Array:
 
 
 def draw_wireframe(stage: Stage, argument: str, drawing: Drawing) -> None:
-    triangles = 0
+    triangles = shown = left = 0
     for posed in stage.things:
         drawing.paints.setdefault(posed.key, _plain(posed.character))
-        ends, at = edges(posed.character), posed.vertices
-        drawing.lines(at[:, ends[:, 0]], at[:, ends[:, 1]], WIRE, width=0.7, hidden=0.0)
+        ends = edges(posed.character)
+        some = min(posed.count, (MOST_EDGES - shown) // max(len(ends), 1))
+        if some:
+            at = posed.vertices[:some]
+            drawing.lines(at[:, ends[:, 0]], at[:, ends[:, 1]], WIRE, width=0.7, hidden=0.0)
+        shown, left = shown + some * len(ends), left + posed.count - some
         triangles += posed.character.triangle_count * posed.count
+    if left:
+        drawing.notes.append(f"too many edges: {left:,} instances are shown without theirs")
     drawing.notes.append(f"{triangles:,} triangles")
 
 

@@ -1,0 +1,110 @@
+"""Wrong calls of what makes pictures: whatever is passed, the answer is a picture or a MarrowError with words."""
+
+import numpy as np
+import pytest
+
+import marrow as mw
+from builders import character
+from hostile import exchange, hostile
+from marrow.rendering import picture
+
+HERO = character(0, morphs=2)
+CLIP = mw.Clip("turn", HERO.skeleton, (mw.Track(1, "rotation", [0, 1], [[0, 0, 0, 1], [0, 1, 0, 0]]),))
+HERO = HERO.replace(clips=[CLIP])
+CAMERA = mw.lod.Camera.perspective((0, 1, 3), (0, 1, 0))
+HOSTILE = hostile(
+    a_character=HERO, a_clip=CLIP, a_camera=CAMERA, an_actor=mw.Actor(HERO), a_scene=mw.Scene(HERO)
+)
+PICTURE = {
+    "thing": HERO,
+    "clip": "turn",
+    "time": 0.5,
+    "pose": None,
+    "graph": None,
+    "parameters": None,
+    "steps": (),
+    "character": None,
+    "crowd": None,
+    "compare": None,
+    "skinning": None,
+    "size": (16, 16),
+    "camera": "front",
+    "view": None,
+    "background": None,
+    "transparent": False,
+    "ground": None,
+    "lights": None,
+    "path": "forward",
+    "outputs": ("color",),
+}
+
+
+class Nothing:
+    """Stands for a renderer: what is tried here is what comes before it."""
+
+    size = (16, 16)
+
+    def render(self, scene, camera, *, view=None, compare=None, outputs=("color",)):
+        mw.rendering.views.parse_views(view)
+        return mw.Frame(np.zeros((self.size[1], self.size[0], 4), np.uint8), camera=camera)
+
+
+@pytest.fixture(autouse=True)
+def nothing(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(picture, "shared_renderer", lambda path="forward": Nothing())
+
+
+def test_render():
+    exchange(mw.render, PICTURE, HOSTILE, name="render")
+
+
+def test_render_video():
+    good = {k: v for k, v in PICTURE.items() if k not in ("pose", "outputs")}
+    good |= {
+        "file": "a.gif",
+        "duration": 0.1,
+        "fps": 10,
+        "follow": None,
+        "turntable": False,
+        "codec": None,
+        "progress": None,
+    }
+    exchange(mw.render_video, good, HOSTILE, name="render_video", left_out="progress")
+
+
+def test_contact_sheet():
+    good = {"things": HERO, "clips": None, "times": 2, "columns": None, "size": (16, 16), "camera": "front"}
+    exchange(mw.contact_sheet, good, HOSTILE, name="contact_sheet")
+
+
+def test_frames_and_writers():
+    pixels = np.zeros((4, 6, 4), np.uint8)
+    exchange(mw.Frame, {"pixels": pixels, "outputs": {}, "camera": None}, HOSTILE, name="Frame")
+    exchange(mw.Frame(pixels).over, {"background": (1, 1, 1)}, HOSTILE, name="Frame.over")
+    exchange(mw.Frame(pixels).save, {"path": "a.png"}, HOSTILE, name="Frame.save")
+    good = {"path": "a.gif", "size": (6, 4), "fps": 10, "codec": None, "transparent": False}
+    exchange(mw.VideoWriter, good, HOSTILE, name="VideoWriter")
+
+    def add(frame):
+        with mw.VideoWriter("b.gif", (6, 4)) as video:
+            video.add(frame)
+
+    exchange(add, {"frame": pixels}, HOSTILE, name="VideoWriter.add")
+
+
+def test_scenes():
+    good = {"clip": "turn", "time": 0.5, "transforms": None, "tint": None, "levels": "auto", "visible": None}
+    exchange(
+        lambda **kw: mw.rendering.moment.moments(mw.Scene(mw.Actor(HERO, **kw))), good, HOSTILE, name="Actor"
+    )
+    good = {"lights": (), "ground": True, "grid": True, "environment": None}
+    exchange(mw.Scene, good, HOSTILE, name="Scene")
+    good = {"direction": (0, -1, 0), "color": (1, 1, 1), "intensity": 1.0, "shadows": True, "softness": 1.0}
+    exchange(mw.DirectionalLight, good, HOSTILE, name="DirectionalLight")
+    good = {"position": (0, 1, 0), "color": (1, 1, 1), "intensity": 1.0, "range": None}
+    exchange(mw.PointLight, good, HOSTILE, name="PointLight")
+    exchange(
+        mw.SpotLight, good | {"direction": (0, -1, 0), "inner": 0.1, "outer": 0.5}, HOSTILE, name="SpotLight"
+    )
+    exchange(mw.Environment, {"background": "sky", "ambient": 1, "exposure": 1}, HOSTILE, name="Environment")

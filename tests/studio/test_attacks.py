@@ -1,0 +1,262 @@
+"""Many connects, uploads and viewers, silent connections and storms: nobody who behaves is kept waiting by them. Nothing
+here is timed: what is waited for comes, or the test hangs."""
+
+import contextlib
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from studio_world import TOKEN, serving, small_actor, small_character, upload
+
+import marrow as mw
+from marrow.errors import ResourceLimitError, ValidationError
+from marrow.studio import budget, client, connections
+from marrow.studio import protocol as p
+from marrow.studio.actor import Actor, Origin
+from marrow.studio.connections import Silent
+from marrow.studio.parcel import PREFIX, remove_left_behind
+from marrow.studio.session import Session
+from surroundings import HANG_SECONDS
+
+
+@pytest.fixture(scope="module")
+def site():
+    with serving(small_actor()) as found:
+        yield found
+
+
+def silent(site, count):
+    """Connections that say nothing, and one that says it byte by byte."""
+    opened = [socket.create_connection(("127.0.0.1", site.port), HANG_SECONDS) for _ in range(count)]
+    opened[0].sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ")
+    return opened
+
+
+def test_silent_connections_keep_nobody_out(site):
+    opened = silent(site, connections.MAX_SILENT + 40)
+    with contextlib.ExitStack() as stack:
+        for line in opened:
+            stack.callback(line.close)
+        assert site.request("/api/code").status == 200
+        with site.page() as page:
+            page.frame()
+        # Of those that wait only so many may, and the first to come were the first to go.
+        assert opened[0].recv(1) == b""
+
+
+def test_a_connection_that_asks_for_nothing_is_closed(site, monkeypatch):
+    monkeypatch.setattr(connections, "HEADER_SECONDS", 0.01)
+    (line,) = silent(site, 1)
+    with line:
+        assert line.recv(1) == b""
+    with socket.create_connection(("127.0.0.1", site.port), HANG_SECONDS) as line:
+        line.sendall(b"GET /favicon.ico HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert line.recv(12) == b"HTTP/1.1 204", "one that asks is answered"
+        while line.recv(4096):  # and closed when it asks for nothing more
+            pass
+
+
+def test_of_those_who_wait_the_oldest_of_the_same_address_goes(monkeypatch):
+    monkeypatch.setattr(connections, "MAX_SILENT_OF_ONE", 2)
+    monkeypatch.setattr(connections, "MAX_SILENT", 3)
+    gone = []
+
+    class One:
+        def __init__(self, name):
+            self.name = name
+
+        def hang_up(self):
+            gone.append(self.name)
+
+    waiting, ones = Silent(), [One(k) for k in range(6)]
+    for one, address in zip(ones, ("a", "b", "a", "a", "b", "c")):
+        waiting.add(one, address)
+    assert gone == [0, 1, 2] and len(waiting) == 3
+    waiting.remove(ones[5])
+    waiting.add(One(6), "c")
+    assert gone == [0, 1, 2] and len(waiting) == 3
+
+
+def test_an_unread_body_is_not_waited_for(site):
+    with socket.create_connection(("127.0.0.1", site.port), HANG_SECONDS) as line:
+        line.sendall(b"POST /api/upload HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n\r\nx")
+        said = b""
+        while chunk := line.recv(4096):
+            said += chunk
+        assert said.startswith(b"HTTP/1.1 403")
+
+
+def test_five_hundred_connects_and_fifty_viewers(site):
+    def come_and_go(k):
+        if k % 10:
+            connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=HANG_SECONDS)
+            connection.request("GET", f"/api/code?token={TOKEN if k % 3 else 'wrong'}")
+            status = connection.getresponse().status
+            connection.close()
+            return status == (200 if k % 3 else 403)
+        with site.page() as page:
+            page.frame()
+        return True
+
+    with ThreadPoolExecutor(16) as pool:
+        assert all(pool.map(come_and_go, range(500)))
+    with contextlib.ExitStack() as stack:
+        viewers = [stack.enter_context(site.page()) for _ in range(50)]
+        for viewer in viewers:
+            viewer.frame()
+        viewers[0].send("select", joint=2)
+        for viewer in viewers:
+            viewer.wait("state", selected=2)
+        viewers[0].send("select", joint=-1)
+
+
+def test_two_hundred_uploads(site, tmp_path):
+    mw.save(small_character(seed=11), tmp_path / "a.glb")
+    data = (tmp_path / "a.glb").read_bytes()
+
+    def send(k):
+        return upload(site, data if k % 4 else data[: 200 + k], name=f"{k}.glb").status
+
+    with ThreadPoolExecutor(12) as pool, site.page() as page:
+        found = list(pool.map(send, range(200)))
+        page.frame()
+    assert all(status == 422 for k, status in enumerate(found) if k % 4 == 0)
+    assert found.count(200) == 150
+    assert not list(Path(tempfile.gettempdir()).glob(f"{PREFIX}{os.getpid()}-*"))
+
+
+def test_too_much_work_at_once_is_refused_in_words(site, monkeypatch):
+    monkeypatch.setattr(sys.modules["marrow.studio.app"], "WAITING", 0)
+    answer = site.request("/api/curves", clip="wave", joint=0)
+    assert answer.status == 429 and "try again" in answer.json["error"]
+
+
+def test_messages_are_rated_by_what_they_cost(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(client.time, "monotonic", lambda: now[0])
+    page = client.Client(None)  # type: ignore[arg-type]
+    assert page.charge(0.0) == 0.0, "an ordinary message is read at once"
+    assert page.charge(client.BURST) > 0, "one that took half a second is not followed at once"
+    waited = page.charge(1.0)
+    assert waited == pytest.approx((1.0 + client.LEAST) / client.SHARE, rel=0.01)
+    now[0] += 1000.0
+    assert page.charge(0.0) == 0.0, "after a while all is forgiven"
+    cheap = 0
+    while page.charge(0.0) == 0.0:
+        cheap += 1
+    assert 100 < cheap < 1000
+
+
+def test_a_storm_of_expensive_messages_does_not_starve_viewers(site):
+    with site.page() as good, site.page() as storm:
+        for k in range(200):
+            storm.send("count", value=1 + 900 * (k % 2))
+        for _ in range(5):
+            good.frame()
+        good.send("select", joint=1)
+        good.wait("state", selected=1)
+    with site.page() as page:
+        page.ask("count", value=1)
+
+
+# -- budgets ----------------------------------------------------------------------------------------------------
+def copies(count, vertices=1000):
+    """A character that shows one mesh on many nodes, sharing its arrays."""
+    bones = mw.Skeleton(tuple(f"n{k}" for k in range(count)), [-1] * count)
+    one = mw.Mesh.rigid("crate", np.zeros((vertices, 3)), [[0, 1, 2]], 0)
+    return mw.Character(bones, tuple(one.replace(joint_list=[k], node=k) for k in range(count)))
+
+
+def test_one_mesh_on_very_many_nodes_is_refused_before_it_is_copied(monkeypatch):
+    monkeypatch.setattr(budget, "MAX_VERTICES", 40_000)
+    with pytest.raises(ResourceLimitError, match="'crate' is shown 50 times, which makes 50,000 vertices"):
+        Actor(copies(50), 0, Origin("python", ""))
+    Actor(copies(40), 0, Origin("python", ""))
+
+
+def test_many_joints_times_many_characters_are_refused(monkeypatch):
+    monkeypatch.setattr(budget, "MAX_MATRICES", 50)
+    session = Session()
+    session.put(small_actor())
+    assert session.state().max_count == 10
+    with pytest.raises(ValidationError, match=r"11 characters of 5 joints .* at most 10"):
+        session.apply(p.SetCount(11))
+    session.apply(p.SetCount(10))
+    assert session.look()[0].count == 10
+    monkeypatch.setattr(budget, "MAX_MATRICES", 20)
+    session.put(small_actor(1))
+    session.tick(0.0)
+    assert session.count == 4 and {actor.count for actor in session.actors.values()} == {4}
+
+
+def test_too_many_joints_are_refused_in_words(monkeypatch):
+    monkeypatch.setattr(budget, "MAX_JOINTS", 4)
+    with pytest.raises(ResourceLimitError, match="has 5 joints"):
+        small_actor()
+
+
+# -- what is left behind ----------------------------------------------------------------------------------------
+def test_uploads_of_a_studio_that_was_killed_go_with_the_next_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    dead = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True
+    )
+    names = {
+        f"{PREFIX}{dead.stdout.strip()}-x": False,
+        f"{PREFIX}{os.getpid()}-x": True,
+        f"{PREFIX}odd": True,
+    }
+    for name in names:
+        (tmp_path / name).mkdir()
+    remove_left_behind()
+    assert {name: (tmp_path / name).exists() for name in names} == names
+
+
+def loaded(port):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=HANG_SECONDS)
+    connection.request("GET", "/api/clips?token=abc-abc-abc")
+    with contextlib.closing(connection):
+        return connection.getresponse().status == 200
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_uploads_go_when_the_server_is_ended_by_a_signal(tmp_path, number):
+    env = {**os.environ, "TMPDIR": str(tmp_path)}
+    command = [
+        sys.executable,
+        "-m",
+        "marrow",
+        "view",
+        "--no-browser",
+        "--port",
+        "0",
+        "--token",
+        "abc-abc-abc",
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+    try:
+        port = int(process.stdout.readline().partition("127.0.0.1:")[2].partition("/")[0])
+        line = socket.create_connection(("127.0.0.1", port), HANG_SECONDS)
+        line.sendall(
+            b"POST /api/upload?token=abc-abc-abc&name=a.glb HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\nx"
+        )
+        while not list(tmp_path.glob(f"{PREFIX}*/*")) or not loaded(port):
+            pass
+        process.send_signal(number)
+        process.communicate(timeout=HANG_SECONDS)
+        assert not list(tmp_path.glob(f"{PREFIX}*"))
+        line.close()
+    except ConnectionError as error:
+        process.kill()
+        pytest.fail(f"{error}: {process.communicate()}")
+    finally:
+        process.kill()
+        process.communicate()
