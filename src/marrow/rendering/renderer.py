@@ -138,7 +138,7 @@ class Renderer:
         compare: Character | None = None,
         outputs: Sequence[str] = ("color",),
     ) -> Frame:
-        """Draws a scene and brings the picture back. `view` names what else it shows, as "skeleton" (docs/rendering.md);
+        """Draws a scene and brings the picture back. `view` names what else it shows: "skeleton" (docs/rendering.md);
         `compare` is the character that the view "difference" compares with. `outputs` asks for more than colours: "depth",
         "normals", "ids", "parts", "joint_ids", "joints"."""
         wanted = check_outputs(outputs)
