@@ -14,7 +14,7 @@ from marrow.model.character import Character
 from marrow.rendering.kept import Kept
 from marrow.rendering.moment import Moment
 
-__all__ = ["Detail", "in_view", "view_planes"]
+__all__ = ["Detail", "view_planes"]
 
 Array = NDArray[Any]
 STEPS = 12
@@ -26,15 +26,6 @@ def view_planes(camera: Camera) -> Array:
     whole = camera.projection @ np.vstack([camera.view, [0.0, 0.0, 0.0, 1.0]])
     x, y, z, w = whole
     return np.stack([w + x, w - x, w + y, w - y, w + z, w - z])
-
-
-def in_view(planes: Array, low: Array, high: Array) -> Array:
-    """Which boxes `(N, 3)` touch what lies inside all planes, `(N,)` bool; empty boxes do not."""
-    there = (low <= high).all(1)
-    with np.errstate(invalid="ignore"):
-        center, half = (low + high) / 2, (high - low) / 2
-        far = center @ planes[:, :3].T + half @ np.abs(planes[:, :3].T) + planes[:, 3]
-        return np.asarray(there & (far >= 0).all(1))
 
 
 class Detail:
@@ -100,6 +91,8 @@ class Detail:
         `casts` are the instances in each cascade, with `texels` of so many metres. Also returns how far off, in metres, the
         casters of each cascade are on the whole: what they must not shade of themselves."""
         levels, slack = own.copy(), [0.0] * len(texels)
+        if not texels:
+            return levels, slack
         finest = np.full(moment.count, np.inf)
         for some, texel in zip(casts, texels):
             finest[some] = np.minimum(finest[some], texel)

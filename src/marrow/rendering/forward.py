@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from marrow.rendering.drawlist import Draw, DrawList, merged
+from marrow.rendering.drawlist import Draw, DrawList
 from marrow.rendering.framedata import FrameData
 from marrow.rendering.lamps import LAMP, LAMP_GRID
 from marrow.rendering.materials import MATERIAL
@@ -57,7 +57,7 @@ class ForwardPath:
         )
         step.set_bind_group(0, self.frame.group)
         recorder = Recorder(step)
-        for draw in merged(d for d in self.list.draws if not d.blended):
+        for draw in self.list.opaque:
             recorder.draw(self.pipeline(draw, targets.samples, None), draw)
         self.draw_over(step, targets.samples, ground)
         step.end()
@@ -68,12 +68,11 @@ class ForwardPath:
             step.set_pipeline(self.ground_pipeline(samples))
             step.draw(4)
         recorder = Recorder(step)
-        for draw in self.list.draws:
-            if draw.blended:
-                # Back faces first: they are behind the front ones.
-                sides = ("front", "back") if draw.material.material.double_sided else ("back",)
-                for cull in sides:
-                    recorder.draw(self.pipeline(draw, samples, cull), draw)
+        for draw in self.list.blended:
+            # Back faces first: they are behind the front ones.
+            sides = ("front", "back") if draw.material.material.double_sided else ("back",)
+            for cull in sides:
+                recorder.draw(self.pipeline(draw, samples, cull), draw)
 
     def pipeline(self, draw: Draw, samples: int, blended: str | None, stage: Stage = LIT) -> Any:
         """`blended` names the side that is left out, None for opaque sections. `stage` is what fragments end in."""

@@ -16,7 +16,7 @@ from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.rendering.antialias import EdgeSmoothing
 from marrow.rendering.contact import ContactShading
-from marrow.rendering.culling import Detail, in_view, view_planes
+from marrow.rendering.culling import Detail, view_planes
 from marrow.rendering.deferred import DeferredPath
 from marrow.rendering.drawlist import DrawList
 from marrow.rendering.forward import ForwardPath
@@ -188,7 +188,7 @@ class Renderer:
     def _finish(self, encoder: Any, target: Any, format: str, timer: Any) -> None:
         """Contact shading, tone mapping, and smooth edges where the path has left them rough."""
         # Colours of a view, and of what is not lit, stay as they are.
-        draws = self.list.draws
+        draws = self.list.opaque + self.list.blended
         lit = any(not d.material.material.unlit for d in draws) and not any(d.painted for d in draws)
         contact = self.contact_shading.none
         if self.contact and lit:
@@ -216,7 +216,7 @@ class Renderer:
         casters = self.shadows.fit(scene, camera, there, origin)
         texels = [f.texel for f in self.shadows.fits]
         self.shadows.slack = [0.0] * len(texels)
-        seen = [in_view(planes, m.low, m.high) for m in there]
+        seen = [m.boxes.touching(planes) for m in there]
         chosen = self.detail.levels(there, seen, camera)
         levels = [np.where(on, own, -1) for on, own in zip(seen, chosen)]
         shadow_levels = []
