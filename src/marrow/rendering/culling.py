@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from marrow.errors import ValidationError
 from marrow.lod.camera import Camera
 from marrow.lod.select import Selector
+from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.rendering.kept import Kept
 from marrow.rendering.moment import Moment
@@ -23,9 +24,13 @@ STEPS = 12
 
 def view_planes(camera: Camera) -> Array:
     """The six sides of what a camera sees, `(6, 4)`: a point is inside where `plane . (x, y, z, 1) >= 0`."""
-    whole = camera.projection @ np.vstack([camera.view, [0.0, 0.0, 0.0, 1.0]])
-    x, y, z, w = whole
-    return np.stack([w + x, w - x, w + y, w - y, w + z, w - z])
+
+    def build() -> Array:
+        x, y, z, w = camera.projection @ np.vstack([camera.view, [0.0, 0.0, 0.0, 1.0]])
+        return np.stack([w + x, w - x, w + y, w - y, w + z, w - z])
+
+    planes: Array = derived(camera, "planes", build)
+    return planes
 
 
 class Detail:

@@ -22,6 +22,7 @@ __all__ = ["INSTANCE", "Draw", "DrawList"]
 
 Array = NDArray[Any]
 INSTANCE = np.dtype([("rows", "f4", (3, 4)), ("tint", "u4"), ("id", "u4"), ("first", "u4"), ("flags", "u4")])
+"""A record of an instance: sixteen words."""
 CASCADE_SHIFT = 16
 """Where the flags of an instance say for which cascade of the shadows it is."""
 SORTED_ONE_BY_ONE = 64
@@ -178,10 +179,11 @@ class DrawList:
                             elif not self.gpu_skinning:
                                 some = some[np.argsort(depths[who[some]])]
                         these = who[some]
-                        made = whole[these]
-                        made["first"] = (some - page * skinned.positions.per_page) * geometry.vertex_count
+                        made = whole.take(these, 0)
+                        words = made.view(np.uint32)
+                        words[:, 14] = (some - page * skinned.positions.per_page) * geometry.vertex_count
                         flags = max(cascade, 0) << CASCADE_SHIFT
-                        made["flags"] = flags | (moment.paints[k].flags if k in moment.paints else 0)
+                        words[:, 15] = flags | (moment.paints[k].flags if k in moment.paints else 0)
                         records.append(made)
                         batches.append(
                             _Batch(
@@ -307,13 +309,13 @@ class DrawList:
 
 
 def _records(moment: Moment, origin: Array, first_id: int) -> Array:
-    """Records of all instances `(N,)`, without where their vertices begin."""
-    made = np.empty(moment.count, INSTANCE)
-    numbers = made.view(np.float32).reshape(moment.count, -1)
-    numbers[:, :12] = moment.world.reshape(-1, 12)
-    numbers[:, 3:12:4] = moment.world[:, :, 3] - origin
-    made["tint"] = 0xFFFFFFFF if moment.actor.tint is None else _packed(moment.tint)
-    made["id"] = np.arange(first_id, first_id + moment.count)
+    """`INSTANCE` records of all instances as numbers `(N, 16)`, without where their vertices begin."""
+    made = np.empty((moment.count, 16), np.float32)
+    made[:, :12] = moment.world.reshape(-1, 12)
+    made[:, 3:12:4] = moment.world[:, :, 3] - origin
+    words = made.view(np.uint32)
+    words[:, 12] = 0xFFFFFFFF if moment.actor.tint is None else _packed(moment.tint)
+    words[:, 13] = np.arange(first_id, first_id + moment.count)
     return made
 
 

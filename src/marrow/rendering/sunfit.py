@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from marrow.lod.camera import Camera
+from marrow.model._derived import derived
 from marrow.rendering.boxes import WorldBoxes
 from marrow.rendering.culling import view_planes
 
@@ -44,8 +46,13 @@ class CascadeFit:
     casters: Array
 
 
-def sun_axes(direction: Array) -> Array:
+def sun_axes(direction: ArrayLike) -> Array:
     """Axes of the sun's view, `(3, 3)`: right, up, and away from it. They depend on nothing but its direction."""
+    return _axes(*np.asarray(direction, np.float64).tolist())
+
+
+@lru_cache(maxsize=16)
+def _axes(*direction: float) -> Array:
     away = np.asarray(direction, np.float64) / np.linalg.norm(direction)
     side = np.array([0.0, 0.0, 1.0] if abs(away[1]) > 0.99 else [0.0, 1.0, 0.0])
     right = np.cross(away, side)
@@ -76,7 +83,9 @@ def fit_cascades(
         return []
     lengths, swept_middle, swept_reach = lengths[numbers], swept.middle[:, numbers], swept.reach[:, numbers]
     middle, reach = axes @ boxes.middle[:, numbers], np.abs(axes) @ boxes.reach[:, numbers]
-    low, high = middle - reach, middle + reach
+    # One table to choose columns from: corners as the sun sees them, and lengths of shadows.
+    table = np.concatenate([middle - reach, middle + reach, lengths[None]])
+    low, high = table[:3], table[3:6]
     lines = _corner_lines(camera)
     sun_far = float((axes[2] @ swept_middle + np.abs(axes[2]) @ swept_reach).max())
     forward = -camera.view[2, :3]
@@ -87,17 +96,19 @@ def fit_cascades(
         corners = np.concatenate([_at_depth(lines, begin), _at_depth(lines, end)]) @ axes.T
         (left, bottom), (right, top) = corners[:, :2].min(0).tolist(), corners[:, :2].max(0).tolist()
         touched = (high[0] >= left) & (high[1] >= bottom) & (low[0] <= right) & (low[1] <= top)
-        if not touched.any():
+        some = table[:, np.flatnonzero(touched)]
+        if not some.size:
             continue
-        left, bottom = max(left, low[0, touched].min()), max(bottom, low[1, touched].min())
-        right, top = min(right, high[0, touched].max()), min(top, high[1, touched].max())
+        least, largest = some.min(1).tolist(), some.max(1).tolist()
+        left, bottom = max(left, least[0]), max(bottom, least[1])
+        right, top = min(right, largest[3]), min(top, largest[4])
         size = max(right - left, top - bottom) * resolution / (resolution - 2 * EDGE)
         # Texels so fine that the filter cannot reach across a soft edge would make edges hard up close.
-        edge = SUN_WIDTH * softness * float(lengths[touched].max())
+        edge = SUN_WIDTH * softness * largest[6]
         size = max(size, resolution * LEAST_EDGE * edge / WIDEST, 1e-30)
         size = STEP ** math.ceil(math.log(size) / math.log(STEP))
         texel = size / resolution
-        x, y = (round(float(v) / texel) * texel for v in ((left + right) / 2, (bottom + top) / 2))
+        x, y = (round(v / texel) * texel for v in ((left + right) / 2, (bottom + top) / 2))
         # What has no size at all can fall out by rounding.
         inside = touched | (
             (high[0] >= x - size / 2)
@@ -105,7 +116,8 @@ def fit_cascades(
             & (high[1] >= y - size / 2)
             & (low[1] <= y + size / 2)
         )
-        begin_z = float(low[2, inside].min()) - texel
+        drawn = np.flatnonzero(inside)
+        begin_z = float(low[2, drawn].min()) - texel
         depth = max(sun_far - begin_z, texel)
         matrix = np.zeros((4, 4))
         matrix[0, :3], matrix[0, 3] = axes[0] / size, (axes[0] @ origin - x) / size + 0.5
@@ -113,7 +125,7 @@ def fit_cascades(
         matrix[2, :3], matrix[2, 3] = axes[2] / depth, (axes[2] @ origin - begin_z) / depth
         matrix[3, 3] = 1.0
         casters = np.zeros(boxes.middle.shape[1], bool)
-        casters[numbers[inside]] = True
+        casters[numbers[drawn]] = True
         out.append(CascadeFit(matrix, texel, depth, casters))
     return out
 
@@ -136,6 +148,11 @@ def _swept(boxes: WorldBoxes, away: Array, ground: float | None) -> tuple[WorldB
 
 
 def _corner_lines(camera: Camera) -> tuple[Array, Array, Array, Array]:
+    lines: tuple[Array, Array, Array, Array] = derived(camera, "corners", lambda: _find_corners(camera))
+    return lines
+
+
+def _find_corners(camera: Camera) -> tuple[Array, Array, Array, Array]:
     """The four edges of what a camera sees: points on the near and on the far plane, and their distances from the eye."""
     whole = camera.projection @ np.vstack([camera.view, [0.0, 0.0, 0.0, 1.0]])
     back = np.linalg.inv(whole)
