@@ -95,6 +95,7 @@ class DrawList:
         self.blended: list[Draw] = []
         self.casters: list[list[Draw]] = []
         self._pictured: list[_Batch] = []
+        self._records = np.empty((64, 16), np.float32)
         self._draws: list[Draw] | None = None
         self._plans: Kept[dict[Any, list[_Run]]] = Kept()
         self.layout = device.raw.create_bind_group_layout(
@@ -146,7 +147,6 @@ class DrawList:
         the shadows, -1 for instances that are left out; `casters` are those of each cascade. `forward` is the way the
         camera looks, `origin` where it stands."""
         cascades = max((len(c) for c in casters), default=0)
-        records: list[Array] = []
         batches: list[_Batch] = []
         first_id, start = 0, 0
         for number, moment in enumerate(moments):
@@ -164,9 +164,9 @@ class DrawList:
                 if not len(who):
                     continue
                 geometry = self.geometry(moment.actor.character).level(k)
-                own = cast[who] == k
-                chosen = [np.flatnonzero(view[who] == k)]
-                chosen += [np.flatnonzero(c[who] & own) for c in casters[number]]
+                own = cast.take(who) == k
+                chosen = [np.flatnonzero(view.take(who) == k)]
+                chosen += [np.flatnonzero(c.take(who) & own) for c in casters[number]]
                 for cascade, rows in enumerate(chosen, -1):
                     for page, some in _batches(skinned, rows, moment, sheer):
                         one = int(who[some[0]])
@@ -178,25 +178,33 @@ class DrawList:
                                 some = some[np.argsort(-depths[who[some]], kind="stable")]
                             elif not self.gpu_skinning:
                                 some = some[np.argsort(depths[who[some]])]
-                        these = who[some]
-                        made = whole.take(these, 0)
+                        these = who.take(some)
+                        made = self._room(start, len(these))
+                        whole.take(these, 0, out=made, mode="clip")
                         words = made.view(np.uint32)
                         words[:, 14] = (some - page * skinned.positions.per_page) * geometry.vertex_count
                         flags = max(cascade, 0) << CASCADE_SHIFT
                         words[:, 15] = flags | (moment.paints[k].flags if k in moment.paints else 0)
-                        records.append(made)
                         batches.append(
                             _Batch(
                                 moment, number, k, geometry, skinned, page, start, len(these),
                                 moment.mirrored is not None and bool(moment.mirrored[one]), moment.visible[one],
-                                translucent, cascade, depths[these] if cascade < 0 else depths[:0],
+                                translucent, cascade, depths.take(these) if cascade < 0 else depths[:0],
                             )
                         )  # fmt: skip
                         start += len(these)
             first_id += moment.count
-        if records:
-            self.instances.write(records[0] if len(records) == 1 else np.concatenate(records), keep=False)
+        if start:
+            self.instances.write(self._records[:start], keep=False)
         self._list(batches, cascades)
+
+    def _room(self, start: int, count: int) -> Array:
+        """Room for records from `start` on, `(count, 16)`; those before it stay."""
+        if start + count > len(self._records):
+            larger = np.empty((max(start + count, 2 * len(self._records)), 16), np.float32)
+            larger[:start] = self._records[:start]
+            self._records = larger
+        return self._records[start : start + count]
 
     def _list(self, batches: list[_Batch], cascades: int) -> None:
         """The draws of all batches."""

@@ -38,7 +38,7 @@ __all__ = ["Renderer"]
 
 Array = NDArray[Any]
 PATHS = ("forward", "deferred")
-SOFTWARE_TRIANGLES = 700_000
+SOFTWARE_TRIANGLES = 500_000
 
 
 class Renderer:
@@ -54,7 +54,7 @@ class Renderer:
     - `samples` a pixel (1 or 4) smooth edges; with one, as the deferred path has, the finished picture is smoothed.
     - `contact`: whether what is close together shades each other.
     - `pixels`: how far off the worst point of a level of detail may look. Where that takes more than so many `triangles`
-      (700,000 in software, any number on a GPU), all of a crowd become coarser alike.
+      (500,000 in software, any number on a GPU), all of a crowd become coarser alike.
     - `shadow_size`: texels of the map of shadows, on each side.
     """
 

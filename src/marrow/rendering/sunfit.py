@@ -81,8 +81,12 @@ def fit_cascades(
     numbers = np.flatnonzero(seen)
     if not len(numbers):
         return []
-    lengths, swept_middle, swept_reach = lengths[numbers], swept.middle[:, numbers], swept.reach[:, numbers]
-    middle, reach = axes @ boxes.middle[:, numbers], np.abs(axes) @ boxes.reach[:, numbers]
+    lengths, swept_middle, swept_reach = (
+        lengths[numbers],
+        swept.middle.take(numbers, 1),
+        swept.reach.take(numbers, 1),
+    )
+    middle, reach = axes @ boxes.middle.take(numbers, 1), np.abs(axes) @ boxes.reach.take(numbers, 1)
     # One table to choose columns from: corners as the sun sees them, and lengths of shadows.
     table = np.concatenate([middle - reach, middle + reach, lengths[None]])
     low, high = table[:3], table[3:6]
@@ -96,7 +100,7 @@ def fit_cascades(
         corners = np.concatenate([_at_depth(lines, begin), _at_depth(lines, end)]) @ axes.T
         (left, bottom), (right, top) = corners[:, :2].min(0).tolist(), corners[:, :2].max(0).tolist()
         touched = (high[0] >= left) & (high[1] >= bottom) & (low[0] <= right) & (low[1] <= top)
-        some = table[:, np.flatnonzero(touched)]
+        some = table.take(np.flatnonzero(touched), 1)
         if not some.size:
             continue
         least, largest = some.min(1).tolist(), some.max(1).tolist()
@@ -117,7 +121,7 @@ def fit_cascades(
             & (low[1] <= y + size / 2)
         )
         drawn = np.flatnonzero(inside)
-        begin_z = float(low[2, drawn].min()) - texel
+        begin_z = float(low[2].take(drawn).min()) - texel
         depth = max(sun_far - begin_z, texel)
         matrix = np.zeros((4, 4))
         matrix[0, :3], matrix[0, 3] = axes[0] / size, (axes[0] @ origin - x) / size + 0.5
