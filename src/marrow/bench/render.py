@@ -3,6 +3,8 @@ not skinned."""
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import time
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow import samples
-from marrow.bench import render_video
 from marrow.bench.gpu import warm_up
 from marrow.bench.harness import Contest
 from marrow.errors import GpuMemoryError
@@ -208,7 +209,9 @@ def measurements() -> dict[str, Any]:
         }
     except GpuMemoryError as error:
         out[f"{count:,} mannequins"] = {"not measured": str(error)}
-    return {**out, **render_video.measurements()}
+    if importlib.util.find_spec("av") is not None and importlib.util.find_spec("resource") is not None:
+        out.update(importlib.import_module("marrow.bench.render_video").measurements())
+    return out
 
 
 def _walk(actor: Actor) -> Callable[[], None]:

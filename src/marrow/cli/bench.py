@@ -35,7 +35,8 @@ def bench(
     ----------
     what
         core: skinning and poses. io: loading files. graph: animation graphs. motion: retargeting.
-        lod: levels of detail. studio: its server. gpu: skinning on the GPU. render: pictures. torch: with gradients. dataset: data sets.
+        lod: levels of detail. studio: its server. gpu: skinning on the GPU. render: pictures. torch: with
+        gradients. dataset: data sets.
     seconds
         How long each comparison runs.
     growth
