@@ -34,7 +34,9 @@ def lamps() -> Image.Image:
             lights.append(mw.PointLight(tuple(place), color, 0.6, 1.5))
         else:
             way = (0.3 * rng.normal(), -1.0, 0.3 * rng.normal())
-            lights.append(mw.SpotLight(tuple(place + np.array([0, 2.2, 0])), way, color, 25.0, 5.0, 0.15, 0.4))
+            lights.append(
+                mw.SpotLight(tuple(place + np.array([0, 2.2, 0])), way, color, 25.0, 5.0, 0.15, 0.4)
+            )
     places = np.tile(np.eye(3, 4), (30, 1, 1))
     places[:, 0, 3] = 1.7 * (np.arange(30) % 6 - 2.5)
     places[:, 2, 3] = 1.7 * (np.arange(30) // 6 - 2.0)
