@@ -12,7 +12,7 @@ from marrow.errors import MarrowError, UnknownNameError, ValidationError
 from marrow.graph import save_graph
 from marrow.rendering.controls import CameraControls
 from marrow.rendering.following import Following
-from marrow.rendering.looking import look, open_window
+from marrow.rendering.looking import look, open_window, turn
 from marrow.rendering.playback import Playback
 from marrow.rendering.viewer import HELP, VIEWS
 from marrow.rendering.views import KINDS
@@ -346,3 +346,17 @@ def test_the_whole_clip_is_in_sight_at_first_and_a_body_is_seen_from_its_front(o
         mw.samples.mannequin(), transforms=np.array([[-1, 0, 0, 0], [0, 1, 0, 0], [0, 0, -1, 0.0]])
     )
     assert math.cos(opened(turned)[0].camera.yaw - 0.5 - math.pi) == pytest.approx(1)
+
+
+def test_files_dropped_on_the_window_are_opened_in_it(opened, tmp_path):
+    mw.save(doll().replace(name="other"), tmp_path / "other.glb")
+    (tmp_path / "bad.glb").write_bytes(b"glTF no")
+    window, viewer = opened(doll(), clip="turn", frames=4)
+    first = window.scene
+    for frame in window:
+        window.inputs.drop([str(tmp_path / ("bad.glb", "other.glb", "nowhere.fbx")[min(frame.index, 2)])])
+        viewer = turn(window, viewer, frame)
+        if frame.index == 1:
+            assert window.scene is first and "bad.glb" in viewer.said and viewer.playback.clip.name == "turn"
+    assert [a.name for a in window.scene] == ["other"] and "nowhere.fbx" in viewer.said
+    assert viewer.playback.clip.name == "bow" and window.painters == [viewer.paint]

@@ -21,7 +21,8 @@ from marrow.rendering.steering import Steering
 from marrow.rendering.window import AROUND
 
 if TYPE_CHECKING:
-    from marrow.rendering.window import Window, WindowFrame
+    from marrow.rendering.window import Window
+    from marrow.rendering.window_frame import WindowFrame
 
 __all__ = ["HELP", "VIEWS", "Viewer"]
 
@@ -50,7 +51,8 @@ HELP = (
     ("W A S D  Q E", "fly; with Shift faster"),
     ("F  Home", "see everything; where it began"),
     ("C", "the camera follows, or stays"),
-    ("P", "save a picture"),
+    ("P  Drop", "save a picture; open a file"),
+    ("F11", "the whole screen"),
     ("T", "hide and show what is written"),
     ("H  ?", "this card"),
     ("Esc", "close"),
@@ -123,8 +125,6 @@ class Viewer:
                     self.playback.step(by)
         else:
             self.steering.step(frame.inputs, frame.dt)
-        if frame.files:
-            self.say("to open a file, close this window and use: marrow view FILE --window")
         self._advance(frame.dt)
         self._show()
         if self.scene.actors and isinstance(frame.camera, CameraControls):
@@ -146,6 +146,7 @@ class Viewer:
             "k": lambda: self._pick_joint(window, -1),
             "f": lambda: self._frame(window),
             "home": lambda: self._home(window),
+            "f11": window.toggle_fullscreen,
             "p": lambda: self._save(window),
             "c": self._toggle_follow,
             "t": self._toggle_words,
