@@ -156,7 +156,7 @@ def test_pixels_are_what_rays_hit(drawn, hero, orthographic):
         if edge > 0.02:
             assert frame.parts[y, x] == part
             assert frame.joint_ids[y, x] in joints
-            assert abs(frame.depth[y, x] - depth) < 1e-4
+            assert abs(frame.depth[y, x] - depth) < 5e-4  # corners are snapped to 1/256 of a pixel
     assert seen > 100
     assert wrong <= 3
     assert set(np.unique(frame.ids)) == {-1, 0, 1, 2, 3}

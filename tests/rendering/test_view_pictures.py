@@ -63,7 +63,7 @@ def test_a_line_goes_where_its_ends_are_projected(page):
     at, _ = project(FRONT, SIZE, ends)
     for share in np.linspace(0.05, 0.95, 10):
         x, y = (at[0] + share * (at[1] - at[0])).astype(int)
-        assert pixels[y, x].tolist() == [255, 128, 0, 255]
+        assert pixels[y, x].tolist() in ([255, 127, 0, 255], [255, 128, 0, 255])  # drivers round either way
     # Two pixels wide here, so little else is touched.
     y, x = np.nonzero(pixels[..., 3])
     way = (at[1] - at[0]) / np.linalg.norm(at[1] - at[0])
