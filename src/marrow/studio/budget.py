@@ -9,9 +9,9 @@ from marrow.studio.protocol import MAX_COUNT
 
 __all__ = ["check_character", "check_count", "most_instances"]
 
-MAX_VERTICES = 20_000_000
+MAX_VERTICES = 8_000_000
 """Vertices of all meshes, one that is shown often counted as often."""
-MAX_MESHES = 20_000
+MAX_MESHES = 10_000
 MAX_JOINTS = 100_000
 MAX_MATRICES = 600_000
 """Joints times instances: 2,000 characters of 300 joints."""
