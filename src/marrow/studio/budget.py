@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from marrow.errors import ResourceLimitError, ValidationError
-from marrow.io.lint.extent import distinct
 from marrow.model import Character
 from marrow.studio.protocol import MAX_COUNT
 
@@ -21,6 +20,8 @@ def check_character(character: Character) -> None:
     """An error where a character would take more memory than a studio should."""
     meshes, vertices = len(character.meshes), character.vertex_count
     if vertices > MAX_VERTICES or meshes > MAX_MESHES:
+        from marrow.io.lint.extent import distinct
+
         mesh, uses = max(distinct(character), key=lambda found: found[0].vertex_count * found[1])
         often = (
             f"{mesh.name or 'one mesh'!r} is shown {uses:,} times, which makes "

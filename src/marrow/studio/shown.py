@@ -58,7 +58,8 @@ def _box(character: Character, clip: str | None) -> Box | None:
         return None
     meshes = [m for m in character.meshes if m.visible and m.vertex_count]
     meshes = meshes or [m for m in character.meshes if m.vertex_count]
-    stiff, bending = [], []
+    stiff: list[Mesh] = []
+    bending: list[Mesh] = []
     for mesh in meshes:
         alone = mesh.influences == 1 and len(mesh.joint_list) == 1 and not mesh.morph_targets
         (stiff if alone else bending).append(mesh)
