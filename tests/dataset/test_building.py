@@ -1,11 +1,11 @@
 """Plans, interruptions and changes: the same bytes, and nothing done twice."""
 
+import contextlib
 import os
 import resource
 import signal
 import subprocess
 import sys
-import time
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from marrow.dataset.plan import planned, split_of
 from marrow.dataset.pool import run_tasks
 from marrow.dataset.sources import SourceFile
 from marrow.errors import MarrowError, UnknownNameError, ValidationError
-from surroundings import HANG_SECONDS
+from surroundings import HANG_SECONDS, needed
 
 OPTIONS = {
     "features": "rotations positions velocities contacts text",
@@ -174,36 +174,45 @@ def children(pid: int) -> list[int]:
         return []
 
 
-def interrupted(clips: Path, out: Path, moments: list[float], seed: int = 0) -> int:
-    """Builds with two workers, killed at moments (shares of the time a build takes): the driver or one of its workers in
-    turn. Returns how many were killed in the middle of their work."""
+def interrupted(clips: Path, out: Path, kills: int, seed: int = 0) -> int:
+    """Builds with two workers, killed in the middle of their work: the driver or one of its workers, in turn, when the
+    files of the data set have changed a few times (a shard begun, finished, journalled). Returns how many were killed."""
     rng = np.random.default_rng(seed)
-    began = time.monotonic()
-    whole = None
     killed = 0
-    for k, moment in enumerate(moments):
+    for k in range(kills):
+        changes, seen = int(rng.integers(1, 8)), None
         with subprocess.Popen(
             command(clips, out, 2), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         ) as driver:
-            try:
-                driver.wait(moment * (whole or 2.0))
-                whole = whole or time.monotonic() - began
-            except subprocess.TimeoutExpired:
-                workers = children(driver.pid)
-                victim = int(rng.choice(workers)) if k % 2 and workers else driver.pid
-                os.kill(victim, signal.SIGKILL)
+            while driver.poll() is None and changes:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    driver.wait(0.002)
+                now = {
+                    name for part in ("train", "validation", "test", "_build") for name in _listed(out / part)
+                }
+                changes -= seen is not None and now != seen
+                seen = now
+            workers = children(driver.pid)
+            victim = int(rng.choice(workers)) if k % 2 and workers else driver.pid
+            if driver.poll() is None:
                 killed += 1
-                if victim == driver.pid:
-                    driver.wait()
-                else:
-                    driver.wait(HANG_SECONDS)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(victim, signal.SIGKILL)
+            driver.wait(HANG_SECONDS)
     return killed
+
+
+def _listed(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 def test_killed_drivers_and_workers_lose_nothing(clips, reference, tmp_path):
     out = tmp_path / "out"
-    assert interrupted(clips, out, [0.35, 0.45, 0.6, 0.8])
+    assert interrupted(clips, out, 3)
     done = subprocess.run(command(clips, out, 2), capture_output=True, text=True, timeout=HANG_SECONDS)
     assert done.returncode == 1 and "3 failed" in done.stdout, done.stderr  # the three broken files
     assert bytes_of(out) == reference
@@ -241,6 +250,29 @@ def test_a_full_disk_is_an_error_and_the_build_goes_on_later(clips, reference, t
         assert not [p for p in (out / format).rglob(".*") if p.name != ".lock"]
     dataset.build(clips, out / "parquet", workers=0, **OPTIONS)
     assert bytes_of(out / "parquet") == reference
+
+
+def test_one_build_at_a_time(clips, tmp_path):
+    from marrow.dataset.journal import locked
+    from marrow.dataset.storage import store_at
+
+    with locked(store_at(tmp_path / "out")), pytest.raises(dataset.BuildError, match="another build"):
+        dataset.build(clips, tmp_path / "out", workers=0, **OPTIONS)
+
+
+def test_fbx_among_the_sources(corpus, tmp_path):
+    """Its reader lives in a process of its own, beside whatever reads for the data set."""
+    files = [corpus / f"maya_game_sausage_7500_binary_{name}.fbx" for name in ("spin", "wiggle")]
+    for workers in (0, 1):
+        found = dataset.build(
+            files, tmp_path / f"{workers}", features="rotations vertices", fps=5, split=1, workers=workers
+        )
+        assert found.manifest.failed == 0 and len(found["train"]) >= 2
+    assert bytes_of(tmp_path / "0") == bytes_of(tmp_path / "1")
+    row = found["train"][0]
+    character = mw.load(files[0], cache=False)
+    pose = character.clips[row["clip"]].sample(np.arange(row["frames"]) / 5)
+    np.testing.assert_array_equal(row["vertices"], mw.skin(character, pose).positions)
 
 
 def crash(argument, tell):
@@ -336,7 +368,7 @@ def test_motion_is_put_on_a_character(tmp_path):
 
 
 def test_storage_behind_a_url(clips, reference):
-    fsspec = pytest.importorskip("fsspec")
+    fsspec = needed("fsspec")
     place = "memory://sets/one"
     found = dataset.build(clips, place, workers=0, **OPTIONS)
     system = fsspec.filesystem("memory")

@@ -24,7 +24,7 @@ NAMES = ("parquet", "webdataset", "safetensors", "npz", "zarr")
 @pytest.fixture(scope="module")
 def made(clips, tmp_path_factory):
     """The same corpus in all formats, as windows and as whole clips."""
-    pytest.importorskip("pyarrow") and pytest.importorskip("zarr")
+    needed("pyarrow") and needed("zarr")
     folder = tmp_path_factory.mktemp("formats")
     found = {}
     for name in NAMES:

@@ -9,6 +9,7 @@ from motion_files import bytes_of
 
 import marrow as mw
 from marrow.cli.app import run
+from surroundings import needed
 
 
 def contents(folder):
@@ -86,7 +87,7 @@ def test_bake_and_check_with_workers_say_what_one_process_says(few, tmp_path, ca
 
 
 def test_lod_of_many(tmp_path, capsys):
-    pytest.importorskip("meshoptimizer")
+    needed("meshoptimizer")
     folder = tmp_path / "in"
     folder.mkdir()
     lizard = mw.samples.lizard()

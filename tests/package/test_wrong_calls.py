@@ -178,7 +178,7 @@ def test_the_whole_surface_is_called():
         "load_graph",
         "save",
     }
-    elsewhere |= {"motion", "BoneMap", "Retargeter", "lod", "gpu", "rendering"}
+    elsewhere |= {"motion", "BoneMap", "Retargeter", "lod", "gpu", "rendering", "dataset"}
     elsewhere |= set(mw.rendering.__all__)  # tests/rendering/test_wrong_pictures.py
     elsewhere |= {"window"}  # tests/rendering/test_wrong_windows.py
     elsewhere |= {"save_graph", "view", "graph", "errors", "samples", "__version__", "MarrowError"}

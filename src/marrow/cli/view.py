@@ -28,7 +28,8 @@ def view(
     watch: Annotated[bool, Parameter(negative="--no-watch")] = True,
     window: Annotated[bool, Parameter(negative=())] = False,
     clip: str | None = None,
-    size: tuple[int, int] = (1280, 720),
+    size: tuple[int, int] | None = None,
+    view: str | None = None,
 ) -> None:
     """Open the studio: see, scrub and steer a character in the browser.
 
@@ -55,11 +56,18 @@ def view(
     clip
         The clip a window begins with.
     size
-        Width and height of the window.
+        Width and height of the window; 1280 720 when left out.
+    view
+        What the window shows beside the character, such as skeleton or weights:hand_l.
     """
     if window:
-        _open_window(file, graph, compare, clip, size)
+        _open_window(file, graph, compare, clip=clip, size=size or (1280, 720), view=view)
         return
+    for option, value in (("--clip", clip), ("--size", size), ("--view", view)):
+        if value is not None:
+            from marrow.cli._errors import UsageError
+
+            raise UsageError(f"{option} is for a window: add --window")
     from marrow.cli._errors import note
     from marrow.cli._files import is_sample, open_character
     from marrow.studio.address import Address
@@ -126,9 +134,7 @@ def _signals() -> Iterator[_Asked]:
             signal.signal(number, handler)
 
 
-def _open_window(
-    file: str | None, graph: Path | None, compare: str | None, clip: str | None, size: tuple[int, int]
-) -> None:
+def _open_window(file: str | None, graph: Path | None, compare: str | None, **options: Any) -> None:
     from marrow.cli._files import is_sample, open_character
     from marrow.rendering.looking import look, open_window
 
@@ -137,4 +143,4 @@ def _open_window(
 
     other = thing(compare) if compare is not None else None
     with contextlib.suppress(KeyboardInterrupt):
-        look(*open_window(thing(file or "mannequin"), graph=graph, compare=other, clip=clip, size=size))
+        look(*open_window(thing(file or "mannequin"), graph=graph, compare=other, **options))

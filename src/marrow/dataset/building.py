@@ -94,11 +94,9 @@ def build(
     - `split`: parts for training, validation and test. Each source goes where the hash of its name says
       (`split_by="folder"`: of its folder's name), so that more files move none of those that are there
     - `clips`, `joints`: names or patterns of those to take
-    - `contact_height`, `contact_speed`: below both, in metres and metres a second, a foot stands (None: 0.05 and 0.2
-    for
+    - `contact_height`, `contact_speed`: below both, in metres and metres a second, a foot stands (None: 0.05 and 0.2 for
       a leg of 0.85 m, growing with the leg)
-    - `format`: parquet, webdataset, safetensors, npz or zarr; `shard_mb`: megabytes of sources that make one file,
-    about
+    - `format`: parquet, webdataset, safetensors, npz or zarr; `shard_mb`: megabytes of sources in one file, about
     - `workers`: local processes (None: one for each processor; 0: none); `on`: `"ray"` or `"ray://HOST:PORT"`
     - `force` builds all anew; `progress` is called now and then
 

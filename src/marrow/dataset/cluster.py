@@ -28,15 +28,15 @@ def _connected(ray: Any, address: str) -> bool:
     """Joins the cluster; whether it was this call that did."""
     if ray.is_initialized():
         return False
-    quiet = {"log_to_driver": False, "include_dashboard": False, "logging_level": "error"}
+    quiet = {"log_to_driver": False, "logging_level": "error"}
     try:
         if address == "ray":
             try:
-                ray.init(address="auto", log_to_driver=False, logging_level="error")
-            except ConnectionError:
-                ray.init(**quiet)
+                ray.init(address="auto", **quiet)
+            except ConnectionError:  # this machine belongs to none: one of its own
+                ray.init(address="local", include_dashboard=False, **quiet)
         else:
-            ray.init(address=address, log_to_driver=False, logging_level="error")
+            ray.init(address=address, **quiet)
     except Exception as error:
         raise BuildError(
             f"{address}: the cluster cannot be reached: {type(error).__name__}: {error}"

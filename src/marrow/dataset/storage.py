@@ -11,6 +11,7 @@ import errno
 import hashlib
 import os
 import re
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -156,18 +157,28 @@ class LocalStore(Store):
         target = self.path(name)
         with _refusals(str(target)):
             target.parent.mkdir(parents=True, exist_ok=True)
-            # The process in the name: what a killed one left can be told from what is being written.
-            made = target.with_name(f".{target.name}.{os.getpid()}.tmp{target.suffix if keep_suffix else ''}")
-            _forget(made)
+            # A name of its own: two machines of a cluster may be at the same shard, one of them given up as lost.
+            mark = secrets.token_hex(6)
+            made = target.with_name(f".{target.name}.{mark}.tmp{target.suffix if keep_suffix else ''}")
             try:
                 yield made
                 _flush(made)
-                if made.is_dir() and target.exists():
-                    self.remove(name)
-                os.replace(made, target)
+                self._place(made, target, name)
                 _flush_folder(target.parent)
             finally:
                 _forget(made)
+
+    def _place(self, made: Path, target: Path, name: str) -> None:
+        for last in (False, False, True):
+            if made.is_dir() and target.exists():
+                self.remove(name)
+            try:
+                os.replace(made, target)
+                return
+            except OSError as error:
+                # Between the two calls another may have put the same folder there.
+                if last or error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
 
     def sweep(self, folder: str) -> None:
         """Deletes what processes that are gone left unfinished."""
