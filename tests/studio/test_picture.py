@@ -217,7 +217,10 @@ def test_a_crowd_is_drawn_at_levels_of_detail(small: Any) -> None:
     triangles = {}
     for level in (3, 1):
         tab.send(type="level", value=level)
-        tab.until("s.viewport.drawnLevels.instances[a] > 10", level)
+        tab.until(
+            f"s.viewport.drawnLevels.instances[a] > 10 && s.viewport.drawnLevels.instances[a] === {total}",
+            level,
+        )
         triangles[level] = tab.js(
             "s.viewport.drawnLevels.triangles / s.viewport.drawnLevels.instances[a]", level
         )

@@ -25,6 +25,8 @@ const MOST_PIXELS = 16;
 /** More triangles than this are not drawn in a picture: those further away are drawn at coarser levels than they came. */
 const TRIANGLES_SOFTWARE = 300_000;
 const TRIANGLES_HARDWARE = 20_000_000;
+/** Among more than so many, moving ones are not drawn at the finest level where the processor draws. */
+const MANY = 100;
 /** So many the processor draws fluently at the levels the picture needs. */
 const FIRST_FINE = 40;
 /** Where the processor draws, these levels and coarser ones have plain colours and no shadows. */
@@ -63,8 +65,10 @@ export class Crowd {
     if (character.levels.length === character.count) {
       this.expect(character.count);
       if (moving) this.learnError();
-      this.byLevel(this.seen(camera, picked));
-      return false;
+      const seen = this.seen(camera, picked);
+      this.byLevel(seen, moving);
+      // The one that was picked is drawn in full when motion stops.
+      return moving && this.pace.software && seen.length > MANY;
     }
     if (!this.figures) this.group.add((this.figures = new Figures(character, this.pace.software)).group);
     if (moving) this.learn();
@@ -91,16 +95,19 @@ export class Crowd {
   }
 
   /** Draws each at the level it was sent; where one is full, at the next coarser, whose joints are there too. */
-  private byLevel(seen: number[]): void {
+  private byLevel(seen: number[], moving: boolean): void {
     const { character } = this;
     const lists: number[][] = Array.from({ length: character.levelCount }, () => []);
     const last = lists.length - 1;
     const sizes = [character.info.triangles, ...character.info.levels.map((level) => level.triangles)];
     // Before the server knows how they are looked at all come in full: no picture is to take seconds for that.
-    let left = this.pace.software ? TRIANGLES_SOFTWARE : TRIANGLES_HARDWARE;
+    // One level for everybody that is not the finest is somebody's wish.
+    const forced = seen.length > 1 && character.levels[seen[0]] > 0 && seen.every((instance) => character.levels[instance] === character.levels[seen[0]]);
+    let left = forced ? Infinity : this.pace.software ? TRIANGLES_SOFTWARE : TRIANGLES_HARDWARE;
+    const finest = this.pace.software && moving && seen.length > MANY ? 1 : 0;
     seen.forEach((instance, i) => {
       const rest = (seen.length - i - 1) * sizes[last];
-      let level = Math.min(character.levels[instance], last);
+      let level = Math.min(Math.max(character.levels[instance], finest), last);
       while (level < last && (sizes[level] > left - rest || lists[level].length >= character.body(level).most)) level++;
       if (lists[level].length >= character.body(level).most) return;
       lists[level].push(instance);
