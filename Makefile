@@ -23,7 +23,7 @@ $(VENV)/.demo: $(VENV)/.python pyproject.toml
 	touch $@
 
 $(STAMP): $(VENV)/.python pyproject.toml
-	$(PIP) -e ".[dev,usd,draco,gpu,render,window,pygfx,dataset,zarr]"
+	$(PIP) -e ".[dev,usd,draco,gpu,render,video,window,pygfx,dataset,zarr]"
 	$(PIP) -e ".[meshopt]" || echo "no C++ compiler: meshopt-compressed glTF cannot be read, its tests are skipped"
 	$(BIN)/python -c 'import torch' 2>/dev/null || { $(PIP) --no-deps "torch==2.13.0" && $(PIP) filelock fsspec jinja2 networkx sympy typing-extensions && $(BIN)/python -c 'import torch'; } || echo "no CPU build of torch: the tests of marrow.torch are skipped"
 	$(PIP) "ray>=2.40" || echo "no build of Ray for this Python: the tests of data sets on a cluster are skipped"

@@ -38,19 +38,19 @@ def standing(character: mw.Character, clip: str, time: float, place: np.ndarray)
 def mannequin() -> None:
     """The built-in mannequin: idle, walking, running, striking, waving."""
     hero = mw.samples.mannequin()
-    moments = [("idle", 0.4), ("walk", 0.32), ("run", 0.2), ("attack", 0.42), ("wave", 0.9)]
+    moments = [("idle", 0.4), ("walk", 0.52), ("run", 0.64), ("attack", 0.42), ("wave", 0.9)]
     actors = [
-        standing(hero, clip, time, at(1.25 * (k - 2), -0.25 * abs(k - 2), -0.35))
+        standing(hero, clip, time, at(1.2 * (k - 2), -0.2 * abs(k - 2), 0.75 - 0.13 * k))
         for k, (clip, time) in enumerate(moments)
     ]
-    mw.render(mw.Scene(actors), size=(1400, 560), camera="-8,8,1.06").save(DOCS / "mannequin.png")
+    mw.render(mw.Scene(actors), size=(1400, 560), camera="6,7,1.04").save(DOCS / "mannequin.png")
 
 
 def crowd() -> None:
     """Five hundred, each in another moment and at the level of detail that its size asks for."""
     hero = mw.samples.mannequin()
-    mw.render(hero, clip="walk", crowd=500, size=(1400, 620), camera="-28,16,1.9").save(
-        PICTURES / "crowd.png"
+    mw.render(hero, clip="walk", crowd=500, size=(1400, 560), camera="-28,14,2.1").save(
+        PICTURES / "crowd.webp"
     )
 
 
@@ -80,6 +80,39 @@ def third_person() -> None:
     whole.save(PICTURES / "third_person.png")
 
 
+def lamps() -> None:
+    """Two hundred lamps in the dark, each on its own."""
+    hero, rng = mw.samples.mannequin(), np.random.default_rng(7)
+    colors = np.array([[1, 0.35, 0.15], [0.2, 0.5, 1], [1, 0.8, 0.4], [0.5, 1, 0.7]])
+    lights = [
+        mw.PointLight(tuple(rng.uniform((-6, 0.15, -7), (6, 2.2, 3))), tuple(colors[k % 4]), 0.5, 2.5)
+        for k in range(200)
+    ]
+    actors = [
+        standing(hero, clip, time, at(x, z, turn))
+        for (clip, time), x, z, turn in zip(
+            [
+                ("walk", 0.52),
+                ("run", 0.2),
+                ("idle", 0.3),
+                ("attack", 0.42),
+                ("walk", 0.07),
+                ("wave", 0.9),
+                ("run", 0.6),
+            ],
+            (-3.0, -1.7, -0.4, 0.9, 2.2, 3.4, -2.3),
+            (0.0, -1.5, 0.3, -0.8, 0.2, -2.0, -3.5),
+            (0.6, 0.4, 0.0, -0.3, -0.5, -0.7, 0.5),
+        )
+    ]
+    moon = mw.DirectionalLight(color=(0.5, 0.6, 1.0), intensity=0.15)
+    scene = mw.Scene(
+        actors, lights=[moon, *lights], grid=False, environment=mw.Environment("dark", ambient=0.12)
+    )
+    camera = mw.lod.Camera.perspective((0.6, 1.5, 7.5), (0.0, 0.75, 0), fov=0.4, width=1400, height=560)
+    mw.render(scene, size=(1400, 560), camera=camera, path="deferred").save(PICTURES / "lamps.webp")
+
+
 def sheet() -> None:
     """A contact sheet."""
     hero = mw.samples.mannequin()
@@ -98,7 +131,7 @@ def run() -> None:
 
 ALL = {
     f.__name__: f
-    for f in (mannequin, crowd, sheet, run, window, third_person, views_surface, views_motion, outputs)
+    for f in (mannequin, crowd, lamps, sheet, run, window, third_person, views_surface, views_motion, outputs)
 }
 
 

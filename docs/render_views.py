@@ -20,7 +20,7 @@ CELL = (440, 440)
 def save(name, tiles, columns=3):
     """Writes pictures side by side."""
     rows = [np.concatenate(tiles[i : i + columns], axis=1) for i in range(0, len(tiles), columns)]
-    Image.fromarray(np.concatenate(rows)).save(FOLDER / f"{name}.png", optimize=True)
+    Image.fromarray(np.concatenate(rows)).save(FOLDER / f"{name}.webp", quality=90, method=6)
 
 
 def seen(**options):

@@ -3,8 +3,8 @@
     python examples/third_person_game.py
     python examples/third_person_game.py --headless 600 --pictures shots/    # no screen: a scripted player
 
-W A S D or the left stick walk where the camera looks, Shift or the right trigger run, Space or A jump, F or X strike. Drag
-or the right stick turn the camera, the wheel brings it nearer, Esc ends.
+W A S D or the left stick walk where the camera looks, Shift or the right trigger run, Space or A jump, F, a
+click or X strike. The mouse or the right stick turn the camera, the wheel brings it nearer, Esc ends.
 """
 
 import argparse
@@ -178,7 +178,7 @@ def steer(frame):
     wish /= max(np.linalg.norm(wish), 1.0)
     run = frame.down("shift") or pad.right_trigger > 0.3
     jump = frame.pressed("space") or "a" in pad.pressed
-    strike = frame.pressed("f") or "x" in pad.pressed
+    strike = frame.pressed("f") or "left" in frame.mouse.pressed or "x" in pad.pressed
     return wish, run, jump, strike
 
 
@@ -186,6 +186,8 @@ def follow(camera, place, dt):
     """The camera keeps up with the character, softly."""
     target = place + 1.15 * UP
     camera.target = target if dt == 0 else target + (camera.target - target) * math.exp(-8 * dt)
+    while camera.eye[1] < ground(camera.eye[None, [0, 2]])[0] + 0.2 and camera.pitch < 1.4:
+        camera.pitch += 0.02  # not through a hill
 
 
 def scripted(inputs, time, fps):
@@ -203,13 +205,18 @@ def main():
     arguments.add_argument(
         "--headless", type=int, metavar="FRAMES", help="no window: so many frames of a script"
     )
-    arguments.add_argument("--pictures", type=Path, metavar="FOLDER", help="a picture of every 30th frame")
+    arguments.add_argument("--pictures", type=Path, metavar="FOLDER", help="pictures of some frames")
+    arguments.add_argument(
+        "--every", type=int, default=30, metavar="FRAMES", help="how far apart pictures are"
+    )
     wanted = arguments.parse_args()
 
     player, posts = Player(mw.samples.mannequin()), Posts()
     scene = mw.Scene(player.animator, mw.Actor(terrain()), posts.actor, ground=False)
     camera = mw.rendering.CameraControls((0, 1.2, 0), 4.2, yaw=math.pi, pitch=0.22)
-    options = {"frames": wanted.headless, "offscreen": True, "size": (640, 360)} if wanted.headless else {}
+    options = {"capture": True}
+    if wanted.headless:
+        options = {"frames": wanted.headless, "offscreen": True, "size": (640, 360)}
     window = mw.window(scene, camera=camera, controls="orbit", title="Third person", **options)
 
     for frame in window:
@@ -226,7 +233,7 @@ def main():
         posts.update(frame.dt)
         follow(camera, player.place, frame.dt)
         frame.print(f"{player.hits} of {len(posts.angle)} posts   W A S D, Shift, Space, F")
-        if wanted.pictures and frame.index % 30 == 0:
+        if wanted.pictures and frame.index % wanted.every == 0:
             wanted.pictures.mkdir(parents=True, exist_ok=True)
             frame.picture().save(wanted.pictures / f"{frame.index:05d}.png")
     way = np.linalg.norm(player.place[[0, 2]])

@@ -202,6 +202,42 @@ def test_high_resolution_screens_have_more_pixels_for_the_same_size(screen, hero
         screen.scale(96)
 
 
+def test_a_captured_mouse_turns_the_camera_without_a_button(screen, hero, opened):
+    window = opened(screen, hero, capture=True, controls="orbit")
+
+    def script():
+        yield from until(lambda f: f.index == 2)
+        yaw, moved = window.camera.yaw, 0.0
+        for step in range(6):
+            screen.point(60 + 15 * (step % 2), 60)
+            frame = yield
+            moved += abs(frame.mouse.dx)
+        assert moved > 0 and window.camera.yaw != yaw
+        window.capture = False
+        yield
+        yaw = window.camera.yaw
+        screen.point(40, 60)
+        screen.point(90, 60)
+        yield from until(lambda f: f.mouse.x == 90)
+        assert window.camera.yaw == yaw
+
+    play(window, script())
+
+
+def test_the_window_takes_the_screen_and_gives_it_back(screen, hero, opened):
+    window = opened(screen, hero)
+
+    def script():
+        yield from until(lambda f: f.index == 1)
+        window.fullscreen = True
+        yield from until(lambda f: f.size == (1024, 768))
+        window.toggle_fullscreen()
+        yield from until(lambda f: f.size == (160, 120))
+
+    play(window, script())
+    window.fullscreen = True  # of a closed window: nothing
+
+
 def test_keys_drive_the_viewer(screen, shared_renderer, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     window, viewer = open_window(doll(), size=(320, 240), vsync=False, renderer=shared_renderer)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import math
+import weakref
 
 import brdf
 import numpy as np
@@ -268,3 +270,15 @@ def test_textures_are_there_once_and_go_with_their_last_user(device):
     assert len(library._textures) == 1
     del first
     assert not len(library._textures)
+
+
+def test_a_renderer_forgets_characters_that_are_gone(renderer):
+    """Whoever draws thousands of files has not all of them in memory."""
+    character = square(unlit(mw.Texture(0)), [picture("only here", CHECKS ^ 1)])
+    drawn(renderer, character)
+    before, gone = len(renderer.materials.library._textures), weakref.ref(character)
+    del character
+    drawn(renderer, square(mw.Material()))
+    for _ in range(2):  # what the GPU's objects hold goes a round later
+        gc.collect()
+    assert gone() is None and len(renderer.materials.library._textures) < before

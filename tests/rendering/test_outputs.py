@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import quads
+import solids
 
 import marrow as mw
 from marrow.errors import UnknownNameError, ValidationError
@@ -154,7 +156,7 @@ def test_pixels_are_what_rays_hit(drawn, hero, orthographic):
         if edge > 0.02:
             assert frame.parts[y, x] == part
             assert frame.joint_ids[y, x] in joints
-            assert abs(frame.depth[y, x] - depth) < 1e-4
+            assert abs(frame.depth[y, x] - depth) < 5e-4  # corners are snapped to 1/256 of a pixel
     assert seen > 100
     assert wrong <= 3
     assert set(np.unique(frame.ids)) == {-1, 0, 1, 2, 3}
@@ -294,3 +296,67 @@ def test_random_views_go_by_their_seed(drawn, hero):
     ):
         with pytest.raises(ValidationError):
             random_view(scene, **bad)
+
+
+def numbers_of(renderer, character, *, behind=False, **options):
+    """Outputs of a square that fills the picture."""
+    renderer.size = (quads.SIZE, quads.SIZE)
+    scene = Scene(Actor(character, **options), ground=False)
+    return renderer.render(scene, quads.camera(behind=behind), outputs=ALL)
+
+
+def test_holes_backs_and_what_is_hidden_count_as_nothing(renderer):
+    half = np.full((8, 8, 4), 255, np.uint8)
+    half[:, :4, 3] = 0
+    holes = quads.picture("holes", half)
+    texture = mw.Texture(0)
+    mask = mw.Material("mask", alpha_mode="mask", base_color_texture=texture)
+    left, right = np.s_[:, :28], np.s_[:, 36:]
+    frame = numbers_of(renderer, quads.square(mask, [holes]))
+    assert (frame.ids[left] == -1).all() and (frame.ids[right] == 0).all()
+    assert np.isposinf(frame.depth[left]).all() and np.allclose(frame.depth[right], 3.0)
+    assert np.allclose(frame.normals[right], [0, 0, 1], atol=1e-6)
+    # Translucent: there, where it lets less than half of the light through.
+    for alpha, there in ((0.8, 0), (0.3, -1)):
+        glass = mw.Material("glass", alpha_mode="blend", base_color=(1, 1, 1, alpha))
+        assert (numbers_of(renderer, quads.square(glass)).ids == there).all()
+    # One side only, unless the material has two; the normal looks at whoever sees it.
+    assert (numbers_of(renderer, quads.square(mw.Material("one")), behind=True).ids == -1).all()
+    both = numbers_of(renderer, quads.square(mw.Material("two", double_sided=True)), behind=True)
+    assert (both.ids == 0).all() and np.allclose(both.normals, [0, 0, -1], atol=1e-6)
+    assert (numbers_of(renderer, quads.square(mw.Material("one")), visible=[False]).ids == -1).all()
+
+
+def test_normals_are_those_that_are_lit(renderer):
+    """A normal map bends them, as the light sees it."""
+    tilted = np.full((4, 4, 3), np.round(255 * (0.5 + 0.5 * np.array([0.6, 0.0, 0.8]))), np.uint8)
+    bent = mw.Material("bent", normal_texture=mw.Texture(0))
+    frame = numbers_of(renderer, quads.square(bent, [quads.picture("normals", tilted)]))
+    assert np.allclose(frame.normals[32, 32], [0.6, 0.0, 0.8], atol=0.01)
+
+
+def test_what_hangs_on_a_socket_has_its_own_number(drawn, hero):
+    body = Actor(hero, clip="walk", time=0.3)
+    frame = drawn(Scene(body, Actor(solids.ball(0.3), parent=body, socket="head")), camera())
+    assert set(np.unique(frame.ids)) == {-1, 0, 1}
+    head = hero.skeleton.index("head")
+    np.testing.assert_allclose(frame.joints[1].world[0, 0], frame.joints[0].world[0, head], atol=1e-5)
+    assert frame.part_names[-1] == ("ball", "ball", "paint")
+    assert frame.joints[0].visibility[0, head] == OCCLUDED
+
+
+def test_a_ball_is_as_deep_as_the_formula_says(drawn):
+    """Closed form: the ray through a pixel meets the ball; its normal is the way from the middle."""
+    eye = camera((0, 0, 4), (0, 0, 0))
+    frame = drawn(Scene(Actor(solids.ball(1.0, rings=96)), ground=False), eye)
+    K = np.linalg.inv(frame.camera_matrices.K)
+    y, x = np.mgrid[: SIZE[1], : SIZE[0]] + 0.5
+    way = np.stack([x, y, np.ones_like(x)], axis=-1) @ K.T  # to depth 1, y down
+    a, b, c = (way**2).sum(-1), -2 * 4.0 * way[..., 2], 4.0**2 - 1.0
+    inside = b * b - 4 * a * c
+    sure = inside > 0.02
+    depth = (-b - np.sqrt(np.where(sure, inside, 0))) / (2 * a)
+    assert (frame.ids[sure] == 0).all() and (frame.ids[inside < -0.02] == -1).all()
+    assert np.abs(frame.depth - depth)[sure].max() < 4e-3  # flat triangles
+    normal = depth[..., None] * way * [1, -1, -1] + [0, 0, 4]
+    assert ((normal * frame.normals).sum(-1)[sure] > 0.999).all()

@@ -63,7 +63,7 @@ def test_a_line_goes_where_its_ends_are_projected(page):
     at, _ = project(FRONT, SIZE, ends)
     for share in np.linspace(0.05, 0.95, 10):
         x, y = (at[0] + share * (at[1] - at[0])).astype(int)
-        assert pixels[y, x].tolist() == [255, 128, 0, 255]
+        assert pixels[y, x].tolist() in ([255, 127, 0, 255], [255, 128, 0, 255])  # drivers round either way
     # Two pixels wide here, so little else is touched.
     y, x = np.nonzero(pixels[..., 3])
     way = (at[1] - at[0]) / np.linalg.norm(at[1] - at[0])
@@ -219,3 +219,30 @@ def test_views_of_a_clip_have_all_of_it_in_the_picture(shared_renderer, hero):
     model = hero.skeleton.to_model(clip.sample(np.linspace(0, clip.duration, 5)))[..., 3]
     at, front = project(frame.camera, SIZE, model)
     assert front.all() and (at >= 0).all() and (at <= SIZE).all()
+
+
+def test_what_a_transform_makes_a_point_of_is_drawn_as_nothing(drawn, hero):
+    """Nothing of it is seen, and nothing breaks: no shadow to fit, no box, no bone of any length."""
+    flat = np.zeros((3, 3, 4))
+    flat[1, 0, 3], flat[2, :, 3] = 0.5, 0.37
+    for view in (None, "skeleton+bounds", "tangents+uv", "difference"):
+        frame = drawn(Scene(Actor(hero, transforms=flat)), view=view, outputs=("ids", "joints"))
+        assert (frame.ids == -1).all()
+
+
+def test_views_look_the_same_a_micrometre_and_a_kilometre_tall(drawn, hero):
+    seen = []
+    for scale in (1.0, 1e-6, 1e3):
+        where = np.column_stack([scale * np.eye(3), np.zeros(3)])
+        eye = mw.lod.Camera.perspective(
+            np.array([0, 1, 3]) * scale, np.array([0, 1, 0]) * scale, width=SIZE[0], height=SIZE[1],
+            near=0.05 * scale, far=1e4 * scale,
+        )  # fmt: skip
+        scene = Scene(Actor(hero, transforms=where), ground=False)
+        seen.append(
+            [drawn(scene, eye, view=v).pixels.astype(int) for v in ("skeleton", "wireframe", "bounds")]
+        )
+    for view in range(3):
+        for other in (1, 2):
+            apart = np.abs(seen[0][view] - seen[other][view]).max(axis=-1)
+            assert (apart > 24).mean() < (0.02 if view < 2 else 0.05)  # boxes are labelled with their size

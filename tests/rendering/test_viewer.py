@@ -1,5 +1,7 @@
 """What `mw.view(..., window=True)` plays, and what its keys do; without a screen."""
 
+import math
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -10,7 +12,7 @@ from marrow.errors import MarrowError, UnknownNameError, ValidationError
 from marrow.graph import save_graph
 from marrow.rendering.controls import CameraControls
 from marrow.rendering.following import Following
-from marrow.rendering.looking import look, open_window
+from marrow.rendering.looking import look, open_window, turn
 from marrow.rendering.playback import Playback
 from marrow.rendering.viewer import HELP, VIEWS
 from marrow.rendering.views import KINDS
@@ -276,9 +278,11 @@ def test_looking_plays_until_the_end(opened):
     assert window.closed and viewer.playback.time == pytest.approx(0.3)
 
 
-def test_a_character_without_clips_or_meshes_can_be_looked_at(opened):
-    bones = mw.Character(mw.Skeleton(("a",), [-1]), name="")
+def test_a_character_without_clips_or_meshes_can_be_looked_at(opened, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    bones = mw.Character(mw.Skeleton(("a", "b"), [-1, 0], mw.Pose.identity(2)), name="")
     window, viewer = opened(bones)
+    assert window.view == viewer.plain == "skeleton:plain"  # there is nothing else to see
     turns = iter(window)
     for keys in ("1", "space", "g", "f", "home", "j", "p h"):
         window.inputs.tap(*keys.split())
@@ -325,3 +329,34 @@ def test_the_camera_keeps_up_and_jumps_where_a_clip_begins_again():
     actor.transforms = np.full((3, 4), np.nan)
     following.step(camera, actor, 1 / 60)
     assert np.isfinite(camera.target).all()
+
+
+def test_the_whole_clip_is_in_sight_at_first_and_a_body_is_seen_from_its_front(opened):
+    hero = doll()
+    grow = mw.Clip("grow", hero.skeleton, [mw.Track(0, "scale", [0, 1], [[1, 1, 1], [3, 3, 3]])])
+    leave = mw.Clip("leave", hero.skeleton, [mw.Track(0, "translation", [0, 1], [[0, 0, 0], [0, 0, 40]])])
+    far = {}
+    for clip in (grow, leave):
+        window, viewer = opened(hero.replace(clips=[*hero.clips.values(), grow, leave]), clip=clip.name)
+        far[clip.name] = window.camera.distance
+        assert window.scene.actors[0].time == viewer.playback.time == 0
+    still = opened(hero)[0].camera.distance
+    assert far["grow"] > 2.5 * still and far["leave"] < 1.1 * still
+    turned = mw.Actor(
+        mw.samples.mannequin(), transforms=np.array([[-1, 0, 0, 0], [0, 1, 0, 0], [0, 0, -1, 0.0]])
+    )
+    assert math.cos(opened(turned)[0].camera.yaw - 0.5 - math.pi) == pytest.approx(1)
+
+
+def test_files_dropped_on_the_window_are_opened_in_it(opened, tmp_path):
+    mw.save(doll().replace(name="other"), tmp_path / "other.glb")
+    (tmp_path / "bad.glb").write_bytes(b"glTF no")
+    window, viewer = opened(doll(), clip="turn", frames=4)
+    first = window.scene
+    for frame in window:
+        window.inputs.drop([str(tmp_path / ("bad.glb", "other.glb", "nowhere.fbx")[min(frame.index, 2)])])
+        viewer = turn(window, viewer, frame)
+        if frame.index == 1:
+            assert window.scene is first and "bad.glb" in viewer.said and viewer.playback.clip.name == "turn"
+    assert [a.name for a in window.scene] == ["other"] and "nowhere.fbx" in viewer.said
+    assert viewer.playback.clip.name == "bow" and window.painters == [viewer.paint]

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import marrow as mw
 from marrow.errors import UnknownNameError, ValidationError
-from marrow.rendering.canvas import Canvas, place_labels
+from marrow.rendering.canvas import Canvas, place_labels, wrapped
 from marrow.rendering.colors import LEFT, MAPS, NOTHING, RIGHT, color_map, packed
+from marrow.rendering.outputs import OUTPUTS
 from marrow.rendering.projecting import camera_matrices, project, view_depth
-from marrow.rendering.text import SIDE, Atlas, text_size
+from marrow.rendering.text import SIDE, Atlas, can_write, text_size
 from marrow.rendering.views import KINDS, Drawing, Posed, Stage, View, draw_views, parse_views
 from marrow.rendering.views.difference import file_difference, skinning_difference
 from marrow.rendering.views.drawing import Label
@@ -300,6 +303,31 @@ def test_any_text_can_be_drawn():
     assert np.isfinite(canvas.quads).all()
 
 
+def test_names_no_font_can_write_become_numbers(monkeypatch):
+    from marrow.rendering import canvas
+
+    assert can_write("hand_l") and can_write("")
+    assert not can_write("\U000f0000")  # a letter of no language
+    monkeypatch.setattr(canvas, "can_write", lambda text: text.isascii())
+    written = []
+    monkeypatch.setattr(Canvas, "text", lambda self, x, y, text, *_, **__: written.append(text))
+    drawing = Drawing()
+    for j, name in enumerate(("\uc67c\uc190", "head")):
+        drawing.label(name, (0, j, 0), instead=f"#{j}")
+    Canvas((400, 300), Atlas()).drawing(
+        drawing, lambda p: (100 * p[..., :2] + 50, np.ones(p.shape[:-1], bool))
+    )
+    assert sorted(written) == ["#0", "head"]
+
+
+def test_long_notes_are_broken_between_words():
+    text = "a square is a sixteenth of the texture and so on"
+    lines = wrapped(text, 120, 14)
+    assert " ".join(lines) == text and len(lines) > 2
+    assert all(text_size(line, 14)[0] <= 120 for line in lines)
+    assert wrapped("extraordinarily", 5, 14) == ["extraordinarily"] and wrapped("", 50, 14) == [""]
+
+
 def test_labels_keep_apart_and_inside():
     chance = np.random.default_rng(3)
     at = chance.uniform(-50, 650, (300, 2))
@@ -344,3 +372,12 @@ def test_camera_matrices_project_as_the_camera_does(orthographic):
     assert project(camera, size, [0, 1.2, 0])[0][1] < 180
     behind, front = project(camera, size, [2, 3, 8])
     assert orthographic or (not front and np.isnan(behind).all())
+
+
+def test_the_page_tells_every_view_and_output():
+    page = (Path(__file__).parents[2] / "docs" / "rendering.md").read_text("utf-8")
+    for name, kind in KINDS.items():
+        wanted = f"{name}:{kind.argument}" if kind.argument and not kind.argument.startswith("[") else name
+        assert re.search(rf"^\| `{wanted}`", page, re.MULTILINE), name
+    for name in OUTPUTS[1:]:
+        assert re.search(rf"^\| `{name}` \|", page, re.MULTILINE), name

@@ -21,6 +21,8 @@ WINDOW = {
     "vsync": True,
     "frames": 2,
     "show_time": True,
+    "capture": False,
+    "fullscreen": False,
     "renderer": None,
     "title": "",
 }

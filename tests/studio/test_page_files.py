@@ -107,24 +107,46 @@ def test_a_gltf_is_chosen_together_with_what_it_needs(small: Any, tmp_path: Path
 
 
 def test_motion_for_the_open_character_is_offered(small: Any, tmp_path: Path) -> None:
-    mw.save(small_character(seed=8), tmp_path / "stroll.bvh", clip="bend")
+    bare = small_character(name="stroll").replace(meshes=())
+    file = tmp_path / "stroll.marrow"
+    mw.save(bare.replace(clips=[bare.clips["bend"]]), file)
     _, tab = small(small_character())
     tab.loaded()
-    drop(tab, [tmp_path / "stroll.bvh"])
+    drop(tab, [file])
     dialog = tab.page.get_by_role("dialog", name="Add motion")
     dialog.wait_for()
     assert "its joints are those of arm" in dialog.inner_text()
     dialog.get_by_role("button", name="Add its clip").click()
     tab.until("s.characters[0].clips.length === 3 && s.state.clip === s.characters[0].clips[2].name")
     assert tab.js("s.characters[0].meshes.length") == 2
-    drop(tab, [tmp_path / "stroll.bvh"])
+    drop(tab, [file])
     dialog.wait_for()
     tab.page.keyboard.press("Escape")
     dialog.wait_for(state="hidden")
-    drop(tab, [tmp_path / "stroll.bvh"])
+    drop(tab, [file])
     dialog.get_by_role("button", name="Open it by itself").click()
     until_named(tab, "stroll")
-    assert tab.js("s.viewport.overlays().bones.visible"), "what has no mesh is shown by its bones"
+    tab.until("s.viewport.overlays().bones.visible")  # What has no mesh is shown by its bones.
+
+
+def test_motion_of_another_skeleton_shows_its_bone_map(small: Any, tmp_path: Path) -> None:
+    mw.save(small_character(seed=8), tmp_path / "stroll.bvh", clip="bend")
+    _, tab = small(small_character(), width=1120)
+    tab.loaded()
+    drop(tab, [tmp_path / "stroll.bvh"])
+    tab.page.get_by_role("tab", name="Bone map").wait_for()
+    field = tab.page.get_by_label("Joints of the character for head")
+    assert field.input_value() == "head"
+    field.fill("nobody")
+    field.press("Tab")
+    tab.page.get_by_text("there is no joint nobody").wait_for()
+    field.fill("head")
+    field.press("Tab")
+    tab.page.get_by_role("button", name="Put the motion on the character").click()
+    tab.until("s.characters[0].clips.length === 3")
+    assert tab.js("s.characters[0].meshes.length") == 2
+    tab.page.get_by_role("button", name="Close the bone map").click()
+    assert tab.page.get_by_role("tab", name="Bone map").is_hidden()
 
 
 # -- side by side -----------------------------------------------------------------------------------------------

@@ -34,9 +34,10 @@ def page(browser: Any) -> Iterator[Tab]:
 def test_space_plays_after_a_click_and_does_not_repeat_it(page: Tab, clicked: str) -> None:
     role, name = clicked.split(":")
     control = page.page.get_by_role(role, name=name, exact=role != "switch").first  # type: ignore[arg-type]
+    loop = page.js("s.state.loop")
     control.click()
+    page.until("s.state.loop !== a[0] || !a[1]", [loop, name.startswith("Loop")])
     before = page.js("[s.state.playing, s.state.loop, s.options.skeleton]")
-    page.until("s.state.loop === a", before[1])
     page.page.keyboard.press("Space")
     page.until("s.state.playing !== a", before[0])
     assert page.js("[s.state.loop, s.options.skeleton]") == before[1:]
@@ -87,7 +88,7 @@ def test_what_went_wrong_is_no_longer_said_when_things_are_well(page: Tab, tmp_p
 
 def test_a_graph_is_offered_to_any_character(page: Tab) -> None:
     page.page.get_by_role("radio", name="Graph", exact=True).click()
-    page.page.get_by_text("has no graph").first.wait_for()
+    page.page.locator(".graph-offer", has_text="has no graph").wait_for()
     assert page.page.get_by_role("button", name="Open a graph file").is_visible()
     page.page.get_by_role("tab", name="Timeline").click()
 

@@ -84,8 +84,8 @@ def test_what_a_file_hides_is_said_and_can_be_shown(small: Any) -> None:
     tab.until("s.viewport.overlays().bones.visible")  # Never an empty stage.
     tab.page.get_by_role("button", name="Show the hidden meshes").click()
     tab.until("s.viewport.character().shows(0) && s.viewport.character().shows(1)")
-    tab.page.get_by_text("hidden in the file").wait_for(state="hidden")
-    assert tab.js("s.viewport.overlays().bones.visible") is False
+    tab.page.get_by_text("All meshes are hidden in the file").wait_for(state="hidden")
+    tab.until("!s.viewport.overlays().bones.visible")
 
 
 def test_a_character_that_grows_and_wanders_stays_in_the_picture(small: Any) -> None:
@@ -105,7 +105,7 @@ def test_a_character_that_grows_and_wanders_stays_in_the_picture(small: Any) -> 
       const size = Math.max(Math.max(...xs) - Math.min(...xs), Math.max(...ys) - Math.min(...ys));
       return size > 8 && xs.some((x, i) => x > 0 && x < e.clientWidth && ys[i] > 0 && ys[i] < e.clientHeight);
     })()"""
-    for time in (0.0, 1.0, 2.0, 0.5, 0.0):
+    for time in (0.0, 1.0, 1.9, 0.5, 0.0):
         tab.send(type="seek", time=time)
         tab.until("Math.abs(s.viewport.character().time - a) < 1e-3", time)
         tab.until(seen)
@@ -164,7 +164,9 @@ def test_morph_targets_are_moved_by_hand_and_let_go(rig: Tab) -> None:
     slider.fill("1")
     character = small_character()
     clip = rig.js("[s.state.clip, s.viewport.character().time]")
-    pose = character.clips[clip[0]].sample(clip[1])
+    animator = mw.Animator(character)
+    animator.play(clip[0], start=clip[1])
+    pose = animator.pose.copy()
     pose.morphs[0] = 1.0
     np.testing.assert_allclose(positions(rig), mw.skin(character, pose).positions, atol=5e-5)
     rig.page.get_by_role("button", name="Let the clip move").click()
@@ -172,8 +174,9 @@ def test_morph_targets_are_moved_by_hand_and_let_go(rig: Tab) -> None:
 
 
 def test_colours_count_influences_and_find_those_over_a_limit(rig: Tab) -> None:
-    weights = small_character().meshes[0].weights
-    counts = (weights > 0).sum(axis=1)
+    mesh = small_character().meshes[0]
+    # A joint that is listed twice is one influence.
+    counts = np.array([len(set(j[w > 0])) for j, w in zip(mesh.joints, mesh.weights)])
     rig.js("(s.set('heatOf', 'limit'), s.set('limit', 2), s.set('heat', true))")
     rig.page.get_by_role("tab", name="View").click()
     over = int((counts > 2).sum())

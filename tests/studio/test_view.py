@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -258,6 +259,13 @@ def run_command(*arguments, **options):
     )
 
 
+def answered(address):
+    try:
+        return urllib.request.urlopen(address).status == 200
+    except urllib.error.HTTPError:
+        return False  # the file is still being read
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_prints_its_address_and_ends_in_order(tmp_path, number):
     file = tmp_path / "a.glb"
@@ -268,6 +276,9 @@ def test_the_command_prints_its_address_and_ends_in_order(tmp_path, number):
         address = re.search(r"http://127\.0\.0\.1:\d+/\?token=abc-abc-abc", line)
         assert address, line + process.stderr.read()
         assert urllib.request.urlopen(address[0]).status == 200
+        clips = address[0].replace("/?", "/api/clips?")
+        while not answered(clips):
+            pass
         process.send_signal(number)
         _, errors = process.communicate(timeout=HANG_SECONDS)
         assert process.returncode == 0 and errors == ""

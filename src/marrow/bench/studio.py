@@ -25,6 +25,8 @@ FRAME = 1 / 60
 GOALS = {1: 0.5e-3, 200: 4e-3}
 """Seconds an update may take, by characters."""
 BYTES_PER_SECOND = 200_000
+CROWD_BYTES_PER_SECOND = {200: 20_000_000, 2000: 60_000_000}
+SERVED_SECONDS = 0.5
 FIRST_PICTURE_SECONDS = 2.0
 INPUT_SECONDS = 2 / 60
 """Two frames of the engine."""
@@ -65,6 +67,14 @@ def measurements() -> dict[str, Any]:
             "a clip": _bytes_per_second(None),
             "a graph": _bytes_per_second(_graph()),
             "at most": BYTES_PER_SECOND,
+        },
+        "crowds of 67 joints without levels of detail, what a page is sent per second in bytes": {
+            **{f"{count}": _crowd_bytes_per_second(count) for count in CROWD_BYTES_PER_SECOND},
+            **{f"at most, for {count}": most for count, most in CROWD_BYTES_PER_SECOND.items()},
+        },
+        "seconds from `marrow view mannequin` to the page being served": {
+            "whatever the browser does, best of 5": min(served() for _ in range(5)),
+            "at most": SERVED_SECONDS,
         },
         "seconds from `marrow view mannequin` to the first picture": {
             "on the wire": min(first_frame() for _ in range(3)),
@@ -107,6 +117,7 @@ class _Page:
 
     def __init__(self, hub: Hub) -> None:
         self.client = Client(None)  # type: ignore[arg-type]
+        self.client.compact = True
         self.bytes = 0
         hub.clients.add(self.client)
 
@@ -115,9 +126,8 @@ class _Page:
         for message in client.texts.values():
             self.bytes += len(p.encode(message))
         client.texts.clear()
-        for slot, picture in client.pictures.items():
-            self.bytes += len(picture.packed(client.placed.get(slot) is not picture.placements))
-            client.placed[slot] = picture.placements
+        for picture in client.pictures.values():
+            self.bytes += len(client.packed(picture))
         client.pictures = {}
 
 
@@ -149,6 +159,36 @@ def _bytes_per_second(graph: Graph | None) -> int:
         page.take()
         time.sleep(FRAME)
     return page.bytes
+
+
+def _crowd_bytes_per_second(count: int) -> int:
+    """Sixty updates, each a sixtieth of a second of motion."""
+    hub, page = _studio(None, count)
+    for k in range(63):
+        if k == 3:
+            page.bytes = 0
+        hub.session.tick(FRAME)
+        page.client.show(hub.session.look())
+        page.take()
+    return page.bytes
+
+
+def served() -> float:
+    """Starts the command in a process of its own, and asks for the page as soon as it says where that is."""
+    from urllib.request import urlopen
+
+    began = time.perf_counter()
+    process = subprocess.Popen(command(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        assert process.stdout is not None
+        address = re.search(r"http://\S+", process.stdout.readline())
+        if address is None:
+            raise RuntimeError("marrow view did not start")
+        urlopen(address[0]).read()
+        return time.perf_counter() - began
+    finally:
+        process.terminate()
+        process.communicate()
 
 
 def first_frame() -> float:

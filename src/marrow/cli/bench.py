@@ -20,7 +20,9 @@ ONE_THREAD = dict.fromkeys(
 
 
 def bench(
-    what: Literal["core", "io", "graph", "motion", "lod", "studio", "gpu", "torch", "dataset"] = "core",
+    what: Literal[
+        "core", "io", "graph", "motion", "lod", "studio", "gpu", "render", "dataset", "torch"
+    ] = "core",
     *,
     seconds: float = 1.0,
     growth: bool = True,
@@ -33,7 +35,8 @@ def bench(
     ----------
     what
         core: skinning and poses. io: loading files. graph: animation graphs. motion: retargeting.
-        lod: levels of detail. studio: its server. gpu: skinning on the GPU. torch: with gradients. dataset: data sets.
+        lod: levels of detail. studio: its server. gpu: skinning on the GPU. render: pictures. torch: with
+        gradients. dataset: data sets.
     seconds
         How long each comparison runs.
     growth

@@ -28,7 +28,8 @@ def view(
     watch: Annotated[bool, Parameter(negative="--no-watch")] = True,
     window: Annotated[bool, Parameter(negative=())] = False,
     clip: str | None = None,
-    size: tuple[int, int] = (1280, 720),
+    size: tuple[int, int] | None = None,
+    view: str | None = None,
 ) -> None:
     """Open the studio: see, scrub and steer a character in the browser.
 
@@ -55,11 +56,18 @@ def view(
     clip
         The clip a window begins with.
     size
-        Width and height of the window.
+        Width and height of the window; 1280 720 when left out.
+    view
+        What the window shows beside the character, such as skeleton or weights:hand_l.
     """
     if window:
-        _open_window(file, graph, compare, clip, size)
+        _open_window(file, graph, compare, clip=clip, size=size or (1280, 720), view=view)
         return
+    for option, value in (("--clip", clip), ("--size", size), ("--view", view)):
+        if value is not None:
+            from marrow.cli._errors import UsageError
+
+            raise UsageError(f"{option} is for a window: add --window")
     from marrow.cli._errors import note
     from marrow.cli._files import is_sample, open_character
     from marrow.studio.address import Address
@@ -85,20 +93,48 @@ def view(
         print("Ctrl-C ends it.", flush=True)
 
     quiet = None if browser else False
-    with _interrupted() as asked, contextlib.suppress(KeyboardInterrupt):
+    with _signals() as asked, contextlib.suppress(KeyboardInterrupt):
         studio = open_view(
             makers, port=port, host=host, token=token, browser=quiet, watch=watch, announce=announce
         )
-        if threading.current_thread() is threading.main_thread():
-            signal.set_wakeup_fd(-1)  # from here on Python itself hears of Ctrl-C, and closes in order
-        while studio.running and not asked:
+        asked.opened = True
+        while studio.running and not asked.count:
             time.sleep(0.1)
         studio.close()
 
 
-def _open_window(
-    file: str | None, graph: Path | None, compare: str | None, clip: str | None, size: tuple[int, int]
-) -> None:
+class _Asked:
+    """How often somebody asked for the end. Plain numbers, because a handler of signals must not take locks."""
+
+    def __init__(self) -> None:
+        self.count, self.opened = 0, False
+
+    def __call__(self, number: int, _: object) -> None:
+        self.count += 1
+        if not self.opened or self.count > 1:
+            raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def _signals() -> Iterator[_Asked]:
+    """Ctrl-C, or being asked to end, closes the studio in order: what was uploaded goes with it. A KeyboardInterrupt
+    raised wherever the program happens to be can get lost (in a callback from C, in a destructor): there is one only while
+    files are read, which may take long, and with a second Ctrl-C."""
+    asked = _Asked()
+    if threading.current_thread() is not threading.main_thread():  # signals are the main thread's
+        yield asked
+        return
+    signal.set_wakeup_fd(-1)  # the command would end at once, in whatever order
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.signal(number, asked) for number in numbers}
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _open_window(file: str | None, graph: Path | None, compare: str | None, **options: Any) -> None:
     from marrow.cli._files import is_sample, open_character
     from marrow.rendering.looking import look, open_window
 
@@ -107,29 +143,4 @@ def _open_window(
 
     other = thing(compare) if compare is not None else None
     with contextlib.suppress(KeyboardInterrupt):
-        look(*open_window(thing(file or "mannequin"), graph=graph, compare=other, clip=clip, size=size))
-
-
-@contextlib.contextmanager
-def _interrupted() -> Iterator[list[int]]:
-    """Ctrl-C, or being asked to end, puts something into this list. A KeyboardInterrupt raised wherever the program
-    happens to be can get lost (in a callback from C, in a destructor): only a second Ctrl-C does that. A list, because
-    a handler must not take locks."""
-    asked: list[int] = []
-
-    def ask(number: int, _: object) -> None:
-        asked.append(number)
-        if len(asked) > 1:
-            raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():  # signals are the main thread's
-        yield asked
-        return
-    # By any of these the studio closes in order: what was uploaded goes with it.
-    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {number: signal.signal(number, ask) for number in numbers}
-    try:
-        yield asked
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        look(*open_window(thing(file or "mannequin"), graph=graph, compare=other, **options))

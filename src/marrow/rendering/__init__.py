@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from marrow.rendering.sheet import contact_sheet
     from marrow.rendering.targets import Targets
     from marrow.rendering.video import VideoWriter
-    from marrow.rendering.window import Window, WindowFrame
+    from marrow.rendering.window import Window
+    from marrow.rendering.window_frame import WindowFrame
 
 _LATE = {
     "Actor": "scene",
@@ -39,7 +40,7 @@ _LATE = {
     "SpotLight": "lights",
     "CameraControls": "controls",
     "Window": "window",
-    "WindowFrame": "window",
+    "WindowFrame": "window_frame",
     "Targets": "targets",
     "VideoWriter": "video",
     "contact_sheet": "sheet",

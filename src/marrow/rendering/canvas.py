@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.rendering.text import Atlas, text_size
+from marrow.rendering.text import Atlas, can_write, text_size
 from marrow.rendering.views.drawing import Drawing, Label, Legend
 
-__all__ = ["Canvas", "letter_size", "place_labels"]
+__all__ = ["Canvas", "letter_size", "place_labels", "wrapped"]
 
 Array = NDArray[Any]
 DARK = (0.08, 0.09, 0.11, 0.72)
 WHITE = (1.0, 1.0, 1.0)
 EDGE, LETTER = 1.0, 2.0
-SMALLEST = 0.9
+SMALLEST = 1.5
 """What is seen smaller than this many letters' heights has no label."""
 LARGEST = 0.15
 """A legend that would cover more of a picture than this is left out."""
@@ -120,26 +120,41 @@ class Canvas:
                 self.legend(legend, margin, y)
                 y += height + margin / 2
         step = round(self.letters * 1.35)
-        notes = list(dict.fromkeys(drawing.notes))
+        room = self.size[0] - 2 * margin - round(1.2 * self.letters)
+        notes = [line for note in dict.fromkeys(drawing.notes) for line in wrapped(note, room, self.letters)]
         low = self.size[1] - margin - len(notes) * step - round(self.letters * 0.6)
         self.lines_of_text(margin, low, notes)
         if drawing.labels:
-            places = np.array([label.at for label in drawing.labels])
+            labels = [
+                label._replace(text=label.instead) if label.instead and not can_write(label.text) else label
+                for label in drawing.labels
+            ]
+            places = np.array([label.at for label in labels])
             at, front = project(places)
             # How large what a label names is seen: its length along each axis of the world.
-            lengths = np.array([label.length for label in drawing.labels])
+            lengths = np.array([label.length for label in labels])
             ends = project(places[:, None] + lengths[:, None, None] * np.eye(3))[0]
             seen = np.linalg.norm(ends - at[:, None], axis=-1).max(axis=-1)
             with np.errstate(invalid="ignore"):
                 front = front & ~((lengths > 0) & (seen < SMALLEST * self.label_size))
-            for label, place in place_labels(
-                drawing.labels, at, front, self.size, self.label_size, self._taken
-            ):
+            for label, place in place_labels(labels, at, front, self.size, self.label_size, self._taken):
                 self.text(*place, label.text, label.color, size=self.label_size)
 
     @property
     def label_size(self) -> int:
         return max(11, round(self.letters * 0.85))
+
+
+def wrapped(text: str, width: float, size: int) -> list[str]:
+    """A text in lines that are no wider than `width` pixels, where its words allow that."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_size(longer, size)[0] <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
 
 
 def _rgba(color: ArrayLike) -> Array:

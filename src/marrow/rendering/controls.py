@@ -193,15 +193,17 @@ class CameraControls:
         right, up, ahead = _numbers("fly", right=right, up=up, ahead=ahead)
         self._target = self._target + right * self.right + ahead * self.forward + (0.0, up, 0.0)
 
-    def step(self, inputs: InputState, seconds: float, height: float, *, fly: bool = True) -> None:
+    def step(
+        self, inputs: InputState, seconds: float, height: float, *, fly: bool = True, captured: bool = False
+    ) -> None:
         """What a player does in a frame of `seconds`, in a window `height` logical pixels high. `fly=False` leaves the keys
-        and the left stick to the program."""
+        and the left stick to the program; a mouse that is `captured` turns the camera without a button."""
         mouse, pad = inputs.mouse, inputs.gamepad
         shift = inputs.down("shift")
         if "middle" in mouse.buttons or ("left" in mouse.buttons and shift):
             scale = 2 * self._distance * math.tan(self.fov / 2) / max(height, 1.0)
             self.pan(-mouse.dx * scale, mouse.dy * scale)
-        elif "left" in mouse.buttons:
+        elif "left" in mouse.buttons or captured:
             self.orbit(-mouse.dx * TURN, mouse.dy * TURN)
         elif "right" in mouse.buttons:
             self.look(mouse.dx * TURN, -mouse.dy * TURN)

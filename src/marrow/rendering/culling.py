@@ -93,15 +93,29 @@ class Detail:
         return Selector(character, pixels=self.pixels)
 
     @staticmethod
-    def for_shadows(character: Character, scale: Array, texel: float) -> Array:
-        """The coarsest level that a map of shadows can tell from the finest, `(N,)`: what is off by less than half a texel
-        leaves no mark. `scale (N,)` is how much larger each instance is than the character."""
-        levels = np.zeros(len(scale), np.int64)
-        for number, level in enumerate(character.levels):
-            error = level.lod.mean_error
-            if number and error is not None:
-                levels[error * scale <= 0.5 * texel] = number
-        return levels
+    def for_shadows(
+        moment: Moment, own: Array, casts: list[Array], texels: list[float]
+    ) -> tuple[Array, list[float]]:
+        """The levels that cast shadows, `(N,)`: coarser than an instance's `own` where the map of shadows can hardly tell.
+        `casts` are the instances in each cascade, with `texels` of so many metres. Also returns how far off, in metres, the
+        casters of each cascade are on the whole: what they must not shade of themselves."""
+        levels, slack = own.copy(), [0.0] * len(texels)
+        finest = np.full(moment.count, np.inf)
+        for some, texel in zip(casts, texels):
+            finest[some] = np.minimum(finest[some], texel)
+        scale = np.linalg.norm(moment.world[:, :, :3], axis=1).max(1)
+        for number, level in enumerate(moment.actor.character.levels):
+            mean, worst = level.lod.mean_error, level.lod.error
+            if not number or mean is None or worst is None:
+                continue
+            coarser = (
+                (mean * scale <= 0.5 * finest) & (worst * scale <= 4 * finest) & (own < number) & (own >= 0)
+            )
+            levels[coarser & np.isfinite(finest)] = number
+            for i, some in enumerate(casts):
+                if (levels[some] == number).any() and (own[some] < number).any():
+                    slack[i] = max(slack[i], 2 * mean * float(scale[some].max()))
+        return levels, slack
 
 
 def _triangles(moment: Moment, levels: Array) -> int:

@@ -82,6 +82,7 @@ class DesktopDisplay:
             if not self._window:
                 raise ScreenError(NO_SCREEN.format(why=_reasons(said, "the system gives no window")))
         self._vsync = vsync
+        self._before_fullscreen: tuple[int, int, int, int] | None = None
         self._listen(glfw)
         self._refresh = self._monitor_rate()
         self._due = time.perf_counter()
@@ -184,6 +185,28 @@ class DesktopDisplay:
     def title(self, text: str) -> None:
         if self._window is not None:
             self._glfw.set_window_title(self._window, text)
+
+    def capture(self, on: bool) -> None:
+        glfw = self._glfw
+        if self._window is not None:
+            self.inputs.leave()  # where it comes back is no way that it went
+            glfw.set_input_mode(self._window, glfw.CURSOR, glfw.CURSOR_DISABLED if on else glfw.CURSOR_NORMAL)
+            if glfw.raw_mouse_motion_supported():
+                glfw.set_input_mode(self._window, glfw.RAW_MOUSE_MOTION, on)
+
+    def fullscreen(self, on: bool) -> None:
+        glfw, monitor = self._glfw, self._glfw.get_primary_monitor()
+        if self._window is None or not monitor:
+            return
+        if on and self._before_fullscreen is None:
+            place, size = glfw.get_window_pos(self._window), glfw.get_window_size(self._window)
+            self._before_fullscreen, mode = (*place, *size), glfw.get_video_mode(monitor)
+            glfw.set_window_monitor(
+                self._window, monitor, 0, 0, mode.size.width, mode.size.height, mode.refresh_rate
+            )
+        elif not on and self._before_fullscreen is not None:
+            glfw.set_window_monitor(self._window, None, *self._before_fullscreen, 0)
+            self._before_fullscreen = None
 
     # -- drawing ----------------------------------------------------------------------------------------------------
     def connect(self, device: Device) -> None:

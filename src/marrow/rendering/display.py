@@ -56,6 +56,12 @@ class Display(Protocol):
 
     def title(self, text: str) -> None: ...
 
+    def capture(self, on: bool) -> None:
+        """Takes the mouse away from the desktop: it is not seen, and moves on and on."""
+
+    def fullscreen(self, on: bool) -> None:
+        """Takes the whole screen, or gives it back."""
+
     def close(self) -> None: ...
 
 
@@ -103,6 +109,12 @@ class OffscreenDisplay:
         pass
 
     def title(self, text: str) -> None:
+        pass
+
+    def capture(self, on: bool) -> None:
+        pass
+
+    def fullscreen(self, on: bool) -> None:
         pass
 
     def close(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,7 +39,7 @@ class LevelGeometry:
     where all have the same), `sections`."""
 
     def __init__(self, device: Device, character: Character, level: Character) -> None:
-        self.character, self.vertex_count = level, level.vertex_count
+        self._character, self.vertex_count = weakref.ref(level), level.vertex_count
         self.sections = _sections(character, level)
         self.indices = Buffer.of(
             device, _indices(level, self.sections), label="indices", flags=usage("index")
@@ -46,18 +47,31 @@ class LevelGeometry:
         self.uvs, self.uv_stride = _attribute(device, level, _uvs, np.zeros(4, np.float32), "uvs")
         self.colors, self.color_stride = _attribute(device, level, _colors, np.ones(4, np.float32), "colors")
 
+    @property
+    def character(self) -> Character:
+        """The level, which lives as long as its character does."""
+        return _alive(self._character)
+
 
 class Geometry:
     """A character's levels, each uploaded when it is first drawn."""
 
     def __init__(self, device: Device, character: Character) -> None:
-        self.device, self.character = device, character
+        self.device, self._character = device, weakref.ref(character)
         self._levels: dict[int, LevelGeometry] = {}
 
     def level(self, number: int) -> LevelGeometry:
         if number not in self._levels:
-            self._levels[number] = LevelGeometry(self.device, self.character, self.character.levels[number])
+            character = _alive(self._character)
+            self._levels[number] = LevelGeometry(self.device, character, character.levels[number])
         return self._levels[number]
+
+
+def _alive(character: weakref.ref[Character]) -> Character:
+    """Geometry is kept for a character, so it must not keep the character itself."""
+    found = character()
+    assert found is not None
+    return found
 
 
 def _uvs(mesh: Mesh) -> Array | None:

@@ -25,8 +25,8 @@ NEAR = 3
 @dataclass(frozen=True, eq=False, repr=False)
 class JointPixels:
     """The joints of an actor's N instances: `pixels (N, J, 2)` from the upper left corner (NaN behind the camera), `depth
-    (N, J)` along the way the camera looks in metres, `visibility (N, J)` (0 outside, 1 occluded, 2 visible), `world (N, J, 3)`,
-    the `names` of the joints, and the instances' numbers in the output "ids", `ids (N,)`.
+    (N, J)` along the way the camera looks in metres, `visibility (N, J)` (0 outside, 1 occluded, 2 visible), `world
+    (N, J, 3)`, the `names` of the joints, and the instances' numbers in the output "ids", `ids (N,)`.
 
     A joint lies inside the body. It counts as visible where nothing but its own skin is before it: that of its instance
     which follows it or a joint at most three bones away."""

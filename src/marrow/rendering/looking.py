@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marrow import samples
-from marrow.errors import UnknownNameError, ValidationError
+from marrow.errors import MarrowError, UnknownNameError, ValidationError
 from marrow.graph.animator import Animator
 from marrow.io import load
 from marrow.model.character import Character
+from marrow.rendering.controls import CameraControls
 from marrow.rendering.scene import Actor, Scene
 from marrow.rendering.viewer import Viewer
 from marrow.rendering.window import Window, window
+from marrow.rendering.window_frame import WindowFrame
 
 if TYPE_CHECKING:
     from marrow.graph import Graph
 
-__all__ = ["look", "open_window"]
+__all__ = ["look", "open_window", "turn"]
 
 
 def open_window(
@@ -41,10 +43,37 @@ def open_window(
         if not isinstance(clip, str) or clip not in known:
             raise UnknownNameError("clip", clip, sorted(known))
     viewer = Viewer(scene, clip=clip, graph_actor=moved)
+    options["view"] = options.get("view") or viewer.plain
     made = window(scene, title=_title(scene), controls="none", **options)
-    made.painters.append(viewer.paint)
-    made.view_failed = lambda error: viewer.say(str(error))
+    _attach(made, viewer, framed=options.get("camera") is None)
     return made, viewer
+
+
+def _attach(made: Window, viewer: Viewer, *, framed: bool) -> None:
+    """Has a viewer write over a window's pictures, and its scene be seen."""
+    if framed and isinstance(made.camera, CameraControls):
+        made.see(made.camera, viewer.extent())
+    made.painters[:] = [viewer.paint]
+    made.view_failed = lambda error: viewer.say(str(error))
+
+
+def turn(made: Window, viewer: Viewer, frame: WindowFrame) -> Viewer:
+    """One frame; files that are dropped on the window are opened in it, what cannot be opened is said. Gives the viewer
+    that goes on."""
+    for path in frame.files[:1]:
+        try:
+            scene, moved = _scene(path, None)
+            coming = Viewer(scene, graph_actor=moved)
+        except (MarrowError, OSError) as error:
+            viewer.say(str(error))
+            continue
+        made.scene, made.view = scene, coming.plain
+        made.camera = made.all_in_sight()
+        made.display.title(_title(scene))
+        _attach(made, coming, framed=True)
+        viewer = coming
+    viewer.step(frame)
+    return viewer
 
 
 def look(made: Window, viewer: Viewer) -> Any:
@@ -52,14 +81,15 @@ def look(made: Window, viewer: Viewer) -> Any:
     widget = getattr(made.display, "widget", None)
     if widget is None:
         for frame in made:
-            viewer.step(frame)
+            viewer = turn(made, viewer, frame)
         return None
 
     made.display.shown = True  # type: ignore[attr-defined]  # the cell shows what is returned
 
     async def play() -> None:
+        now = viewer
         async for frame in made:
-            viewer.step(frame)
+            now = turn(made, now, frame)
 
     widget._marrow_task = asyncio.ensure_future(play())  # a task that nobody holds may be collected
     return widget

@@ -61,6 +61,7 @@ class Moment:
     high: Array
     box: Bounds | None = None
     model: Array | None = None
+    still: bool = False
     paints: dict[int, PaintData] = field(default_factory=dict)
     """Colours that a view gives it, by level of detail."""
 
@@ -215,6 +216,7 @@ def _moment(actor: Actor, parent: Moment | None) -> Moment:
         high,
         box,
         model,
+        actor.animator is None and actor.pose is None and actor.clip is None and actor.morphs is None,
     )
 
 

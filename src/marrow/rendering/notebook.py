@@ -87,6 +87,12 @@ class NotebookDisplay:
     def title(self, text: str) -> None:
         self.widget.set_title(text)
 
+    def capture(self, on: bool) -> None:
+        """A page keeps its mouse."""
+
+    def fullscreen(self, on: bool) -> None:
+        """A page keeps its place."""
+
     # -- drawing ----------------------------------------------------------------------------------------------------
     def connect(self, device: Device) -> None:
         self._context.configure(device=device.raw, format=self.format)

@@ -133,7 +133,7 @@ class Renderer:
         compare: Character | None = None,
         outputs: Sequence[str] = ("color",),
     ) -> Frame:
-        """Draws a scene and brings the picture back. `view` names what else it shows, such as "skeleton" (docs/rendering.md);
+        """Draws a scene and brings the picture back. `view` names what else it shows: "skeleton" (docs/rendering.md);
         `compare` is the character that the view "difference" compares with. `outputs` asks for more than colours: "depth",
         "normals", "ids", "parts", "joint_ids", "joints"."""
         wanted = check_outputs(outputs)
@@ -209,7 +209,8 @@ class Renderer:
         self.frame.origin = origin = camera.eye
         planes = view_planes(camera)
         casters = self.shadows.fit(scene, camera, there, origin)
-        texel = max((f.texel for f in self.shadows.fits), default=0.0)
+        texels = [f.texel for f in self.shadows.fits]
+        self.shadows.slack = [0.0] * len(texels)
         seen = [in_view(planes, m.low, m.high) for m in there]
         chosen = self.detail.levels(there, seen, camera)
         levels = [np.where(on, own, -1) for on, own in zip(seen, chosen)]
@@ -217,9 +218,9 @@ class Renderer:
         for moment, cast, own in zip(there, casters, chosen):
             any_cast = np.logical_or.reduce(cast) & (own >= 0) if cast else np.zeros(moment.count, bool)
             coarse = own
-            if not self.list.gpu_skinning and moment.crowd is None:
-                scale = np.linalg.norm(moment.world[:, :, :3], axis=1).max(1)
-                coarse = np.maximum(own, Detail.for_shadows(moment.actor.character, scale, texel))
+            if not self.list.gpu_skinning and moment.crowd is None and len(moment.actor.character.levels) > 1:
+                coarse, slack = Detail.for_shadows(moment, own, cast, texels)
+                self.shadows.slack = np.maximum(self.shadows.slack, slack).tolist()
             shadow_levels.append(np.where(any_cast, coarse, -1))
         everything = list(there)
         for ghost in self.views.prepare(views, there, levels, compare) if views else ():

@@ -27,13 +27,15 @@ Array = NDArray[Any]
 
 
 class ShadowMap:
-    """The map of shadows: `resolution` texels wide, in up to `most` cascades. `fits` are those of the present picture."""
+    """The map of shadows: `resolution` texels wide, in up to `most` cascades. `fits` are those of the present picture;
+    `slack` is how far, in metres, the casters of each may be off what is lit: coarser levels of it."""
 
     def __init__(self, device: Device, pipelines: Pipelines, *, resolution: int, most: int) -> None:
         self.device, self.pipelines = device, pipelines
         self.resolution, self.most, self.version = resolution, min(most, CASCADES), 0
         self.taps = 12 if device.adapter.is_software else 24
         self.fits: list[CascadeFit] = []
+        self.slack = [0.0] * CASCADES
         raw = device.raw
         self.sampler = raw.create_sampler(mag_filter="linear", min_filter="linear", compare="less-equal")
         self._resize(1, 1)
@@ -82,7 +84,7 @@ class ShadowMap:
             CASCADE.put(
                 record["cascades"][i],
                 matrix=fit.matrix,
-                texel=(fit.texel, 1 / self.resolution, fit.depth, 0.0),
+                texel=(fit.texel, 1 / self.resolution, fit.depth, self.slack[i]),
             )
 
     def encode(self, encoder: Any, draws: DrawList, uniform: Any, timer: Any = None) -> None:

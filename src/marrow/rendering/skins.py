@@ -36,6 +36,7 @@ class GpuSkin:
         self.has_tangents = tangents
         self._skinner = Skinner(character, device, method=method, tangents=tangents)
         self.levels: list[SkinnedLevel] = list(self._skinner.levels)
+        self._still: Array | None = None
 
     def update(self, moment: Moment, levels: Array, shadows: Array, timer: Any = None) -> None:
         """Skins each instance at its level, those that only cast shadows at that of the shadow; -1 not at all."""
@@ -43,6 +44,9 @@ class GpuSkin:
             self._skinner.update(moment.crowd, timer=timer)
         else:
             chosen = np.where(levels >= 0, levels, shadows)
+            if moment.still and self._still is not None and np.array_equal(self._still, chosen):
+                return
+            self._still = chosen if moment.still else None
             self._skinner.update(moment.matrices, morphs=moment.morphs, levels=chosen, timer=timer)
 
 
@@ -62,6 +66,7 @@ class _CpuLevel:
         has_tangents = tangents and has_normals and any(m.tangents is not None for m in level.meshes)
         self.tangents = pages("tangents", 4) if has_tangents else None
         self._drawn: tuple[Array, Array | None] | None = None
+        self.still = False
 
     def update(self, matrices: Array, morphs: Array | None, members: Array, method: str | None) -> None:
         self.instances = members
@@ -110,7 +115,9 @@ class CpuSkin:
         assert moment.matrices is not None
         for number, level in enumerate(self._levels):
             members = np.flatnonzero((levels == number) | (shadows == number))
-            level.update(moment.matrices, moment.morphs, members, self.method)
+            if not (moment.still and level.still and np.array_equal(level.instances, members)):
+                level.update(moment.matrices, moment.morphs, members, self.method)
+            level.still = moment.still
 
 
 def _same(a: tuple[Array, Array | None], b: tuple[Array, Array | None]) -> bool:

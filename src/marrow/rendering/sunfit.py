@@ -102,7 +102,8 @@ def fit_cascades(
         size = STEP ** math.ceil(math.log(max(size, 1e-30)) / math.log(STEP))
         texel = size / resolution
         at = np.round((box_low + box_high) / 2 / texel) * texel
-        inside = (np.abs(middle[:, :2] - at) <= reach[:, :2] + size / 2).all(1)
+        # What has no size at all can fall out by rounding.
+        inside = touched | (np.abs(middle[:, :2] - at) <= reach[:, :2] + size / 2).all(1)
         begin_z = float((middle - reach)[inside, 2].min()) - texel
         depth = max(sun_far - begin_z, texel)
         matrix = np.zeros((4, 4))

@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from marrow.errors import ValidationError
 
-__all__ = ["Atlas", "Glyph", "text_size"]
+__all__ = ["Atlas", "Glyph", "can_write", "text_size"]
 
 Array = NDArray[Any]
 SIDE = 512
@@ -81,6 +81,12 @@ def _font_of(letter: str, size: int) -> Any:
         if _has(font, letter):
             return font
     return next((f for f in _others(size) if _has(f, letter)), _fonts(size)[0])
+
+
+@lru_cache(4096)
+def can_write(text: str) -> bool:
+    """Whether some font of this machine has every letter of a text."""
+    return all(_has(_font_of(letter, 16), letter) for letter in text)
 
 
 @lru_cache(4096)

@@ -24,7 +24,7 @@ CASCADE = Struct(
             "texel",
             "vec4f",
             0,
-        ),  # metres of a texel, 1 / resolution, metres of depth, view depth at which it ends
+        ),  # metres of a texel, 1 / resolution, metres of depth, how far off casters may be
     ],
 )
 # Places are relative to `origin`, which is where the camera stands: a crowd far from zero is as exact as one near it.

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from marrow.errors import MarrowError
 from marrow.graph.animator import Animator
 from marrow.rendering.controls import CameraControls
-from marrow.rendering.following import Following
+from marrow.rendering.extent import reach
+from marrow.rendering.following import Following, middle
 from marrow.rendering.pen import ACCENT, DIM, EDGE, PAD, ROW, SHADE, WHITE, Pen
 from marrow.rendering.playback import Playback
 from marrow.rendering.scene import Actor, Scene
 from marrow.rendering.steering import Steering
+from marrow.rendering.window import AROUND
 
 if TYPE_CHECKING:
-    from marrow.rendering.window import Window, WindowFrame
+    from marrow.rendering.window import Window
+    from marrow.rendering.window_frame import WindowFrame
 
 __all__ = ["HELP", "VIEWS", "Viewer"]
 
@@ -47,7 +51,8 @@ HELP = (
     ("W A S D  Q E", "fly; with Shift faster"),
     ("F  Home", "see everything; where it began"),
     ("C", "the camera follows, or stays"),
-    ("P", "save a picture"),
+    ("P  Drop", "save a picture; open a file"),
+    ("F11", "the whole screen"),
     ("T", "hide and show what is written"),
     ("H  ?", "this card"),
     ("Esc", "close"),
@@ -55,6 +60,7 @@ HELP = (
 HINT = "H: help"
 BAR = 26.0
 """The height of the timeline in logical pixels."""
+Array = NDArray[Any]
 RAIL = (1.0, 1.0, 1.0, 0.22)
 
 
@@ -74,6 +80,9 @@ class Viewer:
         """The parameters of the graph that moves the first character, while it does."""
         self._clip_actor, self._graph_actor = None, None
         self.help, self.words = False, True
+        skin = not scene.actors or any(actor.character.vertex_count for actor in scene)
+        self.plain: str | None = None if skin else "skeleton:plain"
+        """The view that shows it as it is: where there is no skin, the bones."""
         self.following = Following()
         self.said = ""
         self._said_at = -10.0
@@ -116,8 +125,6 @@ class Viewer:
                     self.playback.step(by)
         else:
             self.steering.step(frame.inputs, frame.dt)
-        if frame.files:
-            self.say("to open a file, close this window and use: marrow view FILE --window")
         self._advance(frame.dt)
         self._show()
         if self.scene.actors and isinstance(frame.camera, CameraControls):
@@ -139,6 +146,7 @@ class Viewer:
             "k": lambda: self._pick_joint(window, -1),
             "f": lambda: self._frame(window),
             "home": lambda: self._home(window),
+            "f11": window.toggle_fullscreen,
             "p": lambda: self._save(window),
             "c": self._toggle_follow,
             "t": self._toggle_words,
@@ -162,7 +170,7 @@ class Viewer:
                 moved.add(id(actor.crowd))
                 actor.crowd.update(seconds * self.playback.speed)
 
-    def _show(self) -> None:
+    def _show(self, exact: bool = False) -> None:
         """Gives the actors the clip and the time; those without that clip play the one in its place."""
         clip, time = self.playback.clip, self.playback.time
         if clip is None:
@@ -175,7 +183,23 @@ class Viewer:
             name = clip.name if clip.name in own else list(own)[min(self.playback.index, len(own) - 1)]
             actor.clip = own[name]
             last = actor.clip.duration
-            actor.time = time % last if self.playback.loop and last > 0 else min(time, last)
+            actor.time = time % last if self.playback.loop and last > 0 and not exact else min(time, last)
+
+    def extent(self) -> Array:
+        """How far everything reaches over the clip that plays, points `(n, 3)`; who walks away is taken back, as the
+        camera follows."""
+        play, points = self.playback, [np.zeros((0, 3))]
+        kept, start = play.time, None
+        for share in np.linspace(0.0, 1.0, 9) if play.duration > 0 and not self.graph_runs else (0.0,):
+            play.time = share * play.duration
+            self._show(exact=True)
+            here = middle(self.scene.actors[0]) if self.scene.actors and self.following.on else None
+            start = here if start is None else start
+            away = (here - start) * (1.0, 0.0, 1.0) if here is not None and start is not None else 0.0
+            points.append(reach(self.scene, AROUND) - away)
+        play.time = kept
+        self._show()
+        return np.concatenate(points)
 
     # -- what keys do -----------------------------------------------------------------------------------------------
     def say(self, text: str) -> None:
@@ -223,7 +247,7 @@ class Viewer:
         wanted = None if view == current else view
         if wanted == "weights":
             wanted = self._weights()
-        window.view = wanted
+        window.view = wanted or self.plain
         self.say(wanted or "as it is")
 
     def _next_view(self, window: Window) -> None:
@@ -251,10 +275,8 @@ class Viewer:
         self.say(window.view)
 
     def _frame(self, window: Window) -> None:
-        seen = window.all_in_sight()
-        if isinstance(window.camera, CameraControls):
-            seen.yaw, seen.pitch = window.camera.yaw, window.camera.pitch
-        window.camera = seen
+        if isinstance(window.camera, CameraControls) and self.scene.actors:
+            window.see(window.camera, self.extent())
 
     def _home(self, window: Window) -> None:
         if isinstance(window.camera, CameraControls):
@@ -327,14 +349,11 @@ class Viewer:
         pen.rectangle(x + width * share - 1, y, 2, height, color=ACCENT)
         state = "playing" if play.playing else "paused"
         speed = "" if play.speed == 1 else f"   x{play.speed:g}"
-        pen.text(
-            x + 8,
-            y + 4,
-            f"{clip.name}   {play.time:.2f} / {play.duration:.2f} s   {state}{speed}",
-            color=WHITE,
-        )
+        words = f"{clip.name}   {play.time:.2f} / {play.duration:.2f} s   {state}{speed}"
+        pen.text(x + PAD, y + 4, words, color=WHITE)
         place = f"{play.index + 1} of {len(play.clips)}"
-        pen.text(x + width - 8 - pen.width(place), y + 4, place, color=DIM)
+        if pen.width(words) + pen.width(place) + 4 * PAD < width:
+            pen.text(x + width - PAD - pen.width(place), y + 4, place, color=DIM)
 
     def _paint_help(self, pen: Pen, width: float, height: float) -> None:
         tall, wide = ROW * len(HELP) + 2 * EDGE, 560.0

@@ -10,10 +10,12 @@ is drawn.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from marrow.errors import DeviceLostError, MarrowError, ValidationError
 from marrow.gpu.device import Device
@@ -21,10 +23,10 @@ from marrow.lod.camera import Camera
 from marrow.model import _validate
 from marrow.rendering.controls import CameraControls
 from marrow.rendering.display import Display, OffscreenDisplay
-from marrow.rendering.inputs import Gamepad, InputState, Mouse
 from marrow.rendering.meter import Meter
 from marrow.rendering.pen import EDGE, Pen
 from marrow.rendering.scene import Scene
+from marrow.rendering.window_frame import WindowFrame
 
 if TYPE_CHECKING:
     from marrow.rendering.frame import Frame
@@ -35,10 +37,11 @@ __all__ = ["Window", "WindowFrame", "window"]
 
 LONGEST_STEP = 0.1
 """Seconds a frame may last: after a breakpoint, or while it was hidden, time goes on, it does not jump."""
-_CORNERS = np.indices((2, 2, 2)).reshape(3, 8).T
-"""For each corner of a box, whether it is at the low or the high side of x, y and z."""
+AROUND = np.array([p for p in np.ndindex(3, 3, 3) if p != (1, 1, 1)], float) - 1.0
+"""The ways `(26, 3)` in which it is asked how far a scene reaches."""
 Controls = Literal["fly", "orbit", "none"]
 AnyCamera = Camera | CameraControls
+Array = NDArray[Any]
 
 
 def window(
@@ -53,6 +56,8 @@ def window(
     frames: int | None = None,
     offscreen: bool = False,
     show_time: bool = True,
+    capture: bool = False,
+    fullscreen: bool = False,
     renderer: Renderer | None = None,
     **options: Any,
 ) -> Window:
@@ -67,6 +72,8 @@ def window(
     - `offscreen`: no window, a texture: every frame takes `1 / fps` (1/60) seconds whatever the clock says, and is drawn
       when its `picture()` is asked for. `window.inputs` plays the player.
     - `show_time`: writes the time a frame takes into the corner.
+    - `capture`: the mouse belongs to the window: it is not seen, and turns the camera without a button. `fullscreen`: the
+      window is the screen. Both may be changed: `frame.window.capture = False`.
 
     The window closes when the loop ends, however it ends. In a notebook write `async for`.
     """
@@ -77,6 +84,9 @@ def window(
         _validate.flag("window", n, v) for n, v in (("vsync", vsync), ("offscreen", offscreen))
     )
     show_time = _validate.flag("window", "show_time", show_time)
+    capture, fullscreen = (
+        _validate.flag("window", n, v) for n, v in (("capture", capture), ("fullscreen", fullscreen))
+    )
     _validate.name("window", "title", title)
     if renderer is not None:
         from marrow.rendering.renderer import Renderer as Kind
@@ -97,7 +107,7 @@ def window(
 
         display = DesktopDisplay(shape, title, vsync=vsync)
     try:
-        return Window(
+        made = Window(
             scene,
             display,
             camera=camera,
@@ -110,6 +120,11 @@ def window(
             renderer=renderer,
             **options,
         )
+        if capture:
+            made.capture = True
+        if fullscreen:
+            made.fullscreen = True
+        return made
     except BaseException:
         display.close()
         raise
@@ -149,6 +164,7 @@ class Window:
         self._lines: list[str] = []
         self._index, self._clock, self._time = 0, 0.0, 0.0
         self._ended = False
+        self._capture = self._fullscreen = False
         self.camera = camera if camera is not None else self.all_in_sight()
 
     # -- what it shows ----------------------------------------------------------------------------------------------
@@ -165,6 +181,29 @@ class Window:
     @property
     def closed(self) -> bool:
         return self._ended or self.display.closed
+
+    @property
+    def capture(self) -> bool:
+        """Whether the mouse belongs to the window: it is not seen, and turns the camera without a button."""
+        return self._capture
+
+    @capture.setter
+    def capture(self, on: bool) -> None:
+        self._capture = _validate.flag("window", "capture", on)
+        self.display.capture(self._capture)
+
+    @property
+    def fullscreen(self) -> bool:
+        """Whether the window is the screen."""
+        return self._fullscreen
+
+    @fullscreen.setter
+    def fullscreen(self, on: bool) -> None:
+        self._fullscreen = _validate.flag("window", "fullscreen", on)
+        self.display.fullscreen(self._fullscreen)
+
+    def toggle_fullscreen(self) -> None:
+        self.fullscreen = not self.fullscreen
 
     @property
     def view(self) -> str | None:
@@ -201,15 +240,17 @@ class Window:
 
     def all_in_sight(self) -> CameraControls:
         """Controls that see everything there is."""
-        from marrow.rendering.moment import moments
+        from marrow.rendering.extent import reach
+        from marrow.rendering.facing import scene_facing
 
-        controls = CameraControls(yaw=0.5)
-        boxes = [np.stack([m.low, m.high], axis=1) for m in moments(self.scene)]
-        if boxes:
-            width, height = self.display.size
-            corners = np.concatenate(boxes)[:, _CORNERS, range(3)]
-            controls.frame(corners, width / height if width and height else 16 / 9)
+        controls = CameraControls(yaw=0.5 + math.radians(scene_facing(self.scene)))
+        self.see(controls, reach(self.scene, AROUND))
         return controls
+
+    def see(self, controls: CameraControls, points: Array) -> None:
+        """Has controls go where all points `(n, 3)` are in the picture."""
+        width, height = self.display.size
+        controls.frame(points, width / height if width and height else 16 / 9)
 
     # -- the loop ---------------------------------------------------------------------------------------------------
     def __iter__(self) -> Iterator[WindowFrame]:
@@ -261,7 +302,7 @@ class Window:
         self._lines.clear()
         if isinstance(self._camera, CameraControls) and self.controls != "none":
             height = self.size[1] / self.display.ratio
-            self._camera.step(inputs, dt, height, fly=self.controls == "fly")
+            self._camera.step(inputs, dt, height, fly=self.controls == "fly", captured=self._capture)
         frame = WindowFrame(self, self._index, dt, self._time, inputs)
         self._index += 1
         return frame
@@ -362,121 +403,6 @@ class Window:
     def __repr__(self) -> str:
         state = "closed" if self.closed else f"{self.size[0]} by {self.size[1]} pixels"
         return f"Window({self.scene!r}, {state})"
-
-
-class WindowFrame:
-    """A turn of the loop: how much time went by, what the player did, and what the picture will show."""
-
-    __slots__ = ("_window", "dt", "index", "inputs", "time")
-
-    def __init__(self, window: Window, index: int, dt: float, time: float, inputs: InputState) -> None:
-        self._window = window
-        self.index: int = index
-        """How many frames came before."""
-        self.dt: float = dt
-        """Seconds since the last frame, at most 0.1; 0 for the first one."""
-        self.time: float = time
-        """Seconds since the first frame, as `dt` adds up."""
-        self.inputs: InputState = inputs
-        """All the player did."""
-
-    # -- what the player does ---------------------------------------------------------------------------------------
-    @property
-    def keys(self) -> frozenset[str]:
-        """The keys that are held down."""
-        return self.inputs.keys
-
-    def down(self, *names: str) -> bool:
-        """Whether one of these keys is held down."""
-        return self.inputs.down(*names)
-
-    def pressed(self, *names: str) -> bool:
-        """Whether one of these keys went down since the last frame."""
-        return self.inputs.pressed(*names)
-
-    def released(self, *names: str) -> bool:
-        """Whether one of these keys went up since the last frame."""
-        return self.inputs.released(*names)
-
-    def axis(self, negative: str, positive: str) -> float:
-        """-1, 0 or 1: what two opposite keys say together."""
-        return self.inputs.axis(negative, positive)
-
-    @property
-    def typed(self) -> str:
-        """What was typed, as the keyboard's own layout has it."""
-        return self.inputs.typed
-
-    @property
-    def mouse(self) -> Mouse:
-        return self.inputs.mouse
-
-    @property
-    def gamepad(self) -> Gamepad:
-        """The first gamepad, or one that is let go where there is none."""
-        return self.inputs.gamepad
-
-    @property
-    def gamepads(self) -> tuple[Gamepad, ...]:
-        """All that are connected."""
-        return self.inputs.gamepads
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """Paths of files that were dropped on the window."""
-        return self.inputs.files
-
-    # -- what the picture shows -------------------------------------------------------------------------------------
-    @property
-    def window(self) -> Window:
-        return self._window
-
-    @property
-    def scene(self) -> Scene:
-        """What is drawn; another one may be set."""
-        return self._window.scene
-
-    @scene.setter
-    def scene(self, scene: Scene) -> None:
-        self._window.scene = _validate.instance("frame", "scene", scene, Scene)
-
-    @property
-    def camera(self) -> Any:
-        """`CameraControls`: set its `target`, `distance`, `yaw` and `pitch`; or put a `Camera` in its place."""
-        return self._window.camera
-
-    @camera.setter
-    def camera(self, camera: AnyCamera) -> None:
-        self._window.camera = camera
-
-    @property
-    def view(self) -> str | None:
-        """As in `mw.render`; may be set."""
-        return self._window.view
-
-    @view.setter
-    def view(self, view: str | None) -> None:
-        self._window.view = view
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """Width and height of the picture in pixels; 0 while the window is minimised."""
-        return self._window.size
-
-    def print(self, *words: object) -> None:
-        """Writes a line into the picture of this frame."""
-        self._window._lines.append(" ".join(str(word) for word in words))
-
-    def picture(self) -> Frame:
-        """The scene as it is now, as a picture that can be saved."""
-        return self._window.picture()
-
-    def close(self) -> None:
-        """Ends the loop."""
-        self._window.close()
-
-    def __repr__(self) -> str:
-        return f"WindowFrame({self.index}, {self.time:.3f} s, keys {sorted(self.keys)})"
 
 
 def _size(size: Any) -> tuple[int, int]:

@@ -73,7 +73,7 @@ def _running(actor: Actor, session: Session) -> list[str]:
         if name in known and value != known[name].default
     ]
     if len(changes) > MOST_LINES:
-        rows = [f"    ({at:.4f}, {name!r}, {_number(value)})," for at, name, value in changes]
+        rows = [f"    ({at:.6f}, {name!r}, {_number(value)})," for at, name, value in changes]
         lines += ["steering = [  # seconds, parameter, value; None fires a trigger", *rows, "]", REPLAY]
         return [*lines, *_updates(actor.ran - begin - changes[-1][0])]
     now = 0.0
@@ -131,5 +131,5 @@ def _number(value: Any) -> str:
     if value is None:
         return "None"
     if isinstance(value, tuple):
-        return f"({', '.join(f'{v:g}' for v in value)})"
-    return str(value) if isinstance(value, bool) else f"{value:g}"
+        return f"({', '.join(f'{v:.7g}' for v in value)})"
+    return str(value) if isinstance(value, bool) else f"{value:.7g}"

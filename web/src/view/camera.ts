@@ -13,7 +13,7 @@ const BOB = 0.12;
 /** How far what moves may reach into the air around it before the camera steps back. */
 const AIR = 0.12;
 /** What is seen as smaller than this share of the picture's height, or larger than this many times, is out of sight. */
-const SMALLEST = 0.03;
+const SMALLEST = 0.15;
 const LARGEST = 8;
 
 export class Framing {

@@ -273,6 +273,7 @@ export class CharacterView implements Crew {
       this.stamps.fill(0);
       const all = poser.kind === "bind" ? this.count : 1;
       for (let n = 0; n < all; n++) poser.write(this.matrices, 12 * n * info.palette, this.busiest);
+      if (poser.kind === "bind") this.morphs = new Float32Array(this.morphs.length);
     }
     if (!this.morphsByHand.size) return;
     this.morphs = this.morphs.slice();

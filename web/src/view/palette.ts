@@ -26,7 +26,7 @@ export const PALETTES: Record<"dark" | "light", Palette> = {
   },
   light: {
     skyTop: "#f7f8fa", skyBottom: "#dde1e7", floor: "#eef0f3", grid: "#c3c9d2", gridStrong: "#a7afbb", shadow: 0.26, bone: "#5b4f35",
-    accent: "#0a7f93", bounds: "#6b7480", maskOff: "#1d3a66", maskOn: "#e8b400", pathStart: "#9db8c8", wire: 0x1b2430,
+    accent: "#086878", bounds: "#6b7480", maskOff: "#1d3a66", maskOn: "#e8b400", pathStart: "#9db8c8", wire: 0x1b2430,
     normals: 0x0a7f93, label: "#1b2026", labelHalo: "rgba(255,255,255,.9)",
   },
 };

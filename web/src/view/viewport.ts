@@ -17,14 +17,9 @@ import { type Palette, PALETTES } from "./palette";
 import { type MethodPane, panesOf } from "./panes";
 import { type MarkedVertices, Marks } from "./marks";
 import { onClick, type Pane, type PickedVertex, pickJoint, pickVertex, toScreen } from "./picking";
+import { inScene, sceneBounds, type Slot } from "./slots";
 import { Stage } from "./stage";
 import { StandIn } from "./standin";
-
-interface Slot {
-  character: CharacterView;
-  overlays: Overlays;
-  crowd: Crowd;
-}
 
 /** After so long without motion (ms) the picture is drawn once more, as well as can be. */
 const REST_MS = 200;
@@ -263,7 +258,7 @@ export class Viewport {
   frame(reset = false, joint = -1): void {
     const slot = this.slots[0];
     if (!slot) return;
-    const all = this.sceneBounds(slot.character);
+    const all = sceneBounds(this.slots);
     const box = all.clone();
     if (joint >= 0) {
       const half = 0.12 * slot.character.size;
@@ -273,25 +268,9 @@ export class Viewport {
     const other = this.slots[1];
     if (other && this.options.compare === "files") box.union(other.character.bounds(new Box3()));
     if (!finite(box)) return;
-    this.framing.fit(box, all, this.panes()[0].width / this.height, reset, slot.character.count > 1 || this.inScene);
+    this.framing.fit(box, all, this.panes()[0].width / this.height, reset, slot.character.count > 1 || inScene(this.slots));
     this.surround(all);
     this.invalidate();
-  }
-
-  /** Whether other actors stand around the character. */
-  private get inScene(): boolean {
-    return this.slots.some((slot, i) => i > 1 && slot);
-  }
-
-  /** The box around everybody: the character or its crowd, and the other actors of a scene. */
-  private sceneBounds(character: CharacterView): Box3 {
-    const box = character.crowdBounds(new Box3());
-    this.slots.forEach((slot, i) => {
-      if (i < 2 || !slot?.character.count) return;
-      const other = slot.character.crowdBounds(new Box3());
-      if (finite(other)) box.union(other);
-    });
-    return box;
   }
 
   private surround(box: Box3): void {
@@ -304,8 +283,8 @@ export class Viewport {
   /** Keeps the light on what is shown, and the camera too: it follows, steps back, and looks again where nothing is left to see. */
   private follow({ character }: Slot): void {
     const { framing, options } = this;
-    const box = this.sceneBounds(character);
-    const many = character.count > 1 || this.inScene;
+    const box = sceneBounds(this.slots);
+    const many = character.count > 1 || inScene(this.slots);
     if (!finite(box)) return;
     if (!this.stage.fits(box, many ? 2 * character.size : box.getSize(new Vector3()).length())) this.surround(box);
     const now = this.film?.now ?? performance.now();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -84,11 +85,9 @@ def draw(stage: Stage, argument: str, drawing: Drawing) -> None:
             )
     worst = max((float(np.nanmax(v, initial=0.0)) for v in values.values()), default=0.0)
     top = float(argument) if argument else _round_up(worst)
-    title = (
-        "linear against dual quaternion"
-        if stage.compare is None
-        else f"against {stage.compare.name or 'the other'}"
-    )
+    title = "linear against dual quaternion"
+    if stage.compare is not None:
+        title = f"against {Path(stage.compare.source).name or stage.compare.name or 'the other'}"
     legend = Legend(title, ramp="heat", high=top, unit="mm")
     for key, v in values.items():
         drawing.paints[key] = Paint(colors=legend.color(v))

@@ -40,13 +40,15 @@ class Lines(NamedTuple):
 
 class Label(NamedTuple):
     """Words at a place of the world. Where there is no room for all, those of higher `rank` are kept. `length` is that of
-    what they name, in metres: where that is seen smaller than letters are, there is no label; 0 for always."""
+    what they name, in metres: where that is seen smaller than letters are, there is no label; 0 for always. `instead` is
+    written where no font of the machine has the letters."""
 
     text: str
     at: tuple[float, float, float]
     color: tuple[float, float, float]
     rank: float = 0.0
     length: float = 0.0
+    instead: str = ""
 
 
 @dataclass(frozen=True)
@@ -138,12 +140,13 @@ class Drawing:
         color: ArrayLike = (1.0, 1.0, 1.0),
         rank: float = 0.0,
         length: float = 0.0,
+        instead: str = "",
     ) -> None:
-        """Words at a place `(3,)`."""
+        """Words at a place `(3,)`; see `Label`."""
         x, y, z = (float(v) for v in np.asarray(at, np.float64))
         r, g, b = (float(v) for v in np.asarray(color, np.float64)[:3])
         if np.isfinite([x, y, z]).all():
-            self.labels.append(Label(text, (x, y, z), (r, g, b), rank, float(length)))
+            self.labels.append(Label(text, (x, y, z), (r, g, b), rank, float(length), instead))
 
     @property
     def all_lines(self) -> Lines:

@@ -148,9 +148,7 @@ def draw_uv(stage: Stage, argument: str, drawing: Drawing) -> None:
         else:
             drawing.paints[posed.key] = _plain(posed.character)
             drawing.notes.append(f"{posed.character.name or 'character'}: no texture coordinates")
-    drawing.notes.append(
-        "a square is a sixteenth of the texture; u grows from blue to red, v from dark to light"
-    )
+    drawing.notes.append("16 squares a side; u: blue to red, v: dark to light")
 
 
 def draw_levels(stage: Stage, argument: str, drawing: Drawing) -> None:
