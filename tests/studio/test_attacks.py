@@ -190,6 +190,15 @@ def test_one_mesh_on_very_many_nodes_is_refused_before_it_is_copied(monkeypatch)
     Actor(copies(40), 0, Origin("python", ""))
 
 
+def test_what_meshes_share_is_sent_once():
+    one, many = (Actor(copies(n), 0, Origin("python", "")).asset for n in (1, 40))
+    assert len(many.blob) < len(one.blob) + 40 * (2 * 1000 + 200), "but for which joint each follows"
+    places = {mesh.buffers["positions"].offset for mesh in many.info.meshes}
+    assert len(places) == 1 and len(many.info.meshes) == 40
+    low, high = many.info.bounds
+    np.testing.assert_allclose([low, high], 0.0, atol=1e-6)
+
+
 def test_many_joints_times_many_characters_are_refused(monkeypatch):
     monkeypatch.setattr(budget, "MAX_MATRICES", 50)
     session = Session()

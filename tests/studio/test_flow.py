@@ -5,19 +5,25 @@ from time import perf_counter
 
 import numpy as np
 import pytest
-from studio_world import serving, small_actor
+from studio_world import fresh, serving, small_actor
 
 from marrow.studio import hub
 from marrow.studio import protocol as p
 from marrow.studio.address import listen
 
 
-@pytest.fixture
-def site():
-    """Time passes, but slowly: a frame is known by the time it shows, however late it comes."""
-    with serving(small_actor()) as found:
-        found.studio.session.speed = 0.01
+@pytest.fixture(scope="module")
+def served():
+    with serving() as found:
         yield found
+
+
+@pytest.fixture
+def site(served):
+    """Time passes, but slowly: a frame is known by the time it shows, however late it comes."""
+    found = fresh(served, small_actor())
+    found.studio.session.speed = 0.01
+    return found
 
 
 @pytest.fixture
@@ -73,14 +79,14 @@ def test_a_page_that_was_busy_is_sent_a_fresh_frame_as_soon_as_it_answers(site, 
         assert page.frame().time == pytest.approx(0.2, abs=0.04)
 
 
-def test_inputs_between_the_beats_do_not_make_time_pass_faster(site):
+def test_inputs_between_the_beats_do_not_make_time_pass_faster(site, monkeypatch):
     session = site.studio.session
     steps: list[float] = []
     tick = session.tick
     began = perf_counter()
     with site.page() as page:
         page.frame()
-        session.tick = lambda seconds: (steps.append(seconds), tick(seconds))[1]
+        monkeypatch.setattr(session, "tick", lambda seconds: (steps.append(seconds), tick(seconds))[1])
         for k in range(40):
             page.send("select", joint=k % 3)
             page.frame()

@@ -1,7 +1,10 @@
 """Who may talk to the studio: the token, Host, Origin, and that no path of a browser's is opened."""
 
+import contextlib
+import http.client
 import json
 import socket
+import threading
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +17,7 @@ from marrow.errors import ValidationError
 from marrow.studio import handle
 from marrow.studio.guard import Keys, host_name
 from marrow.studio.parcel import safe_name
+from surroundings import HANG_SECONDS
 
 
 @pytest.fixture(scope="module")
@@ -153,6 +157,64 @@ def test_only_a_notebook_may_frame_it_and_come_by_another_name():
         assert site.request("/", token=None, headers={**proxied, "Cookie": cookie}).status == 403
         plain = site.request("/", token=None, headers={"Cookie": cookie})
         assert "frame-ancestors 'self'" in plain.headers["content-security-policy"]
+
+
+class Proxy:
+    """What `jupyter-server-proxy` does: takes a prefix off the path and hands everything on, Host and Origin included."""
+
+    def __init__(self, port):
+        self.port, self.prefix = port, f"/user/ada/proxy/{port}".encode()
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.address = self.socket.getsockname()
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        with contextlib.suppress(OSError):
+            while True:
+                line, _ = self.socket.accept()
+                threading.Thread(target=self.serve, args=(line,), daemon=True).start()
+
+    def serve(self, line):
+        behind = socket.create_connection(("127.0.0.1", self.port))
+        head = b""
+        while b"\r\n\r\n" not in head:
+            more = line.recv(65536)
+            if not more:
+                return
+            head += more
+        verb, path, rest = head.split(b" ", 2)
+        behind.sendall(b" ".join([verb, path.removeprefix(self.prefix), rest]))
+        for source, target in ((line, behind), (behind, line)):
+            threading.Thread(target=self.copy, args=(source, target), daemon=True).start()
+
+    @staticmethod
+    def copy(source, target):
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+
+
+def test_a_notebook_reaches_it_through_its_servers_proxy():
+    with serving(small_actor()) as site:
+        site.studio.keys.framed = True
+        proxy = Proxy(site.port)
+        base, host = proxy.prefix.decode(), "hub.example"
+        connection = http.client.HTTPConnection(*proxy.address, timeout=HANG_SECONDS)
+        for path, status in (
+            (f"{base}/?token={TOKEN}", 200),
+            (f"{base}/api/clips?token={TOKEN}", 200),
+            (f"{base}/api/clips", 403),
+        ):
+            connection.request("GET", path, headers={"Host": host, "Connection": "close"})
+            answer = connection.getresponse()
+            assert (answer.status, bool(answer.read())) == (status, True)
+            connection.close()
+        line = socket.create_connection(proxy.address)
+        address = f"ws://{host}{base}/ws?token={TOKEN}"
+        with connect(address, sock=line, origin=f"https://{host}", compression=None, max_size=None) as page:
+            assert "hello" in page.recv(timeout=HANG_SECONDS)
+        proxy.socket.close()
 
 
 def test_answers_carry_the_headers_that_keep_a_page_safe(site):

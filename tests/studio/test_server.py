@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from studio_world import serving, small_actor, small_character, small_graph, upload
+from studio_world import fresh, serving, small_actor, small_character, small_graph, upload
 from websockets.exceptions import ConnectionClosed
 
 import marrow as mw
@@ -14,16 +14,20 @@ from marrow.studio import protocol as p
 from marrow.studio.actor import Actor, Origin
 
 
-@pytest.fixture
-def site():
-    with serving(small_actor()) as found:
+@pytest.fixture(scope="module")
+def served():
+    with serving() as found:
         yield found
 
 
 @pytest.fixture
-def graph_site():
-    with serving(small_actor(graph=True)) as found:
-        yield found
+def site(served):
+    return fresh(served, small_actor())
+
+
+@pytest.fixture
+def graph_site(served):
+    return fresh(served, small_actor(graph=True))
 
 
 @pytest.fixture

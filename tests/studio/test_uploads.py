@@ -9,7 +9,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from studio_world import serving, small_actor, small_character, upload
+from studio_world import fresh, serving, small_actor, small_character, upload
 
 import marrow as mw
 from marrow.errors import FormatError
@@ -20,10 +20,15 @@ from marrow.studio.parcel import Parcel, ParcelSource, _key
 from surroundings import HANG_SECONDS
 
 
-@pytest.fixture
-def site():
-    with serving(small_actor()) as found:
+@pytest.fixture(scope="module")
+def served():
+    with serving() as found:
         yield found
+
+
+@pytest.fixture
+def site(served):
+    return fresh(served, small_actor())
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import sys
 import threading
 import urllib.error
 import urllib.request
+import webbrowser
 from pathlib import Path
 
 import numpy as np
@@ -221,7 +222,7 @@ def test_the_browser_is_handed_a_file_that_only_its_user_can_read(monkeypatch):
         opened_with.append(address)
         gone.set()
 
-    monkeypatch.setattr(browser.webbrowser, "open", slow)
+    monkeypatch.setattr(webbrowser, "open", slow)
     browser.open_in_browser("http://127.0.0.1:8421/?token=secret-secret&x=<")
     assert gone.wait(HANG_SECONDS)
     file = Path(urllib.request.url2pathname(opened_with[0].removeprefix("file://")))
@@ -236,7 +237,7 @@ def test_the_browser_is_handed_a_file_that_only_its_user_can_read(monkeypatch):
 def test_the_page_is_served_while_the_browser_starts_and_the_file_is_read(monkeypatch, tmp_path):
     file, held, seen = tmp_path / "a.glb", threading.Event(), []
     mw.save(small_character(), file)
-    monkeypatch.setattr(browser.webbrowser, "open", lambda _: held.wait(HANG_SECONDS))
+    monkeypatch.setattr(webbrowser, "open", lambda _: held.wait(HANG_SECONDS))
 
     def load(name):
         seen.append(urllib.request.urlopen(addresses[0].url).status)

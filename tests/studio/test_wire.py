@@ -182,6 +182,21 @@ def test_crowds_take_turns_where_there_are_too_many_joints(monkeypatch):
     assert set().union(*seen) == set(range(60))
 
 
+def test_a_page_that_begins_anew_is_told_all_of_it():
+    session = Session()
+    session.put(small_actor())
+    session.apply(p.SetCount(20))
+    session.apply(p.Play(False))
+    eye = Eye(session.main.wire.pivots)
+    eye.see(session.look()[0])
+    session.put(small_actor(), keep=True)
+    eye.client.tell(p.Changed(0, True, True, False))
+    eye.shown, eye.level = {}, {}
+    (picture,) = session.look()
+    eye.see(picture)
+    eye.check(picture, 1e-3)
+
+
 def test_joints_that_are_scaled_unevenly_are_sent_as_matrices():
     """The small character's clips are turns; one with uneven scale goes the old way, and back."""
     session = Session()

@@ -31,6 +31,8 @@ class Stage(NamedTuple):
 
 
 LIT = Stage(("brdf", *LIGHTING, "forward"), "fragment_main", (HDR,))
+COVERED = LIT._replace(entry="fragment_masked")
+"""Masks with several samples a pixel."""
 
 
 class ForwardPath:
@@ -76,7 +78,11 @@ class ForwardPath:
 
     def pipeline(self, draw: Draw, samples: int, blended: str | None, stage: Stage = LIT) -> Any:
         """`blended` names the side that is left out, None for opaque sections. `stage` is what fragments end in."""
-        geometry, material, lamps = draw.geometry, draw.material, self.frame.lamps.count > 0 and stage is LIT
+        geometry, material = draw.geometry, draw.material
+        if stage is LIT and samples > 1 and not blended and material.material.alpha_mode == "mask":
+            stage = COVERED
+        lit = stage.pieces is LIT.pieces
+        lamps = lit and self.frame.lamps.count > 0
         two_sided = material.material.double_sided
         key = (
             stage.entry, samples, blended, geometry.uv_stride, geometry.color_stride, draw.has_normals,
@@ -91,8 +97,8 @@ class ForwardPath:
             "IS_PAINTED": float(draw.painted),
         }
         constants = {**dict(material.constants), **has}
-        if stage is LIT:
-            constants["LAMPS"] = float(lamps)
+        if lit:
+            constants |= {"LAMPS": float(lamps), "COVERAGE": float(stage is COVERED)}
         if blended:
             constants["IS_BLENDED"] = 1.0
         return self.pipelines.make(

@@ -34,13 +34,20 @@ class Asset(msgspec.Struct, frozen=True):
 
 
 class _Blob:
-    """Arrays laid end to end, each at a multiple of 16 bytes."""
+    """Arrays laid end to end, each at a multiple of 16 bytes. What meshes share lies there once."""
 
     def __init__(self) -> None:
         self.parts: list[bytes | memoryview] = []
         self.size = 0
+        self._known: dict[tuple[int, str], tuple[Array, d.BufferInfo]] = {}
 
     def add(self, values: Array, dtype: d.Dtype) -> d.BufferInfo:
+        known = self._known.get((id(values), dtype))
+        if known is None:  # kept with the array: as long as it lives, no other has its number
+            known = self._known[id(values), dtype] = values, self._add(values, dtype)
+        return known[1]
+
+    def _add(self, values: Array, dtype: d.Dtype) -> d.BufferInfo:
         array = np.ascontiguousarray(values, np.dtype(dtype).newbyteorder("<"))
         info = d.BufferInfo(self.size, dtype, list(array.shape))
         self.parts.append(array.data.cast("B") if array.size else b"")
@@ -180,6 +187,8 @@ def influences(mesh: Mesh, slots: Array) -> tuple[Array, Array]:
     """Palette entries and weights `(V, K)` of every vertex, strongest first, of equals the lowest entry:
     the first one is the pivot of dual-quaternion skinning. An entry listed twice is joined; K is what is
     really used."""
+    if mesh.influences == 1 and len(slots):
+        return slots[mesh.joints], mesh.weights
     joints = slots[mesh.joints].astype(np.int64) if len(slots) else np.zeros(mesh.joints.shape, np.int64)
     weights = mesh.weights.astype(np.float32, copy=True)
     for k in range(1, weights.shape[1]):

@@ -12,7 +12,6 @@ import os
 import shutil
 import tempfile
 import threading
-import webbrowser
 from html import escape
 from pathlib import Path
 
@@ -30,6 +29,8 @@ def open_in_browser(url: str) -> None:
     file = redirect_file(url)
 
     def start() -> None:
+        import webbrowser  # looks for browsers, which takes a while
+
         # Without the file there is no link that may be shown: it was printed, and can be clicked there.
         if file is not None:
             with contextlib.suppress(webbrowser.Error, OSError):

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from marrow.errors import ResourceLimitError, ValidationError
-from marrow.io.lint.extent import distinct
 from marrow.model import Character
 from marrow.studio.protocol import MAX_COUNT
 
 __all__ = ["check_character", "check_count", "most_instances"]
 
-MAX_VERTICES = 20_000_000
+MAX_VERTICES = 8_000_000
 """Vertices of all meshes, one that is shown often counted as often."""
-MAX_MESHES = 20_000
+MAX_MESHES = 10_000
 MAX_JOINTS = 100_000
 MAX_MATRICES = 600_000
 """Joints times instances: 2,000 characters of 300 joints."""
@@ -21,6 +20,8 @@ def check_character(character: Character) -> None:
     """An error where a character would take more memory than a studio should."""
     meshes, vertices = len(character.meshes), character.vertex_count
     if vertices > MAX_VERTICES or meshes > MAX_MESHES:
+        from marrow.io.lint.extent import distinct
+
         mesh, uses = max(distinct(character), key=lambda found: found[0].vertex_count * found[1])
         often = (
             f"{mesh.name or 'one mesh'!r} is shown {uses:,} times, which makes "

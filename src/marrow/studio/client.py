@@ -61,6 +61,8 @@ class Client:
         else:
             kind = type(message).__name__ + (str(message.slot) if isinstance(message, p.Changed) else "")
             waiting = self.texts.pop(kind, None)
+            if isinstance(message, p.Changed):
+                self._sent.pop(message.slot, None)  # the page begins anew: it is told all of it
             if isinstance(message, p.Changed) and isinstance(waiting, p.Changed):
                 message = msgspec.structs.replace(
                     message, kept=message.kept and waiting.kept, meshes=message.meshes or waiting.meshes

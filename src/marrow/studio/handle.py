@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from marrow.errors import ValidationError
 from marrow.studio.address import Address, has_screen, in_notebook, listen, secret
-from marrow.studio.browser import open_in_browser
 from marrow.studio.makers import Maker, maker_of
 
 if TYPE_CHECKING:
@@ -120,6 +119,8 @@ def open_view(
         if announce is not None:
             announce(address)
         if browser or (browser is None and has_screen() and not in_notebook()):
+            from marrow.studio.browser import open_in_browser
+
             open_in_browser(address.url)
         from marrow.studio.app import Studio
         from marrow.studio.server import Server

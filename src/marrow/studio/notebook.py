@@ -21,7 +21,7 @@ SCRIPT = """(function () {
   var frame = document.getElementById(%s);
   if (!frame) return;
   var host = location.hostname, here = ["localhost", "127.0.0.1", "[::1]", ""].indexOf(host) >= 0;
-  if (here || location.protocol.indexOf("http") !== 0) { frame.src = %s; return; }
+  if (here || location.protocol.indexOf("http") !== 0) return;
   var base = document.body.getAttribute("data-base-url"), config = document.getElementById("jupyter-config-data");
   try { base = base || JSON.parse(config.textContent).baseUrl; } catch (_) {}
   frame.src = (base || "/").replace(/\\/?$/, "/") + %s;
@@ -45,11 +45,7 @@ def frame(address: Address) -> str:
     known = proxy_address(address)
     # JupyterHub says where it is; elsewhere the script finds out.
     first = known or address.url
-    script = (
-        ""
-        if known
-        else f"<script>{SCRIPT % tuple(map(json.dumps, (name, address.url, _proxied(address))))}</script>"
-    )
+    script = "" if known else f"<script>{SCRIPT % tuple(map(json.dumps, (name, _proxied(address))))}</script>"
     return (
         f'<iframe id="{name}" src="{escape(first)}" title="marrow studio" width="100%" height="640" '
         f'style="border:0;border-radius:8px" allow="fullscreen"></iframe>{script}'

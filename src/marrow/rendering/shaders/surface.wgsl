@@ -7,6 +7,7 @@ override HAS_EMISSIVE_TEXTURE: bool = false;
 override IS_UNLIT: bool = false;
 override IS_MASKED: bool = false;
 override IS_BLENDED: bool = false;
+override COVERAGE: bool = false; // alpha of a mask becomes the part of a pixel that is covered: smooth edges with several samples
 
 @group(1) @binding(0) var<uniform> material: Material;
 @group(1) @binding(1) var base_texture: texture_2d<f32>;
@@ -49,6 +50,7 @@ fn surface(in: Fragment, front: bool) -> Surface {
   var base = material.base_color * in.color;
   if (HAS_BASE_TEXTURE) { base *= textureSample(base_texture, base_sampler, place(in.uv, 0u)); }
   s.base = base.rgb;
+  let width = fwidth(base.a);
   s.alpha = select(1.0, base.a, IS_MASKED || IS_BLENDED);
 
   s.metallic = material.factors.x;
@@ -91,8 +93,10 @@ fn surface(in: Fragment, front: bool) -> Surface {
     s.roughness = min(max(s.roughness, LEAST_ROUGHNESS) + max(turn.x, max(turn.y, turn.z)), 1.0);
   }
   if (IS_MASKED) {
-    if (base.a < material.emissive.w) { discard; }
-    s.alpha = 1.0;
+    let over = base.a - material.emissive.w;
+    s.alpha = select(0.0, 1.0, over >= 0.0);
+    if (COVERAGE && width > 1e-3) { s.alpha = saturate(over / width + 0.5); }
+    if (s.alpha < 0.125) { discard; }
   }
   return s;
 }
