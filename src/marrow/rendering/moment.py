@@ -292,7 +292,8 @@ def quick_bounds(character: Character, matrices: Array, morphs: Array | None = N
             SLACK * np.float32(last.lod.error)
             + np.float32(1e-5) * (np.abs(center) + half).max((1, 2))[:, None]
         )
-        return Bounds((center - half).min(1) - slack, (center + half).max(1) + slack)
+        low, high = (center - half).min(1) - slack, (center + half).max(1) + slack
+    return Bounds(np.ascontiguousarray(low), np.ascontiguousarray(high))
 
 
 def palette_entries(character: Character, level: Character) -> Array:
