@@ -21,10 +21,15 @@ GROUPS = {
     "lod": ("Levels of detail", {}),
     "studio": ("The studio", {}),
     "gpu": ("On a GPU in software", {}),
+    "render": ("Pictures, in software", {}),
     "torch": ("With gradients", {}),
     "dataset": ("Data sets", {}),
 }
-MEASURED = {"gpu-h200.json": ("On a GPU", "gpu"), "torch-h200.json": ("With gradients, on a GPU", "torch")}
+MEASURED = {
+    "gpu-h200.json": ("On a GPU", "gpu"),
+    "render-h200.json": ("Pictures, on a GPU", "render"),
+    "torch-h200.json": ("With gradients, on a GPU", "torch"),
+}
 """What was measured on other machines with `marrow bench GROUP --json`, kept in docs/measured."""
 MARK = "<!-- benchmarks -->"
 

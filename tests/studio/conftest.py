@@ -17,7 +17,19 @@ DEFAULTS = {
     "follow": True,
     "grid": True,
     **dict.fromkeys(
-        ("skeleton", "names", "axes", "wireframe", "normals", "bounds", "sockets", "heat", "path"), False
+        (
+            "skeleton",
+            "names",
+            "axes",
+            "wireframe",
+            "normals",
+            "bounds",
+            "sockets",
+            "heat",
+            "path",
+            "contacts",
+        ),
+        False,
     ),
 }
 

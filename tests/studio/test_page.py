@@ -188,13 +188,13 @@ def test_two_pages_watch_and_steer_one_session(tab: Tab, browser: Any, studio: A
 
 
 def test_the_page_comes_back_after_the_server_restarts(browser: Any, quiet: None) -> None:
-    first = mw.view(small_character(), token="again", browser=False)
+    first = mw.view(small_character(), token="again-and-again", browser=False)
     port = first.port
     tab = Tab(browser, first.url, width=900, height=560).loaded()
     try:
         first.close()
         tab.page.get_by_text("The server is gone").wait_for()
-        with mw.view(small_character(name="second"), port=port, token="again", browser=False):
+        with mw.view(small_character(name="second"), port=port, token="again-and-again", browser=False):
             tab.until("s.characters[0]?.name === 'second'")
             tab.page.get_by_text("The server is gone").wait_for(state="hidden")
             tab.until("s.shownFrame(0) > 0")

@@ -88,15 +88,32 @@ def opens_and_closes(name: str) -> Callable[[Tab, str], None]:
     return check
 
 
+def loops_a_part(end: int) -> Callable[[Tab, str], None]:
+    """The part that is looped begins, or ends, where time is."""
+
+    def check(tab: Tab, key: str) -> None:
+        tab.send(type="play", playing=False)
+        tab.send(type="seek", time=2.0)
+        tab.until("Math.abs(s.viewport.character().time - 2) < 1e-3")
+        tab.page.keyboard.press(key)
+        tab.until("s.state.range && Math.abs(s.state.range[a] - 2) < 1e-3", end)
+        tab.send(type="range", start=None, end=None)
+        tab.until("s.state.range === null")
+
+    return check
+
+
 KEYS: dict[str, Callable[[Tab, str], None]] = {
     "Space": leads_to("!s.state.playing"),
-    "1": leads_to("s.state.clip === s.characters[0].clips.at(-1).name"),
-    "2": leads_to("s.state.clip === s.characters[0].clips[1].name"),
+    "1": leads_to("s.state.clip === s.characters[0].clips[1].name"),
+    "2": leads_to("s.state.clip === s.characters[0].clips.at(-1).name"),
     "←": steps(-1),
     "→": steps(1),
     "Shift ←": steps(-10),
     "Shift →": steps(10),
     "L": leads_to("!s.state.loop"),
+    "[": loops_a_part(0),
+    "]": loops_a_part(1),
     "F": frames_the_picked_joint,
     "Home": resets_the_camera,
     "C": toggles("follow"),
@@ -113,13 +130,15 @@ KEYS: dict[str, Callable[[Tab, str], None]] = {
     "B": toggles("bounds"),
     "H": toggles("heat"),
     "P": toggles("path"),
+    "J": toggles("contacts"),
     "G": toggles("grid"),
     "E": changes_mode,
     "Ctrl O": opens_and_closes("Open a character"),
     "Esc": lets_go,
     "?": opens_and_closes("Keyboard help"),
 }
-MOUSE = {"Drag", "Right drag", "Wheel", "Click", "Drop"}
+MOUSE = {"Drag", "Right drag", "Wheel", "Click", "Ctrl click", "Drop"}
+UNDO = "Ctrl Z"  # tried with an edit, in test_page_hands.py
 PRESSED = {"←": "ArrowLeft", "→": "ArrowRight", "Esc": "Escape", "Ctrl": "Control", "Space": " "}
 
 
@@ -127,6 +146,7 @@ def test_the_help_card_has_every_key_there_is(tab: Tab) -> None:
     assert set(tab.js("[...document.querySelectorAll('.help kbd')].map((k) => k.textContent)")) == {
         *KEYS,
         *MOUSE,
+        UNDO,
     }
 
 

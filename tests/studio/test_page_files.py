@@ -6,6 +6,7 @@ import base64
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from browser import Tab
 from studio_world import small_character
@@ -147,6 +148,40 @@ def test_motion_of_another_skeleton_shows_its_bone_map(small: Any, tmp_path: Pat
     assert tab.js("s.characters[0].meshes.length") == 2
     tab.page.get_by_role("button", name="Close the bone map").click()
     assert tab.page.get_by_role("tab", name="Bone map").is_hidden()
+
+
+# -- exported again ---------------------------------------------------------------------------------------------
+
+
+def test_a_file_that_is_exported_again_is_shown_where_one_was_looking(small: Any, tmp_path: Path) -> None:
+    file = tmp_path / "arm.marrow"
+    before = small_character()
+    mw.save(before, file)
+    _, tab = small(file)
+    tab.loaded()
+    tab.send(type="clip", name="bend")
+    tab.send(type="play", playing=False)
+    tab.send(type="seek", time=0.25)
+    tab.js("s.select(2)")
+    tab.js(
+        "(s.viewport.camera.position.set(4, 5, 6), s.viewport.framing.taken = true, s.showMesh(0, 1, false))"
+    )
+    tab.until(
+        "s.state.clip === 'bend' && Math.abs(s.viewport.character().time - 0.25) < 1e-3 && s.state.selected === 2"
+    )
+    body = before.meshes[0]
+    moved = body.positions.copy()
+    moved[3] += np.float32([0, 0.5, 0])
+    mw.save(before.replace(meshes=(body.replace(positions=moved), before.meshes[1])), file)
+    tab.page.get_by_text("1 vertex moved by up to 0.50 m").wait_for()
+    tab.until("s.viewport.surface.changes")
+    assert tab.js("[s.state.clip, s.selected, s.viewport.character().shows(1)]") == ["bend", 2, False]
+    assert tab.js("s.viewport.camera.position.distanceTo({x: 4, y: 5, z: 6})") < 1e-3
+    assert tab.js("s.viewport.character().time") == pytest.approx(0.25, abs=1e-3)
+    tab.page.get_by_role("button", name="Colour the surface by the way").click()
+    heat = "Array.from(s.viewport.character().parts[0].mesh.geometry.getAttribute('mwHeatWeight').array)"
+    tab.until(f"{heat}[3] > 0.99")
+    assert sum(v > 1e-3 for v in tab.js(heat)) == 1
 
 
 # -- side by side -----------------------------------------------------------------------------------------------

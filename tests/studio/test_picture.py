@@ -217,11 +217,15 @@ def test_a_crowd_is_drawn_at_levels_of_detail(small: Any) -> None:
     triangles = {}
     for level in (3, 1):
         tab.send(type="level", value=level)
-        tab.until("s.viewport.drawnLevels.instances[a] > 10", level)
+        tab.until(
+            f"s.viewport.drawnLevels.instances[a] > 10 && s.viewport.drawnLevels.instances[a] === {total}",
+            level,
+        )
         triangles[level] = tab.js(
             "s.viewport.drawnLevels.triangles / s.viewport.drawnLevels.instances[a]", level
         )
-        assert tab.difference_to_engine("linear") < 2e-6
+        # Joints of a crowd travel with 16 bits a number.
+        assert tab.difference_to_engine("linear") < 5e-5
         tab.send(type="play", playing=True)
     info = tab.js("s.characters[0].levels.map((l) => l.triangles)")
     assert triangles == {3: info[2], 1: info[0]}

@@ -40,7 +40,7 @@ export function steerPanel(app: App): HTMLElement {
     const pad = blendPad(app, graph, space);
     pads.push(pad);
     const node = graph.nodes.find((one) => one.path === space.path);
-    return h("section", {}, h("h2", {}, spaceName(node, graph.blend_spaces.length)), pad.element);
+    return h("section", {}, h("h2", {}, spaceName(node, space)), pad.element);
   }
 
   function show(): void {
@@ -100,12 +100,11 @@ function control(app: App, parameter: ParameterInfo): Control {
   return { element: one.element, show: (value) => one.show(Number(value)) };
 }
 
-/** What a blend space is called: its own name, or what it is to the node above it. */
-function spaceName(node: NodeInfo | undefined, among: number): string {
-  if (!node) return "Blend space";
-  if (node.title && node.title !== node.kind) return words(node.title);
-  if (node.role && among > 1) return `Blend space: ${words(node.role).toLowerCase()}`;
-  return node.role ? words(node.role) : "Blend space";
+/** What a blend space is called: by its node's name, by what it is to the node above, or by what it is steered with. */
+function spaceName(node: NodeInfo | undefined, space: BlendSpaceInfo): string {
+  if (node?.title && node.title !== node.kind) return words(node.title);
+  if (node?.role && !/^\d+$/.test(node.role)) return words(node.role);
+  return `${words(space.x ?? "")} and ${words(space.y ?? "").toLowerCase()}`;
 }
 
 /** Steering means the graph is wanted. */

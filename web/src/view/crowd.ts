@@ -22,6 +22,13 @@ const AT_REST = 3;
 /** A crowd at levels of detail may take this much longer than a single character; errors grow up to so many pixels for that. */
 const LEVEL_LEISURE = 1.2;
 const MOST_PIXELS = 16;
+/** More triangles than this are not drawn in a picture: those further away are drawn at coarser levels than they came. */
+const TRIANGLES_SOFTWARE = 300_000;
+const TRIANGLES_HARDWARE = 20_000_000;
+/** Among more than so many, moving ones are not drawn at the finest level where the processor draws. */
+const MANY = 100;
+/** So many the processor draws fluently at the levels the picture needs. */
+const FIRST_FINE = 40;
 /** Where the processor draws, these levels and coarser ones have plain colours and no shadows. */
 const PLAIN_FROM = 2;
 
@@ -36,6 +43,7 @@ export class Crowd {
   private measured = 0;
   /** How many pixels levels of detail may be off. */
   private allowedError = 1;
+  private expected = 0;
 
   constructor(
     private readonly character: CharacterView,
@@ -55,9 +63,12 @@ export class Crowd {
       return false;
     }
     if (character.levels.length === character.count) {
+      this.expect(character.count);
       if (moving) this.learnError();
-      this.byLevel(this.seen(camera, picked));
-      return false;
+      const seen = this.seen(camera, picked);
+      this.byLevel(seen, moving);
+      // The one that was picked is drawn in full when motion stops.
+      return moving && this.pace.software && seen.length > MANY;
     }
     if (!this.figures) this.group.add((this.figures = new Figures(character, this.pace.software)).group);
     if (moving) this.learn();
@@ -84,17 +95,34 @@ export class Crowd {
   }
 
   /** Draws each at the level it was sent; where one is full, at the next coarser, whose joints are there too. */
-  private byLevel(seen: number[]): void {
+  private byLevel(seen: number[], moving: boolean): void {
     const { character } = this;
     const lists: number[][] = Array.from({ length: character.levelCount }, () => []);
-    for (const instance of seen) {
-      let level = Math.min(character.levels[instance], lists.length - 1);
-      while (level < lists.length - 1 && lists[level].length >= character.body(level).most) level++;
-      if (lists[level].length < character.body(level).most) lists[level].push(instance);
-    }
+    const last = lists.length - 1;
+    const sizes = [character.info.triangles, ...character.info.levels.map((level) => level.triangles)];
+    // Before the server knows how they are looked at all come in full: no picture is to take seconds for that.
+    // One level for everybody that is not the finest is somebody's wish.
+    const forced = seen.length > 1 && character.levels[seen[0]] > 0 && seen.every((instance) => character.levels[instance] === character.levels[seen[0]]);
+    let left = forced ? Infinity : this.pace.software ? TRIANGLES_SOFTWARE : TRIANGLES_HARDWARE;
+    const finest = this.pace.software && moving && seen.length > MANY ? 1 : 0;
+    seen.forEach((instance, i) => {
+      const rest = (seen.length - i - 1) * sizes[last];
+      let level = Math.min(Math.max(character.levels[instance], finest), last);
+      while (level < last && (sizes[level] > left - rest || lists[level].length >= character.body(level).most)) level++;
+      if (lists[level].length >= character.body(level).most) return;
+      lists[level].push(instance);
+      left -= sizes[level];
+    });
     character.chooseLevels(lists);
     this.figures?.show([]);
     if (this.pixels > 1) this.words = `coarser levels of detail than the picture needs${this.pace.software ? ": this browser draws in software" : ", so that it stays fluent"}`;
+  }
+
+  /** A crowd of another size: where the processor draws, many begin at coarser levels, and get finer as that turns out to be quick. */
+  private expect(count: number): void {
+    if (count === this.expected) return;
+    this.expected = count;
+    if (this.pace.software) this.allowedError = Math.max(this.allowedError, Math.min(MOST_PIXELS / 2, count / FIRST_FINE));
   }
 
   /** Lets levels be off by more or fewer pixels, by what the last pictures took. */
@@ -103,7 +131,9 @@ export class Crowd {
     if (pace.measured === this.measured || !pace.cost) return;
     this.measured = pace.measured;
     const goal = LEVEL_LEISURE * pace.goal;
-    if (pace.cost > 1.15 * goal) this.allowedError = Math.min(MOST_PIXELS, this.allowedError * 1.12);
+    // Far too slow is mended in a few pictures: clicks wait for them.
+    const step = Math.min(2, Math.max(1.12, Math.sqrt(pace.cost / goal)));
+    if (pace.cost > 1.15 * goal) this.allowedError = Math.min(MOST_PIXELS, this.allowedError * step);
     else if (pace.cost < 0.7 * goal) this.allowedError = Math.max(1, this.allowedError / 1.06);
   }
 

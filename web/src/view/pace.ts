@@ -36,7 +36,7 @@ const STEPS = [1, 0.75, 0.5];
 const PATIENCE = 10;
 
 /** So long (ms) after a click or a key no picture is begun, so that the answer to it can be shown. */
-const GIVE_WAY_MS = 50;
+const GIVE_WAY_MS = 120;
 
 /** What the graphics card is given to do: programs to compile, or a picture. */
 type Work = "programs" | "motion" | "still";

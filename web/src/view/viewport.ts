@@ -142,6 +142,7 @@ export class Viewport {
     }
     this.setOptions(this.options);
     // The first picture does not wait for what only makes the next ones quicker.
+    window.setTimeout(() => character && character === this.character(slot) && this.renderer.compile(this.overlays(slot)!.group, this.camera, this.scene), ORDER_MS);
     for (const part of character?.parts ?? []) window.setTimeout(() => character === this.character(slot) && part.orderTriangles(), ORDER_MS);
   }
 
