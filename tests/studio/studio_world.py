@@ -249,7 +249,7 @@ def fresh(site: Site, *actors: Actor) -> Site:
         session.__init__()  # type: ignore[misc]
         session.frame, session.revision = frame, revision + 1
         site.studio.uploads._offers.clear()
-        hub._live_due = False
+        hub._live_due, hub._live_at, hub._told_at = False, 0.0, 0.0
         for actor in actors:
             session.put(actor)
         return True
