@@ -2,7 +2,8 @@
 
 python docs/render_light.py
 
-The half that three.js has drawn is tests/rendering/golden/three_studio.png (tests/rendering/three_pictures.py draws it anew).
+The half that three.js has drawn is tests/rendering/golden/three_studio.png (tests/rendering/three_pictures.py draws
+it anew).
 """
 
 from __future__ import annotations

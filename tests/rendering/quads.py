@@ -51,11 +51,13 @@ def camera(*, behind=False):
     )
 
 
-def drawn(renderer, character, *, behind=False, lights=(SUN,), ambient=1.0):
+def drawn(renderer, character, *, behind=False, lights=(SUN,), ambient=1.0, transforms=None):
     """The picture `(SIZE, SIZE, 4)` of a square, 0 to 1."""
     renderer.size = (SIZE, SIZE)
     environment = mw.Environment(background="transparent", ambient=ambient)
-    scene = mw.Scene(mw.Actor(character), lights=lights, ground=False, environment=environment)
+    scene = mw.Scene(
+        mw.Actor(character, transforms=transforms), lights=lights, ground=False, environment=environment
+    )
     return np.asarray(renderer.render(scene, camera(behind=behind))) / 255.0
 
 

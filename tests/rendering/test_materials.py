@@ -116,6 +116,22 @@ def test_a_material_of_all_textures_is_lit_as_the_reference_says(renderer, tange
     assert off.max() < 8 / 255
 
 
+@pytest.mark.parametrize("scale", [(-1, 1, 1), (1, -1, 3), (-1, -1, 1)])
+@pytest.mark.parametrize("tangents", [True, False])
+def test_bumps_stay_bumps_where_a_transform_mirrors(renderer, scale, tangents):
+    tilt = RNG.normal(size=(8, 8, 3)) * [0.4, 0.4, 0] + [0, 0, 1]
+    pixels = np.round((tilt / np.linalg.norm(tilt, axis=-1, keepdims=True) * 0.5 + 0.5) * 255)
+    texture = mw.Texture(0, 0, "clamp", "clamp", "nearest", "nearest")
+    material = mw.Material(metallic=0.0, roughness=0.6, base_color=(0.7, 0.6, 0.5, 1), normal_texture=texture)
+    character = square(material, [picture("bumps", pixels)], tangents=tangents)
+    found = drawn(renderer, character, transforms=np.diag(scale) @ np.eye(3, 4))
+    cell = (pixel_uvs() * 8).astype(int)
+    x, y = (np.where(scale[k] < 0, 7 - cell[..., k], cell[..., k]) for k in (0, 1))
+    bent = (2 * pixels[y, x] / 255 - 1) * np.sign(scale)
+    wanted = shown(lit(np.array([0.7, 0.6, 0.5]), 0.0, 0.6, bent * [1, 1, np.sign(scale[2])]))
+    assert np.abs(found[..., :3] - wanted).max() < WORST
+
+
 def test_the_back_of_a_double_sided_square_is_lit_from_behind(renderer):
     material = mw.Material(base_color=(0.5, 0.6, 0.7, 1), metallic=0.0, roughness=0.5, double_sided=True)
     found = drawn(renderer, square(material), behind=True)
@@ -140,6 +156,19 @@ def test_mask_cuts_out_and_opaque_ignores_alpha(renderer):
         material = mw.Material(base_color_texture=texture, alpha_mode=mode, alpha_cutoff=cutoff)
         found = drawn(renderer, square(material, [picture("holes", pixels)]))
         assert found[..., 3].mean() == pytest.approx(there, abs=0.02)
+
+
+def test_edges_of_a_mask_are_smooth(renderer):
+    """A slanted edge of alpha: between all and nothing there are steps."""
+    y, x = np.mgrid[0:64, 0:64]
+    pixels = np.full((64, 64, 4), 255.0)
+    pixels[..., 3] = np.clip((x + 0.3 * y - 40) * 8 + 128, 0, 255)
+    texture = mw.Texture(0, 0, "clamp", "clamp")
+    material = mw.Material(base_color_texture=texture, alpha_mode="mask", metallic=0.0)
+    alpha = drawn(renderer, square(material, [picture("edge", pixels)]))[..., 3]
+    between = (alpha > 0.1) & (alpha < 0.9)
+    assert between.any(1).mean() > 0.4 and between.mean() < 0.05
+    assert alpha.mean() == pytest.approx((pixels[..., 3] >= 127.5).mean(), abs=0.02)
 
 
 def test_lamps_light_by_the_inverse_square(renderer):

@@ -8,6 +8,7 @@ from PIL import Image as Picture
 from solids import at, ball, body, box, plate
 
 import marrow as mw
+from marrow.rendering.boxes import WorldBoxes
 from marrow.rendering.sunfit import fit_cascades, sun_axes
 
 # Shadows alone: the ground of a transparent picture has nothing else.
@@ -178,8 +179,7 @@ def test_soft_edges_grow_with_the_distance_of_what_casts_them(renderer):
 # -- where the map lies ---------------------------------------------------------------------------------------------
 def fitted(camera, low, high, **options):
     options = {"ground": 0.0, "resolution": 1024, "most": 4, "origin": camera.eye, **options}
-    low, high = np.atleast_2d(low).astype(float), np.atleast_2d(high).astype(float)
-    return fit_cascades(np.array(SUN), camera, low, high, np.ones(len(low), bool), **options)
+    return fit_cascades(np.array(SUN), camera, WorldBoxes.of(low, high), **options)
 
 
 def test_the_map_holds_still_when_camera_and_character_move_a_little():

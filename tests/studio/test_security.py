@@ -178,7 +178,10 @@ class Proxy:
         behind = socket.create_connection(("127.0.0.1", self.port))
         head = b""
         while b"\r\n\r\n" not in head:
-            head += line.recv(65536)
+            more = line.recv(65536)
+            if not more:
+                return
+            head += more
         verb, path, rest = head.split(b" ", 2)
         behind.sendall(b" ".join([verb, path.removeprefix(self.prefix), rest]))
         for source, target in ((line, behind), (behind, line)):

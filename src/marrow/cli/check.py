@@ -111,7 +111,8 @@ def check_file(place: str, making: Making, options: dict[str, Any]) -> list[dict
 
 
 def _plain(finding: Finding) -> dict[str, Any]:
-    return {name: getattr(finding, name) for name in ("rule", "severity", "place", "message", "remedy")}
+    out = {name: getattr(finding, name) for name in ("rule", "severity", "place", "message", "remedy")}
+    return out if finding.time is None else out | {"time": finding.time}
 
 
 def _print(file: str, findings: list[Finding]) -> None:

@@ -121,9 +121,7 @@ def build(
         schema = _schema(recipe, onto, files)
         number = recipe.digest(schema.digest(), digest, name, libraries)
         shards = planned(files, number, shares, by=split_by, shard_bytes=max(shard_bytes, 1))
-        for folder in (FOLDER, *SPLITS):
-            if isinstance(store, LocalStore):
-                store.sweep(folder)
+        _sweep(store)
         records = (
             {}
             if _validate.flag("build", "force", force)
@@ -187,6 +185,13 @@ def _check_folder(store: Store) -> None:
         raise ValidationError(
             f"{store.url}: the folder holds other files; name one that is empty or does not exist"
         )
+
+
+def _sweep(store: Store) -> None:
+    """Deletes what was begun and will not be finished."""
+    if isinstance(store, LocalStore):
+        for folder in ("", FOLDER, *SPLITS):
+            store.sweep(folder)
 
 
 def _plan_number(number: str, shards: Sequence[Shard]) -> str:
@@ -273,8 +278,10 @@ class _Build:
                 if outcome.failure is not None:
                     kind = OutputError if outcome.failure.kind == "OutputError" else BuildError
                     raise kind(outcome.failure.message)
-        finally:
+        except BaseException:
             outcomes.close()  # type: ignore[attr-defined]
+            _sweep(self.store)  # workers that were stopped could not tidy up
+            raise
 
     def _place(self) -> str | None:
         if self.character is None or "://" in self.character or not os.path.exists(self.character):

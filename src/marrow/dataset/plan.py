@@ -1,8 +1,7 @@
 """Which source goes into which shard: a function of the names and sizes of the sources alone.
 
 Sources are sorted by name, each goes to the split its name hashes to, and a split is cut into shards where the hash of
-a name says so. So a source that is added, changed or taken away moves no other: only the shard it belongs to is built
-anew.
+a name says so. So a source that is added or taken away changes the shard it falls into, seldom a neighbour, and no split.
 """
 
 from __future__ import annotations
@@ -64,15 +63,16 @@ def planned(
     for split in SPLITS:
         members = [s for s in sources if split_of(s.name, shares, by) == split]
         run: list[SourceFile] = []
-        total = 0
+        filled = 0.0
         for source in members:
             run.append(source)
-            total += source.size
-            # On average a cut every `shard_bytes` or `MOST_SOURCES / 2`, at places that only names decide.
-            chance = source.size / shard_bytes + 2 / MOST_SOURCES
-            if _part(source.name, "cut") < chance or total >= 4 * shard_bytes or len(run) >= MOST_SOURCES:
+            part = source.size / shard_bytes + 2 / MOST_SOURCES
+            filled += part
+            # A cut about every time it is full, never before a quarter, at places that names decide; after a change the
+            # cuts behind it soon fall on the same places again.
+            if filled >= 2 or (filled >= 0.25 and _part(source.name, "cut") < part / 0.75):
                 out.append(_shard(split, run, recipe_digest))
-                run, total = [], 0
+                run, filled = [], 0.0
         if run:
             out.append(_shard(split, run, recipe_digest))
     return out

@@ -59,7 +59,8 @@ def schema_of(recipe: Recipe, character: Character | None) -> Schema:
     if character is not None:
         skeleton = character.skeleton
         kept = kept_joints(recipe, skeleton)
-        sizes = Sizes(len(kept), len(character.palette), character.vertex_count, len(skeleton.morph_names))
+        entries = len(character.palette) if "matrices" in recipe.features else None
+        sizes = Sizes(len(kept), entries, character.vertex_count, len(skeleton.morph_names))
     fields = []
     for name in recipe.features:
         if name in TABLES:

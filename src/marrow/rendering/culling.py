@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from marrow.errors import ValidationError
 from marrow.lod.camera import Camera
 from marrow.lod.select import Selector
+from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.rendering.kept import Kept
 from marrow.rendering.moment import Moment
 
-__all__ = ["Detail", "in_view", "view_planes"]
+__all__ = ["Detail", "view_planes"]
 
 Array = NDArray[Any]
 STEPS = 12
@@ -23,18 +24,13 @@ STEPS = 12
 
 def view_planes(camera: Camera) -> Array:
     """The six sides of what a camera sees, `(6, 4)`: a point is inside where `plane . (x, y, z, 1) >= 0`."""
-    whole = camera.projection @ np.vstack([camera.view, [0.0, 0.0, 0.0, 1.0]])
-    x, y, z, w = whole
-    return np.stack([w + x, w - x, w + y, w - y, w + z, w - z])
 
+    def build() -> Array:
+        x, y, z, w = camera.projection @ np.vstack([camera.view, [0.0, 0.0, 0.0, 1.0]])
+        return np.stack([w + x, w - x, w + y, w - y, w + z, w - z])
 
-def in_view(planes: Array, low: Array, high: Array) -> Array:
-    """Which boxes `(N, 3)` touch what lies inside all planes, `(N,)` bool; empty boxes do not."""
-    there = (low <= high).all(1)
-    with np.errstate(invalid="ignore"):
-        center, half = (low + high) / 2, (high - low) / 2
-        far = center @ planes[:, :3].T + half @ np.abs(planes[:, :3].T) + planes[:, 3]
-        return np.asarray(there & (far >= 0).all(1))
+    planes: Array = derived(camera, "planes", build)
+    return planes
 
 
 class Detail:
@@ -100,6 +96,8 @@ class Detail:
         `casts` are the instances in each cascade, with `texels` of so many metres. Also returns how far off, in metres, the
         casters of each cascade are on the whole: what they must not shade of themselves."""
         levels, slack = own.copy(), [0.0] * len(texels)
+        if not texels:
+            return levels, slack
         finest = np.full(moment.count, np.inf)
         for some, texel in zip(casts, texels):
             finest[some] = np.minimum(finest[some], texel)
@@ -112,9 +110,10 @@ class Detail:
                 (mean * scale <= 0.5 * finest) & (worst * scale <= 4 * finest) & (own < number) & (own >= 0)
             )
             levels[coarser & np.isfinite(finest)] = number
-            for i, some in enumerate(casts):
-                if (levels[some] == number).any() and (own[some] < number).any():
-                    slack[i] = max(slack[i], 2 * mean * float(scale[some].max()))
+        for i, some in enumerate(casts):
+            for number in np.unique(levels[some & (levels > own)]).tolist():
+                off = moment.actor.character.levels[number].lod.mean_error or 0.0
+                slack[i] = max(slack[i], 2 * off * float(scale[some & (levels == number)].max()))
         return levels, slack
 
 

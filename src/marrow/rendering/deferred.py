@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from marrow.gpu.device import Device
-from marrow.rendering.drawlist import merged
 from marrow.rendering.forward import COMMON, LIGHTING, ForwardPath, Stage
 from marrow.rendering.recorder import Recorder
 from marrow.rendering.targets import BINDING, DEPTH, HDR, RENDER, Targets
@@ -64,7 +63,7 @@ class DeferredPath:
             self._gbuffer = _GBuffer(self.device, targets, self._layout)
         self._draw_sections(encoder, targets, timer)
         self._light(encoder, targets, timer)
-        if ground or any(draw.blended for draw in self.forward.list.draws):
+        if ground or self.forward.list.blended:
             step = self._begin(encoder, [targets.light_view], targets, timer, "over", load=True)
             self.forward.draw_over(step, 1, ground)
             step.end()
@@ -98,7 +97,7 @@ class DeferredPath:
         views = [targets.light_view, *self._gbuffer.views]
         step = self._begin(encoder, views, targets, timer, "G-buffer", load=False)
         recorder = Recorder(step)
-        for draw in merged(d for d in self.forward.list.draws if not d.blended):
+        for draw in self.forward.list.opaque:
             recorder.draw(self.forward.pipeline(draw, 1, None, GBUFFER), draw)
         step.end()
 

@@ -263,8 +263,9 @@ class DesktopDisplay:
 
     def _drop_surface(self) -> None:
         if self._context is not None:
-            with contextlib.suppress(Exception):  # whatever is wrong with it, it goes
+            with contextlib.suppress(Exception):  # whatever is wrong with it, it goes, before its window does
                 self._context.unconfigure()
+                self._context._release()
             self._context = None
 
     def close(self) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +18,18 @@ from marrow.rendering.materials import MaterialBinding, Materials
 from marrow.rendering.moment import Moment
 from marrow.rendering.skins import CpuSkin, GpuSkin, SkinnedLevel
 
-__all__ = ["INSTANCE", "Draw", "DrawList", "merged"]
+__all__ = ["INSTANCE", "Draw", "DrawList"]
 
 Array = NDArray[Any]
 INSTANCE = np.dtype([("rows", "f4", (3, 4)), ("tint", "u4"), ("id", "u4"), ("first", "u4"), ("flags", "u4")])
+"""A record of an instance: sixteen words."""
 CASCADE_SHIFT = 16
 """Where the flags of an instance say for which cascade of the shadows it is."""
 SORTED_ONE_BY_ONE = 64
 """Up to so many translucent instances are sorted among those of other actors; more only among themselves."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Draw:
     """One draw: a section of a level, for `count` instance records from `first` on. `group` is bind group 2; `actor` the
     number in the scene. `mirrored`: triangles wind the other way. `blended` ones come last, far ones (`depth`) first;
@@ -52,7 +53,18 @@ class Draw:
     painted: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+class _Run(NamedTuple):
+    """Sections that are drawn as one: a run of indices with one material."""
+
+    section: SectionGeometry
+    material: MaterialBinding
+    first_index: int
+    index_count: int
+    mirrored: bool
+    blended: bool
+
+
+@dataclass(eq=False, slots=True)
 class _Batch:
     """Instances of a level that one draw can take, and where their records begin. `cascade` is -1 for the picture."""
 
@@ -72,14 +84,19 @@ class _Batch:
 
 
 class DrawList:
-    """Makes the draws of pictures, and keeps what stays from one to the next: `draws` of the picture, `casters` of each
-    cascade of the shadows. `gpu_skinning`: whether the GPU skins; where that is software, the CPU's kernels are faster."""
+    """Makes the draws of pictures, and keeps what stays from one to the next: `opaque` and `blended` ones of the picture,
+    `casters` of each cascade of the shadows, `draws` of each section. `gpu_skinning`: whether the GPU skins; where that is
+    software, the CPU's kernels are faster."""
 
     def __init__(self, device: Device, materials: Materials) -> None:
         self.device, self.materials = device, materials
         self.gpu_skinning = not device.adapter.is_software
-        self.draws: list[Draw] = []
+        self.opaque: list[Draw] = []
+        self.blended: list[Draw] = []
         self.casters: list[list[Draw]] = []
+        self._pictured: list[_Batch] = []
+        self._draws: list[Draw] | None = None
+        self._plans: Kept[dict[Any, list[_Run]]] = Kept()
         self.layout = device.raw.create_bind_group_layout(
             label="actor",
             entries=[
@@ -139,80 +156,118 @@ class DrawList:
             view, cast = levels[number], shadow_levels[number]
             skin = self.skin(moment)
             skin.update(moment, view, cast, timer)
-            world = moment.world.copy()
-            world[:, :, 3] -= origin
-            mirrored = np.linalg.det(moment.world[:, :, :3]) < 0
-            depths = (moment.low + moment.high) @ forward / 2
-            sheer = moment.tint[:, 3] < 1
-            packed = _packed(moment.tint)
+            whole = _records(moment, origin, first_id)
+            sheer = moment.tint[:, 3] < 1 if moment.actor.tint is not None else None
+            depths = forward @ moment.boxes.middle
             for k, skinned in enumerate(skin.levels):
                 who = skinned.instances
                 if not len(who):
                     continue
                 geometry = self.geometry(moment.actor.character).level(k)
+                own = cast[who] == k
                 chosen = [np.flatnonzero(view[who] == k)]
-                chosen += [np.flatnonzero(c[who] & (cast[who] == k)) for c in casters[number]]
+                chosen += [np.flatnonzero(c[who] & own) for c in casters[number]]
                 for cascade, rows in enumerate(chosen, -1):
-                    for page, some in _batches(skinned, rows, mirrored, moment.visible, sheer):
+                    for page, some in _batches(skinned, rows, moment, sheer):
+                        one = int(who[some[0]])
+                        translucent = sheer is not None and bool(sheer[one])
                         if cascade < 0 and len(some) > 1:
-                            # Near ones first: what they hide is not lit. Far ones first where it shows through.
-                            through = _any_blended(moment, geometry, bool(sheer[who[some[0]]]))
-                            along = depths[who[some]] * (-1 if through else 1)
-                            some = some[np.argsort(along, kind="stable")]
+                            # Near ones first in software: what they hide is not lit. Far ones where it shows through.
+                            through = _any_blended(moment, geometry, translucent)
+                            if through:
+                                some = some[np.argsort(-depths[who[some]], kind="stable")]
+                            elif not self.gpu_skinning:
+                                some = some[np.argsort(depths[who[some]])]
                         these = who[some]
-                        made = np.empty(len(these), INSTANCE)
-                        made["rows"] = world[these]
-                        made["tint"] = packed[these]
-                        made["id"] = first_id + these
-                        made["first"] = (some - page * skinned.positions.per_page) * geometry.vertex_count
-                        made["flags"] = max(cascade, 0) << CASCADE_SHIFT
-                        if k in moment.paints:
-                            made["flags"] |= moment.paints[k].flags
+                        made = whole.take(these, 0)
+                        words = made.view(np.uint32)
+                        words[:, 14] = (some - page * skinned.positions.per_page) * geometry.vertex_count
+                        flags = max(cascade, 0) << CASCADE_SHIFT
+                        words[:, 15] = flags | (moment.paints[k].flags if k in moment.paints else 0)
                         records.append(made)
-                        one = these[0]
                         batches.append(
                             _Batch(
-                                moment, number, k, geometry, skinned, page, start, len(these), bool(mirrored[one]),
-                                moment.visible[one], bool(sheer[one]), cascade, depths[these],
+                                moment, number, k, geometry, skinned, page, start, len(these),
+                                moment.mirrored is not None and bool(moment.mirrored[one]), moment.visible[one],
+                                translucent, cascade, depths[these] if cascade < 0 else depths[:0],
                             )
                         )  # fmt: skip
                         start += len(these)
             first_id += moment.count
         if records:
-            self.instances.write(np.concatenate(records), keep=False)
-        self.draws, self.casters = [], [[] for _ in range(cascades)]
+            self.instances.write(records[0] if len(records) == 1 else np.concatenate(records), keep=False)
+        self._list(batches, cascades)
+
+    def _list(self, batches: list[_Batch], cascades: int) -> None:
+        """The draws of all batches."""
+        self.opaque, self.blended, self.casters = [], [], [[] for _ in range(cascades)]
+        self._pictured, self._draws = [b for b in batches if b.cascade < 0], None
         for batch in batches:
-            if batch.cascade < 0:
-                self.draws += self._drawn(batch)
-            else:
-                self.casters[batch.cascade] += merged(self._sections(batch), shadows=True)
-        self.draws.sort(key=lambda d: (d.blended, -d.depth))
+            group = self._group(batch)
+            if batch.cascade >= 0:
+                self.casters[batch.cascade] += self._draws_of(batch, group, "shadows")
+                continue
+            for draw in self._draws_of(batch, group, "merged"):
+                if draw.blended:
+                    self.blended += _one_by_one(draw, batch.depths)
+                else:
+                    self.opaque.append(draw)
+        self.blended.sort(key=lambda d: -d.depth)
 
-    def _drawn(self, batch: _Batch) -> Iterator[Draw]:
-        """The draws of a batch in the picture. Translucent sections are drawn instance by instance, where these are few."""
-        for draw in self._sections(batch):
-            if not draw.blended:
-                yield draw
-            elif draw.count <= SORTED_ONE_BY_ONE:
-                for i, depth in enumerate(batch.depths.tolist()):
-                    yield replace(draw, first=draw.first + i, count=1, depth=depth)
-            else:
-                yield replace(draw, depth=float(batch.depths[0]))
+    @property
+    def draws(self) -> list[Draw]:
+        """The draws of the picture, one for each section: opaque ones, then blended ones."""
+        if self._draws is None:
+            each = [
+                d for b in self._pictured for d in self._draws_of(b, self._group(b), "each") if not d.blended
+            ]
+            self._draws = each + self.blended
+        return self._draws
 
-    def _sections(self, batch: _Batch) -> Iterator[Draw]:
-        geometry, character = batch.geometry, batch.moment.actor.character
-        group = self._group(batch)
-        for section in geometry.sections:
+    def _draws_of(self, batch: _Batch, group: Any, kind: str) -> list[Draw]:
+        """A batch as draws: of `each` section, `merged` by material, or of what casts `shadows`."""
+        plans = self._plans.made(batch.geometry, dict)
+        key = (batch.shown.tobytes(), kind)
+        if key not in plans:
+            plans[key] = self._runs(batch, kind)
+        normals, tangents = batch.skinned.normals is not None, batch.skinned.tangents is not None
+        painted = batch.level in batch.moment.paints
+        return [
+            Draw(
+                batch.number, batch.level, batch.geometry, run.section, run.material, group, batch.first, batch.count,
+                run.first_index, run.index_count, batch.mirrored != run.mirrored, normals, tangents,
+                batch.translucent or run.blended, 0.0, painted,
+            )
+            for run in plans[key]
+        ]  # fmt: skip
+
+    def _runs(self, batch: _Batch, kind: str) -> list[_Run]:
+        """The sections that are shown. Those that lie one after the other are one, where they have the same material, or
+        where what is opaque casts shadows."""
+        out: list[_Run] = []
+        character = batch.moment.actor.character
+        for section in batch.geometry.sections:
             if not batch.shown[section.shown_as]:
                 continue
-            mesh = geometry.character.meshes[section.mesh]
+            mesh = batch.geometry.character.meshes[section.mesh]
             material = self.materials.of(character, section.material, mesh)
-            yield Draw(
-                batch.number, batch.level, geometry, section, material, group, batch.first, batch.count, section.first,
-                section.count, batch.mirrored != section.mirrored, batch.skinned.normals is not None,
-                batch.skinned.tangents is not None, batch.translucent or material.material.alpha_mode == "blend",
-                painted=batch.level in batch.moment.paints,
-            )  # fmt: skip
+            mode = material.material.alpha_mode
+            run = _Run(section, material, section.first, section.count, section.mirrored, mode == "blend")
+            last = out[-1] if out else None
+            if (
+                kind != "each"
+                and last is not None
+                and last.first_index + last.index_count == run.first_index
+                and (
+                    last.material.material.alpha_mode == mode == "opaque"
+                    if kind == "shadows"
+                    else last.material is material and last.mirrored == run.mirrored and not run.blended
+                )
+            ):
+                out[-1] = last._replace(index_count=last.index_count + run.index_count)
+            else:
+                out.append(run)
+        return out
 
     def _group(self, batch: _Batch) -> Any:
         """Bind group 2 of a page of a level, made again when a buffer was exchanged."""
@@ -253,27 +308,44 @@ class DrawList:
         return buffers[batch.level, page].raw
 
 
+def _records(moment: Moment, origin: Array, first_id: int) -> Array:
+    """`INSTANCE` records of all instances as numbers `(N, 16)`, without where their vertices begin."""
+    made = np.empty((moment.count, 16), np.float32)
+    made[:, :12] = moment.world.reshape(-1, 12)
+    made[:, 3:12:4] = moment.world[:, :, 3] - origin
+    words = made.view(np.uint32)
+    words[:, 12] = 0xFFFFFFFF if moment.actor.tint is None else _packed(moment.tint)
+    words[:, 13] = np.arange(first_id, first_id + moment.count)
+    return made
+
+
+def _one_by_one(draw: Draw, depths: Array) -> list[Draw]:
+    """Translucent instances as draws of their own, where they are few, to be sorted among others."""
+    if draw.count > SORTED_ONE_BY_ONE:
+        return [replace(draw, depth=float(depths[0]))]
+    return [replace(draw, first=draw.first + i, count=1, depth=d) for i, d in enumerate(depths.tolist())]
+
+
 def _batches(
-    skinned: SkinnedLevel, rows: Array, mirrored: Array, visible: Array, sheer: Array
+    skinned: SkinnedLevel, rows: Array, moment: Moment, sheer: Array | None
 ) -> Iterator[tuple[int, Array]]:
     """Rows that one draw can take: on one page, wound the same way, with the same meshes shown, all opaque or none."""
     if not len(rows):
         return
-    who, page = skinned.instances[rows], rows // skinned.positions.per_page
-    flipped, shown, thin = mirrored[who], visible[who], sheer[who]
-    if (
-        page[0] == page[-1]
-        and (flipped == flipped[0]).all()
-        and (thin == thin[0]).all()
-        and (shown == shown[0]).all()
-    ):
-        yield int(page[0]), rows
+    per_page, visible = skinned.positions.per_page, moment.visible
+    same = not visible.strides[0] or len(visible) == 1
+    if same and sheer is None and moment.mirrored is None and rows[0] // per_page == rows[-1] // per_page:
+        yield int(rows[0] // per_page), rows
         return
-    _, kinds = np.unique(shown, axis=0, return_inverse=True)
-    code = ((page * 2 + flipped) * 2 + thin) * (int(kinds.max()) + 1) + kinds.reshape(-1)
+    who, code = skinned.instances[rows], rows // per_page
+    for kind in (moment.mirrored, sheer):
+        code = code * 2 + (0 if kind is None else kind[who])
+    if not same:
+        _, kinds = np.unique(visible[who], axis=0, return_inverse=True)
+        code = code * (int(kinds.max()) + 1) + kinds.reshape(-1)
     for value in np.unique(code).tolist():
         some = rows[code == value]
-        yield int(some[0] // skinned.positions.per_page), some
+        yield int(some[0] // per_page), some
 
 
 def _any_blended(moment: Moment, geometry: LevelGeometry, sheer: bool) -> bool:
@@ -283,32 +355,6 @@ def _any_blended(moment: Moment, geometry: LevelGeometry, sheer: bool) -> bool:
         s.material is not None and character.materials[s.material].alpha_mode == "blend"
         for s in geometry.sections
     )
-
-
-def merged(draws: Iterable[Draw], *, shadows: bool = False) -> list[Draw]:
-    """Draws whose sections lie one after the other are one, where they have the same material, or where what is opaque
-    casts `shadows`."""
-    out: list[Draw] = []
-    for draw in draws:
-        before = out[-1] if out else None
-        if (
-            before is not None
-            and before.first == draw.first
-            and before.group is draw.group
-            and before.first_index + before.index_count == draw.first_index
-            and (
-                before.material.material.alpha_mode == draw.material.material.alpha_mode == "opaque"
-                if shadows
-                else before.material is draw.material
-                and before.mirrored == draw.mirrored
-                and not draw.blended
-                and not before.blended
-            )
-        ):
-            out[-1] = replace(before, index_count=before.index_count + draw.index_count)
-        else:
-            out.append(draw)
-    return out
 
 
 def _packed(tint: Array) -> Array:

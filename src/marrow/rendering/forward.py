@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from marrow.rendering.drawlist import Draw, DrawList, merged
+from marrow.rendering.drawlist import Draw, DrawList
 from marrow.rendering.framedata import FrameData
 from marrow.rendering.lamps import LAMP, LAMP_GRID
 from marrow.rendering.materials import MATERIAL
@@ -31,6 +31,8 @@ class Stage(NamedTuple):
 
 
 LIT = Stage(("brdf", *LIGHTING, "forward"), "fragment_main", (HDR,))
+COVERED = LIT._replace(entry="fragment_masked")
+"""Masks with several samples a pixel."""
 
 
 class ForwardPath:
@@ -57,7 +59,7 @@ class ForwardPath:
         )
         step.set_bind_group(0, self.frame.group)
         recorder = Recorder(step)
-        for draw in merged(d for d in self.list.draws if not d.blended):
+        for draw in self.list.opaque:
             recorder.draw(self.pipeline(draw, targets.samples, None), draw)
         self.draw_over(step, targets.samples, ground)
         step.end()
@@ -68,16 +70,19 @@ class ForwardPath:
             step.set_pipeline(self.ground_pipeline(samples))
             step.draw(4)
         recorder = Recorder(step)
-        for draw in self.list.draws:
-            if draw.blended:
-                # Back faces first: they are behind the front ones.
-                sides = ("front", "back") if draw.material.material.double_sided else ("back",)
-                for cull in sides:
-                    recorder.draw(self.pipeline(draw, samples, cull), draw)
+        for draw in self.list.blended:
+            # Back faces first: they are behind the front ones.
+            sides = ("front", "back") if draw.material.material.double_sided else ("back",)
+            for cull in sides:
+                recorder.draw(self.pipeline(draw, samples, cull), draw)
 
     def pipeline(self, draw: Draw, samples: int, blended: str | None, stage: Stage = LIT) -> Any:
         """`blended` names the side that is left out, None for opaque sections. `stage` is what fragments end in."""
-        geometry, material, lamps = draw.geometry, draw.material, self.frame.lamps.count > 0 and stage is LIT
+        geometry, material = draw.geometry, draw.material
+        if stage is LIT and samples > 1 and not blended and material.material.alpha_mode == "mask":
+            stage = COVERED
+        lit = stage.pieces is LIT.pieces
+        lamps = lit and self.frame.lamps.count > 0
         two_sided = material.material.double_sided
         key = (
             stage.entry, samples, blended, geometry.uv_stride, geometry.color_stride, draw.has_normals,
@@ -92,8 +97,8 @@ class ForwardPath:
             "IS_PAINTED": float(draw.painted),
         }
         constants = {**dict(material.constants), **has}
-        if stage is LIT:
-            constants["LAMPS"] = float(lamps)
+        if lit:
+            constants |= {"LAMPS": float(lamps), "COVERAGE": float(stage is COVERED)}
         if blended:
             constants["IS_BLENDED"] = 1.0
         return self.pipelines.make(

@@ -139,12 +139,10 @@ def _on_screen(clip: Array, low: Array, high: Array) -> tuple[float, float, floa
 
 def extent(there: list[Moment]) -> tuple[Array, Array]:
     """The box around everything, in the world; a cube of one metre where there is nothing."""
-    lows = [m.low[(m.low <= m.high).all(1)] for m in there]
-    highs = [m.high[(m.low <= m.high).all(1)] for m in there]
-    low = np.concatenate(lows) if lows else np.zeros((0, 3))
-    if not len(low):
+    found = [box for m in there if (box := m.boxes.extent()) is not None]
+    if not found:
         return np.full(3, -0.5), np.full(3, 0.5)
-    return low.min(0), np.concatenate(highs).max(0)
+    return np.min([low for low, _ in found], 0), np.max([high for _, high in found], 0)
 
 
 def _largest(there: list[Moment], radius: float) -> float:

@@ -16,6 +16,7 @@ from marrow.model import _validate
 from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.model.pose import Pose
+from marrow.rendering.boxes import WorldBoxes
 from marrow.rendering.scene import Actor, Scene
 from marrow.skinning import Bounds, bounds, skinning_matrices
 from marrow.skinning.joint_boxes import Boxes, boxes_by_joint
@@ -28,6 +29,7 @@ __all__ = ["Moment", "PaintData", "model_matrices", "moments", "palette_entries"
 Array = NDArray[Any]
 MANY = 16
 """Crowds of more than this have boxes that are found more quickly, and are a little wider."""
+_WHITE = np.ones(4, np.float32)
 SLACK = 1.5
 """How much farther off a level may be than was measured over its clips: poses may be others."""
 
@@ -44,10 +46,9 @@ class PaintData(NamedTuple):
 @dataclass(eq=False)
 class Moment:
     """N instances of an actor. `matrices (N, P, 3, 4)`, or None where a `crowd` has them on the GPU; `world (N, 3, 4)`
-    float64; `low`, `high (N, 3)` the boxes around them in the world, empty ones (low above high) for those that are not
-    there, and `box` the same in the actor's own space; `visible (N, meshes)`; `model (N, J, 3, 4)` joints in the actor's
-    own space, where they were needed. `paint` has colours of vertices by level of detail, `(V,)` or `(n, V)` uint32 (sRGB
-    and alpha) for the n instances of that level; `flags` go to the shader with every instance."""
+    float64; `boxes` around them in the world (`low`, `high (N, 3)`; empty ones, low above high, of what is not there), and
+    `box` the same in the actor's own space; `visible (N, meshes)`; `model (N, J, 3, 4)` joints in the actor's own space,
+    where they were needed; `still`: at rest, in every picture; `mirrored (N,)`: turned inside out, None where none is."""
 
     actor: Actor
     count: int
@@ -57,13 +58,21 @@ class Moment:
     world: Array
     tint: Array
     visible: Array
-    low: Array
-    high: Array
+    boxes: WorldBoxes
+    mirrored: Array | None = None
     box: Bounds | None = None
     model: Array | None = None
     still: bool = False
     paints: dict[int, PaintData] = field(default_factory=dict)
     """Colours that a view gives it, by level of detail."""
+
+    @property
+    def low(self) -> Array:
+        return self.boxes.low
+
+    @property
+    def high(self) -> Array:
+        return self.boxes.high
 
     def socket(self, name: str) -> Array:
         """Where a socket or joint of each instance is, in the world: `(N, 3, 4)` float64."""
@@ -202,7 +211,7 @@ def _moment(actor: Actor, parent: Moment | None) -> Moment:
     if matrices is not None and len(matrices) != count:
         matrices = np.broadcast_to(matrices, (count, *matrices.shape[1:]))
         morphs = None if morphs is None else np.broadcast_to(morphs, (count, morphs.shape[1]))
-    box, low, high = _boxes(character, matrices, morphs, world, actor.method)
+    box, boxes, mirrored = _boxes(character, matrices, morphs, world, actor.method)
     return Moment(
         actor,
         count,
@@ -212,8 +221,8 @@ def _moment(actor: Actor, parent: Moment | None) -> Moment:
         world,
         _tint(actor, count),
         _visible(actor, count),
-        low,
-        high,
+        boxes,
+        mirrored,
         box,
         model,
         actor.animator is None and actor.pose is None and actor.clip is None and actor.morphs is None,
@@ -222,8 +231,8 @@ def _moment(actor: Actor, parent: Moment | None) -> Moment:
 
 def _boxes(
     character: Character, matrices: Array | None, morphs: Array | None, world: Array, method: str | None
-) -> tuple[Bounds | None, Array, Array]:
-    """Boxes in the actor's space, and boxes in the world around these; of what is not a number, none."""
+) -> tuple[Bounds | None, WorldBoxes, Array | None]:
+    """Boxes in the actor's space, boxes in the world around these, and which instances are mirrored."""
     box = None
     if matrices is None:
         ball = moving_ball(character)[0].astype(np.float64)
@@ -240,13 +249,8 @@ def _boxes(
         with np.errstate(invalid="ignore", over="ignore"):
             center = np.asarray(box.low, np.float64) / 2 + np.asarray(box.high, np.float64) / 2
             half = np.asarray(box.high, np.float64) / 2 - np.asarray(box.low, np.float64) / 2
-    with np.errstate(invalid="ignore", over="ignore"):
-        middle = (world[:, :, :3] * center[:, None]).sum(-1) + world[:, :, 3]
-        reach = (np.abs(world[:, :, :3]) * half[:, None]).sum(-1)
-        low, high = middle - reach, middle + reach
-        bad = ~(np.isfinite(low).all(-1) & np.isfinite(high).all(-1) & (half >= 0).all(-1))
-    if bad.any():
-        low[bad], high[bad] = np.inf, -np.inf
+    boxes, mirrored = WorldBoxes.carried(world, center, half)
+    if not boxes.sound:
         sound = np.isfinite(world).all((1, 2))
         if matrices is not None:
             sound = sound & np.isfinite(matrices).all((1, 2, 3))
@@ -256,7 +260,7 @@ def _boxes(
                 f"{character.name!r}: the pose or place of instance {wrong[0]} is not a number (NaN or infinite), of "
                 f"{len(wrong)} of {len(world)} in all; it cannot be drawn"
             )
-    return box, low, high
+    return box, boxes, mirrored
 
 
 def _joint_box(character: Any, matrices: Array) -> tuple[Array, Array]:
@@ -303,7 +307,7 @@ def palette_entries(character: Character, level: Character) -> Array:
 def _tint(actor: Actor, count: int) -> Array:
     """Colours `(N, 4)` float32."""
     if actor.tint is None:
-        return np.ones((count, 4), np.float32)
+        return np.broadcast_to(_WHITE, (count, 4))
     given = np.asarray(_validate.numbers("Actor.tint", actor.tint), np.float32)
     if given.shape not in ((3,), (4,), (count, 3), (count, 4)) or not np.isfinite(given).all():
         raise ValidationError(

@@ -20,12 +20,12 @@ class Recorder:
         self._geometry: Any = None
 
     def draw(self, pipeline: Any, draw: Draw, *, attributes: bool = True) -> None:
-        """One draw; bind group 0 is set. `attributes`: whether the pipeline reads UVs and colours."""
+        """One draw; bind group 0 is set. `attributes`: whether the pipeline reads UVs, colours and the material."""
         step, material = self.step, draw.material.group
         if pipeline is not self._pipeline:
             step.set_pipeline(pipeline)
             self._pipeline = pipeline
-        if material is not self._material:
+        if material is not self._material and (attributes or self._material is None):
             step.set_bind_group(1, material)
             self._material = material
         if draw.group is not self._group:

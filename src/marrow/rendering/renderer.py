@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import GpuError, ValidationError
 from marrow.gpu.device import Device
 from marrow.lod.camera import Camera
 from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.rendering.antialias import EdgeSmoothing
 from marrow.rendering.contact import ContactShading
-from marrow.rendering.culling import Detail, in_view, view_planes
+from marrow.rendering.culling import Detail, view_planes
 from marrow.rendering.deferred import DeferredPath
 from marrow.rendering.drawlist import DrawList
 from marrow.rendering.forward import ForwardPath
@@ -75,6 +75,11 @@ class Renderer:
         _validate.one_of(who, "path", path, PATHS)
         if samples not in (1, 4):
             raise ValidationError(f"{who}: samples: expected 1 or 4, got {_validate.shown(samples)}")
+        if self.device.adapter.backend.startswith("OpenGL"):
+            raise GpuError(
+                f"{who}: {self.device.adapter} cannot draw shadows: pictures need Vulkan, Metal or Direct3D 12 (on Linux "
+                "apt-get install mesa-vulkan-drivers; MARROW_GPU=vulkan chooses it)"
+            )
         software = self.device.adapter.is_software
         if shadow_size is None:
             shadow_size = 1024 if software else 2048
@@ -183,7 +188,7 @@ class Renderer:
     def _finish(self, encoder: Any, target: Any, format: str, timer: Any) -> None:
         """Contact shading, tone mapping, and smooth edges where the path has left them rough."""
         # Colours of a view, and of what is not lit, stay as they are.
-        draws = self.list.draws
+        draws = self.list.opaque + self.list.blended
         lit = any(not d.material.material.unlit for d in draws) and not any(d.painted for d in draws)
         contact = self.contact_shading.none
         if self.contact and lit:
@@ -211,7 +216,7 @@ class Renderer:
         casters = self.shadows.fit(scene, camera, there, origin)
         texels = [f.texel for f in self.shadows.fits]
         self.shadows.slack = [0.0] * len(texels)
-        seen = [in_view(planes, m.low, m.high) for m in there]
+        seen = [m.boxes.touching(planes) for m in there]
         chosen = self.detail.levels(there, seen, camera)
         levels = [np.where(on, own, -1) for on, own in zip(seen, chosen)]
         shadow_levels = []

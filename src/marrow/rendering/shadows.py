@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.gpu.device import Device
 from marrow.lod.camera import Camera
+from marrow.rendering.boxes import WorldBoxes
 from marrow.rendering.drawlist import Draw, DrawList
 from marrow.rendering.materials import MATERIAL, Materials
 from marrow.rendering.moment import Moment
@@ -64,9 +65,10 @@ class ShadowMap:
             self.fits = fit_cascades(
                 np.array(sun.direction),
                 camera,
-                np.concatenate([m.low for m in there]),
-                np.concatenate([m.high for m in there]),
-                np.concatenate([np.full(m.count, m.actor.shadows) for m in there]),
+                WorldBoxes.joined([m.boxes for m in there]),
+                None
+                if all(m.actor.shadows for m in there)
+                else np.repeat([m.actor.shadows for m in there], [m.count for m in there]),
                 ground=scene.ground,
                 resolution=self.resolution,
                 most=self.most,

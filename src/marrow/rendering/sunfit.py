@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from marrow.lod.camera import Camera
-from marrow.rendering.culling import in_view, view_planes
+from marrow.model._derived import derived
+from marrow.rendering.boxes import WorldBoxes
+from marrow.rendering.culling import view_planes
 
 __all__ = ["CascadeFit", "fit_cascades", "sun_axes"]
 
@@ -43,8 +46,13 @@ class CascadeFit:
     casters: Array
 
 
-def sun_axes(direction: Array) -> Array:
+def sun_axes(direction: ArrayLike) -> Array:
     """Axes of the sun's view, `(3, 3)`: right, up, and away from it. They depend on nothing but its direction."""
+    return _axes(*np.asarray(direction, np.float64).tolist())
+
+
+@lru_cache(maxsize=16)
+def _axes(*direction: float) -> Array:
     away = np.asarray(direction, np.float64) / np.linalg.norm(direction)
     side = np.array([0.0, 0.0, 1.0] if abs(away[1]) > 0.99 else [0.0, 1.0, 0.0])
     right = np.cross(away, side)
@@ -55,9 +63,8 @@ def sun_axes(direction: Array) -> Array:
 def fit_cascades(
     direction: Array,
     camera: Camera,
-    low: Array,
-    high: Array,
-    casts: Array,
+    boxes: WorldBoxes,
+    casts: Array | None = None,
     *,
     ground: float | None,
     resolution: int,
@@ -65,79 +72,87 @@ def fit_cascades(
     origin: Array,
     softness: float = 1.0,
 ) -> list[CascadeFit]:
-    """The cascades for boxes `low`, `high (N, 3)` in the world, of which some cast shadows; nearest first."""
+    """The cascades for N boxes in the world, of which some cast shadows (`casts (N,)`); nearest first."""
     axes = sun_axes(direction)
-    there = casts & (low <= high).all(1)
-    if not there.any():
+    swept, lengths = _swept(boxes, axes[2], ground)
+    seen = swept.touching(view_planes(camera))
+    if casts is not None:
+        seen &= casts
+    numbers = np.flatnonzero(seen)
+    if not len(numbers):
         return []
-    center, half = (low[there] + high[there]) / 2, (high[there] - low[there]) / 2
-    middle, reach = center @ axes.T, half @ np.abs(axes).T
-    swept_low, swept_high, lengths = _swept(low[there], high[there], axes, middle, reach, ground)
-    seen = in_view(view_planes(camera), swept_low, swept_high)
-    if not seen.any():
-        return []
-    middle, reach = middle[seen], reach[seen]
-    swept_low, swept_high, lengths = swept_low[seen], swept_high[seen], lengths[seen]
-    numbers = np.flatnonzero(there)[seen]
-    nearest, farthest = _depths(camera, swept_low, swept_high)
+    lengths, swept_middle, swept_reach = lengths[numbers], swept.middle[:, numbers], swept.reach[:, numbers]
+    middle, reach = axes @ boxes.middle[:, numbers], np.abs(axes) @ boxes.reach[:, numbers]
+    # One table to choose columns from: corners as the sun sees them, and lengths of shadows.
+    table = np.concatenate([middle - reach, middle + reach, lengths[None]])
+    low, high = table[:3], table[3:6]
     lines = _corner_lines(camera)
-    sun_far = float(
-        (((swept_low + swept_high) / 2) @ axes[2] + ((swept_high - swept_low) / 2) @ np.abs(axes[2])).max()
-    )
+    sun_far = float((axes[2] @ swept_middle + np.abs(axes[2]) @ swept_reach).max())
+    forward = -camera.view[2, :3]
+    depth_middle, depth_reach = forward @ swept_middle - camera.view[2, 3], np.abs(forward) @ swept_reach
+    nearest, farthest = float((depth_middle - depth_reach).min()), float((depth_middle + depth_reach).max())
     out = []
-    for begin, end in _ranges(nearest, farthest, camera, most):
+    for begin, end in _ranges(nearest, farthest, lines, camera, most):
         corners = np.concatenate([_at_depth(lines, begin), _at_depth(lines, end)]) @ axes.T
-        view_low, view_high = corners[:, :2].min(0), corners[:, :2].max(0)
-        touched = (middle[:, :2] + reach[:, :2] >= view_low).all(1) & (
-            middle[:, :2] - reach[:, :2] <= view_high
-        ).all(1)
-        if not touched.any():
+        (left, bottom), (right, top) = corners[:, :2].min(0).tolist(), corners[:, :2].max(0).tolist()
+        touched = (high[0] >= left) & (high[1] >= bottom) & (low[0] <= right) & (low[1] <= top)
+        some = table[:, np.flatnonzero(touched)]
+        if not some.size:
             continue
-        box_low = np.maximum((middle - reach)[touched, :2].min(0), view_low)
-        box_high = np.minimum((middle + reach)[touched, :2].max(0), view_high)
-        size = float((box_high - box_low).max()) * resolution / (resolution - 2 * EDGE)
+        least, largest = some.min(1).tolist(), some.max(1).tolist()
+        left, bottom = max(left, least[0]), max(bottom, least[1])
+        right, top = min(right, largest[3]), min(top, largest[4])
+        size = max(right - left, top - bottom) * resolution / (resolution - 2 * EDGE)
         # Texels so fine that the filter cannot reach across a soft edge would make edges hard up close.
-        edge = SUN_WIDTH * softness * float(lengths[touched].max())
-        size = max(size, resolution * LEAST_EDGE * edge / WIDEST)
-        size = STEP ** math.ceil(math.log(max(size, 1e-30)) / math.log(STEP))
+        edge = SUN_WIDTH * softness * largest[6]
+        size = max(size, resolution * LEAST_EDGE * edge / WIDEST, 1e-30)
+        size = STEP ** math.ceil(math.log(size) / math.log(STEP))
         texel = size / resolution
-        at = np.round((box_low + box_high) / 2 / texel) * texel
+        x, y = (round(v / texel) * texel for v in ((left + right) / 2, (bottom + top) / 2))
         # What has no size at all can fall out by rounding.
-        inside = touched | (np.abs(middle[:, :2] - at) <= reach[:, :2] + size / 2).all(1)
-        begin_z = float((middle - reach)[inside, 2].min()) - texel
+        inside = touched | (
+            (high[0] >= x - size / 2)
+            & (low[0] <= x + size / 2)
+            & (high[1] >= y - size / 2)
+            & (low[1] <= y + size / 2)
+        )
+        drawn = np.flatnonzero(inside)
+        begin_z = float(low[2, drawn].min()) - texel
         depth = max(sun_far - begin_z, texel)
         matrix = np.zeros((4, 4))
-        matrix[0, :3], matrix[0, 3] = axes[0] / size, (axes[0] @ origin - at[0]) / size + 0.5
-        matrix[1, :3], matrix[1, 3] = -axes[1] / size, (at[1] - axes[1] @ origin) / size + 0.5
+        matrix[0, :3], matrix[0, 3] = axes[0] / size, (axes[0] @ origin - x) / size + 0.5
+        matrix[1, :3], matrix[1, 3] = -axes[1] / size, (y - axes[1] @ origin) / size + 0.5
         matrix[2, :3], matrix[2, 3] = axes[2] / depth, (axes[2] @ origin - begin_z) / depth
         matrix[3, 3] = 1.0
-        casters = np.zeros(len(low), bool)
-        casters[numbers[inside]] = True
+        casters = np.zeros(boxes.middle.shape[1], bool)
+        casters[numbers[drawn]] = True
         out.append(CascadeFit(matrix, texel, depth, casters))
     return out
 
 
-def _swept(
-    low: Array, high: Array, axes: Array, middle: Array, reach: Array, ground: float | None
-) -> tuple[Array, Array, Array]:
+def _swept(boxes: WorldBoxes, away: Array, ground: float | None) -> tuple[WorldBoxes, Array]:
     """Boxes with their shadows, as far as the ground, or as the farthest thing where there is none; and how far that is."""
-    away = axes[2]
+    middle, reach = boxes.middle, boxes.reach
+    if not boxes.sound:
+        reach = np.where(boxes.there, reach, 0.0)
     if ground is not None and away[1] < -0.02:
-        length = np.maximum(high[:, 1] - ground, 0.0) / -away[1]
+        length = np.maximum(middle[1] + reach[1] - ground, 0.0) / -away[1]
     else:
-        length = float((middle + reach)[:, 2].max()) - (middle - reach)[:, 2]
-    way = length[:, None] * away
-    return np.minimum(low, low + way), np.maximum(high, high + way), length
-
-
-def _depths(camera: Camera, low: Array, high: Array) -> tuple[float, float]:
-    """How near and how far boxes are, along the way the camera looks."""
-    forward = -camera.view[2, :3]
-    middle, reach = ((low + high) / 2) @ forward - camera.view[2, 3], ((high - low) / 2) @ np.abs(forward)
-    return float((middle - reach).min()), float((middle + reach).max())
+        along, half = away @ middle, np.abs(away) @ reach
+        length = float((along + half).max(initial=0.0)) - along + half
+    way = length * (away / 2)[:, None]
+    swept = reach + np.abs(way)
+    if not boxes.sound:
+        swept[:, ~boxes.there] = -np.inf
+    return WorldBoxes(middle + way, swept), length
 
 
 def _corner_lines(camera: Camera) -> tuple[Array, Array, Array, Array]:
+    lines: tuple[Array, Array, Array, Array] = derived(camera, "corners", lambda: _find_corners(camera))
+    return lines
+
+
+def _find_corners(camera: Camera) -> tuple[Array, Array, Array, Array]:
     """The four edges of what a camera sees: points on the near and on the far plane, and their distances from the eye."""
     whole = camera.projection @ np.vstack([camera.view, [0.0, 0.0, 0.0, 1.0]])
     back = np.linalg.inv(whole)
@@ -155,9 +170,11 @@ def _at_depth(lines: tuple[Array, Array, Array, Array], depth: float) -> Array:
     return near + (far - near) * share
 
 
-def _ranges(nearest: float, farthest: float, camera: Camera, most: int) -> list[tuple[float, float]]:
+def _ranges(
+    nearest: float, farthest: float, lines: tuple[Array, Array, Array, Array], camera: Camera, most: int
+) -> list[tuple[float, float]]:
     """Ranges of depth, nearest first: equal steps of distance would waste the map on what is far."""
-    near_depth, far_depth = (float(d.min()) for d in _corner_lines(camera)[2:])
+    near_depth, far_depth = (float(d.min()) for d in lines[2:])
     begin, end = max(nearest, near_depth), min(farthest, far_depth)
     if not end > begin:
         return [(begin, begin)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +38,7 @@ def _hex(text: str) -> Array:
     return linear([int(text[i : i + 2], 16) / 255 for i in (1, 3, 5)])
 
 
+@lru_cache(maxsize=32)
 def surroundings(environment: Environment) -> Surroundings:
     """What an environment's background looks like."""
     kind = environment.background

@@ -90,7 +90,7 @@ class Studio:
     @contextlib.asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
         loop = asyncio.create_task(self.hub.run())
-        await run_in_threadpool(remove_left_behind)
+        asyncio.get_running_loop().run_in_executor(None, remove_left_behind)
         try:
             yield
         finally:
@@ -117,10 +117,10 @@ class Studio:
             return None
         return next((f.read_bytes() for f in self.static.iterdir() if f.name == name and f.is_file()), None)
 
-    def _page(self, _: Request) -> Response:
+    async def _page(self, _: Request) -> Response:
         return HTMLResponse(self._find("index.html") or UNBUILT)
 
-    def _static(self, request: Request) -> Response:
+    async def _static(self, request: Request) -> Response:
         name = request.path_params["name"]
         data = self._find(name)
         if data is None:

@@ -19,7 +19,7 @@ struct Fragment {
 struct Surface {
   position: vec3f,
   normal: vec3f,
-  geometric: vec3f,
+  geometric: vec3f,    // of the flat triangle
   base: vec3f,
   alpha: f32,
   metallic: f32,

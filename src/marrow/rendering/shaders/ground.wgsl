@@ -40,7 +40,7 @@ fn lamps_on_floor(position: vec3f) -> vec3f {
   var alpha = frame.floor_color.w * near;
   let line = frame.line_color.w * max(small, large) * near;
   var color = mix(vec4f(frame.floor_color.rgb * alpha, alpha), vec4f(frame.line_color.rgb, 1.0), line);
-  let shadow = frame.grid.z * (1.0 - sun_visibility(in.position, vec3f(0.0, 1.0, 0.0))) * near;
+  let shadow = frame.grid.z * (1.0 - sun_visibility(in.position, vec3f(0.0, 1.0, 0.0), vec3f(0.0, 1.0, 0.0))) * near;
   color = vec4f(color.rgb * (1.0 - shadow), color.a + shadow - color.a * shadow);
   if (LAMPS) {
     let lit = near * lamps_on_floor(in.position);

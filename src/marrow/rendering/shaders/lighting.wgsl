@@ -11,7 +11,7 @@ fn shade(s: Surface) -> vec3f {
   let matt = ambient_light(s.normal, MATT);
   light += frame.ambient.rgb * reflected_around(r, matt, mirror_light(s.normal, view, r.roughness), n_v, s.occlusion);
   let sun = frame.sun_direction.xyz;
-  light += frame.sun_color.rgb * sun_visibility(s.position, s.geometric) * reflected(s.normal, view, sun, r);
+  light += frame.sun_color.rgb * sun_visibility(s.position, s.normal, s.geometric) * reflected(s.normal, view, sun, r);
   if (LAMPS) { light += lamp_light(s, view, r); }
   return light;
 }

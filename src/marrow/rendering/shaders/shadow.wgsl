@@ -12,8 +12,8 @@ fn widest() -> f32 {
   return clamp(12.0 * frame.sun_color.w, 4.0, 24.0);
 }
 
-// How much of the sun is seen from a place of a surface.
-fn sun_visibility(position: vec3f, normal: vec3f) -> f32 {
+// How much of the sun is seen from a place of a surface. `normal` is what it is lit by, `geometric` that of the triangle.
+fn sun_visibility(position: vec3f, normal: vec3f, geometric: vec3f) -> f32 {
   let facing = dot(normal, frame.sun_direction.xyz);
   if facing <= 0.0 {
     return 0.0;
@@ -21,26 +21,30 @@ fn sun_visibility(position: vec3f, normal: vec3f) -> f32 {
   for (var i = 0u; i < frame.counts.y; i++) {
     // A little off the surface, the more the flatter light falls on it: neighbouring triangles are not in its way.
     let texel = frame.cascades[i].texel;
-    let off = position + normal * (1.5 * texel.x + texel.w) * sqrt(max(1.0 - facing * facing, 0.0));
+    let off = position + geometric * (1.5 * texel.x + texel.w) * sqrt(max(1.0 - facing * facing, 0.0));
     let at = (frame.cascades[i].matrix * vec4f(off, 1.0)).xyz;
     let edge = 0.5 - (widest() + 2.0) * texel.y;
     if all(abs(at.xy - 0.5) < vec2f(edge)) {
       // Where light grazes, the flat triangles of a round body are in each other's shadow, though its normals say they are
       // lit. There is hardly any light there: shadows begin a little later.
-      return mix(1.0, sun_in_cascade(i, at, normal, facing), smoothstep(0.03, 0.25, facing));
+      return mix(1.0, sun_in_cascade(i, at, geometric), smoothstep(0.03, 0.25, facing));
     }
   }
   return 1.0;
 }
 
-fn sun_in_cascade(i: u32, at: vec3f, normal: vec3f, facing: f32) -> f32 {
+fn sun_in_cascade(i: u32, at: vec3f, normal: vec3f) -> f32 {
   let texel = frame.cascades[i].texel;
   // How depth grows along the surface, so that each tap is compared with the surface's own depth there.
   let m = frame.cascades[i].matrix;
   let size = texel.x / texel.y;
   let row_x = vec3f(m[0].x, m[1].x, m[2].x);
   let row_y = vec3f(m[0].y, m[1].y, m[2].y);
-  let slope = vec2f(dot(row_x, normal), dot(row_y, normal)) * size * size / (texel.z * max(facing, 0.12));
+  let facing = dot(normal, frame.sun_direction.xyz);
+  var slope = vec2f(dot(row_x, normal), dot(row_y, normal)) * size * size / (texel.z * max(facing, 0.04));
+  if facing <= 0.0 {
+    slope = vec2f();
+  }
   // What a texel's own extent can be off by, and a little for rounding.
   let bias = (abs(slope.x) + abs(slope.y)) * texel.y + (0.6 * texel.x + texel.w) / texel.z;
   let here = vec3f(at.xy, min(at.z, 1.0) - bias);

@@ -7,6 +7,7 @@ override HAS_EMISSIVE_TEXTURE: bool = false;
 override IS_UNLIT: bool = false;
 override IS_MASKED: bool = false;
 override IS_BLENDED: bool = false;
+override COVERAGE: bool = false; // alpha of a mask becomes the part of a pixel that is covered: smooth edges with several samples
 
 @group(1) @binding(0) var<uniform> material: Material;
 @group(1) @binding(1) var base_texture: texture_2d<f32>;
@@ -49,6 +50,7 @@ fn surface(in: Fragment, front: bool) -> Surface {
   var base = material.base_color * in.color;
   if (HAS_BASE_TEXTURE) { base *= textureSample(base_texture, base_sampler, place(in.uv, 0u)); }
   s.base = base.rgb;
+  let width = fwidth(base.a);
   s.alpha = select(1.0, base.a, IS_MASKED || IS_BLENDED);
 
   s.metallic = material.factors.x;
@@ -56,9 +58,10 @@ fn surface(in: Fragment, front: bool) -> Surface {
   s.occlusion = 1.0;
   s.emissive = material.emissive.rgb;
   // The way a triangle faces, for meshes without normals.
-  s.normal = normalize(cross(dpdx(in.position), -dpdy(in.position)));
+  s.geometric = normalize(cross(dpdx(in.position), -dpdy(in.position)));
+  s.normal = s.geometric;
   if (HAS_NORMALS) { s.normal = select(s.normal, side * normalize(in.normal), dot(in.normal, in.normal) > 0.0); }
-  s.geometric = s.normal;
+  let smooth_normal = s.normal;
   if (!IS_UNLIT) {
     if (HAS_SURFACE_TEXTURE) {
       let found = textureSample(surface_texture, surface_sampler, place(in.uv, 1u));
@@ -86,12 +89,14 @@ fn surface(in: Fragment, front: bool) -> Surface {
       s.normal = normalize(side * (axes * bent.xy) + s.normal * bent.z);
     }
     // Where normals turn from pixel to pixel a highlight is wider than the roughness says, or it flickers.
-    let turn = max(abs(dpdx(s.geometric)), abs(dpdy(s.geometric)));
+    let turn = max(abs(dpdx(smooth_normal)), abs(dpdy(smooth_normal)));
     s.roughness = min(max(s.roughness, LEAST_ROUGHNESS) + max(turn.x, max(turn.y, turn.z)), 1.0);
   }
   if (IS_MASKED) {
-    if (base.a < material.emissive.w) { discard; }
-    s.alpha = 1.0;
+    let over = base.a - material.emissive.w;
+    s.alpha = select(0.0, 1.0, over >= 0.0);
+    if (COVERAGE && width > 1e-3) { s.alpha = saturate(over / width + 0.5); }
+    if (s.alpha < 0.125) { discard; }
   }
   return s;
 }
