@@ -30,6 +30,7 @@ __all__ = [
     "failed_row",
     "files_in",
     "laid_out",
+    "page",
     "planned",
     "rows_of",
 ]
@@ -149,8 +150,8 @@ def laid_out(plan: SheetPlan, rows: Sequence[Row]) -> Frame:
         cells = [cell for _, row in rows for cell in row]
         best = min(len(cells), max(1, round(math.sqrt(len(cells) * cell[1] / cell[0] * 1.6))))
         across = plan.columns or best
-        return _laid_out([("", cells[i : i + across]) for i in range(0, len(cells), across)], cell)
-    return _laid_out(rows, cell)
+        return page([("", cells[i : i + across]) for i in range(0, len(cells), across)], cell)
+    return page(rows, cell)
 
 
 def _names(clips: Any) -> str | list[str] | None:
@@ -270,7 +271,8 @@ def _drawn(
 
 
 # -- layout ---------------------------------------------------------------------------------------------------------------
-def _laid_out(rows: Sequence[Row], size: tuple[int, int]) -> Frame:
+def page(rows: Sequence[Row], size: tuple[int, int]) -> Frame:
+    """A picture of all rows; `size` is that of one cell."""
     from PIL import Image, ImageDraw, ImageFont
 
     width, height = size
