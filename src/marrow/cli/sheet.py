@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["sheet"]
 
+CALL = "marrow.cli.sheet:sheet_file"
+
 
 def sheet(
     files: Annotated[list[str], Parameter(negative=())],
@@ -101,7 +103,7 @@ def _shared(
     places = [str(place) for _, place in plan.things]
     each = [plain | {"label": label} for label, _ in plan.things]
     rows: list[Row] = []
-    done = each_file("marrow.cli.sheet:sheet_file", places, each, workers=workers, on=on)
+    done = each_file(CALL, places, each, workers=workers, on=on)
     for k, item in enumerate(done):
         if item.error:
             kind = getattr(errors, item.kind or "MarrowError", None)
