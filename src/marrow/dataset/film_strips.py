@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,9 @@ def film_strips(
         rows.append((_title(row), cells))
         if progress is not None:
             progress(k + 1, len(chosen))
+    if all(len(cells) == 1 for _, cells in rows):  # rows of one frame: side by side
+        single = [replace(cells[0], label=title) for title, cells in rows]
+        rows = [("", single[i : i + MOMENTS]) for i in range(0, len(single), MOMENTS)]
     return page(rows, SIZE)
 
 
