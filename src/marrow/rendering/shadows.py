@@ -180,5 +180,5 @@ class ShadowMap:
 
 
 def _same(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
-    """Whether a picture needs the same cascades. Cameras, lights and boxes are frozen: the same object is the same value."""
+    """Whether a picture needs the same cascades. Cameras, lights and boxes are frozen: the same object, the same value."""
     return len(a) == len(b) and all(x is y or (isinstance(x, _PLAIN) and x == y) for x, y in zip(a, b))
