@@ -30,7 +30,7 @@ def crowd(device, hero):
 
 
 def looking(x=0.0, aside=0.0):
-    return mw.lod.Camera.perspective((x, 1.5, 5), (aside, 0.8, 0), width=SIZE[0], height=SIZE[1])
+    return mw.lod.Camera.perspective((x, 1.5, 5), (aside, 0.8, 0), fov=0.5, width=SIZE[0], height=SIZE[1])
 
 
 def anew(scene):
@@ -92,7 +92,7 @@ class Stage:
         self.camera = looking(self.x)
 
     def look_aside(self):
-        self.camera = looking(self.x, 1.5)
+        self.camera = looking(self.x, 2.5)
 
     def look_again(self):
         self.camera = looking(self.x)
@@ -160,6 +160,10 @@ def test_every_change_is_drawn_after_pictures_without_any(pair, crowd):
         name = stage.changes[k].__name__
         found = keeps.render(stage.scene, stage.camera)
         assert difference(found, fresh.render(anew(stage.scene), stage.camera)) == 0, name
+        assert len(keeps.shadows.fits) == len(fresh.shadows.fits) > 0 or name == "shadows"
+        for a, b in zip(keeps.shadows.fits, fresh.shadows.fits):
+            np.testing.assert_array_equal(a.matrix, b.matrix, name)
+            np.testing.assert_array_equal(a.casters, b.casters, name)
         if difference(found, before) == 0:
             silent.append(name)
     assert silent == ["color_in_place", "plain", "show", "look_again", "alone"]  # as it was before
