@@ -6,6 +6,7 @@ import pytest
 import marrow as mw
 from builders import character
 from hostile import exchange, hostile
+from marrow.errors import ValidationError
 from marrow.rendering import picture
 
 HERO = character(0, morphs=2)
@@ -108,3 +109,11 @@ def test_scenes():
         mw.SpotLight, good | {"direction": (0, -1, 0), "inner": 0.1, "outer": 0.5}, HOSTILE, name="SpotLight"
     )
     exchange(mw.Environment, {"background": "sky", "ambient": 1, "exposure": 1}, HOSTILE, name="Environment")
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_morph_weights_that_are_no_numbers_are_told(wrong):
+    pose = HERO.skeleton.rest.replace(morphs=np.array([0, wrong], np.float32))
+    for actor in (mw.Actor(HERO, morphs=[0, wrong]), mw.Actor(HERO, pose)):
+        with pytest.raises(ValidationError, match="weight of the morph '.*' of instance 0 is not a number"):
+            mw.rendering.moment.moments(mw.Scene(actor))
