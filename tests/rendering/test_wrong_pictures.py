@@ -6,7 +6,7 @@ import pytest
 import marrow as mw
 from builders import character
 from hostile import exchange, hostile
-from marrow.errors import ValidationError
+from marrow.errors import MarrowError, ValidationError
 from marrow.rendering import picture
 
 HERO = character(0, morphs=2)
@@ -115,5 +115,36 @@ def test_scenes():
 def test_morph_weights_that_are_no_numbers_are_told(wrong):
     pose = HERO.skeleton.rest.replace(morphs=np.array([0, wrong], np.float32))
     for actor in (mw.Actor(HERO, morphs=[0, wrong]), mw.Actor(HERO, pose)):
-        with pytest.raises(ValidationError, match="weight of the morph '.*' of instance 0 is not a number"):
+        with pytest.raises(ValidationError, match=r"weight of the morph '.*' of instance 0 is not a number"):
             mw.rendering.moment.moments(mw.Scene(actor))
+
+
+def test_actors_are_changed_by_name_and_wrong_values_are_told_at_once():
+    actor = mw.Actor(HERO)
+    actor.clip = "turn"
+    assert actor.clip is HERO.clips["turn"]
+    meshes = len(HERO.meshes)
+    for name, value, words in (
+        ("clip", "trun", "did you mean 'turn'"),
+        ("clip", 3, "a Clip, its name or None"),
+        ("tmie", 1, "did you mean 'time'"),
+        ("time", "x", "expected numbers"),
+        ("time", [[0.0]], "shape"),
+        ("shadows", "x", "True or False"),
+        ("visible", [2] * meshes, "True or False for each mesh"),
+        ("visible", [1] * (meshes + 1), "shape"),
+        ("levels", "all", "'auto'"),
+        ("levels", 0.5, "'auto'"),
+        ("method", "x", r"Actor\.method: expected one of linear"),
+        ("socket", "hand", "parent"),
+        ("transforms", "here", "expected numbers"),
+    ):
+        before = dict(vars(actor))
+        with pytest.raises(MarrowError, match=words):
+            setattr(actor, name, value)
+        assert vars(actor) == before
+    animated = mw.Actor(mw.Animator(HERO))
+    with pytest.raises(ValidationError, match=r"animator\.play"):
+        animated.clip = "turn"
+    with pytest.raises(ValidationError, match=r"a list of lights, got a PointLight: write it in brackets"):
+        mw.Scene(HERO, lights=mw.PointLight((0, 1, 0)))
