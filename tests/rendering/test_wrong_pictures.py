@@ -148,3 +148,24 @@ def test_actors_are_changed_by_name_and_wrong_values_are_told_at_once():
         animated.clip = "turn"
     with pytest.raises(ValidationError, match=r"a list of lights, got a PointLight: write it in brackets"):
         mw.Scene(HERO, lights=mw.PointLight((0, 1, 0)))
+
+
+def test_cameras_that_see_nothing_and_points_that_are_none():
+    good = mw.lod.Camera.perspective((0, 1, 3), (0, 1, 0))
+    flat = np.column_stack([np.eye(3)[:, :2], np.zeros((3, 2))])
+    for view, projection in ((np.zeros((3, 4)), np.eye(4)), (flat, np.eye(4)), (good.view, np.zeros((4, 4)))):
+        with pytest.raises(ValidationError, match="cannot be inverted"):
+            mw.lod.Camera(view, projection)
+    for length in (1e-9, 1.0, 1e9):  # small and large worlds have cameras of their own
+        mw.lod.Camera.orthographic((0, 0, length), (0, 0, 0), size=length, far=10 * length)
+        mw.lod.Camera.perspective((0, 0, length), (0, 0, 0), near=length / 100, far=100 * length)
+    for size, points, words in (
+        ((9, 9), np.zeros((2, 2)), "shape"),
+        ((9, 9), "x", "expected numbers"),
+        ((0, 0), np.zeros(3), "expected at least 1"),
+        (9, np.zeros(3), "width, height"),
+    ):
+        with pytest.raises(ValidationError, match=words):
+            mw.rendering.project(good, size, points)
+    with pytest.raises(ValidationError, match="camera"):
+        mw.rendering.project(None, (9, 9), np.zeros(3))
