@@ -169,3 +169,8 @@ def test_cameras_that_see_nothing_and_points_that_are_none():
             mw.rendering.project(good, size, points)
     with pytest.raises(ValidationError, match="camera"):
         mw.rendering.project(None, (9, 9), np.zeros(3))
+
+
+def test_a_graph_that_is_not_there_is_told_with_the_sample_that_was_meant():
+    with pytest.raises(ValidationError, match="manequin: no such file; did you mean the sample 'mannequin'"):
+        mw.render(HERO, graph="manequin")

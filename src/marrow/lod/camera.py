@@ -39,7 +39,7 @@ class Camera:
                 raise ValidationError(f"Camera.{name}: expected {shape} finite numbers, got {matrix.shape}")
             if not _turns_back(matrix if name == "projection" else matrix[:, :3]):
                 raise ValidationError(
-                    f"Camera.{name}: cannot be inverted: it flattens what it sees; Camera.perspective(eye, target) makes one"
+                    f"Camera.{name}: cannot be inverted: it flattens what it sees; Camera.perspective makes one"
                 )
             made[name] = _validate.owned(matrix)
         _validate.set_fields(self, height=height, **made)
