@@ -160,7 +160,7 @@ def _matrices(actor: Actor) -> tuple[Array, Array | None, Array | None]:
     P, M = len(character.palette.joints), len(character.skeleton.morph_names)
     if actor.animator is not None:
         matrices, weights = actor.animator.matrices_and_morphs()
-        return matrices.reshape(-1, P, 3, 4), weights.reshape(-1, M) if M else None, None
+        return matrices.reshape(-1, P, 3, 4), _finite(actor, weights.reshape(-1, M)) if M else None, None
     pose = _pose(actor)
     model: Array | None = None
     morphs: Array | None = None
@@ -182,7 +182,21 @@ def _matrices(actor: Actor) -> tuple[Array, Array | None, Array | None]:
     weights = np.asarray(_validate.numbers("Actor.morphs", given), np.float32)
     if weights.shape[-1:] != (M,):
         raise ValidationError(f"Actor.morphs: expected (N, {M}), got shape {weights.shape}")
-    return matrices, np.broadcast_to(weights.reshape(-1, M), (len(matrices), M)), model
+    weights = _finite(actor, weights.reshape(-1, M))
+    return matrices, np.broadcast_to(weights, (len(matrices), M)), model
+
+
+def _finite(actor: Actor, weights: Array) -> Array:
+    """Morph weights `(n, M)`, or an error that names the one that is not a number."""
+    wrong = np.argwhere(~np.isfinite(weights))
+    if len(wrong):
+        instance, morph = wrong[0].tolist()
+        names = actor.character.skeleton.morph_names
+        raise ValidationError(
+            f"{actor.name!r}: the weight of the morph {names[morph]!r} of instance {instance} is not a number (NaN or "
+            "infinite); it cannot be drawn"
+        )
+    return weights
 
 
 def _transforms(actor: Actor) -> Array | None:

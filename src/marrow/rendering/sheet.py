@@ -216,10 +216,10 @@ def _rows_of(
     options: dict[str, Any],
 ) -> list[Row]:
     """The rows that one thing takes: a title and pictures for each."""
-    from marrow.rendering.shot import _character
+    from marrow.rendering.shot import character_of
 
     if isinstance(thing, (str, os.PathLike)):
-        thing = _character(thing)
+        thing = character_of(thing)
     if not isinstance(thing, Character):
         return [(label, [Cell(label, _drawn(thing, None, [None], size, options)[0])])]
     chosen = _chosen(thing, clips, single)
