@@ -113,7 +113,8 @@ def build(
     if workers is not None:
         _validate.integer("build", "workers", workers, low=0)
     libraries = formats.libraries(recipe.format)
-    files = found(sources)
+    # A name that is no UTF-8 does not travel; nobody opens those.
+    files = [msgspec.structs.replace(f, place=f.name) if f.problem else f for f in found(sources)]
     onto, name, digest = _character(character, recipe)
     store = store_at(out)
     _check_folder(store)
@@ -164,6 +165,9 @@ def _schema(recipe: Recipe, onto: Character | None, files: Sequence[SourceFile])
         return schema_of(recipe, None)
     first = ""
     for file in files:
+        if file.problem:
+            first = first or f"{file.name}: {file.problem}"
+            continue
         try:
             character = loaded(opened(file.place, allow_outside=recipe.allow_outside), recipe)
         except MissingExtraError:

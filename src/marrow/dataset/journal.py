@@ -28,7 +28,8 @@ FOLDER = "_build"
 
 
 class SourceRecord(msgspec.Struct, frozen=True):
-    """What became of one source. `unread` says that its bytes could not be had: it is tried again by the next build."""
+    """What became of one source. `unread` says that its bytes could not be had: it is tried again by the next build.
+    `problem` is what was wrong with it before anybody tried."""
 
     name: str
     size: int
@@ -38,6 +39,7 @@ class SourceRecord(msgspec.Struct, frozen=True):
     error: str = ""
     unread: bool = False
     dependencies: tuple[Dependency, ...] = ()
+    problem: str = ""
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -82,7 +84,7 @@ def is_fresh(store: Store, shard: Shard, record: Record | None) -> bool:
     if record.file and store.size(record.file) != record.bytes:
         return False
     for source, now in zip(record.sources, shard.sources):
-        if source.unread or source.size != now.size:
+        if source.unread or source.size != now.size or source.problem != now.problem:
             return False
         for k, dependency in enumerate(source.dependencies):
             place = now.place if k == 0 else dependency.place

@@ -66,7 +66,7 @@ def build_shard(argument: dict[str, Any], tell: Tell) -> dict[str, Any]:
             for source in shard.sources:
                 tell({"source": source.name})
                 found = SourceRows(recipe, schema, source, onto)
-                error = task.skipped.get(source.name, "")
+                error = source.problem or task.skipped.get(source.name, "")
                 before = frames
                 if not error:
                     try:
@@ -121,6 +121,8 @@ def _bytes(path: Any) -> int:
 
 
 def _said(source: SourceFile, found: SourceRows, error: str, *, skipped: bool) -> SourceRecord:
+    if source.problem:
+        return SourceRecord(source.name, 0, "", error=error, problem=source.problem)
     if skipped:
         with contextlib.suppress(MarrowError):
             found.note_file()

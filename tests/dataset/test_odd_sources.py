@@ -1,0 +1,74 @@
+"""Folders as people have them: links, names and files that are no sources cost one line each."""
+
+import os
+
+import pytest
+from motion_files import body, bytes_of, motion
+
+import marrow as mw
+from marrow import dataset
+from marrow.cli.app import run
+
+
+def take(path, seed=0, frames=20, skeleton=None):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    skeleton = skeleton or body()
+    mw.save(mw.Character(skeleton, clips=[motion(skeleton, seed, frames, 30.0)]), path)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two good takes among a link to nothing, two links in circles and a name of other bytes."""
+    root = tmp_path / "in"
+    take(root / "a" / "one.bvh", 1)
+    take(root / "b" / "two.bvh", 2)
+    (root / "dangling.bvh").symlink_to("nowhere.bvh")
+    (root / "self.bvh").symlink_to("self.bvh")
+    (root / "a" / "up").symlink_to("..")
+    try:
+        with open(os.fsencode(root) + b"/caf\xe9.bvh", "wb") as file:
+            file.write((root / "a" / "one.bvh").read_bytes())
+    except OSError:
+        pytest.skip("this file system has no such names")
+    return root
+
+
+@pytest.mark.parametrize("pattern", ["", "**/*.bvh"])
+def test_links_and_names_cost_a_line_each(folder, tmp_path, pattern):
+    made = dataset.build(str(folder / pattern), tmp_path / "out", workers=0, split=1)
+    errors = {s["name"]: s["error"] for s in made.sources() if "error" in s}
+    assert set(errors) == {"dangling.bvh", "self.bvh", "a/up", "caf\\xe9.bvh"}
+    assert "nowhere.bvh" in errors["dangling.bvh"] and "UTF-8" in errors["caf\\xe9.bvh"]
+    assert len(made["train"]) == 2
+    before = bytes_of(tmp_path / "out")
+    again = [str(folder / pattern), tmp_path / "out"]
+    dataset.build(*again, workers=0, split=1, progress=lambda p: pytest.fail("nothing is left to do"))
+    assert bytes_of(tmp_path / "out") == before
+    take(folder / "nowhere.bvh", 3)  # what the link names is there now
+    made = dataset.build(*again, workers=0, split=1)
+    assert {r["source"] for r in made["train"]} >= {"dangling.bvh", "nowhere.bvh"}
+
+
+def test_links_to_folders_elsewhere_are_followed_once(tmp_path):
+    take(tmp_path / "else" / "one.bvh")
+    (tmp_path / "in").mkdir()
+    for name in ("p", "q"):
+        (tmp_path / "in" / name).symlink_to(tmp_path / "else")
+    made = dataset.build(tmp_path / "in", tmp_path / "out", workers=0, split=1)
+    assert [(s["name"], "error" in s) for s in made.sources()] == [("p/one.bvh", False), ("q", True)]
+
+
+def test_commands_for_many_files_go_on(folder, tmp_path, capsys):
+    calls = {
+        "check": ["check", str(folder)],
+        "convert": ["convert", str(folder), str(tmp_path / "c"), "--to", "glb"],
+        "bake": ["bake", str(folder), "-o", str(tmp_path / "b"), "--what", "joints"],
+        "npz": ["bake", str(folder), "-o", str(tmp_path / "b.npz"), "--what", "joints"],
+    }
+    for what, call in calls.items():
+        code = run(call)
+        told = capsys.readouterr().err
+        assert code in (1, 2) and "fault inside" not in told, (what, told)
+        for name in ("dangling.bvh", "self.bvh", "up", "caf\\xe9.bvh"):
+            assert any(name in line for line in told.splitlines()), (what, name, told)
+    assert sorted(p.stem for p in (tmp_path / "c").rglob("*.glb")) == ["one", "two"]
