@@ -72,3 +72,19 @@ def test_commands_for_many_files_go_on(folder, tmp_path, capsys):
         for name in ("dangling.bvh", "self.bvh", "up", "caf\\xe9.bvh"):
             assert any(name in line for line in told.splitlines()), (what, name, told)
     assert sorted(p.stem for p in (tmp_path / "c").rglob("*.glb")) == ["one", "two"]
+
+
+def test_what_is_left_out_is_counted(tmp_path, capsys):
+    for k, frames in enumerate((10, 12, 14, 16, 40)):
+        take(tmp_path / "in" / f"t{k}.bvh", k, frames)
+    call = ["dataset", "build", str(tmp_path / "in"), "-o", str(tmp_path / "out"), "--workers", "0", "--window"]
+    assert run([*call, "20"]) == 0
+    told = capsys.readouterr().err
+    assert "4 clips of 4 sources left out: t0.bvh" in told and "fewer than a window of 20" in told
+    assert "--failed" in told
+    assert run([*call, "50"]) == 1  # not one row
+    told = capsys.readouterr().err
+    assert "5 clips of 5 sources left out" in told and "no rows" in told
+    assert run(["dataset", "info", str(tmp_path / "out"), "--failed"]) == 0
+    listed = capsys.readouterr().out
+    assert all(f"t{k}.bvh: clip" in listed for k in range(5))
