@@ -1,6 +1,7 @@
 """Folders as people have them: links, names and files that are no sources cost one line each."""
 
 import os
+import warnings
 
 import pytest
 from motion_files import body, bytes_of, motion
@@ -77,7 +78,16 @@ def test_commands_for_many_files_go_on(folder, tmp_path, capsys):
 def test_what_is_left_out_is_counted(tmp_path, capsys):
     for k, frames in enumerate((10, 12, 14, 16, 40)):
         take(tmp_path / "in" / f"t{k}.bvh", k, frames)
-    call = ["dataset", "build", str(tmp_path / "in"), "-o", str(tmp_path / "out"), "--workers", "0", "--window"]
+    call = [
+        "dataset",
+        "build",
+        str(tmp_path / "in"),
+        "-o",
+        str(tmp_path / "out"),
+        "--workers",
+        "0",
+        "--window",
+    ]
     assert run([*call, "20"]) == 0
     told = capsys.readouterr().err
     assert "4 clips of 4 sources left out: t0.bvh" in told and "fewer than a window of 20" in told
@@ -88,3 +98,30 @@ def test_what_is_left_out_is_counted(tmp_path, capsys):
     assert run(["dataset", "info", str(tmp_path / "out"), "--failed"]) == 0
     listed = capsys.readouterr().out
     assert all(f"t{k}.bvh: clip" in listed for k in range(5))
+
+
+def test_the_skeleton_of_most_decides(tmp_path):
+    root, out = tmp_path / "in", tmp_path / "out"
+    two = mw.Skeleton(("root", "tip"), [-1, 0], mw.Pose.identity(2))
+    for k in range(3):
+        take(root / f"t{k}.bvh", k)
+    take(root / "a_first.bvh", 7, skeleton=two)
+
+    def built(place=out):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            made = dataset.build(root, place, workers=0, split=1, joints="!*_end")
+        return made, " ".join(str(w.message) for w in told)
+
+    made, told = built()
+    assert len(made.schema.joints) == 19 and len(made) == 3
+    assert "3 of 4" in told and "a_first.bvh is not" in told
+    assert [s["name"] for s in made.sources() if "error" in s] == ["a_first.bvh"]
+    before = (out / "_build" / "joints.json").stat().st_mtime_ns
+    assert "3 of 4" in built()[1] and (out / "_build" / "joints.json").stat().st_mtime_ns == before
+    for k in range(2):
+        take(root / f"z{k}.bvh", k, skeleton=two)
+    made, told = built()  # as many of either: the first by name
+    assert made.schema.joints == ("root", "tip") and len(made) == 3
+    assert "another skeleton than before" in told
+    assert bytes_of(out) == bytes_of(built(tmp_path / "fresh")[0].store.folder)
