@@ -125,3 +125,42 @@ def test_the_skeleton_of_most_decides(tmp_path):
     assert made.schema.joints == ("root", "tip") and len(made) == 3
     assert "another skeleton than before" in told
     assert bytes_of(out) == bytes_of(built(tmp_path / "fresh")[0].store.folder)
+
+
+def test_folders_count_whichever_way_they_are_named(tmp_path):
+    for actor in range(8):
+        for k in range(2):
+            take(tmp_path / "in" / f"a{actor}" / f"t{actor}{k}.bvh", k, 4)
+    options = {"features": "times", "split": (1, 1, 1), "split_by": "folder", "workers": 0}
+
+    def split(made):
+        return {s["name"].split("/")[-1]: s["split"] for s in made.sources()}
+
+    whole = split(dataset.build(tmp_path / "in", tmp_path / "whole", **options))
+    parts = split(dataset.build(sorted((tmp_path / "in").iterdir()), tmp_path / "parts", **options))
+    assert whole == parts and len(set(whole.values())) > 1
+    assert all(whole[f"t{a}0.bvh"] == whole[f"t{a}1.bvh"] for a in range(8))
+
+
+@pytest.mark.parametrize("format", ["npz", "zarr"])
+def test_a_damaged_shard_is_made_anew(tmp_path, format, capsys):
+    if format == "zarr":
+        pytest.importorskip("zarr")
+    for k in range(3):
+        take(tmp_path / "in" / f"t{k}.bvh", k)
+    out = tmp_path / "out"
+    options = {"workers": 0, "split": 1, "format": format}
+    dataset.build(tmp_path / "in", out, **options)
+    before = bytes_of(out)
+    shard = max((p for p in (out / "train").rglob("*") if p.is_file()), key=lambda p: p.stat().st_size)
+    data = bytearray(shard.read_bytes())
+    data[len(data) // 2] ^= 255
+    shard.write_bytes(data)
+    os.utime(shard, ns=(1, 1))
+    assert run(["dataset", "check", str(out)]) == 1
+    assert "same build" in capsys.readouterr().err
+    dataset.build(tmp_path / "in", out, **options)
+    assert bytes_of(out) == before and run(["dataset", "check", str(out)]) == 0
+    os.utime(shard, ns=(2, 2))  # another time, the same bytes
+    for _ in range(2):
+        dataset.build(tmp_path / "in", out, progress=lambda p: pytest.fail("nothing to do"), **options)

@@ -219,7 +219,9 @@ def check(place: Annotated[str, Parameter(name="DATASET")], /, *, json: _Flag = 
     else:
         for line in told:
             show_error(f"{place}: {line}")
-        if not told:
+        if told:
+            note(f"delete the files named here from {place} and run the same build again: it makes them anew")
+        else:
             print(f"{place}: {len(found):,} rows, all as they should be")
     return BAD_FILE if told else FINE
 

@@ -110,6 +110,7 @@ def build_shard(argument: dict[str, Any], tell: Tell) -> dict[str, Any]:
         tuple(sources),
         running.sums(),
         dict(sorted(skeletons.items())),
+        store.stamp(file) if rows else None,
     )
     write_record(store, record)
     return {"rows": rows, "frames": frames, "bytes": size, "failed": sum(bool(s.error) for s in sources)}
