@@ -171,7 +171,7 @@ for _name, (_help, _lines) in {
     "build": (
         "Make training data of motion files: marrow dataset build SOURCES... -o OUT.\n\n"
         "The same command goes on where it was interrupted, and builds anew just what changed. The exit code is 1 when a "
-        "source could not be used.",
+        "source could not be used, or when there are no rows.",
         "marrow dataset build mocap/ -o out --character hero.glb --features rotations_6d positions contacts --mirror\n"
         'marrow dataset build "clips/**/*.fbx" -o out --window 64 --stride 16 --format webdataset --workers 8\n'
         "marrow dataset build s3://bucket/mocap -o s3://bucket/out --on ray",

@@ -105,13 +105,16 @@ _Baked = tuple[int, list[dict[str, Any]], list[dict[str, Any]], str]
 def _into_npz(files: list[str], out: Path, options: dict[str, Any]) -> _Baked:
     from marrow.cli._baking import NpzWriter, motions_of
     from marrow.cli._files import in_world, open_character
-    from marrow.errors import MarrowError, UnknownNameError
+    from marrow.dataset.sources import printable, problem_of
+    from marrow.errors import FormatError, MarrowError, UnknownNameError
 
     writer = NpzWriter(out, several=len(files) > 1)
     code, failed = FINE, []
     with writer, _progress() as progress:
         for file in files:
             try:
+                if problem := problem_of(file):
+                    raise FormatError(problem, path=printable(file))
                 character = open_character(
                     file, scale=options["scale"], allow_outside=options["allow_outside"]
                 )
@@ -126,7 +129,7 @@ def _into_npz(files: list[str], out: Path, options: dict[str, Any]) -> _Baked:
                 # One bad file does not cost the others their work.
                 show_error(error if not isinstance(error, UnknownNameError) else f"{file}: {error}")
                 code = max(code, BAD_CALL if isinstance(error, (UsageError, UnknownNameError)) else BAD_FILE)
-                failed.append({"source": file, "error": str(error)})
+                failed.append({"source": printable(file), "error": str(error)})
                 continue
             writer.begin(file, character)
             for motion in motions:

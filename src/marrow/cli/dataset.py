@@ -19,6 +19,7 @@ __all__ = ["build", "check", "features", "info", "show"]
 _Names = Annotated[list[str] | None, Parameter(negative=(), consume_multiple=True)]
 _Flag = Annotated[bool, Parameter(negative=())]
 SHOWN_FAILURES = 20
+SHOWN_LEFT_OUT = 3
 
 
 def build(
@@ -118,18 +119,27 @@ def build(
         progress=meter.show,
     )  # fmt: skip
     meter.end()
-    failed = [s for s in made.sources() if "error" in s]
+    failed, left_out = [], _LeftOut()
+    for source in made.sources():
+        left_out.add(source)
+        if "error" in source:
+            failed.append(source)
     if json:
-        print_json(_facts(made) | {"seconds": time.perf_counter() - began, "errors": failed})
+        facts = {"seconds": time.perf_counter() - began, "errors": failed, "left_out": left_out.clips}
+        print_json(_facts(made) | facts)
     else:
         for source in failed[:SHOWN_FAILURES]:
             show_error(f"{source['name']}: {source['error']}")
         if len(failed) > SHOWN_FAILURES:
             note(f"{len(failed) - SHOWN_FAILURES} more failed: marrow dataset info {out} --failed")
+        if left_out.clips:
+            note(left_out.words(out))
+        if not len(made):
+            show_error(f"{out}: has no rows: nothing of {made.manifest.sources:,} sources could be used")
         if meter.last is None:
             note(f"{out}: nothing to do: all is there")
         print(_summary(made))
-    return BAD_FILE if failed else FINE
+    return BAD_FILE if failed or not len(made) else FINE
 
 
 def info(
@@ -147,7 +157,7 @@ def info(
     place
         The folder or URL of a data set.
     failed
-        List the sources that could not be used, and why.
+        List the sources and clips that could not be used, and why.
     report
         List what is worth knowing of each source and clip.
     json
@@ -157,7 +167,7 @@ def info(
     from marrow.cli._output import bytes_text, console, print_json
 
     found = dataset.open(place)
-    wanted = [s for s in found.sources() if (failed and "error" in s) or (report and _lines(s))]
+    wanted = [s for s in found.sources() if (failed and _failures(s)) or (report and _lines(s))]
     if json:
         print_json(_facts(found) | ({"listed": wanted} if failed or report else {}))
         return
@@ -184,7 +194,7 @@ def info(
         )
     out.print(table)
     for source in wanted:
-        for line in _lines(source):
+        for line in _lines(source) if report else _failures(source):
             out.print(f"{source['name']}: {line}", markup=False)
 
 
@@ -209,7 +219,9 @@ def check(place: Annotated[str, Parameter(name="DATASET")], /, *, json: _Flag = 
     else:
         for line in told:
             show_error(f"{place}: {line}")
-        if not told:
+        if told:
+            note(f"delete the files named here from {place} and run the same build again: it makes them anew")
+        else:
             print(f"{place}: {len(found):,} rows, all as they should be")
     return BAD_FILE if told else FINE
 
@@ -222,9 +234,10 @@ def show(
     split: Literal["train", "validation", "test"] = "train",
     count: int = 12,
     seed: int = 0,
+    character: str | None = None,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
 ) -> None:
-    """Draw random samples of a data set on one sheet: the skeleton over time, where it goes, and when its feet stand.
+    """Draw random samples of a data set on one sheet, a strip of moments each, and when their feet stand.
 
     Parameters
     ----------
@@ -238,18 +251,36 @@ def show(
         How many.
     seed
         Another number, other rows.
+    character
+        The file, or the name of a sample, whose meshes are shown, where it is no longer found by the name it was built
+        with. Rows need the rotations of all its joints.
     force
         Replace the picture if it exists.
     """
     from marrow import dataset
     from marrow.cli._files import writable
+    from marrow.cli.render import progress_bar
+    from marrow.dataset.film_strips import film_strips, mesh_of
     from marrow.dataset.pictures import contact_sheet
+    from marrow.errors import GpuError, MissingExtraError
+    from marrow.rendering.frame import STILL_SUFFIXES
 
-    if not 1 <= count <= 1000:
-        raise UsageError(f"--count: expected 1 to 1000, got {count}")
+    if out.suffix.lower() not in STILL_SUFFIXES:
+        raise UsageError(f"{out}: expected a file that ends in {', '.join(STILL_SUFFIXES)}")
+    if not 1 <= count <= 500:
+        raise UsageError(f"--count: expected 1 to 500, got {count}")
     writable(out, force=force)
     found = dataset.open(place)
-    sheet = contact_sheet(found[split], count=count, seed=seed)
+    mesh, told = mesh_of(found, character)
+    if told:
+        note(told)
+    sheet: Any
+    try:
+        with progress_bar(out.name) as progress:
+            sheet = film_strips(found[split], count=count, seed=seed, character=mesh, progress=progress)
+    except (GpuError, MissingExtraError) as error:
+        note(f"stick figures, for the renderer cannot be used here: {error}")
+        sheet = contact_sheet(found[split], count=count, seed=seed)
     try:
         sheet.save(out)
     except (OSError, ValueError) as error:
@@ -285,6 +316,45 @@ def _lines(source: dict[str, Any]) -> list[str]:
         return [source["error"]]
     clips = [f"clip {clip['name']!r}: {line}" for clip in source["clips"] for line in clip["report"]]
     return [*source["report"], *clips]
+
+
+def _failures(source: dict[str, Any]) -> list[str]:
+    """Why a source, or a clip of it, is not in the rows."""
+    if "error" in source:
+        return [source["error"]]
+    return [f"clip {name!r}: {line}" for name, line in _left_out(source)]
+
+
+def _left_out(source: dict[str, Any]) -> list[tuple[str, str]]:
+    """Clips that were left out, and the line that says why."""
+    return [
+        (clip["name"], line)
+        for clip in source.get("clips", ())
+        for line in clip["report"]
+        if line.startswith("left out")
+    ]
+
+
+class _LeftOut:
+    """How many clips were left out, of how many sources, and why the first few were."""
+
+    def __init__(self) -> None:
+        self.clips = self.sources = 0
+        self.first: list[str] = []
+
+    def add(self, source: dict[str, Any]) -> None:
+        found = _left_out(source)
+        self.clips += len({name for name, _ in found})
+        self.sources += bool(found)
+        room = max(SHOWN_LEFT_OUT - len(self.first), 0)
+        self.first += [
+            f"{source['name']} ({name}): {line.removeprefix('left out: ')}" for name, line in found[:room]
+        ]
+
+    def words(self, out: str) -> str:
+        more = f"; all: marrow dataset info {out} --failed" if self.clips > len(self.first) else ""
+        count = f"{self.clips:,} clip{'s' * (self.clips > 1)} of {self.sources:,} source{'s' * (self.sources > 1)}"
+        return f"{count} left out: {'; '.join(self.first)}{more}"
 
 
 def _facts(found: Dataset) -> dict[str, Any]:

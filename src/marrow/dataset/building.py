@@ -14,18 +14,18 @@ import msgspec
 
 from marrow.dataset import formats
 from marrow.dataset.characters import character_at
+from marrow.dataset.deciding import decided
 from marrow.dataset.journal import FOLDER, Record, is_fresh, locked, read_record, record_name
 from marrow.dataset.manifest import MANIFEST, finish, read_manifest
 from marrow.dataset.plan import Shard, planned
 from marrow.dataset.pool import run_tasks
 from marrow.dataset.reading import Dataset
 from marrow.dataset.recipe import SPLITS, Recipe, digest_of, made, shares_of
-from marrow.dataset.rows import loaded
 from marrow.dataset.schema import Schema, schema_of
-from marrow.dataset.sources import SourceFile, found, opened
+from marrow.dataset.sources import SourceFile, found
 from marrow.dataset.storage import BuildError, LocalStore, OutputError, Store, store_at
 from marrow.dataset.work import CALL, PLAN, ShardTask
-from marrow.errors import MarrowError, MissingExtraError, ValidationError
+from marrow.errors import MarrowError, ValidationError
 from marrow.model import Character, _validate
 
 __all__ = ["Progress", "build"]
@@ -113,12 +113,13 @@ def build(
     if workers is not None:
         _validate.integer("build", "workers", workers, low=0)
     libraries = formats.libraries(recipe.format)
-    files = found(sources)
+    # A name that is no UTF-8 does not travel; nobody opens those.
+    files = [msgspec.structs.replace(f, place=f.name) if f.problem else f for f in found(sources)]
     onto, name, digest = _character(character, recipe)
     store = store_at(out)
     _check_folder(store)
     with locked(store):
-        schema = _schema(recipe, onto, files)
+        schema = _schema(store, recipe, onto, files)
         number = recipe.digest(schema.digest(), digest, name, libraries)
         shards = planned(files, number, shares, by=split_by, shard_bytes=max(shard_bytes, 1))
         _sweep(store)
@@ -156,23 +157,13 @@ def _character(given: PathLike | None, recipe: Recipe) -> tuple[Character | None
     return character, source.path.name, hashlib.sha256(source.data).hexdigest()
 
 
-def _schema(recipe: Recipe, onto: Character | None, files: Sequence[SourceFile]) -> Schema:
-    """By the character, or by the first source that can be read."""
+def _schema(store: Store, recipe: Recipe, onto: Character | None, files: Sequence[SourceFile]) -> Schema:
+    """By the character, or by what most sources have."""
     if onto is not None:
         return schema_of(recipe, onto)
     if recipe.skeletons == "any":
         return schema_of(recipe, None)
-    first = ""
-    for file in files:
-        try:
-            character = loaded(opened(file.place, allow_outside=recipe.allow_outside), recipe)
-        except MissingExtraError:
-            raise
-        except MarrowError as error:
-            first = first or str(error)
-            continue
-        return schema_of(recipe, character)
-    raise BuildError(f"none of {len(files)} files can be read; the first: {first}")
+    return decided(store, recipe, files)
 
 
 def _check_folder(store: Store) -> None:

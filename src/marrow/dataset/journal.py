@@ -19,7 +19,7 @@ from marrow.dataset.plan import Shard
 from marrow.dataset.rows import ClipFacts, Dependency
 from marrow.dataset.sources import bytes_at, stamp
 from marrow.dataset.statistics import Sums
-from marrow.dataset.storage import BuildError, LocalStore, Store
+from marrow.dataset.storage import BuildError, LocalStore, Store, file_digest
 from marrow.errors import MarrowError
 
 __all__ = ["FOLDER", "Record", "SourceRecord", "is_fresh", "is_same", "locked", "read_record", "record_name"]
@@ -28,7 +28,8 @@ FOLDER = "_build"
 
 
 class SourceRecord(msgspec.Struct, frozen=True):
-    """What became of one source. `unread` says that its bytes could not be had: it is tried again by the next build."""
+    """What became of one source. `unread` says that its bytes could not be had: it is tried again by the next build.
+    `problem` is what was wrong with it before anybody tried."""
 
     name: str
     size: int
@@ -38,10 +39,11 @@ class SourceRecord(msgspec.Struct, frozen=True):
     error: str = ""
     unread: bool = False
     dependencies: tuple[Dependency, ...] = ()
+    problem: str = ""
 
 
 class Record(msgspec.Struct, frozen=True):
-    """A finished shard; `file` is empty where it has no rows."""
+    """A finished shard; `file` is empty where it has no rows. `stamp` changes when somebody writes to the file."""
 
     key: str
     split: str
@@ -53,6 +55,7 @@ class Record(msgspec.Struct, frozen=True):
     sources: tuple[SourceRecord, ...]
     sums: dict[str, Sums]
     skeletons: dict[str, Any]
+    stamp: str | None = None
 
 
 _DECODER = msgspec.json.Decoder(Record)
@@ -76,18 +79,32 @@ def read_record(store: Store, key: str) -> Record | None:
 
 
 def is_fresh(store: Store, shard: Shard, record: Record | None) -> bool:
-    """Whether a shard is finished and what it was made of is as it was."""
+    """Whether a shard is finished, its file is as it was written, and what it was made of is as it was."""
     if record is None or [s.name for s in record.sources] != [s.name for s in shard.sources]:
         return False
-    if record.file and store.size(record.file) != record.bytes:
+    if record.file and not _is_whole(store, record):
         return False
     for source, now in zip(record.sources, shard.sources):
-        if source.unread or source.size != now.size:
+        if source.unread or source.size != now.size or source.problem != now.problem:
             return False
         for k, dependency in enumerate(source.dependencies):
             place = now.place if k == 0 else dependency.place
             if not is_same(place, dependency, now.stamp if k == 0 else None):
                 return False
+    return True
+
+
+def _is_whole(store: Store, record: Record) -> bool:
+    """Whether the file of a shard is what was written; where its time says otherwise, its SHA-256 decides."""
+    if store.size(record.file) != record.bytes:
+        return False
+    now = store.stamp(record.file)
+    if now is not None and now == record.stamp:
+        return True
+    with store.local(record.file) as path:
+        if file_digest(path) != record.sha256:
+            return False
+    write_record(store, msgspec.structs.replace(record, stamp=now))  # a copy is read once
     return True
 
 

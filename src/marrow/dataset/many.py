@@ -23,7 +23,7 @@ from marrow.dataset.journal import is_same, locked
 from marrow.dataset.pool import run_tasks
 from marrow.dataset.recipe import digest_of
 from marrow.dataset.rows import Dependency
-from marrow.dataset.sources import found, stamp
+from marrow.dataset.sources import found, printable, problem_of, stamp
 from marrow.dataset.storage import BuildError, LocalStore, OutputError
 from marrow.errors import MarrowError
 from marrow.io.source import watched
@@ -108,9 +108,11 @@ def each_file(
     With `out`, what was written there before and is still good is kept unless `force` is set.
     """
     store = LocalStore(out) if out is not None else None
+    problems = {f: "" if "://" in f else problem_of(f) for f in files}
     tasks = [
         FileTask(call, f, o, None if store is None else store.url, digest_of([__version__, call, f, o])[:16])
         for f, o in zip(files, options)
+        if not problems[f]
     ]
     with contextlib.ExitStack() as stack:
         if store is not None:
@@ -120,7 +122,13 @@ def each_file(
         outcomes = run_tasks(CALL, [msgspec.to_builtins(tasks[k]) for k in todo], workers=workers, on=on)
         stack.callback(outcomes.close)  # type: ignore[attr-defined]
         ready: dict[int, Done] = {k: Done(tasks[k].file, r.result, kept=True) for k, r in kept.items()}
-        for k in range(len(tasks)):
+        k = -1
+        for file in files:
+            if problems[file]:
+                shown = printable(file)
+                yield Done(shown, None, "FormatError", f"{shown}: {problems[file]}")
+                continue
+            k += 1
             while k not in ready:
                 outcome = next(outcomes)
                 at = todo[outcome.index]

@@ -19,19 +19,21 @@ from marrow.io.registry import FORMATS
 from marrow.io.source import MAX_FILE_BYTES, Source, read_bytes
 from marrow.model import _validate
 
-__all__ = ["SourceFile", "found", "opened", "stamp"]
+__all__ = ["SourceFile", "found", "opened", "printable", "problem_of", "stamp"]
 
 SUFFIXES = frozenset(s for form in FORMATS for s in form.suffixes) - {".npz"}
 """What is taken from a folder. An .npz may be a body model or anything else: it is taken when it is named."""
 
 
 class SourceFile(msgspec.Struct, frozen=True):
-    """A file: its `name` in the data set, where it is, its size, and what changes when it is written to (`stamp`)."""
+    """A file: its `name` in the data set, where it is, its size, what changes when it is written to (`stamp`), and why
+    it cannot be opened at all (`problem`)."""
 
     name: str
     place: str
     size: int
     stamp: str
+    problem: str = ""
 
 
 def found(given: Any, *, what: str = "build") -> list[SourceFile]:
@@ -40,7 +42,7 @@ def found(given: Any, *, what: str = "build") -> list[SourceFile]:
         given = [given]
     if not isinstance(given, Iterable):
         raise ValidationError(f"{what}: expected paths, got {_validate.shown(given)}")
-    places: dict[str, tuple[str, int, str]] = {}
+    places: dict[str, SourceFile] = {}
     for item in given:
         if not isinstance(item, (str, os.PathLike)):
             raise ValidationError(f"{what}: expected a path, got {_validate.shown(item)}")
@@ -50,31 +52,75 @@ def found(given: Any, *, what: str = "build") -> list[SourceFile]:
             raise FormatError(
                 "has no files that marrow reads", path=text, remedy="name the files, or another folder"
             )
-        for name, place, size, mark in files:
-            places.setdefault(place, (name, size, mark))
+        for file in files:
+            places.setdefault(file.place, file)
     taken: dict[str, str] = {}
-    out = []
-    for place, (name, size, mark) in places.items():
-        if taken.setdefault(name, place) != place:
+    for place, file in places.items():
+        if taken.setdefault(file.name, place) != place:
             raise ValidationError(
-                f"{what}: {place} and {taken[name]} would both be called {name!r}; give the folder that holds both"
+                f"{what}: {place} and {taken[file.name]} would both be called {file.name!r}; "
+                "give the folder that holds both"
             )
-        out.append(SourceFile(name, place, size, mark))
-    return sorted(out, key=lambda s: s.name)
+    return sorted(places.values(), key=lambda s: s.name)
 
 
-def _local(text: str) -> list[tuple[str, str, int, str]]:
+def problem_of(place: str) -> str:
+    """Why what is listed at a path can be no source; empty where it may be one, or where there is nothing."""
+    if printable(place) != place:
+        return "its name is not UTF-8; rename it"
+    if os.path.islink(place):
+        if os.path.isdir(place):
+            return "is a link to a folder that is read already; it is not followed"
+        if not os.path.exists(place):
+            try:
+                os.stat(place)
+            except FileNotFoundError:
+                return f"is a link to {printable(os.readlink(place))}, which does not exist"
+            except OSError as error:
+                return f"is a link that cannot be followed: {error.strerror or error}"
+    if os.path.exists(place) and not os.path.isfile(place):
+        return "is a folder that cannot be listed" if os.path.isdir(place) else "is not a regular file"
+    return ""
+
+
+def printable(text: str) -> str:
+    """A path that can be printed and sent: bytes that are no UTF-8 as `\\xff`."""
+    return os.fsencode(text).decode("utf-8", "backslashreplace")
+
+
+def _file(name: str, place: str) -> SourceFile:
+    problem = problem_of(place)
+    mark = None if problem else stamp(place)
+    if mark is None:
+        return SourceFile(printable(name), place, 0, "", problem or "cannot be read: no such file")
+    return SourceFile(name, place, int(mark.partition("-")[0]), mark)
+
+
+def _local(text: str) -> list[SourceFile]:
     path = Path(text)
     if path.is_dir():
         return _scanned(os.path.abspath(text))
-    if any(c in text for c in "*?[") and not path.exists():
-        fixed = Path(*_fixed_part(path.parts))
-        matches = (Path(m) for m in glob.glob(text, recursive=True))
-        paths = [p for p in matches if p.is_file()]
-        return [(p.relative_to(fixed).as_posix(), str(p.absolute()), *_facts(p)) for p in paths]
-    if not path.exists():
+    if any(c in text for c in "*?[") and not os.path.lexists(text):
+        return _matched(text, Path(*_fixed_part(path.parts)))
+    if not os.path.lexists(text):
         raise FormatError("no such file or folder", path=text)
-    return [(path.name, str(path.absolute()), *_facts(path))]
+    return [_file(path.name, str(path.absolute()))]
+
+
+def _matched(pattern: str, fixed: Path) -> list[SourceFile]:
+    """The files of a pattern. `**` goes around in links: of each folder the shortest path counts."""
+    matches = [Path(m) for m in glob.glob(pattern, recursive=True)]
+    first: dict[str, Path] = {}
+    out: dict[Path, SourceFile] = {}
+    for path in sorted(matches, key=lambda p: (len(p.parts), str(p))):
+        if path.is_dir():
+            continue
+        folder = path.parent
+        if first.setdefault(os.path.realpath(folder), folder) != folder:
+            links = (p for p in (*reversed(folder.parents), folder) if p.is_symlink())
+            path = next(links, path)
+        out.setdefault(path, _file(path.relative_to(fixed).as_posix(), str(path.absolute())))
+    return list(out.values())
 
 
 def _fixed_part(parts: tuple[str, ...]) -> list[str]:
@@ -87,30 +133,43 @@ def _fixed_part(parts: tuple[str, ...]) -> list[str]:
     return fixed or ["."]
 
 
-def _scanned(root: str) -> list[tuple[str, str, int, str]]:
-    """The files below a folder; scanning gives their facts at the cost of listing them."""
-    out = []
-    stack = [root]
-    while stack:
-        with os.scandir(stack.pop()) as items:
-            for item in items:
-                if item.name.startswith("."):
-                    continue
-                if item.is_dir():
-                    stack.append(item.path)
-                elif os.path.splitext(item.name)[1].lower() in SUFFIXES:
-                    stat = item.stat()
-                    name = os.path.relpath(item.path, root).replace(os.sep, "/")
-                    out.append((name, item.path, stat.st_size, f"{stat.st_size}-{stat.st_mtime_ns}"))
+def _scanned(root: str) -> list[SourceFile]:
+    """The files below a folder. Every folder is read once: links to folders come last, so that none goes in circles."""
+    out: list[SourceFile] = []
+    seen: set[str] = set()
+    folders, links = [root], []
+    while folders or links:
+        if folders:
+            folder = folders.pop()
+        else:
+            links.sort(reverse=True)
+            folder = links.pop()
+        real = os.path.realpath(folder)
+        name = os.path.relpath(folder, root).replace(os.sep, "/")
+        if real in seen:
+            if os.path.islink(folder):
+                out.append(_file(name, folder))
+            continue
+        seen.add(real)
+        try:
+            with os.scandir(folder) as found:
+                items = list(found)
+        except OSError as error:
+            out.append(SourceFile(printable(name), folder, 0, "", f"cannot be listed: {error.strerror}"))
+            continue
+        for item in items:
+            if item.name.startswith("."):
+                continue
+            if item.is_dir(follow_symlinks=False):
+                folders.append(item.path)
+            elif os.path.isdir(item.path):
+                links.append(item.path)
+            elif os.path.splitext(item.name)[1].lower() in SUFFIXES:
+                out.append(_file(os.path.relpath(item.path, root).replace(os.sep, "/"), item.path))
     return out
 
 
-def _facts(path: Path) -> tuple[int, str]:
-    stat = path.stat()
-    return stat.st_size, f"{stat.st_size}-{stat.st_mtime_ns}"
-
-
-def _remote(url: str) -> list[tuple[str, str, int, str]]:
+def _remote(url: str) -> list[SourceFile]:
     system, root = _file_system(url)
     scheme = url.partition("://")[0]
     try:
@@ -123,7 +182,7 @@ def _remote(url: str) -> list[tuple[str, str, int, str]]:
         else:
             paths, top = [root], PurePosixPath(root).parent
         return [
-            (
+            SourceFile(
                 str(PurePosixPath(p).relative_to(top)),
                 f"{scheme}://{p.lstrip('/')}",
                 int(system.size(p)),

@@ -67,6 +67,10 @@ class Store:
         """The bytes of a file or of all files of a folder; None where there is none."""
         raise NotImplementedError
 
+    def stamp(self, name: str) -> str | None:
+        """What changes when a file, or a file of a folder, is written to; None where there is none."""
+        raise NotImplementedError
+
     def names(self, folder: str) -> list[str]:
         """What lies in a folder, sorted; empty where it does not exist."""
         raise NotImplementedError
@@ -127,6 +131,21 @@ class LocalStore(Store):
             if path.is_dir():
                 return sum(p.stat().st_size for p in path.rglob("*") if p.is_file())
             return path.stat().st_size
+        except OSError:
+            return None
+
+    def stamp(self, name: str) -> str | None:
+        path = self.path(name)
+        try:
+            if not path.is_dir():
+                stat = path.stat()
+                return f"{stat.st_size}-{stat.st_mtime_ns}"
+            parts = [
+                (p.relative_to(path).as_posix(), p.stat().st_size, p.stat().st_mtime_ns)
+                for p in sorted(path.rglob("*"))
+                if p.is_file()
+            ]
+            return hashlib.sha256(repr(parts).encode()).hexdigest()
         except OSError:
             return None
 
@@ -223,6 +242,13 @@ class RemoteStore(Store):
                     for p in self.system.find(self._path(name))
                 )
             )
+
+    def stamp(self, name: str) -> str | None:
+        with self._trouble(name, reading=True):
+            self.system.invalidate_cache()
+            files = sorted(self.system.find(self._path(name)))
+            parts = [(str(p).removeprefix(self._path(name)), str(self.system.ukey(p))) for p in files]
+            return hashlib.sha256(repr(parts).encode()).hexdigest() if parts else None
 
     def names(self, folder: str) -> list[str]:
         with self._trouble(folder, reading=True):

@@ -66,7 +66,7 @@ def build_shard(argument: dict[str, Any], tell: Tell) -> dict[str, Any]:
             for source in shard.sources:
                 tell({"source": source.name})
                 found = SourceRows(recipe, schema, source, onto)
-                error = task.skipped.get(source.name, "")
+                error = source.problem or task.skipped.get(source.name, "")
                 before = frames
                 if not error:
                     try:
@@ -110,6 +110,7 @@ def build_shard(argument: dict[str, Any], tell: Tell) -> dict[str, Any]:
         tuple(sources),
         running.sums(),
         dict(sorted(skeletons.items())),
+        store.stamp(file) if rows else None,
     )
     write_record(store, record)
     return {"rows": rows, "frames": frames, "bytes": size, "failed": sum(bool(s.error) for s in sources)}
@@ -121,6 +122,8 @@ def _bytes(path: Any) -> int:
 
 
 def _said(source: SourceFile, found: SourceRows, error: str, *, skipped: bool) -> SourceRecord:
+    if source.problem:
+        return SourceRecord(source.name, 0, "", error=error, problem=source.problem)
     if skipped:
         with contextlib.suppress(MarrowError):
             found.note_file()
