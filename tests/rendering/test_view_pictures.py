@@ -252,3 +252,6 @@ def test_a_difference_is_that_of_whole_characters_however_small_they_are(rendere
     same = mw.render(hero, compare=hero, view="difference", size=(48, 40), renderer=renderer)
     assert "largest 0 mm, mean 0 mm" in renderer.views.drawing.notes
     assert same.size == (48, 40)
+    coarse = Actor(hero, levels=len(hero.levels) - 1)
+    with pytest.raises(ValidationError, match=r"level of detail 3.*levels=0"):
+        mw.render(coarse, compare=hero, view="difference", size=(48, 40), renderer=renderer)

@@ -41,6 +41,11 @@ def _other_positions(posed: Posed, other: Character) -> Array:
         if posed.morphs is not None and posed.morphs.shape[-1] == len(other.skeleton.morph_names):
             pose = pose.replace(morphs=np.ascontiguousarray(posed.morphs, np.float32))
         check_pose(other.skeleton, pose)
+    elif posed.level:
+        raise ValidationError(
+            f"view 'difference': {posed.character.name!r} is shown at level of detail {posed.level}, which "
+            "has not the joints of the other; set levels=0, or name a clip that both have"
+        )
     else:
         raise ValidationError(
             f"view 'difference': {other!r} has neither the clip that is shown nor the same joints; name a clip that both "
