@@ -103,7 +103,7 @@ def _local(text: str) -> list[SourceFile]:
     if any(c in text for c in "*?[") and not os.path.lexists(text):
         return _matched(text, Path(*_fixed_part(path.parts)))
     if not os.path.lexists(text):
-        raise FormatError("no such file or folder", path=text)
+        raise ValidationError(f"{printable(text)}: no such file or folder")
     return [_file(path.name, str(path.absolute()))]
 
 
