@@ -184,7 +184,7 @@ def test_wrong_calls_and_remedies_on_the_command_line(tmp_path, capsys):
     for call, words in (
         ([good, "--character", "nope.glb"], "nope.glb: no such file"),
         ([str(tmp_path / "nope")], "no such file or folder"),
-        ([good, "--split=-1,1,1"], "-1 is wrong"),
+        ([good, "--split", "-1,1,1"], "-1 is wrong"),
     ):
         assert run(["dataset", "build", *call, "-o", str(tmp_path / "out"), "--workers", "0"]) == 2
         assert words in capsys.readouterr().err

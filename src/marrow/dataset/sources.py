@@ -137,7 +137,8 @@ def _scanned(root: str) -> list[SourceFile]:
     """The files below a folder. Every folder is read once: links to folders come last, so that none goes in circles."""
     out: list[SourceFile] = []
     seen: set[str] = set()
-    folders, links = [root], []
+    folders: list[str] = [root]
+    links: list[str] = []
     while folders or links:
         if folders:
             folder = folders.pop()
