@@ -1,4 +1,4 @@
-"""Makes docs/dataset/samples.png, the sheet of docs/dataset.md: python docs/dataset_pictures.py"""
+"""Makes docs/dataset/samples.webp, the sheet of docs/dataset.md: python docs/dataset_pictures.py"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import marrow as mw
-from marrow.dataset.pictures import contact_sheet
+from marrow.dataset.film_strips import film_strips, mesh_of
 
 OUT = Path(__file__).resolve().parent / "dataset"
 
@@ -33,9 +33,11 @@ def main() -> None:
                 motion = motion.then(motion).then(motion).renamed(clip)
             mw.save(person.replace(clips=(motion,)), folder / "in" / f"{clip}.marrow")
         made = mw.dataset.build(
-            folder / "in", folder / "out", features="positions contacts", mirror=True, split=1
-        )
-        contact_sheet(made["train"], count=8, seed=3).save(OUT / "samples.png", optimize=True)
+            folder / "in", folder / "out", features="rotations_6d positions contacts", mirror=True, split=1,
+            character="mannequin",
+        )  # fmt: skip
+        character, _ = mesh_of(made, None)
+        film_strips(made["train"], count=5, seed=3, character=character).save(OUT / "samples.webp")
 
 
 if __name__ == "__main__":

@@ -189,6 +189,20 @@ def test_only_what_was_asked_for_is_there(drawn, hero):
         drawn(Scene(hero), camera(), outputs=3)
 
 
+def test_labels_do_not_depend_on_how_large_somebody_is_in_the_picture(drawn, hero):
+    far = camera(eye=(0, 2, 12), target=(0, 1, 0))
+    coarse = [len(level.skeleton) for level in hero.levels]
+    assert coarse[-1] < coarse[0]  # otherwise this proves nothing
+    assert not np.array_equal(
+        drawn(Scene(hero), far, ("color",)).pixels,
+        drawn(Scene(Actor(hero, levels=0)), far, ("color",)).pixels,
+    )
+    auto, finest, said = (drawn(Scene(Actor(hero, levels=k)), far) for k in ("auto", 0, len(coarse) - 1))
+    for name in ("pixels", "depth", "ids", "joint_ids"):
+        np.testing.assert_array_equal(getattr(auto, name), getattr(finest, name))
+    assert not np.array_equal(said.depth, finest.depth)  # what is said is drawn
+
+
 def test_joints_are_projected_kinematics(drawn, hero):
     where = place(0.2, -0.3, 0.5)
     frame = drawn(Scene(Actor(hero, clip="run", time=0.3, transforms=where)), camera())

@@ -246,3 +246,9 @@ def test_views_look_the_same_a_micrometre_and_a_kilometre_tall(drawn, hero):
         for other in (1, 2):
             apart = np.abs(seen[0][view] - seen[other][view]).max(axis=-1)
             assert (apart > 24).mean() < (0.02 if view < 2 else 0.05)  # boxes are labelled with their size
+
+
+def test_a_difference_is_that_of_whole_characters_however_small_they_are(renderer, hero):
+    same = mw.render(hero, compare=hero, view="difference", size=(48, 40), renderer=renderer)
+    assert "largest 0 mm, mean 0 mm" in renderer.views.drawing.notes
+    assert same.size == (48, 40)

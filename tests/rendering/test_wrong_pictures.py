@@ -6,6 +6,7 @@ import pytest
 import marrow as mw
 from builders import character
 from hostile import exchange, hostile
+from marrow.errors import MarrowError, ValidationError
 from marrow.rendering import picture
 
 HERO = character(0, morphs=2)
@@ -108,3 +109,68 @@ def test_scenes():
         mw.SpotLight, good | {"direction": (0, -1, 0), "inner": 0.1, "outer": 0.5}, HOSTILE, name="SpotLight"
     )
     exchange(mw.Environment, {"background": "sky", "ambient": 1, "exposure": 1}, HOSTILE, name="Environment")
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_morph_weights_that_are_no_numbers_are_told(wrong):
+    pose = HERO.skeleton.rest.replace(morphs=np.array([0, wrong], np.float32))
+    for actor in (mw.Actor(HERO, morphs=[0, wrong]), mw.Actor(HERO, pose)):
+        with pytest.raises(ValidationError, match=r"weight of the morph '.*' of instance 0 is not a number"):
+            mw.rendering.moment.moments(mw.Scene(actor))
+
+
+def test_actors_are_changed_by_name_and_wrong_values_are_told_at_once():
+    actor = mw.Actor(HERO)
+    actor.clip = "turn"
+    assert actor.clip is HERO.clips["turn"]
+    meshes = len(HERO.meshes)
+    for name, value, words in (
+        ("clip", "trun", "did you mean 'turn'"),
+        ("clip", 3, "a Clip, its name or None"),
+        ("tmie", 1, "did you mean 'time'"),
+        ("time", "x", "expected numbers"),
+        ("time", [[0.0]], "shape"),
+        ("shadows", "x", "True or False"),
+        ("visible", [2] * meshes, "True or False for each mesh"),
+        ("visible", [1] * (meshes + 1), "shape"),
+        ("levels", "all", "'auto'"),
+        ("levels", 0.5, "'auto'"),
+        ("method", "x", r"Actor\.method: expected one of linear"),
+        ("socket", "hand", "parent"),
+        ("transforms", "here", "expected numbers"),
+    ):
+        before = dict(vars(actor))
+        with pytest.raises(MarrowError, match=words):
+            setattr(actor, name, value)
+        assert vars(actor) == before
+    animated = mw.Actor(mw.Animator(HERO))
+    with pytest.raises(ValidationError, match=r"animator\.play"):
+        animated.clip = "turn"
+    with pytest.raises(ValidationError, match=r"a list of lights, got a PointLight: write it in brackets"):
+        mw.Scene(HERO, lights=mw.PointLight((0, 1, 0)))
+
+
+def test_cameras_that_see_nothing_and_points_that_are_none():
+    good = mw.lod.Camera.perspective((0, 1, 3), (0, 1, 0))
+    flat = np.column_stack([np.eye(3)[:, :2], np.zeros((3, 2))])
+    for view, projection in ((np.zeros((3, 4)), np.eye(4)), (flat, np.eye(4)), (good.view, np.zeros((4, 4)))):
+        with pytest.raises(ValidationError, match="cannot be inverted"):
+            mw.lod.Camera(view, projection)
+    for length in (1e-9, 1.0, 1e9):  # small and large worlds have cameras of their own
+        mw.lod.Camera.orthographic((0, 0, length), (0, 0, 0), size=length, far=10 * length)
+        mw.lod.Camera.perspective((0, 0, length), (0, 0, 0), near=length / 100, far=100 * length)
+    for size, points, words in (
+        ((9, 9), np.zeros((2, 2)), "shape"),
+        ((9, 9), "x", "expected numbers"),
+        ((0, 0), np.zeros(3), "expected at least 1"),
+        (9, np.zeros(3), "width, height"),
+    ):
+        with pytest.raises(ValidationError, match=words):
+            mw.rendering.project(good, size, points)
+    with pytest.raises(ValidationError, match="camera"):
+        mw.rendering.project(None, (9, 9), np.zeros(3))
+
+
+def test_a_graph_that_is_not_there_is_told_with_the_sample_that_was_meant():
+    with pytest.raises(ValidationError, match="manequin: no such file; did you mean the sample 'mannequin'"):
+        mw.render(HERO, graph="manequin")

@@ -5,6 +5,7 @@ from window_world import doll
 
 import marrow as mw
 from hostile import exchange, hostile
+from marrow.errors import FormatError, UnknownNameError, ValidationError
 from marrow.rendering import CameraControls
 from marrow.rendering.inputs import Inputs
 from marrow.rendering.looking import open_window
@@ -43,6 +44,33 @@ def test_a_window_on_anything():
         return window
 
     exchange(call, {"thing": HERO, "graph": None, "compare": None, "clip": "nod"}, HOSTILE, name="view")
+
+
+def test_options_that_nobody_takes_are_refused(tmp_path):
+    with pytest.raises(UnknownNameError, match="did you mean 'size'"):
+        mw.window(HERO, offscreen=True, frames=1, sise=(3, 3))
+    mw.window(HERO, offscreen=True, frames=1, samples=1).close()  # the renderer's
+    with pytest.raises(FormatError, match="no such file; did you mean the sample 'mannequin'"):
+        mw.window("manequin", offscreen=True)
+    with pytest.raises(FormatError, match="no such file"):
+        mw.window(tmp_path / "none.glb", offscreen=True)
+    with pytest.raises(UnknownNameError, match="front"):
+        mw.window(HERO, offscreen=True, camera="frnt")
+    with pytest.raises(ValidationError, match="videos"):
+        mw.window(HERO, offscreen=True, camera="orbit")
+
+
+def test_a_window_takes_files_samples_and_cameras_by_name(tmp_path):
+    mw.save(HERO, tmp_path / "doll.glb")
+    with mw.window(tmp_path / "doll.glb", offscreen=True, camera="left") as left:
+        assert left.camera.forward[0] < -0.95  # from +X, the left of who looks along +Z
+    with (
+        mw.window("mannequin", offscreen=True, camera=(0, 0, 2)) as near,
+        mw.window(mw.samples.mannequin(), offscreen=True, camera="0,0") as far,
+    ):
+        assert near.camera.distance == pytest.approx(far.camera.distance / 2)
+    steps = [frame.dt for frame in mw.window(HERO, offscreen=True, frames=3, fps=30)]
+    assert steps == pytest.approx([0, 1 / 30, 1 / 30])
 
 
 @pytest.mark.parametrize("method", ["down", "pressed", "released"])

@@ -64,7 +64,9 @@ def _sample(
     from marrow import samples
     from marrow.io.clips import with_clips_of
     from marrow.io.scaling import scaled
+    from marrow.io.source import LoadOptions
 
+    LoadOptions(scale, influences)  # checks them
     character = scaled(samples.load(name), scale)
     if influences is not None:
         character = character.with_meshes(lambda mesh: limit_influences(mesh, influences).mesh)

@@ -234,9 +234,10 @@ def show(
     split: Literal["train", "validation", "test"] = "train",
     count: int = 12,
     seed: int = 0,
+    character: str | None = None,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
 ) -> None:
-    """Draw random samples of a data set on one sheet: the skeleton over time, where it goes, and when its feet stand.
+    """Draw random samples of a data set on one sheet, a strip of moments each, and when their feet stand.
 
     Parameters
     ----------
@@ -250,18 +251,36 @@ def show(
         How many.
     seed
         Another number, other rows.
+    character
+        The file, or the name of a sample, whose meshes are shown, where it is no longer found by the name it was built
+        with. Rows need the rotations of all its joints.
     force
         Replace the picture if it exists.
     """
     from marrow import dataset
     from marrow.cli._files import writable
+    from marrow.cli.render import progress_bar
+    from marrow.dataset.film_strips import film_strips, mesh_of
     from marrow.dataset.pictures import contact_sheet
+    from marrow.errors import GpuError, MissingExtraError
+    from marrow.rendering.frame import STILL_SUFFIXES
 
-    if not 1 <= count <= 1000:
-        raise UsageError(f"--count: expected 1 to 1000, got {count}")
+    if out.suffix.lower() not in STILL_SUFFIXES:
+        raise UsageError(f"{out}: expected a file that ends in {', '.join(STILL_SUFFIXES)}")
+    if not 1 <= count <= 500:
+        raise UsageError(f"--count: expected 1 to 500, got {count}")
     writable(out, force=force)
     found = dataset.open(place)
-    sheet = contact_sheet(found[split], count=count, seed=seed)
+    mesh, told = mesh_of(found, character)
+    if told:
+        note(told)
+    sheet: Any
+    try:
+        with progress_bar(out.name) as progress:
+            sheet = film_strips(found[split], count=count, seed=seed, character=mesh, progress=progress)
+    except (GpuError, MissingExtraError) as error:
+        note(f"stick figures, for the renderer cannot be used here: {error}")
+        sheet = contact_sheet(found[split], count=count, seed=seed)
     try:
         sheet.save(out)
     except (OSError, ValueError) as error:

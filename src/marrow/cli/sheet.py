@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from marrow.cli._errors import UsageError
 
+if TYPE_CHECKING:
+    from marrow.dataset.many import Making
+    from marrow.rendering.sheet import Row, SheetPlan
+
 __all__ = ["sheet"]
+
+CALL = "marrow.cli.sheet:sheet_file"
 
 
 def sheet(
@@ -24,6 +31,8 @@ def sheet(
     camera: str = "three-quarter",
     view: str | None = None,
     background: str | None = None,
+    workers: int = 0,
+    on: str | None = None,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
 ) -> None:
     """Put clips x times, or many files, into one picture.
@@ -48,13 +57,17 @@ def sheet(
         What to show: skeleton, weights:JOINT, normals, wireframe, ... ; several with +.
     background
         studio, dark, sky, or a colour: #20242a, white, ...
+    workers
+        Processes that share the files (0: none, all in this one).
+    on
+        A Ray cluster that draws them, "ray" or "ray://HOST:10001".
     force
         Replace the output if it exists.
     """
     from marrow.cli._files import is_sample, writable
     from marrow.cli.render import color, progress_bar, size_of
     from marrow.rendering.frame import STILL_SUFFIXES
-    from marrow.rendering.sheet import contact_sheet
+    from marrow.rendering.sheet import all_rows, laid_out, planned
 
     if output.suffix.lower() not in STILL_SUFFIXES:
         raise UsageError(f"{output}: expected a file that ends in {', '.join(STILL_SUFFIXES)}")
@@ -63,13 +76,82 @@ def sheet(
         if not is_sample(file) and not Path(file).exists() and len(files) == 1:
             raise UsageError(f"{file}: no such file or folder")
     clips: Any = "*" if clip and "*" in clip else clip
+    plan = planned(
+        files, clips=clips, times=_times(times), columns=columns, size=size_of(size),
+        options={"camera": camera, "view": view, "background": color(background)},
+    )  # fmt: skip
     with progress_bar(output.name) as progress:
-        frame = contact_sheet(
-            files, clips=clips, times=_times(times), columns=columns, size=size_of(size), camera=camera, view=view,
-            background=color(background), progress=progress,
-        )  # fmt: skip
+        if (workers or on) and not plan.single:
+            rows = _shared(plan, workers, on, progress)
+        else:
+            rows = all_rows(plan, progress)
+        frame = laid_out(plan, rows)
     frame.save(output)
     print(f"{output}: {frame.size[0]} x {frame.size[1]}")
+
+
+def _shared(
+    plan: SheetPlan, workers: int, on: str | None, progress: Callable[[int, int], None] | None
+) -> list[Row]:
+    """The rows of all files, each drawn in a process of a pool."""
+    from marrow import errors
+    from marrow.dataset.many import each_file
+    from marrow.rendering.sheet import failed_row
+
+    # Everything but the files goes to the workers as plain data.
+    plain = {"clips": plan.clips, "times": plan.times, "size": list(plan.size), "options": plan.options}
+    places = [str(place) for _, place in plan.things]
+    each = [plain | {"label": label} for label, _ in plan.things]
+    rows: list[Row] = []
+    done = each_file(CALL, places, each, workers=workers, on=on)
+    for k, item in enumerate(done):
+        if item.error:
+            kind = getattr(errors, item.kind or "MarrowError", None)
+            if isinstance(kind, type) and issubclass(kind, errors.GpuError):
+                raise kind(item.error)  # no file is to blame: as with one process
+            rows.append(failed_row(plan.things[k][0], item.error))
+        else:
+            rows += [_unpacked(row) for row in item.result]
+        if progress is not None:
+            progress(k + 1, len(places))
+    return rows
+
+
+def sheet_file(place: str, making: Making, options: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of one file, as plain data. For `marrow.dataset.many`."""
+    from marrow.rendering.sheet import SheetPlan, rows_of
+
+    one = SheetPlan(
+        ((options["label"], place),), options["clips"], options["times"], None, tuple(options["size"]), False,
+        options["options"],
+    )  # fmt: skip
+    return [
+        {
+            "title": title,
+            "cells": [
+                {"label": c.label, "error": c.error, "pixels": None if c.picture is None else c.picture.tobytes(),
+                 "shape": None if c.picture is None else list(c.picture.shape)}
+                for c in cells
+            ],
+        }
+        for title, cells in rows_of(one, 0)
+    ]  # fmt: skip
+
+
+def _unpacked(row: dict[str, Any]) -> Row:
+    import numpy as np
+
+    from marrow.rendering.sheet import Cell
+
+    cells = [
+        Cell(
+            c["label"],
+            None if c["pixels"] is None else np.frombuffer(c["pixels"], np.uint8).reshape(c["shape"]),
+            c["error"],
+        )
+        for c in row["cells"]
+    ]
+    return row["title"], cells
 
 
 def _times(text: str | None) -> int | list[float] | None:

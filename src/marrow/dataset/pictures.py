@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.dataset.reading import Dataset, Split
+from marrow.dataset.sample_poses import joint_places
 from marrow.errors import ValidationError
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["contact_sheet"]
+__all__ = ["chosen_rows", "contact_sheet"]
 
 Array = NDArray[Any]
 WIDTH, HEIGHT, HEAD, FOOT = 320, 260, 34, 14
@@ -25,14 +26,19 @@ EARLY, LATE = np.array([170.0, 196.0, 235.0]), np.array([28.0, 72.0, 160.0])
 STANDING = ((214, 90, 40), (60, 140, 90))
 
 
+def chosen_rows(split: Split, count: int, seed: int) -> list[int]:
+    """The numbers of `count` random rows, in order."""
+    if not len(split):
+        raise ValidationError(f"{split.name} has no rows to show")
+    return sorted(random.Random(seed).sample(range(len(split)), min(count, len(split))))
+
+
 def contact_sheet(split: Split, *, count: int = 12, seed: int = 0) -> Image:
     """`count` random rows: poses from early (pale) to late (dark) from the side they are seen best, the way of the
     root on the ground, and below them the frames in which the left and the right foot stand."""
     from PIL import Image, ImageDraw
 
-    if not len(split):
-        raise ValidationError(f"{split.name} has no rows to show")
-    chosen = sorted(random.Random(seed).sample(range(len(split)), min(count, len(split))))
+    chosen = chosen_rows(split, count, seed)
     columns = min(4, len(chosen))
     rows = math.ceil(len(chosen) / columns)
     sheet = Image.new("RGB", (columns * WIDTH, rows * HEIGHT), PAPER)
@@ -43,7 +49,7 @@ def contact_sheet(split: Split, *, count: int = 12, seed: int = 0) -> Image:
 
 
 def _sample(draw: Any, x: int, y: int, dataset: Dataset, row: dict[str, Any]) -> None:
-    places, parents = _places(dataset, row)
+    places, parents = joint_places(dataset, row, np.arange(row["frames"]))
     draw.rectangle([x, y, x + WIDTH - 1, y + HEIGHT - 1], outline=GROUND)
     mirrored = ", mirrored" if row["mirrored"] else ""
     name = row["source"] if len(row["source"]) <= 44 else "..." + row["source"][-41:]
@@ -84,27 +90,3 @@ def _feet(draw: Any, x: int, y: int, standing: Array) -> None:
         for t in np.flatnonzero(standing[:, side]):
             begin, end = (left + (right - left) * n / len(standing) for n in (t, t + 1))
             draw.rectangle([begin, top, end, top + 2], fill=STANDING[side])
-
-
-def _places(dataset: Dataset, row: dict[str, Any]) -> tuple[Array, list[int]]:
-    """Joints over time `(T, J, 3)` and the joint above each."""
-    schema = dataset.schema
-    for name in ("positions", "positions_heading"):
-        if name in row:
-            parents = list(schema.parents) or dataset.skeletons[row["skeleton"]]["parents"]
-            places = np.asarray(row[name], np.float64)
-            if len(parents) == places.shape[1]:
-                return places, parents
-    skeleton = dataset.skeletons[row["skeleton"]]
-    if "rotations" in row and row["rotations"].shape[1] == len(skeleton["joints"]):
-        from marrow.model import Pose, Skeleton
-
-        rest = Pose(*(np.array(skeleton[part], np.float32) for part in ("translation", "rotation", "scale")))
-        rig = Skeleton(tuple(skeleton["joints"]), np.array(skeleton["parents"], np.int32), rest)
-        base = rest.broadcast_to((row["frames"],))
-        moved = row.get("translations", base.translation)
-        pose = base.replace(rotation=row["rotations"], translation=np.array(moved))
-        return rig.to_model(pose)[..., 3].astype(np.float64), skeleton["parents"]
-    raise ValidationError(
-        "a sheet needs positions, or the rotations of all joints: build with --features positions"
-    )

@@ -37,6 +37,10 @@ class Camera:
                 matrix = matrix[:3]
             if matrix.shape != shape or not np.isfinite(matrix).all():
                 raise ValidationError(f"Camera.{name}: expected {shape} finite numbers, got {matrix.shape}")
+            if not _turns_back(matrix if name == "projection" else matrix[:, :3]):
+                raise ValidationError(
+                    f"Camera.{name}: cannot be inverted: it flattens what it sees; Camera.perspective makes one"
+                )
             made[name] = _validate.owned(matrix)
         _validate.set_fields(self, height=height, **made)
 
@@ -113,6 +117,12 @@ class Camera:
     def __repr__(self) -> str:
         kind = "perspective" if self.projection[3, 3] == 0 else "orthographic"
         return f"Camera({kind}, at {self.eye.round(3).tolist()}, {self.height:g} pixels high)"
+
+
+def _turns_back(matrix: Array) -> bool:
+    """Whether a square matrix has an inverse, whatever the lengths of its rows."""
+    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+    return bool((lengths > 0).all() and np.linalg.matrix_rank(matrix / lengths) == len(matrix))
 
 
 def _aspect(width: float, height: float) -> float:

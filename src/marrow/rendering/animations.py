@@ -35,7 +35,7 @@ def ticks(fps: float, unit: int, frame: int) -> int:
 
 def write_gif(file: IO[bytes], frames: Iterator[Array], fps: float, transparent: bool) -> None:
     """A GIF that is repeated for ever. Its frames last whole hundredths of a second; two at the least, since viewers slow
-    down what is faster."""
+    down what is faster: `fps` is at most 50."""
     from PIL import Image
 
     palette: Any = None
@@ -67,7 +67,7 @@ def write_gif(file: IO[bytes], frames: Iterator[Array], fps: float, transparent:
     def timed() -> Iterator[Any]:
         for k, pixels in enumerate(frames):
             out = indexed(pixels)
-            out.info["duration"] = 10 * max(2, ticks(fps, 100, k))
+            out.info["duration"] = 10 * ticks(fps, 100, k)
             yield out
 
     pictures = timed()

@@ -42,9 +42,15 @@ class Detail:
         self.pixels, self.triangles, self.farther = pixels, triangles, 1.0
         self._selectors: Kept[Selector] = Kept()
 
-    def levels(self, moments: list[Moment], seen: list[Array], camera: Camera) -> list[Array]:
-        """The level of each actor's instances, `(N,)`; -1 for those an animator hides. `seen (N,)` are those that count."""
+    def levels(
+        self, moments: list[Moment], seen: list[Array], camera: Camera, *, finest: bool = False
+    ) -> list[Array]:
+        """The level of each actor's instances, `(N,)`; -1 for those an animator hides. `seen (N,)` are those that count.
+        `finest` takes level 0 where none is said."""
+        self.farther = 1.0
         said = [self._said(m) for m in moments]
+        if finest:
+            return [np.zeros(m.count, np.int64) if own is None else own for m, own in zip(moments, said)]
         for step in range(STEPS):
             self.farther = 2.0 ** (step / 2)
             levels = [

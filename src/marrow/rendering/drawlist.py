@@ -97,6 +97,9 @@ class DrawList:
         self._pictured: list[_Batch] = []
         self._records = np.empty((64, 16), np.float32)
         self._draws: list[Draw] | None = None
+        self._batches: list[_Batch] = []
+        # What `_batches` and the records on the GPU were made from: where nothing of it changed they stay.
+        self._written: list[Any] | None = None
         self._plans: Kept[dict[Any, list[_Run]]] = Kept()
         self.layout = device.raw.create_bind_group_layout(
             label="actor",
@@ -146,20 +149,66 @@ class DrawList:
         """Skins what is drawn and lists the draws. For each actor: `levels (N,)` in the picture and `shadow_levels (N,)` in
         the shadows, -1 for instances that are left out; `casters` are those of each cascade. `forward` is the way the
         camera looks, `origin` where it stands."""
-        cascades = max((len(c) for c in casters), default=0)
+        skins = {}
+        for number, moment in enumerate(moments):
+            if moment.actor.character.vertex_count and moment.count:
+                skins[number] = self.skin(moment)
+                skins[number].update(moment, levels[number], shadow_levels[number], timer)
+        inputs = self._inputs(moments, skins, levels, shadow_levels, casters, origin, forward)
+        if self._written is not None and _unchanged(inputs, self._written):
+            for batch in self._batches:
+                batch.moment = moments[batch.number]
+        else:
+            self._written = None
+            self._write(moments, skins, levels, shadow_levels, casters, origin, forward)
+            if not any(m.paints for m in moments):
+                self._written = inputs
+        self._list(self._batches, max((len(c) for c in casters), default=0))
+
+    def _inputs(
+        self,
+        moments: list[Moment],
+        skins: dict[int, CpuSkin | GpuSkin],
+        levels: list[Array],
+        shadow_levels: list[Array],
+        casters: list[list[Array]],
+        origin: Array,
+        forward: Array,
+    ) -> list[Any]:
+        """All that the records and batches of a picture come from. Arrays in it are nobody else's to write into; those of
+        `world` are the same object where nothing moved."""
+        found: list[Any] = [self.gpu_skinning, origin, forward]
+        for number, moment in enumerate(moments):
+            actor = moment.actor
+            found += (actor, actor.character, moment.count, bool(moment.paints), moment.world)
+            found += (None if actor.tint is None else moment.tint, moment.visible, moment.mirrored)
+            found += (moment.boxes.middle, levels[number], shadow_levels[number], *casters[number])
+            if number in skins:
+                found += (skins[number], *(level.instances for level in skins[number].levels))
+        return found
+
+    def _write(
+        self,
+        moments: list[Moment],
+        skins: dict[int, CpuSkin | GpuSkin],
+        levels: list[Array],
+        shadow_levels: list[Array],
+        casters: list[list[Array]],
+        origin: Array,
+        forward: Array,
+    ) -> None:
+        """Makes the batches of a picture and writes their records."""
         batches: list[_Batch] = []
         first_id, start = 0, 0
         for number, moment in enumerate(moments):
-            if not moment.actor.character.vertex_count or not moment.count:
+            if number not in skins:
                 first_id += moment.count
                 continue
             view, cast = levels[number], shadow_levels[number]
-            skin = self.skin(moment)
-            skin.update(moment, view, cast, timer)
             whole = _records(moment, origin, first_id)
             sheer = moment.tint[:, 3] < 1 if moment.actor.tint is not None else None
             depths = forward @ moment.boxes.middle
-            for k, skinned in enumerate(skin.levels):
+            for k, skinned in enumerate(skins[number].levels):
                 who = skinned.instances
                 if not len(who):
                     continue
@@ -196,7 +245,7 @@ class DrawList:
             first_id += moment.count
         if start:
             self.instances.write(self._records[:start], keep=False)
-        self._list(batches, cascades)
+        self._batches = batches
 
     def _room(self, start: int, count: int) -> Array:
         """Room for records from `start` on, `(count, 16)`; those before it stay."""
@@ -314,6 +363,19 @@ class DrawList:
             buffers[batch.level, page] = Buffer(self.device, 16, label="paint")
         buffers[batch.level, page].write(np.ascontiguousarray(colors, np.uint32), keep=False)
         return buffers[batch.level, page].raw
+
+
+def _unchanged(now: list[Any], before: list[Any]) -> bool:
+    """Whether all inputs of a picture are those of the last one."""
+    return len(now) == len(before) and all(
+        a is b
+        or (
+            a.shape == b.shape and bool((a == b).all())
+            if isinstance(a, np.ndarray) and isinstance(b, np.ndarray)
+            else isinstance(a, (bool, int)) and type(a) is type(b) and a == b
+        )
+        for a, b in zip(now, before)
+    )
 
 
 def _records(moment: Moment, origin: Array, first_id: int) -> Array:

@@ -11,10 +11,9 @@ import numpy as np
 from marrow import samples
 from marrow.errors import MarrowError, UnknownNameError, ValidationError
 from marrow.graph.animator import Animator
-from marrow.io import load
-from marrow.model.character import Character
 from marrow.rendering.controls import CameraControls
 from marrow.rendering.scene import Actor, Scene
+from marrow.rendering.shot import character_of
 from marrow.rendering.viewer import Viewer
 from marrow.rendering.window import Window, window
 from marrow.rendering.window_frame import WindowFrame
@@ -102,7 +101,7 @@ def _scene(thing: Any, graph: Any) -> tuple[Scene, Animator | None]:
         scene = thing if isinstance(thing, Scene) else Scene(thing)
         return scene, thing if isinstance(thing, Animator) and thing.graph is not None else None
     name = os.fspath(thing) if isinstance(thing, (str, os.PathLike)) else None
-    character = _character(thing, "view")
+    character = character_of(thing, "view")
     if graph is None and name in samples.NAMES and not os.path.exists(str(name)):
         own = getattr(samples, f"{name}_graph", None)
         graph = own() if own is not None else None
@@ -116,21 +115,11 @@ def _scene(thing: Any, graph: Any) -> tuple[Scene, Animator | None]:
     return Scene(animator), animator
 
 
-def _character(thing: Any, who: str) -> Character:
-    if isinstance(thing, Character):
-        return thing
-    if isinstance(thing, (str, os.PathLike)):
-        name = os.fspath(thing)
-        return samples.load(name) if name in samples.NAMES and not os.path.exists(name) else load(name)
-    what = "a Character, an Animator, a Scene, a file or the name of a sample"
-    raise ValidationError(f"{who}: expected {what}, got {type(thing).__name__}")
-
-
 def _beside(scene: Scene, other: Any) -> None:
     """Puts a second character to the right of what is there, as seen from the front."""
     from marrow.rendering.moment import moments
 
-    actor = scene.add(_character(other, "view: compare"))
+    actor = scene.add(character_of(other, "view: compare"))
     boxes = [(m.low.min(0), m.high.max(0)) for m in moments(scene)]
     here, there = boxes[:-1], boxes[-1]
     low = np.min([b[0] for b in here], axis=0) if here else np.zeros(3)

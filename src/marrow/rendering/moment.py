@@ -17,6 +17,7 @@ from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.model.pose import Pose
 from marrow.rendering.boxes import WorldBoxes
+from marrow.rendering.kept import Kept
 from marrow.rendering.scene import Actor, Scene
 from marrow.skinning import Bounds, bounds, skinning_matrices
 from marrow.skinning.joint_boxes import Boxes, boxes_by_joint
@@ -34,6 +35,18 @@ SLACK = 1.5
 """How much farther off a level may be than was measured over its clips: poses may be others."""
 
 
+class _Stood(NamedTuple):
+    """Where an actor's instances were in the last picture; of a crowd on the GPU also the boxes there."""
+
+    character: Character
+    world: Array
+    boxes: WorldBoxes | None
+    mirrored: Array | None
+
+
+_stood: Kept[_Stood] = Kept()
+
+
 class PaintData(NamedTuple):
     """Colours `(1,)` for all vertices, `(V,)` for each, or `(n, V)` for each of the `instances (n,)`, as packed bytes, and
     the `flags` of paint.wgsl."""
@@ -46,9 +59,10 @@ class PaintData(NamedTuple):
 @dataclass(eq=False)
 class Moment:
     """N instances of an actor. `matrices (N, P, 3, 4)`, or None where a `crowd` has them on the GPU; `world (N, 3, 4)`
-    float64; `boxes` around them in the world (`low`, `high (N, 3)`; empty ones, low above high, of what is not there), and
-    `box` the same in the actor's own space; `visible (N, meshes)`; `model (N, J, 3, 4)` joints in the actor's own space,
-    where they were needed; `still`: at rest, in every picture; `mirrored (N,)`: turned inside out, None where none is."""
+    float64, read-only, and the same array as in the last picture where nothing moved; `boxes` around them in the world
+    (`low`, `high (N, 3)`; empty ones, low above high, of what is not there), and `box` the same in the actor's own space;
+    `visible (N, meshes)`; `model (N, J, 3, 4)` joints in the actor's own space, where they were needed; `still`: at rest,
+    in every picture; `mirrored (N,)`: turned inside out, None where none is."""
 
     actor: Actor
     count: int
@@ -146,7 +160,7 @@ def _matrices(actor: Actor) -> tuple[Array, Array | None, Array | None]:
     P, M = len(character.palette.joints), len(character.skeleton.morph_names)
     if actor.animator is not None:
         matrices, weights = actor.animator.matrices_and_morphs()
-        return matrices.reshape(-1, P, 3, 4), weights.reshape(-1, M) if M else None, None
+        return matrices.reshape(-1, P, 3, 4), _finite(actor, weights.reshape(-1, M)) if M else None, None
     pose = _pose(actor)
     model: Array | None = None
     morphs: Array | None = None
@@ -168,7 +182,21 @@ def _matrices(actor: Actor) -> tuple[Array, Array | None, Array | None]:
     weights = np.asarray(_validate.numbers("Actor.morphs", given), np.float32)
     if weights.shape[-1:] != (M,):
         raise ValidationError(f"Actor.morphs: expected (N, {M}), got shape {weights.shape}")
-    return matrices, np.broadcast_to(weights.reshape(-1, M), (len(matrices), M)), model
+    weights = _finite(actor, weights.reshape(-1, M))
+    return matrices, np.broadcast_to(weights, (len(matrices), M)), model
+
+
+def _finite(actor: Actor, weights: Array) -> Array:
+    """Morph weights `(n, M)`, or an error that names the one that is not a number."""
+    wrong = np.argwhere(~np.isfinite(weights))
+    if len(wrong):
+        instance, morph = wrong[0].tolist()
+        names = actor.character.skeleton.morph_names
+        raise ValidationError(
+            f"{actor.name!r}: the weight of the morph {names[morph]!r} of instance {instance} is not a number (NaN or "
+            "infinite); it cannot be drawn"
+        )
+    return weights
 
 
 def _transforms(actor: Actor) -> Array | None:
@@ -211,7 +239,19 @@ def _moment(actor: Actor, parent: Moment | None) -> Moment:
     if matrices is not None and len(matrices) != count:
         matrices = np.broadcast_to(matrices, (count, *matrices.shape[1:]))
         morphs = None if morphs is None else np.broadcast_to(morphs, (count, morphs.shape[1]))
-    box, boxes, mirrored = _boxes(character, matrices, morphs, world, actor.method)
+    box: Bounds | None = None
+    last = _stood.get(actor)
+    if last is not None and np.array_equal(last.world, world):
+        world = last.world
+    else:  # a copy: the caller may write into its own array
+        world, last = np.array(world), None
+        world.flags.writeable = False
+    if last is not None and last.boxes is not None and matrices is None and last.character is character:
+        boxes, mirrored = last.boxes, last.mirrored
+    else:
+        box, boxes, mirrored = _boxes(character, matrices, morphs, world, actor.method)
+        if last is None or matrices is None:
+            _stood.put(actor, _Stood(character, world, boxes if matrices is None else None, mirrored))
     return Moment(
         actor,
         count,

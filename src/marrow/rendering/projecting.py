@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
 from marrow.lod.camera import Camera
+from marrow.model import _validate
 
 __all__ = ["CameraMatrices", "camera_matrices", "project", "view_depth"]
 
@@ -30,7 +31,7 @@ class CameraMatrices(NamedTuple):
 
 def camera_matrices(camera: Camera, size: tuple[int, int]) -> CameraMatrices:
     """The matrices of a camera for a picture of `size` (width, height)."""
-    W, H = size
+    W, H = _checked(camera, size)
     P = camera.projection
     orthographic = not abs(P[3, 2]) > 0
     flip = np.diag([1.0, -1.0, -1.0])
@@ -49,14 +50,16 @@ def camera_matrices(camera: Camera, size: tuple[int, int]) -> CameraMatrices:
 
 def view_depth(camera: Camera, points: ArrayLike) -> Array:
     """How far points `(..., 3)` are in front of the camera, along the way it looks, in metres."""
-    p = np.asarray(points, np.float64)
+    _validate.instance("view_depth", "camera", camera, Camera)
+    p = _points("view_depth", points)
     return -(p @ camera.view[2, :3] + camera.view[2, 3])
 
 
 def project(camera: Camera, size: tuple[int, int], points: ArrayLike) -> tuple[Array, Array]:
     """Where points `(..., 3)` of the world are in the picture, `(..., 2)` in pixels from its upper left corner (the middle
     of the first pixel is 0.5, 0.5), and whether they are in front of the camera `(...)`; NaN where they are not."""
-    p = np.asarray(points, np.float64)
+    size = _checked(camera, size)
+    p = _points("project", points)
     seen = p @ camera.view[:, :3].T + camera.view[:, 3]
     clip = seen @ camera.projection[:, :3].T + camera.projection[:, 3]
     w = clip[..., 3]
@@ -65,3 +68,19 @@ def project(camera: Camera, size: tuple[int, int], points: ArrayLike) -> tuple[A
         ndc = clip[..., :2] / np.where(front, w, np.nan)[..., None]
     out = (ndc * [0.5, -0.5] + 0.5) * np.array(size, np.float64)
     return out, front
+
+
+def _checked(camera: Any, size: Any) -> tuple[int, int]:
+    """The width and height of a picture."""
+    _validate.instance("project", "camera", camera, Camera)
+    if not isinstance(size, (tuple, list)) or len(size) != 2:
+        raise ValidationError(f"project: size: expected (width, height), got {_validate.shown(size)}")
+    width, height = (_validate.integer("project", "size", side, low=1) for side in size)
+    return width, height
+
+
+def _points(who: str, points: Any) -> Array:
+    p = np.asarray(_validate.numbers(f"{who}: points", points), np.float64)
+    if p.shape[-1:] != (3,):
+        raise ValidationError(f"{who}: points: expected (..., 3), got shape {p.shape}")
+    return p

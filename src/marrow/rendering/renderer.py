@@ -144,7 +144,10 @@ class Renderer:
         wanted = check_outputs(outputs)
         if size is not None:
             self.size = size
-        there = self.draw(scene, camera, self.targets.picture_view, view=view, compare=compare)
+        # Labels must not depend on how large something is in the picture: coarser levels have fewer joints.
+        finest = wanted != ("color",)
+        target = self.targets.picture_view
+        there = self.draw(scene, camera, target, view=view, compare=compare, finest=finest)
         found = self.outputs.render(wanted, there, camera, self._size)
         return Frame(read_pixels(self.device, self.targets.picture), found, camera)
 
@@ -158,10 +161,11 @@ class Renderer:
         format: str = "rgba8unorm",
         view: Any = None,
         compare: Character | None = None,
+        finest: bool = False,
         timer: Any = None,
     ) -> list[Moment]:
-        """Draws a scene into a texture view of `size` and `format`, without waiting. `timer` is a `gpu.Clock`.
-        Returns the actors as they were drawn."""
+        """Draws a scene into a texture view of `size` and `format`, without waiting. `finest` draws at level 0 what chooses
+        its level of detail by itself. `timer` is a `gpu.Clock`. Returns the actors as they were drawn."""
         _validate.instance("draw", "scene", scene, Scene)
         _validate.instance("draw", "camera", camera, Camera)
         if compare is not None:
@@ -170,7 +174,9 @@ class Renderer:
             self.size = size
         with self.device.guard("drawing"):
             there, views = moments(scene), parse_views(view)
-            self._arrange(scene, camera, there, views, compare, timer)
+            # What is compared is whole characters, not levels of detail.
+            finest = finest or any(v.name == "difference" for v in views)
+            self._arrange(scene, camera, there, views, compare, finest, timer)
             encoder = self.device.raw.create_command_encoder()
             self.shadows.encode(encoder, self.list, self.frame.uniform.raw, timer)
             self.frame.lamps.encode(encoder)
@@ -208,6 +214,7 @@ class Renderer:
         there: list[Moment],
         views: Sequence[View],
         compare: Character | None,
+        finest: bool,
         timer: Any,
     ) -> None:
         """Chooses what is drawn, where and how finely, and skins it."""
@@ -217,7 +224,7 @@ class Renderer:
         texels = [f.texel for f in self.shadows.fits]
         self.shadows.slack = [0.0] * len(texels)
         seen = [m.boxes.touching(planes) for m in there]
-        chosen = self.detail.levels(there, seen, camera)
+        chosen = self.detail.levels(there, seen, camera, finest=finest)
         levels = [np.where(on, own, -1) for on, own in zip(seen, chosen)]
         shadow_levels = []
         for moment, cast, own in zip(there, casters, chosen):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import UnknownNameError, ValidationError
@@ -13,6 +14,7 @@ from marrow.graph.animator import Animator
 from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.model.clip import Clip
+from marrow.model.mesh import SKINNING_METHODS
 from marrow.model.pose import Pose
 from marrow.rendering.lights import SUN, DirectionalLight, Environment, Light, PointLight, SpotLight
 
@@ -47,7 +49,8 @@ class Actor:
     - `visible`: which meshes are shown, `(meshes,)` or `(N, meshes)`; None goes by the file and the clip.
     - `shadows`: whether it casts any. `method`: how it is skinned, as in `mw.skin`.
 
-    `pose`, `clip`, `time`, `transforms`, `tint`, `levels`, `visible` and `shadows` may be changed between pictures.
+    `pose`, `clip`, `time`, `transforms`, `tint`, `levels`, `visible` and `shadows` may be changed between pictures; what
+    is wrong is an error where it is set.
     """
 
     def __init__(
@@ -83,31 +86,124 @@ class Actor:
             raise ValidationError("Actor: an Animator has poses of its own: leave out pose, clip and morphs")
         if pose is not None and clip is not None:
             raise ValidationError("Actor: pose and clip: one of them")
-        if parent is not None:
-            _validate.instance("Actor", "parent", parent, Actor)
-        if socket and parent is None:
-            raise ValidationError("Actor: a socket is one of the parent's: pass parent= too")
-        if socket:
-            names = (*(s.name for s in parent.character.skeleton.sockets), *parent.character.skeleton.names)  # type: ignore[union-attr]
-            if _validate.name("Actor", "socket", socket) not in names:
-                raise UnknownNameError("socket or joint", socket, names)
-        self.pose, self.morphs, self.time = pose, morphs, time
-        self.clip: Clip | None = None
-        if clip is not None:
-            self.clip = clip if isinstance(clip, Clip) else self.character.clips[clip]
-        self.parent, self.socket = parent, socket
+        self.pose: Pose | ArrayLike | None = pose
+        self.morphs: ArrayLike | None = morphs
+        self.clip: Clip | None = clip  # type: ignore[assignment]  # a name becomes the clip
+        self.time: ArrayLike = time
+        self.parent: Actor | None = parent
+        self.socket: str = socket
         self.transforms: ArrayLike | None = transforms
         self.tint: ArrayLike | None = tint
         self.levels: ArrayLike | str = levels
         self.visible: ArrayLike | None = visible
-        self.shadows = _validate.flag("Actor", "shadows", shadows)
-        self.method = method
+        self.shadows: bool = shadows
+        self.method: str | None = method
         self.name = _validate.name("Actor", "name", name) or self.character.name
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Checks what can be checked here; numbers for each instance are counted when they are drawn."""
+        check = _CHECKS.get(name)
+        if check is not None:
+            value = check(self, value)
+        elif name not in _OTHERS:
+            raise UnknownNameError("attribute of an Actor", name, (*_CHECKS, *_OTHERS))
+        object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         what = f"{self.animator.count} instances" if self.animator is not None else "a character"
         on = f", on {self.socket!r} of {self.parent.name!r}" if self.parent is not None else ""
         return f"Actor({self.name!r}, {what}{on})"
+
+
+def _clip(actor: Actor, value: Any) -> Clip | None:
+    if value is None or isinstance(value, Clip):
+        clip: Clip | None = value
+    elif isinstance(value, str):
+        clip = actor.character.clips[value]
+    else:
+        raise ValidationError(f"Actor.clip: expected a Clip, its name or None, got {_validate.shown(value)}")
+    if clip is not None and actor.animator is not None:
+        raise ValidationError("Actor.clip: an Animator has poses of its own: animator.play(...) plays a clip")
+    return clip
+
+
+def _pose(actor: Actor, value: Any) -> Any:
+    if value is not None and not isinstance(value, Pose):
+        _validate.numbers("Actor.pose", value)
+    return value
+
+
+def _socket(actor: Actor, value: Any) -> str:
+    name = _validate.name("Actor", "socket", value)
+    if name and actor.parent is None:
+        raise ValidationError("Actor: a socket is one of the parent's: pass parent= too")
+    if name:
+        skeleton = actor.parent.character.skeleton  # type: ignore[union-attr]
+        known = (*(s.name for s in skeleton.sockets), *skeleton.names)
+        if name not in known:
+            raise UnknownNameError("socket or joint", name, known)
+    return name
+
+
+def _levels(actor: Actor, value: Any) -> Any:
+    if (
+        value != "auto"
+        if isinstance(value, str)
+        else _validate.numbers("Actor.levels", value).dtype.kind not in "iu"
+    ):
+        raise ValidationError(
+            f"Actor.levels: expected 'auto', a level or one each, got {_validate.shown(value)}"
+        )
+    return value
+
+
+def _visible(actor: Actor, value: Any) -> Any:
+    if value is not None:
+        given, meshes = _validate.numbers("Actor.visible", value), len(actor.character.meshes)
+        if given.ndim not in (1, 2) or given.shape[-1] != meshes:
+            raise ValidationError(
+                f"Actor.visible: expected ({meshes},) or (N, {meshes}), got shape {given.shape}"
+            )
+        if not np.isin(given, (0, 1)).all():
+            raise ValidationError("Actor.visible: expected True or False for each mesh, got other numbers")
+    return value
+
+
+def _numbers(field: str) -> Callable[[Actor, Any], Any]:
+    def check(actor: Actor, value: Any) -> Any:
+        if value is not None:
+            _validate.numbers(f"Actor.{field}", value)
+        return value
+
+    return check
+
+
+def _time(actor: Actor, value: Any) -> Any:
+    if _validate.numbers("Actor.time", value).ndim > 1:
+        raise ValidationError(f"Actor.time: expected a number or (N,), got shape {np.shape(value)}")
+    return value
+
+
+_CHECKS: dict[str, Callable[[Actor, Any], Any]] = {
+    "pose": _pose,
+    "morphs": _numbers("morphs"),
+    "clip": _clip,
+    "time": _time,
+    "parent": lambda _, value: (
+        value if value is None else _validate.instance("Actor", "parent", value, Actor)
+    ),
+    "socket": _socket,
+    "transforms": _numbers("transforms"),
+    "tint": _numbers("tint"),
+    "levels": _levels,
+    "visible": _visible,
+    "shadows": lambda _, value: _validate.flag("Actor", "shadows", value),
+    "method": lambda _, value: (
+        value if value is None else _validate.one_of("Actor", "method", value, SKINNING_METHODS)
+    ),
+    "name": lambda _, value: _validate.name("Actor", "name", value),
+}
+_OTHERS = ("character", "animator", "crowd")
 
 
 class Scene:
@@ -132,7 +228,13 @@ class Scene:
         self.actors: list[Actor] = []
         for thing in things:
             self.add(thing)
-        self.lights: list[Light] = list(_validate.items("Scene", "lights", lights, object))
+        if isinstance(lights, (DirectionalLight, PointLight, SpotLight)):
+            raise ValidationError(
+                f"Scene.lights: expected a list of lights, got a {type(lights).__name__}: write it in brackets, [light]"
+            )
+        if not isinstance(lights, Iterable):
+            raise ValidationError(f"Scene.lights: expected a list of lights, got {_validate.shown(lights)}")
+        self.lights: list[Light] = list(lights)
         for light in self.lights:
             if not isinstance(light, (DirectionalLight, PointLight, SpotLight)):
                 raise ValidationError(

@@ -25,6 +25,7 @@ from marrow.rendering.wgsl import source
 __all__ = ["ShadowMap"]
 
 Array = NDArray[Any]
+_PLAIN = (bool, int, float, tuple)
 
 
 class ShadowMap:
@@ -44,6 +45,9 @@ class ShadowMap:
             label="sun", entries=[{"binding": 0, "visibility": 3, "buffer": {"type": "uniform"}}]
         )
         self._group: Any = None
+        # What the present fits were made from: a picture in which nothing of it changed keeps them.
+        self._fitted: tuple[Any, ...] | None = None
+        self._casters: list[list[Array]] = []
 
     def _resize(self, resolution: int, layers: int) -> None:
         # A view of several layers must have them all, so one more than is asked for costs nothing but memory.
@@ -60,7 +64,19 @@ class ShadowMap:
 
     def fit(self, scene: Scene, camera: Camera, there: list[Moment], origin: Array) -> list[list[Array]]:
         """Finds the cascades of a picture. Returns which instances each has to draw: `[actor][cascade] (N,)` bool."""
-        sun, self.fits = scene.sun, []
+        sun = scene.sun
+        key = (
+            camera,
+            sun,
+            scene.ground,
+            self.resolution,
+            self.most,
+            tuple(origin.tolist()),
+            *(x for m in there for x in (m.actor.shadows, m.boxes)),
+        )
+        if self._fitted is not None and _same(key, self._fitted):
+            return [list(cast) for cast in self._casters]
+        self.fits, self._fitted = [], None
         if sun is not None and sun.shadows and sun.intensity > 0 and there:
             self.fits = fit_cascades(
                 np.array(sun.direction),
@@ -78,7 +94,9 @@ class ShadowMap:
         if self.fits and (self._size[0] != self.resolution or self._size[1] < len(self.fits)):
             self._resize(self.resolution, len(self.fits))
         at = np.cumsum([0, *(m.count for m in there)])
-        return [[f.casters[a:b] for f in self.fits] for a, b in itertools.pairwise(at)]
+        self._casters = [[f.casters[a:b] for f in self.fits] for a, b in itertools.pairwise(at)]
+        self._fitted = key
+        return [list(cast) for cast in self._casters]
 
     def put(self, record: Any) -> None:
         """Writes the cascades into the frame's uniform."""
@@ -159,3 +177,8 @@ class ShadowMap:
             },
             **common,
         )
+
+
+def _same(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+    """Whether a picture needs the same cascades. Cameras, lights and boxes are frozen: the same object, the same value."""
+    return len(a) == len(b) and all(x is y or (isinstance(x, _PLAIN) and x == y) for x, y in zip(a, b))

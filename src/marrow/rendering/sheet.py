@@ -21,7 +21,19 @@ if TYPE_CHECKING:
     from PIL.Image import Image
     from PIL.ImageDraw import ImageDraw
 
-__all__ = ["Cell", "contact_sheet", "files_in"]
+__all__ = [
+    "Cell",
+    "Row",
+    "SheetPlan",
+    "all_rows",
+    "contact_sheet",
+    "failed_row",
+    "files_in",
+    "laid_out",
+    "page",
+    "planned",
+    "rows_of",
+]
 
 Array = NDArray[Any]
 TIMES = 6
@@ -42,6 +54,23 @@ class Cell:
     error: str = ""
 
 
+Row = tuple[str, list[Cell]]
+"""A title and the pictures below it."""
+
+
+@dataclass(frozen=True)
+class SheetPlan:
+    """What a sheet shows: names and things; the other fields as in `contact_sheet`. `single`: just one thing."""
+
+    things: tuple[tuple[str, Any], ...]
+    clips: str | list[str] | None
+    times: int | list[float]
+    columns: int | None
+    size: tuple[int, int]
+    single: bool
+    options: dict[str, Any]
+
+
 def contact_sheet(
     things: Any,
     *,
@@ -59,6 +88,14 @@ def contact_sheet(
     several things 1), or the moments themselves, in seconds. `size` is that of one picture, `columns` how many are side by
     side. Other `options` are those of `mw.render`. What cannot be read or drawn takes one place, with the reason in it.
     """
+    plan = planned(things, clips=clips, times=times, columns=columns, size=size, options=options)
+    return laid_out(plan, all_rows(plan, progress))
+
+
+def planned(
+    things: Any, *, clips: Any, times: Any, columns: Any, size: Any, options: dict[str, Any]
+) -> SheetPlan:
+    """What a sheet is to show, once it is known to make sense; nothing is read yet."""
     many = _things(things)
     clips = _names(clips)
     columns = None if columns is None else _validate.integer("sheet", "columns", columns, low=1)
@@ -72,22 +109,49 @@ def contact_sheet(
         _validate.integer("sheet", "size", height, low=16),
     )
     wanted = _times(times) if times is not None else (TIMES if single or clips is not None else 1)
-    rows: list[tuple[str, list[Cell]]] = []
-    for k, (label, thing) in enumerate(many):
-        try:
-            rows += _rows_of(thing, "" if single else label, clips, wanted, cell, single, options)
-        except Exception as error:  # one bad file costs one cell, also where the fault is marrow's
-            if single or isinstance(error, GpuError):
-                raise
-            rows.append((label, [Cell(label, error=_reason(error, label))]))
+    return SheetPlan(tuple(many), clips, wanted, columns, cell, single, options)
+
+
+def all_rows(plan: SheetPlan, progress: Callable[[int, int], None] | None) -> list[Row]:
+    """The rows of all things of a sheet, one after the other."""
+    rows: list[Row] = []
+    for k in range(len(plan.things)):
+        rows += rows_of(plan, k)
         if progress is not None:
-            progress(k + 1, len(many))
+            progress(k + 1, len(plan.things))
+    return rows
+
+
+def rows_of(plan: SheetPlan, k: int) -> list[Row]:
+    """The rows of one thing of a sheet. One of several that cannot be drawn is one cell, with the reason in it."""
+    label, thing = plan.things[k]
+    try:
+        return _rows_of(
+            thing, "" if plan.single else label, plan.clips, plan.times, plan.size, plan.single, plan.options
+        )
+    except Exception as error:  # one bad file costs one cell, also where the fault is marrow's
+        if plan.single or isinstance(error, GpuError):
+            raise
+        text = str(error) if isinstance(error, MarrowError) else f"a fault inside marrow: {error!r}"
+        return [failed_row(label, text)]
+
+
+def failed_row(label: str, text: str) -> Row:
+    """What is seen of a thing that could not be drawn: what went wrong, without the name that stands below it."""
+    head, colon, rest = text.partition(": ")
+    return label, [Cell(label, error=rest if colon and head.endswith(label) else text)]
+
+
+def laid_out(plan: SheetPlan, rows: Sequence[Row]) -> Frame:
+    """The sheet of all rows."""
+    cell = plan.size
     lonely = all(len(cells) == 1 for _, cells in rows)
     if lonely:  # a picture each: they fill rows of their own
         cells = [cell for _, row in rows for cell in row]
-        across = columns or min(len(cells), max(1, round(math.sqrt(len(cells) * cell[1] / cell[0] * 1.6))))
-        return _laid_out([("", cells[i : i + across]) for i in range(0, len(cells), across)], cell)
-    return _laid_out(rows, cell)
+        best = min(len(cells), max(1, round(math.sqrt(len(cells) * cell[1] / cell[0] * 1.6))))
+        across = plan.columns or best
+        return page([("", cells[i : i + across]) for i in range(0, len(cells), across)], cell)
+    return page(rows, cell)
 
 
 def _names(clips: Any) -> str | list[str] | None:
@@ -150,12 +214,12 @@ def _rows_of(
     size: tuple[int, int],
     single: bool,
     options: dict[str, Any],
-) -> list[tuple[str, list[Cell]]]:
+) -> list[Row]:
     """The rows that one thing takes: a title and pictures for each."""
-    from marrow.rendering.shot import _character
+    from marrow.rendering.shot import character_of
 
     if isinstance(thing, (str, os.PathLike)):
-        thing = _character(thing)
+        thing = character_of(thing)
     if not isinstance(thing, Character):
         return [(label, [Cell(label, _drawn(thing, None, [None], size, options)[0])])]
     chosen = _chosen(thing, clips, single)
@@ -206,15 +270,9 @@ def _drawn(
     return [frame.pixels for frame in render_moments(thing, times, clip=clip, size=size, **options)]
 
 
-def _reason(error: Exception, label: str) -> str:
-    """What went wrong, without the name that stands below it."""
-    text = str(error) if isinstance(error, MarrowError) else f"a fault inside marrow: {error!r}"
-    head, colon, rest = text.partition(": ")
-    return rest if colon and head.endswith(label) else text
-
-
 # -- layout ---------------------------------------------------------------------------------------------------------------
-def _laid_out(rows: Sequence[tuple[str, list[Cell]]], size: tuple[int, int]) -> Frame:
+def page(rows: Sequence[Row], size: tuple[int, int]) -> Frame:
+    """A picture of all rows; `size` is that of one cell."""
     from PIL import Image, ImageDraw, ImageFont
 
     width, height = size

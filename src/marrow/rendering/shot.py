@@ -4,6 +4,7 @@ of them side by side."""
 from __future__ import annotations
 
 import copy
+import difflib
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import FormatError, ValidationError
 from marrow.graph.animator import Animator
 from marrow.graph.description import Graph, load_graph
 from marrow.math import affine
@@ -26,7 +27,7 @@ from marrow.rendering.extent import AXES, reach
 from marrow.rendering.facing import scene_facing
 from marrow.rendering.scene import Actor, Scene, is_crowd
 
-__all__ = ["Shot", "Step", "shot_of"]
+__all__ = ["Shot", "Step", "character_of", "shot_of"]
 
 Array = NDArray[Any]
 Step = tuple[float, str, Any]
@@ -235,7 +236,7 @@ def _cast(
         return Actor(twin), AnimatorPart(twin, steps)
     if isinstance(thing, Clip):
         clip, thing = thing, character or Character(thing.skeleton, clips=Clips([thing]), name=thing.name)
-    who = _character(thing)
+    who = character_of(thing)
     if skinning is not None:
         method = _validate.one_of("render", "skinning", skinning, SKINNING_METHODS)
         who = who.with_meshes(lambda mesh: mesh.replace(skinning=method))
@@ -294,7 +295,8 @@ def _none_of(why: str, **options: Any) -> None:
         raise ValidationError(f"render: leave out {' and '.join(given)}: {why}")
 
 
-def _character(thing: Any) -> Character:
+def character_of(thing: Any, who: str = "render") -> Character:
+    """A character, or the one in a file or of a sample."""
     if isinstance(thing, Character):
         return thing
     if isinstance(thing, (str, os.PathLike)):
@@ -302,11 +304,13 @@ def _character(thing: Any) -> Character:
         from marrow.io import load
 
         name = os.fspath(thing)
-        if name in samples.NAMES and not os.path.exists(name):
-            return samples.load(name)
+        if not os.path.exists(name):
+            if name in samples.NAMES:
+                return samples.load(name)
+            raise FormatError(f"no such file{_close(name)}", path=name)
         return load(name)
     raise ValidationError(
-        "render: expected a file, the name of a sample, a Character, an Animator, a Clip, an Actor, a Scene or a list of "
+        f"{who}: expected a file, the name of a sample, a Character, an Animator, a Clip, an Actor, a Scene or a list of "
         f"those, got {_validate.shown(thing)}"
     )
 
@@ -319,11 +323,21 @@ def _graph(graph: Any) -> Graph:
     from marrow import samples
 
     name = os.fspath(graph)
-    if name in samples.NAMES and not os.path.exists(name):
-        own = getattr(samples, f"{name}_graph", None)
-        if own is not None:
-            return own()
-    return load_graph(name)
+    if os.path.exists(name):
+        return load_graph(name)
+    own = getattr(samples, f"{name}_graph", None) if name in samples.NAMES else None
+    if own is None:
+        raise ValidationError(f"render: graph: {name}: no such file{_close(name)}")
+    made: Graph = own()
+    return made
+
+
+def _close(name: str) -> str:
+    """The sample that may have been meant."""
+    from marrow import samples
+
+    found = difflib.get_close_matches(name, samples.NAMES, n=1)
+    return f"; did you mean the sample {found[0]!r}?" if found else ""
 
 
 def _clip(character: Character, clip: str | int | Clip | None, *, wanted: bool) -> Clip | None:

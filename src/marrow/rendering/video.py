@@ -52,6 +52,8 @@ _ENCODERS: dict[Codec, tuple[str, dict[str, str]]] = {
     ),
     "av1": ("libsvtav1", {"crf": "28", "preset": "9", "svtav1-params": "enable-overlays=0"}),
 }
+GIF_FPS = 50
+"""The most frames a second of a GIF: its times are hundredths of a second, and viewers take one of them for ten."""
 WAITING = 3
 """Frames that may wait to be encoded."""
 
@@ -89,6 +91,11 @@ class VideoWriter:
             )
         self.codec = _codec(suffix, codec, transparent, self.path)
         self.fps = _validate.number("video", "fps", fps, low=0, above=True, high=1000.0)
+        if suffix == ".gif" and self.fps > GIF_FPS:
+            raise ValidationError(
+                f"video.fps: a GIF shows at most {GIF_FPS} frames a second, got {self.fps:g}: what is faster, viewers play "
+                f"slowly; say fps={GIF_FPS} or less (--fps), or write .webp or .apng"
+            )
         self.transparent = _validate.flag("video", "transparent", transparent)
         try:
             width, height = size
@@ -250,10 +257,8 @@ def _codec(suffix: str, codec: str | None, transparent: bool, path: Path) -> Cod
         raise ValidationError(f"codec: {suffix} takes {' or '.join(takes)}, not {codec}")
     chosen: Codec = takes[0] if codec is None else codec  # type: ignore[assignment]
     if transparent and (suffix not in (".webm", ".mkv") or codec not in (None, "vp9")):
-        raise FormatError(
-            f"{chosen} in {suffix} cannot be transparent",
-            path=path,
-            remedy="write .webm (VP9), .webp, .apng or .gif",
+        raise ValidationError(
+            f"{path}: {chosen} in {suffix} cannot be transparent; write .webm (VP9), .webp, .apng or .gif"
         )
     return "vp9" if transparent else chosen
 

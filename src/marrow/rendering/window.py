@@ -10,22 +10,26 @@ is drawn.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import math
-from collections.abc import AsyncIterator, Callable, Iterator
+import os
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import DeviceLostError, MarrowError, ValidationError
+from marrow.errors import DeviceLostError, MarrowError, UnknownNameError, ValidationError
 from marrow.gpu.device import Device
 from marrow.lod.camera import Camera
 from marrow.model import _validate
 from marrow.rendering.controls import CameraControls
 from marrow.rendering.display import Display, OffscreenDisplay
+from marrow.rendering.framing import direction_of
 from marrow.rendering.meter import Meter
 from marrow.rendering.pen import EDGE, Pen
 from marrow.rendering.scene import Scene
+from marrow.rendering.shot import character_of
 from marrow.rendering.window_frame import WindowFrame
 
 if TYPE_CHECKING:
@@ -48,7 +52,7 @@ def window(
     *things: Any,
     size: tuple[int, int] = (1280, 720),
     title: str = "marrow",
-    camera: AnyCamera | None = None,
+    camera: AnyCamera | str | Sequence[float] | None = None,
     controls: Controls = "fly",
     view: str | None = None,
     fps: float | None = None,
@@ -61,23 +65,25 @@ def window(
     renderer: Renderer | None = None,
     **options: Any,
 ) -> Window:
-    """A window with a scene in it, or what a `Scene` is made of, and a loop over its frames.
+    """A window with a scene in it, or what a `Scene` is made of (files and samples too), and a loop over its frames.
 
     - `size`: of the window, in logical pixels; `title`: what stands above it.
-    - `camera`: where to look from; left out, one that sees everything. `controls` says what moves it: `"fly"` mouse and
-      keys (W A S D Q E), `"orbit"` the mouse alone, so that the keys are the program's, `"none"` only the program.
+    - `camera`: where to look from, also by name as in `mw.render`; left out, one that sees everything. `controls` says what
+      moves it: `"fly"` mouse and keys (W A S D Q E), `"orbit"` the mouse alone, so that the keys are the program's,
+      `"none"` only the program.
     - `view`: as in `mw.render`. `renderer`: one to draw with, or `options` of the one that is made.
     - `fps`: at most so many frames a second; left out, as many as the screen shows. `vsync=False` does not wait for that.
     - `frames`: ends after so many.
-    - `offscreen`: no window, a texture: every frame takes `1 / fps` (1/60) seconds whatever the clock says, and is drawn
-      when its `picture()` is asked for. `window.inputs` plays the player.
+    - `offscreen`: no window, a texture: every frame comes `1 / fps` (1/60) seconds after the one before, whatever the clock
+      says (the first has `dt` 0), and is drawn when its `picture()` is asked for. `window.inputs` plays the player.
     - `show_time`: writes the time a frame takes into the corner.
     - `capture`: the mouse belongs to the window: it is not seen, and turns the camera without a button. `fullscreen`: the
       window is the screen. Both may be changed: `frame.window.capture = False`.
 
     The window closes when the loop ends, however it ends. In a notebook write `async for`.
     """
-    scene = things[0] if len(things) == 1 and isinstance(things[0], Scene) else Scene(*things)
+    _check_options(options, renderer)
+    scene = _scene(things)
     shape = _size(size)
     rate = None if fps is None else _validate.number("window", "fps", fps, low=0, above=True)
     vsync, offscreen = (
@@ -138,7 +144,7 @@ class Window:
         scene: Scene,
         display: Display,
         *,
-        camera: AnyCamera | None = None,
+        camera: AnyCamera | str | Sequence[float] | None = None,
         controls: Controls = "fly",
         view: str | None = None,
         fps: float | None = None,
@@ -165,7 +171,8 @@ class Window:
         self._index, self._clock, self._time = 0, 0.0, 0.0
         self._ended = False
         self._capture = self._fullscreen = False
-        self.camera = camera if camera is not None else self.all_in_sight()
+        own = camera is None or isinstance(camera, (str, tuple, list))
+        self.camera = self.all_in_sight(camera) if own else camera  # type: ignore[arg-type, assignment]
 
     # -- what it shows ----------------------------------------------------------------------------------------------
     @property
@@ -238,13 +245,24 @@ class Window:
         projection[0, 0] = projection[1, 1] * size[1] / size[0]
         return Camera(self._camera.view, projection, size[1])
 
-    def all_in_sight(self) -> CameraControls:
-        """Controls that see everything there is."""
+    def all_in_sight(self, camera: str | Sequence[float] | None = None) -> CameraControls:
+        """Controls that see everything there is; `camera` says from where, as in `mw.render`."""
         from marrow.rendering.extent import reach
         from marrow.rendering.facing import scene_facing
 
-        controls = CameraControls(yaw=0.5 + math.radians(scene_facing(self.scene)))
+        facing = math.radians(scene_facing(self.scene))
+        controls = CameraControls(yaw=0.5 + facing)
+        zoom = 1.0
+        if camera is not None:
+            found = direction_of(camera)
+            if found.turns:
+                raise ValidationError(
+                    "window: a camera that goes round is for videos: set frame.camera.yaw instead"
+                )
+            controls.yaw, controls.pitch = math.radians(found.azimuth) + facing, math.radians(found.elevation)
+            zoom = found.zoom
         self.see(controls, reach(self.scene, AROUND))
+        controls.distance /= zoom
         return controls
 
     def see(self, controls: CameraControls, points: Array) -> None:
@@ -403,6 +421,32 @@ class Window:
     def __repr__(self) -> str:
         state = "closed" if self.closed else f"{self.size[0]} by {self.size[1]} pixels"
         return f"Window({self.scene!r}, {state})"
+
+
+def _scene(things: tuple[Any, ...]) -> Scene:
+    """What is shown; files and samples by name become characters."""
+    if len(things) == 1 and isinstance(things[0], Scene):
+        return things[0]
+    if len(things) == 1 and isinstance(things[0], (list, tuple)):
+        things = tuple(things[0])
+    return Scene(*(character_of(t, "window") if isinstance(t, (str, os.PathLike)) else t for t in things))
+
+
+def _check_options(options: dict[str, Any], renderer: Any) -> None:
+    """Refuses what neither a window nor a renderer takes."""
+    if not options:
+        return
+    from marrow.rendering.renderer import Renderer
+
+    own = [name for name, p in inspect.signature(window).parameters.items() if p.kind is p.KEYWORD_ONLY]
+    theirs = [n for n in inspect.signature(Renderer).parameters if n != "size"]
+    for name in options:
+        if name not in theirs:
+            raise UnknownNameError("option of a window", name, (*own, *theirs))
+    if renderer is not None:
+        raise ValidationError(
+            f"window: {next(iter(options))} is the renderer's, which was given: leave one of them out"
+        )
 
 
 def _size(size: Any) -> tuple[int, int]:

@@ -22,6 +22,8 @@ __all__ = ["DIFFERENCE", "file_difference", "skinning_difference"]
 
 Array = NDArray[Any]
 METHODS = ("linear", "dual_quaternion")
+NOISE = 5e-7
+"""What is less apart, of the size of a character, is the rounding of float32 and counts as nothing."""
 
 
 def skinning_difference(posed: Posed) -> Array:
@@ -80,9 +82,10 @@ def draw(stage: Stage, argument: str, drawing: Drawing) -> None:
     values: dict[tuple[int, int], Array] = {}
     for posed in stage.things:
         if posed.character.vertex_count:
-            values[posed.key] = 1000 * (
+            found = (
                 skinning_difference(posed) if stage.compare is None else file_difference(posed, stage.compare)
             )
+            values[posed.key] = 1000 * np.where(found < NOISE * posed.size, 0.0, found)
     worst = max((float(np.nanmax(v, initial=0.0)) for v in values.values()), default=0.0)
     top = float(argument) if argument else _round_up(worst)
     title = "linear against dual quaternion"
