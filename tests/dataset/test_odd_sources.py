@@ -164,3 +164,35 @@ def test_a_damaged_shard_is_made_anew(tmp_path, format, capsys):
     os.utime(shard, ns=(2, 2))  # another time, the same bytes
     for _ in range(2):
         dataset.build(tmp_path / "in", out, progress=lambda p: pytest.fail("nothing to do"), **options)
+
+
+def test_files_beside_a_source(tmp_path):
+    take(tmp_path / "in" / "t.bvh")
+    (tmp_path / "in" / "t.tags").write_text("slow walk, sad\nturn left\n")
+    (tmp_path / "in" / "t.txt").write_bytes(b"he walks\ncaf\xe9\n")
+    made = dataset.build(tmp_path / "in", tmp_path / "out", features="text tags times", workers=0, split=1)
+    row = made["train"][0]
+    assert list(row["tags"]) == ["slow walk", "sad", "turn left"]
+    assert list(row["text"]) == ["he walks", "caf\ufffd"]
+    (source,) = made.sources()
+    assert any("t.txt is not UTF-8" in line for line in source["report"])
+
+
+def test_wrong_calls_and_remedies_on_the_command_line(tmp_path, capsys):
+    take(tmp_path / "in" / "t.bvh")
+    good = str(tmp_path / "in")
+    for call, words in (
+        ([good, "--character", "nope.glb"], "nope.glb: no such file"),
+        ([str(tmp_path / "nope")], "no such file or folder"),
+        ([good, "--split", "-1,1,1"], "-1 is wrong"),
+    ):
+        assert run(["dataset", "build", *call, "-o", str(tmp_path / "out"), "--workers", "0"]) == 2
+        assert words in capsys.readouterr().err
+    text = (tmp_path / "in" / "t.bvh").read_text()
+    still = [line if "Frame Time" not in line else "Frame Time: 0" for line in text.splitlines()]
+    (tmp_path / "in" / "still.bvh").write_text("\n".join(still))
+    assert run(["dataset", "build", good, "-o", str(tmp_path / "out"), "--workers", "0"]) == 1
+    told = capsys.readouterr().err
+    assert "rate=" not in told and "convert --fps" in told
+    mended = str(tmp_path / "mended.bvh")
+    assert run(["convert", str(tmp_path / "in" / "still.bvh"), mended, "--fps", "30"]) == 0

@@ -33,7 +33,7 @@ def build(
     window: int | None = None,
     stride: int | None = None,
     mirror: _Flag = False,
-    split: str = "0.8,0.1,0.1",
+    split: Annotated[str, Parameter(allow_leading_hyphen=True)] = "0.8,0.1,0.1",
     split_by: Literal["source", "folder"] = "source",
     clip: _Names = None,
     joints: _Names = None,
@@ -74,7 +74,7 @@ def build(
     split
         Parts for training, validation and test; each source goes where the hash of its name says.
     split_by
-        Let all files of a folder go to the same split.
+        folder: all files of a folder go to the same split; the folder counts whichever way its files were named.
     clip
         Only clips of these names or patterns.
     joints

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from marrow import samples
 from marrow.dataset import formats
 from marrow.dataset.characters import character_at
 from marrow.dataset.deciding import decided
@@ -151,6 +152,8 @@ def _character(given: PathLike | None, recipe: Recipe) -> tuple[Character | None
     if not isinstance(given, (str, os.PathLike)):
         raise ValidationError(f"build.character: expected a path, got {_validate.shown(given)}")
     place = os.fspath(given)
+    if "://" not in place and place not in samples.NAMES and not os.path.exists(place):
+        raise ValidationError(f"build.character: {place}: no such file, and no sample of that name")
     source, character = character_at(place, recipe)
     if source is None:
         return character, place, ""

@@ -279,7 +279,10 @@ FEATURES: dict[str, Feature] = {
         (), "the events of the clip inside the row: name, time from its start, duration, payload"
     ),
     "text": Feature((), "lines of the .txt file beside the source"),
-    "tags": Feature((), "words of the .tags file beside the source, one a line or with commas"),
+    "tags": Feature(
+        (),
+        "tags of the .tags file beside the source: one a line, or with commas between; a tag may have spaces",
+    ),
 }
 TABLES = ("events", "text", "tags")
 """Features that are no arrays."""

@@ -110,7 +110,10 @@ def shares_of(split: Any) -> Shares:
         parts = [float(s) for s in (split.replace(",", " ").split() if isinstance(split, str) else split)]
     except (TypeError, ValueError):
         parts = []
-    if not 1 <= len(parts) <= 3 or not all(0 <= p < 1e9 for p in parts) or not sum(parts) > 0:
+    wrong = [p for p in parts if not 0 <= p < 1e9]
+    if wrong:
+        raise ValidationError(f"build.split: {wrong[0]:g} is wrong: parts are 0 or more; got {split!r}")
+    if not 1 <= len(parts) <= 3 or not sum(parts) > 0:
         raise ValidationError(
             f"build.split: expected up to three parts (train, validation, test), such as 0.8, 0.1, 0.1; got {split!r}"
         )

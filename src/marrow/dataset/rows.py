@@ -164,6 +164,9 @@ class SourceRows:
         data = bytes_at(place)
         self.dependencies.append(Dependency(place, mark, hashlib.sha256(data).hexdigest()))
         text = data.decode("utf-8-sig", "replace")
+        if "\ufffd" in text:
+            beside = PurePosixPath(self.source.name).with_suffix(SIDE_FILES[name]).name
+            self.report.append(f"{beside} is not UTF-8 throughout: what is not was replaced by \ufffd")
         if name == "tags":
             text = text.replace(",", "\n")
         return [line.strip() for line in text.splitlines() if line.strip()]
@@ -249,6 +252,15 @@ def loaded(source: Source, recipe: Recipe) -> Character:
         character = load_source(source, options, cache=False)
         _recognise(character)
         return character
+    except FormatError as error:
+        if "rate=" in error.remedy:  # an option of mw.load that builds have not
+            error = type(error)(
+                error.message,
+                path=error.path,
+                place=error.place,
+                remedy="mend it: marrow convert --fps sets it",
+            )
+        raise error from None
     except MarrowError:
         raise
     except MemoryError:

@@ -103,7 +103,7 @@ def _local(text: str) -> list[SourceFile]:
     if any(c in text for c in "*?[") and not os.path.lexists(text):
         return _matched(text, Path(*_fixed_part(path.parts)))
     if not os.path.lexists(text):
-        raise FormatError("no such file or folder", path=text)
+        raise ValidationError(f"{printable(text)}: no such file or folder")
     return [_file(path.name, str(path.absolute()))]
 
 
@@ -137,7 +137,8 @@ def _scanned(root: str) -> list[SourceFile]:
     """The files below a folder. Every folder is read once: links to folders come last, so that none goes in circles."""
     out: list[SourceFile] = []
     seen: set[str] = set()
-    folders, links = [root], []
+    folders: list[str] = [root]
+    links: list[str] = []
     while folders or links:
         if folders:
             folder = folders.pop()
