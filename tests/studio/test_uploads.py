@@ -155,6 +155,7 @@ def test_a_queue_has_an_end(site, glb, monkeypatch):
 
 
 def test_stalled_uploads_keep_nobody_waiting(site, glb, monkeypatch):
+    monkeypatch.setattr(uploads, "STALLED_SECONDS", 0.01)
     stalled = []
     for _ in range(uploads.RECEIVING + 2):
         connection = http.client.HTTPConnection("127.0.0.1", site.port)

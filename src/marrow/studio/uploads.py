@@ -37,7 +37,9 @@ UPLOAD_SECONDS = 600.0
 SILENCE_SECONDS = 20.0
 """So is one of which nothing comes for so long."""
 RECEIVING = 8
-"""Uploads that may come in at once; of more, the one that has been silent longest makes room."""
+"""Uploads that may come in at once; the rest wait for their turn."""
+STALLED_SECONDS, POLL_SECONDS = 1.0, 0.02
+"""One of which nothing comes for so long loses its place to one that waits."""
 REST_BYTES, REST_SECONDS = 1 << 30, 60.0
 """So much of a file that is too large is read and thrown away, for so long: most programs listen only when they have
 sent all."""
@@ -52,7 +54,7 @@ class Uploads:
         self.studio, self.limit = studio, limit
         self._offers: dict[int, Offer] = {}
         self._number = 0
-        self._coming: dict[asyncio.Timeout, None] = {}  # the one that has been silent longest first
+        self._coming: dict[asyncio.Timeout, float] = {}  # when each was last heard, the most silent first
 
     def give_up(self) -> None:
         """Ends the uploads that are on their way: the studio closes."""
@@ -71,7 +73,8 @@ class Uploads:
             raise HTTPException(409, f"{session.driver} shows its own character here")
         declared = request.headers.get("content-length", "0")
         if not declared.isdigit() or int(declared) > self.limit + (1 << 20):
-            await self._discard(request.stream())
+            if "expect" not in request.headers:  # Who asks before sending is told at once.
+                await self._discard(request.stream())
             raise HTTPException(413, f"{name}: files may have at most {self.limit >> 20} MiB")
         with Parcel(self.limit) as parcel:
             try:
@@ -98,12 +101,15 @@ class Uploads:
 
     @contextlib.asynccontextmanager
     async def _on_its_way(self, limit: asyncio.Timeout) -> AsyncIterator[None]:
-        self._coming[limit] = None
-        if len(self._coming) > RECEIVING:
-            # Those who send nothing keep nobody waiting.
-            silent = next(iter(self._coming))
+        now = asyncio.get_running_loop().time
+        while len(self._coming) >= RECEIVING:
+            silent, heard = next(iter(self._coming.items()))
+            if now() - heard < STALLED_SECONDS:
+                await asyncio.sleep(POLL_SECONDS)
+                continue
             del self._coming[silent]
-            silent.reschedule(asyncio.get_running_loop().time())
+            silent.reschedule(now())
+        self._coming[limit] = now()
         try:
             yield
         finally:
@@ -112,8 +118,8 @@ class Uploads:
     async def _heard(self, limit: asyncio.Timeout, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         """The chunks; who sends one goes behind those who are silent."""
         async for chunk in chunks:
-            if limit in self._coming:
-                self._coming[limit] = self._coming.pop(limit)
+            if self._coming.pop(limit, None) is not None:
+                self._coming[limit] = asyncio.get_running_loop().time()
             yield chunk
 
     @staticmethod
