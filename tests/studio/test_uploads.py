@@ -109,6 +109,12 @@ def test_an_oversized_file_is_refused_before_and_while_it_comes(glb):
         assert site.request("/api/character/0").json["name"] == "arm"
 
 
+def test_who_listens_only_after_sending_all_hears_why_a_file_is_refused():
+    with serving(small_actor(), max_upload_bytes=1000) as site:
+        answer = upload(site, b"x" * (16 << 20))  # More than lies in the buffers between.
+        assert answer.status == 413 and "at most" in answer.json["error"]
+
+
 def test_names_of_uploads_are_only_labels(site, glb):
     for name in ("../../etc/passwd.glb", "C:\\evil\\x.glb", "\x00.glb", "a" * 500 + ".glb", ""):
         answer = upload(site, glb, name=name)
@@ -149,8 +155,9 @@ def test_a_queue_has_an_end(site, glb, monkeypatch):
 
 
 def test_stalled_uploads_keep_nobody_waiting(site, glb, monkeypatch):
+    monkeypatch.setattr(uploads, "STALLED_SECONDS", 0.01)
     stalled = []
-    for _ in range(3):
+    for _ in range(uploads.RECEIVING + 2):
         connection = http.client.HTTPConnection("127.0.0.1", site.port)
         connection.putrequest("POST", "/api/upload?token=test-token_1&name=a.glb")
         connection.putheader("Content-Length", "1000")

@@ -38,6 +38,11 @@ SILENCE_SECONDS = 20.0
 """So is one of which nothing comes for so long."""
 RECEIVING = 8
 """Uploads that may come in at once; the rest wait for their turn."""
+STALLED_SECONDS, POLL_SECONDS = 1.0, 0.02
+"""One of which nothing comes for so long loses its place to one that waits."""
+REST_BYTES, REST_SECONDS = 1 << 30, 60.0
+"""So much of a file that is too large is read and thrown away, for so long: most programs listen only when they have
+sent all."""
 MAX_OFFERS = 4
 MAX_MAP_BYTES = 1 << 20
 
@@ -47,14 +52,13 @@ class Uploads:
 
     def __init__(self, studio: Studio, limit: int) -> None:
         self.studio, self.limit = studio, limit
-        self._receiving = asyncio.Semaphore(RECEIVING)
         self._offers: dict[int, Offer] = {}
         self._number = 0
-        self._coming: set[asyncio.Timeout] = set()
+        self._coming: dict[asyncio.Timeout, float] = {}  # when each was last heard, the most silent first
 
     def give_up(self) -> None:
         """Ends the uploads that are on their way: the studio closes."""
-        for limit in self._coming:
+        for limit in tuple(self._coming):
             limit.reschedule(asyncio.get_running_loop().time())
 
     async def post(self, request: Request) -> Response:
@@ -69,11 +73,13 @@ class Uploads:
             raise HTTPException(409, f"{session.driver} shows its own character here")
         declared = request.headers.get("content-length", "0")
         if not declared.isdigit() or int(declared) > self.limit + (1 << 20):
+            if "expect" not in request.headers:  # Who asks before sending is told at once.
+                await self._discard(request.stream())
             raise HTTPException(413, f"{name}: files may have at most {self.limit >> 20} MiB")
         with Parcel(self.limit) as parcel:
             try:
-                async with self._receiving, asyncio.timeout(UPLOAD_SECONDS) as limit, self._on_its_way(limit):
-                    chunks = _unless_silent(request.stream())
+                async with asyncio.timeout(UPLOAD_SECONDS) as limit, self._on_its_way(limit):
+                    chunks = self._heard(limit, _unless_silent(request.stream()))
                     if request.headers.get("content-type") == PARCEL_TYPE:
                         await parcel.receive_several(chunks)
                     else:
@@ -83,6 +89,7 @@ class Uploads:
                 async with self.studio.jobs.in_turn(f"Reading {name}"):
                     answer = await self._read(parcel, name, slot)
             except ResourceLimitError as error:
+                await self._discard(request.stream())
                 return _answer(_failed(name, slot, error), 413)
             except MarrowError as error:
                 return _answer(_failed(name, slot, error), 422)
@@ -94,11 +101,37 @@ class Uploads:
 
     @contextlib.asynccontextmanager
     async def _on_its_way(self, limit: asyncio.Timeout) -> AsyncIterator[None]:
-        self._coming.add(limit)
+        now = asyncio.get_running_loop().time
+        while len(self._coming) >= RECEIVING:
+            silent, heard = next(iter(self._coming.items()))
+            if now() - heard < STALLED_SECONDS:
+                await asyncio.sleep(POLL_SECONDS)
+                continue
+            del self._coming[silent]
+            silent.reschedule(now())
+        self._coming[limit] = now()
         try:
             yield
         finally:
-            self._coming.discard(limit)
+            self._coming.pop(limit, None)
+
+    async def _heard(self, limit: asyncio.Timeout, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        """The chunks; who sends one goes behind those who are silent."""
+        async for chunk in chunks:
+            if self._coming.pop(limit, None) is not None:
+                self._coming[limit] = asyncio.get_running_loop().time()
+            yield chunk
+
+    @staticmethod
+    async def _discard(chunks: AsyncIterator[bytes]) -> None:
+        """Reads what is left of a body, so that its sender comes to hear the answer."""
+        left = REST_BYTES
+        with contextlib.suppress(TimeoutError, ClientDisconnect, RuntimeError):
+            async with asyncio.timeout(REST_SECONDS):
+                async for chunk in _unless_silent(chunks):
+                    left -= len(chunk)
+                    if left < 0:
+                        return
 
     async def _read(self, parcel: Parcel, name: str, slot: int) -> UploadAnswer:
         from marrow.studio.loading import arrive, arrived_text

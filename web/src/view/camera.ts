@@ -22,6 +22,9 @@ export class Framing {
   /** The point that is followed, as far as the camera has come. */
   private followed: Vector3 | null = null;
   private followedAt = 0;
+  /** How far it is behind; and whether what it follows has another shape since. */
+  private readonly behind = new Vector3();
+  private reshaped = false;
   private heldAt = 0;
   /** Whether it was set on a part of what is shown: the rest may lie outside. */
   private joint = false;
@@ -49,6 +52,7 @@ export class Framing {
     this.controls.target.copy(center);
     this.controls.maxDistance = 20 * Math.max(radius, all.getSize(new Vector3()).length()) + distance;
     this.followed = center.clone();
+    this.behind.set(0, 0, 0);
     this.taken = false;
     this.joint = !box.equals(all);
     this.reach(all);
@@ -117,6 +121,11 @@ export class Framing {
     this.followed = from;
   }
 
+  /** What is followed was changed, not moved: a camera that is someone's own stays where it is. */
+  reshape(): void {
+    this.reshaped = this.taken;
+  }
+
   /** Goes along with what is in a box, and keeps it in the middle; true while it has not caught up. */
   follow(box: Box3, now: number): boolean {
     if (box.isEmpty()) return false;
@@ -124,13 +133,18 @@ export class Framing {
     this.followed ??= this.controls.target.clone();
     const seconds = Math.min(0.1, (now - this.followedAt) / 1000);
     this.followedAt = now;
-    const move = box.getCenter(new Vector3()).sub(this.followed);
+    const center = box.getCenter(new Vector3());
+    if (this.reshaped) this.followed.copy(center).sub(this.behind);
+    this.reshaped = false;
+    const move = center.clone().sub(this.followed);
+    this.behind.copy(move);
     move.y = Math.sign(move.y) * Math.max(0, Math.abs(move.y) - BOB * size);
-    const behind = move.length();
-    if (behind < NEAR_ENOUGH * size) return false;
+    const away = move.length();
+    if (away < NEAR_ENOUGH * size) return false;
     // A step is followed gently, so that the camera does not sway with the hips; a jump (a clip starts over) at once.
-    if (behind < 0.35 * size) move.multiplyScalar(1 - Math.exp(-HASTE * seconds));
+    if (away < 0.35 * size) move.multiplyScalar(1 - Math.exp(-HASTE * seconds));
     this.followed.add(move);
+    this.behind.sub(move);
     this.camera.position.add(move);
     this.controls.target.add(move);
     return true;

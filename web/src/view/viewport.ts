@@ -130,7 +130,8 @@ export class Viewport {
       const crowd = new Crowd(character, this.pace);
       this.slots[slot] = { character, overlays, crowd };
       this.scene.add(character.group, overlays.group, crowd.group);
-      if (slot === 0 && !kept) {
+      if (slot === 0 && kept) this.framing.reshape();
+      else if (slot === 0) {
         this.framing.stopFollowing();
         this.told = "";
         this.framedCount = 0;
