@@ -172,10 +172,11 @@ def test_a_file_that_is_exported_again_is_shown_where_one_was_looking(small: Any
     )
     body = before.meshes[0]
     moved = body.positions.copy()
-    moved[3] += np.float32([0, 0.5, 0])
+    moved[3] += np.float32([5, 0, 0])  # so far that the middle of all is elsewhere
     mw.save(before.replace(meshes=(body.replace(positions=moved), before.meshes[1])), file)
-    tab.page.get_by_text("1 vertex moved by up to 0.50 m").wait_for()
+    tab.page.get_by_text("1 vertex moved by up to 5").wait_for()
     tab.until("s.viewport.surface.changes")
+    tab.rest()
     assert tab.js("[s.state.clip, s.selected, s.viewport.character().shows(1)]") == ["bend", 2, False]
     assert tab.js("s.viewport.camera.position.distanceTo({x: 4, y: 5, z: 6})") < 1e-3
     assert tab.js("s.viewport.character().time") == pytest.approx(0.25, abs=1e-3)
