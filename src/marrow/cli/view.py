@@ -141,6 +141,7 @@ def _open_window(file: str | None, graph: Path | None, compare: str | None, **op
     def thing(name: str) -> Any:
         return name if is_sample(name) else open_character(name)
 
-    other = thing(compare) if compare is not None else None
-    with contextlib.suppress(KeyboardInterrupt):
-        look(*open_window(thing(file or "mannequin"), graph=graph, compare=other, **options))
+    with _signals() as asked, contextlib.suppress(KeyboardInterrupt):
+        main, other = thing(file or "mannequin"), thing(compare) if compare is not None else None
+        asked.opened = True  # from here on the window is asked, between two frames
+        look(*open_window(main, graph=graph, compare=other, **options), asked_to_end=lambda: asked.count > 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,12 +76,14 @@ def turn(made: Window, viewer: Viewer, frame: WindowFrame) -> Viewer:
     return viewer
 
 
-def look(made: Window, viewer: Viewer) -> Any:
+def look(made: Window, viewer: Viewer, *, asked_to_end: Callable[[], bool] = lambda: False) -> Any:
     """Plays until the window is closed; in a notebook the cell ends at once and the widget goes on."""
     widget = getattr(made.display, "widget", None)
     if widget is None:
         for frame in made:
             viewer = turn(made, viewer, frame)
+            if asked_to_end():
+                made.close()
         return None
 
     made.display.shown = True  # type: ignore[attr-defined]  # the cell shows what is returned
