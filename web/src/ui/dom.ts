@@ -68,7 +68,7 @@ export interface ButtonOptions {
   title?: string;
   class?: string;
   pressed?: boolean;
-  onclick: (event: MouseEvent) => void;
+  onclick?: (event: MouseEvent) => void;
 }
 
 /** A button with an accessible name; `text` shows words, `icon` a picture. */

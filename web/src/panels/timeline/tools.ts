@@ -2,6 +2,7 @@
 import type { App } from "../../app";
 import type { EditClip } from "../../protocol";
 import { button, h, icon } from "../../ui/dom";
+import { menuBox } from "../../ui/menu";
 import { ask } from "../ask";
 
 type Tool = EditClip["tool"];
@@ -28,35 +29,11 @@ export function clipTools(app: App, addEvent: () => void): HTMLElement {
     ["Duplicate…", "", () => void named("duplicate", "Name of the copy", `${app.state?.clip ?? ""} copy`)],
     ["Remove", "", () => edit("remove")],
   ];
-  const menu = h("div", { class: "menu up", role: "menu", "aria-label": "Clip tools", hidden: true }, ...items.map(([text, title, run]) =>
-    h("button", { type: "button", role: "menuitem", class: "menu-item", title, onclick: () => {
-      show(false);
-      run();
-    } }, h("span", {}, text))));
-  const opener = button({ label: "Clip tools", text: "Edit", onclick: () => show(menu.hidden === true) });
+  const menu = h("div", { class: "menu up", role: "menu", "aria-label": "Clip tools" }, ...items.map(([text, title, run]) =>
+    h("button", { type: "button", role: "menuitem", class: "menu-item", title, onclick: run }, h("span", {}, text))));
+  const opener = button({ label: "Clip tools", text: "Edit" });
   opener.append(icon("down"));
-  opener.setAttribute("aria-haspopup", "menu");
-  function show(on: boolean): void {
-    menu.hidden = !on;
-    opener.setAttribute("aria-expanded", String(on));
-    if (on) (menu.firstElementChild as HTMLElement).focus();
-  }
-  menu.addEventListener("keydown", (event) => {
-    const all = [...menu.children] as HTMLElement[];
-    const at = all.indexOf(document.activeElement as HTMLElement);
-    if (event.key === "ArrowDown") all[(at + 1) % all.length].focus();
-    else if (event.key === "ArrowUp") all[(at - 1 + all.length) % all.length].focus();
-    else if (event.key === "Escape") {
-      show(false);
-      opener.focus();
-    } else return;
-    event.preventDefault();
-    event.stopPropagation();
-  });
-  document.addEventListener("pointerdown", (event) => {
-    if (!menu.hidden && !box.contains(event.target as Node)) show(false);
-  });
-  const box = h("div", { class: "menu-box" }, opener, menu);
+  const box = menuBox(opener, menu);
 
   const time = (): number => app.viewport.character()?.time ?? app.state?.time ?? 0;
   const begin = button({ label: "Loop from here ([)", text: "[", onclick: () => setRange("start") });
