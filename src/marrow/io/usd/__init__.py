@@ -50,6 +50,6 @@ def read(source: Source, options: LoadOptions) -> Character:
 
 def write(character: Character, path: Path, **options: Any) -> None:
     """Writes a stage: `.usda`, `.usdc` or `.usd`."""
-    from marrow.io.usd.writer import write as save
+    from marrow.io.usd.writing.writer import write as save
 
     save(character, path, **options)
