@@ -73,15 +73,15 @@ class RigNotes(Struct, gc=False, omit_defaults=True):
 
 
 class TargetNote(Struct, gc=False, array_like=True):
-    """A morph target: where it lies (number of the blend shape, name of the in-between or nothing), and whether it moves
-    nothing at all."""
+    """A morph target: where it lies (number of the blend shape, name of the in-between or nothing), and which rows of that
+    shape are its own, where it shares the shape with targets that move other vertices (None: all)."""
 
     name: str
     channel: int
     full_weight: float
     shape: int
     between: str = ""
-    empty: bool = False
+    rows: list[int] | None = None
 
 
 class MeshNotes(Struct, gc=False, omit_defaults=True):

@@ -66,7 +66,8 @@ def read_own_clip(
                 used += int(np.prod(shape))
                 keys = np.stack([sides[:, 0], keys, sides[:, 1]], axis=1)
             node = target if p == 3 else int(rig.joints[target])
-            tracks.append(Track(node, PATHS[p], codes[rows] / codes_per_second, keys, INTERPOLATIONS[kind]))
+            times = _seconds(codes[rows], codes_per_second)
+            tracks.append(Track(node, PATHS[p], times, keys, INTERPOLATIONS[kind]))
         return Clip(
             notes.name,
             skeleton,
@@ -99,10 +100,15 @@ def _samples(attribute: Any, width: int, size: int, dtype: Any, path: object) ->
     return codes, values
 
 
+def _seconds(codes: Array, codes_per_second: float) -> Array:
+    """Time codes in seconds; an instant before zero is zero."""
+    return (codes / codes_per_second).astype(np.float32) + np.float32(0)
+
+
 def _curve(prim: Any, name: str, attribute: str, codes_per_second: float) -> Curve:
     found = prim.GetAttribute(attribute)
     codes = found.GetTimeSamples() if found else []
     values = [found.Get(code) for code in codes]
     if not values or not all(isinstance(v, float) for v in values):
         raise Changed
-    return Curve(name, np.array(codes) / codes_per_second, np.array(values))
+    return Curve(name, _seconds(np.array(codes), codes_per_second), np.array(values))

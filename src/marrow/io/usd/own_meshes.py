@@ -175,19 +175,21 @@ def _target(prim: Any, note: TargetNote) -> MorphTarget:
     if not holder:
         raise Changed
     extra = shape.GetPrim().GetAttribute(f"{NAMESPACE}tangentOffsets{note.between and f':{note.between}'}")
-    if note.between:
-        arrays = [holder.GetOffsets(), holder.GetNormalOffsets(), extra.Get()]
-    else:
-        arrays = [holder.GetOffsetsAttr().Get(), holder.GetNormalOffsetsAttr().Get(), extra.Get()]
-    positions = _rows(arrays[0], 3)
-    normals, tangents = (None if a is None else _rows(a, 3, len(positions)) for a in arrays[1:])
+    offsets = holder.GetAttr() if note.between else holder.GetOffsetsAttr()
+    turned = holder.GetNormalOffsetsAttr()
+    positions = _rows(offsets.Get(), 3)
+    found = (a.Get() if a else None for a in (turned, extra))
+    normals, tangents = (None if a is None else _rows(a, 3, len(positions)) for a in found)
     named = shape.GetPointIndicesAttr().Get()
     vertices = None if named is None else np.asarray(named, np.int64)
     if vertices is not None and (len(vertices) != len(positions) or (vertices < 0).any()):
         raise Changed
-    if note.empty and vertices is not None:
-        positions, vertices = positions[:0], vertices[:0]
-        normals, tangents = (None if a is None else a[:0] for a in (normals, tangents))
+    if note.rows is not None:
+        rows = np.array(note.rows, np.int64)
+        if len(rows) and not (rows.min() >= 0 and rows.max() < len(positions)):
+            raise Changed
+        vertices = rows if vertices is None else vertices[rows]
+        positions, normals, tangents = (None if a is None else a[rows] for a in (positions, normals, tangents))
     return MorphTarget(
         note.name,
         note.channel,

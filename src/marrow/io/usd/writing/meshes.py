@@ -181,7 +181,7 @@ class MeshWriter:
         api.CreateJointsAttr([self.tokens[n] for n in numbers.tolist()])
         api.CreateGeomBindTransformAttr(matrix(self.binding.geometry[number]))
         inherits = bool(prim.GetInherits().GetAllDirectInherits())
-        if inherits or not np.array_equal(self.binding.inverse_bind(number), mesh.inverse_bind):
+        if inherits or self.binding.inverse_bind(number).tobytes() != mesh.inverse_bind.tobytes():
             # Products of rounded matrices are not quite what they were made of.
             kind = Sdf.ValueTypeNames.FloatArray
             exact = prim.CreateAttribute(f"{NAMESPACE}inverseBind", kind, True, Sdf.VariabilityUniform)

@@ -85,9 +85,7 @@ def _write_shape(
             between = names.of(t.name, "")
             made.CreateInbetween(between).SetWeight(float(t.full_weight / full))
             _put(shape, made, between, filled[i])
-        notes[i] = TargetNote(
-            t.name, t.channel, t.full_weight, 0, between, t.vertices is not None and not len(t.vertices)
-        )
+        notes[i] = TargetNote(t.name, t.channel, t.full_weight, 0, between, _rows(t, points))
     return notes
 
 
@@ -101,6 +99,15 @@ def _points(targets: list[MorphTarget]) -> Array | None:
         return first if len(first) else np.zeros(1, np.int64)  # none would stand for all
     together = np.unique(np.concatenate(named)).astype(np.int64)
     return together if len(together) else np.zeros(1, np.int64)
+
+
+def _rows(target: MorphTarget, points: Array | None) -> list[int] | None:
+    """Which of the points of its shape a target names, where they are not just its own."""
+    if target.vertices is None or (points is not None and np.array_equal(target.vertices, points)):
+        return None
+    named = np.unique(target.vertices).astype(np.int64)
+    rows: list[int] = (named if points is None else np.searchsorted(points, named)).tolist()
+    return rows
 
 
 def _deltas(target: MorphTarget, points: Array | None, count: int) -> Deltas:

@@ -128,7 +128,8 @@ def _geometry(mesh: Mesh, each: Array) -> tuple[Array, Array]:
 def _stand_in(inverse: Array, geometry: Array) -> tuple[Array, Array]:
     """Rest and bind matrix of a joint below the true one, with `rest @ inverse(bind) @ geometry == inverse`."""
     eye = affine.identity((), np.float64)
-    bind = affine.multiply(geometry, affine.invert(inverse))
+    with np.errstate(invalid="ignore"):
+        bind = affine.multiply(geometry, affine.invert(inverse))
     if np.isfinite(affine.invert(bind)).all():
         return eye, bind
     return affine.multiply(inverse, affine.invert(geometry)), eye
@@ -196,7 +197,7 @@ def write_skeleton(
         parts,
         again,
     ):
-        if not np.array_equal(values, found.astype(np.float32)):
+        if values.tobytes() != found.astype(np.float32).tobytes():
             attribute = made.GetPrim().CreateAttribute(
                 f"{NAMESPACE}rest:{name}", kind, True, Sdf.VariabilityUniform
             )

@@ -63,6 +63,8 @@ def _errors_of_usd(target: Path) -> Iterator[None]:
         yield
     except Tf.ErrorException as error:
         raise FormatError(f"cannot be written: {error}", path=target) from None
+    except UnicodeEncodeError as error:
+        raise FormatError(f"a name cannot be written as text: {error}", path=target) from None
 
 
 def _stage(character: Character, target: Path, rate: float | None, pictures: Pictures, losses: Losses) -> Any:
