@@ -48,20 +48,17 @@ class MeshWriter:
         self.stage, self.top, self.character, self.binding = stage, top, character, binding
         self.tokens, self.channels, self.materials, self.names = tokens, channels, materials, names
         self.path, self.losses = path, losses
-        self._written: dict[bytes, tuple[Any, list[TargetNote]]] = {}
+        self._written: dict[tuple[Any, ...], tuple[Any, list[TargetNote]]] = {}
+        self._digests: dict[int, bytes] = {}
 
     def write(self, number: int, skeleton: Any) -> None:
         """The mesh of that number."""
         from pxr import UsdSkel
 
         mesh = self.character.meshes[number]
-        for field in ("positions", "normals", "tangents", "colors", "dual_quaternion_weights"):
-            self._check(getattr(mesh, field), mesh, field)
-        for uv in mesh.uvs:
-            self._check(uv, mesh, "uvs")
         kind = "Mesh" if len(mesh.triangles) else "Points"
         prim = self.stage.DefinePrim(f"{self.top}/{self.names.of(mesh.name, self.top)}", kind)
-        key = _fingerprint(mesh)
+        key = self._fingerprint(mesh)
         if key in self._written:
             first, targets = self._written[key]
             prim.GetInherits().AddInherit(first)
@@ -84,6 +81,24 @@ class MeshWriter:
         if prim.GetName() != mesh.name and mesh.name:
             prim.SetDisplayName(mesh.name)
 
+    def _fingerprint(self, mesh: Mesh) -> tuple[Any, ...]:
+        """The same for meshes that differ at most in their names and in what they hang on."""
+        arrays = [mesh.positions, mesh.triangles, mesh.joints, mesh.weights, mesh.normals, mesh.tangents]
+        arrays += [mesh.colors, mesh.dual_quaternion_weights, *mesh.uvs]
+        for t in mesh.morph_targets:
+            arrays += [t.positions, t.normals, t.tangents, t.vertices]
+        named = tuple((t.name, t.channel, t.full_weight) for t in mesh.morph_targets)
+        return (mesh.sections, mesh.skinning, mesh.visible, named, *map(self._digest, arrays))
+
+    def _digest(self, array: Array | None) -> bytes:
+        if array is None:
+            return b""
+        if id(array) not in self._digests:  # the character holds it: nothing else gets its number
+            digest = hashlib.blake2b(f"{array.dtype.str}{array.shape}".encode(), digest_size=20)
+            digest.update(np.ascontiguousarray(array).data if array.size else b"")
+            self._digests[id(array)] = digest.digest()
+        return self._digests[id(array)]
+
     def _check(self, values: Array | None, mesh: Mesh, field: str) -> None:
         if values is not None and not np.isfinite(values).all():
             raise FormatError(
@@ -94,6 +109,10 @@ class MeshWriter:
         """All that does not depend on what the mesh hangs on."""
         from pxr import Sdf, UsdGeom, UsdSkel
 
+        for field in ("positions", "normals", "tangents", "colors", "dual_quaternion_weights"):
+            self._check(getattr(mesh, field), mesh, field)
+        for uv in mesh.uvs:
+            self._check(uv, mesh, "uvs")
         kinds, vertex = Sdf.ValueTypeNames, UsdGeom.Tokens.vertex
         points = UsdGeom.PointBased(prim)
         points.CreatePointsAttr(vectors3(mesh.positions))
@@ -191,27 +210,3 @@ class MeshWriter:
 def bound_sections(mesh: Mesh) -> list[Section]:
     """The sections of which USD hears."""
     return [s for s in mesh.sections if s.material is not None and (s.count or not len(mesh.triangles))]
-
-
-def _fingerprint(mesh: Mesh) -> bytes:
-    """The same for meshes that differ at most in their names and in what they hang on."""
-    digest = hashlib.blake2b(digest_size=20)
-
-    def add(value: Any) -> None:
-        if isinstance(value, np.ndarray):
-            digest.update(f"{value.dtype.str}{value.shape}".encode())
-            digest.update(np.ascontiguousarray(value).data if value.size else b"")
-        else:
-            digest.update(repr(value).encode("utf-8", "surrogatepass"))
-
-    for field in ("positions", "triangles", "joints", "weights", "normals", "tangents", "colors",
-                  "dual_quaternion_weights"):  # fmt: skip
-        add(getattr(mesh, field))
-    for uv in mesh.uvs:
-        add(uv)
-    add((mesh.sections, mesh.skinning, mesh.visible))
-    for t in mesh.morph_targets:
-        add((t.name, t.channel, t.full_weight))
-        for array in (t.positions, t.normals, t.tangents, t.vertices):
-            add(array)
-    return digest.digest()

@@ -69,7 +69,9 @@ def sampled(
     for i, t in tracks:
         rows[i] = np.searchsorted(codes, own[i])
         column = int(np.searchsorted(columns, t.target))
-        values[:, column] = _value_at(t, own[i], codes)
+        between = np.ones(len(codes), bool)
+        between[rows[i]] = False
+        values[between, column] = _value_at(t, own[i], codes[between])
         values[rows[i], column] = t.values[:, 1] if t.interpolation == "cubic" else t.values
     return Samples(codes, values, rows)
 
