@@ -14,6 +14,7 @@ import pytest
 from io_worlds import everything
 
 import marrow as mw
+from marrow.errors import MarrowError
 from marrow.io.source import LoadOptions, Source
 from marrow.io.usd.reader import read_stage
 from marrow.report import Report
@@ -266,6 +267,31 @@ def test_a_package_stores_its_files_at_multiples_of_64_bytes(tmp_path: Path) -> 
         assert (info.header_offset + 30 + name + extra) % 64 == 0
         assert info.compress_type == zipfile.ZIP_STORED
     assert [p.name for p in tmp_path.iterdir()] == ["hero.usdz"]
+
+
+def test_textures_lie_in_the_folder_that_is_asked_for(tmp_path: Path) -> None:
+    hero = painted()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mw.save(hero, tmp_path / "hero.usda", textures="pictures")
+    assert [p.name for p in (tmp_path / "pictures").iterdir()] == ["0_a.png"]
+    assert loaded(tmp_path / "hero.usda").images == hero.images
+    for wrong in ("../out", "", 7):
+        with pytest.raises(MarrowError, match="textures"):
+            mw.save(hero, tmp_path / "other.usda", textures=wrong)
+    with pytest.raises(MarrowError, match="option"):
+        mw.save(hero, tmp_path / "other.usda", picture="png")
+
+
+def test_a_converted_folder_has_textures_by_the_names_of_its_files(tmp_path: Path) -> None:
+    from marrow.cli.app import run
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mw.save(painted(), tmp_path / "hero.glb")
+    assert run(["convert", str(tmp_path / "hero.glb"), str(tmp_path / "out"), "--to", "usda"]) == 0
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {".marrow", "hero.usda", "hero_textures"}
+    assert loaded(tmp_path / "out" / "hero.usda").images[0].data == painted().images[0].data
 
 
 # -------------------- points and curves of others

@@ -37,7 +37,7 @@ def convert(
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
 ) -> int:
-    """Convert a character to .glb, .gltf, .vrm, .usda, .usdc, .bvh, .obj, .ply or .marrow; or many into a folder.
+    """Convert a character to .glb, .gltf, .vrm, .usda, .usdc, .usdz, .bvh, .obj, .ply or .marrow; or many into a folder.
 
     Parameters
     ----------
@@ -156,6 +156,8 @@ def converted(source: str, target: Path, wishes: dict[str, Any]) -> tuple[list[s
     if clip:
         character = character.replace(clips=tuple(kept))
     options: dict[str, Any] = {"rate": fps, "joints": joints} if form.name == "BVH" else {}
+    if form.name == "USD" and "name" in wishes:  # the file gets its name when it is whole
+        options["textures"] = f"{Path(wishes['name']).stem}_textures"
     if compress and form.name != "glTF":
         raise UsageError("--compress is for .glb, .gltf and .vrm files")
     if compress:

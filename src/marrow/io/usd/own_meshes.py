@@ -189,9 +189,8 @@ def _target(prim: Any, note: TargetNote) -> MorphTarget:
         if len(rows) and not (rows.min() >= 0 and rows.max() < len(positions)):
             raise Changed
         vertices = rows if vertices is None else vertices[rows]
-        positions, normals, tangents = (
-            None if a is None else a[rows] for a in (positions, normals, tangents)
-        )
+        positions = positions[rows]
+        normals, tangents = (None if a is None else a[rows] for a in (normals, tangents))
     return MorphTarget(
         note.name,
         note.channel,

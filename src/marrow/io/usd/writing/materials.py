@@ -41,7 +41,7 @@ class Pictures:
             if not data:
                 out.notes.append((image.name, image.media_type, "", ""))
                 continue
-            stem = re.sub(r"[^A-Za-z0-9.-]+", "_", Path(image.name.replace("\\", "/")).stem)[:80]
+            stem = re.sub(r"[^A-Za-z0-9.-]+", "_", Path(image.name.replace("\\", "/")).stem).strip("_")[:80]
             stem, original, said = f"{folder}/{i}_{stem or 'image'}", "", image.media_type
             if kind not in _SUFFIX:
                 if not package:

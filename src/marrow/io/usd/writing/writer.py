@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from marrow.errors import FormatError, MissingExtraError
+from marrow.errors import FormatError, MissingExtraError, ValidationError
 from marrow.io.atomic import replacing
 from marrow.io.usd.notes import RootNotes, put, sign
 from marrow.io.usd.values import Names
@@ -29,8 +29,14 @@ from marrow.model import Character, _validate
 __all__ = ["write"]
 
 
-def write(character: Character, path: Path | str, *, rate: float | None = None) -> None:
-    """Writes the stage (`.usda`, `.usdc`, `.usd` or `.usdz`); its textures lie in a folder beside it, or in the package."""
+def write(
+    character: Character, path: Path | str, *, rate: float | None = None, textures: str | None = None
+) -> None:
+    """Writes the stage (`.usda`, `.usdc`, `.usd` or `.usdz`); its textures lie in a folder beside it, or in the package.
+
+    `rate` samples clips at so many frames a second, where they would else keep their keys. `textures` names the folder
+    (None: that of the file and `_textures`).
+    """
     try:
         import pxr.Usd  # noqa: F401
     except ImportError:
@@ -42,12 +48,22 @@ def write(character: Character, path: Path | str, *, rate: float | None = None) 
         raise FormatError(f"cannot be written: no folder {target.parent}", path=target)
     losses = Losses()
     package = target.suffix.lower() == ".usdz"
-    folder = "textures" if package else f"{_text(target.stem)}_textures"
+    folder = "textures" if package else _folder(target, textures)
     pictures = Pictures.of(character.images, folder, losses, package=package)
     with _errors_of_usd(target):
         stage = _stage(character, target, rate, pictures, losses)
         _export(stage, target, pictures, package)
     losses.warn(4)
+
+
+def _folder(target: Path, wanted: str | None) -> str:
+    if wanted is None:
+        return _text(f"{target.stem}_textures")
+    if not isinstance(wanted, str) or wanted in ("", "..") or Path(wanted).name != wanted:
+        raise ValidationError(
+            f"save: textures must be the name of a folder beside the file, got {_validate.shown(wanted)}"
+        )
+    return _text(wanted)
 
 
 def _text(name: str) -> str:
