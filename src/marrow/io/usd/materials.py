@@ -38,6 +38,7 @@ class Materials:
         self.pictures = Pictures(source, report)
         self._material_index: dict[object, int] = {}
         self._own: dict[Any, int] = {}
+        self.variant_count = 0
 
     def add_own(self, root: Any, notes: RootNotes) -> None:
         """All images and materials of a character that marrow wrote, in their order, used or not."""
@@ -45,6 +46,7 @@ class Materials:
 
         where = str(root.GetPath())
         self.pictures.add_own(notes, where)
+        self.variant_count = len(notes.variants)
         names = [uv_name(i) for i in range(_MOST_UV_SETS)]
         inner = (p for child in root.GetChildren() for p in child.GetChildren())
         prims = {p.GetName(): p for p in inner if p.IsA(UsdShade.Material)}

@@ -142,9 +142,15 @@ def _sections(prim: Any, notes: MeshNotes, count: int, materials: Materials) -> 
     """The sections of the notes, where the materials and sets of faces are still those that were written for them."""
     from pxr import UsdGeom, UsdShade
 
+    for chosen in notes.variants.values():
+        there = all(m is None or 0 <= m < len(materials.materials) for m in chosen)
+        if len(chosen) != materials.variant_count or not there:
+            raise Changed
     noted = [Section(*s, tuple(notes.variants.get(i, ()))) for i, s in enumerate(notes.sections)]
     free = np.full(count, -1)
     for section in noted:
+        if section.material is not None and not 0 <= section.material < len(materials.materials):
+            raise Changed
         if section.material is not None:
             part = free[section.first : section.first + section.count]
             part[part < 0] = section.material
