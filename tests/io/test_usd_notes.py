@@ -96,6 +96,24 @@ def test_a_character_that_was_moved_hangs_on_what_moves_it(tmp_path: Path) -> No
     np.testing.assert_allclose(mw.skin(found, found.skeleton.rest).positions[:, 0], [5, 6, 6, 5])
 
 
+def test_joints_that_were_renamed_have_their_new_names(tmp_path: Path) -> None:
+    def change(stage: Any) -> None:
+        for path in (
+            "/square/Skeleton.joints",
+            "/square/square.skel:joints",
+            "/square/Animations/turn.joints",
+        ):
+            attribute = stage.GetAttributeAtPath(path)
+            attribute.Set([str(t).replace("tip", "top") for t in attribute.Get()])
+        stage.GetPrimAtPath("/square/Skeleton").RemoveProperty("jointNames")
+
+    found = changed(small(), tmp_path, change)
+    assert {"base", "top"} <= set(found.skeleton.names) and "tip" not in found.skeleton.names
+    assert "not those that marrow wrote" in str(found.report)
+    ours = mw.skin(small(), small().clips[0].sample(0.7)).positions
+    np.testing.assert_allclose(mw.skin(found, found.clips["turn"].sample(0.7)).positions, ours, atol=1e-6)
+
+
 def test_materials_that_were_changed_count(tmp_path: Path) -> None:
     def change(stage: Any) -> None:
         stage.GetAttributeAtPath("/square/Materials/red/Surface.inputs:roughness").Set(0.9)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import ResourceLimitError
 from marrow.io.usd.notes import KEY, NAMESPACE, RigNotes
-from marrow.io.usd.values import column_affine
+from marrow.io.usd.values import Names, column_affine
 from marrow.math import affine, quaternion, transform
 from marrow.model import Pose, Skeleton, Socket, Track
 from marrow.report import ReportBuilder
@@ -95,7 +95,7 @@ class Nodes:
         names = [str(n) for n in shown] if shown is not None else []
         count = len(tokens)
         if notes is not None:
-            if _fits(notes, above):
+            if _fits(notes, tokens, above):
                 names, count = notes.names, notes.joints
             else:
                 self.report.add(
@@ -190,9 +190,12 @@ class Nodes:
         return Track(node, kind, times, values.astype(np.float32), "step" if held else "linear")
 
 
-def _fits(notes: RigNotes, above: list[int]) -> bool:
-    """Whether the notes were written for a skeleton of this many joints, with stand-ins after them."""
-    count = notes.joints
+def _fits(notes: RigNotes, tokens: list[str], above: list[int]) -> bool:
+    """Whether the notes were written for a skeleton of these joints, with stand-ins after them."""
+    count, names = notes.joints, Names()
+    own = [names.of(name, parent) for name, parent in zip(notes.names, above)]
+    if any(token.rpartition("/")[2] != part for token, part in zip(tokens, own)):
+        return False
     inside = all(0 <= s.joint < count for s in notes.sockets) and all(
         0 <= j < count for j in notes.humanoid.values()
     )

@@ -154,7 +154,7 @@ def _write_clips(
 
     clips = list(character.clips.values())
     rates = [c.rate or c.key_rate for c in clips]
-    codes_per_second = float(rate or next((r for r in rates if r), 30.0))
+    codes_per_second = float(rate or next((r for r in rates if r and 1 <= r <= 1000), 30.0))
     stage.SetTimeCodesPerSecond(codes_per_second)
     stage.SetFramesPerSecond(codes_per_second)
     weights = character.skeleton.rest.morphs
