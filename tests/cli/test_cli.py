@@ -334,7 +334,7 @@ def test_bake_refuses_what_it_should(hero_file, capsys, tmp_path):
 def test_cache_commands(capsys):
     code, out, _ = call(capsys, "cache", "info", "--json")
     assert code == 0
-    assert json.loads(out)["path"] == os.environ["MARROW_CACHE"]
+    assert json.loads(out)["path"] == os.path.join(os.environ["MARROW_CACHE"], "marrow-cache")
     assert "removed" in call(capsys, "cache", "clear")[1]
 
 

@@ -59,7 +59,7 @@ class _Lengths:
 
     def moved(self, matrices: Array) -> Array:
         """Matrices `(..., 3, 4)` whose translations are multiplied."""
-        columns = np.float64([1, 1, 1, self._factor])
+        columns = np.array([1, 1, 1, self._factor], np.float64)
         return self._once(matrices, lambda: _times(matrices, columns))
 
     def _once(self, values: Array, make: Callable[[], Array]) -> Array:

@@ -4,6 +4,7 @@ card."""
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -172,8 +173,7 @@ def _mesh(mesh: Mesh, slots: Array, palette: int, weights_at: list[int], blob: _
     for field in ("positions", "normals", "tangents"):
         if any(getattr(t, field) is not None for t in mesh.morph_targets):
             shapes = [(id(getattr(t, field)), id(t.vertices)) for t in mesh.morph_targets]
-            key = (mesh.vertex_count, *shapes)
-            stacked = blob.once(key, lambda field=field: _morphs(mesh, field))
+            stacked = blob.once((mesh.vertex_count, *shapes), partial(_morphs, mesh, field))
             buffers[f"morph_{field}"] = blob.add(stacked, "float32")
     return d.MeshInfo(
         name=mesh.name,
