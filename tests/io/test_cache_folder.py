@@ -63,7 +63,7 @@ def imports(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def snapshot(folder: Path) -> dict[str, tuple[bytes | str, float]]:
-    """Everything below a folder with its contents, targets of links and times of change, except in the cache's own folder."""
+    """Everything below a folder with its contents, targets of links and times of change, but what is in the cache's own."""
     found: dict[str, tuple[bytes | str, float]] = {}
     for at, folders, files in os.walk(folder):
         folders[:] = [f for f in folders if f != "marrow-cache"]
@@ -167,7 +167,9 @@ def test_a_folder_that_is_not_its_own_is_not_used_and_named(
     if where == "unmarked":
         (place / "CACHEDIR.TAG").unlink()
     elif where == "foreign tag":
-        (place / "CACHEDIR.TAG").write_bytes(b"Signature: 8a477f597d28d172789f06886806bc55\n# of another program\n")
+        (place / "CACHEDIR.TAG").write_bytes(
+            b"Signature: 8a477f597d28d172789f06886806bc55\n# of another program\n"
+        )
     elif where == "link":
         place.rename(tmp_path / "elsewhere")
         place.symlink_to(tmp_path / "elsewhere", target_is_directory=True)

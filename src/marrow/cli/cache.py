@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from marrow.cli._errors import note
-from marrow.cli._output import bytes_text, print_json
+from marrow.cli._output import bytes_text, print_json, say
 
 __all__ = ["clear", "info"]
 
@@ -30,11 +30,11 @@ def info(*, json: Annotated[bool, Parameter(negative=())] = False) -> None:
     elif facts.path is None:
         print("the cache is off (MARROW_CACHE=off)")
     else:
-        print(f"folder   {facts.path}")
+        say(f"folder   {facts.path}")
         print(f"entries  {facts.entries}")
         print(f"size     {bytes_text(facts.bytes)} of {bytes_text(facts.limit)}")
         if facts.problem:
-            print(f"not used: this folder {facts.problem}")
+            say(f"not used: this folder {facts.problem}")
 
 
 def clear() -> None:

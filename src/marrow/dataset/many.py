@@ -23,10 +23,11 @@ from marrow.dataset.journal import is_same, locked
 from marrow.dataset.pool import run_tasks
 from marrow.dataset.recipe import digest_of
 from marrow.dataset.rows import Dependency
-from marrow.dataset.sources import found, printable, problem_of, stamp
+from marrow.dataset.sources import found, problem_of, stamp
 from marrow.dataset.storage import BuildError, LocalStore, OutputError
 from marrow.errors import MarrowError
 from marrow.io.source import watched
+from marrow.printing import printable
 
 __all__ = ["FOLDER", "Done", "Making", "each_file", "expanded", "named"]
 

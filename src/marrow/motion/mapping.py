@@ -18,6 +18,7 @@ from marrow.model import Skeleton
 from marrow.motion.names import bare
 from marrow.motion.rig import FINGERS, SIDES, Rig, find_rig
 from marrow.motion.tree import is_above
+from marrow.printing import one_line
 
 __all__ = ["BoneMap", "ChainPair", "RetargetError", "as_map", "map_bones", "same_names"]
 
@@ -131,13 +132,19 @@ class BoneMap:
         return cls.from_json(text, source, target, place=str(path))
 
     def __str__(self) -> str:
+        def joined(skeleton: Skeleton, joints: Sequence[int]) -> str:
+            return " ".join(skeleton.names[j] for j in joints)
+
         rows = [
-            (c.name, " ".join(self.source.names[j] for j in c.source), " ".join(self.target.names[j] for j in c.target))
+            [
+                one_line(words)
+                for words in (c.name, joined(self.source, c.source), joined(self.target, c.target))
+            ]
             for c in self.chains
-        ]  # fmt: skip
+        ]
         widths = [max(len(row[k]) for row in rows) for k in range(2)] if rows else [0, 0]
         lines = [f"{a:<{widths[0]}}  {b:<{widths[1]}}  ->  {c}" for a, b, c in rows]
-        return "\n".join(lines + [f"note: {note}" for note in self.notes])
+        return "\n".join(lines + [f"note: {one_line(note)}" for note in self.notes])
 
     def __repr__(self) -> str:
         return f"BoneMap({len(self.chains)} chains, {sum(len(c.target) for c in self.chains)} joints)"
