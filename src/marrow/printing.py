@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 if TYPE_CHECKING:
     import logging
 
-__all__ = ["CONTROL", "guarded", "is_text", "logger", "one_line", "printable", "unguarded", "warn"]
+__all__ = ["CONTROL", "as_text", "guarded", "is_text", "logger", "one_line", "printable", "unguarded", "warn"]
 
 # Control characters but newline and tab; separators of lines; marks and overrides of writing direction, and other
 # characters without a width, but those that join and part letters and emoji; halves of surrogate pairs, which is
@@ -45,6 +45,11 @@ def is_text(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def as_text(text: str) -> str:
+    """The text with replacement characters for what cannot be written as UTF-8."""
+    return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", text)
 
 
 def _escaped(found: re.Match[str]) -> str:
