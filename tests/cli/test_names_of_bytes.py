@@ -11,6 +11,7 @@ import pytest
 import marrow as mw
 from marrow.cli.app import run
 from marrow.errors import FormatError, MarrowError
+from marrow.motion.mapping import map_bones
 
 NAME = os.fsdecode(b"her\xf6")  # as Latin-1 systems wrote it
 SUFFIXES = (".marrow", ".glb", ".gltf", ".usda", ".usdc", ".bvh", ".obj", ".ply")
@@ -83,6 +84,19 @@ def test_names_that_are_no_text_are_refused_in_words(suffix: str, tmp_path: Path
         assert list(tmp_path.iterdir()) == []
     else:
         assert path.is_file()
+
+
+def test_graphs_and_maps_with_such_names_are_refused_in_words(tmp_path: Path) -> None:
+    graph = mw.graph.Graph(mw.graph.ClipNode(NAME))
+    with pytest.raises(FormatError, match="no text"):
+        mw.graph.save_graph(graph, tmp_path / "graph.json")
+    bones = mw.Skeleton((f"hips{NAME}", "spine"), [-1, 0])
+    pairs = map_bones(bones, bones)
+    with pytest.raises(MarrowError, match="no text"):
+        pairs.save(tmp_path / "map.json")
+    with pytest.raises(MarrowError, match="cannot be written"):
+        map_bones(hero().skeleton, hero().skeleton).save(tmp_path / "missing" / "map.json")
+    assert list(tmp_path.iterdir()) == []
 
 
 COMMANDS = """

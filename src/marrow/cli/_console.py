@@ -24,7 +24,8 @@ class NameSafeConsole(Console):
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
-            yield segment if segment.control else segment._replace(text=printable(segment.text))
+            text = segment.text if segment.control else printable(segment.text)
+            yield segment if text == segment.text else segment._replace(text=text)
 
     def render_str(self, text: str, **options: Any) -> Text:
         return super().render_str(printable(text), **options)  # Rich would leave some of them out

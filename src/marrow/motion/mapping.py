@@ -94,8 +94,16 @@ class BoneMap:
         return json.dumps({"format": FORMAT, "version": 1, "chains": chains}, indent=2, ensure_ascii=False)
 
     def save(self, path: str | Path) -> None:
-        """Writes `to_json` to a file."""
-        Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
+        """Writes `to_json` to a file, which takes its place when it is whole."""
+        target = Path(path)
+        part = target.with_name(f".{target.name}.part")
+        try:
+            part.write_bytes(f"{self.to_json()}\n".encode())
+            part.replace(target)
+        except OSError as error:
+            raise RetargetError(f"{path}: cannot be written: {error.strerror or error}") from None
+        except UnicodeEncodeError:
+            raise RetargetError(f"{path}: the name of a joint is no text that a file can hold") from None
 
     @classmethod
     def from_json(cls, text: str, source: Skeleton, target: Skeleton, *, place: str = "the map") -> BoneMap:

@@ -182,6 +182,6 @@ def keep_map(bones: BoneMap) -> None:
     """Keeps a map for the next time; where nothing can be written, this time has to do."""
     file = _file(bones.source, bones.target)
     if file is not None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, RetargetError):
             file.parent.mkdir(parents=True, exist_ok=True)
             bones.save(file)
