@@ -45,12 +45,6 @@ def opened(source: Source, report: ReportBuilder) -> Iterator[Any]:
         raise FormatError(
             "USD needs its own suffix", path=path, remedy=f"rename it to one of {', '.join(_SUFFIXES)}"
         )
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        raise FormatError(
-            "USD takes only names in UTF-8", path=path, remedy="rename the file or its folder"
-        ) from None
     messages = UsdUtils.CoalescingDiagnosticDelegate()
     try:
         stage = Usd.Stage.Open(str(path))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+from marrow.printing import warn
 
 __all__ = ["Losses"]
 
@@ -33,4 +33,4 @@ class Losses:
     def warn(self, stacklevel: int) -> None:
         """A warning for each line, at the place of the caller that many steps up."""
         for line in self.lines():
-            warnings.warn(line, stacklevel=stacklevel + 1)
+            warn(line, stacklevel=stacklevel + 1)

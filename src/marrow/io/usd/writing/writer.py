@@ -25,6 +25,7 @@ from marrow.io.usd.writing.meshes import MeshWriter
 from marrow.io.usd.writing.package import write_package
 from marrow.io.usd.writing.skeleton import Channels, bound, joint_tokens, write_skeleton
 from marrow.model import Character, _validate
+from marrow.printing import is_text
 
 __all__ = ["write"]
 
@@ -58,17 +59,13 @@ def write(
 
 def _folder(target: Path, wanted: str | None) -> str:
     if wanted is None:
-        return _text(f"{target.stem}_textures")
-    if not isinstance(wanted, str) or wanted in ("", "..") or Path(wanted).name != wanted:
+        return f"{target.stem}_textures"
+    named = isinstance(wanted, str) and wanted not in ("", "..") and Path(wanted).name == wanted
+    if not named or not is_text(wanted):
         raise ValidationError(
             f"save: textures must be the name of a folder beside the file, got {_validate.shown(wanted)}"
         )
-    return _text(wanted)
-
-
-def _text(name: str) -> str:
-    """A file's name without what cannot be written as UTF-8."""
-    return name.encode("utf-8", "replace").decode().replace("?", "_")
+    return wanted
 
 
 @contextlib.contextmanager
@@ -178,12 +175,8 @@ def _write_clips(
 
 def _export(stage: Any, target: Path, pictures: Pictures, package: bool) -> None:
     """Writes the layer beside its place and moves it there; its textures before it."""
-    beside = _text(str(target.parent.absolute())) == str(target.parent.absolute())
     try:
-        # USD takes names in UTF-8 alone.
-        with tempfile.TemporaryDirectory(
-            prefix=".usd.", suffix=".tmp", dir=target.parent if beside else None
-        ) as room:
+        with tempfile.TemporaryDirectory(prefix=".usd.", suffix=".tmp", dir=target.parent) as room:
             draft = Path(room) / f"stage{'.usdc' if package else target.suffix.lower()}"
             stage.GetRootLayer().Export(str(draft))
             if package:
