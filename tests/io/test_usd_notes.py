@@ -70,6 +70,14 @@ def small() -> mw.Character:
     return mw.Character(skeleton, (mesh,), (mw.Clip("turn", skeleton, tracks),), materials, name="square")
 
 
+def test_a_section_and_a_morph_may_have_one_name(tmp_path: Path) -> None:
+    hero = small()
+    sections = tuple(mw.Section(s.first, s.count, s.material, "up") for s in hero.meshes[0].sections)
+    hero = hero.replace(meshes=(hero.meshes[0].replace(sections=sections),))
+    saved(hero, tmp_path / "hero.usda")
+    assert loaded(tmp_path / "hero.usda").replace(report=Report()) == hero
+
+
 def test_samples_that_were_changed_count(tmp_path: Path) -> None:
     def change(stage: Any) -> None:
         from pxr import Gf, Vt

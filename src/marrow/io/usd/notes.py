@@ -139,7 +139,7 @@ def is_own(stage: Any, report: ReportBuilder) -> bool:
     return bool(version == VERSION)
 
 
-def put(prim: Any, notes: Struct, path: object) -> None:
+def put(prim: Any, notes: Struct | dict[str, Any], path: object) -> None:
     """Writes the notes of a prim."""
     body = msgspec.to_builtins(notes)
     _check_finite(body, path, str(prim.GetPath()))

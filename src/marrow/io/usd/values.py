@@ -54,7 +54,8 @@ def ints(values: Any) -> Any:
 
 def matrices(m: Array) -> Any:
     """Affine matrices `(n, 3, 4)` as USD has them: 4x4, for row vectors."""
-    return _filled("Matrix4dArray", affine.to_4x4(np.asarray(m, np.float64)).swapaxes(-1, -2), np.float64)
+    rows = affine.to_4x4(np.asarray(m, np.float64)).swapaxes(-1, -2)
+    return _filled("Matrix4dArray", rows + 0.0, np.float64)  # no zeros with a sign
 
 
 def matrix(m: Array) -> Any:

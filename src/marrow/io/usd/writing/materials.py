@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from marrow.io.images import Undecodable, as_png, media_type
-from marrow.io.usd.notes import MaterialNotes, put
+from marrow.io.usd.notes import put
 from marrow.io.usd.values import Names
 from marrow.io.usd.writing.losses import Losses
 from marrow.io.usd.writing.meshes import uv_name
@@ -136,10 +136,20 @@ def write_material(
     ]
     if unsaid:
         losses.add(f"material {m.name!r}", f"other programs do not see its {', '.join(unsaid)}")
-    put(prim, MaterialNotes(m), path)
+    put(prim, {"material": _differing(m, default)}, path)
     if prim.GetName() != m.name and m.name:
         prim.SetDisplayName(m.name)
     return material
+
+
+def _differing(value: Material | Texture, default: Material | Texture) -> dict[str, Any]:
+    """The fields that are not as a reader would assume anyway."""
+    found: dict[str, Any] = {}
+    for field in fields(value):
+        mine = getattr(value, field.name)
+        if mine != getattr(default, field.name):
+            found[field.name] = _differing(mine, Texture(-1)) if isinstance(mine, Texture) else mine
+    return found
 
 
 class _Network:

@@ -113,16 +113,16 @@ class MeshWriter:
             self._check(getattr(mesh, field), mesh, field)
         for uv in mesh.uvs:
             self._check(uv, mesh, "uvs")
-        kinds, vertex = Sdf.ValueTypeNames, UsdGeom.Tokens.vertex
+        kinds, vertex, names = Sdf.ValueTypeNames, UsdGeom.Tokens.vertex, Names()
         points = UsdGeom.PointBased(prim)
         points.CreatePointsAttr(vectors3(mesh.positions))
         if len(mesh.triangles):
-            self._surface(UsdGeom.Mesh(prim), mesh)
+            self._surface(UsdGeom.Mesh(prim), mesh, names)
         else:
             size = float(np.ptp(mesh.positions, axis=0).max(initial=0)) if mesh.vertex_count else 0.0
             UsdGeom.Points(prim).CreateWidthsAttr(floats([size / 100 or 0.01]))
             UsdGeom.Points(prim).SetWidthsInterpolation(UsdGeom.Tokens.constant)
-            self._materials(prim, mesh)
+            self._materials(prim, mesh, names)
         if not mesh.visible:
             points.CreateVisibilityAttr(UsdGeom.Tokens.invisible)
         if mesh.normals is not None:
@@ -153,9 +153,9 @@ class MeshWriter:
                     f"mesh {mesh.name!r}",
                     "it blends linear and dual-quaternion skinning; other programs skin it by dual quaternions alone",
                 )
-        return write_shapes(self.stage, prim, api, mesh, self.channels, self.path)
+        return write_shapes(self.stage, prim, api, mesh, self.channels, names, self.path)
 
-    def _surface(self, made: Any, mesh: Mesh) -> None:
+    def _surface(self, made: Any, mesh: Mesh, names: Names) -> None:
         from pxr import UsdGeom
 
         made.CreateFaceVertexCountsAttr(ints(np.full(len(mesh.triangles), 3)))
@@ -163,9 +163,9 @@ class MeshWriter:
         made.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
         used = [self.character.materials[s.material] for s in mesh.sections if s.material is not None]
         made.CreateDoubleSidedAttr(not used or any(m.double_sided for m in used))
-        self._materials(made.GetPrim(), mesh)
+        self._materials(made.GetPrim(), mesh, names)
 
-    def _materials(self, prim: Any, mesh: Mesh) -> None:
+    def _materials(self, prim: Any, mesh: Mesh, names: Names) -> None:
         """Binds the materials: to the prim where it has one for all, to sets of faces otherwise."""
         from pxr import UsdGeom, UsdShade
 
@@ -174,7 +174,6 @@ class MeshWriter:
             UsdShade.MaterialBindingAPI.Apply(prim).Bind(self.materials[sections[0].material])  # type: ignore[index]
             return
         taken = np.zeros(len(mesh.triangles), bool)
-        names = Names()
         for i, section in enumerate(sections):
             faces = np.arange(section.first, section.first + section.count)
             free = faces[~taken[faces]]

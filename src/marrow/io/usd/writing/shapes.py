@@ -22,16 +22,16 @@ Deltas = dict[str, Array]
 
 
 def write_shapes(
-    stage: Any, prim: Any, api: Any, mesh: Mesh, channels: Channels, path: object
+    stage: Any, prim: Any, api: Any, mesh: Mesh, channels: Channels, names: Names, path: object
 ) -> list[TargetNote]:
     """Blend shapes below the prim of a mesh; where each target lies."""
-    where, names = str(prim.GetPath()), Names()
+    where = str(prim.GetPath())
     found: dict[int, TargetNote] = {}
     shapes: list[Any] = []
     tokens: list[str] = []
     for channel, targets in _by_shape(mesh.morph_targets):
         token = channels.tokens[channel]
-        title = names.of(token, where)
+        title = names.of(token, "")
         shape = stage.DefinePrim(f"{where}/{title}", "BlendShape")
         notes = _write_shape(shape, mesh, targets, float(channels.full[channel]), path)
         for i, note in notes.items():
