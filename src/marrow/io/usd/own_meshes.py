@@ -64,7 +64,7 @@ def read_own_mesh(prim: Any, notes: MeshNotes, rig: Rig, materials: Materials) -
             uvs=tuple(uvs),
             colors=color,
             sections=_sections(prim, notes, len(triangles), materials),
-            morph_targets=tuple(_target(prim, t) for t in notes.targets),
+            morph_targets=_targets(prim, notes.targets),
             skinning=notes.skinning,
             dual_quaternion_weights=None if blend is None else np.asarray(blend, np.float32),
             node=int(rig.joints[notes.node]) if notes.node >= 0 else -1,
@@ -170,13 +170,17 @@ def _sections(prim: Any, notes: MeshNotes, count: int, materials: Materials) -> 
     return tuple(noted)
 
 
-def _target(prim: Any, note: TargetNote) -> MorphTarget:
+def _targets(prim: Any, notes: list[TargetNote]) -> tuple[MorphTarget, ...]:
     from pxr import UsdSkel
 
     paths = UsdSkel.BindingAPI(prim).GetBlendShapeTargetsRel().GetForwardedTargets()
-    if not 0 <= note.shape < len(paths):
+    if not all(0 <= note.shape < len(paths) for note in notes):
         raise Changed
-    shape = UsdSkel.BlendShape(prim.GetStage().GetPrimAtPath(paths[note.shape]))
+    stage = prim.GetStage()
+    return tuple(_target(UsdSkel.BlendShape(stage.GetPrimAtPath(paths[n.shape])), n) for n in notes)
+
+
+def _target(shape: Any, note: TargetNote) -> MorphTarget:
     holder = shape.GetInbetween(note.between) if shape and note.between else shape
     if not holder:
         raise Changed

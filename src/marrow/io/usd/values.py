@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ from numpy.typing import NDArray
 from marrow.math import affine
 
 __all__ = [
-    "Names", "column_affine", "floats", "halves3", "identifier", "ints", "matrices", "matrix", "quaternions", "vectors2",
-    "vectors3", "vectors4",
+    "Names", "column_affine", "define", "floats", "halves3", "identifier", "ints", "matrices", "matrix", "quaternions",
+    "vectors2", "vectors3", "vectors4",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -75,6 +76,18 @@ def identifier(name: str) -> str:
     from pxr import Tf
 
     return str(Tf.MakeValidIdentifier(name.encode("ascii", "replace").decode())) if name else "unnamed"
+
+
+def define(stage: Any, parent: Any, prims: Sequence[tuple[str, str]]) -> list[Any]:
+    """Prims of names and kinds below another, all at once: one after the other, each is compared with those before it."""
+    from pxr import Sdf
+
+    layer = stage.GetRootLayer()
+    above = layer.GetPrimAtPath(parent)
+    with Sdf.ChangeBlock():
+        for name, kind in prims:
+            Sdf.PrimSpec(above, name, Sdf.SpecifierDef, kind)
+    return [stage.GetPrimAtPath(f"{parent}/{name}") for name, _ in prims]
 
 
 class Names:

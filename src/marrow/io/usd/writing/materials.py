@@ -11,7 +11,6 @@ from typing import Any
 
 from marrow.io.images import Undecodable, as_png, media_type
 from marrow.io.usd.notes import put
-from marrow.io.usd.values import Names
 from marrow.io.usd.writing.losses import Losses
 from marrow.io.usd.writing.meshes import uv_name
 from marrow.model import Image, Material, Texture
@@ -85,20 +84,11 @@ def expected(m: Material, files: Container[int]) -> Material:
     )
 
 
-def write_material(
-    stage: Any,
-    top: str,
-    m: Material,
-    files: dict[int, str],
-    names: Names,
-    path: object,
-    losses: Losses,
-) -> Any:
-    """The prim of a material."""
+def write_material(prim: Any, m: Material, files: dict[int, str], path: object, losses: Losses) -> Any:
+    """The shaders of a material, below its prim."""
     from pxr import Sdf, UsdShade
 
-    material = UsdShade.Material.Define(stage, f"{top}/{names.of(m.name or 'material', top)}")
-    prim = material.GetPrim()
+    stage, material = prim.GetStage(), UsdShade.Material(prim)
     where, kinds = str(prim.GetPath()), Sdf.ValueTypeNames
     surface = UsdShade.Shader.Define(stage, f"{where}/Surface")
     surface.CreateIdAttr("UsdPreviewSurface")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import FormatError
 from marrow.io.usd.notes import NAMESPACE, MeshNotes, TargetNote, put
-from marrow.io.usd.values import Names, floats, ints, matrix, vectors2, vectors3, vectors4
+from marrow.io.usd.values import Names, define, floats, ints, matrix, vectors2, vectors3, vectors4
 from marrow.io.usd.writing.losses import Losses
 from marrow.io.usd.writing.shapes import write_shapes
 from marrow.io.usd.writing.skeleton import Binding, Channels
@@ -51,13 +51,18 @@ class MeshWriter:
         self._written: dict[tuple[Any, ...], tuple[Any, list[TargetNote]]] = {}
         self._digests: dict[int, bytes] = {}
 
-    def write(self, number: int, skeleton: Any) -> None:
-        """The mesh of that number."""
+    def write(self, skeleton: Any) -> None:
+        """All meshes, bound to the skeleton."""
+        meshes = self.character.meshes
+        kinds = ["Mesh" if len(m.triangles) else "Points" for m in meshes]
+        titles = [self.names.of(m.name, self.top) for m in meshes]
+        for number, prim in enumerate(define(self.stage, self.top, list(zip(titles, kinds)))):
+            self._write(prim, number, skeleton)
+
+    def _write(self, prim: Any, number: int, skeleton: Any) -> None:
         from pxr import UsdSkel
 
         mesh = self.character.meshes[number]
-        kind = "Mesh" if len(mesh.triangles) else "Points"
-        prim = self.stage.DefinePrim(f"{self.top}/{self.names.of(mesh.name, self.top)}", kind)
         key = self._fingerprint(mesh)
         if key in self._written:
             first, targets = self._written[key]

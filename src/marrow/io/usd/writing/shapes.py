@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import FormatError
 from marrow.io.usd.notes import NAMESPACE, TargetNote
-from marrow.io.usd.values import Names, ints, vectors3
+from marrow.io.usd.values import Names, define, ints, vectors3
 from marrow.io.usd.writing.skeleton import Channels
 from marrow.model import Mesh, MorphTarget
 from marrow.model.morph import DELTAS
@@ -28,20 +28,21 @@ def write_shapes(
     where = str(prim.GetPath())
     found: dict[int, TargetNote] = {}
     shapes: list[Any] = []
-    tokens: list[str] = []
-    for channel, targets in _by_shape(mesh.morph_targets):
+    tokens: dict[str, None] = {}
+    wanted = _by_shape(mesh.morph_targets)
+    titles = [names.of(channels.tokens[channel], "") for channel, _ in wanted]
+    made = define(stage, where, [(title, "BlendShape") for title in titles])
+    for (channel, targets), title, shape in zip(wanted, titles, made):
         token = channels.tokens[channel]
-        title = names.of(token, "")
-        shape = stage.DefinePrim(f"{where}/{title}", "BlendShape")
         notes = _write_shape(shape, mesh, targets, float(channels.full[channel]), path)
         for i, note in notes.items():
             note.shape = len(shapes)
             found[i] = note
         # A second shape of a channel is a target that never shows: nothing gives it a weight.
-        tokens.append(token if token not in tokens else f"{title}_again")
+        tokens[token if token not in tokens else f"{title}_again"] = None
         shapes.append(shape.GetPath())
     if shapes:
-        api.CreateBlendShapesAttr(tokens)
+        api.CreateBlendShapesAttr(list(tokens))
         api.CreateBlendShapeTargetsRel().SetTargets(shapes)
     return [found[i] for i in range(len(mesh.morph_targets))]
 

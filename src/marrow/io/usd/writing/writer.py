@@ -17,7 +17,8 @@ from typing import Any
 from marrow.errors import FormatError, MissingExtraError, ValidationError
 from marrow.io.atomic import replacing
 from marrow.io.usd.notes import RootNotes, put, sign
-from marrow.io.usd.values import Names
+from marrow.io.usd.stage import first_line
+from marrow.io.usd.values import Names, define
 from marrow.io.usd.writing.clips import animated, write_clip, write_rest
 from marrow.io.usd.writing.losses import Losses
 from marrow.io.usd.writing.materials import Pictures, write_material
@@ -75,7 +76,7 @@ def _errors_of_usd(target: Path) -> Iterator[None]:
     try:
         yield
     except Tf.ErrorException as error:
-        raise FormatError(f"cannot be written: {error}", path=target) from None
+        raise FormatError(f"cannot be written: {first_line(error, target)}", path=target) from None
     except UnicodeEncodeError as error:
         raise FormatError(f"a name cannot be written as text: {error}", path=target) from None
 
@@ -97,24 +98,27 @@ def _stage(character: Character, target: Path, rate: float | None, pictures: Pic
     where = f"{top}/{names.of('Skeleton', top)}"
     skeleton = write_skeleton(stage, where, character, binding, tokens, channels, target)
     scopes = [f"{top}/{names.of(name, top)}" for name in ("Materials", "Animations")]
-    materials = []
     if character.materials:
         UsdGeom.Scope.Define(stage, scopes[0])
-    for m in character.materials:
-        materials.append(write_material(stage, scopes[0], m, pictures.files, names, target, losses))
+    titles = [(names.of(m.name or "material", scopes[0]), "Material") for m in character.materials]
+    prims = define(stage, scopes[0], titles) if titles else []
+    materials = [
+        write_material(prim, m, pictures.files, target, losses) for prim, m in zip(prims, character.materials)
+    ]
     meshes = MeshWriter(stage, top, character, binding, tokens, channels, materials, names, target, losses)
-    for number in range(len(character.meshes)):
-        meshes.write(number, skeleton)
+    meshes.write(skeleton)
     _write_clips(stage, scopes[1], character, skeleton, tokens, channels, rate, names, target, losses)
     notes = RootNotes(
         character.name,
         pictures.notes,
-        [m.GetPrim().GetName() for m in materials],
+        [name for name, _ in titles],
         list(character.variants),
         character.extras,
         character.vrm,
     )
     put(root.GetPrim(), notes, target)
+    if character.name and root.GetPrim().GetName() != character.name:
+        root.GetPrim().SetDisplayName(character.name)
     _report_unseen(character, losses)
     return stage
 
