@@ -63,6 +63,9 @@ bench: install  ## what the engine costs, next to C++ twins and other libraries
 fuzz: install  ## a long run of damaged files against every reader
 	MARROW_FUZZ_SECONDS=$${MARROW_FUZZ_SECONDS:-600} $(PY) -m pytest tests/fuzz -q
 
+corpus:  ## fetch the real files that tests and benchmarks compare with, into MARROW_CORPUS or ~/.cache/marrow-corpus
+	"$(PYTHON)" tests/corpus/fetch.py
+
 docs: install  ## generated pages: benchmarks and pictures
 	$(PY) docs/generate.py
 

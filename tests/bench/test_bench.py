@@ -22,7 +22,7 @@ from surroundings import missing
 @pytest.fixture(scope="module")
 def twins():
     if shutil.which("g++") is None and shutil.which("clang++") is None:
-        missing("there is no C++ compiler to build the twins with")
+        missing("no C++ compiler to build the twins with: apt-get install g++")
     built = load_twins()
     assert built is not None
     return built

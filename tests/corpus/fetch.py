@@ -1,8 +1,8 @@
-"""Fetches the real files of the tests from where they are published: `make corpus`, or `python tests/corpus/fetch.py [FOLDER]`.
+"""Fetches the real files of the tests from where they are published: `make corpus`, or `python fetch.py [FOLDER]`.
 
 `manifest.json` names each file, its address at one commit, its SHA-256 and its licence. The folder is MARROW_CORPUS, or
-`~/.cache/marrow-corpus`. A file that is there and right is kept, so a fetch that was broken off goes on; one that is there and
-is another is an error, never overwritten. MARROW_CORPUS_MIRROR is a folder or an address that stands for
+`~/.cache/marrow-corpus`. A file that is there and right is kept, so a fetch that was broken off goes on; another of that name
+is an error, never overwritten. MARROW_CORPUS_MIRROR is a folder or an address that stands for
 `https://raw.githubusercontent.com/` (`owner/repository/commit/path` below it), for machines that reach no network.
 
 Needs nothing but Python.
@@ -50,7 +50,11 @@ def read_manifest() -> list[dict[str, Any]]:
 def place_of(folder: Path, name: str) -> Path:
     """Where a file of the manifest is. The folder `motion` may also stand beside the others."""
     beside = folder.parent / name
-    return beside if name.startswith("motion/") and not (folder / name).exists() and beside.is_file() else folder / name
+    return (
+        beside
+        if name.startswith("motion/") and not (folder / name).exists() and beside.is_file()
+        else folder / name
+    )
 
 
 def fetch_all(files: list[dict[str, Any]], folder: Path, *, mirror: str = "") -> int:
@@ -60,7 +64,9 @@ def fetch_all(files: list[dict[str, Any]], folder: Path, *, mirror: str = "") ->
         path = place_of(folder, file["name"])
         if path.exists():
             if digest(path.read_bytes()) != file["sha256"]:
-                raise FetchError(f"{path} is another file than the tests know: move it away, or choose another folder")
+                raise FetchError(
+                    f"{path} is another file than the tests know: move it away, or choose another folder"
+                )
             continue
         print(f"[{number}/{len(files)}] {file['name']}, {file['bytes'] / 1e6:.2f} MB", flush=True)
         data = fetch_one(file, mirror)
@@ -93,7 +99,9 @@ def download(url: str, mirror: str = "") -> bytes:
             try:
                 return (base / unquote(rest)).read_bytes()
             except OSError as error:
-                raise FetchError(f"the mirror has no {base / unquote(rest)}: {error.strerror or error}") from None
+                raise FetchError(
+                    f"the mirror has no {base / unquote(rest)}: {error.strerror or error}"
+                ) from None
         address = mirror.rstrip("/") + "/" + rest
     try:
         with urllib.request.urlopen(address, timeout=TIMEOUT) as answer:
@@ -107,7 +115,9 @@ def download(url: str, mirror: str = "") -> bytes:
 
 def checked(data: bytes, wanted: str, what: str) -> bytes:
     if digest(data) != wanted:
-        raise FetchError(f"{what}: {len(data):,} bytes with the SHA-256 {digest(data)} came, expected {wanted}")
+        raise FetchError(
+            f"{what}: {len(data):,} bytes with the SHA-256 {digest(data)} came, expected {wanted}"
+        )
     return data
 
 
@@ -137,7 +147,9 @@ def packed(parts: dict[str, bytes]) -> bytes:
     gltf["buffers"] = [{"byteLength": len(body)}]
     text = json.dumps(gltf, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 4)
-    chunks = struct.pack("<II", len(text), 0x4E4F534A) + text + struct.pack("<II", len(body), 0x004E4942) + body
+    chunks = (
+        struct.pack("<II", len(text), 0x4E4F534A) + text + struct.pack("<II", len(body), 0x004E4942) + body
+    )
     return struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks
 
 

@@ -58,7 +58,7 @@ def test_asset_deforms_as_other_engines_show_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["Fox", "RiggedFigure", "Soldier", "blender_279_sausage_7400_binary"])
 def test_an_error_of_a_millimetre_anywhere_on_a_man_is_seen(name: str) -> None:
-    """What is kept of the arrays is enough: a joint that is off by 6e-4 of the diagonal, whichever it is, and one late frame."""
+    """What is kept is enough: whichever joint is off by 6e-4 of the diagonal, and a clip that is late by a frame."""
     asset, who = assets()[name], character(name)
     array = asset["arrays"][-2]
     pose = golden_numbers.pose_of(who, array)
@@ -109,7 +109,13 @@ class TestPacking:
 
     def test_swapped_lost_and_broken_vertices_are_found(self, cloud: np.ndarray) -> None:
         array = self.array(cloud)
-        for changed in (cloud[::-1], cloud[:-1], cloud * 1.0005, cloud + 3e-4, np.where(cloud > 1, np.nan, cloud)):
+        for changed in (
+            cloud[::-1],
+            cloud[:-1],
+            cloud * 1.0005,
+            cloud + 3e-4,
+            np.where(cloud > 1, np.nan, cloud),
+        ):
             assert golden_numbers.compare(changed, array, ordered=True)
 
     def test_a_cloud_may_be_split_and_ordered_in_any_way_and_must_be_there(self, cloud: np.ndarray) -> None:

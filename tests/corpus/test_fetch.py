@@ -11,6 +11,7 @@ from typing import Any
 import fetch
 import pytest
 
+from marrow.bench import body
 from surroundings import corpus_folder
 
 AT = fetch.PUBLIC + "somebody/models/0123abc/"
@@ -61,8 +62,10 @@ def test_files_come_from_a_folder_or_an_address_of_one(world, tmp_path: Path) ->
     for number, address in enumerate((str(mirror), mirror.as_uri())):
         folder = tmp_path / f"corpus {number}"
         assert fetch.fetch_all(files, folder, mirror=address) == 3
-        assert (folder / "a.bin").read_bytes() == b"first" and (folder / "motion/c.bin").read_bytes() == b"second"
-        assert not [p for p in folder.rglob(".*")], "no file is left half written"
+        assert (folder / "a.bin").read_bytes() == b"first" and (
+            folder / "motion/c.bin"
+        ).read_bytes() == b"second"
+        assert not list(folder.rglob(".*")), "no file is left half written"
 
 
 def test_a_gltf_file_in_parts_becomes_one_glb(world, tmp_path: Path) -> None:
@@ -71,7 +74,9 @@ def test_a_gltf_file_in_parts_becomes_one_glb(world, tmp_path: Path) -> None:
     data = (tmp_path / "corpus" / "tri.glb").read_bytes()
     magic, version, size, length = struct.unpack("<4sIII", data[:16])
     gltf, body = json.loads(data[20 : 20 + length]), data[28 + length :]
-    assert (magic, version, size) == (b"glTF", 2, len(data)) and gltf["buffers"] == [{"byteLength": len(body)}]
+    assert (magic, version, size) == (b"glTF", 2, len(data)) and gltf["buffers"] == [
+        {"byteLength": len(body)}
+    ]
     views = [body[v.get("byteOffset", 0) :][: v["byteLength"]] for v in gltf["bufferViews"]]
     assert views == [b"123456", b"7890", b"image"] and {v["buffer"] for v in gltf["bufferViews"]} == {0}
     assert gltf["images"] == [{"bufferView": 2, "mimeType": "image/png"}]
@@ -102,7 +107,7 @@ def test_changed_files_are_refused(world, tmp_path: Path) -> None:
         path = mirror / "somebody/models/0123abc" / name
         before = path.read_bytes()
         path.write_bytes(b"other")
-        with pytest.raises(fetch.FetchError, match="5 bytes with the SHA-256 .*, expected"):
+        with pytest.raises(fetch.FetchError, match=r"5 bytes with the SHA-256 .*, expected"):
             fetch.fetch_all(files, tmp_path / "corpus", mirror=str(mirror))
         path.write_bytes(before)
     assert sorted(p.name for p in (tmp_path / "corpus").rglob("*") if p.is_file()) == ["a.bin", "c.bin"]
@@ -122,8 +127,13 @@ def test_without_a_network_the_error_says_what_to_do(world, tmp_path: Path, monk
 
 def test_the_tests_look_where_files_are_fetched_to(monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MARROW_CORPUS", str(tmp_path))
-    assert corpus_folder() == fetch.corpus_folder() == tmp_path
+    assert corpus_folder() == fetch.corpus_folder() == body.corpus_folder() == tmp_path
     monkeypatch.delenv("MARROW_CORPUS")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert body.corpus_folder() == tmp_path / "marrow-corpus"
     assert fetch.corpus_folder() == tmp_path / "marrow-corpus"
-    assert corpus_folder() in (fetch.corpus_folder(), Path(__file__).resolve().parents[3] / "shared" / "corpus")
+    assert corpus_folder() in (
+        fetch.corpus_folder(),
+        Path(__file__).resolve().parents[3] / "shared" / "corpus",
+    )

@@ -75,7 +75,7 @@ def spread(*shape: int, seed: int = 0) -> np.ndarray:
 
 
 def patchwork() -> mw.Character:
-    """A character of everything: influences from one to eight, dual quaternions in parts, in-betweens, keys of all kinds."""
+    """A character with one to eight influences, dual quaternions in parts, in-betweens and keys of all kinds."""
     J, V, K = 20, 400, 8
     bones = mw.Skeleton(
         tuple(f"joint_{j}" for j in range(J)),
@@ -85,7 +85,9 @@ def patchwork() -> mw.Character:
     )
     weights = (spread(V, K, seed=11) + 0.5) * (np.arange(K) <= np.arange(V)[:, None] % K)
     weights[:, 0] += 0.1
-    targets = [mw.MorphTarget("puff", 0, spread(V, 3, seed=k), full_weight=w) for k, w in ((5, 0.4), (7, 1.0))]
+    targets = [
+        mw.MorphTarget("puff", 0, spread(V, 3, seed=k), full_weight=w) for k, w in ((5, 0.4), (7, 1.0))
+    ]
     targets.append(mw.MorphTarget("flat", 1, spread(9, 3), vertices=np.arange(9) * 40))
     frames = spread(V, 2, 3, seed=3)
     body = mw.Mesh(
@@ -97,7 +99,9 @@ def patchwork() -> mw.Character:
         joint_list=np.arange(J),
         inverse_bind=bones.rest_model[:, :, :] * [[1, 1, 1, -1]],
         normals=frames[:, 0] / np.sqrt((frames[:, 0] ** 2).sum(1, keepdims=True)),
-        tangents=np.append(frames[:, 1] / np.sqrt((frames[:, 1] ** 2).sum(1, keepdims=True)), np.ones((V, 1)), 1),
+        tangents=np.append(
+            frames[:, 1] / np.sqrt((frames[:, 1] ** 2).sum(1, keepdims=True)), np.ones((V, 1)), 1
+        ),
         morph_targets=tuple(targets),
         dual_quaternion_weights=spread(V, seed=2) + 0.5,
     )

@@ -94,7 +94,7 @@ class Steps:
 @pytest.fixture
 def steps(tmp_path: Path) -> Steps:
     if shutil.which("make") is None:
-        missing("make is not on the path")
+        missing("make is not on the path: apt-get install make")
     return Steps(tmp_path / "새 폴더 (my clone)")
 
 
