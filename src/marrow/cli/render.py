@@ -143,14 +143,14 @@ def render(
         for name, value in (("--duration", duration), ("--codec", codec), ("--turntable", turntable or None)):
             if value is not None:
                 raise UsageError(f"{name} is for videos, and {output.name} is a picture")
-        from marrow.rendering.picture import render as draw
+        from marrow.pictures.picture import render as draw
 
         frame = draw(thing, time=time, steps=steps, **shared)
         frame.save(output)
         _tell(path)
         print(f"{output}: {frame.size[0]} x {frame.size[1]}")
         return
-    from marrow.rendering.picture import render_video
+    from marrow.pictures.picture import render_video
 
     with progress_bar(f"{output.name}") as progress:
         count = render_video(
@@ -163,15 +163,15 @@ def render(
 
 def _tell(path: str) -> None:
     """Says what of the materials could not be shown."""
-    from marrow.rendering.picture import shared_renderer
+    from marrow.pictures.picture import shared_renderer
 
     for line in shared_renderer(path).materials.report:
         note(line)
 
 
 def _check_output(output: Path, codec: str | None) -> None:
+    from marrow.pictures.video import VIDEO_SUFFIXES
     from marrow.rendering.frame import STILL_SUFFIXES
-    from marrow.rendering.video import VIDEO_SUFFIXES
 
     known = dict.fromkeys((*STILL_SUFFIXES, *VIDEO_SUFFIXES))
     if output.suffix.lower() not in known:
@@ -180,7 +180,7 @@ def _check_output(output: Path, codec: str | None) -> None:
 
 def _is_video(output: Path, *, moving: bool) -> bool:
     """Whether the file moves. A .webp can be both: it does where something was said that only videos have."""
-    from marrow.rendering.video import VIDEO_SUFFIXES
+    from marrow.pictures.video import VIDEO_SUFFIXES
 
     suffix = output.suffix.lower()
     return moving if suffix == ".webp" else suffix in VIDEO_SUFFIXES
@@ -202,7 +202,7 @@ def color(text: str | None) -> Any:
     """A background by name, or a colour by its name or digits."""
     if text is None:
         return None
-    from marrow.rendering.lights import BACKGROUNDS
+    from marrow.scene.lights import BACKGROUNDS
 
     if text in BACKGROUNDS:
         return text
