@@ -102,7 +102,7 @@ def whole_files(format_name: str, folder: Path) -> list[tuple[str, bytes]]:
     if format_name == "vrm":
         return [(".glb", data) for data in avatars()]
     if format_name == "packed":
-        return [(".glb", packed(folder, method)) for method in ("meshopt", "quantized", "draco")]
+        return [(".glb", packed(folder, method)) for method in ("meshopt", "quantized+meshopt", "draco")]
     if format_name == "gltf":
         return [(".gltf", embedded_gltf(folder))]
     if format_name == "glb":
