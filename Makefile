@@ -66,7 +66,10 @@ fuzz: install  ## a long run of damaged files against every reader
 corpus:  ## fetch the real files that tests and benchmarks compare with, into MARROW_CORPUS or ~/.cache/marrow-corpus
 	"$(PYTHON)" tests/corpus/fetch.py
 
-docs: install  ## generated pages: benchmarks and pictures
+generated: install  ## write anew what is made from the sources and kept: pages, the page's types, shaders as text
+	$(PY) docs/generated.py
+
+docs: install  ## benchmarks and pictures, from a run on this machine
 	$(PY) docs/generate.py
 
 clean:

@@ -1,8 +1,8 @@
 """Fetches the real files of the tests from where they are published: `make corpus`, or `python fetch.py [FOLDER]`.
 
 `manifest.json` names each file, its address at one commit, its SHA-256 and its licence. The folder is MARROW_CORPUS, or
-`~/.cache/marrow-corpus`. A file that is there and right is kept, so a fetch that was broken off goes on; another of its name
-is an error, never overwritten. MARROW_CORPUS_MIRROR is a folder or an address that stands for
+`~/.cache/marrow-corpus`. A file that is there and right is kept, so a fetch that was broken off goes on; another of its
+name is an error, never overwritten. MARROW_CORPUS_MIRROR is a folder or an address that stands for
 `https://raw.githubusercontent.com/` (`owner/repository/commit/path` below it), for machines that reach no network.
 
 Needs nothing but Python.

@@ -115,7 +115,8 @@ class Builder:
         )
 
     def sparse_accessor(self, count: int, at: Array, values: Array, place: str, *, bounds: bool) -> int:
-        """An accessor of `count` zeros but for the rows `at (D,)`, which are increasing. Integers are shares of the largest."""
+        """An accessor of `count` zeros but for the rows `at (D,)`, which are increasing; integers are shares of the
+        largest."""
         self.check_finite(values, place)
         definition = _shape(values) | {"count": count}
         if values.dtype.kind in "iu":

@@ -1,9 +1,9 @@
 """Vertices in fewer bits (`KHR_mesh_quantization`): positions in 16, directions in 8, weights and coordinates in 16.
 
 Positions of skinned meshes are fractions of a cube around them. What brings them back to metres is folded into the skin's
-inverse bind matrices, so every viewer shows the mesh where it was; a note says which cube it was, and marrow gives the mesh back
-in metres. Meshes that share a joint share the cube, since Blender takes one bind pose for each joint. A mesh that just hangs on
-its node has no skin to fold a cube into: its positions keep their bits. Rotation keys are stored in 16 bits too.
+inverse bind matrices, so every viewer shows the mesh where it was; a note says which cube it was, and marrow gives the mesh
+back in metres. Meshes that share a joint share the cube, since Blender takes one bind pose for each joint. A mesh that just
+hangs on its node has no skin to fold a cube into: its positions keep their bits. Rotation keys are stored in 16 bits too.
 """
 
 from __future__ import annotations

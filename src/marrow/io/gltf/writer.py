@@ -46,8 +46,8 @@ def write(character: Character, path: Path, *, compress: bool | str = False, lev
 
     `compress` makes the file smaller, for programs that know how it was done: `"meshopt"` (or True) packs all arrays
     without loss, `"quantized"` stores vertices and rotations in fewer bits, `"quantized+meshopt"` does both, `"draco"`
-    packs meshes without morph targets by Draco. `levels` of detail go into the file (`all`, by `MSFT_lod`), into files of their own beside it
-    (`split`: `hero.glb`, `hero_lod1.glb`...), or nowhere (`none`).
+    packs meshes without morph targets by Draco. `levels` of detail go into the file (`all`, by `MSFT_lod`), into files of
+    their own beside it (`split`: `hero.glb`, `hero_lod1.glb`...), or nowhere (`none`).
     """
     path = Path(path)
     _validate.one_of("save", "levels", levels, LEVELS)
