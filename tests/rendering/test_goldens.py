@@ -10,10 +10,10 @@ import json
 import sys
 from pathlib import Path
 
+import golden_pictures as pictures
 import numpy as np
-import pictures
 import pytest
-from pictures import GOLDEN, assert_alike, box, over_grey
+from golden_pictures import GOLDEN, assert_alike, box, over_grey
 
 import marrow as mw
 

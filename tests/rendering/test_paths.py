@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
+import golden_pictures as pictures
 import numpy as np
-import pictures
 import pytest
 import swatches
 import three_pictures
-from pictures import GOLDEN, assert_alike
+from golden_pictures import GOLDEN, assert_alike
 
 import marrow as mw
 from marrow.rendering.targets import read_pixels

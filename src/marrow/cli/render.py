@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from marrow.cli._errors import UsageError, note
+from marrow.cli._errors import UsageError, note, on_terminal
+from marrow.cli._output import say
+from marrow.printing import one_line
 
 if TYPE_CHECKING:
     from marrow.model import Character
@@ -148,7 +150,7 @@ def render(
         frame = draw(thing, time=time, steps=steps, **shared)
         frame.save(output)
         _tell(path)
-        print(f"{output}: {frame.size[0]} x {frame.size[1]}")
+        say(f"{output}: {frame.size[0]} x {frame.size[1]}")
         return
     from marrow.pictures.picture import render_video
 
@@ -158,7 +160,7 @@ def render(
             codec=codec, progress=progress, **shared,
         )  # fmt: skip
     _tell(path)
-    print(f"{output}: {count} frame{'s' if count > 1 else ''}, {count / fps:.3g} s")
+    say(f"{output}: {count} frame{'s' if count > 1 else ''}, {count / fps:.3g} s")
 
 
 def _tell(path: str) -> None:
@@ -220,15 +222,15 @@ def color(text: str | None) -> Any:
 @contextmanager
 def progress_bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
     """Shows how far it is, on a terminal."""
-    import sys
-
-    if not sys.stderr.isatty():
+    if not on_terminal():
         yield None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=None)
+    from marrow.cli._console import NameSafeConsole
+
+    name = TextColumn("{task.description}", markup=False)
+    columns = (name, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=NameSafeConsole(stderr=True), transient=True) as bar:
+        task = bar.add_task(one_line(label), total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

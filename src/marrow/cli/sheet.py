@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from marrow.cli._errors import UsageError
+from marrow.cli._output import say
 
 if TYPE_CHECKING:
     from marrow.dataset.many import Making
@@ -87,7 +88,7 @@ def sheet(
             rows = all_rows(plan, progress)
         frame = laid_out(plan, rows)
     frame.save(output)
-    print(f"{output}: {frame.size[0]} x {frame.size[1]}")
+    say(f"{output}: {frame.size[0]} x {frame.size[1]}")
 
 
 def _shared(
