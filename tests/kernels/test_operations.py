@@ -205,8 +205,8 @@ class World:
 
 
 def random_program(world, length=22, first=()):
-    """A sound program in which any operation may come, after those named `first`: what needs memory comes when there is some,
-    and what adds to a sum where one was begun (by `SAMPLE` or `SCALE`: other rotations have no particular length)."""
+    """A sound program in which any operation may come, after those named `first`: what needs memory comes when there is
+    some, and what adds to a sum where one was begun (by `SAMPLE` or `SCALE`: other rotations have no particular length)."""
     rng, out, kept = world.rng, [], set()
     sums = []  # for each pose on the stack, whether it is a sum
 
