@@ -231,10 +231,32 @@ def _read_parts(ctx: Context, index: int, node_name: str | None) -> list[_Part]:
         runs = [blocks] if blocks else []
     else:
         runs = [list(run) for _, run in groupby(blocks, key=lambda block: block[0].layout)]
-    return [
+    parts = [
         _gather(ctx, run, name if len(runs) == 1 else f"{name}_{r}", noted, shared, place)
         for r, run in enumerate(runs)
     ]
+    if noted.sections is not None and len(parts) == 1:
+        parts[0].sections = _noted_sections(ctx, noted.sections, parts[0], place)
+    return parts
+
+
+def _noted_sections(
+    ctx: Context, found: list[tuple[int, int, int | None, str, list[int | None]]], part: _Part, place: str
+) -> tuple[Section, ...]:
+    """Sections as they were before they became primitives."""
+    sections = tuple(Section(*s, tuple(variants)) for *s, variants in found)
+    materials, variants, F = len(ctx.document.materials), len(ctx.variants), len(part.triangles)
+    fits = all(
+        0 <= s.first <= s.first + s.count <= F
+        and s.count >= 0
+        and len(s.variants) in (0, variants)
+        and all(m is None or 0 <= m < materials for m in (s.material, *s.variants))
+        for s in sections
+    )
+    if not fits or not sections:
+        ctx.report.add("dropped", place, "marrow's notes on its sections do not fit its primitives")
+        return part.sections
+    return sections
 
 
 def _gather(
@@ -276,7 +298,7 @@ def _gather(
     skinning = noted.skinning if noted.skinning in ("linear", "dual_quaternion", "blended") else "linear"
     if skinning == "blended" and vertices.dual_quaternion_weights is None:
         skinning = "linear"
-    weighting = settle_weights(ctx, vertices, name)
+    weighting = settle_weights(ctx, vertices, name, least=noted.influences or 1, settled=noted.settled)
     return _Part(name, vertices, triangles, tuple(sections), skinning, weighting, box)
 
 
@@ -336,6 +358,13 @@ def _joined_delta(ctx: Context, blocks: list[Vertices], t: int, place: str) -> D
     if len(blocks) == 1:
         return deltas[0]
     out = Delta()
+    starts = np.cumsum([0, *(len(b.positions) for b in blocks)])
+    if all(d.vertices is not None for d in deltas) and len({d.kinds for d in deltas}) == 1:
+        ctx.budget.charge(sum(40 * len(d.vertices) for d in deltas if d.vertices is not None), place)
+        out.vertices = np.concatenate([d.vertices + start for d, start in zip(deltas, starts)])
+        for name in deltas[0].kinds:
+            setattr(out, name, np.concatenate([getattr(d, name) for d in deltas]))
+        return out
     for name in ("positions", "normals", "tangents"):
         if all(getattr(d, name) is None for d in deltas):
             continue

@@ -23,6 +23,7 @@ __all__ = [
     "PrimitiveNotes",
     "SceneNotes",
     "SocketNote",
+    "TrackNote",
     "read",
     "to_extras",
 ]
@@ -62,13 +63,18 @@ class NodeNotes(Struct, gc=False, omit_defaults=True):
 class MeshNotes(Struct, gc=False, omit_defaults=True):
     """`shared`: the primitives are sections over one set of vertices. `normals=False`: none are to be
     computed. `uvs`: how many sets of texture coordinates are real; the others are there for viewers that
-    insist on them. `box`: half width and centre of the cube that positions are fractions of."""
+    insist on them. `box`: half width and centre of the cube that positions are fractions of. `sections`: first triangle,
+    count, material, name and variants of each, where the primitives do not say them. `influences`: how many a vertex
+    has, where the last ones have no weight. `settled`: weights are as they should be."""
 
     skinning: str = "linear"
     shared: bool = False
     normals: bool = True
     uvs: int | None = None
     box: list[float] | None = None
+    sections: list[tuple[int, int, int | None, str, list[int | None]]] | None = None
+    influences: int | None = None
+    settled: bool = False
 
 
 class PrimitiveNotes(Struct, gc=False, omit_defaults=True):
@@ -99,9 +105,20 @@ class SceneNotes(Struct, gc=False, omit_defaults=True):
     levels: list[LevelNote] | None = None
 
 
+class TrackNote(Struct, gc=False, array_like=True):
+    """A track whose keys the channels of the file do not have as they are: float32 numbers, little endian."""
+
+    path: str
+    target: int
+    interpolation: str
+    times: bytes
+    values: bytes
+
+
 class ClipNotes(Struct, gc=False, omit_defaults=True):
-    """`windows`: the number of an event, how long it lasts, its payload. `curves`: name, times, values. `morphs`: the
-    only morph channels that really have tracks. `still`: the clip has no tracks at all."""
+    """`windows`: the number of an event, how long it lasts, its payload. `curves`: name, times, values. `still`: the
+    channel is there because there must be one. `tracks`: those that channels do not say. `order`: the tracks of the clip:
+    0, 1, ... are those of the channels as they are read, -1, -2, ... those of `tracks`."""
 
     events: list[tuple[float, str]] = []
     windows: list[tuple[int, float, str]] = []
@@ -109,7 +126,8 @@ class ClipNotes(Struct, gc=False, omit_defaults=True):
     rate: float | None = None
     additive: bool = False
     duration: float | None = None
-    morphs: list[int] | None = None
+    tracks: list[TrackNote] = []
+    order: list[int] | None = None
     still: bool = False
     start: float = 0.0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,16 +31,12 @@ def write_images(builder: Builder, images: Sequence[Image]) -> dict[int, int]:
             try:
                 data = as_png(data)
             except Undecodable as error:
-                warnings.warn(
+                builder.warn(
                     f"image {image.name!r} is {kind}, which glTF cannot hold, and cannot be converted ({error}); "
-                    "its textures were left out",
-                    stacklevel=5,
+                    "its textures were left out"
                 )
                 continue
-            warnings.warn(
-                f"image {image.name!r} is {kind}, which glTF cannot hold; it was converted to PNG",
-                stacklevel=5,
-            )
+            builder.warn(f"image {image.name!r} is {kind}, which glTF cannot hold; it was converted to PNG")
             kind = "image/png"
         definition: dict[str, Any] = {"mimeType": kind, "bufferView": builder.view(data)}
         if image.name:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -80,10 +79,9 @@ def write_vrm(
         out[builder.extension("VRMC_springBone")] = SPEC | springs
     writer.constraints()
     if writer.lost:
-        warnings.warn(
+        builder.warn(
             f"{writer.lost} parts of the VRM data name joints or morphs that the character no longer has; they were "
-            "left out",
-            stacklevel=5,
+            "left out"
         )
     return out
 

@@ -58,7 +58,7 @@ def write(character: Character, path: Path, *, compress: bool | str = False, lev
         for k, level in enumerate(character.levels[1:] if levels == "split" else (), 1):
             write(level, path.with_stem(f"{path.stem}_lod{k}"), compress=compress)
         character = character.replace(reduced=())
-    builder = Builder(path, quantize=method == "quantized")
+    builder = Builder(path, quantize=method == "quantized", exact=method in (None, "meshopt"))
     if path.suffix.lower() == ".vrm":
         check_vrm(builder, character)
     document = _document(builder, character, method)
@@ -66,6 +66,8 @@ def write(character: Character, path: Path, *, compress: bool | str = False, lev
         _save_gltf(builder, document, path)
     else:
         _save_glb(builder, document, path)
+    for line in builder.lines:
+        warnings.warn(line, stacklevel=4)  # where `mw.save` was called
 
 
 def _save_glb(builder: Builder, document: dict[str, Any], path: Path) -> None:
@@ -290,13 +292,12 @@ class _Scene:
 
     def _place_levels(self, character: Character) -> None:
         """A node outside the scene for every mesh at every coarser level, named by the node it stands for."""
+        builder = self._builder
         for level in character.reduced:
             lost = {m.name for m in level.meshes} - {m.name for m in character.meshes}
             if lost:
                 names = ", ".join(map(repr, sorted(lost)))
-                warnings.warn(
-                    f"a level of detail has meshes the character has not: {names}; left out", stacklevel=6
-                )
+                builder.warn(f"a level of detail has meshes the character has not: {names}; left out")
         sizes = [level.lod.screen_size for level in character.reduced]
         for i, (mesh, n) in enumerate(zip(character.meshes, self.places)):
             ids = []
