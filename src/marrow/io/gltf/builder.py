@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import FormatError
+from marrow.io.gltf.extras import ExtrasWriter
 
 __all__ = ["Builder", "short_floats"]
 
@@ -33,10 +34,19 @@ def short_floats(values: Any) -> list[float]:
 
 class Builder:
     """Collects the objects of a file. Every `add` returns the index of the object, an old one where it is the
-    same. `quantize`: vertices and rotations are stored in fewer bits; `exact`: vertices keep all of them."""
+    same. `quantize`: vertices and rotations are stored in fewer bits; `exact`: vertices keep all of them. `extras`: those
+    of the character."""
 
-    def __init__(self, path: object, *, quantize: bool = False, exact: bool = True) -> None:
+    def __init__(
+        self,
+        path: object,
+        extras: dict[str, Any] | None = None,
+        *,
+        quantize: bool = False,
+        exact: bool = True,
+    ) -> None:
         self.path, self.quantize, self.exact = path, quantize, exact
+        self.extras = ExtrasWriter(extras or {})
         self.objects: dict[str, list[dict[str, Any]]] = {}
         self.extensions_used: set[str] = set()
         self.extensions_required: set[str] = set()

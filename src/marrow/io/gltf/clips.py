@@ -62,10 +62,10 @@ def read_clips(
     channels: Channels,
     skeleton: Skeleton,
     pointers: dict[int, list[PointerChannel]],
-) -> list[Clip]:
-    """The clips of a file, in order; animations that move nothing are left out and reported."""
+) -> dict[int, Clip]:
+    """The clips of a file, by the number of their animation; animations that move nothing are left out and reported."""
     reader = _Reader(ctx, tree, channels)
-    names, clips = Names(), []
+    names, clips = Names(), {}
     for i, animation in enumerate(ctx.document.animations):
         place = f"animations[{i}]"
         noted = notes.read(animation.extras, ClipNotes, ctx.report, place)
@@ -92,7 +92,7 @@ def read_clips(
         last = max((float(c.times[-1]) for c in curves.values()), default=0.0)
         if noted.duration is None and last > clip.duration:
             clip = clip.replace(duration=last)
-        clips.append(clip.replace(events=_events_inside(clip, noted, ctx), curves=tuple(curves.values())))
+        clips[i] = clip.replace(events=_events_inside(clip, noted, ctx), curves=tuple(curves.values()))
     return clips
 
 

@@ -30,7 +30,7 @@ from marrow.io.gltf.variants import read_mappings
 from marrow.model import Mesh, MorphTarget, Section
 from marrow.model._validate import owned, set_fields
 
-__all__ = ["Channels", "read_channels", "read_meshes"]
+__all__ = ["Channels", "given_names", "read_channels", "read_meshes"]
 
 Array = NDArray[Any]
 # The material of a section, its name, and its materials by variant.
@@ -60,8 +60,7 @@ def read_channels(ctx: Context, tree: Tree) -> Channels:
         count = max((len(p.targets or ()) for p in mesh.primitives), default=0)
         if not count:
             continue
-        owner = mesh.name or node.name or f"mesh_{node.mesh}"
-        out.target_names[n] = target_names(_given_target_names(mesh), count, owner)
+        out.target_names[n] = given_names(ctx, n, count)
         weights = list(node.weights or mesh.weights or ())[:count]
         limits.limit(len(out.names) + count, limits.MAX_MORPHS, "morph targets", ctx.source.path)
         out.of_node[n] = list(range(len(out.names), len(out.names) + count))
@@ -70,6 +69,13 @@ def read_channels(ctx: Context, tree: Tree) -> Channels:
     if tree.scene_notes.morphs is not None:
         _apply_notes(ctx, tree, out, tree.scene_notes)
     return out
+
+
+def given_names(ctx: Context, n: int, count: int) -> list[str]:
+    """The names of the morph targets of a node's mesh."""
+    node = ctx.document.nodes[n]
+    mesh = ctx.document.meshes[node.mesh or 0]
+    return target_names(_given_target_names(mesh), count, mesh.name or node.name or f"mesh_{node.mesh}")
 
 
 def _given_target_names(mesh: MeshDef) -> list[str] | None:
@@ -113,12 +119,12 @@ class _Part:
     box: Box | None = None
 
 
-def read_meshes(ctx: Context, tree: Tree, channels: Channels) -> tuple[Mesh, ...]:
-    """The meshes in depth-first order of their nodes."""
+def read_meshes(ctx: Context, tree: Tree, channels: Channels) -> tuple[tuple[Mesh, ...], tuple[int, ...]]:
+    """The meshes in depth-first order of their nodes, and these."""
     skins = Skins(ctx, tree)
     parts: dict[int, list[_Part]] = {}
     made: dict[tuple[int, int, int | None], Mesh] = {}
-    found: list[tuple[int, Mesh]] = []
+    found: list[tuple[int, Mesh, int]] = []
     document = ctx.document
     hidden = hidden_nodes(ctx)
     total = 0
@@ -149,10 +155,10 @@ def read_meshes(ctx: Context, tree: Tree, channels: Channels) -> tuple[Mesh, ...
             if part.vertices.deltas and n in channels.of_node:
                 changes["morph_targets"] = _targets(part, n, channels)
             changes |= skins.follow(node.skin, part.weighting, followed)
-            found.append((len(found) if noted.order is None else noted.order, _instance(mesh, changes)))
+            found.append((len(found) if noted.order is None else noted.order, _instance(mesh, changes), n))
     if any(tree.notes[n].order is not None for n in tree.mesh_nodes):
-        found.sort(key=lambda pair: pair[0])
-    return tuple(mesh for _, mesh in found)
+        found.sort(key=lambda item: item[0])
+    return tuple(mesh for _, mesh, _ in found), tuple(n for _, _, n in found)
 
 
 def _instance(mesh: Mesh, changes: dict[str, Any]) -> Mesh:
@@ -244,7 +250,7 @@ def _noted_sections(
     ctx: Context, found: list[tuple[int, int, int | None, str, list[int | None]]], part: _Part, place: str
 ) -> tuple[Section, ...]:
     """Sections as they were before they became primitives."""
-    sections = tuple(Section(*s, tuple(variants)) for *s, variants in found)
+    sections = tuple(Section(a, b, material, name, tuple(v)) for a, b, material, name, v in found)
     materials, variants, F = len(ctx.document.materials), len(ctx.variants), len(part.triangles)
     fits = all(
         0 <= s.first <= s.first + s.count <= F

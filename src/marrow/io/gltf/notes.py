@@ -17,7 +17,9 @@ from marrow.report import ReportBuilder
 
 __all__ = [
     "ClipNotes",
+    "ImageNotes",
     "LevelNote",
+    "MaterialNotes",
     "MeshNotes",
     "NodeNotes",
     "PrimitiveNotes",
@@ -48,7 +50,7 @@ class NodeNotes(Struct, gc=False, omit_defaults=True):
 
     `node`, `order` and `visible` are the mesh's joint, its place among the meshes and its visibility.
     `channels` names the morph channel of each target, `full_weights` the channel weight at which the target
-    is fully on.
+    is fully on. `end`: the node is only there because a VRM spring ends so far behind its parent.
     """
 
     joint: bool = True
@@ -58,6 +60,7 @@ class NodeNotes(Struct, gc=False, omit_defaults=True):
     visible: bool = True
     channels: list[int] | None = None
     full_weights: list[float] | None = None
+    end: float | None = None
 
 
 class MeshNotes(Struct, gc=False, omit_defaults=True):
@@ -77,6 +80,25 @@ class MeshNotes(Struct, gc=False, omit_defaults=True):
     settled: bool = False
 
 
+class MaterialNotes(Struct, gc=False, omit_defaults=True):
+    """The numbers of a material that glTF does not allow, or has no place for."""
+
+    base_color: tuple[float, float, float, float] | None = None
+    metallic: float | None = None
+    roughness: float | None = None
+    emissive: tuple[float, float, float] | None = None
+    normal_scale: float | None = None
+    occlusion_strength: float | None = None
+    alpha_cutoff: float | None = None
+
+
+class ImageNotes(Struct, gc=False, omit_defaults=True):
+    """`missing`: the picture stands for one that was not there. `media_type`: what the image was said to be."""
+
+    missing: bool = False
+    media_type: str | None = None
+
+
 class PrimitiveNotes(Struct, gc=False, omit_defaults=True):
     name: str = ""
 
@@ -94,7 +116,8 @@ class LevelNote(Struct, gc=False, omit_defaults=True):
 class SceneNotes(Struct, gc=False, omit_defaults=True):
     """The character's `name`; its `joints` as node indices where they are not in depth-first order; the morph
     channels and their rest weights where nodes and targets do not say them; the bones of its body where it is no VRM;
-    its `size`, and what is known of its coarser levels of detail."""
+    its `size`, and what is known of its coarser levels of detail, and of itself where it is one (`lod`); the `extras`
+    that belong to nothing in the file; the parts of its `vrm` data that VRM says otherwise (None: it has none)."""
 
     name: str | None = None
     joints: list[int] | None = None
@@ -103,6 +126,9 @@ class SceneNotes(Struct, gc=False, omit_defaults=True):
     humanoid: dict[str, int] | None = None
     size: float | None = None
     levels: list[LevelNote] | None = None
+    lod: LevelNote | None = None
+    extras: dict[str, Any] | None = None
+    vrm: dict[str, Any] | None = None
 
 
 class TrackNote(Struct, gc=False, array_like=True):

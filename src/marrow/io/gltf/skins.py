@@ -67,7 +67,7 @@ def settle_weights(
                 "repaired", name, f"the weights of {len(far)} vertices did not sum to 1 (worst: {worst:.4g})"
             )
     K = weights.shape[1]
-    while K > max(least, 1) and not weights[:, K - 1].any():
+    while max(least, 1) < K and not weights[:, K - 1].any():
         K -= 1
     if weights.shape[1] > K:
         joints, weights = joints[:, :K], np.ascontiguousarray(weights[:, :K])

@@ -89,7 +89,7 @@ def write_clip(builder: Builder, clip: Clip, morph_nodes: Sequence[MorphNode]) -
         # An animation without channels is not valid: hold the first joint where it rests.
         rest = clip.skeleton.rest.translation[:1]
         _channel(builder, animation, 0, "translation", np.zeros(1, np.float32), rest, "STEP", place)
-    ends = [float(moving.times[-1]) for moving in (*tracks, *clip.curves)]
+    ends = [float(times[-1]) for times in (*(t.times for t in tracks), *(c.times for c in clip.curves))]
     own_tracks, order = noted_order(tracks, read, exact)
     noted = ClipNotes(
         events=[(float(e.time), e.name) for e in clip.events],

@@ -39,8 +39,8 @@ def is_plain(mesh: Mesh) -> bool:
     )
 
 
-def write_mesh(builder: Builder, mesh: Mesh, materials: tuple[Material, ...]) -> int:
-    """The index of the glTF mesh for `mesh`; equal meshes under different nodes are written once."""
+def write_mesh(builder: Builder, mesh: Mesh, materials: tuple[Material, ...], number: int) -> int:
+    """The index of the glTF mesh for the mesh of that `number`; equal ones under different nodes are written once."""
     place = f"mesh {mesh.name!r}"
     if not mesh.vertex_count:
         raise builder.refuse(
@@ -71,6 +71,7 @@ def write_mesh(builder: Builder, mesh: Mesh, materials: tuple[Material, ...]) ->
     extras |= to_extras(noted) or {}
     if extras:
         out["extras"] = extras
+    builder.extras.put(out, "meshes", number, mesh.name)
     return builder.add_once("meshes", out)
 
 

@@ -24,7 +24,7 @@ def drawn_parts(builder: Builder, mesh: Mesh, place: str) -> tuple[list[tuple[Se
         return [(s, slice(0, mesh.vertex_count)) for s, _ in used], True
     parts: list[tuple[Section, slice]] = []
     ends, starts = [0, *high], [*low, mesh.vertex_count]
-    # Vertices that no triangle uses are the points of a section without triangles; without one they go with their neighbour.
+    # Vertices that no triangle uses are the points of a section without triangles, or go with their neighbour.
     for k, (end, start) in enumerate(zip(ends, starts)):
         points = next(iter(_empty_at(mesh, [s for s, _ in used], k)), None)
         if start > end and (points is not None or not used):
@@ -62,8 +62,13 @@ def _empty_at(mesh: Mesh, used: Sequence[Section], k: int) -> Iterator[Section]:
 
 def noted_sections(mesh: Mesh, drawn: Sequence[Section]) -> list[SectionNote] | None:
     """The sections of a mesh; None where a reader finds the same in the primitives."""
-    found = [s if any(m is not None for m in s.variants) else Section(s.first, s.count, s.material, s.name) for s in drawn]
-    follow = all(a.first + a.count == b.first for a, b in pairwise(found)) and (not found or found[0].first == 0)
+    found = [
+        s if any(m is not None for m in s.variants) else Section(s.first, s.count, s.material, s.name)
+        for s in drawn
+    ]
+    follow = all(a.first + a.count == b.first for a, b in pairwise(found)) and (
+        not found or found[0].first == 0
+    )
     if follow and tuple(found) == mesh.sections:
         return None
     return [(s.first, s.count, s.material, s.name, list(s.variants)) for s in mesh.sections]

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from marrow.errors import MarrowError
+from marrow.io.gltf.accessors import Accessors
 from marrow.io.gltf.builder import Builder, short_floats
-from marrow.io.gltf.vrm import PRESETS, REQUIRED_BONES
+from marrow.io.gltf.context import Context
+from marrow.io.gltf.geometry import read_channels
+from marrow.io.gltf.limits import Budget
+from marrow.io.gltf.lods import read_lods
+from marrow.io.gltf.notes import NodeNotes, to_extras
+from marrow.io.gltf.scene import read_tree
+from marrow.io.gltf.schema import Document
+from marrow.io.gltf.vrm import PRESETS, REQUIRED_BONES, read_vrm
 from marrow.io.gltf.write_clips import MorphNode
+from marrow.io.source import Source
 from marrow.model import Character
+from marrow.model._asset import same
+from marrow.report import ReportBuilder
 
-__all__ = ["check_vrm", "write_vrm"]
+__all__ = ["check_vrm", "told_otherwise", "write_vrm"]
 
 SPEC = {"specVersion": "1.0"}
 _META = ("name", "authors", "licenseUrl")
@@ -59,21 +72,23 @@ def write_vrm(
     character: Character,
     morph_nodes: Sequence[MorphNode],
     places: Sequence[int],
-    images: dict[int, int],
+    images: Set[int],
 ) -> dict[str, Any]:
-    """The extensions of the whole file; those of nodes go onto `builder`'s nodes."""
+    """The extensions of the whole file; those of nodes go onto `builder`'s nodes. Springs and constraints need no body."""
     writer = _Writer(builder, character, morph_nodes, places)
     vrm = character.vrm
-    body: dict[str, Any] = SPEC | {"meta": _meta(vrm, images), "humanoid": writer.humanoid()}
-    expressions = writer.expressions()
-    if expressions:
-        body["expressions"] = expressions
-    if isinstance(vrm.get("lookAt"), dict):
-        body["lookAt"] = vrm["lookAt"]
-    first = writer.first_person()
-    if first:
-        body["firstPerson"] = first
-    out = {builder.extension("VRMC_vrm"): body}
+    out: dict[str, Any] = {}
+    if vrm.keys() - {"springBone", "constraints"}:
+        body: dict[str, Any] = SPEC | {"meta": _meta(vrm, images), "humanoid": writer.humanoid()}
+        expressions = writer.expressions()
+        if expressions:
+            body["expressions"] = expressions
+        if isinstance(vrm.get("lookAt"), dict):
+            body["lookAt"] = vrm["lookAt"]
+        first = writer.first_person()
+        if first:
+            body["firstPerson"] = first
+        out[builder.extension("VRMC_vrm")] = body
     springs = writer.springs()
     if springs:
         out[builder.extension("VRMC_springBone")] = SPEC | springs
@@ -86,11 +101,27 @@ def write_vrm(
     return out
 
 
-def _meta(vrm: dict[str, Any], images: dict[int, int]) -> dict[str, Any]:
+def told_otherwise(text: bytes, character: Character) -> tuple[dict[str, Any] | None, dict[str, int] | None]:
+    """What a reader would not find in the file as the character has it: the parts of its VRM data (None for one it has
+    not), and the bones of its body; None where it finds the same."""
+    document = msgspec.json.decode(text, type=Document)
+    source = Source(Path("saved.glb"), b"")
+    budget = Budget(source.path)
+    accessors = Accessors(document, None, source, budget)
+    ctx = Context(document, accessors, source, ReportBuilder(), budget, 1.0)
+    tree = read_tree(ctx, read_lods(ctx).nodes)
+    found = read_vrm(ctx, tree, read_channels(ctx, tree))
+    own = character.vrm
+    parts = {key: own.get(key) for key in (own | found.data) if not same(own.get(key), found.data.get(key))}
+    bones = character.skeleton.humanoid
+    return parts or None, None if found.humanoid == bones else bones
+
+
+def _meta(vrm: dict[str, Any], images: Set[int]) -> dict[str, Any]:
     meta = dict(_object(vrm.get("meta")))
     picture = meta.pop("thumbnailImage", None)
     if isinstance(picture, int) and picture in images:
-        meta["thumbnailImage"] = images[picture]
+        meta["thumbnailImage"] = picture
     return meta
 
 
@@ -177,8 +208,6 @@ class _Writer:
             new["joints"] = joints
             springs.append(new)
         made = {key: value for key, value in made.items() if value != []}
-        if "VRMC_springBone_extended_collider" in str(made.get("colliders", "")):
-            self._builder.extension("VRMC_springBone_extended_collider")
         return made | ({"springs": springs} if springs else {})
 
     def _tail(self, joint: int, length: float) -> int:
@@ -188,7 +217,11 @@ class _Writer:
         place = way / size * length if size > 0 else np.array([0.0, length, 0.0])
         nodes = self._builder.objects["nodes"]
         children = nodes[joint].setdefault("children", [])
-        tail = {"name": f"{self._skeleton.names[joint]}_end", "translation": short_floats(place)}
+        tail = {
+            "name": f"{self._skeleton.names[joint]}_end",
+            "translation": short_floats(place),
+            "extras": to_extras(NodeNotes(joint=False, end=length)),
+        }
         for n in children:
             if nodes[n] == tail:
                 return int(n)
