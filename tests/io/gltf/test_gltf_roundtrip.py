@@ -529,7 +529,13 @@ def test_data_is_mended_to_what_gltf_allows(tmp_path: Path, errors_of: Validator
     with pytest.warns(UserWarning) as said:
         loaded = again(Character(skeleton, (mesh,), [clip], (material,)), tmp_path)  # type: ignore[arg-type]
     lines = " ".join(str(w.message) for w in said)
-    for words in ("colours from 0 to 1", "name a joint twice", "scaled to sum to 1", "unit length", "'m': base_color"):
+    for words in (
+        "colours from 0 to 1",
+        "name a joint twice",
+        "scaled to sum to 1",
+        "unit length",
+        "'m': base_color",
+    ):
         assert words in lines
     assert errors_of(tmp_path / "hero.glb") == []
     assert_allclose(
@@ -538,7 +544,9 @@ def test_data_is_mended_to_what_gltf_allows(tmp_path: Path, errors_of: Validator
     assert loaded.clips["jump"].sample(5.0).translation[0].tolist() == [1, 2, 3]
     assert_allclose(loaded.meshes[0].weights[:, :3], [[0.5 / 1.0004, 0, 0.5004 / 1.0004]] * 4, atol=1e-6)
     assert loaded.meshes[0].sections == mesh.sections
-    assert_array_equal(loaded.meshes[0].triangles, mesh.triangles, "triangles without a section keep their place")
+    assert_array_equal(
+        loaded.meshes[0].triangles, mesh.triangles, "triangles without a section keep their place"
+    )
 
 
 def test_texture_without_coordinates_still_passes_the_validator(tmp_path: Path, errors_of: Validator):

@@ -167,7 +167,7 @@ def _texture_info(builder: Builder, texture: Texture) -> dict[str, Any]:
 def _texture(builder: Builder, texture: Texture) -> int:
     image = builder.objects["images"][texture.image]
     definition = builder.extras.record("textures", texture.image, image.get("name", ""))
-    sampler: dict[str, Any] = definition.pop("sampler", {})
+    sampler: dict[str, Any] = dict(definition.pop("sampler", {}))
     for key, name in (("magFilter", texture.mag_filter), ("minFilter", texture.min_filter)):
         if name in _FILTER_CODES:
             sampler[key] = _FILTER_CODES[name]

@@ -7,7 +7,6 @@ that was saved.
 
 from __future__ import annotations
 
-import math
 import struct
 import warnings
 from collections.abc import Iterator
@@ -18,8 +17,9 @@ from urllib.parse import quote
 import msgspec
 
 from marrow._version import __version__
-from marrow.errors import FormatError, UnknownNameError
+from marrow.errors import FormatError, UnknownNameError, ValidationError
 from marrow.io.atomic import replacing
+from marrow.io.finite import check_finite_data
 from marrow.io.gltf.builder import Builder
 from marrow.io.gltf.container import BIN_CHUNK, JSON_CHUNK, MAGIC
 from marrow.io.gltf.variants import VARIANTS
@@ -100,17 +100,11 @@ def _save_gltf(builder: Builder, document: dict[str, Any], path: Path) -> None:
 
 def _encode(document: dict[str, Any], path: object) -> bytes:
     """The JSON of the document, which has no way to write numbers that are not finite."""
-    stack: list[tuple[str, Any]] = [("", document)]
-    while stack:
-        place, value = stack.pop()
-        if isinstance(value, dict):
-            stack.extend((f"{place}.{key}" if place else key, inner) for key, inner in value.items())
-        elif isinstance(value, (list, tuple)):
-            stack.extend((f"{place}[{i}]", inner) for i, inner in enumerate(value))
-        elif isinstance(value, float) and not math.isfinite(value):
-            raise FormatError(f"{value} is not a number glTF can hold", path=path, place=place)
     try:
+        check_finite_data("", document)
         return msgspec.json.encode(document)
+    except ValidationError as error:
+        raise FormatError(f"{error}: no number that glTF can hold", path=path) from None
     except UnicodeEncodeError as error:
         raise FormatError(f"a name cannot be written as text: {error}", path=path) from None
 
