@@ -116,11 +116,18 @@ numbers = arrays(
     st.sampled_from([np.float32, np.int32, np.uint8, np.float64]),
     array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=2),
 )
+
+
+def nested(inner):
+    few = st.lists(inner, max_size=2)
+    return few | few.map(tuple) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2)
+
+
 values = st.recursive(
     st.none() | st.booleans() | st.integers(0, 2) | st.floats() | st.sampled_from(["", "a"]) | numbers,
-    lambda inner: st.lists(inner, max_size=2) | st.lists(inner, max_size=2).map(tuple) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
+    nested,
     max_leaves=4,
-)  # fmt: skip
+)
 
 
 @given(values, values)

@@ -74,11 +74,14 @@ def check_finite_data(place: str, value: Any) -> None:
     stack = [(place, value)]
     while stack:
         where, inner = stack.pop()
-        if isinstance(inner, dict):
+        if inner is None or isinstance(inner, (str, int)):
+            continue
+        if isinstance(inner, float):
+            if not math.isfinite(inner):
+                raise ValidationError(f"{where}: {inner} is not finite")
+        elif isinstance(inner, dict):
             stack.extend((f"{where}.{key}" if where else key, item) for key, item in inner.items())
         elif isinstance(inner, (list, tuple)):
             stack.extend((f"{where}[{i}]", item) for i, item in enumerate(inner))
         elif is_dataclass(inner):
             stack.extend((f"{where}.{f.name}", getattr(inner, f.name)) for f in fields(inner))
-        elif isinstance(inner, float) and not math.isfinite(inner):
-            raise ValidationError(f"{where}: {inner} is not finite")

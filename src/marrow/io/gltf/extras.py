@@ -78,7 +78,7 @@ def read_extras(
     lost = sum(reader.read(p.extras) is not None for mesh in document.meshes for p in mesh.primitives)
     if lost:
         ctx.report.add("dropped", "extras", f"those of {lost} primitives are not kept")
-    return _merged(reader.found, tree.scene_notes.extras or {})
+    return reader.found | (tree.scene_notes.extras or {})
 
 
 class _Reader:
@@ -160,67 +160,39 @@ def _by_name(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
     return out
 
 
-def _merged(found: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
-    """Extras with those that had no place on any object."""
-    out = dict(found)
-    for kind, group in more.items():
-        here = out.get(kind)
-        out[kind] = group | here if isinstance(here, dict) and isinstance(group, dict) else here or group
-    return out
-
-
 class ExtrasWriter:
-    """The extras of a character on their way onto the objects of a file; `rest` is what found none."""
+    """The extras of a character on their way onto the objects of a file."""
 
     def __init__(self, extras: dict[str, Any]) -> None:
         self._extras = extras
-        self._written: set[tuple[str, str]] = set()
 
     def put(self, item: dict[str, Any], kind: str, index: int, name: str) -> None:
         """Adds what is kept for a thing to its definition, beside marrow's own notes."""
-        key, value = self._found(kind, index, name)
-        if value is not None and (isinstance(value, dict) or "extras" not in item):
-            item["extras"] = value | item.get("extras", {}) if isinstance(value, dict) else value
-            self._written.add((kind, key))
+        _put(item, self._found(kind, index, name))
 
     def record(self, kind: str, index: int, name: str) -> dict[str, Any]:
         """The `name`, `extras`, ... that are kept for a thing that is no part of the character."""
-        key, value = self._found(kind, index, name)
-        if not _is_record(value):
-            return {}
-        self._written.add((kind, key))
-        return dict(value)
+        value = self._found(kind, index, name)
+        return dict(value) if _is_record(value) else {}
 
     def whole(self, kind: str, item: dict[str, Any], *names: str) -> None:
         """Adds what is kept for the file, its asset or its scene: texts by their names, and extras."""
         group = self._extras.get(kind)
-        if not isinstance(group, dict):
-            return
-        for key in names:
-            if isinstance(group.get(key), str):
-                item[key] = group[key]
-                self._written.add((kind, key))
-        value = group.get("extras")
-        if value is not None and (isinstance(value, dict) or "extras" not in item):
-            item["extras"] = value | item.get("extras", {}) if isinstance(value, dict) else value
-            self._written.add((kind, "extras"))
+        if isinstance(group, dict):
+            item |= {key: group[key] for key in names if isinstance(group.get(key), str)}
+            _put(item, group.get("extras"))
 
-    def rest(self) -> dict[str, Any]:
-        """What found no place."""
-        out: dict[str, Any] = {}
-        for kind, group in self._extras.items():
-            if not isinstance(group, dict):
-                out[kind] = group
-            elif left := {key: value for key, value in group.items() if (kind, key) not in self._written}:
-                out[kind] = left
-        return out
-
-    def _found(self, kind: str, index: int, name: str) -> tuple[str, Any]:
+    def _found(self, kind: str, index: int, name: str) -> Any:
         group = self._extras.get(kind)
-        for key in (f"[{index}]", *(() if _INDEX.fullmatch(name) else (name,))):
-            if isinstance(group, dict) and group.get(key) is not None:
-                return key, group[key]
-        return "", None
+        keys = (f"[{index}]", *(() if _INDEX.fullmatch(name) else (name,)))
+        return next((group[key] for key in keys if key in group), None) if isinstance(group, dict) else None
+
+
+def _put(item: dict[str, Any], value: Any) -> None:
+    if isinstance(value, dict):
+        item["extras"] = value | item.get("extras", {})
+    elif value is not None and "extras" not in item:
+        item["extras"] = value
 
 
 def _is_record(value: Any) -> bool:

@@ -225,6 +225,8 @@ def _read_parts(ctx: Context, index: int, node_name: str | None) -> list[_Part]:
             vertices, faces = read_vertices(ctx, primitive, where)
             if noted.uvs is not None:
                 del vertices.uvs[max(noted.uvs, 0) :]
+            vertices.normals = vertices.normals if noted.normals else None
+            vertices.tangents = vertices.tangents if noted.tangents else None
         triangles = read_triangles(ctx, primitive, faces, len(vertices.positions), where)
         if vertices.normals is None and noted.normals and len(triangles):
             ctx.report.add("repaired", where, "it has no normals; smooth ones were computed")

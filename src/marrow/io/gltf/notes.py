@@ -64,15 +64,16 @@ class NodeNotes(Struct, gc=False, omit_defaults=True):
 
 
 class MeshNotes(Struct, gc=False, omit_defaults=True):
-    """`shared`: the primitives are sections over one set of vertices. `normals=False`: none are to be
-    computed. `uvs`: how many sets of texture coordinates are real; the others are there for viewers that
-    insist on them. `box`: half width and centre of the cube that positions are fractions of. `sections`: first triangle,
-    count, material, name and variants of each, where the primitives do not say them. `influences`: how many a vertex
-    has, where the last ones have no weight. `settled`: weights are as they should be."""
+    """`shared`: the primitives are sections over one set of vertices. `normals=False`: there are none, and those in
+    the file were made up; `tangents` likewise. `uvs`: how many sets of texture coordinates are real; the others are there
+    for viewers that insist on them. `box`: half width and centre of the cube that positions are fractions of. `sections`:
+    first triangle, count, material, name and variants of each, where the primitives do not say them. `influences`: how
+    many a vertex has, where the last ones have no weight. `settled`: weights are as they should be."""
 
     skinning: str = "linear"
     shared: bool = False
     normals: bool = True
+    tangents: bool = True
     uvs: int | None = None
     box: list[float] | None = None
     sections: list[tuple[int, int, int | None, str, list[int | None]]] | None = None

@@ -101,8 +101,9 @@ def write_clip(builder: Builder, clip: Clip, morph_nodes: Sequence[MorphNode]) -
         tracks=own_tracks,
         order=order,
         still=still,
-        start=clip.start,
     )
+    if clip.start:
+        noted.start = clip.start
     extras = to_extras(noted)
     if extras:
         animation["extras"] = extras

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from marrow.io.gltf.builder import ARRAY_BUFFER, ELEMENT_ARRAY_BUFFER, Builder
 from marrow.io.gltf.notes import MeshNotes, PrimitiveNotes, to_extras
-from marrow.io.gltf.primitives import DUAL_QUATERNION_WEIGHT, OWN, POINTS
+from marrow.io.gltf.primitives import DUAL_QUATERNION_WEIGHT, OWN, POINTS, smooth_normals
 from marrow.io.gltf.quantization import EXTENSION as QUANTIZATION
 from marrow.io.gltf.quantization import Box, quantized, quantized_delta
 from marrow.io.gltf.skins import EXACT_SUM
@@ -51,13 +51,16 @@ def write_mesh(builder: Builder, mesh: Mesh, materials: tuple[Material, ...], nu
     noted = MeshNotes(
         skinning=mesh.skinning,
         shared=shared,
-        normals=mesh.normals is not None or not mesh.triangle_count,
+        normals=mesh.normals is not None or not (mesh.triangle_count or "NORMAL" in attributes),
+        tangents=mesh.tangents is not None or "TANGENT" not in attributes,
         uvs=None if f"TEXCOORD_{len(mesh.uvs)}" not in attributes else len(mesh.uvs),
         sections=noted_sections(mesh, [section for section, _ in parts]),
     )
     if "WEIGHTS_0" in attributes:
-        noted.influences = None if mesh.weights[:, -1].any() or mesh.influences == 1 else mesh.influences
-        noted.settled = bool((_off(mesh.weights) > EXACT_SUM).any())
+        weights = np.concatenate([a for name, a in attributes.items() if name.startswith("WEIGHTS_")], axis=1)
+        K = mesh.influences
+        noted.influences = None if K == 1 or weights[:, K - 1].any() else K
+        noted.settled = bool((_off(weights) > EXACT_SUM).any())
     box = Box.around(mesh) if builder.quantize else None
     if box is not None:
         builder.extension(QUANTIZATION, required=True)
@@ -83,6 +86,11 @@ def _attributes(builder: Builder, mesh: Mesh, materials: tuple[Material, ...], p
     if mesh.tangents is not None:
         w = np.where(mesh.tangents[:, 3:] < 0, np.float32(-1), np.float32(1))
         out["TANGENT"] = np.concatenate([_unit_vectors(mesh.tangents[:, :3]), w], axis=1)
+    # What a morph target changes must be there; a note says that these were made up.
+    if mesh.normals is None and any(t.normals is not None for t in mesh.morph_targets):
+        out["NORMAL"] = smooth_normals(mesh.positions, mesh.triangles)
+    if mesh.tangents is None and any(t.tangents is not None for t in mesh.morph_targets):
+        out["TANGENT"] = np.tile(np.array([1, 0, 0, 1], np.float32), (mesh.vertex_count, 1))
     for i, uv in enumerate(mesh.uvs):
         out[f"TEXCOORD_{i}"] = uv
     wanted = [

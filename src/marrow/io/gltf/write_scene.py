@@ -35,6 +35,7 @@ class Scene:
         self.places = places = [
             self._place_mesh(mesh, character, i) for i, mesh in enumerate(character.meshes)
         ]
+        self.level_places: list[int] = []
         self._hide(character, places)
         self._place_levels(character)
         self._wrap_roots()
@@ -61,14 +62,10 @@ class Scene:
                 builder.extras.put(node, "joints", n, self._skeleton.names[n])
         self._note_coverage(character)
 
-    def definition(self, character: Character) -> dict[str, Any]:
-        """The scene, once everything else is written."""
-        out: dict[str, Any] = {"nodes": self._roots}
-        self.notes.extras = None
-        out["extras"] = to_extras(self.notes)
+    def definition(self) -> dict[str, Any]:
+        """The scene, with its notes."""
+        out: dict[str, Any] = {"nodes": self._roots, "extras": to_extras(self.notes)}
         self._builder.extras.whole("scene", out, "name")
-        self.notes.extras = self._builder.extras.rest() or None
-        out["extras"] |= to_extras(self.notes) or {}
         return out
 
     @property
@@ -164,6 +161,9 @@ class Scene:
                 )
                 if not in_order:
                     self._notes[ids[i][-1]].order = j
+            self.level_places += [
+                ids[stands_for.index(j)][-1] for j in range(len(level.meshes)) if j in stands_for
+            ]
             first += len(level.meshes)
         for n, others in zip(self.places, ids):
             if others:

@@ -4,30 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence, Set
-from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from marrow.errors import MarrowError
-from marrow.io.gltf.accessors import Accessors
 from marrow.io.gltf.builder import Builder, short_floats
-from marrow.io.gltf.context import Context
-from marrow.io.gltf.geometry import read_channels
-from marrow.io.gltf.limits import Budget
-from marrow.io.gltf.lods import read_lods
 from marrow.io.gltf.notes import NodeNotes, to_extras
-from marrow.io.gltf.scene import read_tree
-from marrow.io.gltf.schema import Document
-from marrow.io.gltf.vrm import PRESETS, REQUIRED_BONES, read_vrm
+from marrow.io.gltf.vrm import PRESETS, REQUIRED_BONES
 from marrow.io.gltf.write_clips import MorphNode
-from marrow.io.source import Source
 from marrow.model import Character
-from marrow.model._asset import same
-from marrow.report import ReportBuilder
 
-__all__ = ["check_vrm", "told_otherwise", "write_vrm"]
+__all__ = ["check_vrm", "write_vrm"]
 
 SPEC = {"specVersion": "1.0"}
 _META = ("name", "authors", "licenseUrl")
@@ -99,22 +87,6 @@ def write_vrm(
             "left out"
         )
     return out
-
-
-def told_otherwise(text: bytes, character: Character) -> tuple[dict[str, Any] | None, dict[str, int] | None]:
-    """What a reader would not find in the file as the character has it: the parts of its VRM data (None for one it has
-    not), and the bones of its body; None where it finds the same."""
-    document = msgspec.json.decode(text, type=Document)
-    source = Source(Path("saved.glb"), b"")
-    budget = Budget(source.path)
-    accessors = Accessors(document, None, source, budget)
-    ctx = Context(document, accessors, source, ReportBuilder(), budget, 1.0)
-    tree = read_tree(ctx, read_lods(ctx).nodes)
-    found = read_vrm(ctx, tree, read_channels(ctx, tree))
-    own = character.vrm
-    parts = {key: own.get(key) for key in (own | found.data) if not same(own.get(key), found.data.get(key))}
-    bones = character.skeleton.humanoid
-    return parts or None, None if found.humanoid == bones else bones
 
 
 def _meta(vrm: dict[str, Any], images: Set[int]) -> dict[str, Any]:

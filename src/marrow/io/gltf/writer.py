@@ -23,10 +23,11 @@ from marrow.io.finite import check_finite_data
 from marrow.io.gltf.builder import Builder
 from marrow.io.gltf.container import BIN_CHUNK, JSON_CHUNK, MAGIC
 from marrow.io.gltf.variants import VARIANTS
+from marrow.io.gltf.write_check import note_what_is_read_otherwise
 from marrow.io.gltf.write_clips import write_clip
 from marrow.io.gltf.write_materials import write_images, write_materials
 from marrow.io.gltf.write_scene import Scene
-from marrow.io.gltf.write_vrm import check_vrm, told_otherwise, write_vrm
+from marrow.io.gltf.write_vrm import check_vrm, write_vrm
 from marrow.model import Character, _validate
 
 __all__ = ["write"]
@@ -140,10 +141,11 @@ def _document(builder: Builder, character: Character, method: str | None) -> dic
         document["buffers"] = packed(builder)
     if whole:
         document["extensions"] = whole
-    document |= {"scene": 0, "scenes": [scene.definition(character)]} | builder.objects
-    if character.vrm:
-        scene.notes.vrm, scene.notes.humanoid = told_otherwise(_encode(document, builder.path), character)
-        document["scenes"] = [scene.definition(character)]
+    document |= {"scene": 0, "scenes": [scene.definition()]} | builder.objects
+    if character.vrm or character.extras:
+        text = _encode(document, builder.path)
+        note_what_is_read_otherwise(text, character, (*scene.places, *scene.level_places), scene.notes)
+        document["scenes"] = [scene.definition()]
     used = builder.extensions_used | set(_extensions_in(document))
     if used:
         document["extensionsUsed"] = sorted(used)
