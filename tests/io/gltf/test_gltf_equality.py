@@ -677,6 +677,22 @@ def test_damaged_notes_on_sections_are_a_line(tmp_path: Path):
     assert "notes on its sections do not fit" in str(loaded.report) and len(loaded.meshes[0].sections) == 1
 
 
+@pytest.mark.parametrize(
+    ("notes", "words"),
+    [
+        ({"lod": {"joints": 3, "error": -1}}, "note on its level of detail"),
+        ({"extras": {"mine": "DEEP"}}, "nested too deeply"),
+        ({"extras": 5}, "could not be read"),
+    ],
+)
+def test_damaged_notes_on_the_scene_are_a_line(notes: dict[str, Any], words: str):
+    maker = skinned_bar()
+    maker.document["scenes"][0]["extras"] = {"marrow": notes}
+    text = maker.gltf().replace(b'"DEEP"', b"[" * 200 + b"]" * 200)
+    loaded = mw.load(text)
+    assert words in str(loaded.report) and len(loaded.skeleton) == 3
+
+
 # -------------------- what glTF cannot say is named, and nothing else differs
 
 
@@ -693,7 +709,11 @@ def test_only_what_is_named_differs(tmp_path: Path):
     twice = character.meshes[0].replace(
         joints=[[0, 0]] * 3, weights=[[0.25, 0.75]] * 3, morph_targets=(sparse,)
     )
+    deep: Any = 1
+    for _ in range(60):
+        deep = [deep]
     character = character.replace(
+        extras={"joints": {"a": deep}},
         images=(
             mw.Image("old", "image/x-tga", tga.read_bytes()),
             mw.Image("odd", "image/x-odd", b"no picture"),
@@ -708,12 +728,14 @@ def test_only_what_is_named_differs(tmp_path: Path):
         "name a joint twice",
         "were sorted",
         "another skeleton",
+        "nested too deeply",
     ):
         assert sum(words in line for line in said) == 1, said
-    assert len(said) == 5
+    assert len(said) == 6
     (mesh,) = loaded.meshes
     target = mw.MorphTarget("smile", 0, [[2, 0, 0], [1, 0, 0]], vertices=[0, 2])
     expected = character.replace(
+        extras={},
         images=loaded.images,
         meshes=(twice.replace(joints=[[0, 0]] * 3, weights=[[1, 0]] * 3, morph_targets=(target,)),),
         clips=[character.clips[0].replace(skeleton=character.skeleton)],

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.errors import ValidationError
 from marrow.io.gltf import limits, notes
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.extensions import hidden_nodes
@@ -252,7 +253,10 @@ def _noted_sections(
     ctx: Context, found: list[tuple[int, int, int | None, str, list[int | None]]], part: _Part, place: str
 ) -> tuple[Section, ...]:
     """Sections as they were before they became primitives."""
-    sections = tuple(Section(a, b, material, name, tuple(v)) for a, b, material, name, v in found)
+    try:
+        sections = tuple(Section(a, b, material, name, tuple(v)) for a, b, material, name, v in found)
+    except ValidationError:  # numbers out of all proportion
+        sections = ()
     materials, variants, F = len(ctx.document.materials), len(ctx.variants), len(part.triangles)
     fits = all(
         0 <= s.first <= s.first + s.count <= F

@@ -58,8 +58,9 @@ class Lods:
                 if count and len(said) == count and all(0 <= c < len(channels.names) for c in said):
                     channels.of_node[other] = list(said)
                     channels.target_names[other] = given_names(ctx, other, count)
-                    if noted.full_weights is not None and len(noted.full_weights) == count:
-                        channels.full_weights[other] = noted.full_weights
+                    full = noted.full_weights or ()
+                    if len(full) == count and all(full):
+                        channels.full_weights[other] = list(full)
                 elif count and count == len(channels.of_node.get(n, ())):
                     channels.of_node[other] = channels.of_node[n]
                     channels.target_names[other] = channels.target_names[n]

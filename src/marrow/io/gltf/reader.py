@@ -126,7 +126,11 @@ def _lod(ctx: Context, tree: Tree, meshes: Sequence[Mesh]) -> Lod:
         None if v is None else v * ctx.scale for v in (note.error, note.mean_error, note.size)
     )
     figures = {"error": error, "mean_error": mean, "size": size, "screen_size": note.screen_size}
-    return Lod.of(meshes, note.joints, **figures)
+    try:
+        return Lod.of(meshes, note.joints, **figures)
+    except ValidationError as wrong:
+        ctx.report.add("dropped", "scenes", f"marrow's note on its level of detail: {wrong}")
+        return Lod.of(meshes, len(tree.nodes), error=0.0, mean_error=0.0)
 
 
 def _noted_bones(ctx: Context, tree: Tree) -> dict[str, int]:

@@ -15,6 +15,7 @@ from marrow.io.gltf import notes
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.limits import MAX_LISTED, limit
 from marrow.io.gltf.notes import NodeNotes, SceneNotes
+from marrow.io.gltf.plain import NOTED_DEPTH, check_depth
 from marrow.io.gltf.schema import Node, Scene
 from marrow.math import affine, quaternion, transform
 from marrow.math.elementary import dot
@@ -53,6 +54,11 @@ def read_tree(ctx: Context, apart: Set[int] = frozenset()) -> Tree:
     above = _parents(ctx)
     scene, roots = _roots(ctx, above, apart)
     scene_notes = notes.read(scene.extras, SceneNotes, ctx.report, "scenes") if scene else SceneNotes()
+    try:
+        check_depth([scene_notes.extras, scene_notes.vrm], NOTED_DEPTH)
+    except (ValueError, RecursionError) as error:
+        ctx.report.add("dropped", "scenes", f"marrow's notes on data of other programs: {error}")
+        scene_notes.extras = scene_notes.vrm = None
     tree = Tree([], [], {}, [], {}, scene_notes, scene)
     for root in roots:
         if above[root] >= 0:

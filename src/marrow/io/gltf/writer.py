@@ -22,6 +22,7 @@ from marrow.io.atomic import replacing
 from marrow.io.finite import check_finite_data
 from marrow.io.gltf.builder import Builder
 from marrow.io.gltf.container import BIN_CHUNK, JSON_CHUNK, MAGIC
+from marrow.io.gltf.plain import NOTED_DEPTH, check_depth
 from marrow.io.gltf.variants import VARIANTS
 from marrow.io.gltf.write_check import note_what_is_read_otherwise
 from marrow.io.gltf.write_clips import write_clip
