@@ -8,7 +8,6 @@ that was saved.
 from __future__ import annotations
 
 import struct
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,7 @@ from marrow.io.gltf.write_materials import write_images, write_materials
 from marrow.io.gltf.write_scene import Scene
 from marrow.io.gltf.write_vrm import check_vrm, write_vrm
 from marrow.model import Character, _validate
+from marrow.printing import warn
 
 __all__ = ["write"]
 
@@ -55,9 +55,12 @@ def write(character: Character, path: Path, *, compress: bool | str = False, lev
         for k, level in enumerate(character.levels[1:] if levels == "split" else (), 1):
             write(level, path.with_stem(f"{path.stem}_lod{k}"), compress=compress)
         character = character.replace(reduced=())
+    character, lost = _shallow(character)
     builder = Builder(
         path, character.extras, quantize=method == "quantized", exact=method in (None, "meshopt")
     )
+    for line in lost:
+        builder.warn(line)
     if path.suffix.lower() == ".vrm":
         check_vrm(builder, character)
     document = _document(builder, character, method)
@@ -66,7 +69,19 @@ def write(character: Character, path: Path, *, compress: bool | str = False, lev
     else:
         _save_glb(builder, document, path)
     for line in builder.lines:
-        warnings.warn(line, stacklevel=4)  # where `mw.save` was called
+        warn(line, stacklevel=4)  # where `mw.save` was called
+
+
+def _shallow(character: Character) -> tuple[Character, list[str]]:
+    """The character without data of other programs that is nested deeper than readers follow."""
+    lost = []
+    for field in ("extras", "vrm"):
+        try:
+            check_depth(getattr(character, field), NOTED_DEPTH)
+        except (ValueError, RecursionError) as error:
+            character = character.replace(**{field: {}})
+            lost.append(f"{field}: {error}; left out")
+    return character, lost
 
 
 def _save_glb(builder: Builder, document: dict[str, Any], path: Path) -> None:
