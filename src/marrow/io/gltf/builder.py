@@ -34,8 +34,8 @@ def short_floats(values: Any) -> list[float]:
 
 class Builder:
     """Collects the objects of a file. Every `add` returns the index of the object, an old one where it is the
-    same. `quantize`: vertices and rotations are stored in fewer bits; `exact`: vertices keep all of them. `extras`: those
-    of the character."""
+    same. `quantize`: vertices and rotations are stored in fewer bits; `exact`: vertices keep all of them; `packs`: arrays
+    are packed afterwards, so zeros cost nothing. `extras`: those of the character."""
 
     def __init__(
         self,
@@ -44,8 +44,9 @@ class Builder:
         *,
         quantize: bool = False,
         exact: bool = True,
+        packs: bool = False,
     ) -> None:
-        self.path, self.quantize, self.exact = path, quantize, exact
+        self.path, self.quantize, self.exact, self.packs = path, quantize, exact, packs
         self.extras = ExtrasWriter(extras or {})
         self.objects: dict[str, list[dict[str, Any]]] = {}
         self.extensions_used: set[str] = set()
@@ -153,12 +154,15 @@ class Builder:
         }
 
     def sparse_accessor(self, count: int, at: Array, values: Array, place: str, *, bounds: bool) -> int:
-        """An accessor of `count` zeros but for the rows `at (D,)`, which are increasing."""
+        """An accessor of `count` zeros but for the rows `at (D,)`, which are increasing; integers are shares of the
+        largest."""
         self.check_finite(values, place)
         definition = _shape(values) | {"count": count}
+        if values.dtype.kind in "iu":
+            definition["normalized"] = True
         if bounds:
             rows = np.concatenate(
-                [values, np.zeros((1 if len(at) < count else 0, values.shape[1]), np.float32)]
+                [values, np.zeros((1 if len(at) < count else 0, values.shape[1]), values.dtype)]
             )
             definition |= _bounds(rows)
         if len(at):

@@ -39,8 +39,11 @@ def is_plain(mesh: Mesh) -> bool:
     )
 
 
-def write_mesh(builder: Builder, mesh: Mesh, materials: tuple[Material, ...], number: int) -> int:
-    """The index of the glTF mesh for the mesh of that `number`; equal ones under different nodes are written once."""
+def write_mesh(
+    builder: Builder, mesh: Mesh, materials: tuple[Material, ...], number: int, box: Box | None = None
+) -> int:
+    """The index of the glTF mesh for the mesh of that `number`; equal ones under different nodes are written once.
+    Positions are stored as fractions of `box`."""
     place = f"mesh {mesh.name!r}"
     if not mesh.vertex_count:
         raise builder.refuse(
@@ -61,11 +64,10 @@ def write_mesh(builder: Builder, mesh: Mesh, materials: tuple[Material, ...], nu
         K = mesh.influences
         noted.influences = None if K == 1 or weights[:, K - 1].any() else K
         noted.settled = bool((_off(weights) > EXACT_SUM).any())
-    box = Box.around(mesh) if builder.quantize else None
-    if box is not None:
+    if builder.quantize:
         builder.extension(QUANTIZATION, required=True)
         attributes = quantized(attributes, box)
-        noted.box = [box.size, *box.centre.tolist()]
+        noted.box = None if box is None else [box.size, *box.centre.tolist()]
     primitives = [_primitive(builder, mesh, s, part, attributes, box, place) for s, part in parts]
     out: dict[str, Any] = {"name": mesh.name, "primitives": primitives}
     extras: dict[str, Any] = {}
@@ -107,7 +109,7 @@ def _attributes(builder: Builder, mesh: Mesh, materials: tuple[Material, ...], p
         if ((mesh.colors < 0) | (mesh.colors > 1)).any():
             builder.warn(f"{place}: glTF has vertex colours from 0 to 1; others were clamped")
             out["COLOR_0"] = np.clip(mesh.colors, 0, 1)
-    if builder.quantize or not is_plain(mesh):
+    if not is_plain(mesh):
         joints, weights = _influences(builder, mesh, place)
         for n in range(joints.shape[1] // 4):
             out[f"JOINTS_{n}"] = joints[:, 4 * n : 4 * n + 4]
@@ -218,7 +220,7 @@ def _target(
 ) -> dict[str, int]:
     count = part.stop - part.start
     where = f"{place}, morph target {target.name!r}"
-    rows = None if box is not None else _sparse_rows(builder, target, part, where)
+    rows = None if builder.packs else _sparse_rows(builder, target, part, where)
     out = {}
     for name, field in (("POSITION", "positions"), ("NORMAL", "normals"), ("TANGENT", "tangents")):
         values = getattr(target, field)
@@ -232,7 +234,8 @@ def _target(
             out[name] = builder.accessor(stored, where, target=ARRAY_BUFFER, bounds=bounds, fractions=True)
         else:
             at, take = rows
-            out[name] = builder.sparse_accessor(count, at, values[take], where, bounds=bounds)
+            stored = values[take] if box is None else quantized_delta(name, values[take], box)
+            out[name] = builder.sparse_accessor(count, at, stored, where, bounds=bounds)
     return out
 
 

@@ -12,7 +12,7 @@ from marrow.io.gltf.extras import COVERAGE
 from marrow.io.gltf.lods import MSFT_LOD, screen_coverage
 from marrow.io.gltf.naming import Names, target_names
 from marrow.io.gltf.notes import LevelNote, NodeNotes, SceneNotes, SocketNote, to_extras
-from marrow.io.gltf.quantization import Box
+from marrow.io.gltf.quantization import Box, shared_boxes
 from marrow.io.gltf.write_clips import MorphNode, target_rest
 from marrow.io.gltf.write_meshes import is_plain, write_mesh
 from marrow.math import affine, quaternion
@@ -32,6 +32,12 @@ class Scene:
         self._roots = list(character.skeleton.roots)
         self.morph_nodes: list[MorphNode] = []
         self._write_joints(character.skeleton)
+        self._boxes: dict[int, Box] = {}
+        if builder.quantize:
+            levels = [m for level in character.reduced for m in level.meshes]
+            self._boxes = shared_boxes(
+                [m for m in (*character.meshes, *levels) if m.vertex_count and not is_plain(m)]
+            )
         self.places = places = [
             self._place_mesh(mesh, character, i) for i, mesh in enumerate(character.meshes)
         ]
@@ -113,7 +119,7 @@ class Scene:
 
     def _place_mesh(self, mesh: Mesh, character: Character, index: int) -> int:
         """The node that carries a mesh: its own, or one more where that is taken or does not exist."""
-        plain = is_plain(mesh) and not self._builder.quantize
+        plain = is_plain(mesh)
         n = mesh.node
         # Programs that show another level hide a node with all below it.
         blocked = bool(character.reduced) and n >= 0 and (self._skeleton.parents == n).any()
@@ -122,9 +128,10 @@ class Scene:
             if not plain:
                 self._notes[n].node = mesh.node
         node = self._nodes[n]
-        node["mesh"] = write_mesh(self._builder, mesh, character.materials, index)
+        box = self._boxes.get(id(mesh))
+        node["mesh"] = write_mesh(self._builder, mesh, character.materials, index, box)
         if not plain:
-            node["skin"] = self._skin(mesh, index)
+            node["skin"] = self._skin(mesh, index, box)
         if mesh.morph_targets:
             self.morph_nodes.append(MorphNode(n, mesh))
             rest = target_rest(mesh.morph_targets, self._skeleton)
@@ -178,8 +185,9 @@ class Scene:
         if mesh is not None:
             node, noted = self._nodes[index], self._notes[index]
             # Outside the scene it can only follow joints by a skin.
-            node["mesh"] = write_mesh(self._builder, mesh.replace(node=-1), character.materials, number)
-            node["skin"] = self._skin(mesh, number)
+            box = self._boxes.get(id(mesh))
+            node["mesh"] = write_mesh(self._builder, mesh.replace(node=-1), character.materials, number, box)
+            node["skin"] = self._skin(mesh, number, box)
             rest = target_rest(mesh.morph_targets, self._skeleton)
             if any(rest):
                 node["weights"] = short_floats(rest)
@@ -204,10 +212,8 @@ class Scene:
             if isinstance(extras, dict):
                 self._nodes[n]["extras"] = extras | {COVERAGE: kept}
 
-    def _skin(self, mesh: Mesh, number: int) -> int:
-        inverse_bind = mesh.inverse_bind
-        if self._builder.quantize:
-            inverse_bind = Box.around(mesh).folded(inverse_bind)
+    def _skin(self, mesh: Mesh, number: int, box: Box | None) -> int:
+        inverse_bind = mesh.inverse_bind if box is None else box.folded(mesh.inverse_bind)
         own = self._builder.extras.record("skins", number, mesh.name)
         key = (mesh.joint_list.tobytes(), inverse_bind.tobytes(), repr(own))
         if key not in self._skins:

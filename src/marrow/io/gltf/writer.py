@@ -35,16 +35,16 @@ __all__ = ["write"]
 
 MAX_GLB_BYTES = (1 << 32) - 1
 LEVELS = ("all", "split", "none")
-METHODS = ("meshopt", "quantized", "draco")
+METHODS = ("meshopt", "quantized", "quantized+meshopt", "draco")
 
 
 def write(character: Character, path: Path, *, compress: bool | str = False, levels: str = "all") -> None:
     """Writes the character; a path that ends in `.gltf` gets its arrays in a `.bin` file beside it.
 
     `compress` makes the file smaller, for programs that know how it was done: `"meshopt"` (or True) packs all arrays
-    without loss, `"quantized"` stores vertices and rotations in fewer bits before that, `"draco"` packs meshes without
-    morph targets by Draco. `levels` of detail go into the file (`all`, by `MSFT_lod`), into files of their own beside it
-    (`split`: `hero.glb`, `hero_lod1.glb`...), or nowhere (`none`).
+    without loss, `"quantized"` stores vertices and rotations in fewer bits, `"quantized+meshopt"` does both, `"draco"`
+    packs meshes without morph targets by Draco. `levels` of detail go into the file (`all`, by `MSFT_lod`), into files of
+    their own beside it (`split`: `hero.glb`, `hero_lod1.glb`...), or nowhere (`none`).
     """
     path = Path(path)
     _validate.one_of("save", "levels", levels, LEVELS)
@@ -57,7 +57,11 @@ def write(character: Character, path: Path, *, compress: bool | str = False, lev
         character = character.replace(reduced=())
     character, lost = _shallow(character)
     builder = Builder(
-        path, character.extras, quantize=method == "quantized", exact=method in (None, "meshopt")
+        path,
+        character.extras,
+        quantize="quantized" in (method or ""),
+        exact=method in (None, "meshopt"),
+        packs=method == "quantized+meshopt",
     )
     for line in lost:
         builder.warn(line)
@@ -151,7 +155,7 @@ def _document(builder: Builder, character: Character, method: str | None) -> dic
         from marrow.io.gltf.write_draco import pack_meshes
 
         pack_meshes(builder)
-    elif method is not None:
+    elif method is not None and "meshopt" in method:
         from marrow.io.gltf.compression import compress as packed
 
         document["buffers"] = packed(builder)
