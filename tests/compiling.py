@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from marrow.kernels.language.frontend import lower
 from marrow.kernels.language.kernel import KERNELS, Frame, Kernel
+from marrow.kernels.language.python_printer import python_function
+from marrow.kernels.language.types import FLOAT
 
 
 def make(function: Callable[..., Any], *, returns: int = 0, **kinds: Any) -> Kernel:
@@ -30,6 +33,11 @@ def from_source(text: str, name: str, **world: Any) -> Callable[..., Any]:
     space = {"__name__": "generated", **world}
     exec(compile(text, file, "exec"), space)
     return space[name]
+
+
+def as_python(function: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """A function of `count` floats as the NumPy backend runs it."""
+    return python_function(lower(function, [FLOAT] * count))
 
 
 class MachineCode:

@@ -1,4 +1,4 @@
-"""The compiled subset of Python: machine code gives Python's bits, and what is not in the subset is refused."""
+"""The compiled subset of Python: machine code gives Python's bits, and what is not in the language is refused."""
 
 import math
 import threading
@@ -11,8 +11,8 @@ pytest.importorskip("llvmlite")
 
 from compiling import MachineCode, assert_same, from_source, make
 from marrow.errors import ValidationError
+from marrow.kernels.language.frontend import LanguageError
 from marrow.kernels.language.kernel import kernel
-from marrow.kernels.language.values import TranslationError
 
 HOSTILE = np.array([0.0, -0.0, math.nan, math.inf, -math.inf, 1e308, 5e-324, -2.5, 0.1, 1e19, -1e300, 3.0])
 WHOLE = np.arange(-6, 6)
@@ -383,12 +383,12 @@ REFUSED = {
     "a = (1.0, 2.0)\no[0] = a[n]": "named by constants",
     "a = (1.0, 2.0)\no[0] = a[2]": "has no item 2",
     "o[0] = 'text'": "is not a number",
-    "with o:\n    pass": "With is not in the subset",
-    "try:\n    pass\nfinally:\n    pass": "Try is not in the subset",
+    "with o:\n    pass": "With is not in the language",
+    "try:\n    pass\nfinally:\n    pass": "Try is not in the language",
     "n[0] = 1.0": "is not an array",
     "o[0] = o": "expected a float",
-    "o[0] = 1.0 if o is o else 2.0": "is not in the subset",
-    "import math": "Import is not in the subset",
+    "o[0] = 1.0 if o is o else 2.0": "is not in the language",
+    "import math": "Import is not in the language",
     "o[0] = max(o[0], key=abs)": "by position",
     "o[0] = math.nothing(1.0)": "there is no math.nothing",
 }  # fmt: skip
@@ -399,7 +399,7 @@ def test_what_is_not_in_the_subset_is_refused_with_file_and_line(body):
     lines = body.split("\n")
     text = "def refused(o, n):\n" + "".join(f"    {line}\n" for line in lines)
     function = from_source(text, "refused", math=math)
-    with pytest.raises(TranslationError) as refusal:
+    with pytest.raises(LanguageError) as refusal:
         MachineCode([make(function, o="*f8[N]", n="i8", returns=0)])
     said = str(refusal.value)
     assert REFUSED[body] in said

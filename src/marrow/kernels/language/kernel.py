@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from marrow.errors import ValidationError
-from marrow.kernels.language.exact import exact
-from marrow.kernels.language.kinds import (
+from marrow.kernels.language.python_arrays import plain
+from marrow.kernels.language.types import (
     FLOAT,
     ArrayKind,
     Kind,
@@ -32,7 +32,6 @@ from marrow.kernels.language.kinds import (
     leaves,
     words,
 )
-from marrow.kernels.language.plain import plain
 
 __all__ = ["KERNELS", "Frame", "FramePool", "Kernel", "apart", "kernel", "rare"]
 
@@ -76,6 +75,7 @@ class Kernel:
         self.flat = {n: k.ndim == 1 for n, k in arrays.items()}
         self.results, self.size = at, at + returns
         self._frames = FramePool(lambda: Frame(self))
+        self._python: Callable[..., Any] | None = None
         if name in KERNELS:
             raise ValueError(f"two kernels are called {name}")
         KERNELS[name] = self
@@ -99,8 +99,13 @@ class Kernel:
         return results
 
     def run_plainly(self, frame: Frame) -> None:
-        """Runs the Python function itself (see `exact`) on what a frame holds."""
-        results = exact(self.function)(*(self._plain(frame, name, kind) for name, kind in self.kinds.items()))
+        """Runs the kernel as Python (see `python_printer`) on what a frame holds."""
+        if self._python is None:
+            from marrow.kernels.language.frontend import lower
+            from marrow.kernels.language.python_printer import python_function
+
+            self._python = python_function(lower(self.function, tuple(self.kinds.values())))
+        results = self._python(*(self._plain(frame, name, kind) for name, kind in self.kinds.items()))
         if self.returns:
             many = results if isinstance(results, tuple) else (results,)
             for k, result in enumerate(many):
@@ -267,7 +272,7 @@ class FramePool:
 def kernel(
     *, returns: int = 0, name: str | None = None, **kinds: Any
 ) -> Callable[[Callable[..., Any]], Kernel]:
-    """Makes a kernel of a function, whose arguments have these kinds (see `marrow.kernels.language.kinds`)."""
+    """Makes a kernel of a function, whose arguments have these kinds (see `marrow.kernels.language.types`)."""
 
     def make(function: Callable[..., Any]) -> Kernel:
         return Kernel(name or function.__name__, function, kinds, returns)

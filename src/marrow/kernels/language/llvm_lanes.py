@@ -7,9 +7,9 @@ from typing import Any
 
 from llvmlite import ir
 
-from marrow.kernels.language.kinds import FLOAT, ArrayKind, ScalarKind, StructKind
 from marrow.kernels.language.lanes import LANES, Formulas
-from marrow.kernels.language.values import F32, I1, I32, I64
+from marrow.kernels.language.llvm_values import F32, I1, I32, I64
+from marrow.kernels.language.types import FLOAT, ArrayKind, ScalarKind, StructKind
 
 __all__ = ["LLVMEmitter", "emit_block"]
 
@@ -130,7 +130,7 @@ class LLVMEmitter(Formulas):
     def _call(self, name: str, *vectors: Vector) -> Vector:
         kind = vectors[0].value.type
         suffix = f"v{kind.count}f32" if isinstance(kind, ir.VectorType) else "f32"
-        function = self.function.translator.intrinsic(f"llvm.{name}.{suffix}", kind, [kind] * len(vectors))
+        function = self.function.module.intrinsic(f"llvm.{name}.{suffix}", kind, [kind] * len(vectors))
         return Vector(self.builder, self.builder.call(function, [v.value for v in vectors]))
 
     def fma(self, a: Any, b: Any, c: Any) -> Vector:
@@ -233,8 +233,7 @@ def _lowered(function: Any, value: Any) -> Any:
     if isinstance(value.kind, ScalarKind):
         number = value.parts[0]
         return function.builder.zext(number, I64) if number.type == I1 else number
-    function.fail("blocks take numbers and arrays")
-    return None
+    raise TypeError("blocks take numbers and arrays")
 
 
 def emit_block(formula: Callable[..., None], function: Any, arguments: Sequence[Any]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from llvmlite import binding, ir
 
 from marrow.kernels.language.kernel import Kernel
-from marrow.kernels.language.translate import Translator
+from marrow.kernels.language.llvm_printer import ModulePrinter
 
 __all__ = ["LEVELS", "Level", "object_code", "optimised", "target_machine", "written"]
 
@@ -54,9 +54,9 @@ def written(kernels: Iterable[Kernel], machine: Any) -> str:
     """Kernels in LLVM's language, each under its name with a frame as its one argument."""
     module = ir.Module("kernels")
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    translator = Translator(module)
+    printer = ModulePrinter(module)
     for kernel in kernels:
-        translator.entry(kernel.name, kernel.function, list(kernel.kinds.values()))
+        printer.entry(kernel.name, kernel.function, list(kernel.kinds.values()), kernel.returns)
     return str(module)
 
 

@@ -173,3 +173,12 @@ def copy_pose(work, source, a, out, b):
     for r in range(10):
         copy_lanes.each(0, work.lanes, 16, source, a + r * work.Jp, out, b + r * work.Jp)
     copy_lanes.each(10 * work.Jp, row_size(work), 16, source, a, out, b)
+
+
+def runs_alone(operation: Operation) -> bool:
+    """Whether one invocation of a shader runs an operation, rather than a workgroup together: it has no lane formulas."""
+    from marrow.kernels.language.frontend import lower
+    from marrow.kernels.language.types import FLOAT, INTEGER, kind_of
+    from marrow.kernels.language.wgsl_analysis import runs_together
+
+    return not runs_together(lower(operation.run, [kind_of(PoseWork), *[INTEGER] * 3, FLOAT, FLOAT]))

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "BOOL", "FLOAT", "INTEGER", "ArrayKind", "Kind", "RecordKind", "ScalarKind", "StructKind", "TupleKind", "kind_of", "words",
+    "BOOL", "FLOAT", "INTEGER", "ArrayKind", "Kind", "RecordKind", "ScalarKind", "StructKind", "TupleKind", "described", "kind_of",
+    "loose", "words",
 ]  # fmt: skip
 
 
@@ -125,3 +126,21 @@ def leaves(name: str, kind: Kind) -> Iterator[tuple[str, Kind]]:
             yield from leaves(f"{name}.{field}", inner)
     else:
         yield name, kind
+
+
+def loose(kind: Kind) -> Kind:
+    """The kind without what only signatures say."""
+    if isinstance(kind, ArrayKind):
+        return ArrayKind(kind.dtype, ("?",) * kind.ndim)
+    if isinstance(kind, TupleKind):
+        return TupleKind(tuple(loose(k) for k in kind.items))
+    return kind
+
+
+def described(kind: Any) -> str:
+    """A kind in words."""
+    if isinstance(kind, ScalarKind):
+        return {"f": "a float", "i": "a whole number", "b": "a truth value"}[kind.letter]
+    if isinstance(kind, TupleKind):
+        return f"a tuple ({', '.join(map(described, kind.items))})"
+    return str(kind) if isinstance(kind, ArrayKind) else "nothing" if kind is None else "a record"
