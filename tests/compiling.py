@@ -62,10 +62,17 @@ def both(code: MachineCode, kernel: Kernel, **arguments: Any) -> list[dict[str, 
     results = []
     for run in (code.run, kernel.run_plainly):
         frame = Frame(kernel)
-        frame.put(**{k: v.copy() if isinstance(v, np.ndarray) else v for k, v in arguments.items()})
+        frame.put(**{k: copied(v) for k, v in arguments.items()})
         run(frame)
         results.append({**frame.kept, "returns": list(frame.words[kernel.results : kernel.size])})
     return results
+
+
+def copied(value: Any) -> Any:
+    """An argument with arrays of its own."""
+    if isinstance(value, tuple):
+        return type(value)(*map(copied, value))
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def arrays_of(frame: Frame) -> dict[str, Any]:

@@ -44,7 +44,7 @@ class Calls(Expressions):
     def lowered_function(self, function: Any, arguments: list[ir.Expr]) -> ir.Function:
         from marrow.kernels.language.frontend import lower
 
-        names = [p for p in inspect.signature(function).parameters]
+        names = list(inspect.signature(function).parameters)
         if len(names) != len(arguments):
             raise self.error(f"{function.__name__} takes {len(names)} arguments, got {len(arguments)}")
         return lower(function, [a.kind for a in arguments])
