@@ -4,22 +4,46 @@ from __future__ import annotations
 
 import ctypes
 import linecache
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from marrow.kernels.language.annotations import Out, Records, Size, Storage
 from marrow.kernels.language.frontend import lower
 from marrow.kernels.language.kernel import KERNELS, Frame, Kernel
 from marrow.kernels.language.python_printer import python_function
 from marrow.kernels.language.types import FLOAT
 
+_ARRAY = re.compile(r"(\*?)([a-z]\d+)\[([^\]]*)\]")
+
+
+def kind(described: Any) -> Any:
+    """An annotation from a short text: `i8`, `f8`, `f4[F,J,3]`, `*f4[?]`; or a record dtype and its sizes."""
+    if isinstance(described, tuple):
+        dtype, sizes = described
+        array = Records[(dtype, *(Size(s) for s in sizes.lstrip("*").split(",")))]
+        return Out[array] if sizes.startswith("*") else array
+    if not isinstance(described, str):
+        return described
+    if described in ("i8", "f8"):
+        return int if described == "i8" else float
+    written, name, sizes = _ARRAY.fullmatch(described).groups()
+    array = Storage(name)[tuple(Size(s.strip()) for s in sizes.split(","))]
+    return Out[array] if written else array
+
 
 def make(function: Callable[..., Any], *, returns: int = 0, **kinds: Any) -> Kernel:
-    """A kernel that no registry knows."""
+    """A kernel that no registry knows, with these kinds for its annotations, or its own where there are none."""
     known = KERNELS.pop(function.__name__, None)
+    if kinds:
+        function.__annotations__ = {n: kind(k) for n, k in kinds.items()}
+        function.__annotations__["return"] = (
+            tuple[(int,) * returns] if returns > 1 else int if returns else None
+        )
     try:
-        return Kernel(function.__name__, function, kinds, returns)
+        return Kernel(function.__name__, function)
     finally:
         KERNELS.pop(function.__name__, None)
         if known is not None:

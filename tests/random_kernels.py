@@ -1,9 +1,10 @@
 """Random kernels, for every printer: numbers, arrays, loops, branches and calls, well-typed by construction.
 
-A `shared` kernel computes only what a shader has to give exactly, too: whole numbers that fit 32 bits, and floats that are small
-multiples of an eighth, whose sums and products no rounding touches. Other kernels do all the language can: whole numbers that wrap,
-divisions, roots, what is infinite or not a number, storage of few bits.
+A `shared` kernel computes only what a shader has to give exactly, too: whole numbers that fit 32 bits, and floats that are
+small multiples of an eighth, whose sums and products no rounding touches. Other kernels do all the language can: whole numbers
+that wrap, divisions, roots, what is infinite or not a number, storage of few bits.
 """
+# ruff: noqa: E501 (lists of expressions)
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from compiling import from_source, make
+from marrow.kernels.language.annotations import Out, f4, f8, i2, i4, i8, u1
 
 TEXTS: dict[str, str] = {}
 """The source of every kernel that was made, by name."""
@@ -21,28 +23,22 @@ TEXTS: dict[str, str] = {}
 class Shared(NamedTuple):
     """What shared kernels work with."""
 
-    x: Any
-    i: Any
-    o: Any
-    p: Any
+    x: f4[8]
+    i: i4[8]
+    o: Out[f4[8]]
+    p: Out[i4[8]]
 
 
 class Full(NamedTuple):
     """What other kernels work with."""
 
-    x: Any
-    f: Any
-    i: Any
-    o: Any
-    p: Any
-    s: Any
-    u: Any
-
-
-Shared.KINDS = {"x": "f4[8]", "i": "i4[8]", "o": "*f4[8]", "p": "*i4[8]"}  # type: ignore[attr-defined]
-Full.KINDS = {  # type: ignore[attr-defined]
-    "x": "f8[8]", "f": "f4[8]", "i": "i8[8]", "o": "*f8[8]", "p": "*i8[8]", "s": "*i2[8]", "u": "*u1[8]",
-}  # fmt: skip
+    x: f8[8]
+    f: f4[8]
+    i: i8[8]
+    o: Out[f8[8]]
+    p: Out[i8[8]]
+    s: Out[i2[8]]
+    u: Out[u1[8]]
 
 
 # -- what kernels call --------------------------------------------------------------------------------------------------

@@ -89,7 +89,7 @@ def test_random_kernels_give_the_same_bits_as_machine_code_and_as_wgsl(device):
 def count_down(work):
     m = work.i[0]
     rounds = 0
-    for r in range(m):
+    for _ in range(m):
         m = m - 1
         rounds += 1
     work.p[0] = rounds

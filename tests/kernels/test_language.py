@@ -2,7 +2,7 @@
 
 import math
 import threading
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ pytest.importorskip("llvmlite")
 
 from compiling import MachineCode, assert_same, from_source, make
 from marrow.errors import ValidationError
+from marrow.kernels.language.annotations import N, Records, f4, f8
 from marrow.kernels.language.frontend import LanguageError
 from marrow.kernels.language.kernel import kernel
 
@@ -170,12 +171,9 @@ def records(rows, out):
 class Pair(NamedTuple):
     """A struct of arguments."""
 
-    values: Any
-    factor: Any
-    count: Any
-
-
-Pair.KINDS = {"values": "f4[N]", "factor": "f8", "count": "i8"}  # type: ignore[attr-defined]
+    values: f4[N]
+    factor: float
+    count: int
 
 
 def scaled(pair, k):
@@ -404,13 +402,35 @@ def test_threads_share_a_kernel(total):
 def test_two_kernels_cannot_have_one_name():
     from marrow.kernels import poses
 
+    assert poses.to_model.name == "to_model"
+
+    def to_model(x: f8[N]) -> None:
+        pass
+
     with pytest.raises(ValueError, match="two kernels are called to_model"):
-        kernel(x="f8", name=poses.to_model.name)(lambda x: None)
+        kernel(to_model)
 
 
-def test_frames_of_unknown_kinds_are_refused():
-    with pytest.raises(ValueError, match="not a kind"):
-        make(lambda x: None, x="f8[")
+def test_annotations_that_are_no_kinds_are_refused():
+    def text(x: "words") -> None:
+        pass
+
+    def none(x):
+        pass
+
+    def result(x: float) -> float:
+        return x
+
+    text.__annotations__["x"] = str
+    for function, words in (
+        (text, "not a kind"),
+        (none, "annotate its arguments: x"),
+        (result, "returns whole numbers"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            make(function)
+    with pytest.raises(ValueError, match="not sizes"):
+        f4["N"]
     packed = np.dtype([("flag", "u1"), ("x", "f8")])
     with pytest.raises(ValueError, match="align=True"):
-        make(lambda x: None, x=(packed, "N"))
+        Records[packed, N]

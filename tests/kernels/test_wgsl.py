@@ -1,10 +1,11 @@
 """Kernels' functions and lane formulas as WGSL: what is written, what is refused. What it computes: tests/gpu."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
+from marrow.kernels.language.annotations import N, Out, f4, i4
 from marrow.kernels.language.frontend import LanguageError, lower
 from marrow.kernels.language.hierarchy import parents_first
 from marrow.kernels.language.lanes import block
@@ -107,13 +108,10 @@ def test_lanes_that_look_at_each_other_are_refused():
 class Work(NamedTuple):
     """What the functions below work with."""
 
-    x: Any
-    parents: Any
-    nothing: Any
-    count: Any
-
-
-Work.KINDS = {"x": "*f4[N]", "parents": "i4[N]", "nothing": "f4[N]", "count": "i8"}  # type: ignore[attr-defined]
+    x: Out[f4[N]]
+    parents: i4[N]
+    nothing: f4[N]
+    count: int
 
 
 def twice(e, i, x, w):

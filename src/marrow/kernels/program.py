@@ -151,8 +151,8 @@ def write_outputs(work, n):
             )
 
 
-@kernel(work=PoseWork, n0="i8", n1="i8", returns=2)
-def run_programs(work, n0, n1):
+@kernel
+def run_programs(work: PoseWork, n0: int, n1: int) -> tuple[int, int]:
     """Evaluates instances `n0..n1`, or those of `work.instances`. Returns the first instance whose program is unsound and the
     operation that makes it so, or twice -1."""
     for k in range(n0, n1):

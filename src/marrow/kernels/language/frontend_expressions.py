@@ -45,11 +45,14 @@ class Expressions:
 
     python: Callable[..., Any]
     here: Any
-    line: int
     variables: dict[str, Kind]
     fixed: dict[str, ir.Const]
     sure: set[str]
     """Variables that have a value whichever way the function came here."""
+
+    @property
+    def line(self) -> int:
+        raise NotImplementedError
 
     def call(self, node: ast.Call, *, effect: bool = False) -> ir.Expr | None:
         raise NotImplementedError

@@ -20,7 +20,7 @@ from marrow.kernels.language.llvm_values import (
     part_types,
     stored_type,
 )
-from marrow.kernels.language.types import BOOL, FLOAT, INTEGER, StructKind, words
+from marrow.kernels.language.types import BOOL, FLOAT, INTEGER, StructKind, TupleKind, words
 
 __all__ = ["Expressions"]
 
@@ -294,7 +294,7 @@ class Expressions:
         returned = self.builder.call(self.module.function(node.function), arguments)
         self.called()
         if node.kind is None:
-            return Value(node.kind, ())
+            return Value(TupleKind(()), ())
         count = len(part_types(node.kind))
         if count == 1:
             return Value(node.kind, (returned,))

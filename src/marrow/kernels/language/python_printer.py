@@ -56,7 +56,8 @@ class _Printer:
         arguments = ast.arguments([], names, None, [], [], None, [])
         body = self.block(self.function.body)
         first = self.function.python.__code__.co_firstlineno  # type: ignore[attr-defined]
-        defined = ast.FunctionDef(
+        make: Any = ast.FunctionDef
+        defined = make(
             self.function.name,
             arguments,
             body,
@@ -66,7 +67,7 @@ class _Printer:
             col_offset=0,
             end_col_offset=0,
         )
-        defined.type_params = []  # type: ignore[attr-defined]
+        defined.type_params = []
         return ast.fix_missing_locations(ast.Module([defined], []))
 
     def held(self, name: str, thing: Any) -> ast.expr:

@@ -78,7 +78,7 @@ def choose(number: int, functions: Sequence[Callable[..., Any]], *arguments: Any
         functions[number](*arguments)
 
 
-RUNTIME = {
+RUNTIME: dict[str, Any] = {
     f"_{function.__name__}": function
     for function in (
         wrap, unsigned, divide, floor_divide, remainder, integer, sqrt, single, floor, ceil, ldexp, among, choose,

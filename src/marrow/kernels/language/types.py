@@ -1,24 +1,23 @@
 """The kinds of values a kernel works with, and how its arguments lie in memory.
 
-A kernel's arguments are named in its signature: `"i8"` and `"f8"` are numbers, `"f4[F,J,3]"` an array that is only read,
-`"*f4[F,J,12]"` one that is written, a NumPy dtype or a NamedTuple class with a `KINDS` mapping anything richer. Letters in
-brackets are sizes that must agree wherever they occur; `?` may be any size.
-
 Arguments travel in a *frame*: a row of 64-bit words. A number is one word; an array is its address and then its sizes.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+import inspect
+import sys
+import typing
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 __all__ = [
     "BOOL", "FLOAT", "INTEGER", "ArrayKind", "Kind", "RecordKind", "ScalarKind", "StructKind", "TupleKind", "described", "kind_of",
-    "loose", "words",
+    "leaves", "loose", "signature", "words",
 ]  # fmt: skip
 
 
@@ -73,41 +72,45 @@ class StructKind:
 
 Kind = ScalarKind | ArrayKind | RecordKind | TupleKind | StructKind
 
-_ARRAY = re.compile(r"(\*?)([a-z]\d+)\[([^\]]*)\]")
+
+# -- annotations ----------------------------------------------------------------------------------------------------
 
 
-def kind_of(described: Any) -> Kind:
-    """The kind that one entry of a signature describes."""
-    if isinstance(described, type) and hasattr(described, "KINDS"):
-        kinds: Mapping[str, Any] = described.KINDS
-        return StructKind(described, tuple((name, kind_of(kinds[name])) for name in described._fields))  # type: ignore[attr-defined]
-    if isinstance(described, tuple):  # a record dtype, and the sizes of an array of them
-        dtype, sizes = described
-        written = sizes.startswith("*")
-        if not _aligned(np.dtype(dtype)):
-            raise ValueError(
-                f"fields of a record must lie on their own boundaries: np.dtype({dtype}, align=True)"
-            )
-        return ArrayKind(np.dtype(dtype), tuple(sizes.lstrip("*").split(",")), written)
-    if described in ("i8", "f8"):
-        return INTEGER if described == "i8" else FLOAT
-    found = _ARRAY.fullmatch(described)
-    if found is None:
-        raise ValueError(f"not a kind of argument: {described!r}")
-    written, name, sizes = found.groups()
-    return ArrayKind(np.dtype(name), tuple(s.strip() for s in sizes.split(",")), bool(written))
-
-
-def _aligned(dtype: np.dtype[Any]) -> bool:
-    """Whether every field lies at a multiple of its size, as loads of single numbers expect."""
-    base = dtype.subdtype[0] if dtype.subdtype else dtype
-    if base.fields is None:
-        return True
-    fields = [(f[0].subdtype[0] if f[0].subdtype else f[0], f[1]) for f in base.fields.values()]
-    return all(
-        _aligned(field) and offset % field.alignment == 0 == base.itemsize % field.alignment
-        for field, offset in fields
+@cache
+def kind_of(annotation: Any) -> Kind:
+    """The kind that an annotation names."""
+    if annotation is float or annotation is int:
+        return FLOAT if annotation is float else INTEGER
+    if isinstance(annotation, ArrayKind):
+        return annotation
+    if isinstance(annotation, type) and issubclass(annotation, tuple) and hasattr(annotation, "_fields"):
+        space = vars(sys.modules[annotation.__module__])
+        kinds = {n: kind_of(_meant(a, space)) for n, a in annotation.__annotations__.items()}
+        return StructKind(annotation, tuple((name, kinds[name]) for name in annotation._fields))
+    raise ValueError(
+        f"not a kind of argument: {annotation!r}; expected float, int, f4[N], Out[...], Records[...] or a NamedTuple"
     )
+
+
+def _meant(annotation: Any, space: dict[str, Any]) -> Any:
+    text = annotation.__forward_arg__ if isinstance(annotation, typing.ForwardRef) else annotation
+    return eval(text, space) if isinstance(text, str) else text  # an annotation of our own source
+
+
+def signature(function: Callable[..., Any]) -> tuple[dict[str, Kind], int]:
+    """The kinds of a kernel's arguments by name, and how many whole numbers it returns: what its annotations say."""
+    closed = inspect.getclosurevars(function).nonlocals
+    space = {**function.__globals__, **closed}  # type: ignore[attr-defined]
+    given = {name: _meant(a, space) for name, a in function.__annotations__.items()}
+    returned = given.pop("return", None)
+    missing = [n for n in inspect.signature(function).parameters if n not in given]
+    if missing:
+        raise ValueError(f"{function.__name__}: annotate its arguments: {', '.join(missing)}")
+    if returned is None or returned is int:
+        return {n: kind_of(a) for n, a in given.items()}, int(returned is int)
+    if typing.get_origin(returned) is not tuple or set(typing.get_args(returned)) != {int}:
+        raise ValueError(f"{function.__name__}: a kernel returns whole numbers: None, int, tuple[int, int]")
+    return {n: kind_of(a) for n, a in given.items()}, len(typing.get_args(returned))
 
 
 def words(kind: Kind) -> int:

@@ -322,9 +322,8 @@ class WgslExpressions:
             if value.fixed or (value.place is None and not value.text and value.items is None):
                 continue
             if value.place is not None:
-                out += [str(value.place.at)] * (value.place.at != "0") + [value.place.size] * (
-                    value.place.size is not None
-                )  # type: ignore[list-item]
+                place = value.place
+                out += [str(place.at)] * (place.at != "0") + [str(place.size)] * (place.size is not None)
             elif value.items is not None and not flat(value.kind):
                 out += self.passed(value.items)
             else:

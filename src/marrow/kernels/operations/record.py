@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.kernels.language.annotations import ANY, C, J, Out, P, Records, f4, i4, i8
 from marrow.kernels.language.lanes import block
 
 __all__ = ["CONSTANTS", "OPERATION", "Argument", "Operation", "PoseWork", "ReferenceWorld", "Rows"]
@@ -42,43 +43,34 @@ class PoseWork(NamedTuple):
     where it is empty; their outputs lie behind one another.
     """
 
-    start: Any
-    ops: Any
-    rules: Any
-    bank: Any
-    clip_start: Any
-    clip_frames: Any
-    clip_rate: Any
-    masks: Any
-    parents: Any
-    palette_joints: Any
-    inverse_bind: Any
-    memory: Any
-    vectors: Any
-    ints: Any
-    floats: Any
-    stack: Any
-    local: Any
-    model: Any
-    out_pose: Any
-    out_model: Any
-    out_palette: Any
-    out_morphs: Any
-    instances: Any
-    Jp: Any
-    Mp: Any
-    lanes: Any
-    depth: Any
-    wanted: Any
-
-
-PoseWork.KINDS = {  # type: ignore[attr-defined]
-    "start": "i8[?]", "ops": (OPERATION, "?"), "rules": "i8[?]", "bank": "f4[?]", "clip_start": "i8[C]", "clip_frames": "i8[C]",
-    "clip_rate": "f4[C]", "masks": "f4[?]", "parents": "i4[J]", "palette_joints": "i4[P]", "inverse_bind": "f4[?]",
-    "memory": "*f4[?,?]", "vectors": "f4[?,?]", "ints": "i4[?]", "floats": "f4[?]", "stack": "*f4[?]", "local": "*f4[?]",
-    "model": "*f4[?]", "out_pose": "*f4[?]", "out_model": "*f4[?]", "out_palette": "*f4[?]", "out_morphs": "*f4[?]", "instances": "i8[?]",
-    "Jp": "i8", "Mp": "i8", "lanes": "i8", "depth": "i8", "wanted": "i8",
-}  # fmt: skip
+    start: i8[ANY]
+    ops: Records[OPERATION, ANY]
+    rules: i8[ANY]
+    bank: f4[ANY]
+    clip_start: i8[C]
+    clip_frames: i8[C]
+    clip_rate: f4[C]
+    masks: f4[ANY]
+    parents: i4[J]
+    palette_joints: i4[P]
+    inverse_bind: f4[ANY]
+    memory: Out[f4[ANY, ANY]]
+    vectors: f4[ANY, ANY]
+    ints: i4[ANY]
+    floats: f4[ANY]
+    stack: Out[f4[ANY]]
+    local: Out[f4[ANY]]
+    model: Out[f4[ANY]]
+    out_pose: Out[f4[ANY]]
+    out_model: Out[f4[ANY]]
+    out_palette: Out[f4[ANY]]
+    out_morphs: Out[f4[ANY]]
+    instances: i8[ANY]
+    Jp: int
+    Mp: int
+    lanes: int
+    depth: int
+    wanted: int
 
 
 @dataclass(frozen=True)
