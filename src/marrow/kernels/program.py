@@ -11,12 +11,7 @@ from typing import Any
 from marrow.kernels.language.dispatch import Dispatch
 from marrow.kernels.language.kernel import kernel
 from marrow.kernels.language.lanes import block
-from marrow.kernels.operations import OPERATIONS, PoseWork
-from marrow.kernels.operations.inertia import sound_profile
-from marrow.kernels.operations.legs import sound_legs
-from marrow.kernels.operations.limbs import sound_chain, sound_limb
-from marrow.kernels.operations.mirroring import sound_mirror
-from marrow.kernels.operations.model_additive import sound_model_additive
+from marrow.kernels.operations import OPERATIONS, PoseWork, sound
 from marrow.kernels.operations.record import copy_lanes, copy_pose, row_size
 
 __all__ = ["MODEL", "MORPHS", "PALETTE", "POSE", "product", "run_programs"]
@@ -85,21 +80,6 @@ local_matrices, write_matrix = block(_emit_local), block(_emit_write)
 chain, product = block(_emit_product, True, True), block(_emit_product, False, False)
 palette_matrix = block(_emit_product, True, False)
 operate = Dispatch([o.run for o in OPERATIONS])
-
-
-def sound(work, n, named, argument):
-    """Whether the constants that an operation names are those of what it names (`CONSTANTS`)."""
-    if named == 1:
-        return sound_limb(work, n, argument)
-    if named == 2:
-        return sound_chain(work, n, argument)
-    if named == 3:
-        return sound_legs(work, n, argument)
-    if named == 4:
-        return sound_mirror(work, n, argument)
-    if named == 5:
-        return sound_model_additive(work, n, argument)
-    return sound_profile(work, n, argument)
 
 
 def interpret(work, n, first, last, poses):

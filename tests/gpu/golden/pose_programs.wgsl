@@ -238,6 +238,9 @@ struct Tuple_iif { x: i32, y: i32, z: real }
 fn row_size() -> i32 {
   return 10 * batch.row + batch.morph_lanes;
 }
+fn target_numbers(limb_1: i32, limb_2: i32) -> i32 {
+  return select(3, 6, real(bitcast<f32>(program[batch.floats + limb_2 + 4])) != 0.0);
+}
 fn has_vectors(n: i32, column: i32, count: i32) -> bool {
   return n < batch.count && column >= 0 && column + count <= batch.vectors;
 }
@@ -245,115 +248,209 @@ fn sound_limb(n: i32, at: i32) -> bool {
   if (at + 6 > batch.ints_count) {
     return false;
   }
-  for (var k = 0; k < 3; k++) {
-    if (program[batch.ints + at + k] < 0 || program[batch.ints + at + k] >= batch.joints) {
-      return false;
-    }
-  }
-  let f = program[batch.ints + at + 4];
-  if (f < 0 || f + 8 > batch.floats_count || program[batch.ints + at + 5] >= batch.joints) {
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f + 8 > batch.floats_count) {
     return false;
   }
-  return has_vectors(n, program[batch.ints + at + 3], select(3, 6, real(bitcast<f32>(program[batch.floats + f + 4])) != 0.0));
+  if (program[batch.ints + c_1 + 1] < 0 || program[batch.ints + c_1 + 1] >= batch.joints) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 2] < 0 || program[batch.ints + c_1 + 2] >= batch.joints) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 3] < 0 || program[batch.ints + c_1 + 3] >= batch.joints) {
+    return false;
+  }
+  if (!has_vectors(n, program[batch.ints + c_1 + 4], target_numbers(c_1, c_2))) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 5] >= batch.joints) {
+    return false;
+  }
+  return true;
 }
 fn has_memory(n: i32, at: i32, count: i32) -> bool {
   return n < batch.count && at >= 0 && at + count <= batch.memory;
+}
+fn keeps(record_1: i32, record_2: i32) -> bool {
+  return program[batch.ints + record_1 + 4] >= 0;
 }
 fn sound_chain(n: i32, at: i32) -> bool {
   if (at + 6 > batch.ints_count) {
     return false;
   }
-  let count = program[batch.ints + at];
-  let f = program[batch.ints + at + 2];
-  if (count < 1 || at + 6 + count > batch.ints_count || f < 0 || f + 5 + count > batch.floats_count) {
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f + 5 > batch.floats_count) {
     return false;
   }
-  if (program[batch.ints + at + 3] >= batch.joints) {
+  if (program[batch.ints + c_1 + 1] < 1 || program[batch.ints + c_1 + 1] > batch.joints) {
     return false;
   }
-  if (program[batch.ints + at + 4] >= 0 && !has_memory(n, program[batch.ints + at + 4], 9)) {
+  if (at + 6 + program[batch.ints + c_1 + 1] > batch.ints_count) {
     return false;
   }
-  if (program[batch.ints + at + 4] >= 0 && !has_vectors(n, program[batch.ints + at + 5], 9)) {
+  if (f + 5 + program[batch.ints + c_1 + 1] > batch.floats_count) {
     return false;
   }
-  for (var k = 0; k < count; k++) {
-    if (program[batch.ints + at + 6 + k] < 0 || program[batch.ints + at + 6 + k] >= batch.joints) {
-      return false;
-    }
-  }
-  return has_vectors(n, program[batch.ints + at + 1], 3);
-}
-fn sound_legs(n: i32, at: i32) -> bool {
-  if (at + 7 > batch.ints_count) {
+  if (!has_vectors(n, program[batch.ints + c_1 + 2], 3)) {
     return false;
   }
-  let count = program[batch.ints + at];
-  let f = program[batch.ints + at + 3];
-  if (count < 1 || count > batch.joints || at + 7 + 3 * count > batch.ints_count || program[batch.ints + at + 1] >= batch.joints) {
+  if (program[batch.ints + c_1 + 3] >= batch.joints) {
     return false;
   }
-  if (f < 0 || f + 10 + 12 * count > batch.floats_count) {
+  if (program[batch.ints + c_1 + 4] >= 0 && !has_memory(n, program[batch.ints + c_1 + 4], 9)) {
     return false;
   }
-  if (program[batch.ints + at + 4] >= 0 && !has_memory(n, program[batch.ints + at + 4], 1 + 42 * count)) {
+  if (keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 9)) {
     return false;
   }
-  if (program[batch.ints + at + 4] >= 0 && !has_vectors(n, program[batch.ints + at + 5], 9)) {
-    return false;
-  }
-  if (program[batch.ints + at + 4] < 0 && program[batch.ints + at + 6] > 1) {
-    return false;
-  }
-  for (var k = 0; k < 3 * count; k++) {
-    if (program[batch.ints + at + 7 + k] < 0 || program[batch.ints + at + 7 + k] >= batch.joints) {
-      return false;
-    }
-  }
-  return has_vectors(n, program[batch.ints + at + 2], 3 + 5 * count);
-}
-fn sound_mirror(n: i32, at: i32) -> bool {
-  var k: i32;
-  if (at + 1 + 4 * batch.joints > batch.ints_count || program[batch.ints + at] < 0 || program[batch.ints + at] + 31 * batch.joints > batch.floats_count) {
-    return false;
-  }
-  for (var j = 0; j < batch.joints; j++) {
-    k = program[batch.ints + at + 1 + j];
-    if (k < 0 || k >= batch.joints || program[batch.ints + at + 1 + k] != j) {
-      return false;
-    }
-    for (var c = 0; c < 3; c++) {
-      if (program[batch.ints + at + 1 + batch.joints + 3 * j + c] < 0 || program[batch.ints + at + 1 + batch.joints + 3 * j + c] > 2) {
-        return false;
-      }
-    }
-  }
-  let first = at + 1 + 4 * batch.joints;
-  if (first + batch.morph_lanes > batch.ints_count) {
-    return false;
-  }
-  for (var m = 0; m < batch.morph_lanes; m++) {
-    k = program[batch.ints + first + m];
-    if (k < 0 || k >= batch.morph_lanes || program[batch.ints + first + k] != m) {
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + c_1 + k + 6] < 0 || program[batch.ints + c_1 + k + 6] >= batch.joints) {
       return false;
     }
   }
   return true;
 }
-fn sound_model_additive(n: i32, at: i32) -> bool {
-  if (at + 2 > batch.ints_count || program[batch.ints + at] < 0 || (program[batch.ints + at] + 1) * (batch.row + batch.morph_lanes) > batch.masks_count) {
+fn sound_mirror(n: i32, at: i32) -> bool {
+  if (at + 1 > batch.ints_count) {
     return false;
   }
-  return program[batch.ints + at + 1] >= 0 && program[batch.ints + at + 1] + 10 * batch.joints + batch.morph_lanes <= batch.floats_count;
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f > batch.floats_count) {
+    return false;
+  }
+  if (at + 1 + batch.joints + 3 * batch.joints + batch.morph_lanes > batch.ints_count) {
+    return false;
+  }
+  if (f + 16 * batch.joints + 9 * batch.joints + 3 * batch.joints + 3 * batch.joints > batch.floats_count) {
+    return false;
+  }
+  for (var k = 0; k < batch.joints; k++) {
+    if (program[batch.ints + c_1 + k + 1] < 0 || program[batch.ints + c_1 + k + 1] >= batch.joints || program[batch.ints + c_1 + program[batch.ints + c_1 + k + 1] + 1] != k) {
+      return false;
+    }
+  }
+  for (var k = 0; k < batch.joints; k++) {
+    for (var d = 0; d < 3; d++) {
+      if (program[batch.ints + c_1 + batch.joints + k * 3 + d + 1] < 0 || program[batch.ints + c_1 + batch.joints + k * 3 + d + 1] >= 3) {
+        return false;
+      }
+    }
+  }
+  for (var k = 0; k < batch.morph_lanes; k++) {
+    if (program[batch.ints + c_1 + batch.joints + batch.joints * 3 + k + 1] < 0 || program[batch.ints + c_1 + batch.joints + batch.joints * 3 + k + 1] >= batch.morph_lanes || program[batch.ints + c_1 + batch.joints + batch.joints * 3 + program[batch.ints + c_1 + batch.joints + batch.joints * 3 + k + 1] + 1] != k) {
+      return false;
+    }
+  }
+  return true;
 }
-fn spatial_has_memory(n: i32, at: i32) -> bool {
-  return n < batch.count && at >= 0 && at + 2 * (9 * batch.row + batch.morph_lanes) <= batch.memory;
+fn leg_numbers(legs_1: i32, legs_2: i32) -> i32 {
+  return 3 + 5 * program[batch.ints + legs_1 + 1];
+}
+fn leg_memory(legs_1: i32, legs_2: i32) -> i32 {
+  return 1 + 42 * program[batch.ints + legs_1 + 1];
+}
+fn limbs_keeps(record_1: i32, record_2: i32) -> bool {
+  return program[batch.ints + record_1 + 4] >= 0;
+}
+fn remembers(legs_1: i32, legs_2: i32) -> bool {
+  return program[batch.ints + legs_1 + 4] >= 0 || program[batch.ints + legs_1 + 6] <= 1;
+}
+fn sound_legs(n: i32, at: i32) -> bool {
+  if (at + 7 > batch.ints_count) {
+    return false;
+  }
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f + 10 > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 1] < 1 || program[batch.ints + c_1 + 1] > batch.joints) {
+    return false;
+  }
+  if (at + 7 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] > batch.ints_count) {
+    return false;
+  }
+  if (f + 10 + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + 2 * program[batch.ints + c_1 + 1] > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 2] >= batch.joints) {
+    return false;
+  }
+  if (!has_vectors(n, program[batch.ints + c_1 + 3], leg_numbers(c_1, c_2))) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 4] >= 0 && !has_memory(n, program[batch.ints + c_1 + 4], leg_memory(c_1, c_2))) {
+    return false;
+  }
+  if (limbs_keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 9)) {
+    return false;
+  }
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + c_1 + k + 7] < 0 || program[batch.ints + c_1 + k + 7] >= batch.joints) {
+      return false;
+    }
+  }
+  let t2 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t2; k++) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 7] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 7] >= batch.joints) {
+      return false;
+    }
+  }
+  let t3 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t3; k++) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 7] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 7] >= batch.joints) {
+      return false;
+    }
+  }
+  if (!remembers(c_1, c_2)) {
+    return false;
+  }
+  return true;
+}
+fn sound_model_additive(n: i32, at: i32) -> bool {
+  if (at + 2 > batch.ints_count) {
+    return false;
+  }
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f > batch.floats_count) {
+    return false;
+  }
+  if (f + 4 * batch.joints + 3 * batch.joints + 3 * batch.joints + batch.morph_lanes > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 1] < 0 || (program[batch.ints + c_1 + 1] + 1) * (batch.row + batch.morph_lanes) > batch.masks_count) {
+    return false;
+  }
+  return true;
+}
+fn inertia_numbers(profile_1: i32, profile_2: i32) -> i32 {
+  return 2 * (9 * batch.row + batch.morph_lanes);
 }
 fn sound_profile(n: i32, at: i32) -> bool {
-  if (at + 2 > batch.ints_count || program[batch.ints + at + 1] < 0 || (program[batch.ints + at + 1] + 1) * (batch.row + batch.morph_lanes) > batch.masks_count) {
+  if (at + 2 > batch.ints_count) {
     return false;
   }
-  return spatial_has_memory(n, program[batch.ints + at]);
+  let c_1 = at;
+  let c_2 = 0;
+  if (!has_memory(n, program[batch.ints + c_1], inertia_numbers(c_1, c_2))) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 1] < 0 || (program[batch.ints + c_1 + 1] + 1) * (batch.row + batch.morph_lanes) > batch.masks_count) {
+    return false;
+  }
+  return true;
 }
 fn sound(n: i32, named: i32, argument: i32) -> bool {
   if (named == 1) {
@@ -363,15 +460,18 @@ fn sound(n: i32, named: i32, argument: i32) -> bool {
     return sound_chain(n, argument);
   }
   if (named == 3) {
-    return sound_legs(n, argument);
+    return sound_mirror(n, argument);
   }
   if (named == 4) {
-    return sound_mirror(n, argument);
+    return sound_legs(n, argument);
   }
   if (named == 5) {
     return sound_model_additive(n, argument);
   }
-  return sound_profile(n, argument);
+  if (named == 6) {
+    return sound_profile(n, argument);
+  }
+  return false;
 }
 fn mixes_mix(i: i32, top: i32, other: i32, w: f32, mask: i32) {
   let v1 = 1.0 - w;
@@ -1105,8 +1205,10 @@ fn apply_profile_morphs(i: i32, top: i32, memory__at: i32, kept: i32, t: f32, w:
 }
 fn run_inertia_profile(n: i32, top: i32, at: i32, time: real, weight: real) {
   let kept_at = n * batch.memory;
-  let first = program[batch.ints + at];
-  let mask = program[batch.ints + at + 1] * (batch.row + batch.morph_lanes);
+  let profile_1 = at;
+  let profile_2 = 0;
+  let first = program[batch.ints + profile_1];
+  let mask = program[batch.ints + profile_1 + 1] * (batch.row + batch.morph_lanes);
   for (var i = lane; i < batch.lanes; i += LANES) { apply_profile(i, top, kept_at, first, f32(time), f32(weight), mask); }
   let t1 = row_size();
   for (var i = 10 * batch.row + lane; i < t1; i += LANES) { apply_profile_morphs(i, top, kept_at, first - batch.row, f32(time), f32(weight), mask - 9 * batch.row); }

@@ -102,6 +102,9 @@ fn power_of_e(x: f32) -> f32 {
 fn row_size() -> i32 {
   return 10 * batch.row + batch.morph_lanes;
 }
+fn target_numbers(limb_1: i32, limb_2: i32) -> i32 {
+  return select(3, 6, real(bitcast<f32>(program[batch.floats + limb_2 + 4])) != 0.0);
+}
 fn has_vectors(n: i32, column: i32, count: i32) -> bool {
   return n < batch.count && column >= 0 && column + count <= batch.vectors;
 }
@@ -109,115 +112,209 @@ fn sound_limb(n: i32, at: i32) -> bool {
   if (at + 6 > batch.ints_count) {
     return false;
   }
-  for (var k = 0; k < 3; k++) {
-    if (program[batch.ints + at + k] < 0 || program[batch.ints + at + k] >= batch.joints) {
-      return false;
-    }
-  }
-  let f = program[batch.ints + at + 4];
-  if (f < 0 || f + 8 > batch.floats_count || program[batch.ints + at + 5] >= batch.joints) {
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f + 8 > batch.floats_count) {
     return false;
   }
-  return has_vectors(n, program[batch.ints + at + 3], select(3, 6, real(bitcast<f32>(program[batch.floats + f + 4])) != 0.0));
+  if (program[batch.ints + c_1 + 1] < 0 || program[batch.ints + c_1 + 1] >= batch.joints) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 2] < 0 || program[batch.ints + c_1 + 2] >= batch.joints) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 3] < 0 || program[batch.ints + c_1 + 3] >= batch.joints) {
+    return false;
+  }
+  if (!has_vectors(n, program[batch.ints + c_1 + 4], target_numbers(c_1, c_2))) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 5] >= batch.joints) {
+    return false;
+  }
+  return true;
 }
 fn has_memory(n: i32, at: i32, count: i32) -> bool {
   return n < batch.count && at >= 0 && at + count <= batch.memory;
+}
+fn keeps(record_1: i32, record_2: i32) -> bool {
+  return program[batch.ints + record_1 + 4] >= 0;
 }
 fn sound_chain(n: i32, at: i32) -> bool {
   if (at + 6 > batch.ints_count) {
     return false;
   }
-  let count = program[batch.ints + at];
-  let f = program[batch.ints + at + 2];
-  if (count < 1 || at + 6 + count > batch.ints_count || f < 0 || f + 5 + count > batch.floats_count) {
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f + 5 > batch.floats_count) {
     return false;
   }
-  if (program[batch.ints + at + 3] >= batch.joints) {
+  if (program[batch.ints + c_1 + 1] < 1 || program[batch.ints + c_1 + 1] > batch.joints) {
     return false;
   }
-  if (program[batch.ints + at + 4] >= 0 && !has_memory(n, program[batch.ints + at + 4], 9)) {
+  if (at + 6 + program[batch.ints + c_1 + 1] > batch.ints_count) {
     return false;
   }
-  if (program[batch.ints + at + 4] >= 0 && !has_vectors(n, program[batch.ints + at + 5], 9)) {
+  if (f + 5 + program[batch.ints + c_1 + 1] > batch.floats_count) {
     return false;
   }
-  for (var k = 0; k < count; k++) {
-    if (program[batch.ints + at + 6 + k] < 0 || program[batch.ints + at + 6 + k] >= batch.joints) {
-      return false;
-    }
-  }
-  return has_vectors(n, program[batch.ints + at + 1], 3);
-}
-fn sound_legs(n: i32, at: i32) -> bool {
-  if (at + 7 > batch.ints_count) {
+  if (!has_vectors(n, program[batch.ints + c_1 + 2], 3)) {
     return false;
   }
-  let count = program[batch.ints + at];
-  let f = program[batch.ints + at + 3];
-  if (count < 1 || count > batch.joints || at + 7 + 3 * count > batch.ints_count || program[batch.ints + at + 1] >= batch.joints) {
+  if (program[batch.ints + c_1 + 3] >= batch.joints) {
     return false;
   }
-  if (f < 0 || f + 10 + 12 * count > batch.floats_count) {
+  if (program[batch.ints + c_1 + 4] >= 0 && !has_memory(n, program[batch.ints + c_1 + 4], 9)) {
     return false;
   }
-  if (program[batch.ints + at + 4] >= 0 && !has_memory(n, program[batch.ints + at + 4], 1 + 42 * count)) {
+  if (keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 9)) {
     return false;
   }
-  if (program[batch.ints + at + 4] >= 0 && !has_vectors(n, program[batch.ints + at + 5], 9)) {
-    return false;
-  }
-  if (program[batch.ints + at + 4] < 0 && program[batch.ints + at + 6] > 1) {
-    return false;
-  }
-  for (var k = 0; k < 3 * count; k++) {
-    if (program[batch.ints + at + 7 + k] < 0 || program[batch.ints + at + 7 + k] >= batch.joints) {
-      return false;
-    }
-  }
-  return has_vectors(n, program[batch.ints + at + 2], 3 + 5 * count);
-}
-fn sound_mirror(n: i32, at: i32) -> bool {
-  var k: i32;
-  if (at + 1 + 4 * batch.joints > batch.ints_count || program[batch.ints + at] < 0 || program[batch.ints + at] + 31 * batch.joints > batch.floats_count) {
-    return false;
-  }
-  for (var j = 0; j < batch.joints; j++) {
-    k = program[batch.ints + at + 1 + j];
-    if (k < 0 || k >= batch.joints || program[batch.ints + at + 1 + k] != j) {
-      return false;
-    }
-    for (var c = 0; c < 3; c++) {
-      if (program[batch.ints + at + 1 + batch.joints + 3 * j + c] < 0 || program[batch.ints + at + 1 + batch.joints + 3 * j + c] > 2) {
-        return false;
-      }
-    }
-  }
-  let first = at + 1 + 4 * batch.joints;
-  if (first + batch.morph_lanes > batch.ints_count) {
-    return false;
-  }
-  for (var m = 0; m < batch.morph_lanes; m++) {
-    k = program[batch.ints + first + m];
-    if (k < 0 || k >= batch.morph_lanes || program[batch.ints + first + k] != m) {
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + c_1 + k + 6] < 0 || program[batch.ints + c_1 + k + 6] >= batch.joints) {
       return false;
     }
   }
   return true;
 }
-fn sound_model_additive(n: i32, at: i32) -> bool {
-  if (at + 2 > batch.ints_count || program[batch.ints + at] < 0 || (program[batch.ints + at] + 1) * (batch.row + batch.morph_lanes) > batch.masks_count) {
+fn sound_mirror(n: i32, at: i32) -> bool {
+  if (at + 1 > batch.ints_count) {
     return false;
   }
-  return program[batch.ints + at + 1] >= 0 && program[batch.ints + at + 1] + 10 * batch.joints + batch.morph_lanes <= batch.floats_count;
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f > batch.floats_count) {
+    return false;
+  }
+  if (at + 1 + batch.joints + 3 * batch.joints + batch.morph_lanes > batch.ints_count) {
+    return false;
+  }
+  if (f + 16 * batch.joints + 9 * batch.joints + 3 * batch.joints + 3 * batch.joints > batch.floats_count) {
+    return false;
+  }
+  for (var k = 0; k < batch.joints; k++) {
+    if (program[batch.ints + c_1 + k + 1] < 0 || program[batch.ints + c_1 + k + 1] >= batch.joints || program[batch.ints + c_1 + program[batch.ints + c_1 + k + 1] + 1] != k) {
+      return false;
+    }
+  }
+  for (var k = 0; k < batch.joints; k++) {
+    for (var d = 0; d < 3; d++) {
+      if (program[batch.ints + c_1 + batch.joints + k * 3 + d + 1] < 0 || program[batch.ints + c_1 + batch.joints + k * 3 + d + 1] >= 3) {
+        return false;
+      }
+    }
+  }
+  for (var k = 0; k < batch.morph_lanes; k++) {
+    if (program[batch.ints + c_1 + batch.joints + batch.joints * 3 + k + 1] < 0 || program[batch.ints + c_1 + batch.joints + batch.joints * 3 + k + 1] >= batch.morph_lanes || program[batch.ints + c_1 + batch.joints + batch.joints * 3 + program[batch.ints + c_1 + batch.joints + batch.joints * 3 + k + 1] + 1] != k) {
+      return false;
+    }
+  }
+  return true;
 }
-fn spatial_has_memory(n: i32, at: i32) -> bool {
-  return n < batch.count && at >= 0 && at + 2 * (9 * batch.row + batch.morph_lanes) <= batch.memory;
+fn leg_numbers(legs_1: i32, legs_2: i32) -> i32 {
+  return 3 + 5 * program[batch.ints + legs_1 + 1];
+}
+fn leg_memory(legs_1: i32, legs_2: i32) -> i32 {
+  return 1 + 42 * program[batch.ints + legs_1 + 1];
+}
+fn limbs_keeps(record_1: i32, record_2: i32) -> bool {
+  return program[batch.ints + record_1 + 4] >= 0;
+}
+fn remembers(legs_1: i32, legs_2: i32) -> bool {
+  return program[batch.ints + legs_1 + 4] >= 0 || program[batch.ints + legs_1 + 6] <= 1;
+}
+fn sound_legs(n: i32, at: i32) -> bool {
+  if (at + 7 > batch.ints_count) {
+    return false;
+  }
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f + 10 > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 1] < 1 || program[batch.ints + c_1 + 1] > batch.joints) {
+    return false;
+  }
+  if (at + 7 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] > batch.ints_count) {
+    return false;
+  }
+  if (f + 10 + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + 2 * program[batch.ints + c_1 + 1] > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 2] >= batch.joints) {
+    return false;
+  }
+  if (!has_vectors(n, program[batch.ints + c_1 + 3], leg_numbers(c_1, c_2))) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 4] >= 0 && !has_memory(n, program[batch.ints + c_1 + 4], leg_memory(c_1, c_2))) {
+    return false;
+  }
+  if (limbs_keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 9)) {
+    return false;
+  }
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + c_1 + k + 7] < 0 || program[batch.ints + c_1 + k + 7] >= batch.joints) {
+      return false;
+    }
+  }
+  let t2 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t2; k++) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 7] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 7] >= batch.joints) {
+      return false;
+    }
+  }
+  let t3 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t3; k++) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 7] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 7] >= batch.joints) {
+      return false;
+    }
+  }
+  if (!remembers(c_1, c_2)) {
+    return false;
+  }
+  return true;
+}
+fn sound_model_additive(n: i32, at: i32) -> bool {
+  if (at + 2 > batch.ints_count) {
+    return false;
+  }
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f > batch.floats_count) {
+    return false;
+  }
+  if (f + 4 * batch.joints + 3 * batch.joints + 3 * batch.joints + batch.morph_lanes > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 1] < 0 || (program[batch.ints + c_1 + 1] + 1) * (batch.row + batch.morph_lanes) > batch.masks_count) {
+    return false;
+  }
+  return true;
+}
+fn inertia_numbers(profile_1: i32, profile_2: i32) -> i32 {
+  return 2 * (9 * batch.row + batch.morph_lanes);
 }
 fn sound_profile(n: i32, at: i32) -> bool {
-  if (at + 2 > batch.ints_count || program[batch.ints + at + 1] < 0 || (program[batch.ints + at + 1] + 1) * (batch.row + batch.morph_lanes) > batch.masks_count) {
+  if (at + 2 > batch.ints_count) {
     return false;
   }
-  return spatial_has_memory(n, program[batch.ints + at]);
+  let c_1 = at;
+  let c_2 = 0;
+  if (!has_memory(n, program[batch.ints + c_1], inertia_numbers(c_1, c_2))) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 1] < 0 || (program[batch.ints + c_1 + 1] + 1) * (batch.row + batch.morph_lanes) > batch.masks_count) {
+    return false;
+  }
+  return true;
 }
 fn sound(n: i32, named: i32, argument: i32) -> bool {
   if (named == 1) {
@@ -227,15 +324,18 @@ fn sound(n: i32, named: i32, argument: i32) -> bool {
     return sound_chain(n, argument);
   }
   if (named == 3) {
-    return sound_legs(n, argument);
+    return sound_mirror(n, argument);
   }
   if (named == 4) {
-    return sound_mirror(n, argument);
+    return sound_legs(n, argument);
   }
   if (named == 5) {
     return sound_model_additive(n, argument);
   }
-  return sound_profile(n, argument);
+  if (named == 6) {
+    return sound_profile(n, argument);
+  }
+  return false;
 }
 fn local_rotation(top: i32, j: i32) -> vec4<real> {
   let x = real(scratch[room + top + 3 * batch.row + j]);
@@ -451,21 +551,22 @@ fn solve_limb(top: i32, upper: i32, mid: i32, tip: i32, goal: vec3<real>, least:
 }
 fn run_reach(n: i32, top: i32, at: i32, time: real, weight: real) {
   let vectors_at = n * batch.vectors;
-  let v = program[batch.ints + at + 3];
-  let f = program[batch.ints + at + 4];
-  let space = program[batch.ints + at + 5];
+  let limb_1 = at;
+  let limb_2 = program[batch.ints + at];
+  let v = program[batch.ints + limb_1 + 4];
   var goal = vec3<real>(real(bitcast<f32>(program[batch.first_vector + vectors_at + v])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 1])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 2])));
-  let has_pole = real(bitcast<f32>(program[batch.floats + f + 4])) != 0.0;
+  let has_pole = real(bitcast<f32>(program[batch.floats + limb_2 + 4])) != 0.0;
   var pole = vec3<real>(0.0, 0.0, 0.0);
   if (has_pole) {
     pole = vec3<real>(real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 3])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 4])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 5])));
   }
-  if (space >= 0) {
-    goal = model_point(top, space, goal);
-    pole = turned(model_rotation(top, space), pole);
+  if (program[batch.ints + limb_1 + 5] >= 0) {
+    goal = model_point(top, program[batch.ints + limb_1 + 5], goal);
+    pole = turned(model_rotation(top, program[batch.ints + limb_1 + 5]), pole);
   }
-  let spare = vec3<real>(real(bitcast<f32>(program[batch.floats + f + 5])), real(bitcast<f32>(program[batch.floats + f + 6])), real(bitcast<f32>(program[batch.floats + f + 7])));
-  solve_limb(top, program[batch.ints + at], program[batch.ints + at + 1], program[batch.ints + at + 2], goal, real(bitcast<f32>(program[batch.floats + f])), real(bitcast<f32>(program[batch.floats + f + 1])), real(bitcast<f32>(program[batch.floats + f + 2])), real(bitcast<f32>(program[batch.floats + f + 3])) != 0.0, spare, has_pole, pole, weight);
+  let least = real(bitcast<f32>(program[batch.floats + limb_2]));
+  let most = real(bitcast<f32>(program[batch.floats + limb_2 + 1]));
+  solve_limb(top, program[batch.ints + limb_1 + 1], program[batch.ints + limb_1 + 2], program[batch.ints + limb_1 + 3], goal, least, most, real(bitcast<f32>(program[batch.floats + limb_2 + 2])), real(bitcast<f32>(program[batch.floats + limb_2 + 3])) != 0.0, vec3<real>(real(bitcast<f32>(program[batch.floats + limb_2 + 5])), real(bitcast<f32>(program[batch.floats + limb_2 + 6])), real(bitcast<f32>(program[batch.floats + limb_2 + 7]))), has_pole, pole, weight);
 }
 fn ready_states(kept_at: i32, kept_size: i32, at: i32, size: i32, stamp: real) {
   if (real(memory[memory_row + kept_at + at]) != stamp) {
@@ -495,32 +596,33 @@ fn run_look(n: i32, top: i32, at: i32, time: real, weight: real) {
   var kept_size: i32;
   var here: i32;
   let vectors_at = n * batch.vectors;
-  let count = program[batch.ints + at];
-  let v = program[batch.ints + at + 1];
-  let f = program[batch.ints + at + 2];
-  let memory_ = program[batch.ints + at + 4];
+  let chain_1 = at;
+  let chain_2 = program[batch.ints + at];
+  let count = program[batch.ints + chain_1 + 1];
+  let v = program[batch.ints + chain_1 + 2];
+  let memory_ = program[batch.ints + chain_1 + 4];
   var goal = vec3<real>(real(bitcast<f32>(program[batch.first_vector + vectors_at + v])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 1])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 2])));
   if (!is_finite(f32(goal.x + goal.y + goal.z))) {
     return;
   }
-  goal = model_point(top, program[batch.ints + at + 3], goal);
-  let last = program[batch.ints + at + 5 + count];
-  let axis = vec3<real>(real(bitcast<f32>(program[batch.floats + f])), real(bitcast<f32>(program[batch.floats + f + 1])), real(bitcast<f32>(program[batch.floats + f + 2])));
-  let limit = real(bitcast<f32>(program[batch.floats + f + 3]));
+  goal = model_point(top, program[batch.ints + chain_1 + 3], goal);
+  let last = program[batch.ints + chain_1 + count - 1 + 6];
+  let axis = vec3<real>(real(bitcast<f32>(program[batch.floats + chain_2])), real(bitcast<f32>(program[batch.floats + chain_2 + 1])), real(bitcast<f32>(program[batch.floats + chain_2 + 2])));
+  let limit = real(bitcast<f32>(program[batch.floats + chain_2 + 3]));
   let was = turned(model_rotation(top, last), axis);
   var start = was;
   var most: real = 7.0;
   if (memory_ >= 0) {
     kept_at = n * batch.memory;
     kept_size = batch.memory;
-    let header = program[batch.ints + at + 5];
+    let header = program[batch.ints + chain_1 + 5];
     here = memory_ + 1;
     if (time >= 1.0) {
       here = memory_ + 1 + 4;
       most = 0.0;
     } else {
       ready_states(kept_at, kept_size, memory_, 4, real(bitcast<f32>(program[batch.first_vector + vectors_at + header])));
-      most = real(bitcast<f32>(program[batch.floats + f + 4])) * greater(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0);
+      most = real(bitcast<f32>(program[batch.floats + chain_2 + 4])) * greater(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0);
     }
     if (real(memory[memory_row + kept_at + here]) != 0.0) {
       start = unit_or(vec3<real>(real(memory[memory_row + kept_at + here + 1]), real(memory[memory_row + kept_at + here + 2]), real(memory[memory_row + kept_at + here + 3])), was);
@@ -528,8 +630,8 @@ fn run_look(n: i32, top: i32, at: i32, time: real, weight: real) {
   }
   var way = was;
   for (var k = 0; k < count; k++) {
-    let j = program[batch.ints + at + 6 + k];
-    let share = real(bitcast<f32>(program[batch.floats + f + 5 + k])) * weight;
+    let j = program[batch.ints + chain_1 + k + 6];
+    let share = real(bitcast<f32>(program[batch.floats + chain_2 + k + 5])) * weight;
     let now = turned(model_rotation(top, last), axis);
     way = unit_or(minus(goal, model_place(top, last)), now);
     way = turned_towards(was, way, limit);
@@ -553,21 +655,23 @@ fn run_look(n: i32, top: i32, at: i32, time: real, weight: real) {
     memory[memory_row + kept_at + here + 3] = f32(way.z);
   }
 }
-fn scale_ratio(top: i32, there: i32, k: i32, axis: i32) -> real {
-  let rest = real(bitcast<f32>(program[batch.floats + there + 28 + axis]));
+fn scale_ratio(top: i32, mirror_1: i32, mirror_2: i32, k: i32, axis: i32) -> real {
+  let rest = real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + batch.joints * 9 + batch.joints * 3 + k * 3 + axis]));
   return real(scratch[room + top + (7 + axis) * batch.row + k]) / select(real(1.0), rest, abs(rest) > 1e-12);
 }
-fn mirrored_joint(top: i32, at: i32, j: i32) -> array<real, 10> {
-  let k = program[batch.ints + at + 1 + j];
-  let here = program[batch.ints + at] + 31 * j;
-  let there = program[batch.ints + at] + 31 * program[batch.ints + at + 1 + j];
-  let x = real(scratch[room + top + k]) - real(bitcast<f32>(program[batch.floats + there + 25]));
-  let y = real(scratch[room + top + batch.row + k]) - real(bitcast<f32>(program[batch.floats + there + 26]));
-  let z = real(scratch[room + top + 2 * batch.row + k]) - real(bitcast<f32>(program[batch.floats + there + 27]));
+fn mirrored_joint(top: i32, mirror_1: i32, mirror_2: i32, j: i32) -> array<real, 10> {
+  let k = program[batch.ints + mirror_1 + j + 1];
+  let here = vec3<real>(real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + batch.joints * 9 + j * 3])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + batch.joints * 9 + j * 3 + 1])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + batch.joints * 9 + j * 3 + 2])));
+  let there = vec3<real>(real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + batch.joints * 9 + k * 3])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + batch.joints * 9 + k * 3 + 1])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + batch.joints * 9 + k * 3 + 2])));
+  let m = array<real, 9>(real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + j * 9])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + j * 9 + 1])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + j * 9 + 2])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + j * 9 + 3])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + j * 9 + 4])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + j * 9 + 5])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + j * 9 + 6])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + j * 9 + 7])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + j * 9 + 8])));
+  let s = vec3<real>(real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + batch.joints * 9 + batch.joints * 3 + j * 3])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + batch.joints * 9 + batch.joints * 3 + j * 3 + 1])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + batch.joints * 9 + batch.joints * 3 + j * 3 + 2])));
+  let x = real(scratch[room + top + k]) - there.x;
+  let y = real(scratch[room + top + batch.row + k]) - there.y;
+  let z = real(scratch[room + top + 2 * batch.row + k]) - there.z;
   let q = local_rotation(top, k);
-  let m = here + 16;
-  let e = at + 1 + batch.joints + 3 * j;
-  return array<real, 10>(real(bitcast<f32>(program[batch.floats + here + 25])) + real(bitcast<f32>(program[batch.floats + m])) * x + real(bitcast<f32>(program[batch.floats + m + 1])) * y + real(bitcast<f32>(program[batch.floats + m + 2])) * z, real(bitcast<f32>(program[batch.floats + here + 26])) + real(bitcast<f32>(program[batch.floats + m + 3])) * x + real(bitcast<f32>(program[batch.floats + m + 4])) * y + real(bitcast<f32>(program[batch.floats + m + 5])) * z, real(bitcast<f32>(program[batch.floats + here + 27])) + real(bitcast<f32>(program[batch.floats + m + 6])) * x + real(bitcast<f32>(program[batch.floats + m + 7])) * y + real(bitcast<f32>(program[batch.floats + m + 8])) * z, real(bitcast<f32>(program[batch.floats + here])) * q.x + real(bitcast<f32>(program[batch.floats + here + 1])) * q.y + real(bitcast<f32>(program[batch.floats + here + 2])) * q.z + real(bitcast<f32>(program[batch.floats + here + 3])) * q.w, real(bitcast<f32>(program[batch.floats + here + 4])) * q.x + real(bitcast<f32>(program[batch.floats + here + 5])) * q.y + real(bitcast<f32>(program[batch.floats + here + 6])) * q.z + real(bitcast<f32>(program[batch.floats + here + 7])) * q.w, real(bitcast<f32>(program[batch.floats + here + 8])) * q.x + real(bitcast<f32>(program[batch.floats + here + 9])) * q.y + real(bitcast<f32>(program[batch.floats + here + 10])) * q.z + real(bitcast<f32>(program[batch.floats + here + 11])) * q.w, real(bitcast<f32>(program[batch.floats + here + 12])) * q.x + real(bitcast<f32>(program[batch.floats + here + 13])) * q.y + real(bitcast<f32>(program[batch.floats + here + 14])) * q.z + real(bitcast<f32>(program[batch.floats + here + 15])) * q.w, real(bitcast<f32>(program[batch.floats + here + 28])) * scale_ratio(top, there, k, program[batch.ints + e]), real(bitcast<f32>(program[batch.floats + here + 29])) * scale_ratio(top, there, k, program[batch.ints + e + 1]), real(bitcast<f32>(program[batch.floats + here + 30])) * scale_ratio(top, there, k, program[batch.ints + e + 2]));
+  let t = array<real, 16>(real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 1])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 2])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 3])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 4])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 5])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 6])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 7])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 8])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 9])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 10])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 11])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 12])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 13])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 14])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 15])));
+  let axes = vec3<i32>(program[batch.ints + mirror_1 + batch.joints + j * 3 + 1], program[batch.ints + mirror_1 + batch.joints + j * 3 + 2], program[batch.ints + mirror_1 + batch.joints + j * 3 + 3]);
+  return array<real, 10>(here.x + m[0] * x + m[1] * y + m[2] * z, here.y + m[3] * x + m[4] * y + m[5] * z, here.z + m[6] * x + m[7] * y + m[8] * z, t[0] * q.x + t[1] * q.y + t[2] * q.z + t[3] * q.w, t[4] * q.x + t[5] * q.y + t[6] * q.z + t[7] * q.w, t[8] * q.x + t[9] * q.y + t[10] * q.z + t[11] * q.w, t[12] * q.x + t[13] * q.y + t[14] * q.z + t[15] * q.w, s.x * scale_ratio(top, mirror_1, mirror_2, k, axes.x), s.y * scale_ratio(top, mirror_1, mirror_2, k, axes.y), s.z * scale_ratio(top, mirror_1, mirror_2, k, axes.z));
 }
 fn put_joint(top: i32, j: i32, new_: array<real, 10>, weight: real) {
   let old = local_rotation(top, j);
@@ -593,22 +697,23 @@ fn put_joint(top: i32, j: i32, new_: array<real, 10>, weight: real) {
 }
 fn run_mirror(n: i32, top: i32, at: i32, time: real, weight: real) {
   var k: i32;
+  let mirror_1 = at;
+  let mirror_2 = program[batch.ints + at];
   for (var j = 0; j < batch.joints; j++) {
-    k = program[batch.ints + at + 1 + j];
+    k = program[batch.ints + mirror_1 + j + 1];
     if (k < j) {
       continue;
     }
-    let mine = mirrored_joint(top, at, j);
-    let theirs = mirrored_joint(top, at, k);
+    let mine = mirrored_joint(top, mirror_1, mirror_2, j);
+    let theirs = mirrored_joint(top, mirror_1, mirror_2, k);
     put_joint(top, j, mine, weight);
     if (k != j) {
       put_joint(top, k, theirs, weight);
     }
   }
-  let first = at + 1 + 4 * batch.joints;
   let morphs = top + 10 * batch.row;
   for (var m = 0; m < batch.morph_lanes; m++) {
-    k = program[batch.ints + first + m];
+    k = program[batch.ints + mirror_1 + batch.joints + batch.joints * 3 + m + 1];
     if (k > m) {
       let a = real(scratch[room + morphs + m]);
       let b = real(scratch[room + morphs + k]);
@@ -643,23 +748,24 @@ fn move_joint(top: i32, j: i32, v: vec3<real>) {
 }
 fn run_turn(n: i32, top: i32, at: i32, time: real, weight: real) {
   let vectors_at = n * batch.vectors;
-  let count = program[batch.ints + at];
-  let f = program[batch.ints + at + 2];
-  var angle = real(bitcast<f32>(program[batch.first_vector + vectors_at + program[batch.ints + at + 1]]));
+  let chain_1 = at;
+  let chain_2 = program[batch.ints + at];
+  var angle = real(bitcast<f32>(program[batch.first_vector + vectors_at + program[batch.ints + chain_1 + 2]]));
   if (!is_finite(f32(angle))) {
     return;
   }
-  let axis = vec3<real>(real(bitcast<f32>(program[batch.floats + f])), real(bitcast<f32>(program[batch.floats + f + 1])), real(bitcast<f32>(program[batch.floats + f + 2])));
-  angle = weight * lesser(greater(angle, -real(bitcast<f32>(program[batch.floats + f + 3]))), real(bitcast<f32>(program[batch.floats + f + 3])));
-  for (var k = 0; k < count; k++) {
-    let j = program[batch.ints + at + 6 + k];
+  let axis = vec3<real>(real(bitcast<f32>(program[batch.floats + chain_2])), real(bitcast<f32>(program[batch.floats + chain_2 + 1])), real(bitcast<f32>(program[batch.floats + chain_2 + 2])));
+  angle = weight * lesser(greater(angle, -real(bitcast<f32>(program[batch.floats + chain_2 + 3]))), real(bitcast<f32>(program[batch.floats + chain_2 + 3])));
+  let t1 = program[batch.ints + chain_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    let j = program[batch.ints + chain_1 + k + 6];
     if (k == 0 && program[batch.parents + j] >= 0) {
       let away = minus(model_place(top, j), model_place(top, root_above(j)));
-      move_joint(top, j, minus(turned(about(axis, real(bitcast<f32>(program[batch.floats + f + 5])) * angle), away), away));
+      move_joint(top, j, minus(turned(about(axis, real(bitcast<f32>(program[batch.floats + chain_2 + 5])) * angle), away), away));
     }
     let above = model_rotation(top, program[batch.parents + j]);
     let mine = multiplied(above, local_rotation(top, j));
-    let turn = multiplied(about(axis, real(bitcast<f32>(program[batch.floats + f + 5 + k])) * angle), mine);
+    let turn = multiplied(about(axis, real(bitcast<f32>(program[batch.floats + chain_2 + k + 5])) * angle), mine);
     put_rotation(top, j, multiplied(conjugated(above), turn), 1.0);
   }
 }
@@ -685,16 +791,13 @@ fn strode(p: vec3<real>, root: vec3<real>, hip_x: real, hip_z: real, factor: rea
   let more = ((p.x - root.x - hip_x) * x + (p.z - root.z - hip_z) * z) * (factor - 1.0);
   return vec3<real>(p.x + more * x, p.y, p.z + more * z);
 }
-fn vector_at(at: i32) -> vec3<real> {
-  return vec3<real>(real(bitcast<f32>(program[batch.floats + at])), real(bitcast<f32>(program[batch.floats + at + 1])), real(bitcast<f32>(program[batch.floats + at + 2])));
-}
 fn plus(a: vec3<real>, b: vec3<real>) -> vec3<real> {
   return vec3<real>(a.x + b.x, a.y + b.y, a.z + b.z);
 }
-fn legs_vector_at(array__at: i32, at: i32) -> vec3<real> {
+fn vector_at(array__at: i32, at: i32) -> vec3<real> {
   return vec3<real>(real(bitcast<f32>(program[batch.first_vector + array__at + at])), real(bitcast<f32>(program[batch.first_vector + array__at + at + 1])), real(bitcast<f32>(program[batch.first_vector + array__at + at + 2])));
 }
-fn legs_legs_vector_at(array__at: i32, at: i32) -> vec3<real> {
+fn legs_vector_at(array__at: i32, at: i32) -> vec3<real> {
   return vec3<real>(real(memory[memory_row + array__at + at]), real(memory[memory_row + array__at + at + 1]), real(memory[memory_row + array__at + at + 2]));
 }
 fn twist(q: vec4<real>) -> real {
@@ -729,23 +832,24 @@ fn put_vector(array__at: i32, at: i32, v: vec3<real>) {
   memory[memory_row + array__at + at + 1] = f32(v.y);
   memory[memory_row + array__at + at + 2] = f32(v.z);
 }
-fn hold(kept_at: i32, old: i32, new_: i32, f: i32, leg: i32, vectors_at: i32, header: i32, down: real, p: vec3<real>, q: vec4<real>) {
-  let heel = plus(p, turned(q, vector_at(leg + 3)));
-  let ball = plus(p, turned(q, vector_at(leg + 6)));
+fn hold(kept_at: i32, old: i32, new_: i32, legs_1: i32, legs_2: i32, k: i32, vectors_at: i32, down: real, p: vec3<real>, q: vec4<real>) {
+  let heel = plus(p, turned(q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 10])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 11])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 12])))));
+  let ball = plus(p, turned(q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 10])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 11])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 12])))));
+  let header = program[batch.ints + legs_1 + 5];
   let dt = greater(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0);
-  let move_ = legs_vector_at(vectors_at, header + 2);
+  let move_ = vector_at(vectors_at, header + 2);
   let turn = vec4<real>(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 5])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 6])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 7])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 8])));
   var x: real = 0.0;
   var z: real = 0.0;
   var yaw: real = 0.0;
   var held: real = 0.0;
-  let on_ball = ball.y - real(bitcast<f32>(program[batch.floats + leg + 9])) < heel.y;
+  let on_ball = ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 10])) < heel.y;
   if (real(memory[memory_row + kept_at + old + 14]) != 0.0) {
     var t1: vec3<real>;
     if (on_ball) {
-      t1 = legs_legs_vector_at(kept_at, old + 3);
+      t1 = legs_vector_at(kept_at, old + 3);
     } else {
-      t1 = legs_legs_vector_at(kept_at, old);
+      t1 = legs_vector_at(kept_at, old);
     }
     let was = t1;
     var t2: vec3<real>;
@@ -765,8 +869,8 @@ fn hold(kept_at: i32, old: i32, new_: i32, f: i32, leg: i32, vectors_at: i32, he
     if (down < 0.0) {
       touches = held > 0.0;
       if (dt > 0.0) {
-        let height = lesser(heel.y, ball.y - real(bitcast<f32>(program[batch.floats + leg + 9])));
-        touches = height < real(bitcast<f32>(program[batch.floats + f + 4])) && length_of(slid) < real(bitcast<f32>(program[batch.floats + f + 3])) * dt;
+        let height = lesser(heel.y, ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 10])));
+        touches = height < real(bitcast<f32>(program[batch.floats + legs_2 + 4])) && length_of(slid) < real(bitcast<f32>(program[batch.floats + legs_2 + 3])) * dt;
       }
     }
     if (touches && held == 1.0) {
@@ -774,20 +878,20 @@ fn hold(kept_at: i32, old: i32, new_: i32, f: i32, leg: i32, vectors_at: i32, he
       z = z - slid.z;
       let before = vec4<real>(real(memory[memory_row + kept_at + old + 15]), real(memory[memory_row + kept_at + old + 15 + 1]), real(memory[memory_row + kept_at + old + 15 + 2]), real(memory[memory_row + kept_at + old + 15 + 3]));
       yaw = yaw + twist(multiplied(multiplied(turn, before), conjugated(q)));
-      if (sqrt(x * x + z * z) > real(bitcast<f32>(program[batch.floats + f + 1])) || abs(yaw) > real(bitcast<f32>(program[batch.floats + f + 5]))) {
+      if (sqrt(x * x + z * z) > real(bitcast<f32>(program[batch.floats + legs_2 + 1])) || abs(yaw) > real(bitcast<f32>(program[batch.floats + legs_2 + 5]))) {
         held = 2.0;
         let far = sqrt(x * x + z * z);
-        if (far > real(bitcast<f32>(program[batch.floats + f + 1]))) {
-          x = x * real(bitcast<f32>(program[batch.floats + f + 1])) / far;
-          z = z * real(bitcast<f32>(program[batch.floats + f + 1])) / far;
+        if (far > real(bitcast<f32>(program[batch.floats + legs_2 + 1]))) {
+          x = x * real(bitcast<f32>(program[batch.floats + legs_2 + 1])) / far;
+          z = z * real(bitcast<f32>(program[batch.floats + legs_2 + 1])) / far;
         }
-        yaw = lesser(greater(yaw, -real(bitcast<f32>(program[batch.floats + f + 5]))), real(bitcast<f32>(program[batch.floats + f + 5])));
+        yaw = lesser(greater(yaw, -real(bitcast<f32>(program[batch.floats + legs_2 + 5]))), real(bitcast<f32>(program[batch.floats + legs_2 + 5])));
       }
     } else {
       if (touches && held == 0.0) {
         held = 1.0;
       } else {
-        let left = left_after(dt, real(bitcast<f32>(program[batch.floats + f + 2])));
+        let left = left_after(dt, real(bitcast<f32>(program[batch.floats + legs_2 + 2])));
         x = x * left;
         z = z * left;
         yaw = yaw * left;
@@ -811,24 +915,25 @@ fn hold(kept_at: i32, old: i32, new_: i32, f: i32, leg: i32, vectors_at: i32, he
   memory[memory_row + kept_at + new_ + 15 + 2] = f32(t_1.z);
   memory[memory_row + kept_at + new_ + 15 + 3] = f32(t_1.w);
 }
-fn settle(kept_at: i32, old: i32, new_: i32, f: i32, vectors_at: i32, header: i32, v: i32, p: vec3<real>) {
+fn settle(kept_at: i32, old: i32, new_: i32, legs_1: i32, legs_2: i32, vectors_at: i32, v: i32, p: vec3<real>) {
   var height = real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 1]));
-  var normal = legs_vector_at(vectors_at, v + 2);
+  var normal = vector_at(vectors_at, v + 2);
+  let header = program[batch.ints + legs_1 + 5];
   if (!is_finite(f32(height + normal.x + normal.y + normal.z))) {
     height = 0.0;
     normal = vec3<real>(0.0, 1.0, 0.0);
   }
-  height = lesser(greater(height, -real(bitcast<f32>(program[batch.floats + f + 6]))), real(bitcast<f32>(program[batch.floats + f + 6])));
-  normal = turned_towards(vec3<real>(0.0, 1.0, 0.0), unit_or(normal, vec3<real>(0.0, 1.0, 0.0)), real(bitcast<f32>(program[batch.floats + f + 8])));
-  if (real(memory[memory_row + kept_at + old + 14]) != 0.0 && real(bitcast<f32>(program[batch.floats + f + 7])) > 0.0) {
-    let left = left_after(greater(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0), real(bitcast<f32>(program[batch.floats + f + 7])));
+  height = lesser(greater(height, -real(bitcast<f32>(program[batch.floats + legs_2 + 6]))), real(bitcast<f32>(program[batch.floats + legs_2 + 6])));
+  normal = turned_towards(vec3<real>(0.0, 1.0, 0.0), unit_or(normal, vec3<real>(0.0, 1.0, 0.0)), real(bitcast<f32>(program[batch.floats + legs_2 + 8])));
+  if (real(memory[memory_row + kept_at + old + 14]) != 0.0 && real(bitcast<f32>(program[batch.floats + legs_2 + 7])) > 0.0) {
+    let left = left_after(greater(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0), real(bitcast<f32>(program[batch.floats + legs_2 + 7])));
     let turn = vec4<real>(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 5])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 6])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 7])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 8])));
-    let was = turned(turn, legs_legs_vector_at(kept_at, old + 11));
+    let was = turned(turn, legs_vector_at(kept_at, old + 11));
     let there = turned(turn, vec3<real>(real(memory[memory_row + kept_at + old + 19]), 0.0, real(memory[memory_row + kept_at + old + 19 + 1])));
     let x = p.x - there.x - real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 2]));
     let z = p.z - there.z - real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 4]));
     var before = real(memory[memory_row + kept_at + old + 10]) + real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 3])) - (was.x * x + was.z * z) / greater(was.y, 0.2);
-    before = lesser(greater(before, -real(bitcast<f32>(program[batch.floats + f + 6]))), real(bitcast<f32>(program[batch.floats + f + 6])));
+    before = lesser(greater(before, -real(bitcast<f32>(program[batch.floats + legs_2 + 6]))), real(bitcast<f32>(program[batch.floats + legs_2 + 6])));
     height = height + left * (before - height);
     normal = unit_or(vec3<real>(normal.x + left * (was.x - normal.x), normal.y + left * (was.y - normal.y), normal.z + left * (was.z - normal.z)), vec3<real>(0.0, 1.0, 0.0));
   }
@@ -837,7 +942,7 @@ fn settle(kept_at: i32, old: i32, new_: i32, f: i32, vectors_at: i32, header: i3
   memory[memory_row + kept_at + new_ + 19 + 1] = f32(p.z);
   put_vector(kept_at, new_ + 11, normal);
 }
-fn legs_legs_legs_vector_at(at: i32) -> vec3<real> {
+fn legs_legs_vector_at(at: i32) -> vec3<real> {
   return vec3<real>(real(scratch[room + batch.matrices + at]), real(scratch[room + batch.matrices + at + 1]), real(scratch[room + batch.matrices + at + 2]));
 }
 fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
@@ -850,22 +955,21 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
   var goal: vec3<real>;
   var turn: vec4<real>;
   let vectors_at = n * batch.vectors;
-  let count = program[batch.ints + at];
-  let v = program[batch.ints + at + 2];
-  let f = program[batch.ints + at + 3];
-  let memory_ = program[batch.ints + at + 4];
-  let header = program[batch.ints + at + 5];
-  let what = program[batch.ints + at + 6];
+  let legs_1 = at;
+  let legs_2 = program[batch.ints + at];
+  let count = program[batch.ints + legs_1 + 1];
+  let v = program[batch.ints + legs_1 + 3];
+  let memory_ = program[batch.ints + legs_1 + 4];
+  let what = program[batch.ints + legs_1 + 6];
   let size = 21 * count;
   if (memory_ >= 0 && time < 1.0) {
-    limbs_ready_states(n * batch.memory, memory_, size, real(bitcast<f32>(program[batch.first_vector + vectors_at + header])));
+    limbs_ready_states(n * batch.memory, memory_, size, real(bitcast<f32>(program[batch.first_vector + vectors_at + program[batch.ints + legs_1 + 5]])));
   }
   var lowest: real = 1000000000.0;
   for (var k = 0; k < count; k++) {
-    upper = program[batch.ints + at + 7 + 3 * k];
-    mid = program[batch.ints + at + 8 + 3 * k];
-    tip = program[batch.ints + at + 9 + 3 * k];
-    let leg = f + 10 + 12 * k;
+    upper = program[batch.ints + legs_1 + k + 7];
+    mid = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + k + 7];
+    tip = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 7];
     let here = v + 3 + 5 * k;
     let g = 12 * k;
     hip = model_place(top, upper);
@@ -878,7 +982,9 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
     var height: real = 0.0;
     if (floor_rest(what, 2) == 1) {
       let root = model_place(top, root_above(upper));
-      goal = strode(p, root, real(bitcast<f32>(program[batch.floats + leg + 10])), real(bitcast<f32>(program[batch.floats + leg + 11])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 1])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 2])));
+      let hip_x = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 10]));
+      let hip_z = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 11]));
+      goal = strode(p, root, hip_x, hip_z, real(bitcast<f32>(program[batch.first_vector + vectors_at + v])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 1])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 2])));
     }
     if (memory_ >= 0) {
       let kept_at = n * batch.memory;
@@ -886,16 +992,16 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
       let new_ = memory_ + 1 + size + 21 * k;
       if (floor_rest(what, 4) >= 2) {
         if (time < 1.0) {
-          hold(kept_at, old, new_, f, leg, vectors_at, header, real(bitcast<f32>(program[batch.first_vector + vectors_at + here])), goal, q);
+          hold(kept_at, old, new_, legs_1, legs_2, k, vectors_at, real(bitcast<f32>(program[batch.first_vector + vectors_at + here])), goal, q);
         }
         goal = vec3<real>(goal.x + real(memory[memory_row + kept_at + new_ + 6]), goal.y, goal.z + real(memory[memory_row + kept_at + new_ + 6 + 1]));
         turn = about(vec3<real>(0.0, 1.0, 0.0), real(memory[memory_row + kept_at + new_ + 8]));
       }
       if (what >= 4) {
         if (time < 1.0) {
-          settle(kept_at, old, new_, f, vectors_at, header, here, goal);
+          settle(kept_at, old, new_, legs_1, legs_2, vectors_at, here, goal);
         }
-        let tilt = shortest_turn(vec3<real>(0.0, 1.0, 0.0), legs_legs_vector_at(kept_at, new_ + 11), vec3<real>(0.0, 1.0, 0.0));
+        let tilt = shortest_turn(vec3<real>(0.0, 1.0, 0.0), legs_vector_at(kept_at, new_ + 11), vec3<real>(0.0, 1.0, 0.0));
         height = real(memory[memory_row + kept_at + new_ + 10]);
         goal = plus(vec3<real>(goal.x, height, goal.z), turned(tilt, vec3<real>(0.0, goal.y, 0.0)));
         turn = multiplied(tilt, turn);
@@ -915,32 +1021,31 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
     scratch[room + batch.matrices + g + 6] = f32(t_1.w);
     scratch[room + batch.matrices + g + 7] = f32(reach);
   }
-  let pelvis = program[batch.ints + at + 1];
+  let pelvis = program[batch.ints + legs_1 + 2];
   if (pelvis >= 0) {
     var rise = weight * greater(lowest, 0.0);
     var drop: real = 0.0;
     for (var k = 0; k < count; k++) {
-      hip = model_place(top, program[batch.ints + at + 7 + 3 * k]);
-      goal = legs_legs_legs_vector_at(12 * k);
+      hip = model_place(top, program[batch.ints + legs_1 + k + 7]);
+      goal = legs_legs_vector_at(12 * k);
       reach = real(scratch[room + batch.matrices + 12 * k + 7]);
       let x = goal.x - hip.x;
       let z = goal.z - hip.z;
       drop = greater(drop, hip.y + rise - goal.y - sqrt(greater(reach * reach - x * x - z * z, 0.0)));
     }
-    rise = rise - lesser(drop, weight * real(bitcast<f32>(program[batch.floats + f + 9])));
+    rise = rise - lesser(drop, weight * real(bitcast<f32>(program[batch.floats + legs_2 + 9])));
     if (abs(rise) > 1e-06) {
       move_joint(top, pelvis, vec3<real>(0.0, rise, 0.0));
     }
   }
   for (var k = 0; k < count; k++) {
-    upper = program[batch.ints + at + 7 + 3 * k];
-    mid = program[batch.ints + at + 8 + 3 * k];
-    tip = program[batch.ints + at + 9 + 3 * k];
+    upper = program[batch.ints + legs_1 + k + 7];
+    mid = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + k + 7];
+    tip = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 7];
     q = model_rotation(top, tip);
-    goal = legs_legs_legs_vector_at(12 * k);
+    goal = legs_legs_vector_at(12 * k);
     if (length_of(minus(goal, model_place(top, tip))) > 1e-06) {
-      let spare = vector_at(f + 10 + 12 * k);
-      solve_limb(top, upper, mid, tip, goal, 0.0, 3.141592653589793, real(bitcast<f32>(program[batch.floats + f])), true, spare, false, vec3<real>(0.0, 1.0, 0.0), 1.0);
+      solve_limb(top, upper, mid, tip, goal, 0.0, 3.141592653589793, real(bitcast<f32>(program[batch.floats + legs_2])), true, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 10])), real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 11])), real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 12]))), false, vec3<real>(0.0, 1.0, 0.0), 1.0);
     }
     turn = vec4<real>(real(scratch[room + batch.matrices + 12 * k + 3]), real(scratch[room + batch.matrices + 12 * k + 4]), real(scratch[room + batch.matrices + 12 * k + 5]), real(scratch[room + batch.matrices + 12 * k + 6]));
     if (turn.x != 0.0 || turn.y != 0.0 || turn.z != 0.0) {
@@ -952,12 +1057,12 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
 fn run_add_model(n: i32, top: i32, at: i32, time: real, weight: real) {
   var s: i32;
   var k: real;
+  let reference_1 = at;
+  let reference_2 = program[batch.ints + at];
   let other = top + row_size();
-  let first = program[batch.ints + at + 1];
-  let mask = program[batch.ints + at] * (batch.row + batch.morph_lanes);
+  let mask = program[batch.ints + reference_1 + 1] * (batch.row + batch.morph_lanes);
   for (var j = 0; j < batch.joints; j++) {
     let p = program[batch.parents + j];
-    let f = first + 10 * j;
     var base = local_rotation(top, j);
     var over = local_rotation(other, j);
     var parent = vec4<real>(0.0, 0.0, 0.0, 1.0);
@@ -971,7 +1076,7 @@ fn run_add_model(n: i32, top: i32, at: i32, time: real, weight: real) {
     }
     k = weight * real(bitcast<f32>(program[batch.masks + mask + j]));
     if (k != 0.0) {
-      let turn = multiplied(over, conjugated(vec4<real>(real(bitcast<f32>(program[batch.floats + f])), real(bitcast<f32>(program[batch.floats + f + 1])), real(bitcast<f32>(program[batch.floats + f + 2])), real(bitcast<f32>(program[batch.floats + f + 3])))));
+      let turn = multiplied(over, conjugated(vec4<real>(real(bitcast<f32>(program[batch.floats + reference_2 + j * 4])), real(bitcast<f32>(program[batch.floats + reference_2 + j * 4 + 1])), real(bitcast<f32>(program[batch.floats + reference_2 + j * 4 + 2])), real(bitcast<f32>(program[batch.floats + reference_2 + j * 4 + 3])))));
       let side = select(-k, k, turn.w >= 0.0);
       let x = side * turn.x;
       let y = side * turn.y;
@@ -987,20 +1092,20 @@ fn run_add_model(n: i32, top: i32, at: i32, time: real, weight: real) {
       scratch[room + top + 5 * batch.row + j] = f32(q.z);
       scratch[room + top + 6 * batch.row + j] = f32(q.w);
       let t_1 = top + 0 * batch.row + j;
-      scratch[room + t_1] = f32(real(scratch[room + t_1]) + k * (real(scratch[room + other + 0 * batch.row + j]) - real(bitcast<f32>(program[batch.floats + f + 4]))));
-      var there = real(bitcast<f32>(program[batch.floats + f + 7]));
+      scratch[room + t_1] = f32(real(scratch[room + t_1]) + k * (real(scratch[room + other + 0 * batch.row + j]) - real(bitcast<f32>(program[batch.floats + reference_2 + batch.joints * 4 + j * 3]))));
+      var there = real(bitcast<f32>(program[batch.floats + reference_2 + batch.joints * 4 + batch.joints * 3 + j * 3]));
       var ratio = real(scratch[room + other + 7 * batch.row + j]) / select(real(1.0), there, abs(there) > 1e-12);
       let t_2 = top + 7 * batch.row + j;
       scratch[room + t_2] = f32(real(scratch[room + t_2]) * (1.0 + k * (ratio - 1.0)));
       let t_3 = top + batch.row + j;
-      scratch[room + t_3] = f32(real(scratch[room + t_3]) + k * (real(scratch[room + other + batch.row + j]) - real(bitcast<f32>(program[batch.floats + f + 4 + 1]))));
-      there = real(bitcast<f32>(program[batch.floats + f + 7 + 1]));
+      scratch[room + t_3] = f32(real(scratch[room + t_3]) + k * (real(scratch[room + other + batch.row + j]) - real(bitcast<f32>(program[batch.floats + reference_2 + batch.joints * 4 + j * 3 + 1]))));
+      there = real(bitcast<f32>(program[batch.floats + reference_2 + batch.joints * 4 + batch.joints * 3 + j * 3 + 1]));
       ratio = real(scratch[room + other + 8 * batch.row + j]) / select(real(1.0), there, abs(there) > 1e-12);
       let t_4 = top + 8 * batch.row + j;
       scratch[room + t_4] = f32(real(scratch[room + t_4]) * (1.0 + k * (ratio - 1.0)));
       let t_5 = top + 2 * batch.row + j;
-      scratch[room + t_5] = f32(real(scratch[room + t_5]) + k * (real(scratch[room + other + 2 * batch.row + j]) - real(bitcast<f32>(program[batch.floats + f + 4 + 2]))));
-      there = real(bitcast<f32>(program[batch.floats + f + 7 + 2]));
+      scratch[room + t_5] = f32(real(scratch[room + t_5]) + k * (real(scratch[room + other + 2 * batch.row + j]) - real(bitcast<f32>(program[batch.floats + reference_2 + batch.joints * 4 + j * 3 + 2]))));
+      there = real(bitcast<f32>(program[batch.floats + reference_2 + batch.joints * 4 + batch.joints * 3 + j * 3 + 2]));
       ratio = real(scratch[room + other + 9 * batch.row + j]) / select(real(1.0), there, abs(there) > 1e-12);
       let t_6 = top + 9 * batch.row + j;
       scratch[room + t_6] = f32(real(scratch[room + t_6]) * (1.0 + k * (ratio - 1.0)));
@@ -1025,7 +1130,7 @@ fn run_add_model(n: i32, top: i32, at: i32, time: real, weight: real) {
   for (var m = 0; m < batch.morph_lanes; m++) {
     k = weight * real(bitcast<f32>(program[batch.masks + mask + batch.row + m]));
     let t_10 = top + 10 * batch.row + m;
-    scratch[room + t_10] = f32(real(scratch[room + t_10]) + k * (real(scratch[room + other + 10 * batch.row + m]) - real(bitcast<f32>(program[batch.floats + first + 10 * batch.joints + m]))));
+    scratch[room + t_10] = f32(real(scratch[room + t_10]) + k * (real(scratch[room + other + 10 * batch.row + m]) - real(bitcast<f32>(program[batch.floats + reference_2 + batch.joints * 4 + batch.joints * 3 + batch.joints * 3 + m]))));
   }
 }
 fn interpret(n: i32, first: i32, last: i32, poses_given: i32) -> i32 {

@@ -7,11 +7,12 @@ import inspect
 from typing import Any
 
 from marrow.kernels.language import ir
+from marrow.kernels.language.constants import Constants
 from marrow.kernels.language.dispatch import Dispatch
 from marrow.kernels.language.frontend_expressions import HIGHEST, LOWEST, Expressions
 from marrow.kernels.language.intrinsics import INTRINSICS, NAMES
 from marrow.kernels.language.lanes import Block, Each
-from marrow.kernels.language.types import FLOAT, INTEGER, ArrayKind, TupleKind
+from marrow.kernels.language.types import FLOAT, INTEGER, ArrayKind, StructKind, TupleKind, loose
 
 __all__ = ["Calls"]
 
@@ -33,6 +34,8 @@ class Calls(Expressions):
                 raise self.error(f"{ast.unparse(node.func)} has no result: it stands on a line of its own")
             self._statement(thing, node, arguments)
             return None
+        if isinstance(thing, Constants):
+            return self.record(thing, arguments)
         name = NAMES.get(thing) if getattr(thing, "__hash__", None) else None
         if name is not None:
             return self.intrinsic(name, arguments)
@@ -48,6 +51,15 @@ class Calls(Expressions):
         if len(names) != len(arguments):
             raise self.error(f"{function.__name__} takes {len(names)} arguments, got {len(arguments)}")
         return lower(function, [a.kind for a in arguments])
+
+    def record(self, record: Constants, arguments: list[ir.Expr]) -> ir.Expr:
+        """`RECORD(work, at)`: the constants of an operation, to be read by name."""
+        if len(arguments) != 2 or not isinstance(arguments[0].kind, StructKind) or ir.calls(*arguments):
+            raise self.error(f"the constants of a {record.name} are read as RECORD(work, at)")
+        work, at = arguments[0], self.cast(arguments[1], INTEGER)
+        ints = ir.Field(work, "ints", loose(dict(work.kind.fields)["ints"]))  # type: ignore[union-attr]
+        floats = ir.Element(ints, (at,), INTEGER) if record.has_floats else self.constant(0)
+        return ir.Pack((work, at, floats), record.kind(work.kind))
 
     def arguments(self, node: ast.Call) -> list[ir.Expr]:
         out: list[ir.Expr] = []

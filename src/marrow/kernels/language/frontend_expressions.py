@@ -11,6 +11,7 @@ import numpy as np
 
 from marrow.errors import MarrowError
 from marrow.kernels.language import ir
+from marrow.kernels.language.constants import RecordView
 from marrow.kernels.language.types import (
     BOOL,
     FLOAT,
@@ -248,6 +249,8 @@ class Expressions:
                 else self.constant(thing)
             )
         whole = self.expression(node.value)
+        if isinstance(whole.kind, RecordView):
+            return self.record_field(whole, node, [])
         if isinstance(whole.kind, ArrayKind) and node.attr == "shape":
             return self.together([ir.Size(whole, axis) for axis in range(whole.kind.ndim)])
         if isinstance(whole.kind, StructKind):
@@ -257,7 +260,61 @@ class Expressions:
             return ir.Field(whole, node.attr, loose(fields[node.attr]))
         raise self.error(f"there is no {ast.unparse(node)}")
 
+    def record_field(self, view: ir.Expr, node: ast.Attribute, indices: list[ast.expr]) -> ir.Expr:
+        """A number of the constants of an operation, or a tuple of them."""
+        record: Any = view.kind.record  # type: ignore[union-attr]
+        if node.attr not in record.fields:
+            raise self.error(f"a {record.name} has no {node.attr}: {', '.join(record.fields)}")
+        field = record.fields[node.attr]
+        if len(indices) != bool(field.each) and not (
+            len(indices) == bool(field.each) + 1 and field.width > 1
+        ):
+            raise self.error(
+                f"{node.attr} of a {record.name} is indexed {'by what it has one each of' if field.each else 'as a tuple'}"
+            )
+        work, letter = self.item(view, 0), field.letter
+        fields = dict(work.kind.fields)  # type: ignore[union-attr]
+        array = ir.Field(
+            work, "ints" if letter == "i" else "floats", loose(fields["ints" if letter == "i" else "floats"])
+        )
+        first, each = record.place(node.attr)
+        at = self.item(view, 1 if letter == "i" else 2)
+
+        def rows(what: str) -> ir.Expr:
+            if what == "joints":
+                return ir.Size(ir.Field(work, "parents", loose(fields["parents"])), 0)
+            if what == "morphs":
+                return ir.Field(work, "Mp", INTEGER)
+            return self.record_field(view, ast.Attribute(node.value, what, ast.Load()), [])
+
+        add, times = ast.Add(), ast.Mult()
+        for width, what in each:
+            at = self.binary(
+                add, at, self.binary(times, rows(what), self.constant(width)) if width > 1 else rows(what)
+            )
+        inside: ir.Expr = self.constant(0)
+        if field.each:
+            inside = self.cast(self.expression(indices[0]), INTEGER)
+            inside = self.binary(times, inside, self.constant(field.width)) if field.width > 1 else inside
+        kind = INTEGER if letter == "i" else FLOAT
+
+        def number(more: ir.Expr) -> ir.Expr:
+            place = self.binary(
+                add, self.binary(add, at, inside), self.binary(add, more, self.constant(first))
+            )
+            return ir.Element(array, (place,), kind)
+
+        if len(indices) > bool(field.each):
+            return number(self.cast(self.expression(indices[-1]), INTEGER))
+        if field.width == 1:
+            return number(self.constant(0))
+        return self.together([number(self.constant(k)) for k in range(field.width)])
+
     def on_Subscript(self, node: ast.Subscript) -> ir.Expr:
+        owner = node.value.value if isinstance(node.value, ast.Attribute) else None
+        if isinstance(owner, ast.Name) and isinstance(self.variables.get(owner.id), RecordView):
+            indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            return self.record_field(self.expression(owner), node.value, indices)  # type: ignore[arg-type]
         whole = self.expression(node.value)
         if isinstance(whole.kind, TupleKind):
             index = self.expression(node.slice)

@@ -9,7 +9,7 @@ import inspect
 import sys
 import typing
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -136,7 +136,7 @@ def loose(kind: Kind) -> Kind:
     if isinstance(kind, ArrayKind):
         return ArrayKind(kind.dtype, ("?",) * kind.ndim)
     if isinstance(kind, TupleKind):
-        return TupleKind(tuple(loose(k) for k in kind.items))
+        return replace(kind, items=tuple(loose(k) for k in kind.items))
     return kind
 
 

@@ -231,7 +231,7 @@ class _FunctionPrinter(WgslExpressions):
         if value.items is not None and not flat(value.kind):
             items = tuple(self._constant(i, f"{label}_{k}") for k, i in enumerate(value.items))
             return replace(value, items=items, steady=True)
-        if value.fixed:
+        if value.fixed or isinstance(value.kind, StructKind):
             return value
         self.printer.declare(value.kind)
         self.say(f"let {label}{self.typed(value)} = {self.packed(value)};")
@@ -266,6 +266,8 @@ class _FunctionPrinter(WgslExpressions):
         """Puts a value into a variable, which is declared where it has its first."""
         if value.place is not None:
             return self._moved(label, value, before)
+        if isinstance(value.kind, StructKind):
+            return value
         if not flat(value.kind):
             assert value.items is not None
             parts = (

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.kernels.language.annotations import ANY, C, J, Out, P, Records, f4, i4, i8
+from marrow.kernels.language.constants import Constants
 from marrow.kernels.language.lanes import block
 
-__all__ = ["CONSTANTS", "OPERATION", "Argument", "Operation", "PoseWork", "ReferenceWorld", "Rows"]
+__all__ = ["OPERATION", "Argument", "Operation", "PoseWork", "ReferenceWorld", "Rows"]
 
 Array = NDArray[Any]
 Rows = list[Array]
@@ -23,16 +24,9 @@ OPERATION = np.dtype(
 )
 """One operation of a program as it lies in memory."""
 
-Argument = Literal[
-    "none", "clip", "mask", "channel masks", "pose memory", "inertia memory", "limb", "chain", "legs", "mirror", "model additive",
-    "profile",
-]  # fmt: skip
-"""What the whole number of an operation names. `clip`: an entry of the bank. `mask`: a row of the masks; `channel masks`: the
-first of three. `pose memory`, `inertia memory`: where in the instance's memory a pose or a difference lies. The others: where the
-constants of a limb, a chain, legs, a mirror... begin, see `CONSTANTS`."""
-
-CONSTANTS: tuple[Argument, ...] = ("limb", "chain", "legs", "mirror", "model additive", "profile")
-"""Arguments that name constants, which are looked at before an operation runs (`kernels.program.sound`)."""
+Argument = Literal["none", "clip", "mask", "channel masks", "pose memory", "inertia memory"]
+"""What the whole number of an operation names, where it names no constants. `clip`: an entry of the bank. `mask`: a row of the masks;
+`channel masks`: the first of three. `pose memory`, `inertia memory`: where in the instance's memory a pose or a difference lies."""
 
 
 class PoseWork(NamedTuple):
@@ -73,52 +67,16 @@ class PoseWork(NamedTuple):
     wanted: int
 
 
-@dataclass(frozen=True)
-class Limb:
-    """What `REACH` needs in the reference: joints, limits of the bend in radians, stretch, the target, the pole (None: as it
-    bends)."""
-
-    upper: int
-    mid: int
-    tip: int
-    bend: tuple[float, float]
-    stretch: float
-    keep_rotation: bool
-    target: Array
-    pole: Array | None
-    space: int = -1
-
-
-@dataclass(frozen=True)
-class LookChain:
-    """What `LOOK` and `TURN` need in the reference: joints from the body outward, their shares, the axis, the limit; the joint in
-    whose frame the target is; radians per second (None: at once) and the seconds that passed."""
-
-    joints: Any
-    shares: Any
-    axis: Array
-    limit: float
-    target: Array
-    space: int = -1
-    rate: float | None = None
-    dt: float = 0.0
-
-
 @dataclass
 class ReferenceWorld:
     """What programs refer to, for the reference: `sample(clip, time)` gives translation, rotation, scale and morph weights;
-    `masks (n, J + M)`; what is kept, by the argument that names it."""
+    `masks (n, J + M)`; what is kept, and what constants say, by the argument that names it."""
 
     sample: Callable[[int, float], Any]
     masks: Array
     parents: Array | None = None
     memory: dict[Any, Any] = field(default_factory=dict)
-    limbs: dict[int, Limb] = field(default_factory=dict)
-    chains: dict[int, LookChain] = field(default_factory=dict)
-    legs: dict[int, Any] = field(default_factory=dict)
-    mirrors: dict[int, Any] = field(default_factory=dict)
-    compared: dict[int, Any] = field(default_factory=dict)
-    profiles: dict[int, tuple[int, int]] = field(default_factory=dict)
+    constants: dict[int, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -126,7 +84,8 @@ class Operation:
     """One operation of pose programs.
 
     `run(work, n, top, argument, time, weight)` is its kernel function: instance `n`, `top` where its result lies on the stack
-    (the poses it takes off lie behind it, the first at `top` itself unless it pushes). `reference(stack, world, argument,
+    (the poses it takes off lie behind it, the first at `top` itself unless it pushes). `argument` is what its whole number names,
+    constants among others, which are looked at before it runs. `reference(stack, world, argument,
     time, weight)` is the specification, in float64, on a list of poses. `formulas` are the lane formulas that `run` is made
     of. `pops` poses are taken from the stack and `pushes` put there.
     """
@@ -136,12 +95,17 @@ class Operation:
     meaning: str
     pops: int
     pushes: int
-    argument: Argument
+    argument: Argument | Constants
     time: str
     weight: str
     run: Callable[..., None]
     reference: Callable[..., None]
     formulas: tuple[Any, ...] = ()
+
+    @property
+    def names(self) -> str:
+        """What its argument names."""
+        return self.argument.name if isinstance(self.argument, Constants) else self.argument
 
 
 def _emit_copy(e: Any, k: Any, source: Any, a: Any, out: Any, b: Any) -> None:
