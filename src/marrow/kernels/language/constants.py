@@ -134,7 +134,7 @@ class Constants:
     # -- layout -------------------------------------------------------------------------------------------------------
     def place(self, name: str) -> tuple[int, list[tuple[int, str]]]:
         """Where a field begins among its numbers: a constant, and widths times what there is one each of."""
-        at, each = 0, []
+        at, each = 0, list[tuple[int, str]]()
         field = self.fields[name]
         if field.letter == "i":
             at = int(self.has_floats)

@@ -8,7 +8,7 @@ from typing import Any
 from marrow.kernels.language import ir
 from marrow.kernels.language.types import ScalarKind, StructKind, TupleKind
 
-__all__ = ["text"]
+__all__ = ["expression_text", "text"]
 
 
 def text(function: ir.Function) -> str:
@@ -32,17 +32,17 @@ def _block(body: Sequence[Any], indent: str) -> Iterator[str]:
     for s in body:
         inner = indent + "  "
         if isinstance(s, ir.If):
-            yield f"{indent}if {_text(s.test)}"
+            yield f"{indent}if {expression_text(s.test)}"
             yield from _block(s.body, inner)
             if s.orelse:
                 yield f"{indent}else"
                 yield from _block(s.orelse, inner)
         elif isinstance(s, ir.While):
-            yield f"{indent}while {_text(s.test)}"
+            yield f"{indent}while {expression_text(s.test)}"
             yield from _block(s.body, inner)
         elif isinstance(s, ir.For):
             over = "" if s.parents is None else " parents first"
-            yield f"{indent}for {s.variable} from {_text(s.first)} to {_text(s.stop)} step {s.step}{over}"
+            yield f"{indent}for {s.variable} from {expression_text(s.first)} to {expression_text(s.stop)} step {s.step}{over}"
             yield from _block(s.body, inner)
         else:
             yield indent + _statement(s)
@@ -50,58 +50,60 @@ def _block(body: Sequence[Any], indent: str) -> Iterator[str]:
 
 def _statement(s: Any) -> str:
     if isinstance(s, ir.Let):
-        return f"let {s.name} = {_text(s.value)}"
+        return f"let {s.name} = {expression_text(s.value)}"
     if isinstance(s, ir.Assign):
         return f"{_list(s.targets)} = {_list(s.values)}"
     if isinstance(s, ir.Do):
-        return _text(s.call)
+        return expression_text(s.call)
     if isinstance(s, ir.Return):
-        return "return" if s.value is None else f"return {_text(s.value)}"
+        return "return" if s.value is None else f"return {expression_text(s.value)}"
     if isinstance(s, ir.Lanes):
         return f"lanes {s.name}({_list(s.arguments)})"
     if isinstance(s, ir.Each):
-        return f"lanes {s.name}({_list(s.arguments)}) from {_text(s.first)} to {_text(s.last)} step {s.step}"
+        return f"lanes {s.name}({_list(s.arguments)}) from {expression_text(s.first)} to {expression_text(s.last)} step {s.step}"
     if isinstance(s, ir.Choose):
         names = ", ".join(f.name for f in s.functions)
-        return f"choose {_text(s.number)} of {names} ({_list(s.arguments)})"
+        return f"choose {expression_text(s.number)} of {names} ({_list(s.arguments)})"
     return type(s).__name__.lower()
 
 
 def _list(nodes: Sequence[Any]) -> str:
-    return ", ".join(map(_text, nodes))
+    return ", ".join(map(expression_text, nodes))
 
 
-def _text(e: Any) -> str:
+def expression_text(e: Any) -> str:
     if isinstance(e, ir.Const):
         return repr(e.value)
     if isinstance(e, ir.Var):
         return e.name
     if isinstance(e, ir.Unary):
-        return f"{e.op} {_text(e.operand)}" if e.op == "not" else f"{e.op}{_text(e.operand)}"
+        return (
+            f"{e.op} {expression_text(e.operand)}" if e.op == "not" else f"{e.op}{expression_text(e.operand)}"
+        )
     if isinstance(e, (ir.Binary, ir.Compare)):
-        return f"({_text(e.left)} {e.op} {_text(e.right)})"
+        return f"({expression_text(e.left)} {e.op} {expression_text(e.right)})"
     if isinstance(e, ir.Among):
-        return f"({_text(e.value)} in {_list(e.items)})"
+        return f"({expression_text(e.value)} in {_list(e.items)})"
     if isinstance(e, ir.Logic):
-        return f"({f' {e.op} '.join(map(_text, e.tests))})"
+        return f"({f' {e.op} '.join(map(expression_text, e.tests))})"
     if isinstance(e, ir.Select):
-        return f"({_text(e.yes)} if {_text(e.test)} else {_text(e.no)})"
+        return f"({expression_text(e.yes)} if {expression_text(e.test)} else {expression_text(e.no)})"
     if isinstance(e, ir.Convert):
-        return f"{_kind(e.kind)}({_text(e.operand)})"
+        return f"{_kind(e.kind)}({expression_text(e.operand)})"
     if isinstance(e, ir.Intrinsic):
         return f"{e.name}({_list(e.arguments)})"
     if isinstance(e, ir.Pack):
         return f"({_list(e.items)})"
     if isinstance(e, ir.Item):
-        return f"{_text(e.value)}.{e.index}"
+        return f"{expression_text(e.value)}.{e.index}"
     if isinstance(e, ir.Field):
-        return f"{_text(e.struct)}.{e.name}"
+        return f"{expression_text(e.struct)}.{e.name}"
     if isinstance(e, ir.Size):
-        return f"size({_text(e.array)}, {e.axis})"
+        return f"size({expression_text(e.array)}, {e.axis})"
     if isinstance(e, ir.Slice):
-        return f"{_text(e.array)}[{_text(e.low)}:{_text(e.high)}]"
+        return f"{expression_text(e.array)}[{expression_text(e.low)}:{expression_text(e.high)}]"
     if isinstance(e, ir.Member):
-        return f"{_text(e.record)}.{e.name}"
+        return f"{expression_text(e.record)}.{e.name}"
     if isinstance(e, ir.Call):
         return f"{e.function.name}({_list(e.arguments)})"
-    return f"{_text(e.array)}[{_list(e.indices)}]"
+    return f"{expression_text(e.array)}[{_list(e.indices)}]"

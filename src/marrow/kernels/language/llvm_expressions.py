@@ -81,19 +81,19 @@ class Expressions:
         return Value(INTEGER, (self.expression(node.array).parts[1 + node.axis],))
 
     # -- arrays and records -------------------------------------------------------------------------------------------
-    def check(self, node: Any, index: Any, least: Any, size: Any, axis: int) -> None:
-        """In the debug build, looks whether an index is in its range."""
+    def check(self, node: Any, index: Any, size: Any, axis: int, *, end: bool = False) -> None:
+        """In the debug build, looks whether an index lies on its axis (or at its `end`)."""
 
     def offset(self, node: Any, array: Value) -> Any:
         """How many elements lie before the indexed one, or the first of the indexed row."""
         sizes = array.parts[1:]
         offset = self.number(node.indices[0])
-        self.check(node, offset, I64(0), sizes[0], 0)
+        self.check(node, offset, sizes[0], 0)
         for axis in range(1, len(sizes)):
             offset = self.builder.mul(offset, sizes[axis])
             if axis < len(node.indices):
                 index = self.number(node.indices[axis])
-                self.check(node, index, I64(0), sizes[axis], axis)
+                self.check(node, index, sizes[axis], axis)
                 offset = self.builder.add(offset, index)
         return offset
 
@@ -126,8 +126,8 @@ class Expressions:
         array = self.expression(node.array)
         sizes = array.parts[1:]
         low, high = self.number(node.low), self.number(node.high)
-        self.check(node, high, I64(0), self.builder.add(sizes[0], I64(1)), 0)
-        self.check(node, low, I64(0), self.builder.add(high, I64(1)), 0)
+        self.check(node, high, sizes[0], 0, end=True)
+        self.check(node, low, high, 0, end=True)
         offset = low
         for size in sizes[1:]:
             offset = self.builder.mul(offset, size)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from llvmlite import ir as llvm
 
 from marrow.kernels.language import ir
 from marrow.kernels.language.frontend import LanguageError, lower
+from marrow.kernels.language.ir_text import expression_text
 from marrow.kernels.language.llvm_expressions import Expressions
 from marrow.kernels.language.llvm_lanes import emit_block
 from marrow.kernels.language.llvm_values import I64, Value, load_from_frame, part_types, returned_type
 from marrow.kernels.language.types import BOOL, INTEGER, Kind, TupleKind, words
 
 __all__ = ["ModulePrinter"]
+
+LANGUAGE = str(Path(__file__).parent)
 
 
 class ModulePrinter:
@@ -48,6 +53,8 @@ class ModulePrinter:
         """`void name(frame)`: takes the arguments out of a frame, calls the function, and puts what it returns (whole
         numbers) behind the arguments."""
         outer = llvm.Function(self.module, llvm.FunctionType(llvm.VoidType(), [I64.as_pointer()]), name)
+        # Nobody outside the module that it is linked into sees it, and nobody can put another in its place.
+        outer.linkage = "hidden"
         builder = llvm.IRBuilder(outer.append_basic_block())
         frame, at, values = outer.args[0], 0, []
         for kind in kinds:
@@ -111,6 +118,54 @@ class _FunctionPrinter(Expressions):
                 self.builder.ret_void()
             else:
                 self.builder.unreachable()
+
+    # -- the debug build ----------------------------------------------------------------------------------------------
+    def _unless(self, fine: Any) -> Any:
+        """Goes on where `fine`; the builder of what is done elsewhere, before the function ends."""
+        good, bad = self.builder.append_basic_block(), self.builder.append_basic_block()
+        self.builder.cbranch(fine, good, bad)
+        self.builder.position_at_end(good)
+        return llvm.IRBuilder(bad)
+
+    def _give_up(self, builder: Any) -> None:
+        if self.source.result is None:
+            builder.ret_void()
+        else:
+            builder.ret(llvm.Constant(returned_type(self.source.result), None))
+
+    def _look(self, site: str, index: Any, size: Any, *, end: bool = False) -> None:
+        self.module.sites.append(site)
+        wrong = self._unless(self.builder.icmp_unsigned("<=" if end else "<", index, size))
+        for k, value in enumerate((I64(len(self.module.sites)), index, size)):
+            wrong.store(value, wrong.gep(self.module.fault, [I64(0), I64(k)]))
+        self._give_up(wrong)
+
+    def check(self, node: Any, index: Any, size: Any, axis: int, *, end: bool = False) -> None:
+        if self.module.fault is not None:
+            place = f"{self.source.file}:{self.line}, in {self.source.name}"
+            self._look(
+                f"{place}: {expression_text(node)}, axis {axis} of {expression_text(node.array)}",
+                index,
+                size,
+                end=end,
+            )
+
+    def check_lanes(self, name: str, offset: Any, lanes: int, size: Any) -> None:
+        """The same for lane formulas: `lanes` neighbours of a flat array."""
+        if self.module.fault is None:
+            return
+        frame: Any = sys._getframe(1)
+        while frame.f_code.co_filename.startswith(LANGUAGE):
+            frame = frame.f_back
+        site = f"{frame.f_code.co_filename}:{frame.f_lineno}, in {frame.f_code.co_name}: {lanes} of {name}"
+        self._look(site, offset, size)
+        if lanes > 1:
+            self._look(site, self.builder.add(offset, I64(lanes - 1)), size)
+
+    def called(self) -> None:
+        if self.module.fault is not None:
+            found = self.builder.load(self.builder.gep(self.module.fault, [I64(0), I64(0)]))
+            self._give_up(self._unless(self.builder.icmp_signed("==", found, I64(0))))
 
     def put(self, name: str, value: Value) -> None:
         for slot, part in zip(self.names[name], value.parts):
@@ -235,5 +290,6 @@ class _FunctionPrinter(Expressions):
             switch.add_case(k, block)
             self.builder.position_at_end(block)
             self.builder.call(self.module.function(choice), arguments)
+            self.called()
             self.builder.branch(end)
         self.builder.position_at_end(end)
