@@ -44,8 +44,8 @@ CONSTANTS_HEAD = """
 
 What an argument names beside these is a record of constants: numbers that stay the same while a graph runs. Its fields are
 described in the file of the operation; packing, reading and checking follow that description
-(`marrow.kernels.language.constants`). Whole numbers lie in `ints`, from the argument on; the first says where its floats begin
-in `floats`. Both are in the order of the table.
+(`marrow.kernels.language.constants`). Whole numbers lie in `ints`, from the argument on; the first says where its floats
+begin in `floats`. Both are in the order of the table.
 """
 
 

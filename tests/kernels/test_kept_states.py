@@ -35,7 +35,7 @@ def test_legs_over_many_updates(seed, first):
     world, rng = World(seed % 4), np.random.default_rng(seed)
     legs = world.legs
     legs.what, legs.radius = 6 if seed % 2 else 7, 0.25
-    world.constants(LEG_SET, **{**world.fields["legs"], "what": legs.what, "radius": legs.radius})
+    world.constants(LEG_SET, legs, **{**world.fields["legs"], "what": legs.what, "radius": legs.radius})
     at = world.places["legs"]
     reference = world.reference()
     stamp = first
@@ -64,7 +64,7 @@ def test_legs_over_many_updates(seed, first):
 def test_a_look_that_is_limited_in_speed(seed):
     world, rng = World(seed), np.random.default_rng(seed)
     kept = world.bank.layout.size + world.bank.layout.inertia_size
-    world.constants(CHAIN, **{**world.fields["chain"], "memory": kept})
+    world.constants(CHAIN, world.chain, **{**world.fields["chain"], "memory": kept})
     at = world.places["chain"]
     reference, state = world.reference(), {}
     key = ("look", at)

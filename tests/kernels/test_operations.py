@@ -95,9 +95,12 @@ class World:
             (1, self.bank.layout.size + self.bank.layout.inertia_size + 9 + 1 + 4 * LEG_STATE), np.float32
         )
         self.places = {"inertia memory": self.bank.layout.size}
-        self.fields = {}
+        self.fields, self.known = {}, {}
+        goal = self.vectors[0].astype(float)
+        self.chain = LookChain(chain, (0.3, 0.5, 1.0), np.array([0, 0.6, 0.8]), 1.2, goal[:3], 2)
         self.constants(
             LIMB,
+            Limb(upper, mid, deep, (0.1, 2.8), 1.3, True, goal[:3], goal[3:6], 3),
             upper=upper,
             mid=mid,
             tip=deep,
@@ -110,37 +113,45 @@ class World:
             spare=(0, 0, 1),
         )
         self.constants(
-            CHAIN, count=3, vectors=0, space=2, memory=-1, header=6, axis=(0, 0.6, 0.8), limit=1.2, rate=0.3, joints=chain,
+            CHAIN,
+            self.chain,
+            count=3,
+            vectors=0,
+            space=2,
+            memory=-1,
+            header=6,
+            axis=(0, 0.6, 0.8),
+            limit=1.2,
+            rate=0.3,
+            joints=chain,
             shares=(0.3, 0.5, 1.0),
-        )  # fmt: skip
-        goal = self.vectors[0].astype(float)
-        self.limb = Limb(upper, mid, deep, (0.1, 2.8), 1.3, True, goal[:3], goal[3:6], 3)
-        self.chain = LookChain(chain, (0.3, 0.5, 1.0), np.array([0, 0.6, 0.8]), 1.2, goal[:3], 2)
+        )
         self.set_legs(upper, mid, deep, goal)
         self.set_mirror(bones)
         rest = bones.rest
         turns = quaternion.normalize(self.rng.normal(size=(programs.J, 4))).astype(np.float32)
         morphs = self.rng.random(programs.M).astype(np.float32)
         padding = [0.0] * (self.bank.layout.morphs - programs.M)
+        pose = (
+            rest.translation.astype(float),
+            turns.astype(float),
+            rest.scale.astype(float),
+            morphs.astype(float),
+        )
         self.constants(
             REFERENCE,
+            Compared(2, *pose),
             mask=2,
             rotation=turns,
             translation=rest.translation,
             scale=rest.scale,
             morphs=[*morphs, *padding],
         )
-        self.compared = Compared(
-            2,
-            rest.translation.astype(float),
-            turns.astype(float),
-            rest.scale.astype(float),
-            morphs.astype(float),
-        )
-        self.constants(PROFILE, memory=self.places["inertia memory"], mask=3)
+        self.constants(PROFILE, (self.bank.layout.size, 3), memory=self.bank.layout.size, mask=3)
 
-    def constants(self, record, **fields):
-        self.fields[record.name] = fields
+    def constants(self, record, reference, **fields):
+        """Constants for the kernel, and the same as the reference has them."""
+        self.fields[record.name], self.known[record.name] = fields, reference
         self.places[record.name] = record.put(self.ints, self.floats, **fields)
 
     def changed(self, operation, **fields):
@@ -185,6 +196,7 @@ class World:
         upper, mid, tip = zip(*joints)
         self.constants(
             LEG_SET,
+            self.legs,
             count=2,
             pelvis=0,
             vectors=15,
@@ -212,13 +224,13 @@ class World:
         turn, linear = turn.astype(np.float32), linear.astype(np.float32)
         axes = self.rng.integers(0, 3, (J, 3))
         rest = bones.rest
+        home = (rest.translation.astype(float), rest.scale.astype(float))
+        mirror = Mirrored(
+            partner, morphs[: programs.M], turn.astype(float), linear.astype(float), axes, *home
+        )
         self.constants(
-            MIRROR_MAP, partner=partner, axes=axes, morphs=morphs, turn=turn, linear=linear, translation=rest.translation,
-            scale=rest.scale,
-        )  # fmt: skip
-        self.mirror = Mirrored(
-            partner, morphs[: programs.M], *(a.astype(float) for a in (turn, linear)), axes, rest.translation.astype(float),
-            rest.scale.astype(float),
+            MIRROR_MAP, mirror, partner=partner, axes=axes, morphs=morphs, turn=turn, linear=linear,
+            translation=rest.translation, scale=rest.scale,
         )  # fmt: skip
 
     def evaluator(self, ints=None, floats=None):
@@ -247,58 +259,64 @@ class World:
             p = self.bank.sampled[clip - 1].sample(time)
             return p.translation, p.rotation, p.scale, p.morphs
 
-        known = {
-            "limb": self.limb,
-            "chain": self.chain,
-            "legs": self.legs,
-            "mirror": self.mirror,
-            "model additive": self.compared,
-            "profile": (self.places["inertia memory"], 3),
-        }
-        constants = {self.places[name]: value for name, value in known.items()}
+        constants = {self.places[name]: value for name, value in self.known.items()}
         return ReferenceWorld(sample, self.masks, self.character.skeleton.parents, constants=constants)
 
 
-def random_program(world, length=22):
-    """A sound program in which any operation may come: what needs memory comes when there is some, and what adds to a sum
-    where one was begun (by `SAMPLE` or `SCALE`: other rotations have no particular length)."""
+NEEDS = {"LOAD": ("STORE",), "INERTIA": ("START_INERTIA",), "INERTIA_PROFILE": ("START_INERTIA",)}
+"""What keeps something for an operation."""
+
+
+def random_program(world, length=22, certain=None):
+    """A sound program in which any operation may come, or one does for certain: what needs memory comes when there is some,
+    and what adds to a sum where one was begun (by `SAMPLE` or `SCALE`: other rotations have no particular length)."""
     rng, out, kept = world.rng, [], set()
     sums = []  # for each pose on the stack, whether it is a sum
+    wanted = [OPERATIONS[getattr(codes, name)] for name in (*NEEDS.get(certain, ()), certain) if name]
 
     def fits(o):
         if o.pops > len(sums) or len(sums) - o.pops + o.pushes > 6:
             return False
         if o.name in ("ACCUMULATE", "MERGE"):
             return sums[len(sums) - o.pops]
-        return o.name not in ("LOAD", "INERTIA", "INERTIA_PROFILE") or o.name in kept
+        return all(name in kept for name in NEEDS.get(o.name, ()))
 
     while len(out) < length or len(sums) != 1:
         choices = [o for o in OPERATIONS if fits(o)] if len(out) < length else [OPERATIONS[codes.BLEND]]
+        if wanted:
+            choices = wanted[:1] if fits(wanted[0]) else [OPERATIONS[codes.SAMPLE]]
         o = choices[int(rng.integers(len(choices)))]
+        wanted = wanted[1:] if wanted and o is wanted[0] else wanted
         out.append((o.code, world.argument(o), float(rng.random()), float(0.5 + 0.45 * rng.random())))
         del sums[len(sums) - o.pops :]
         sums.append(o.name in ("SAMPLE", "SCALE", "ACCUMULATE", "MERGE"))
-        kept |= {"STORE": {"LOAD"}, "START_INERTIA": {"INERTIA", "INERTIA_PROFILE"}}.get(o.name, set())
+        kept.add(o.name)
     return out
 
 
-def test_random_programs_use_every_operation_and_follow_their_reference():
-    used = set()
+def follows_reference(world, operations):
+    rows = world.run(operations)
+    expected = run_reference([tuple(o) for o in np.array(operations, OPERATION).tolist()], world.reference())
+    t, q, s, m = (a[0] for a in world.bank.layout.unpack(rows))
+    q = q / np.linalg.norm(q, axis=-1, keepdims=True)
+    q = np.where((q * expected[1]).sum(-1, keepdims=True) < 0, -q, q)
+    for mine, theirs in zip((t, q, s, m), expected):
+        np.testing.assert_allclose(mine, theirs, atol=3e-3, rtol=3e-3)
+
+
+def test_random_programs_follow_their_reference():
     for seed in range(60):
         world = World(seed % 4)
         world.rng = np.random.default_rng(seed)
-        operations = random_program(world)
-        used |= {code for code, *_ in operations}
-        rows = world.run(operations)
-        expected = run_reference(
-            [tuple(o) for o in np.array(operations, OPERATION).tolist()], world.reference()
-        )
-        t, q, s, m = (a[0] for a in world.bank.layout.unpack(rows))
-        q = q / np.linalg.norm(q, axis=-1, keepdims=True)
-        q = np.where((q * expected[1]).sum(-1, keepdims=True) < 0, -q, q)
-        for mine, theirs in zip((t, q, s, m), expected):
-            np.testing.assert_allclose(mine, theirs, atol=3e-3, rtol=3e-3)
-    assert used == set(range(len(OPERATIONS)))
+        follows_reference(world, random_program(world))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_programs_with_each_operation_follow_their_reference(name):
+    world = World(1)
+    operations = random_program(world, length=6, certain=name)
+    assert getattr(codes, name) in {code for code, *_ in operations}
+    follows_reference(world, operations)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from marrow.kernels.operations import OPERATIONS
 from surroundings import missing
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,6 +20,10 @@ STEP = re.compile(
     re.S | re.M,
 )
 NEXT_CODE = re.compile(r"\d+(?=,  # the next number)")  # others may have added operations since
+COPIED = (
+    "tests/conftest.py", "tests/surroundings.py", "tests/builders.py", "tests/compiling.py", "tests/gpu/shaders.py",
+    "tests/kernels/test_operations.py", "tests/kernels/test_programs.py", "docs/operations.py",
+)  # fmt: skip
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "node_modules", ".*")
 
 
@@ -34,6 +37,10 @@ def section(title):
 def follow(title, folder):
     """Does what the recipe says; answers with the new files."""
     made = []
+    operations = folder / "src" / "marrow" / "kernels" / "operations"
+    code = sum(
+        len(re.findall(r"^[A-Z_]+ = Operation\(", p.read_text(), re.M)) for p in operations.glob("*.py")
+    )
     steps = list(STEP.finditer(section(title)))
     assert steps
     for step in steps:
@@ -41,7 +48,7 @@ def follow(title, folder):
         if step["new"]:
             assert not path.exists(), f"{path} is there already"
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(NEXT_CODE.sub(str(len(OPERATIONS)), step["text"]))
+            path.write_text(NEXT_CODE.sub(str(code), step["text"]))
             made.append(path)
             continue
         text = path.read_text()
@@ -60,9 +67,9 @@ def follow(title, folder):
 def clone(tmp_path):
     """A copy of what the recipes change, tests and their helpers included."""
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=LEFT_OUT)
-    for name in ("conftest.py", "surroundings.py", "builders.py"):
-        (tmp_path / "tests").mkdir(exist_ok=True)
-        shutil.copy(ROOT / "tests" / name, tmp_path / "tests")
+    for name in COPIED:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     return tmp_path
 
@@ -81,11 +88,21 @@ def run_in(folder, *command, **environment):
 
 def test_recipes_in_python_lead_to_tests_that_pass(clone):
     made = []
-    for title in ("Add an operation", "Add a node", "Add a format"):
+    for title in ("Add an operation", "Add an operation with constants", "Add a node", "Add a format"):
         new = follow(title, clone)
         assert any(p.name.startswith("test_") for p in new), "a recipe shows how its result is tested"
         made += map(str, new)
-    tests = [p for p in made if "/tests/" in p]
+    (clone / "tests" / "gpu" / "golden").mkdir()
+    for command in re.findall(
+        r"^python (docs/operations.py|tests/gpu/shaders.py --write) ", section("Add an operation"), re.M
+    ):
+        run_in(clone, sys.executable, *command.split())
+    page, shader = (
+        clone / "docs" / "operations.md",
+        clone / "tests" / "gpu" / "golden" / "pose_programs_alone.wgsl",
+    )
+    assert "| `NUDGE` | nudge |" in page.read_text() and "fn run_nudge(" in shader.read_text()
+    tests = [*(p for p in made if "/tests/" in p), "tests/kernels/test_operations.py"]
     said = run_in(clone, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
     assert " passed" in said
     run_in(clone, sys.executable, "-m", "ruff", "check", *made)

@@ -2,11 +2,14 @@
 
 A program is a short list of operations on a stack of pose rows (`kernels.pose_layout`). Each record names the operation, its
 code, what its numbers mean, what it does to the stack, its kernel function with the lane formulas in it, and its specification in
-float64. Dispatch, checks, documentation (`table`) and the coverage of the tests come from these records.
+float64. Dispatch, checks, documentation (`table`) and the coverage of the tests come from these records. A file in this folder that has
+a record adds an operation.
 """
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,16 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.kernels.language.constants import Constants, generated
-from marrow.kernels.operations.additive import ADD
-from marrow.kernels.operations.inertia import INERTIA, INERTIA_PROFILE, START_INERTIA
-from marrow.kernels.operations.legs import LEGS
-from marrow.kernels.operations.limbs import LOOK, REACH, TURN
-from marrow.kernels.operations.memory import LOAD, STORE
-from marrow.kernels.operations.mirroring import MIRROR
-from marrow.kernels.operations.mixes import BLEND, LAYER, LAYER_CHANNELS, LAYER_MODEL
-from marrow.kernels.operations.model_additive import ADD_MODEL
 from marrow.kernels.operations.record import OPERATION, Operation, PoseWork, ReferenceWorld, Rows
-from marrow.kernels.operations.sums import ACCUMULATE, MERGE, SAMPLE, SCALE
 from marrow.kernels.pose_layout import PoseLayout
 from marrow.math import quaternion
 
@@ -40,16 +34,25 @@ __all__ = [
     "table",
 ]
 
-OPERATIONS: tuple[Operation, ...] = (
-    SAMPLE, ACCUMULATE, BLEND, LAYER, ADD, LAYER_CHANNELS, LAYER_MODEL, MERGE, SCALE, STORE, LOAD, START_INERTIA, INERTIA, REACH,
-    LOOK, MIRROR, TURN, LEGS, ADD_MODEL, INERTIA_PROFILE,
-)  # fmt: skip
+
+def _found() -> tuple[Operation, ...]:
+    """The operations of all modules of this folder, by code."""
+    modules = [
+        importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)
+    ]
+    found = {value for module in modules for value in vars(module).values() if isinstance(value, Operation)}
+    operations = tuple(sorted(found, key=lambda o: o.code))
+    if [o.code for o in operations] != list(range(len(operations))):
+        raise ValueError(f"codes of operations must count from 0: {[(o.name, o.code) for o in operations]}")
+    return operations
+
+
+OPERATIONS: tuple[Operation, ...] = _found()
 """All operations, by code."""
 CONSTANTS: tuple[Constants, ...] = tuple(
     dict.fromkeys(o.argument for o in OPERATIONS if isinstance(o.argument, Constants))
 )
 """The records that arguments name, each looked at before an operation runs."""
-assert [o.code for o in OPERATIONS] == list(range(len(OPERATIONS)))
 
 
 def rules(layout: PoseLayout, *, clips: int, masks: int, memory: int, ints: int) -> NDArray[Any]:
