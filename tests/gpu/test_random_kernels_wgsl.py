@@ -102,3 +102,29 @@ def test_the_bounds_of_a_range_are_evaluated_once(device):
     _, p, returned = run(device, [count_down], [work])
     assert p[0, 0] == 7
     assert returned[0].tolist() == [7, 0]
+
+
+def counted(p):
+    p[0] += 1
+    return p[0]
+
+
+def in_order(work):
+    """What stands on the left is evaluated first, also where the right needs statements in a shader."""
+    i, p = work.i, work.p
+    p[1] = p[0] * 100 + (counted(p) if i[0] > 0 else 7)
+    p[2] = p[0] * 100 + counted(p)
+    a = p[0] > 5 and counted(p) > 0
+    b = p[0] < 5 or (counted(p) if i[0] > 0 else 7) > 0
+    p[3], p[4] = p[4] + 1, p[3] + 2
+    if not a and b:
+        p[5] = p[0]
+    return p[1], p[2]
+
+
+def test_expressions_are_evaluated_from_left_to_right(device):
+    work = random_work(np.random.default_rng(0), shared=True)
+    work.i[0] = 7
+    _, p, returned = run(device, [in_order], [work])
+    assert p[0].tolist() == [2, 1, 102, 1, 2, 2, 0, 0]
+    assert returned[0].tolist() == [1, 102]

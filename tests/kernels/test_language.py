@@ -11,8 +11,8 @@ pytest.importorskip("llvmlite")
 
 from compiling import MachineCode, assert_same, from_source, make
 from marrow.errors import ValidationError
-from marrow.kernels.language.annotations import N, Records, f4, f8
-from marrow.kernels.language.frontend import LanguageError
+from marrow.kernels.language.annotations import N, Out, Records, f4, f8, i2, i8, u1
+from marrow.kernels.language.frontend import LanguageError, lower
 from marrow.kernels.language.kernel import kernel
 
 HOSTILE = np.array([0.0, -0.0, math.nan, math.inf, -math.inf, 1e308, 5e-324, -2.5, 0.1, 1e19, -1e300, 3.0])
@@ -230,6 +230,24 @@ def test_structs_and_what_a_kernel_returns(code):
 
 # -- what is refused ----------------------------------------------------------------------------------------------------
 
+
+def recursive(n):
+    return 0 if n < 1 else recursive(n - 1)
+
+
+def even(n):
+    return 1 if n == 0 else odd(n - 1)
+
+
+def odd(n):
+    return 0 if n == 0 else even(n - 1)
+
+
+def shout(o):
+    o[0] = 1.0
+    return o[0]
+
+
 REFUSED = {
     "a = 1\na = 2.5": "a: expected a whole number, got a float",
     "a = (1, 2)\na = (1, 2, 3)": "a: expected a tuple",
@@ -267,6 +285,17 @@ REFUSED = {
     "import math": "Import is not in the language",
     "o[0] = max(o[0], key=abs)": "by position",
     "o[0] = math.nothing(1.0)": "there is no math.nothing",
+    "n = n << n": "shifted by a constant from 0 to 63",
+    "n = n >> 64": "shifted by a constant from 0 to 63",
+    "n = n << -1": "shifted by a constant from 0 to 63",
+    "n = 1 << 63": "does not fit 64 bits",
+    "n = 9223372036854775807 + 1": "does not fit 64 bits",
+    "n = recursive(n)": "recursive calls recursive: functions that call themselves are not in the language: write a loop",
+    "n = even(n)": "even calls odd calls even",
+    "k = 0.5\nfor k in range(n):\n    pass": "loops count with whole numbers",
+    "o[0] + 1.0": "does nothing",
+    "o[0] = 0.0 < shout(o) < 1.0": "used twice: give it a name first",
+    "n = shout(o)": "expected a whole number, got a float",
 }  # fmt: skip
 
 
@@ -274,13 +303,79 @@ REFUSED = {
 def test_what_is_not_in_the_subset_is_refused_with_file_and_line(body):
     lines = body.split("\n")
     text = "def refused(o, n):\n" + "".join(f"    {line}\n" for line in lines)
-    function = from_source(text, "refused", math=math)
+    function = from_source(text, "refused", math=math, recursive=recursive, even=even, shout=shout)
     with pytest.raises(LanguageError) as refusal:
         MachineCode([make(function, o="*f8[N]", n="i8", returns=0)])
     said = str(refusal.value)
     assert REFUSED[body] in said
+    if "call themselves" in said:
+        assert said.startswith(__file__)
+        return
     assert said.startswith("<refused>:")
     assert 2 <= int(said.split(":")[1].split(",")[0]) <= 1 + len(lines)
+
+
+def wrapping(i: i8[N], p: Out[i8[N]], small: Out[i2[N]], byte: Out[u1[N]]) -> None:
+    p[0] = i[0] + 1
+    p[1] = i[1] - 1
+    p[2] = i[0] * 3
+    p[3] = -i[1]
+    p[4] = abs(i[1])
+    p[5] = i[1] // -1
+    p[6] = (i[0] + i[0]) >> 1
+    p[7] = i[0] << 1
+    small[0], byte[0] = i[0], 300
+    small[1], byte[1] = 40000, -1
+
+
+def test_whole_numbers_wrap_and_storage_keeps_low_bits():
+    """Two's complement, worked out by hand."""
+    kernel = make(wrapping)
+    high, low = (1 << 63) - 1, -(1 << 63)
+    out = assert_same(
+        MachineCode([kernel]), kernel, i=np.array([high, low] + [0] * 6), p=np.zeros(8, np.int64),
+        small=np.zeros(8, np.int16), byte=np.zeros(8, np.uint8),
+    )  # fmt: skip
+    assert out["p"].tolist() == [low, high, high - 2, low, low, low, -1, -2]
+    assert out["small"][:2].tolist() == [-1, 40000 - 65536]
+    assert out["byte"][:2].tolist() == [44, 255]
+
+
+def counting(i: i8[N], p: Out[i8[N]]) -> None:
+    m = i[0]
+    rounds = 0
+    for r in range(m):
+        m = m - 1
+        r += 10
+        rounds += 1
+    p[0], p[1] = rounds, m
+    r = -5
+    for r in range(2, 9, 3):
+        p[2] = r
+    p[3] = r
+    for r in range(5, 5):
+        p[4] = r
+    p[5] = r
+
+
+def test_a_range_is_evaluated_once_and_its_variable_keeps_its_last_value():
+    kernel = make(counting)
+    out = assert_same(MachineCode([kernel]), kernel, i=np.full(8, 7), p=np.zeros(8, np.int64))
+    assert out["p"].tolist() == [7, 0, 8, 8, 0, 8, 0, 0]
+
+
+def test_the_typed_form_can_be_read():
+    assert str(lower(counting, make(counting).kinds.values())).split("\n")[:9] == [
+        "function counting(i: i8[?], p: i8[?])",
+        "  var m: int",
+        "  var rounds: int",
+        "  var r: int",
+        "  m = i[0]",
+        "  rounds = 0",
+        "  for r from 0 to m step 1",
+        "    m = (m - 1)",
+        "    r = (r + 10)",
+    ]
 
 
 # -- frames -----------------------------------------------------------------------------------------------------------

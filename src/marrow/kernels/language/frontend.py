@@ -21,7 +21,7 @@ from marrow.kernels.language import ir
 from marrow.kernels.language.frontend_calls import Calls
 from marrow.kernels.language.frontend_expressions import LanguageError
 from marrow.kernels.language.hierarchy import parents_first
-from marrow.kernels.language.types import INTEGER, Kind, TupleKind, loose
+from marrow.kernels.language.types import INTEGER, Kind, TupleKind, described, loose
 
 __all__ = ["UNROLLED", "LanguageError", "lower"]
 
@@ -277,6 +277,10 @@ class _Function(Calls):
             if not isinstance(bounds[2], ir.Const) or not bounds[2].value:
                 raise self.error("the step of a range is a constant other than 0")
             step = bounds[2].value
+        if self.variables.get(name, INTEGER) != INTEGER:
+            raise self.error(
+                f"{name}: loops count with whole numbers, and it is {described(self.variables[name])}: use another name"
+            )
         known = None
         if isinstance(first, ir.Const) and isinstance(stop, ir.Const):
             known = range(first.value, stop.value, step)
