@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, get_args
 
 from marrow.kernels.language.types import BOOL, INTEGER, Kind
 
@@ -345,19 +345,27 @@ class Function:
         return text(self)
 
 
+def _parts(node: type) -> tuple[str, ...]:
+    """The fields of a node that hold nodes, the last first."""
+    return tuple(f.name for f in reversed(fields(node)) if "Expr" in f.type or "Stmt" in f.type)
+
+
+_PARTS: dict[type, tuple[str, ...]] = {node: _parts(node) for node in (*get_args(Expr), *get_args(Stmt))}
+
+
 def walk(*nodes: Any) -> Iterator[Any]:
     """Nodes and all expressions and statements inside them; not those of functions they call."""
     stack = list(reversed(nodes))
     while stack:
         node = stack.pop()
-        if isinstance(node, tuple):
+        if type(node) is tuple:
             stack.extend(reversed(node))
-        elif hasattr(node, "__dataclass_fields__") and not isinstance(node, Function):
+            continue
+        parts = _PARTS.get(type(node))
+        if parts is not None:
             yield node
-            for part in reversed(fields(node)):
-                value = getattr(node, part.name)
-                if part.name not in ("kind", "block") and not isinstance(value, (str, int, float, bool)):
-                    stack.append(value)
+            for name in parts:
+                stack.append(getattr(node, name))
 
 
 def calls(*nodes: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -251,5 +250,5 @@ def _lowered(function: Any, value: Any, name: str) -> Any:
 
 def emit_block(formula: Callable[..., None], function: Any, arguments: Sequence[Any]) -> None:
     """Writes a block into the function that calls it."""
-    names = list(inspect.signature(formula).parameters)[1:]
+    names = function.lane_names(formula, len(arguments))
     formula(LLVMEmitter(function), *(_lowered(function, v, name) for v, name in zip(arguments, names)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -161,6 +162,12 @@ class _FunctionPrinter(Expressions):
         self._look(site, offset, size)
         if lanes > 1:
             self._look(site, self.builder.add(offset, I64(lanes - 1)), size)
+
+    def lane_names(self, formula: Any, count: int) -> list[str]:
+        """What a lane formula calls its arguments; only the debug build wants to know."""
+        return (
+            list(inspect.signature(formula).parameters)[1:] if self.module.fault is not None else [""] * count
+        )
 
     def called(self) -> None:
         if self.module.fault is not None:
