@@ -113,8 +113,9 @@ def test_graphs_in_files_beside_each_other(tmp_path):
 
 OUTSIDE = [
     "../secret.json", "sub/../../secret.json", "./../secret.json", "{out}/secret.json", "file://{out}/secret.json",
-    "file:secret.json", "..\\secret.json", "C:\\secret.json", "C:secret.json", "\\\\host\\share\\secret.json", "//host/secret.json",
-    "%2e%2e/secret.json", "..%2fsecret.json", "legs.json::$DATA", "legs.json:secret", "link.json", "linked/secret.json",
+    "file:secret.json", "..\\secret.json", "C:\\secret.json", "C:secret.json", "\\\\host\\share\\secret.json",
+    "//host/secret.json", "%2e%2e/secret.json", "..%2fsecret.json", "legs.json::$DATA", "legs.json:secret",
+    "link.json", "linked/secret.json",
     "sub/link.json", "", ".", "..", "legs.json\0", "~/secret.json", "NUL", "sub/con.json", "legs.json.", "legs.json ",
     5, None, ["legs.json"],
 ]  # fmt: skip

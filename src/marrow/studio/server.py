@@ -39,7 +39,6 @@ class Server:
     def __init__(self, studio: Studio, sock: socket.socket) -> None:
         self.studio, self._socket = studio, sock
         self.port: int = sock.getsockname()[1]
-        studio.keys.port = self.port
         self._uvicorn = uvicorn.Server(
             uvicorn.Config(
                 studio.app,
