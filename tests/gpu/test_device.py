@@ -123,7 +123,7 @@ def test_half_installed_drivers_are_found(device, tmp_path):
     if not files:
         from surroundings import missing
 
-        missing("Mesa's lavapipe is not installed")
+        missing("Mesa's lavapipe is not installed: apt-get install mesa-vulkan-drivers")
     with open(files[0]) as file:
         library = json.load(file)["ICD"]["library_path"]
     code = f"""
@@ -151,7 +151,7 @@ print(os.environ["VK_DRIVER_FILES"])
     environment.pop("VK_ICD_FILENAMES", None)
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == str(tmp_path / "vulkan" / "nvidia_icd.json")
+    assert done.stdout.strip() == str(tmp_path / "marrow-cache" / "nvidia_icd.json")
 
 
 def test_variables_of_the_user_are_left_alone(monkeypatch):

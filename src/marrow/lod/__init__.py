@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from marrow.lod.building import build, measured
-    from marrow.lod.camera import Camera
     from marrow.lod.mapping import joint_map
     from marrow.lod.select import Selection, Selector
     from marrow.lod.table import table
     from marrow.lod.thresholds import with_screen_sizes
 
 __all__ = [
-    "Camera",
     "Selection",
     "Selector",
     "build",
@@ -30,7 +28,6 @@ __all__ = [
 
 # Each is imported when it is first asked for.
 _LATE = {
-    "Camera": "marrow.lod.camera",
     "Selection": "marrow.lod.select",
     "Selector": "marrow.lod.select",
     "build": "marrow.lod.building",
