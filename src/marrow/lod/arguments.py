@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from marrow.errors import UnknownNameError, ValidationError
+from marrow.errors import UnknownNameError, ValidationError, WrongTypeError
 from marrow.model import Character, _validate
 
 __all__ = ["Wishes", "wishes_of"]
@@ -125,13 +125,13 @@ def _materials(value: Any, character: Character, levels: int) -> dict[int, dict[
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise ValidationError(
+        raise WrongTypeError(
             f"lod.build: materials: expected {{level: {{material: other or None}}}}, got {_validate.shown(value)}"
         )
     out = {}
     for level, changes in value.items():
         if not isinstance(changes, Mapping):
-            raise ValidationError(
+            raise WrongTypeError(
                 f"lod.build: materials[{level}]: expected {{material: other or None}}, got {_validate.shown(changes)}"
             )
         out[_level("materials", level, levels)] = {

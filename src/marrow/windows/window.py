@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import DeviceLostError, MarrowError, UnknownNameError, ValidationError
+from marrow.errors import DeviceLostError, MarrowError, UnknownNameError, ValidationError, WrongTypeError
 from marrow.gpu.device import Device
 from marrow.model import _validate
 from marrow.scene.camera import Camera
@@ -232,7 +232,7 @@ class Window:
     @camera.setter
     def camera(self, value: AnyCamera) -> None:
         if not isinstance(value, (Camera, CameraControls)):
-            raise ValidationError(
+            raise WrongTypeError(
                 f"window.camera: expected a Camera or CameraControls, got {_validate.shown(value)}"
             )
         self._camera = value
