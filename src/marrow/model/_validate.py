@@ -142,7 +142,9 @@ def position(kind: str, index: Any, count: int) -> int:
 
 
 def items(owner: str, field: str, values: Any, kind: type, *, hint: str = "") -> tuple[Any, ...]:
-    """`values` as a tuple of `kind`."""
+    """`values` as a tuple of `kind`; one text alone is the tuple of it, where texts are wanted."""
+    if kind is str and isinstance(values, str):
+        return (values,)
     tail = hint and f"; {hint}"
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
         raise WrongTypeError(

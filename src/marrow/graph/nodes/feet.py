@@ -9,7 +9,7 @@ from marrow.errors import ValidationError
 from marrow.graph.compiled import FunctionEntry
 from marrow.graph.contacts import contact_columns
 from marrow.graph.ground import GroundEntry
-from marrow.graph.nodes.base import AnyNode, Node, Value
+from marrow.graph.nodes.base import AnyNode, Names, Node, Value
 from marrow.graph.nodes.function import compile_function
 from marrow.graph.nodes.legs import GROUND, HOLD, SOME_FOOT, compile_legs, find_legs
 from marrow.graph.tables import Part, Place, seconds
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["FootLock", "FootPlacement", "GroundQuery"]
 
 
-def _needs_feet(needs: Needs, feet: tuple[str, ...]) -> None:
+def _needs_feet(needs: Needs, feet: Names) -> None:
     for foot in feet or (SOME_FOOT,):
         needs.chain(f"{foot} (upper)", f"{foot} (mid)", foot)
 
@@ -46,7 +46,7 @@ class FootLock(Node, frozen=True):
     feet can be reached."""
 
     source: AnyNode
-    feet: tuple[str, ...] = ()
+    feet: Names = ()
     contacts: dict[str, tuple[str, str]] = {}  # noqa: RUF012 (msgspec copies an empty default)
     by: Literal["events", "speed"] = "events"
     radius: float = 0.15
@@ -90,7 +90,7 @@ class GroundQuery(Node, frozen=True):
     """Asks for the ground below `feet`; `FootPlacement` puts it below itself. Shows `source` as it is."""
 
     source: AnyNode
-    feet: tuple[str, ...]
+    feet: Names
     column: int
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
@@ -110,7 +110,7 @@ class FootPlacement(Node, frozen=True):
     they do not jump at an edge. Legs may `stretch` by that factor."""
 
     source: AnyNode
-    feet: tuple[str, ...] = ()
+    feet: Names = ()
     pelvis: str | None = None
     step: float = 0.5
     tilt: float = 40.0

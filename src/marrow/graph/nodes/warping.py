@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, ClassVar
 
 from marrow.errors import ValidationError
-from marrow.graph.nodes.base import AnyNode, Node, Value, Vector
+from marrow.graph.nodes.base import AnyNode, Names, Node, Value, Vector
 from marrow.graph.nodes.feet import _metres, _needs_feet
 from marrow.graph.nodes.legs import STRIDE, compile_legs, find_legs
 from marrow.graph.nodes.procedural import compile_procedural
@@ -29,7 +29,7 @@ class StrideWarp(Node, frozen=True):
     source: AnyNode
     scale: Value
     direction: Vector = (0.0, 0.0, 1.0)
-    feet: tuple[str, ...] = ()
+    feet: Names = ()
     pelvis: str | None = None
     drop: float = 0.3
     stretch: float = 1.02
