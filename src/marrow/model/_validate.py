@@ -104,6 +104,17 @@ def number(
     return out
 
 
+def angle(what: str, value: Any, low: float, high: float, *, unit: str = "radians") -> float:
+    """`value` as an angle of `low` to `high` radians. Whoever thinks in degrees is told so."""
+    owner, _, field = what.rpartition(".")
+    out = number(owner, field, value)
+    if not low <= out <= high:
+        raise ValidationError(
+            f"{what}: expected {low:.4g} to {high:.4g} {unit}, got {out:g}: did you mean math.radians({out:g})?"
+        )
+    return out
+
+
 def frame_rate(owner: str, value: Any) -> float:
     """Frames a second: as many as anything moves at, and no more, so that a slip does not fill the memory."""
     return number(owner, "rate", value, low=0, above=True, high=HIGHEST_FRAME_RATE)

@@ -140,6 +140,8 @@ def mannequin_graph() -> Graph:
     }
     body: AnyNode = Slot("action", _upper_body(_moves()), joints=("spine_01",), depth_falloff=1.0)
     body = Slot("body", Additive(body, "breathe", weight="breath"))
-    body = LookAt(body, {"spine_03": 0.15, "neck": 0.4, "head": 1.0}, "look_at", limit=75.0, weight="look")
-    body = TwoBoneIK(body, "hand_l", "reach_for", weight="reach", bend=(2.0, 150.0))
+    body = LookAt(
+        body, {"spine_03": 0.15, "neck": 0.4, "head": 1.0}, "look_at", limit=math.radians(75), weight="look"
+    )
+    body = TwoBoneIK(body, "hand_l", "reach_for", weight="reach", bend=(math.radians(2), math.radians(150)))
     return Graph(RootMotion(body), parameters, "mannequin")

@@ -120,7 +120,7 @@ class TimedScene:
 
     @cached_property
     def facing(self) -> float:
-        """How far those who are shown are turned from +Z to +X, in degrees; 0 in a user's own scene."""
+        """How far those who are shown are turned from +Z to +X, in radians; 0 in a user's own scene."""
         return scene_facing(self.scene) if self.made else 0.0
 
     @property
