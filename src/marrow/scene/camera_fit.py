@@ -88,7 +88,7 @@ def direction_of(camera: str | Sequence[float] | Direction) -> Direction:
         values = []
     if len(values) not in (2, 3) or not all(map(math.isfinite, values)) or (values[2:] and values[2] <= 0):
         raise ValidationError(
-            f"camera: expected {', '.join(CAMERAS)}, a Camera, or text with degrees around and above, '45,20' (and how near "
+            f"camera: expected {', '.join(CAMERAS)}, a Camera, or text with degrees around and above, '45,20' (how near "
             f"after them, '45,20,1.5'), got {_validate.shown(camera)}"
         )
     azimuth, elevation, zoom = (*values, 1.0)[:3]
