@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 export PATH := $(BIN):$(PATH)
 
-.PHONY: demo test check unit bench fuzz docs clean install kernels
+.PHONY: demo test check unit bench fuzz docs clean install kernels samples
 
 install: $(STAMP)
 
@@ -37,16 +37,19 @@ demo: $(VENV)/.demo  ## open the studio on the built-in mannequin
 kernels: install  ## compile the kernels, where their sources were changed
 	$(BIN)/python -m marrow.kernels.build
 
+samples: install  ## build the sample characters, where their modeller was changed
+	PYTHONPATH=tools $(BIN)/python -m samples_modeller
+
 test: check unit  ## everything CI runs
 
 check: install  ## format, lint, types, layering
-	$(BIN)/ruff format --check src tests examples docs hatch_build.py
-	$(BIN)/ruff check src tests examples docs hatch_build.py
+	$(BIN)/ruff format --check src tools tests examples docs hatch_build.py
+	$(BIN)/ruff check src tools tests examples docs hatch_build.py
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	cd web && npm run --silent check
 
-unit: kernels
+unit: kernels samples
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 bench: install  ## what the engine costs, next to C++ twins and other libraries

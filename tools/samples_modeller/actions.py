@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from marrow.model import Event
-from marrow.samples.curves import FOOT, Step, ease, foot_on_ground, spline, stepping, wave
-from marrow.samples.gait import CLEARANCE
-from marrow.samples.puppet import Body, Foot
-from marrow.samples.recording import RATE, Recording, record
-from marrow.samples.sdf import Array
+from samples_modeller.curves import FOOT, Step, ease, foot_on_ground, spline, stepping, wave
+from samples_modeller.gait import CLEARANCE
+from samples_modeller.puppet import Body, Foot
+from samples_modeller.recording import RATE, Recording, record
+from samples_modeller.sdf import Array
 
 __all__ = ["STANCE", "actions", "standing"]
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from marrow.math import affine
 from marrow.model import Mesh, Section, normalize_weights
-from marrow.samples.grid import on_grid
-from marrow.samples.joints import mirrored_name
-from marrow.samples.polygonize import Neighbours, mirror
-from marrow.samples.sdf import Array, Field, folded, normals
-from marrow.samples.uv import Chart, tangents, unwrap
+from samples_modeller.grid import on_grid
+from samples_modeller.joints import mirrored_name
+from samples_modeller.polygonize import Neighbours, mirror
+from samples_modeller.sdf import Array, Field, folded, normals
+from samples_modeller.uv import Chart, tangents, unwrap
 
 __all__ = [
     "Surface",

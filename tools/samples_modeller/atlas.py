@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from marrow.samples import rig
-from marrow.samples.assembly import Surface
-from marrow.samples.grid import on_grid
-from marrow.samples.rig import LANDMARKS
-from marrow.samples.sdf import Array
-from marrow.samples.uv import Chart
+from samples_modeller import rig
+from samples_modeller.assembly import Surface
+from samples_modeller.grid import on_grid
+from samples_modeller.rig import LANDMARKS
+from samples_modeller.sdf import Array
+from samples_modeller.uv import Chart
 
 __all__ = ["charts"]
 

@@ -6,12 +6,12 @@ import numpy as np
 
 from marrow.math import affine, transform
 from marrow.model import Mesh, Skeleton
-from marrow.samples import rig
-from marrow.samples.assembly import sections_by_material
-from marrow.samples.grid import on_grid
-from marrow.samples.paint import ACCENT, JOINT, SHELL
-from marrow.samples.sdf import Array
-from marrow.samples.uv import tangents
+from samples_modeller import rig
+from samples_modeller.assembly import sections_by_material
+from samples_modeller.grid import on_grid
+from samples_modeller.paint import ACCENT, JOINT, SHELL
+from samples_modeller.sdf import Array
+from samples_modeller.uv import tangents
 
 __all__ = ["baton", "lathe"]
 

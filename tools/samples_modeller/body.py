@@ -12,9 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from marrow.samples import rig
-from marrow.samples.rig import FINGERS, LANDMARKS
-from marrow.samples.sdf import (
+from samples_modeller import rig
+from samples_modeller.rig import FINGERS, LANDMARKS
+from samples_modeller.sdf import (
     Array,
     Field,
     bounded,

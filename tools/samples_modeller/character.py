@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from marrow.model import Character, Clips, Mesh
-from marrow.samples import atlas, paint, rig
-from marrow.samples.assembly import skinned_mesh
-from marrow.samples.baton import baton
-from marrow.samples.clips import clips
-from marrow.samples.morphs import morph_targets
-from marrow.samples.surface import surface
-from marrow.samples.weights import skin_weights
+from samples_modeller import atlas, paint, rig
+from samples_modeller.assembly import skinned_mesh
+from samples_modeller.baton import baton
+from samples_modeller.clips import clips
+from samples_modeller.morphs import morph_targets
+from samples_modeller.surface import surface
+from samples_modeller.weights import skin_weights
 
 __all__ = ["build"]
 

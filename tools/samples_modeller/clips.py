@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from marrow.model import Clip, Skeleton
-from marrow.samples.actions import actions
-from marrow.samples.locomotion import locomotion
-from marrow.samples.poses import aim_poses, breathe
-from marrow.samples.recording import to_clip
+from samples_modeller.actions import actions
+from samples_modeller.locomotion import locomotion
+from samples_modeller.poses import aim_poses, breathe
+from samples_modeller.recording import to_clip
 
 __all__ = ["clips"]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marrow.samples import rig
-from marrow.samples.puppet import Foot
-from marrow.samples.sdf import Array
+from samples_modeller import rig
+from samples_modeller.puppet import Foot
+from samples_modeller.sdf import Array
 
 __all__ = ["FOOT", "FootShape", "Step", "ease", "foot_on_ground", "spline", "stepping", "wave"]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from marrow.samples.grid import on_grid
-from marrow.samples.polygonize import unique_edges
-from marrow.samples.sdf import Array, Field, newton_step, value_and_gradient
+from samples_modeller.grid import on_grid
+from samples_modeller.polygonize import unique_edges
+from samples_modeller.sdf import Array, Field, newton_step, value_and_gradient
 
 __all__ = ["cut"]
 

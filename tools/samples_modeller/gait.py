@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marrow.samples.curves import FOOT, ease, foot_on_ground, wave
-from marrow.samples.puppet import Body, Foot
-from marrow.samples.sdf import Array
+from samples_modeller.curves import FOOT, ease, foot_on_ground, wave
+from samples_modeller.puppet import Body, Foot
+from samples_modeller.sdf import Array
 
 __all__ = ["Gait", "cycle"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from marrow.math import quaternion as quat
-from marrow.samples.sdf import Array
+from samples_modeller.sdf import Array
 
 __all__ = ["bone_turn", "solve_two_bones"]
 

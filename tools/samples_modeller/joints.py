@@ -8,8 +8,8 @@ import numpy as np
 
 from marrow.math import affine, transform
 from marrow.model import Pose
-from marrow.samples.grid import on_grid
-from marrow.samples.sdf import Array
+from samples_modeller.grid import on_grid
+from samples_modeller.sdf import Array
 
 __all__ = ["Joint", "both_sides", "mirrored_name", "rest_pose"]
 

@@ -1,6 +1,6 @@
 """The levels of detail of the samples: chosen once, kept beside their sources, put together whenever they are built.
 
-`python -m marrow.samples.levels` chooses anew, which needs the `[lod]` extra. That is due when the shape of a sample has
+`python -m samples_modeller.levels` chooses anew, which needs the `[lod]` extra. That is due when the shape of a sample has
 changed (its levels do not fit any more), or its clips (its errors were measured over others).
 """
 
@@ -28,7 +28,7 @@ def with_levels(name: str, character: Character) -> Character:
     try:
         return with_choices(character, read_choices(FOLDER / f"{name}.npz"))
     except (OSError, ValidationError, KeyError) as error:
-        line = ReportLine("warning", "levels", f"{error}; python -m marrow.samples.levels makes them")
+        line = ReportLine("warning", "levels", f"{error}; python -m samples_modeller.levels makes them")
         return character.replace(report=character.report + Report((line,)))
 
 
@@ -37,7 +37,7 @@ def choose() -> None:
     from marrow.lod.building import build
     from marrow.lod.stored import chosen, write_choices
     from marrow.lod.table import table
-    from marrow.samples import character, reptile
+    from samples_modeller import character, reptile
 
     FOLDER.mkdir(exist_ok=True)
     for name, make in {"mannequin": character.build, "lizard": reptile.build}.items():

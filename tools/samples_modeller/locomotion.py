@@ -13,8 +13,8 @@ import math
 from typing import Any
 
 from marrow.model import Event
-from marrow.samples.gait import Gait, cycle
-from marrow.samples.recording import RATE, Recording, record
+from samples_modeller.gait import Gait, cycle
+from samples_modeller.recording import RATE, Recording, record
 
 __all__ = ["GAITS", "PLACES", "SPEEDS", "locomotion"]
 

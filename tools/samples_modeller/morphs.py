@@ -6,11 +6,11 @@ import numpy as np
 
 from marrow.math import affine, quaternion, transform
 from marrow.model import Mesh, MorphTarget
-from marrow.samples import rig
-from marrow.samples.grid import on_grid
-from marrow.samples.puppet import FINGER_CURL, THUMB_CURL
-from marrow.samples.sdf import Array
-from marrow.samples.weights import step
+from samples_modeller import rig
+from samples_modeller.grid import on_grid
+from samples_modeller.puppet import FINGER_CURL, THUMB_CURL
+from samples_modeller.sdf import Array
+from samples_modeller.weights import step
 
 __all__ = ["morph_targets"]
 

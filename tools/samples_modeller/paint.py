@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from marrow.model import Material
-from marrow.samples import rig
-from marrow.samples.rig import LANDMARKS
-from marrow.samples.sdf import Array, Field
+from samples_modeller import rig
+from samples_modeller.rig import LANDMARKS
+from samples_modeller.sdf import Array, Field
 
 __all__ = ["ACCENT", "JOINT", "MATERIALS", "SHELL", "VISOR", "regions"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marrow.samples.grid import on_grid
-from marrow.samples.sdf import Array, Field, folded, newton_step, project, value_and_gradient
+from samples_modeller.grid import on_grid
+from samples_modeller.sdf import Array, Field, folded, newton_step, project, value_and_gradient
 
 __all__ = [
     "Neighbours",

@@ -6,10 +6,10 @@ import numpy as np
 
 from marrow.math import quaternion as quat
 from marrow.model import Clip, Skeleton, Track
-from marrow.samples.actions import breathing, standing
-from marrow.samples.grid import on_grid
-from marrow.samples.puppet import solve
-from marrow.samples.recording import RATE, Recording, record
+from samples_modeller.actions import breathing, standing
+from samples_modeller.grid import on_grid
+from samples_modeller.puppet import solve
+from samples_modeller.recording import RATE, Recording, record
 
 __all__ = ["AIM_PITCH", "AIM_YAW", "aim_poses", "breathe"]
 

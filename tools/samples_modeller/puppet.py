@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from marrow.math import quaternion as quat
-from marrow.samples import rig
-from marrow.samples.ik import bone_turn, solve_two_bones
-from marrow.samples.sdf import Array
-from marrow.samples.stage import Stage, about
+from samples_modeller import rig
+from samples_modeller.ik import bone_turn, solve_two_bones
+from samples_modeller.sdf import Array
+from samples_modeller.stage import Stage, about
 
 __all__ = ["Arm", "Body", "Foot", "Solved", "solve", "turn"]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from marrow.model import Clip, Event, Skeleton, Track
-from marrow.samples.grid import on_grid
-from marrow.samples.puppet import Body, Solved, solve
-from marrow.samples.sdf import Array
+from samples_modeller.grid import on_grid
+from samples_modeller.puppet import Body, Solved, solve
+from samples_modeller.sdf import Array
 
 __all__ = ["RATE", "Recording", "record", "to_clip"]
 

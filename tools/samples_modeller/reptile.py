@@ -13,15 +13,15 @@ import numpy as np
 
 from marrow.math import quaternion as quat
 from marrow.model import Character, Clip, Clips, Event, Material, Skeleton, Socket
-from marrow.samples.assembly import Surface, mirrored_surface, skinned_mesh, smooth_weights, strongest
-from marrow.samples.curves import spline, wave
-from marrow.samples.cutting import cut
-from marrow.samples.ik import bone_turn, solve_two_bones
-from marrow.samples.joints import Joint, both_sides, rest_pose
-from marrow.samples.polygonize import half_surface, relax
-from marrow.samples.puppet import Solved
-from marrow.samples.recording import RATE, Recording, to_clip
-from marrow.samples.sdf import (
+from samples_modeller.assembly import Surface, mirrored_surface, skinned_mesh, smooth_weights, strongest
+from samples_modeller.curves import spline, wave
+from samples_modeller.cutting import cut
+from samples_modeller.ik import bone_turn, solve_two_bones
+from samples_modeller.joints import Joint, both_sides, rest_pose
+from samples_modeller.polygonize import half_surface, relax
+from samples_modeller.puppet import Solved
+from samples_modeller.recording import RATE, Recording, to_clip
+from samples_modeller.sdf import (
     Array,
     Field,
     ellipsoid,
@@ -30,8 +30,8 @@ from marrow.samples.sdf import (
     smooth_intersection,
     smooth_union,
 )
-from marrow.samples.stage import Stage, about
-from marrow.samples.uv import Chart
+from samples_modeller.stage import Stage, about
+from samples_modeller.uv import Chart
 
 __all__ = ["WALK_SPEED", "build"]
 

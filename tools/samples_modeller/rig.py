@@ -16,8 +16,8 @@ import numpy as np
 
 from marrow.math import affine, quaternion, transform
 from marrow.model import Skeleton, Socket
-from marrow.samples.joints import Joint, both_sides, rest_pose
-from marrow.samples.sdf import Array
+from samples_modeller.joints import Joint, both_sides, rest_pose
+from samples_modeller.sdf import Array
 
 __all__ = ["FINGERS", "LANDMARKS", "MORPHS", "Hand", "bind_frames", "hand_frame", "skeleton"]
 

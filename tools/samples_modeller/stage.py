@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from marrow.math import quaternion as quat
-from marrow.samples.sdf import Array
+from samples_modeller.sdf import Array
 
 __all__ = ["Stage", "about"]
 

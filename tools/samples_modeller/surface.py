@@ -11,10 +11,10 @@ from functools import cache
 
 import numpy as np
 
-from marrow.samples import body, paint, rig
-from marrow.samples.assembly import Surface, mirrored_surface
-from marrow.samples.cutting import cut
-from marrow.samples.polygonize import (
+from samples_modeller import body, paint, rig
+from samples_modeller.assembly import Surface, mirrored_surface
+from samples_modeller.cutting import cut
+from samples_modeller.polygonize import (
     boundary_loop,
     half_surface,
     relax,
@@ -23,7 +23,7 @@ from marrow.samples.polygonize import (
     triangulate,
     without,
 )
-from marrow.samples.sdf import Array
+from samples_modeller.sdf import Array
 
 __all__ = ["surface"]
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from marrow.samples import body, rig
-from marrow.samples.assembly import Surface, smooth_weights, strongest
-from marrow.samples.joints import mirrored_name
-from marrow.samples.rig import FINGERS, LANDMARKS
-from marrow.samples.sdf import Array
-from marrow.samples.sdf import folded as fold
+from samples_modeller import body, rig
+from samples_modeller.assembly import Surface, smooth_weights, strongest
+from samples_modeller.joints import mirrored_name
+from samples_modeller.rig import FINGERS, LANDMARKS
+from samples_modeller.sdf import Array
+from samples_modeller.sdf import folded as fold
 
 __all__ = ["skin_weights", "step"]
 
