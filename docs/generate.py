@@ -1,5 +1,5 @@
-"""Makes the generated pages: docs/benchmarks.md, docs/api.md, the table in the README, and the pictures, from one run on
-this machine.
+"""Makes docs/benchmarks.md, the table in the README and the pictures from one run on this machine, and what
+`make generated` makes.
 
 make docs
 """
@@ -53,7 +53,9 @@ def main() -> None:
     measured = {}
     for group, (title, environment) in GROUPS.items():
         measured[group] = bench(group.split()[0], environment)
-        body = report.as_markdown(measured[group]["contests"], measured[group]["measurements"])
+        body = report.as_markdown(
+            *(measured[group][part] for part in ("contests", "measurements", "machine"))
+        )
         said = "".join(f"{name}={value} " for name, value in environment.items())
         pages += [f"## {title}", "", f"`{said}marrow bench {group.split()[0]}`", "", body, ""]
     for name, (title, group) in MEASURED.items():
@@ -71,7 +73,7 @@ def main() -> None:
                     f"| {contest['title']}, per {contest['unit']} | {report.in_words(first['best'])} | {other['name']} "
                     f"| {other['times_marrow']:.2f}x |"
                 )
-    subprocess.run([sys.executable, str(ROOT / "docs" / "api.py")], check=True)
+    subprocess.run([sys.executable, str(ROOT / "docs" / "generated.py")], check=True)
     if "--no-pictures" not in sys.argv:
         subprocess.run([sys.executable, str(ROOT / "docs" / "pictures.py")], check=True)
     readme = ROOT / "README.md"

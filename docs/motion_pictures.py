@@ -3,13 +3,12 @@ moments on another, for every pair that the tests hold to its figures.
 
     python docs/motion_pictures.py
 
-Needs the files of `shared/motion` beside the corpus (MARROW_CORPUS, or ../shared/corpus). Draws with Pillow, triangle by
+Needs the corpus of real files (`make corpus`). Draws with Pillow, triangle by
 triangle from far to near: slow, and good enough to judge a motion without a GPU.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from functools import cache
 from pathlib import Path
@@ -22,11 +21,15 @@ from marrow.motion import Retargeter, find_rig
 from marrow.motion.posture import rest_posture
 
 DOCS = Path(__file__).resolve().parent
-sys.path.insert(0, str(DOCS.parent / "tests" / "motion"))
-from pairs import CORPUS as FILES, MOTION as MOTIONS, PAIRS  # noqa: E402, I001
+sys.path[:0] = [str(DOCS.parent / "tests" / "motion"), str(DOCS.parent / "tests")]
+from pairs import CORPUS as FILES  # noqa: E402
+from pairs import MOTION as MOTIONS  # noqa: E402
+from pairs import PAIRS  # noqa: E402
 
-CORPUS = Path(os.environ.get("MARROW_CORPUS", DOCS.parents[1] / "shared" / "corpus"))
-MOTION = CORPUS.parent / "motion"
+from surroundings import corpus_folder  # noqa: E402
+
+CORPUS = corpus_folder()
+MOTION = next(place for place in (CORPUS / "motion", CORPUS.parent / "motion") if place.is_dir())
 LIGHT = np.array([-0.4, 0.6, 0.7]) / np.linalg.norm([-0.4, 0.6, 0.7])
 SIZE, SHARPNESS = (120, 160), 2
 

@@ -123,7 +123,7 @@ def test_half_installed_drivers_are_found(device, tmp_path):
     if not files:
         from surroundings import missing
 
-        missing("Mesa's lavapipe is not installed")
+        missing("Mesa's lavapipe is not installed: apt-get install mesa-vulkan-drivers")
     with open(files[0]) as file:
         library = json.load(file)["ICD"]["library_path"]
     code = f"""

@@ -54,7 +54,9 @@ def test_every_pip_line_names_the_distribution_and_an_extra_that_exists():
     for page in pages:
         text = page.read_text(encoding="utf-8")
         for line in re.findall(r"pip install ([^\n`<]+)", text):
-            if line.startswith((".", "-e .", "{wanted}")):  # of a clone; the words of MissingExtraError
+            if line.startswith(
+                (".", "'.[", "-e .", "{wanted}")
+            ):  # of a clone; the words of MissingExtraError
                 continue
             found = re.match(r"'?marrow-engine(?:\[([a-z,]+)\])?'?", line)
             assert found, f"{page}: pip install {line}"
@@ -137,10 +139,10 @@ def test_examples_run(example, tmp_path):
 
 @pytest.mark.parametrize(
     "page",
-    ["README.md", "docs/engine.md", "docs/graph.md", "docs/kernels.md", "docs/gpu.md", "docs/torch.md"],
+    ["docs/engine.md", "docs/graph.md", "docs/kernels.md", "docs/gpu.md", "docs/torch.md"],
 )
 def test_code_on_the_page_runs(page, tmp_path):
-    """All Python blocks of a page, one after the other."""
+    """All Python blocks of a page, one after the other. Those of the front page: test_first_steps.py."""
     if page in ("docs/gpu.md", "docs/torch.md"):
         needed("wgpu" if page == "docs/gpu.md" else "torch")
     text = (ROOT / page).read_text()

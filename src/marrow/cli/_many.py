@@ -91,7 +91,9 @@ def into_folder(
     except FormatError as error:
         raise UsageError(f"--to: {error}") from None
     if suffix in (".gltf", ".obj", ".ply"):
-        raise UsageError(f"--to {to}: a folder gets one file for each: glb, vrm, usdc, usda, bvh or marrow")
+        raise UsageError(
+            f"--to {to}: a folder gets one file for each: glb, vrm, usdc, usda, usdz, bvh or marrow"
+        )
     writable(out, force=force, folder=True)
     pairs = named(files)
     each = [options | {"name": f"{name}{suffix}"} for _, name in pairs]

@@ -50,7 +50,7 @@ _COMMANDS = {
         "marrow check hero.fbx\nmarrow check characters/*.glb --strict",
     ),
     "convert": (
-        "Convert a character to .glb, .gltf, .usda, .usdc, .bvh, .obj, .ply or .marrow.",
+        "Convert a character to .glb, .gltf, .usda, .usdc, .usdz, .bvh, .obj, .ply or .marrow.",
         "marrow convert hero.fbx hero.glb --clips-from walk.fbx run.fbx\n"
         "marrow convert hero.glb walk.bvh --clip Walk --fps 30",
     ),

@@ -29,12 +29,12 @@ NVIDIA = "libEGL_nvidia.so.0"
 _NVIDIA_VENDOR = 0x10DE
 
 
-def load_wgpu() -> Any:
-    """The module `wgpu`, or the error that says how to install it."""
+def load_wgpu(extra: str = "gpu", purpose: str = "marrow.gpu") -> Any:
+    """The module `wgpu`, or the error that names the extra which brings all that `purpose` needs."""
     try:
         return importlib.import_module("wgpu")
     except ImportError as error:
-        raise MissingExtraError("wgpu", "gpu", "marrow.gpu") from error
+        raise MissingExtraError("wgpu", extra, purpose) from error
 
 
 def find_adapters() -> list[Any]:

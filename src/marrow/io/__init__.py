@@ -67,8 +67,8 @@ def load(
 
 
 def save(character: Character, path: PathLike, **options: Any) -> None:
-    """Writes the character in the format of the suffix: `.glb`, `.gltf`, `.usda`, `.usdc`, `.marrow`, `.bvh` (motion
-    only), `.obj` and `.ply` (the surface in one pose, or one file a frame).
+    """Writes the character in the format of the suffix: `.glb`, `.gltf`, `.usda`, `.usdc`, `.usdz`, `.marrow`, `.bvh`
+    (motion only), `.obj` and `.ply` (the surface in one pose, or one file a frame).
 
     The file takes its place when it is whole; on an error nothing is left behind. `options` are the writer's
     own.

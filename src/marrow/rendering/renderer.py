@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import GpuError, ValidationError
 from marrow.gpu.device import Device
+from marrow.gpu.drivers import load_wgpu
 from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.rendering.ambient_occlusion import ContactShading
@@ -71,6 +72,7 @@ class Renderer:
         contact: bool = True,
     ) -> None:
         who = "Renderer"
+        load_wgpu("render", "drawing pictures")
         self.device = Device.best() if device is None else _validate.instance(who, "device", device, Device)
         _validate.one_of(who, "path", path, PATHS)
         if samples not in (1, 4):

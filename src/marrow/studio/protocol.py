@@ -1,8 +1,8 @@
 """What the studio's server and page say to each other: the one definition both sides derive from.
 
 Text frames of the websocket are JSON objects told apart by `type`; binary ones are in `frames.py`. What the HTTP
-addresses under `/api` answer is in `description.py` and `answers.py`. `python -m marrow.studio.protocol` prints the
-TypeScript of all of it, which is committed as `web/src/protocol.ts`.
+addresses under `/api` answer is in `description.py` and `answers.py`. The TypeScript of all of it is `web/src/protocol.ts`
+(`make generated`).
 """
 
 from __future__ import annotations
@@ -426,9 +426,3 @@ def decode(text: str | bytes) -> ClientMessage:
 def encode(message: ServerMessage) -> str:
     """The text frame of a message. JSON knows no infinity: such a number becomes null."""
     return _encoder.encode(message).decode()
-
-
-if __name__ == "__main__":
-    from marrow.studio.typescript import main
-
-    main()

@@ -33,10 +33,11 @@ def short_floats(values: Any) -> list[float]:
 
 class Builder:
     """Collects the objects of a file. Every `add` returns the index of the object, an old one where it is the
-    same. `quantize`: vertices and rotations are stored in fewer bits."""
+    same. `quantize`: vertices and rotations are stored in fewer bits; `packs`: arrays are packed afterwards, so zeros cost
+    nothing."""
 
-    def __init__(self, path: object, *, quantize: bool = False) -> None:
-        self.path, self.quantize = path, quantize
+    def __init__(self, path: object, *, quantize: bool = False, packs: bool = False) -> None:
+        self.path, self.quantize, self.packs = path, quantize, packs
         self.objects: dict[str, list[dict[str, Any]]] = {}
         self.extensions_used: set[str] = set()
         self.extensions_required: set[str] = set()
@@ -114,12 +115,15 @@ class Builder:
         )
 
     def sparse_accessor(self, count: int, at: Array, values: Array, place: str, *, bounds: bool) -> int:
-        """An accessor of `count` zeros but for the rows `at (D,)`, which are increasing."""
+        """An accessor of `count` zeros but for the rows `at (D,)`, which are increasing; integers are shares of the
+        largest."""
         self.check_finite(values, place)
         definition = _shape(values) | {"count": count}
+        if values.dtype.kind in "iu":
+            definition["normalized"] = True
         if bounds:
             rows = np.concatenate(
-                [values, np.zeros((1 if len(at) < count else 0, values.shape[1]), np.float32)]
+                [values, np.zeros((1 if len(at) < count else 0, values.shape[1]), values.dtype)]
             )
             definition |= _bounds(rows)
         if len(at):

@@ -36,8 +36,9 @@ def is_plain(mesh: Mesh) -> bool:
     )
 
 
-def write_mesh(builder: Builder, mesh: Mesh, materials: tuple[Material, ...]) -> int:
-    """The index of the glTF mesh for `mesh`; equal meshes under different nodes are written once."""
+def write_mesh(builder: Builder, mesh: Mesh, materials: tuple[Material, ...], box: Box | None = None) -> int:
+    """The index of the glTF mesh for `mesh`; equal meshes under different nodes are written once. Positions are stored as
+    fractions of `box`."""
     place = f"mesh {mesh.name!r}"
     V = mesh.vertex_count
     if not V:
@@ -48,8 +49,7 @@ def write_mesh(builder: Builder, mesh: Mesh, materials: tuple[Material, ...]) ->
     ranges = _vertex_ranges(mesh, sections)
     shared = ranges is None
     attributes = _attributes(builder, mesh, materials, place)
-    box = Box.around(mesh) if builder.quantize else None
-    if box is not None:
+    if builder.quantize:
         builder.extension(QUANTIZATION, required=True)
         attributes = quantized(attributes, box)
     primitives = []
@@ -129,7 +129,7 @@ def _attributes(builder: Builder, mesh: Mesh, materials: tuple[Material, ...], p
         if ((mesh.colors < 0) | (mesh.colors > 1)).any():
             warn(f"{place}: glTF has vertex colours from 0 to 1; others were clamped", stacklevel=6)
             out["COLOR_0"] = np.clip(mesh.colors, 0, 1)
-    if builder.quantize or not is_plain(mesh):
+    if not is_plain(mesh):
         joints, weights = _influences(builder, mesh, place)
         for n in range(joints.shape[1] // 4):
             out[f"JOINTS_{n}"] = joints[:, 4 * n : 4 * n + 4]
@@ -226,7 +226,7 @@ def _target(
 ) -> dict[str, int]:
     count = part.stop - part.start
     where = f"{place}, morph target {target.name!r}"
-    rows = None if box is not None else _sparse_rows(target, part, count)
+    rows = None if builder.packs else _sparse_rows(target, part, count)
     out = {}
     for name, field in (("POSITION", "positions"), ("NORMAL", "normals"), ("TANGENT", "tangents")):
         values = getattr(target, field)
@@ -240,7 +240,8 @@ def _target(
             out[name] = builder.accessor(stored, where, target=ARRAY_BUFFER, bounds=bounds, fractions=True)
         else:
             at, take = rows
-            out[name] = builder.sparse_accessor(count, at, values[take], where, bounds=bounds)
+            stored = values[take] if box is None else quantized_delta(name, values[take], box)
+            out[name] = builder.sparse_accessor(count, at, stored, where, bounds=bounds)
     return out
 
 

@@ -24,7 +24,7 @@ from marrow.io.gltf.container import BIN_CHUNK, JSON_CHUNK, MAGIC
 from marrow.io.gltf.extras import with_extras
 from marrow.io.gltf.naming import Names, target_names
 from marrow.io.gltf.notes import LevelNote, NodeNotes, SceneNotes, SocketNote, to_extras
-from marrow.io.gltf.quantization import Box
+from marrow.io.gltf.quantization import Box, shared_boxes
 from marrow.io.gltf.variants import VARIANTS
 from marrow.io.gltf.write_clips import MorphNode, target_rest, write_clip
 from marrow.io.gltf.write_materials import write_images, write_materials
@@ -38,16 +38,16 @@ __all__ = ["write"]
 
 MAX_GLB_BYTES = (1 << 32) - 1
 LEVELS = ("all", "split", "none")
-METHODS = ("meshopt", "quantized", "draco")
+METHODS = ("meshopt", "quantized", "quantized+meshopt", "draco")
 
 
 def write(character: Character, path: Path, *, compress: bool | str = False, levels: str = "all") -> None:
     """Writes the character; a path that ends in `.gltf` gets its arrays in a `.bin` file beside it.
 
     `compress` makes the file smaller, for programs that know how it was done: `"meshopt"` (or True) packs all arrays
-    without loss, `"quantized"` stores vertices and rotations in fewer bits before that, `"draco"` packs meshes without
-    morph targets by Draco. `levels` of detail go into the file (`all`, by `MSFT_lod`), into files of their own beside it
-    (`split`: `hero.glb`, `hero_lod1.glb`...), or nowhere (`none`).
+    without loss, `"quantized"` stores vertices and rotations in fewer bits, `"quantized+meshopt"` does both, `"draco"`
+    packs meshes without morph targets by Draco. `levels` of detail go into the file (`all`, by `MSFT_lod`), into files of
+    their own beside it (`split`: `hero.glb`, `hero_lod1.glb`...), or nowhere (`none`).
     """
     path = Path(path)
     _validate.one_of("save", "levels", levels, LEVELS)
@@ -58,7 +58,7 @@ def write(character: Character, path: Path, *, compress: bool | str = False, lev
         for k, level in enumerate(character.levels[1:] if levels == "split" else (), 1):
             write(level, path.with_stem(f"{path.stem}_lod{k}"), compress=compress)
         character = character.replace(reduced=())
-    builder = Builder(path, quantize=method == "quantized")
+    builder = Builder(path, quantize="quantized" in (method or ""), packs=method == "quantized+meshopt")
     if path.suffix.lower() == ".vrm":
         check_vrm(builder, character)
     document = _document(builder, character, method)
@@ -142,7 +142,7 @@ def _document(builder: Builder, character: Character, method: str | None) -> dic
         from marrow.io.gltf.write_draco import pack_meshes
 
         pack_meshes(builder)
-    elif method is not None:
+    elif method is not None and "meshopt" in method:
         from marrow.io.gltf.compression import compress as packed
 
         document["buffers"] = packed(builder)
@@ -191,6 +191,12 @@ class _Scene:
         self.morph_nodes: list[MorphNode] = []
         self._coverage: dict[int, list[float]] = {}
         self._write_joints(character.skeleton)
+        self._boxes: dict[int, Box] = {}
+        if builder.quantize:
+            levels = [m for level in character.reduced for m in level.meshes]
+            self._boxes = shared_boxes(
+                [m for m in (*character.meshes, *levels) if m.vertex_count and not is_plain(m)]
+            )
         self.places = places = [self._place_mesh(mesh, character) for mesh in character.meshes]
         self._hide(character, places)
         self._place_levels(character)
@@ -261,7 +267,7 @@ class _Scene:
 
     def _place_mesh(self, mesh: Mesh, character: Character) -> int:
         """The node that carries a mesh: its own, or one more where that is taken or does not exist."""
-        plain = is_plain(mesh) and not self._builder.quantize
+        plain = is_plain(mesh)
         n = mesh.node
         # Programs that show another level hide a node with all below it.
         blocked = bool(character.reduced) and n >= 0 and (self._skeleton.parents == n).any()
@@ -270,9 +276,10 @@ class _Scene:
             if not plain:
                 self._notes[n].node = mesh.node
         node = self._nodes[n]
-        node["mesh"] = write_mesh(self._builder, mesh, character.materials)
+        box = self._boxes.get(id(mesh))
+        node["mesh"] = write_mesh(self._builder, mesh, character.materials, box)
         if not plain:
-            node["skin"] = self._skin(mesh)
+            node["skin"] = self._skin(mesh, box)
         if mesh.morph_targets:
             self.morph_nodes.append(MorphNode(n, mesh))
             rest = target_rest(mesh.morph_targets, self._skeleton)
@@ -318,18 +325,17 @@ class _Scene:
         if mesh is not None:
             node, noted = self._nodes[index], self._notes[index]
             # Outside the scene it can only follow joints by a skin.
-            node["mesh"] = write_mesh(self._builder, mesh.replace(node=-1), character.materials)
-            node["skin"] = self._skin(mesh)
+            box = self._boxes.get(id(mesh))
+            node["mesh"] = write_mesh(self._builder, mesh.replace(node=-1), character.materials, box)
+            node["skin"] = self._skin(mesh, box)
             rest = target_rest(mesh.morph_targets, self._skeleton)
             if any(rest):
                 node["weights"] = short_floats(rest)
             noted.node, noted.visible = mesh.node, mesh.visible
         return index
 
-    def _skin(self, mesh: Mesh) -> int:
-        inverse_bind = mesh.inverse_bind
-        if self._builder.quantize:
-            inverse_bind = Box.around(mesh).folded(inverse_bind)
+    def _skin(self, mesh: Mesh, box: Box | None) -> int:
+        inverse_bind = mesh.inverse_bind if box is None else box.folded(mesh.inverse_bind)
         key = (mesh.joint_list.tobytes(), inverse_bind.tobytes())
         if key not in self._skins:
             joints: list[int] = []

@@ -12,7 +12,6 @@ import contextlib
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from marrow.errors import FormatError
 from marrow.io.container import Container
@@ -50,12 +49,14 @@ def read(source: Source, options: LoadOptions) -> Character:
     return character
 
 
-def write(character: Character, path: Path, **options: Any) -> None:
-    """Writes a stage: `.usda`, `.usdc` or `.usd`."""
-    from marrow.io.usd.writer import write as save
+def write(
+    character: Character, path: Path, *, rate: float | None = None, textures: str | None = None
+) -> None:
+    """Writes a stage: `.usda`, `.usdc`, `.usd` or `.usdz`."""
+    from marrow.io.usd.writing.writer import write as save
 
     _check_path(path)
-    save(character, path, **options)
+    save(character, path, rate=rate, textures=textures)
 
 
 def _check_path(path: Path) -> None:
