@@ -50,8 +50,8 @@ test: check unit  ## everything CI runs
 
 check: install  ## format, lint, types, layering
 	echo "marrow: checking format, types and layers"
-	$(PY) -m ruff format --check src tools tests examples docs hatch_build.py
-	$(PY) -m ruff check src tools tests examples docs hatch_build.py
+	$(PY) -m ruff format --check src tools tests examples hatch_build.py
+	$(PY) -m ruff check src tools tests examples hatch_build.py
 	$(PY) -m mypy
 	$(PY) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
 	cd web && npm run --silent check
@@ -70,10 +70,10 @@ corpus:  ## fetch the real files that tests and benchmarks compare with, into MA
 	"$(PYTHON)" tests/corpus/fetch.py
 
 generated: install  ## write anew what is made from the sources and kept: pages, the page's types, shaders as text
-	$(PY) docs/generated.py
+	$(PY) tools/docs/generated.py
 
 docs: install  ## benchmarks and pictures, from a run on this machine
-	$(PY) docs/generate.py
+	$(PY) tools/docs/generate.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

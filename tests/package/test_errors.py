@@ -1,13 +1,12 @@
 """What an error is besides a `MarrowError`: the kind that a caller who knows Python expects."""
 
-import copy
 import pickle
 
 import numpy as np
 import pytest
 
 import marrow as mw
-from marrow.errors import FormatError, MissingFileError, UnknownNameError, ValidationError, WrongTypeError
+from marrow.errors import FormatError, MissingFileError, WrongTypeError
 from marrow.graph import Graph, load_graph, save_graph
 
 BONES = mw.Skeleton(("hips", "spine"), [-1, 0])
@@ -83,20 +82,10 @@ def test_motion_that_cannot_be_put_on_a_character_is_a_value_error():
         mw.retarget(mw.Clip("c", BONES, duration=1.0), nothing)
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        MissingFileError("no such file", path="a b.glb", remedy="look again"),
-        WrongTypeError("Event.time: expected a number, got 'x'"),
-        UnknownNameError("clip", "wlak", ("walk", "run")),
-        ValidationError("no"),
-    ],
-    ids=lambda error: type(error).__name__,
-)
-def test_errors_survive_pickling_and_copying(error):
-    for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
-        assert type(again) is type(error) and str(again) == str(error) and vars(again) == vars(error)
-        assert getattr(again, "filename", None) == getattr(error, "filename", None)
+def test_a_missing_file_keeps_its_name_in_another_process():
+    error = MissingFileError("no such file", path="a b.glb", remedy="look again")
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.errno, again.filename, str(again)) == (error.errno, "a b.glb", str(error))
 
 
 def test_an_unknown_name_is_a_key_error_that_reads_as_a_sentence():

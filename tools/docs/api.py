@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 MODULES = (
     ("marrow", "import marrow as mw", "What a user types."),
     ("marrow.graph", "mw.graph", "Nodes of animation graphs; see [animation graphs](graph.md)."),

@@ -1,4 +1,4 @@
-"""Makes docs/dataset/samples.webp, the sheet of docs/dataset.md: python docs/dataset_pictures.py"""
+"""Makes docs/dataset/samples.webp, the sheet of docs/dataset.md: python tools/docs/dataset_pictures.py"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import marrow as mw
 from marrow.dataset.film_strips import film_strips, mesh_of
 
-OUT = Path(__file__).resolve().parent / "dataset"
+OUT = Path(__file__).resolve().parents[2] / "docs" / "dataset"
 
 
 def main() -> None:

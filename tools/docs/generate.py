@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 GROUPS = {
     "core": ("Skinning and poses", {}),
     "core on AVX2": ("Skinning and poses, on AVX2 (twins built for it too)", {"MARROW_KERNELS": "v3"}),
@@ -73,9 +73,9 @@ def main() -> None:
                     f"| {contest['title']}, per {contest['unit']} | {report.in_words(first['best'])} | {other['name']} "
                     f"| {other['times_marrow']:.2f}x |"
                 )
-    subprocess.run([sys.executable, str(ROOT / "docs" / "generated.py")], check=True)
+    subprocess.run([sys.executable, str(ROOT / "tools" / "docs" / "generated.py")], check=True)
     if "--no-pictures" not in sys.argv:
-        subprocess.run([sys.executable, str(ROOT / "docs" / "pictures.py")], check=True)
+        subprocess.run([sys.executable, str(ROOT / "tools" / "docs" / "pictures.py")], check=True)
     readme = ROOT / "README.md"
     head, _, tail = readme.read_text().partition(MARK)
     _, _, rest = tail.partition("\n## ")

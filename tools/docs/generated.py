@@ -1,4 +1,4 @@
-"""Writes anew what is made from the sources and kept in the repository: `make generated`, or `python docs/generated.py`.
+"""Writes anew what is made from the sources and kept in the repository: `make generated`.
 
 Benchmarks and pictures, which differ from machine to machine, are made by `make docs`.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def module_at(path: str) -> ModuleType:
@@ -29,10 +29,10 @@ def files() -> Iterator[tuple[str, str]]:
     from marrow.studio.typescript import typescript
 
     yield "web/src/protocol.ts", typescript()
-    yield "docs/operations.md", module_at("docs/operations.py").page()
+    yield "docs/operations.md", module_at("tools/docs/operations.py").page()
     for name, text in module_at("tests/gpu/shaders.py").shaders().items():
         yield f"tests/gpu/golden/{name}", text
-    yield "docs/api.md", module_at("docs/api.py").page()
+    yield "docs/api.md", module_at("tools/docs/api.py").page()
 
 
 def main() -> int:

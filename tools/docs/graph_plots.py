@@ -1,6 +1,6 @@
 """Makes the plots of docs/graph.md: a blend space, a transition, feet on a slope, and the mannequin's graph.
 
-python docs/graph_plots.py
+python tools/docs/graph_plots.py
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from marrow.graph import (
 from marrow.graph.show import to_svg
 from marrow.graph.triangulation import triangulate
 
-OUT = Path(__file__).resolve().parent / "graph"
+OUT = Path(__file__).resolve().parents[2] / "docs" / "graph"
 COLOURS = ("#3b6fb6", "#d9722e", "#4a9a55", "#b04a72", "#7a62b3", "#8a7a3a")
 
 

@@ -1,15 +1,15 @@
 """Makes the pictures of levels of detail in docs/lod: each sample's levels side by side, smooth and with their triangles.
 
-python docs/lod_pictures.py
+python tools/docs/lod_pictures.py
 """
 
 from __future__ import annotations
 
 import numpy as np
-from golden_pictures import DOCS, camera, render, sheet
 from PIL import ImageDraw
 
 import marrow as mw
+from pictures import DOCS, camera, render, sheet
 
 
 def with_wires(level, pose, picture, *, yaw, pitch, center, height):

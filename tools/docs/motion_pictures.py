@@ -1,7 +1,7 @@
 """Makes the contact sheets of docs/motion.md, and docs/motion_pairs.md with its sheets: motion of one rig above the same
 moments on another, for every pair that the tests hold to its figures.
 
-    python docs/motion_pictures.py
+    python tools/docs/motion_pictures.py
 
 Needs the corpus of real files (`make corpus`). Draws with Pillow, triangle by
 triangle from far to near: slow, and good enough to judge a motion without a GPU.
@@ -20,7 +20,7 @@ import marrow as mw
 from marrow.motion import Retargeter, find_rig
 from marrow.motion.posture import rest_posture
 
-DOCS = Path(__file__).resolve().parent
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 sys.path[:0] = [str(DOCS.parent / "tests" / "motion"), str(DOCS.parent / "tests")]
 from pairs import CORPUS as FILES  # noqa: E402
 from pairs import MOTION as MOTIONS  # noqa: E402
@@ -183,8 +183,8 @@ def write_pairs(out, a_sheet=8, count=8):
 
 PAGE = """# Motion on other rigs, pair by pair
 
-Made by `docs/motion_pictures.py` from the pairs that `tests/motion/test_pairs.py` holds to these figures; what they mean is
-said in [motion.md](motion.md#how-good-it-is). Drift and sink are in millimetres, for a leg as long as a person's.
+Made by `tools/docs/motion_pictures.py` from the pairs that `tests/motion/test_pairs.py` holds to these figures; what
+they mean: [motion.md](motion.md#how-good-it-is). Drift and sink are in millimetres, for a leg as long as a person's.
 
 | | motion | on | parts | skate: source | result | drift: source | result | sink: source | result | legs longer |
 | --: | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: |

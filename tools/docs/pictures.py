@@ -1,6 +1,6 @@
 """Makes the pictures of the samples: docs/mannequin.png and the contact sheets in docs/samples.
 
-    python docs/pictures.py
+    python tools/docs/pictures.py
 
 A small software rasteriser, good enough to judge a shape or a motion without a GPU or a window.
 """
@@ -16,7 +16,7 @@ from PIL import Image, ImageFilter
 import marrow as mw
 from marrow.kernels.language.kernel import kernel
 
-DOCS = Path(__file__).resolve().parent
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 LIGHT = np.array([-0.45, 0.65, 0.62]) / np.linalg.norm([-0.45, 0.65, 0.62])
 SHARPNESS = 2
 

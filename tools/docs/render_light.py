@@ -1,6 +1,6 @@
 """Makes the pictures of lights and materials in docs/rendering.md.
 
-python docs/render_light.py
+python tools/docs/render_light.py
 
 The half that three.js has drawn is tests/rendering/golden/three_studio.png (tests/rendering/three_pictures.py draws
 it anew).
@@ -17,7 +17,7 @@ from PIL import Image, ImageDraw
 
 import marrow as mw
 
-DOCS = Path(__file__).resolve().parent
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 FOLDER = DOCS / "rendering"
 TESTS = DOCS.parent / "tests" / "rendering"
 

@@ -1,6 +1,6 @@
 """Makes the pictures that the renderer draws for the README and docs/rendering.md.
 
-python docs/render_pictures.py [NAME ...]
+python tools/docs/render_pictures.py [NAME ...]
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from render_views import outputs, views_motion, views_surface
 import marrow as mw
 from marrow.windows.open_window import open_window
 
-DOCS = Path(__file__).resolve().parent
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 PICTURES = DOCS / "rendering"
 
 

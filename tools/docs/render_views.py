@@ -1,6 +1,6 @@
 """Makes the pictures of views and outputs in docs/rendering.md.
 
-python docs/render_views.py
+python tools/docs/render_views.py
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw
 import marrow as mw
 from marrow.scene.colors import color_map
 
-FOLDER = Path(__file__).resolve().parent / "rendering"
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "rendering"
 CELL = (440, 440)
 
 

@@ -1,18 +1,18 @@
 """Makes the pictures of docs/torch.md: what the four examples find.
 
-OMP_NUM_THREADS=1 python docs/torch_pictures.py
+OMP_NUM_THREADS=1 python tools/docs/torch_pictures.py
 """
 
 from __future__ import annotations
 
 import numpy as np
-from golden_pictures import DOCS, camera, render, sheet
 from PIL import Image, ImageDraw
 
 import marrow as mw
 import marrow.torch as mt
 import torch
 from marrow.graph import BlendSpace1D, ClipNode
+from pictures import DOCS, camera, render, sheet
 
 
 def labelled(picture, text):
