@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from marrow.kernels.operations import table
+from marrow.kernels.operations import CONSTANTS, table
 
 HEAD = """# The instruction set of pose programs
 
@@ -28,17 +28,26 @@ What an argument names:
 | channel masks | the first of three masks: translation, rotation, scale |
 | pose memory | where in the instance's memory a pose lies |
 | inertia memory | where in the instance's memory a difference and its speed lie |
-| limb | where the constants of a limb begin |
-| chain | where the constants of a chain of joints begin |
-| legs | where the constants of a set of legs begin |
-| mirror | where the constants of a mirror begin |
-| model additive | where a mask and a pose to compare with are named |
-| profile | where a difference in memory and a mask are named |
+{constants}
 
 Operations that keep something from one update to the next (`LOOK`, `LEGS`) keep it beside what they kept the update before,
 and always begin with the latter: a program may run several times in one update and gives the same each time.
 """
 
 
+CONSTANTS_HEAD = """
+## Constants
+
+What an argument names beside these is a record of constants: numbers that stay the same while a graph runs. Its fields are
+described in the file of the operation; packing, reading and checking follow that description
+(`marrow.kernels.language.constants`). Whole numbers lie in `ints`, from the argument on; the first says where its floats
+begin in `floats`. Both are in the order of the table.
+"""
+
+
 def page() -> str:
-    return HEAD + table() + TAIL
+    rows = "\n".join(
+        f"| {record.name} | where the constants of {record.meaning} begin |" for record in CONSTANTS
+    )
+    records = "".join(f"\n### {record.name}: {record.meaning}\n\n{record.table()}" for record in CONSTANTS)
+    return HEAD + table() + TAIL.replace("{constants}", rows) + CONSTANTS_HEAD + records

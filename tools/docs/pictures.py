@@ -14,6 +14,7 @@ import numpy as np
 from PIL import Image, ImageFilter
 
 import marrow as mw
+from marrow.kernels.language.annotations import H, Out, T, V, W, f8, i8
 from marrow.kernels.language.kernel import kernel
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -21,11 +22,17 @@ LIGHT = np.array([-0.45, 0.65, 0.62]) / np.linalg.norm([-0.45, 0.65, 0.62])
 SHARPNESS = 2
 
 
-@kernel(
-    screen="f8[V,2]", depth_of="f8[V]", triangles="i8[T,3]", normals="f8[V,3]", colors="f8[T,3]", depth="*f8[H,W]",
-    image="*f8[H,W,3]", light="f8[3]",
-)  # fmt: skip
-def rasterize(screen, depth_of, triangles, normals, colors, depth, image, light):
+@kernel
+def rasterize(
+    screen: f8[V, 2],
+    depth_of: f8[V],
+    triangles: i8[T, 3],
+    normals: f8[V, 3],
+    colors: f8[T, 3],
+    depth: Out[f8[H, W]],
+    image: Out[f8[H, W, 3]],
+    light: f8[3],
+) -> None:
     """Fills `image` and `depth` with triangles, nearest wins, lit per pixel."""
     H, W = depth.shape[0], depth.shape[1]
     for f in range(len(triangles)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
@@ -61,6 +61,8 @@ class Graph(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
     parameters: dict[str, Parameter] = {}
     name: str = ""
     montages: dict[str, Montage] = {}
+
+    __array_ufunc__: ClassVar[None] = None  # an array is no graph: NumPy is not asked to compare them
 
 
 # A node may hold a graph, and a graph holds nodes: the class is handed to the module that needs it once it exists.

@@ -13,7 +13,7 @@ from marrow.graph.nodes.base import AnyNode, Node, Value, Vector
 from marrow.graph.nodes.procedural import compile_procedural, target_space
 from marrow.graph.tables import Part, Place
 from marrow.kernels.operations import codes as kernel
-from marrow.kernels.operations.limbs import LOOK_STATE
+from marrow.kernels.operations.limbs import CHAIN, LOOK_STATE
 from marrow.math import quaternion, transform
 from marrow.math.elementary import dot
 from marrow.model._validate import angle
@@ -82,8 +82,8 @@ class LookAt(Node, frozen=True):
             raise ValidationError(f"{path}.speed: expected more than 0 radians a second")
         memory, header = (-1, 0) if self.speed is None else (c.keep_state(1 + 2 * LOOK_STATE), c.header())
         space = target_space(c, self.space, path, (target, False))
-        index = len(c.ints)
-        c.name_joints(*joints, space)
-        c.ints += [len(joints), c.vectors, len(c.floats), space, memory, header, *joints]
-        c.floats += [*(float(v) for v in axis), limit, self.speed or 0.0, *shares]
+        index = c.constants(
+            CHAIN, count=len(joints), vectors=c.vectors, space=space, memory=memory, header=header, axis=axis, limit=limit,
+            rate=self.speed or 0.0, joints=joints, shares=shares,
+        )  # fmt: skip
         return compile_procedural(c, at, self.source, self.weight, code=kernel.LOOK, index=index, refs=target)

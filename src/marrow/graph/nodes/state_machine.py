@@ -16,6 +16,7 @@ from marrow.graph.nodes.base import AnyNode, Ease, Input, Names, Node, gather_na
 from marrow.graph.rules import Rule, parse_rule
 from marrow.graph.tables import Part, Place, Scope, seconds, unknown
 from marrow.kernels import control_tables as ct
+from marrow.kernels.operations.inertia import PROFILE
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
@@ -254,8 +255,7 @@ def blend_profile(c: Compiler, profile: dict[str, float], blend: str, memory: in
             )
         shares[c.skeleton.mask([name]) > 0] = share
     mask = c.builder.mask((shares, np.ones(len(c.skeleton.morph_names), np.float32)))
-    c.ints += [memory, mask]
-    return len(c.ints) - 2
+    return c.constants(PROFILE, memory=memory, mask=mask)
 
 
 class MachineLayout:

@@ -12,6 +12,7 @@ from marrow.graph.nodes.base import AnyNode, Node, Value, Vector
 from marrow.graph.nodes.procedural import compile_procedural, target_space
 from marrow.graph.tables import Part, Place
 from marrow.kernels.operations import codes as kernel
+from marrow.kernels.operations.limbs import LIMB
 from marrow.math import quaternion, transform
 from marrow.math.elementary import dot
 from marrow.model._validate import angle
@@ -64,11 +65,19 @@ class TwoBoneIK(Node, frozen=True):
         target = c.builder.vector(self.target, f"{path}.target")
         pole = c.builder.vector(self.pole if self.pole is not None else (0.0, 0.0, 0.0), f"{path}.pole")
         space = target_space(c, self.space, path, (target, False), (pole, True))
-        index = len(c.ints)
-        c.name_joints(upper, mid, tip, space)
-        c.ints += [upper, mid, tip, c.vectors, len(c.floats), space]
-        c.floats += [low, high, self.stretch, float(self.keep_rotation), float(self.pole is not None)]
-        c.floats += bend_direction(c.skeleton, upper, mid, tip)
+        index = c.constants(
+            LIMB,
+            upper=upper,
+            mid=mid,
+            tip=tip,
+            vectors=c.vectors,
+            space=space,
+            bend=(low, high),
+            stretch=self.stretch,
+            keep_rotation=self.keep_rotation,
+            has_pole=self.pole is not None,
+            spare=bend_direction(c.skeleton, upper, mid, tip),
+        )
         return compile_procedural(
             c, at, self.source, self.weight, code=kernel.REACH, index=index, refs=target + pole
         )

@@ -13,6 +13,7 @@ from marrow.graph.nodes.procedural import compile_procedural
 from marrow.graph.tables import Part, Place
 from marrow.kernels import control_tables as ct
 from marrow.kernels.operations import codes as kernel
+from marrow.kernels.operations.limbs import CHAIN
 from marrow.model._validate import angle
 
 if TYPE_CHECKING:
@@ -84,10 +85,19 @@ class OrientationWarp(Node, frozen=True):
         turn = _turn(c, self.angle, f"{path}.angle")
         nothing = c.builder.value(0.0, path)
         turned = sorted([(pelvis, 1.0), *zip(spine, (-s for s in self.spine.values()))])
-        index = len(c.ints)
-        c.name_joints(*(j for j, _ in turned))
-        c.ints += [len(turned), c.vectors, len(c.floats), -1, -1, 0, *(j for j, _ in turned)]
-        c.floats += [0.0, 1.0, 0.0, limit, 0.0, *(share for _, share in turned)]
+        index = c.constants(
+            CHAIN,
+            count=len(turned),
+            vectors=c.vectors,
+            space=-1,
+            memory=-1,
+            header=0,
+            axis=(0.0, 1.0, 0.0),
+            limit=limit,
+            rate=0.0,
+            joints=[j for j, _ in turned],
+            shares=[share for _, share in turned],
+        )
         return compile_procedural(
             c, at, self.source, self.weight, code=kernel.TURN, index=index, refs=[turn, nothing, nothing],
             travel=ct.TRAVEL_TURNED, travel_ref=turn, limit=limit, factor=1.0,

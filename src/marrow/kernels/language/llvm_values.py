@@ -1,4 +1,4 @@
-"""Values at compile time: what the translator knows of a number, a tuple, an array or a record while it writes LLVM."""
+"""Values while LLVM is printed: the LLVM values that a number, a tuple, an array or a record consists of."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
+from llvmlite import ir as llvm
 
-from marrow.kernels.language.kinds import (
+from marrow.kernels.language.types import (
     BOOL,
     FLOAT,
     INTEGER,
@@ -17,32 +17,26 @@ from marrow.kernels.language.kinds import (
     RecordKind,
     ScalarKind,
     StructKind,
-    TupleKind,
 )
 
-__all__ = ["TranslationError", "Value", "described", "load_from_frame", "loose", "part_types", "stored_type"]
+__all__ = ["Value", "load_from_frame", "part_types", "returned_type", "stored_type"]
 
 I1, I8, I32, I64, F32, F64 = (
-    ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.FloatType(), ir.DoubleType(),
+    llvm.IntType(1), llvm.IntType(8), llvm.IntType(32), llvm.IntType(64), llvm.FloatType(), llvm.DoubleType(),
 )  # fmt: skip
 _SCALARS = {FLOAT: F64, INTEGER: I64, BOOL: I1}
 _STORED = {
-    "f4": F32, "f8": F64, "i8": I64, "i4": I32, "i2": ir.IntType(16), "i1": I8, "u1": I8, "u2": ir.IntType(16), "u4": I32,
+    "f4": F32, "f8": F64, "i8": I64, "i4": I32, "i2": llvm.IntType(16), "i1": I8, "u1": I8, "u2": llvm.IntType(16), "u4": I32,
     "b1": I8,
 }  # fmt: skip
 
 
-class TranslationError(Exception):
-    """A function says something that is not in the subset."""
-
-
 @dataclass(frozen=True)
 class Value:
-    """A value at compile time: its kind, the LLVM values it consists of, and the number it is, where that is known."""
+    """A kind, and the LLVM values that one of it consists of: of an array its address and sizes."""
 
     kind: Kind
     parts: tuple[Any, ...]
-    known: Any = None
 
 
 def stored_type(dtype: np.dtype[Any]) -> Any:
@@ -63,13 +57,10 @@ def part_types(kind: Kind) -> list[Any]:
     return [t for item in kind.items for t in part_types(item)]
 
 
-def loose(kind: Kind) -> Kind:
-    """The kind without what only signatures say."""
-    if isinstance(kind, ArrayKind):
-        return ArrayKind(kind.dtype, ("?",) * kind.ndim)
-    if isinstance(kind, TupleKind):
-        return TupleKind(tuple(loose(k) for k in kind.items))
-    return kind
+def returned_type(kind: Any) -> Any:
+    """The LLVM type that a function returns for a result of a kind."""
+    types = [] if kind is None else part_types(kind)
+    return llvm.VoidType() if not types else types[0] if len(types) == 1 else llvm.LiteralStructType(types)
 
 
 def load_from_frame(builder: Any, frame: Any, at: int, kind: Kind) -> Value:
@@ -90,13 +81,5 @@ def load_from_frame(builder: Any, frame: Any, at: int, kind: Kind) -> Value:
         sizes = [
             I64(int(size)) if size.isdigit() else word(at + 1 + axis) for axis, size in enumerate(kind.sizes)
         ]
-        return Value(loose(kind), (pointer, *sizes))
+        return Value(kind, (pointer, *sizes))
     return Value(kind, (word(at, F64 if kind == FLOAT else I64),))
-
-
-def described(kind: Kind) -> str:
-    if isinstance(kind, ScalarKind):
-        return {"f": "a float", "i": "a whole number", "b": "a truth value"}[kind.letter]
-    if isinstance(kind, TupleKind):
-        return f"a tuple ({', '.join(map(described, kind.items))})"
-    return str(kind) if isinstance(kind, ArrayKind) else "a record"
