@@ -349,7 +349,7 @@ def test_twelve_influences():
         ({"error": (-1,)}, "at least 0"),
         ({"joints": (0,)}, "at least 1"),
         ({"joints": ([],)}, "at least one joint"),
-        ({"joints": (3,), "keep": "elbow"}, "names in a list"),
+        ({"joints": (3,), "keep": 3}, "expected names"),
         ({"joints": (3,), "keep": ["wrist"], "remove": ["elbow"]}, "cannot keep"),
         ({"influences": (0,)}, "at least 1"),
         ({"triangles": (0.5,), "materials": {1: "glove"}}, "material: other"),

@@ -62,7 +62,7 @@ def follow(title, folder):
 @pytest.fixture
 def clone(tmp_path):
     """A copy of the sources, the tests and the pages."""
-    for folder in ("src", "tests", "docs", "web/src"):
+    for folder in ("src", "tests", "docs", "tools", "web/src"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=LEFT_OUT)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     return tmp_path
@@ -89,7 +89,7 @@ def test_recipes_in_python_lead_to_tests_that_pass(clone):
         own = [str(p.relative_to(clone)) for p in new if p.name.startswith("test_")]
         assert own and set(own) <= set(named.split()), "a recipe shows how its result is tested"
         made, changed, tests = made + new, changed + old, [*tests, *named.split()]
-    run_in(clone, sys.executable, "docs/generated.py")
+    run_in(clone, sys.executable, "tools/docs/generated.py")
     page, shader = clone / "docs/operations.md", clone / "tests/gpu/golden/pose_programs_alone.wgsl"
     assert "| `NUDGE` | nudge |" in page.read_text() and "fn run_nudge(" in shader.read_text()
     tests = list(dict.fromkeys(tests))

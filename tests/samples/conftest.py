@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from marrow.model import Character
-from marrow.samples import character, reptile
+from samples_modeller import character, reptile
 
 
 @pytest.fixture(scope="session")

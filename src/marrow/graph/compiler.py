@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.bank import ClipBank
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.graph.compiled import CompiledGraph, FunctionEntry, MachineEntry, MontageEntry, SlotEntry
 from marrow.graph.description import Graph, normalized
 from marrow.graph.montages import add_montages
@@ -45,7 +45,7 @@ STEADY = 1.0
 def compile_graph(graph: Graph, character: Character) -> CompiledGraph:
     """Validates `graph` for `character` and lays it out for running."""
     if not isinstance(character, Character):
-        raise ValidationError(f"compile_graph: expected a Character, got {type(character).__name__}")
+        raise WrongTypeError(f"compile_graph: expected a Character, got {type(character).__name__}")
     return Compiler(normalized(graph), character).compile()
 
 
@@ -198,7 +198,7 @@ class Compiler:
         if isinstance(other, str):
             other = ClipNode(other)
         if not isinstance(other, Node):
-            raise ValidationError(
+            raise WrongTypeError(
                 f"{at.path}: {type(node).__name__}.expand() must return a node or the name of a clip, "
                 f"got {type(other).__name__}"
             )

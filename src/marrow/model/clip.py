@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.model import _late, _validate
 from marrow.model._asset import Asset, Comparable, exchanged, freeze, same
 from marrow.model._clip_tools import ClipTools
@@ -58,10 +58,10 @@ class Event(Comparable):
 
     def __post_init__(self) -> None:
         if isinstance(self.time, str) and not isinstance(self.name, str):
-            raise ValidationError(f"Event: the time comes first: Event({self.name!r}, {self.time!r})")
+            raise WrongTypeError(f"Event: the time comes first: Event({self.name!r}, {self.time!r})")
         _validate.name("Event", "name", self.name)
         if not isinstance(self.payload, str):
-            raise ValidationError(f"Event.payload: expected a text, got {type(self.payload).__name__}")
+            raise WrongTypeError(f"Event.payload: expected a text, got {type(self.payload).__name__}")
         duration = _validate.number("Event", "duration", self.duration, low=0.0)
         _validate.set_fields(self, time=_validate.number("Event", "time", self.time), duration=duration)
 

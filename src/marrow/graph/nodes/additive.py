@@ -8,7 +8,7 @@ import numpy as np
 
 from marrow.animation.resampling import unpack_rows
 from marrow.errors import ValidationError
-from marrow.graph.nodes.base import AnyNode, Node, Value
+from marrow.graph.nodes.base import AnyNode, Names, Node, Value
 from marrow.graph.tables import Part, Place, Scope
 from marrow.kernels import control_tables as ct
 from marrow.kernels.operations import codes as kernel
@@ -34,7 +34,7 @@ class Additive(Node, frozen=True):
     base: AnyNode
     addition: AnyNode
     weight: Value = 1.0
-    joints: tuple[str, ...] = ()
+    joints: Names = ()
     mask: dict[str, float] = {}  # noqa: RUF012 (msgspec copies an empty default)
     depth_falloff: float = 0.0
     space: Literal["local", "model"] = "local"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
-from marrow.graph.nodes.base import AnyNode, Value
+from marrow.graph.nodes.base import AnyNode, Names, Value
 from marrow.graph.nodes.procedural import compile_procedural
 from marrow.graph.nodes.two_bone_ik import bend_direction
 from marrow.graph.tables import Part, Place
@@ -42,7 +42,7 @@ class Legs:
         return tuple(tip for _, _, tip in self.joints)
 
 
-def find_legs(c: Compiler, feet: tuple[str, ...], pelvis: str | None, path: str) -> Legs:
+def find_legs(c: Compiler, feet: Names, pelvis: str | None, path: str) -> Legs:
     """The legs that end in `feet`: each two joints above. Without feet, those of the body that the skeleton has."""
     skeleton = c.skeleton
     if len(set(feet)) != len(feet):
