@@ -74,7 +74,7 @@ LESSER = {"MARROW_CACHE": "off", "OPENBLAS_CORETYPE": "Nehalem", "PYTHONWARNINGS
 
 
 def lesser():
-    """NumPy and its matrix library told that they run on a processor of 2008; the samples are built anew."""
+    """NumPy and its matrix library told that they run on a processor of 2008."""
     from numpy._core._multiarray_umath import __cpu_dispatch__ as optional  # type: ignore[import-not-found]
 
     return {**LESSER, "NPY_DISABLE_CPU_FEATURES": " ".join(optional)}
