@@ -22,6 +22,7 @@ from marrow.graph.nodes import ClipNode, Node, RootMotion, Slot
 from marrow.graph.placing import WorldVector
 from marrow.graph.program import Procedurals
 from marrow.graph.sharing import SharedNodes
+from marrow.graph.steadiness import watched_states
 from marrow.graph.sync import knots
 from marrow.graph.tables import Builder, Part, Place, Scope, unknown
 from marrow.graph.travel import carried_by_hips, in_place, root_tracks
@@ -382,7 +383,7 @@ class Compiler:
             graph=self.graph,
             character=self.character,
             bank=bank,
-            tables=tables,
+            tables=tables._replace(states=readonly(watched_states(tables))),
             values=readonly(np.array(b.values, np.float64)),
             masks=np.array(b.masks, np.float32).reshape(len(b.masks), J + M),
             procedurals=Procedurals(

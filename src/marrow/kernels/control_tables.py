@@ -13,7 +13,7 @@ import numpy as np
 
 from marrow.kernels.operations.record import OPERATION
 
-__all__ = ["CrowdState", "GraphTables", "Workspace"]
+__all__ = ["CrowdState", "GraphTables", "KeptState", "Workspace"]
 
 # -- kinds of nodes -------------------------------------------------------------------------------------------------
 (
@@ -111,7 +111,13 @@ MACHINE_ROW = _record(
     profile=i8,  # where the constants of its blend profile are, -1 for none
     seconds=f8,
 )
-STATE = _record(node=i8, first=i8, count=i8, clip_times=i8)
+STATE = _record(
+    node=i8,
+    first=i8,  # its transitions
+    count=i8,
+    clip_times=i8,  # 1: they ask for the times of its main clip
+    careful=i8,  # 1: what they ask for may turn at any moment while weights change
+)
 TRANSITION = _record(
     to=i8,
     ease=i8,
@@ -239,6 +245,9 @@ MACHINE_STATE = _record(
     remaining=f8,  # seconds until the main clip of the state ends
     progress=f8,  # share of that clip
     progress_speed=f8,  # of which per second
+    even=f8,  # seconds in which that clip goes on as fast, unless weights change
+    leader=i8,  # its node, -1 for none
+    over=i8,  # 1: it has passed its end in the step, and plays on
 )
 SHARE_STATE = _record(weight=f8, start=f8, entered=i8)
 """Per state of a machine: how much of it is seen, how much was when the fade began, and the moment it was entered last."""
@@ -287,6 +296,31 @@ class CrowdState(NamedTuple):
     functions: Any
 
 
+class KeptState(NamedTuple):
+    """What a step changes of one instance, as it was before: rows of `CrowdState`, the travel of the update, and how many
+    events were told."""
+
+    instances: Any
+    values: Any
+    goals: Any
+    leaves: Any
+    groups: Any
+    machines: Any
+    shares: Any
+    slots: Any
+    voices: Any
+    functions: Any
+    travel: Any
+    told: Any
+
+    @classmethod
+    def like(cls, state: CrowdState) -> KeptState:
+        """Room for an instance of a crowd."""
+        return cls(
+            *(np.zeros_like(getattr(state, name)[:1]) for name in cls._fields[:-1]), np.zeros(2, np.int64)
+        )
+
+
 # -- room to work in ------------------------------------------------------------------------------------------------
 
 WORK = _record(weight=f8, share=f8, speed=f8, travel=f8, clip_speed=f8, seen=i8, flip=i8, stride=f8, yaw=f8)
@@ -306,6 +340,7 @@ COUNTERS = _record(
     grouped=i8,  # leaves of sync groups that are seen
     shown=i8,  # inputs of the blend space at hand that are seen
     endless_instance=i8,
+    changing=i8,  # 1: weights change in the step
 )
 PROGRAM = _record(cursor=i8, limit=i8, reserve=i8, poses=i8)
 HAPPENED = np.dtype(
@@ -363,6 +398,12 @@ CrowdState.KINDS = {  # type: ignore[attr-defined]
     "place": "*f8[N,7]", "placed": "*f8[N,7]", "leaves": (LEAF_STATE, "*N,?"), "groups": (GROUP_STATE, "*N,?"), "machines": (MACHINE_STATE, "*N,?"),
     "shares": (SHARE_STATE, "*N,?"), "slots": (SLOT_STATE, "*N,?"), "voices": (VOICE_STATE, "*N,?"),
     "queue": (QUEUE_STATE, "*N,?"), "following": "*i8[N,?]", "functions": (FUNCTION_STATE, "*N,?"),
+}  # fmt: skip
+KeptState.KINDS = {  # type: ignore[attr-defined]
+    "instances": (INSTANCE_STATE, "*1"), "values": "*f8[1,?]", "goals": "*f8[1,?]", "leaves": (LEAF_STATE, "*1,?"),
+    "groups": (GROUP_STATE, "*1,?"), "machines": (MACHINE_STATE, "*1,?"), "shares": (SHARE_STATE, "*1,?"),
+    "slots": (SLOT_STATE, "*1,?"), "voices": (VOICE_STATE, "*1,?"), "functions": (FUNCTION_STATE, "*1,?"), "travel": "*f8[1,7]",
+    "told": "*i8[2]",
 }  # fmt: skip
 Workspace.KINDS = {  # type: ignore[attr-defined]
     "counters": (COUNTERS, "*1"), "passed": (PASSED_EVENT, "*?"), "work": (WORK, "*?"), "visited": "*i8[?]", "open": "*i8[?]", "shown": "*i8[?]", "grouped": "*i8[?]", "sums": "*i8[?]", "members": "*i8[?]", "stack": "*f8[?]", "gaps": "*f8[?]",

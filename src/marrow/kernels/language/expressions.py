@@ -25,6 +25,7 @@ from marrow.kernels.language.values import (
     F32,
     F64,
     I1,
+    I32,
     I64,
     TranslationError,
     Value,
@@ -90,6 +91,9 @@ class Expressions:
 
     def store(self, place: tuple[Any, np.dtype[Any]], value: Value) -> None:
         address, dtype = place
+        if dtype.names is not None:
+            self.copy_record(address, dtype, value)
+            return
         what = FLOAT if dtype.kind == "f" else INTEGER
         number = self.cast(value, what, rounded=False).parts[0]
         kind = stored_type(dtype)
@@ -98,6 +102,16 @@ class Expressions:
         elif kind is not F64 and kind is not I64:
             number = self.builder.trunc(number, kind)
         self.builder.store(number, address)
+
+    def copy_record(self, address: Any, dtype: np.dtype[Any], value: Value) -> None:
+        """All of a record, word by word."""
+        if not isinstance(value.kind, RecordKind) or value.kind.dtype != dtype:
+            self.fail(f"a record of the same fields is expected: {', '.join(dtype.names or ())}")
+        word = I64 if dtype.alignment == 8 else I32
+        pointers = [self.builder.bitcast(p, word.as_pointer()) for p in (value.parts[0], address)]
+        for k in range(dtype.itemsize // dtype.alignment):
+            here, there = (self.builder.gep(p, [I64(k)], inbounds=True) for p in pointers)
+            self.builder.store(self.builder.load(here), there)
 
     def place(self, node: ast.Subscript) -> tuple[Any, np.dtype[Any]]:
         """The address of one element, or of one field of a record."""

@@ -54,6 +54,9 @@ class Records:
             return Records(self._array[index])
         return Record(self, index)
 
+    def __setitem__(self, index: Any, value: Record) -> None:
+        self._array[index] = value._records._array[value._index]
+
     def field(self, name: str) -> Any:
         if name not in self._fields:
             self._fields[name] = plain(self._array[name])
