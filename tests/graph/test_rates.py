@@ -104,7 +104,7 @@ def test_a_clip_that_grows_faster_ends_when_its_time_is_over(rate):
     assert entered(graph, rate) == pytest.approx(t, abs=1e-4)
 
 
-@pytest.mark.parametrize("rate", (0.5, *RATES))
+@pytest.mark.parametrize("rate", [0.5, *RATES])
 def test_clips_in_step_change_their_speed_at_markers(rate):
     """Half walk and half limp: from marker to marker 0.4 and 0.6, 1.2 and 0.4 seconds of each."""
     graph = Graph(until("progress >= 0.45", BlendSpace1D.of(0.5, {0.0: "walk", 1.0: "limp"})))

@@ -39,6 +39,7 @@ from marrow.kernels.control_slots import (
     stop_hidden_slots,
     wake_slot,
 )
+from marrow.kernels.control_split import back, is_careful, keep, turned
 from marrow.kernels.control_spread import (
     show,
     show_alone,
@@ -50,7 +51,6 @@ from marrow.kernels.control_spread import (
     value_of,
     warp_travel,
 )
-from marrow.kernels.control_split import back, is_careful, keep, turned
 from marrow.kernels.control_tables import (
     ADDITIVE,
     BLEND,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from marrow.kernels.control_motion import happened
 from marrow.kernels.control_listen import SHORT
+from marrow.kernels.control_motion import happened
 from marrow.kernels.control_rules import NEVER, SLACK, wait_for
 from marrow.kernels.control_spread import show, value_of
 from marrow.kernels.control_tables import (

@@ -80,5 +80,4 @@ def turned(graph, state, kept, room, n, smoothing):
             found = True
     if found:
         return True
-    m, t, to, soonest, fades = find_transition(graph, state, room, n, smoothing)
-    return m >= 0
+    return find_transition(graph, state, room, n, smoothing)[0] >= 0

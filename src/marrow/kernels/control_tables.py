@@ -316,9 +316,8 @@ class KeptState(NamedTuple):
     @classmethod
     def like(cls, state: CrowdState) -> KeptState:
         """Room for an instance of a crowd."""
-        return cls(
-            *(np.zeros_like(getattr(state, name)[:1]) for name in cls._fields[:-1]), np.zeros(2, np.int64)
-        )
+        rows = {name: np.zeros_like(getattr(state, name)[:1]) for name in cls._fields if name != "told"}
+        return cls(**rows, told=np.zeros(2, np.int64))
 
 
 # -- room to work in ------------------------------------------------------------------------------------------------
