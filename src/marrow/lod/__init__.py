@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from marrow.lod.building import build, measured
+    from marrow.lod.building import build, measured, settings
     from marrow.lod.camera import Camera
     from marrow.lod.mapping import joint_map
     from marrow.lod.select import Selection, Selector
@@ -24,6 +24,7 @@ __all__ = [
     "build",
     "joint_map",
     "measured",
+    "settings",
     "table",
     "with_screen_sizes",
 ]
@@ -36,6 +37,7 @@ _LATE = {
     "build": "marrow.lod.building",
     "joint_map": "marrow.lod.mapping",
     "measured": "marrow.lod.building",
+    "settings": "marrow.lod.building",
     "table": "marrow.lod.table",
     "with_screen_sizes": "marrow.lod.thresholds",
 }

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from marrow.errors import UnknownNameError
 
-__all__ = ["Asset", "exchanged", "freeze", "same"]
+__all__ = ["Asset", "Replaceable", "exchanged", "freeze", "same"]
 
 T = TypeVar("T")
 
 
-class Asset:
+class Replaceable:
+    """Base of what is described by frozen fields."""
+
+    __slots__ = ()
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some fields exchanged, checked like any other."""
+        return exchanged(self, changes)
+
+
+class Asset(Replaceable):
     """Base of the frozen data classes that hold arrays.
 
     Copies and pickles carry the fields and nothing else: what was computed from them (`_derived`, cached properties)

@@ -206,7 +206,7 @@ class _Scene:
             scene_notes.humanoid = self._skeleton.humanoid
         scene_notes.size = character.lod.size
         for lod in (level.lod for level in character.reduced):
-            note = LevelNote(lod.joints, lod.error, lod.mean_error, lod.size, lod.screen_size)
+            note = LevelNote(**{name: getattr(lod, name) for name in LevelNote.__struct_fields__})
             scene_notes.levels = [*(scene_notes.levels or ()), note]
         for node, noted in zip(self._nodes, self._notes):
             extras = to_extras(noted)
