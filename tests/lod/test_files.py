@@ -35,8 +35,8 @@ def test_files_say_how_levels_are_used_and_how_they_were_made(tmp_path, suffix):
     back = mw.load(tmp_path / f"arm{suffix}", cache=False)
     assert [level.lod.hysteresis for level in back.levels] == [None, 0.05, 0.2]
     first, second = (level.lod.reduction for level in back.reduced)
-    assert first == mw.model.Reduction(0.4, joints=5, influences=2, keep=("wrist",), poses=False)
-    assert second == mw.model.Reduction(60, joints=("wrist",), influences=1, poses=False)
+    assert first == mw.lod.Reduction(0.4, joints=5, influences=2, keep=("wrist",), poses=False)
+    assert second == mw.lod.Reduction(60, joints=("wrist",), influences=1, poses=False)
     assert type(second.triangles) is int
     # Asked for again, the same comes out.
     again = mw.lod.build(arm(), **mw.lod.settings(back), measure=False)

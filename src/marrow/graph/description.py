@@ -13,13 +13,14 @@ from marrow.errors import FormatError, ValidationError
 from marrow.graph.nodes import sub_graph
 from marrow.graph.nodes.base import AnyNode, message_and_place, node_from_data, reading_files
 from marrow.graph.nodes.use import written_once
+from marrow.model._asset import Replaceable
 
 __all__ = ["Graph", "Montage", "Parameter", "from_json", "load_graph", "normalized", "save_graph", "to_json"]
 
 VERSION = 1
 
 
-class Parameter(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class Parameter(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A value set from outside.
 
     `float`: kept inside `range`, or going round inside `wrap`, such as a direction in `(-180, 180)`; `smoothing` is the
@@ -37,7 +38,7 @@ class Parameter(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
     wrap: tuple[float, float] | None = None
 
 
-class Montage(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class Montage(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A clip in sections, played in a slot by `animator.play_montage`. `sections` are where each begins, in seconds.
 
     One section follows the other, as they lie in the clip, and after the last one it ends; `following` says otherwise: the
@@ -54,7 +55,7 @@ class Montage(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
     speed: float = 1.0
 
 
-class Graph(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class Graph(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A graph: its `root` node, the `parameters` it reads and the `montages` that its slots can play, by name."""
 
     root: AnyNode

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from marrow.lod.select import Selection, Selector
     from marrow.lod.table import table
     from marrow.lod.thresholds import with_screen_sizes
+    from marrow.model.level import Reduction
 
 __all__ = [
     "Camera",
+    "Reduction",
     "Selection",
     "Selector",
     "build",
@@ -32,6 +34,7 @@ __all__ = [
 # Each is imported when it is first asked for.
 _LATE = {
     "Camera": "marrow.lod.camera",
+    "Reduction": "marrow.model.level",
     "Selection": "marrow.lod.select",
     "Selector": "marrow.lod.select",
     "build": "marrow.lod.building",

@@ -86,7 +86,8 @@ class Selector:
 
     By one of: `pixels`, the error a level may have on the screen (`error`: the worst of any point in any clip, or the
     mean, which is far less); `sizes`, for levels 1, 2... the part of the picture's height that the character's bounding
-    sphere at rest covers when it changes to that level; `distances`, how far away that is, in metres. When left out: the screen sizes saved with the character (`mw.lod.with_screen_sizes`), else one pixel.
+    sphere at rest covers when it changes to that level; `distances`, how far away that is, in metres. When
+    left out: the screen sizes saved with the character (`mw.lod.with_screen_sizes`), else one pixel.
 
     `hysteresis`: an instance becomes coarser only when it is past a threshold by this part of it, so that nobody flickers;
     it becomes finer at once, so that no threshold is ever missed. One for all levels, or one for each after the first; when
@@ -214,9 +215,9 @@ class Selector:
         """The level of each instance, as one camera sees it, or the nearest of several.
 
         `transforms (N, 3, 4)` are where the instances are in the world. `bounds` are their boxes, one each, in the space of
-        the character (`mw.bounds(character, crowd.matrices, exact=False)`): where each is, and whether it is seen; when left
-        out, all have the box that the character moves in, over all its clips. `bias (N,)`: 1 chooses as if an instance were twice as far, -1 half as
-        far. `force`: a level for all or each, -1 for those that are free.
+        the character (`mw.bounds(character, crowd.matrices, exact=False)`): where each is, and whether it is seen; when
+        left out, all have the box that the character moves in, over all its clips. `bias (N,)`: 1 chooses as if an instance
+        were twice as far, -1 half as far. `force`: a level for all or each, -1 for those that are free.
         """
         matrices = _transforms(transforms)
         N = len(matrices)

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Replaceable:
-    """Base of what is described by frozen fields."""
+    """Base of what people describe by frozen fields: assets, nodes of graphs, lights, cameras."""
 
     __slots__ = ()
 
@@ -49,10 +49,13 @@ class Asset(Replaceable):
 
 def exchanged(asset: T, changes: dict[str, Any]) -> T:
     """A copy with some fields exchanged, checked like any other; an unknown field is refused in words."""
-    known = [f.name for f in fields(asset)]  # type: ignore[arg-type]
+    described = getattr(asset, "__struct_fields__", None)  # as graphs are
+    known = [f.name for f in fields(asset)] if described is None else described  # type: ignore[arg-type]
     for name in changes:
         if name not in known:
             raise UnknownNameError(f"field of {type(asset).__name__}", name, known)
+    if described is not None:
+        return type(asset)(**{name: getattr(asset, name) for name in described} | changes)
     return replace(asset, **changes)  # type: ignore[type-var]
 
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
 from marrow.model import _late, _validate
-from marrow.model._asset import Asset, exchanged, freeze, same
+from marrow.model._asset import Asset, Replaceable, freeze, same
 from marrow.model._clip_tools import ClipTools
 from marrow.model.curve import Curve
 from marrow.model.pose import Pose
@@ -47,7 +47,7 @@ TRACK_DTYPE = np.dtype(
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class Event(Replaceable):
     """Something that happens at a moment of a clip, such as a foot touching the ground; or for `duration` seconds from then
     on, such as a blade that cuts. `payload` is a text for whoever waits for it."""
 
@@ -269,10 +269,6 @@ class Clip(Asset, ClipTools):
     def resampled(self, rate: float | None = None) -> SampledClip:
         """The clip at `rate` frames a second, the layout the crowd kernels want; its `error` says what that cost."""
         return _late.function("animation.resampling", "resampled")(self, rate)
-
-    def replace(self, **changes: Any) -> Clip:
-        """A clip with some fields exchanged, validated again."""
-        return exchanged(self, changes)
 
     @cached_property
     def key_rate(self) -> float | None:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from marrow.errors import ValidationError
 from marrow.model import _validate
+from marrow.model._asset import Replaceable
 
 __all__ = ["Image", "Material", "Texture"]
 
@@ -21,7 +22,7 @@ def _floats(who: str, field: str, value: Any, size: int) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
+class Image(Replaceable):
     """An encoded picture, byte for byte as the file has it, with its media type (`image/png`, `image/jpeg`, ...)."""
 
     name: str
@@ -38,7 +39,7 @@ class Image:
 
 
 @dataclass(frozen=True, slots=True)
-class Texture:
+class Texture(Replaceable):
     """How an image is looked up: `image` indexes `Character.images`; the UV transform is `KHR_texture_transform`'s."""
 
     image: int
@@ -69,7 +70,7 @@ class Texture:
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class Material(Replaceable):
     """A PBR material. Colours are linear; `base_color` has alpha. `extensions` is what its file says beyond that, as plain
     data: kept for other programs, and not shown."""
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import msgspec
 
 from marrow.errors import MarrowError, ValidationError
+from marrow.model._asset import Replaceable
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
@@ -48,6 +49,7 @@ class Input(NamedTuple):
 
 class Node(
     msgspec.Struct,
+    Replaceable,
     frozen=True,
     omit_defaults=True,
     forbid_unknown_fields=True,

@@ -16,6 +16,7 @@ from marrow.graph.nodes.base import AnyNode, Ease, Input, Node
 from marrow.graph.rules import Rule, parse_rule
 from marrow.graph.tables import Part, Place, Scope, seconds, unknown
 from marrow.kernels import control_tables as ct
+from marrow.model._asset import Replaceable
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
@@ -28,14 +29,14 @@ INTERRUPTS = ("any", "higher", "none")
 MOST_WAYS = 10_000
 
 
-class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class State(msgspec.Struct, Replaceable, frozen=True, forbid_unknown_fields=True):
     """What a machine shows in one state: any node. It starts over when the state is entered, also where it is still fading
     out from the last time (`Transition.reset`)."""
 
     source: AnyNode
 
 
-class Transition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class Transition(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """Goes from the state `source` (`"*"`: from any other; several: from each of them) to the state `to` once all of `when`
     hold. A state may lead to itself: it then starts over.
 
