@@ -6,7 +6,7 @@ python docs/lod_pictures.py
 from __future__ import annotations
 
 import numpy as np
-from pictures import DOCS, camera, render, sheet
+from golden_pictures import DOCS, camera, render, sheet
 from PIL import ImageDraw
 
 import marrow as mw

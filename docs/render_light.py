@@ -25,7 +25,7 @@ TESTS = DOCS.parent / "tests" / "rendering"
 def lamps() -> Image.Image:
     """Thirty mannequins at night under two hundred lamps, by the deferred path."""
     rng = np.random.default_rng(2)
-    lights: list[mw.rendering.PointLight | mw.rendering.SpotLight | mw.rendering.DirectionalLight] = [
+    lights: list[mw.scene.PointLight | mw.scene.SpotLight | mw.scene.DirectionalLight] = [
         mw.DirectionalLight(color=(0.7, 0.8, 1.0), intensity=0.5)
     ]
     for k in range(200):
@@ -44,9 +44,7 @@ def lamps() -> Image.Image:
     walkers = mw.Actor(mw.samples.mannequin(), clip="walk", time=rng.random(30), transforms=places)
     scene = mw.Scene(walkers, lights=lights, environment=mw.Environment("dark", ambient=0.25), grid=False)
     size = (1200, 560)
-    camera = mw.lod.Camera.perspective(
-        (3.6, 3.0, 9.4), (0.4, 0.35, 0.4), fov=0.58, width=size[0], height=size[1]
-    )
+    camera = mw.Camera.perspective((3.6, 3.0, 9.4), (0.4, 0.35, 0.4), fov=0.58, width=size[0], height=size[1])
     return mw.Renderer(size, path="deferred").render(scene, camera).image.convert("RGB")
 
 

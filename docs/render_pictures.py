@@ -15,7 +15,7 @@ from PIL import Image
 from render_views import outputs, views_motion, views_surface
 
 import marrow as mw
-from marrow.rendering.looking import open_window
+from marrow.windows.open_window import open_window
 
 DOCS = Path(__file__).resolve().parent
 PICTURES = DOCS / "rendering"
@@ -109,7 +109,7 @@ def lamps() -> None:
     scene = mw.Scene(
         actors, lights=[moon, *lights], grid=False, environment=mw.Environment("dark", ambient=0.12)
     )
-    camera = mw.lod.Camera.perspective((0.6, 1.5, 7.5), (0.0, 0.75, 0), fov=0.4, width=1400, height=560)
+    camera = mw.Camera.perspective((0.6, 1.5, 7.5), (0.0, 0.75, 0), fov=0.4, width=1400, height=560)
     mw.render(scene, size=(1400, 560), camera=camera, path="deferred").save(PICTURES / "lamps.webp")
 
 

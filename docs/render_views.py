@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 import marrow as mw
-from marrow.rendering.colors import color_map
+from marrow.scene.colors import color_map
 
 FOLDER = Path(__file__).resolve().parent / "rendering"
 CELL = (440, 440)
@@ -41,7 +41,7 @@ def crowd():
     places[:, 0, 3], places[:, 2, 3] = 1.3 * (columns - 2.5), -2.2 * rows
     times = np.random.default_rng(1).random(count) * hero.clips["walk"].duration
     scene = mw.Scene(mw.Actor(hero, clip="walk", time=times, transforms=places))
-    camera = mw.lod.Camera.perspective((3.0, 2.6, 6.5), (0, 0.5, -4.5), width=CELL[0], height=CELL[1])
+    camera = mw.Camera.perspective((3.0, 2.6, 6.5), (0, 0.5, -4.5), width=CELL[0], height=CELL[1])
     return np.asarray(mw.Renderer(CELL).render(scene, camera, view="levels"))[..., :3]
 
 
@@ -68,7 +68,7 @@ def outputs() -> None:
     places[1, :, 3] = 0.55, 0, -0.5
     scene = mw.Scene(mw.Actor(hero, clip="walk", time=np.array([0.3, 0.6]), transforms=places))
     size = (300, 380)
-    camera = mw.lod.Camera.perspective((1.4, 1.3, 2.7), (0.25, 0.9, 0), width=size[0], height=size[1])
+    camera = mw.Camera.perspective((1.4, 1.3, 2.7), (0.25, 0.9, 0), width=size[0], height=size[1])
     names = ("color", "depth", "normals", "ids", "parts", "joint_ids", "joints")
     f = mw.Renderer(size).render(scene, camera, outputs=names)
     there, chance = f.ids >= 0, np.random.default_rng(4)

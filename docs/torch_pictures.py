@@ -6,7 +6,7 @@ OMP_NUM_THREADS=1 python docs/torch_pictures.py
 from __future__ import annotations
 
 import numpy as np
-from pictures import DOCS, camera, render, sheet
+from golden_pictures import DOCS, camera, render, sheet
 from PIL import Image, ImageDraw
 
 import marrow as mw

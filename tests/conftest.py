@@ -67,3 +67,45 @@ def node_tools() -> Path:
             missing(f"npm could not install the comparison tools: {done.stderr.strip()[-300:]}")
         stamp.write_text(lock)
     return folder
+
+
+@pytest.fixture(scope="session")
+def device() -> Any:
+    """A GPU, in software where there is no other: one for all tests, since it takes a while to make."""
+    from marrow import gpu
+    from marrow.errors import MissingExtraError, NoAdapterError
+
+    try:
+        return gpu.Device.best()
+    except (NoAdapterError, MissingExtraError) as error:
+        missing(f"no GPU: {error}")
+        raise
+
+
+@pytest.fixture(scope="session")
+def shared_renderer(device):
+    import marrow as mw
+
+    return mw.Renderer((128, 128), device=device)
+
+
+@pytest.fixture
+def renderer(shared_renderer):
+    """The renderer everybody shares, at 128 x 128."""
+    shared_renderer.size = (128, 128)
+    return shared_renderer
+
+
+@pytest.fixture(scope="session")
+def deferred_renderer(device):
+    """The one of the deferred path."""
+    import marrow as mw
+
+    return mw.Renderer((128, 128), device=device, path="deferred")
+
+
+@pytest.fixture(scope="session")
+def hero():
+    import marrow as mw
+
+    return mw.samples.mannequin()

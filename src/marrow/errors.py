@@ -1,7 +1,8 @@
 """Every error marrow raises on purpose.
 
 All of them derive from `MarrowError`, so one `except` catches what went wrong with the data or the call and lets
-programming errors through. Each message says what was wrong, where, and what to do about it.
+programming errors through. Each message says what was wrong, where, and what to do about it; names from files are in it
+as they may be printed.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from typing import Any
+
+from marrow.printing import printable
 
 __all__ = [
     "DeviceLostError",
@@ -32,6 +35,9 @@ DISTRIBUTION = "marrow-engine"
 
 class MarrowError(Exception):
     """The root of all errors this package raises on purpose."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class ValidationError(MarrowError, ValueError):
@@ -60,7 +66,7 @@ class UnknownNameError(MarrowError, KeyError):
         return f"{text}; known: {shown}"
 
     def __str__(self) -> str:  # KeyError would print the repr of the message
-        return str(self.args[0])
+        return printable(self.args[0])
 
 
 class OutOfRangeError(ValidationError, IndexError):

@@ -174,7 +174,7 @@ print(os.environ["VK_DRIVER_FILES"])
     environment.pop("VK_ICD_FILENAMES", None)
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == str(tmp_path / "vulkan" / "nvidia_icd.json")
+    assert done.stdout.strip() == str(tmp_path / "marrow-cache" / "nvidia_icd.json")
 
 
 def test_variables_of_the_user_are_left_alone(monkeypatch):

@@ -11,7 +11,8 @@ import pytest
 import marrow as mw
 from lod.level_worlds import mannequin, measured, standing
 from marrow.errors import ValidationError
-from marrow.lod import Camera, Selector
+from marrow.lod import Selector
+from marrow.scene import Camera
 
 ERRORS = (0.002, 0.01, 0.03)
 

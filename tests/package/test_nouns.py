@@ -43,7 +43,7 @@ EXAMPLES = {
     mw.SpotLight: (lambda: mw.SpotLight((0, 1, 0), (0, -1, 0)), {"intensity": 2.0}),
     mw.Texture: (lambda: mw.Texture(0), {"image": 1}),
     mw.Track: (lambda: CLIP.tracks[0], {"target": 0}),
-    mw.lod.Camera: (lambda: mw.lod.Camera.perspective((0, 0, 0), (0, 0, 1)), {"height": 720}),
+    mw.Camera: (lambda: mw.Camera.perspective((0, 0, 0), (0, 0, 1)), {"height": 720}),
     mw.lod.Reduction: (lambda: mw.lod.Reduction(0.5), {"triangles": 0.25}),
     mw.graph.Montage: (lambda: mw.graph.Montage("nod", "arms", {"all": 0.0}), {"clip": "shake"}),
     mw.graph.Parameter: (lambda: mw.graph.Parameter(), {"smoothing": 0.5}),
@@ -70,7 +70,7 @@ def described():
         "marrow.motion",
         "marrow.lod",
         "marrow.animation",
-        "marrow.rendering",
+        "marrow.scene",
     ):
         world = importlib.import_module(module)
         for name in world.__all__:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from marrow.bench.graph import DT, mixed_crowd
 from marrow.bench.harness import Contest
 from marrow.graph import Animator
-from marrow.lod.camera import Camera
 from marrow.lod.select import Selector
 from marrow.model import Character
 from marrow.samples import mannequin
+from marrow.scene.camera import Camera
 from marrow.skinning import Surface, skin
 
 __all__ = ["contests", "measurements", "mixed_distances"]

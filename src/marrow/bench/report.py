@@ -115,6 +115,7 @@ def show_measurements(measurements: dict[str, Any], console: Any) -> None:
 def show(results: list[dict[str, Any]], console: Any) -> None:
     """One table over all contests."""
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(title="marrow bench: best of many interleaved runs, one thread", title_justify="left")
     for column, style in (
@@ -126,11 +127,11 @@ def show(results: list[dict[str, Any]], console: Any) -> None:
     ):
         table.add_column(column, style=style, justify="left" if not column else "right")
     for contest in results:
-        table.add_row(f"[cyan]{contest['title']}[/], per {contest['unit']}")
+        table.add_row(Text.assemble((contest["title"], "cyan"), f", per {contest['unit']}"))
         for row in contest["rows"]:
-            goal = _goal(row)
+            goal = Text(_goal(row))
             if "met" in row:
-                goal += "  [green]met[/]" if row["met"] else "  [red]missed[/]"
+                goal.append("  met" if row["met"] else "  missed", "green" if row["met"] else "red")
             table.add_row(
                 f"  {row['name']}",
                 in_words(row["best"]),
@@ -139,6 +140,6 @@ def show(results: list[dict[str, Any]], console: Any) -> None:
                 goal,
             )
         for note in contest["notes"]:
-            table.add_row(f"  [dim]{note}[/]")
+            table.add_row(Text(f"  {note}", "dim"))
         table.add_section()
     console.print(table)

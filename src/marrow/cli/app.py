@@ -5,14 +5,20 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from cyclopts import App, CycloptsError
 
 from marrow._version import __version__
 from marrow.cli._errors import BAD_CALL, BAD_FILE, FINE, INTERRUPTED, UsageError, note, show_error
 from marrow.errors import MarrowError, UnknownNameError, ValidationError
+from marrow.printing import guarded
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 __all__ = ["app", "run"]
 
@@ -208,8 +214,19 @@ app.command(_cache)
 def run(arguments: Sequence[str]) -> int:
     """Runs one command line and returns its exit code: 0 fine, 1 the file is bad, 2 the call is wrong."""
     warnings.showwarning = lambda message, *_, **__: note(message)
+    with guarded():
+        return _run(list(arguments))
+
+
+def _run(arguments: list[str]) -> int:
     try:
-        result = app(list(arguments), exit_on_error=False, print_error=False, result_action="return_value")
+        result = app(
+            arguments,
+            console=_help_console(arguments),
+            exit_on_error=False,
+            print_error=False,
+            result_action="return_value",
+        )
         sys.stdout.flush()
         return result if isinstance(result, int) else FINE
     except CycloptsError as error:
@@ -230,9 +247,18 @@ def run(arguments: Sequence[str]) -> int:
         return FINE
     except Exception as error:
         if os.environ.get("MARROW_TRACEBACK"):
-            raise
+            traceback.print_exc()
         show_error(
             f"a fault inside marrow: {type(error).__name__}: {error} "
             "(MARROW_TRACEBACK=1 shows where; please report it)"
         )
         return BAD_FILE
+
+
+def _help_console(arguments: list[str]) -> Console | None:
+    """What help is printed on, with colours on a terminal; None where none is asked for, since it takes time to load."""
+    if len(arguments) > 1 and not {"--help", "-h"} & set(arguments):
+        return None
+    from marrow.cli._console import NameSafeConsole
+
+    return NameSafeConsole()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from marrow.cli._errors import FINE, UsageError, note
+from marrow.cli._output import say
 
 if TYPE_CHECKING:
     from marrow.dataset.many import Making
@@ -106,7 +107,7 @@ def convert(
     lines, text = converted(sources[0], target, options)
     for line in lines:
         note(line)
-    print(f"{target}: {text}")
+    say(f"{target}: {text}")
     return FINE
 
 

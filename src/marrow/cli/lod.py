@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from marrow.cli._errors import FINE, UsageError, note
+from marrow.cli._errors import FINE, UsageError, note, on_terminal, write_over
 
 if TYPE_CHECKING:
     from marrow.dataset.many import Making
@@ -224,16 +224,14 @@ def _paths(out: Path, split: bool, levels: int) -> list[Path]:
 
 def _progress() -> Callable[[str, float], None]:
     """Says on stderr how far the work is: one line that is written over on a terminal, else a line each."""
-    terminal = sys.stderr.isatty()
+    terminal = on_terminal()
 
     def tell(what: str, part: float) -> None:
-        end = "\n" if not terminal or part >= 1 else ""
-        print(
-            f"{chr(13) if terminal else ''}{100 * part:3.0f} %  {what:<10}",
-            end=end,
-            file=sys.stderr,
-            flush=True,
-        )
+        text = f"{100 * part:3.0f} %  {what:<10}"
+        if terminal:
+            write_over(text)
+        if not terminal or part >= 1:
+            print("" if terminal else text, file=sys.stderr, flush=True)
 
     return tell
 

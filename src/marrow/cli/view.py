@@ -136,7 +136,7 @@ def _signals() -> Iterator[_Asked]:
 
 def _open_window(file: str | None, graph: Path | None, compare: str | None, **options: Any) -> None:
     from marrow.cli._files import is_sample, open_character
-    from marrow.rendering.looking import look, open_window
+    from marrow.windows.open_window import look, open_window
 
     def thing(name: str) -> Any:
         return name if is_sample(name) else open_character(name)

@@ -28,6 +28,7 @@ from marrow.dataset.storage import BuildError, LocalStore, OutputError, Store, s
 from marrow.dataset.work import CALL, PLAN, ShardTask
 from marrow.errors import MarrowError, ValidationError
 from marrow.model import Character, _validate
+from marrow.printing import is_text
 
 __all__ = ["Progress", "build"]
 
@@ -173,6 +174,8 @@ def _check_folder(store: Store) -> None:
     """Nobody's other files are in the way, and there is a place to write to."""
     if not isinstance(store, LocalStore):
         return
+    if not is_text(store.url):
+        raise ValidationError(f"{store.url}: the name of the folder is not UTF-8; name another one")
     if store.folder.exists() and not store.folder.is_dir():
         raise ValidationError(f"{store.url}: is a file, not a folder")
     if store.names("") and not store.path(FOLDER).is_dir():

@@ -18,8 +18,9 @@ from marrow.errors import FormatError, MissingExtraError, ValidationError
 from marrow.io.registry import FORMATS
 from marrow.io.source import MAX_FILE_BYTES, Source, read_bytes
 from marrow.model import _validate
+from marrow.printing import is_text, printable
 
-__all__ = ["SourceFile", "found", "opened", "printable", "problem_of", "stamp"]
+__all__ = ["SourceFile", "found", "opened", "problem_of", "stamp"]
 
 SUFFIXES = frozenset(s for form in FORMATS for s in form.suffixes) - {".npz"}
 """What is taken from a folder. An .npz may be a body model or anything else: it is taken when it is named."""
@@ -66,7 +67,7 @@ def found(given: Any, *, what: str = "build") -> list[SourceFile]:
 
 def problem_of(place: str) -> str:
     """Why what is listed at a path can be no source; empty where it may be one, or where there is nothing."""
-    if printable(place) != place:
+    if not is_text(place):
         return "its name is not UTF-8; rename it"
     if os.path.islink(place):
         if os.path.isdir(place):
@@ -81,11 +82,6 @@ def problem_of(place: str) -> str:
     if os.path.exists(place) and not os.path.isfile(place):
         return "is a folder that cannot be listed" if os.path.isdir(place) else "is not a regular file"
     return ""
-
-
-def printable(text: str) -> str:
-    """A path that can be printed and sent: bytes that are no UTF-8 as `\\xff`."""
-    return os.fsencode(text).decode("utf-8", "backslashreplace")
 
 
 def _file(name: str, place: str) -> SourceFile:

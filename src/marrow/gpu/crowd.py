@@ -19,6 +19,7 @@ from marrow.graph.animator import Animator
 from marrow.graph.levels import HIDDEN
 from marrow.graph.program import PoseEvaluator
 from marrow.model.character import Character
+from marrow.scene.scene import GpuInstances
 
 __all__ = ["Crowd", "CrowdGroup"]
 
@@ -41,7 +42,7 @@ class CrowdGroup:
         return f"CrowdGroup(level {self.level}, {len(self.instances)} instances)"
 
 
-class Crowd:
+class Crowd(GpuInstances):
     """Poses an animator's instances on the GPU.
 
         animator = mw.Animator(hero, graph, count=10_000)

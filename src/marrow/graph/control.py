@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -24,11 +23,12 @@ from marrow.kernels import control
 from marrow.kernels import control_tables as ct
 from marrow.kernels.control_tables import CrowdState, KeptState, Workspace
 from marrow.kernels.language.kernel import Frame
+from marrow.printing import logger
 from marrow.skinning.threads import WORTH_SECONDS, run_split
 
 __all__ = ["GraphControl", "Snapshot"]
 
-log = logging.getLogger("marrow")
+log = logger("marrow")
 
 Array = NDArray[Any]
 _MOVING, _FIRST = control.update_graph.offsets["moving"], control.update_graph.offsets["first"]

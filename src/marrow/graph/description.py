@@ -159,7 +159,9 @@ def save_graph(graph: Graph, path: str | Path) -> None:
     target = _path("save_graph", path)
     part = target.with_name(f".{target.name}.part")
     try:
-        part.write_text(to_json(graph), encoding="utf-8")
+        part.write_bytes(to_json(graph).encode())
         part.replace(target)
     except OSError as error:
         raise FormatError(f"cannot be written: {error.strerror}", path=path) from None
+    except UnicodeEncodeError:
+        raise FormatError("a name in the graph is no text that a file can hold", path=path) from None

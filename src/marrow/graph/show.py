@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass, field
-from html import escape
 
 from marrow.graph.description import Graph, Montage, Parameter
 from marrow.graph.nodes import AnyNode, ClipNode
 from marrow.graph.nodes.base import told
+from marrow.printing import one_line
 
 __all__ = ["to_svg", "to_text"]
 
@@ -64,12 +65,17 @@ def to_text(graph: Graph) -> str:
             walk(below, inner, k == len(node.below) - 1)
 
     walk(_drawn("", graph.root), "", True)
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(one_line, lines)) + "\n"
 
 
 # -- SVG ----------------------------------------------------------------------------------------------------------
 
 ROW, STEP, CHARACTER = 15, 28, 6.6
+
+
+def escape(text: str) -> str:
+    """Text as SVG shows it; XML has no word for control characters."""
+    return html.escape(one_line(text), quote=True)
 
 
 def to_svg(graph: Graph) -> str:

@@ -19,6 +19,7 @@ from marrow.errors import (
 from marrow.io import registry
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character, Mesh, _validate, limit_influences
+from marrow.printing import as_text, is_text
 from marrow.report import ReportBuilder
 
 __all__ = ["load", "save"]
@@ -81,7 +82,15 @@ def save(character: Character, path: PathLike, **options: Any) -> None:
     for name in options:
         if name not in known and not handed_on:
             raise UnknownNameError(f"option of a {target.suffix} file", name, known)
-    write(character, target, **options)
+    try:
+        write(character, target, **options)
+    except UnicodeEncodeError as error:
+        word = str(error.object)[max(error.start - 30, 0) : error.end + 30]
+        raise FormatError(
+            f"a name in the character is no text that a file can hold: {word!r}",
+            path=target,
+            remedy="give it another name",
+        ) from None
 
 
 def _paths(what: str, given: Any) -> list[Path]:
@@ -144,10 +153,15 @@ def load_source(source: Source, options: LoadOptions | None = None, *, cache: bo
             raise ResourceLimitError("is nested too deeply", path=path) from None
         except MemoryError:
             raise ResourceLimitError("needs more memory than there is", path=path) from None
-        character = _gathered(with_tangents(_limited(character, options.influences)))
+        character = _gathered(with_tangents(_limited(_named(character), options.influences)))
         if entry:
             entry.store(character)
-    return character.replace(name=character.name or path.stem, source=str(path))
+    return _named(character.replace(name=character.name or path.stem, source=str(path)))
+
+
+def _named(character: Character) -> Character:
+    """The character with a name that can be written; one it has from its file may have bytes in it that are no UTF-8."""
+    return character if is_text(character.name) else character.replace(name=as_text(character.name))
 
 
 def _gathered(character: Character) -> Character:

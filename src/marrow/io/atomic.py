@@ -14,9 +14,9 @@ __all__ = ["replacing"]
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def replacing(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[IO[bytes]]:
     """A binary file to write; it takes the place of `path` when the block ends well, and is gone when it does
-    not.
+    not. `private`: for this user alone (0600).
     """
     import tempfile  # slow to import, and reading needs none of it
 
@@ -28,7 +28,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
-        os.chmod(name, 0o666 & ~_umask())
+        if not private:
+            os.chmod(name, 0o666 & ~_umask())
         os.replace(name, target)
     except OSError as error:
         raise FormatError(f"cannot be written: {error.strerror or error}", path=path) from None

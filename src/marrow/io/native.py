@@ -1,7 +1,8 @@
 """`.marrow` files: a whole `Character`, exactly, as plain arrays and JSON. The cache is made of them.
 
 The numbers are arrays named after their place (`mesh.0.positions`, `clip.2.values`), everything else is one
-typed JSON document in the metadata. An array that several meshes share is stored once.
+typed JSON document in the metadata. An array that several meshes share is stored once, and is one array again when it is
+read: a mesh under 400 nodes takes the memory of one.
 """
 
 from __future__ import annotations
@@ -163,8 +164,18 @@ class _Store:
     def __init__(self) -> None:
         self.tensors: dict[str, Array] = {}
         self._known: dict[tuple[Any, ...], str] = {}
+        # By number, and kept here: as long as an array lives, no other has its number.
+        self._seen: dict[tuple[int, ...], tuple[list[Array], str]] = {}
 
-    def put(self, name: str, array: Array) -> str:
+    def put(self, name: str, *pieces: Array) -> str:
+        """Stores an array, or several end to end. Its name in the file: an earlier one where it is there already."""
+        key = tuple(map(id, pieces))
+        if key not in self._seen:
+            whole = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+            self._seen[key] = list(pieces), self._put(name, whole)
+        return self._seen[key][1]
+
+    def _put(self, name: str, array: Array) -> str:
         array = np.ascontiguousarray(array)
         raw = memoryview(array.reshape(-1)).cast("B") if array.size else b""
         key = (array.dtype.str, array.shape, zlib.crc32(raw))
@@ -249,8 +260,7 @@ def _mesh_out(mesh: Mesh, place: str, store: _Store) -> _Mesh:
     for field in _TARGET_ARRAYS:
         pieces = [getattr(t, field) for t in mesh.morph_targets if getattr(t, field) is not None]
         if pieces:
-            joined = np.concatenate(pieces)
-            arrays[f"morph.{field}"] = store.put(f"{place}.morph.{field}", joined)
+            arrays[f"morph.{field}"] = store.put(f"{place}.morph.{field}", *pieces)
     return _Mesh(
         mesh.name,
         arrays,
@@ -327,10 +337,9 @@ def _character_in(document: _Document, container: Container) -> Character:
         described.humanoid,
     )
 
+    pieces = _Pieces(container)
+
     def mesh(m: _Mesh) -> Mesh:
-        joined = {
-            f: container.array(m.arrays[f"morph.{f}"]) for f in _TARGET_ARRAYS if f"morph.{f}" in m.arrays
-        }
         if not -1 <= m.node < len(skeleton):
             raise ValidationError(f"Mesh({m.name!r}).node: joint {m.node} does not exist")
         return Mesh(
@@ -338,7 +347,7 @@ def _character_in(document: _Document, container: Container) -> Character:
             **pick(m.arrays, _MESH_ARRAYS[:6], _MESH_ARRAYS[6:]),
             uvs=tuple(container.array(name) for name in m.uvs),
             sections=tuple(Section(*s, tuple(m.variants.get(i, ()))) for i, s in enumerate(m.sections)),
-            morph_targets=tuple(_target_in(t, joined) for t in m.targets),
+            morph_targets=tuple(_target_in(t, m.arrays, pieces) for t in m.targets),
             skinning=m.skinning,
             node=m.node,
             visible=m.visible,
@@ -353,12 +362,13 @@ def _character_in(document: _Document, container: Container) -> Character:
         events = tuple(Event(*e, *lasting.get(k, ())) for k, e in enumerate(c.events))
         curves = tuple(Curve(name, np.array(times), np.array(values)) for name, times, values in c.curves)
         clips.append(Clip(c.name, skeleton, tracks, c.duration, events, c.rate, c.additive, c.start, curves))
+    pictures = {name: container.array(name).tobytes() for name in {i.data for i in document.images}}
     return Character(
         skeleton,
         meshes,
         clips,  # type: ignore[arg-type]
         tuple(document.materials),
-        tuple(Image(i.name, i.media_type, container.array(i.data).tobytes()) for i in document.images),
+        tuple(Image(i.name, i.media_type, pictures[i.data]) for i in document.images),
         document.name,
         Report(tuple(document.report)),
         document.extras,
@@ -377,15 +387,33 @@ def _lod_in(lod: _Lod, meshes: tuple[Mesh, ...]) -> Lod:
     return Lod.of(meshes, **{name: getattr(lod, name) for name in _Lod.__struct_fields__})
 
 
-def _target_in(target: _Target, joined: dict[str, Array]) -> MorphTarget:
+class _Pieces:
+    """Rows of the container's arrays; the same rows of one array are one piece."""
+
+    def __init__(self, container: Container) -> None:
+        self._container = container
+        self._made: dict[tuple[str, int, int], Array] = {}
+
+    def rows(self, name: str, start: int, count: int) -> Array | None:
+        """`count` rows from `start`; None where the array has not so many."""
+        key = (name, start, count)
+        if key not in self._made:
+            whole = self._container.array(name)
+            if whole.ndim == 0 or start < 0 or count < 0 or start + count > len(whole):
+                return None
+            self._made[key] = whole[start : start + count]
+        return self._made[key]
+
+
+def _target_in(target: _Target, names: dict[str, str], pieces: _Pieces) -> MorphTarget:
     arrays = {}
     for field, start in zip(_TARGET_ARRAYS, target.starts):
         if start is not None:
-            whole = joined.get(field)
-            fits = whole is not None and whole.ndim > 0 and start >= 0 and target.count >= 0
-            if whole is None or not fits or start + target.count > len(whole):
+            name = names.get(f"morph.{field}")
+            found = None if name is None else pieces.rows(name, start, target.count)
+            if found is None:
                 raise ValidationError(f"MorphTarget({target.name!r}).{field} lies outside its array")
-            arrays[field] = whole[start : start + target.count]
+            arrays[field] = found
     if "positions" not in arrays:
         raise ValidationError(f"MorphTarget({target.name!r}).positions missing")
     return MorphTarget(target.name, target.channel, full_weight=target.full_weight, **arrays)

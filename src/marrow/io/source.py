@@ -97,7 +97,7 @@ class Source:
         self.references.setdefault(reference, None)
         if self.alone:
             raise FormatError(f"refers to {reference!r}, which is not in the bytes given", path=self.path)
-        text = unquote(reference).replace("\\", "/")
+        text = unquote(reference, errors="surrogateescape").replace("\\", "/")
         if "\0" in text or "://" in text:
             raise FormatError(f"refers to {reference!r}, which is not a file beside it", path=self.path)
         try:

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.errors import ValidationError
 from marrow.math.elementary import dot
 from marrow.model import Character, Mesh
+from marrow.model._validate import owned
 from marrow.report import ReportBuilder
 
 __all__ = ["Tangents", "compute_tangents", "generate_tangents", "with_tangents"]
@@ -61,6 +62,7 @@ def with_tangents(character: Character) -> Character:
     if not any(m.normal_texture is not None for m in character.materials):
         return character
     report = ReportBuilder()
+    known: dict[tuple[int, ...], Tangents] = {}  # one mesh may hang below many nodes
 
     def completed(mesh: Mesh) -> Mesh:
         uv_set = None if mesh.tangents is not None else _normal_map_uv_set(mesh, character)
@@ -71,7 +73,12 @@ def with_tangents(character: Character) -> Character:
             what = "normals" if mesh.normals is None else f"UV set {uv_set}"
             report.add("warning", place, f"has a normal texture, but no {what} to make tangents from")
             return mesh
-        made = compute_tangents(mesh.positions, mesh.normals, mesh.uvs[uv_set], mesh.triangles)
+        surface = (mesh.positions, mesh.normals, mesh.uvs[uv_set], mesh.triangles)
+        key = tuple(map(id, surface))
+        if key not in known:
+            known[key] = compute_tangents(*surface)
+            owned(known[key].values)
+        made = known[key]
         report.add("info", place, "tangents were generated (MikkTSpace)")
         if made.split:
             report.add(

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from marrow.lod.building import build, measured, settings
-    from marrow.lod.camera import Camera
     from marrow.lod.mapping import joint_map
     from marrow.lod.select import Selection, Selector
     from marrow.lod.table import table
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from marrow.model.level import Reduction
 
 __all__ = [
-    "Camera",
     "Reduction",
     "Selection",
     "Selector",
@@ -33,7 +31,6 @@ __all__ = [
 
 # Each is imported when it is first asked for.
 _LATE = {
-    "Camera": "marrow.lod.camera",
     "Reduction": "marrow.model.level",
     "Selection": "marrow.lod.select",
     "Selector": "marrow.lod.select",

@@ -6,16 +6,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
-from marrow.kernels.lod import DISTANCE, PIXELS, SCREEN_SIZE, UNKNOWN, choose_levels
+from marrow.kernels.lod import CAMERA_NUMBERS, DISTANCE, PIXELS, SCREEN_SIZE, UNKNOWN, choose_levels
 from marrow.kernels.memory import readonly
 from marrow.lod.budget import degraded, measured_costs
-from marrow.lod.camera import Camera
 from marrow.lod.extent import bounding_sphere, moving_ball
 from marrow.lod.thresholds import error_thresholds, rising, size_thresholds, slacks
 from marrow.model import _validate
@@ -28,6 +27,13 @@ __all__ = ["Selection", "Selector"]
 Array = NDArray[Any]
 FREE = -1
 """In `force`: an instance whose level is not forced."""
+
+
+class SeenBy(Protocol):
+    """What a selector asks of a camera (`mw.Camera`): its numbers as the kernel wants them."""
+
+    @property
+    def numbers(self) -> Array: ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -205,7 +211,7 @@ class Selector:
 
     def select(
         self,
-        camera: Camera | Sequence[Camera],
+        camera: SeenBy | Sequence[SeenBy],
         transforms: ArrayLike,
         *,
         bounds: Bounds | None = None,
@@ -222,10 +228,8 @@ class Selector:
         matrices = _transforms(transforms)
         N = len(matrices)
         cameras: list[Any] = list(camera) if isinstance(camera, (list, tuple)) else [camera]
-        if not cameras or not all(isinstance(c, Camera) for c in cameras):
-            raise ValidationError(
-                f"select: expected a mw.lod.Camera or several, got {_validate.shown(camera)}"
-            )
+        if not cameras or not all(np.shape(getattr(c, "numbers", ())) == (CAMERA_NUMBERS,) for c in cameras):
+            raise ValidationError(f"select: expected a mw.Camera or several, got {_validate.shown(camera)}")
         before = self._before if len(self._before) == N else self._nobody
         levels, values = np.empty(N, np.int64), np.empty(N)
         forced = self._nobody if force is None else _forced(force, N, len(self._lods))

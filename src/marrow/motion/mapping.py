@@ -19,6 +19,7 @@ from marrow.model._asset import Replaceable
 from marrow.motion.names import bare
 from marrow.motion.rig import FINGERS, SIDES, Rig, find_rig
 from marrow.motion.tree import is_above
+from marrow.printing import one_line
 
 __all__ = ["BoneMap", "ChainPair", "RetargetError", "as_map", "map_bones", "same_names"]
 
@@ -94,8 +95,16 @@ class BoneMap(Replaceable):
         return json.dumps({"format": FORMAT, "version": 1, "chains": chains}, indent=2, ensure_ascii=False)
 
     def save(self, path: str | Path) -> None:
-        """Writes `to_json` to a file."""
-        Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
+        """Writes `to_json` to a file, which takes its place when it is whole."""
+        target = Path(path)
+        part = target.with_name(f".{target.name}.part")
+        try:
+            part.write_bytes(f"{self.to_json()}\n".encode())
+            part.replace(target)
+        except OSError as error:
+            raise RetargetError(f"{path}: cannot be written: {error.strerror or error}") from None
+        except UnicodeEncodeError:
+            raise RetargetError(f"{path}: the name of a joint is no text that a file can hold") from None
 
     @classmethod
     def from_json(cls, text: str, source: Skeleton, target: Skeleton, *, place: str = "the map") -> BoneMap:
@@ -132,13 +141,19 @@ class BoneMap(Replaceable):
         return cls.from_json(text, source, target, place=str(path))
 
     def __str__(self) -> str:
+        def joined(skeleton: Skeleton, joints: Sequence[int]) -> str:
+            return " ".join(skeleton.names[j] for j in joints)
+
         rows = [
-            (c.name, " ".join(self.source.names[j] for j in c.source), " ".join(self.target.names[j] for j in c.target))
+            [
+                one_line(words)
+                for words in (c.name, joined(self.source, c.source), joined(self.target, c.target))
+            ]
             for c in self.chains
-        ]  # fmt: skip
+        ]
         widths = [max(len(row[k]) for row in rows) for k in range(2)] if rows else [0, 0]
         lines = [f"{a:<{widths[0]}}  {b:<{widths[1]}}  ->  {c}" for a, b, c in rows]
-        return "\n".join(lines + [f"note: {note}" for note in self.notes])
+        return "\n".join(lines + [f"note: {one_line(note)}" for note in self.notes])
 
     def __repr__(self) -> str:
         return f"BoneMap({len(self.chains)} chains, {sum(len(c.target) for c in self.chains)} joints)"

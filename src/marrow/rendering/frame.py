@@ -19,7 +19,7 @@ from marrow.model import _validate
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from marrow.lod import Camera
+    from marrow.scene.camera import Camera
 
 __all__ = ["STILL_SUFFIXES", "Frame", "opaque"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
@@ -156,13 +155,15 @@ def _certainty(bones: BoneMap, name: str, doubts: list[str], *, by_hand: bool) -
 def _file(source: Skeleton, target: Skeleton) -> Path | None:
     """Where the map between two skeletons is kept: by the names and parents of their joints. None where nothing is kept
     (`MARROW_CACHE=off`, no home)."""
-    folder = cache.folder()
-    if folder is not None and not os.environ.get("MARROW_CACHE"):
+    if cache.folder() is None:
+        return None
+    try:
         folder = platformdirs.user_data_path("marrow", appauthor=False)  # what people made is no cache
-    if folder is None:
+    except RuntimeError:  # no home folder
         return None
     said = [(*s.names, *map(str, s.parents.tolist())) for s in (source, target)]
-    key = hashlib.sha256("\n".join("\0".join(names) for names in said).encode()).hexdigest()[:32]
+    text = "\n".join("\0".join(names) for names in said)
+    key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     return folder / "maps" / f"{key}.json"
 
 
@@ -181,6 +182,6 @@ def keep_map(bones: BoneMap) -> None:
     """Keeps a map for the next time; where nothing can be written, this time has to do."""
     file = _file(bones.source, bones.target)
     if file is not None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, RetargetError):
             file.parent.mkdir(parents=True, exist_ok=True)
             bones.save(file)

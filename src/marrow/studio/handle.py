@@ -87,7 +87,7 @@ def view(
     if window:
         if (port, host, token, browser) != (None, "127.0.0.1", None, None):
             raise ValidationError("view: port, host, token and browser are the studio's: a window has none")
-        from marrow.rendering.looking import look, open_window
+        from marrow.windows.open_window import look, open_window
 
         what = "mannequin" if thing is None else thing
         return look(*open_window(what, graph=graph, compare=compare, **options))

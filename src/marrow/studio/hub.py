@@ -9,7 +9,6 @@ times a second, and an input, or a browser that has waited for its frame, brings
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable
 from typing import Any
@@ -19,13 +18,14 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from marrow._version import __version__
 from marrow.errors import MarrowError
+from marrow.printing import logger
 from marrow.studio import protocol as p
 from marrow.studio.client import Client
 from marrow.studio.session import Session
 
 __all__ = ["MAX_CLIENTS", "Hub"]
 
-log = logging.getLogger("marrow.studio")
+log = logger("marrow.studio")
 MAX_CLIENTS = 64
 PERIOD = 1 / 60
 CARRIED_OUT = (p.Open, p.Settle, p.EditClip, p.Undo, p.Redo, p.ReadyGraph)

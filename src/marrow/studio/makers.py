@@ -18,8 +18,8 @@ from marrow.errors import UnknownNameError, ValidationError
 if TYPE_CHECKING:
     from marrow.graph import Animator, Graph
     from marrow.model import Character
-    from marrow.rendering.scene import Actor as SceneActor
-    from marrow.rendering.scene import Scene
+    from marrow.scene.scene import Actor as SceneActor
+    from marrow.scene.scene import Scene
     from marrow.studio.actor import Actor
     from marrow.studio.scenes import StageScene
     from marrow.studio.server import Server
@@ -61,7 +61,7 @@ class Maker:
 
 def maker_of(thing: Thing, slot: int, graph: GraphLike | None = None) -> Maker:
     """For a character, an animator, a scene, a file or the name of a sample."""
-    rendering = sys.modules.get("marrow.rendering.scene")  # who has a scene has imported it
+    rendering = sys.modules.get("marrow.scene.scene")  # who has a scene has imported it
     if rendering is not None and isinstance(thing, (rendering.Scene, rendering.Actor)):
         return _maker_of_scene(thing, slot, graph)
     if isinstance(thing, (str, os.PathLike)):
@@ -98,7 +98,7 @@ def _maker_of_scene(thing: Any, slot: int, graph: GraphLike | None) -> Maker:
         raise ValidationError("view: graph= is for a character; in a scene put an Animator with that graph")
 
     def stage() -> StageScene:
-        from marrow.rendering.scene import Scene
+        from marrow.scene.scene import Scene
         from marrow.studio.scenes import StageScene
 
         return StageScene(thing if isinstance(thing, Scene) else Scene(thing))

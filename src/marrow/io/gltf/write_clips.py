@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +17,7 @@ from marrow.io.gltf.quantization import quantized_rotations
 from marrow.math import quaternion
 from marrow.model import Clip, Mesh, MorphTarget, Skeleton, Track
 from marrow.model.clip import INTERPOLATIONS
+from marrow.printing import warn
 
 __all__ = ["MorphNode", "target_rest", "write_clip"]
 
@@ -57,7 +57,7 @@ def write_clip(builder: Builder, clip: Clip, morph_nodes: Sequence[MorphNode]) -
             written |= set(morph_node.channels)
     lost = [clip.skeleton.morph_names[c] for c in morphs if c not in written]
     if lost:
-        warnings.warn(
+        warn(
             f"{place}: {', '.join(map(repr, lost))} move no mesh, and glTF animates only morphs of meshes; "
             "their tracks are not in the file",
             stacklevel=5,

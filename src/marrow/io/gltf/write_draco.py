@@ -7,7 +7,6 @@ kept.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from marrow.errors import MissingExtraError
 from marrow.io.gltf.builder import Builder
 from marrow.io.gltf.quantization import whole_shares
+from marrow.printing import warn
 
 __all__ = ["pack_meshes"]
 
@@ -39,9 +39,7 @@ def pack_meshes(builder: Builder) -> None:
                 left.append(mesh["name"])
     if left:
         names = ", ".join(repr(name) for name in dict.fromkeys(left))
-        warnings.warn(
-            f"{names}: not packed by Draco, which cannot hold morph targets or points", stacklevel=6
-        )
+        warn(f"{names}: not packed by Draco, which cannot hold morph targets or points", stacklevel=6)
     _drop_unused(builder)
 
 

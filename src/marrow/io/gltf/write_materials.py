@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from marrow.io.gltf.material_extensions import written
 from marrow.io.gltf.materials import BASIS, FILTERS, IMAGE_EXTENSIONS, WRAPS
 from marrow.io.images import Undecodable, as_png, media_type
 from marrow.model import Image, Material, Texture
+from marrow.printing import warn
 
 __all__ = ["write_images", "write_materials"]
 
@@ -32,13 +32,13 @@ def write_images(builder: Builder, images: Sequence[Image]) -> dict[int, int]:
             try:
                 data = as_png(data)
             except Undecodable as error:
-                warnings.warn(
+                warn(
                     f"image {image.name!r} is {kind}, which glTF cannot hold, and cannot be converted ({error}); "
                     "its textures were left out",
                     stacklevel=5,
                 )
                 continue
-            warnings.warn(
+            warn(
                 f"image {image.name!r} is {kind}, which glTF cannot hold; it was converted to PNG",
                 stacklevel=5,
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from marrow.io.gltf.skins import EXACT_SUM
 from marrow.io.gltf.variants import VARIANTS, write_mappings
 from marrow.math import affine
 from marrow.model import Material, Mesh, MorphTarget, Section, normalize_weights
+from marrow.printing import warn
 
 __all__ = ["is_plain", "write_mesh"]
 
@@ -127,7 +127,7 @@ def _attributes(builder: Builder, mesh: Mesh, materials: tuple[Material, ...], p
     if mesh.colors is not None:
         out["COLOR_0"] = mesh.colors
         if ((mesh.colors < 0) | (mesh.colors > 1)).any():
-            warnings.warn(f"{place}: glTF has vertex colours from 0 to 1; others were clamped", stacklevel=6)
+            warn(f"{place}: glTF has vertex colours from 0 to 1; others were clamped", stacklevel=6)
             out["COLOR_0"] = np.clip(mesh.colors, 0, 1)
     if builder.quantize or not is_plain(mesh):
         joints, weights = _influences(builder, mesh, place)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from marrow.io.gltf.builder import Builder, short_floats
 from marrow.io.gltf.vrm import PRESETS, REQUIRED_BONES
 from marrow.io.gltf.write_clips import MorphNode
 from marrow.model import Character
+from marrow.printing import warn
 
 __all__ = ["check_vrm", "write_vrm"]
 
@@ -80,7 +80,7 @@ def write_vrm(
         out[builder.extension("VRMC_springBone")] = SPEC | springs
     writer.constraints()
     if writer.lost:
-        warnings.warn(
+        warn(
             f"{writer.lost} parts of the VRM data name joints or morphs that the character no longer has; they were "
             "left out",
             stacklevel=5,

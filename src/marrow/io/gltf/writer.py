@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import struct
-import warnings
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -33,6 +32,7 @@ from marrow.io.gltf.write_meshes import is_plain, write_mesh
 from marrow.io.gltf.write_vrm import check_vrm, write_vrm
 from marrow.math import affine, quaternion
 from marrow.model import Character, Mesh, Skeleton, _validate
+from marrow.printing import warn
 
 __all__ = ["write"]
 
@@ -91,7 +91,7 @@ def _save_gltf(builder: Builder, document: dict[str, Any], path: Path) -> None:
         return
     binary = path.with_suffix(".bin")
     document.setdefault("buffers", [{"byteLength": builder.size}])
-    document["buffers"][0]["uri"] = quote(binary.name)
+    document["buffers"][0]["uri"] = quote(binary.name, errors="surrogateescape")
     text = msgspec.json.format(_encode(document, path), indent=1)
     # Both are complete before either takes its place.
     with replacing(path) as file, replacing(binary) as data:
@@ -294,9 +294,7 @@ class _Scene:
             lost = {m.name for m in level.meshes} - {m.name for m in character.meshes}
             if lost:
                 names = ", ".join(map(repr, sorted(lost)))
-                warnings.warn(
-                    f"a level of detail has meshes the character has not: {names}; left out", stacklevel=6
-                )
+                warn(f"a level of detail has meshes the character has not: {names}; left out", stacklevel=6)
         sizes = [level.lod.screen_size for level in character.reduced]
         for i, (mesh, n) in enumerate(zip(character.meshes, self.places)):
             ids = []

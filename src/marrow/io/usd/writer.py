@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from marrow.io.usd.attributes import write_curves
 from marrow.io.usd.write_materials import write_materials
 from marrow.math import affine
 from marrow.model import Character, Clip, Mesh, _validate
+from marrow.printing import warn
 
 __all__ = ["write"]
 
@@ -209,7 +209,7 @@ def _geometry_bind(mesh: Mesh, binds: Array) -> Array:
     each = affine.multiply(binds[mesh.joint_list], mesh.inverse_bind.astype(np.float64))
     first = each[0]
     if np.abs(each - first).max() > 1e-4 * max(1.0, float(np.abs(first).max())):
-        warnings.warn(
+        warn(
             f"mesh {mesh.name!r} was bound in another pose than the rest; USD has one bind pose for all",
             stacklevel=4,
         )
