@@ -41,7 +41,8 @@ class PoseOutputs(AnimatorCore):
         wanted = {"model": (model, J), "palette": (palette, P)}
         outputs = {name: out for name, (out, _) in wanted.items() if out is not None}
         for name, out in outputs.items():
-            output(f"evaluate: {name}", (*self._batch, wanted[name][1], 3, 4), out)
+            others = {} if name == "model" else {"model": model}
+            output(f"evaluate: {name}", (*self._batch, wanted[name][1], 3, 4), out, **others)
         self._run(**outputs)
 
     @property
