@@ -168,6 +168,15 @@ def records(rows, out):
     part[1]["u"] = 200
 
 
+def copies(rows, grid, small):
+    rows[0] = rows[2]
+    rows[1]["inner"] = rows[3]["inner"]
+    row = grid[1]
+    row[2] = rows[1]
+    grid[0, 1] = row[2]
+    small[1] = small[0]
+
+
 class Pair(NamedTuple):
     """A struct of arguments."""
 
@@ -192,6 +201,7 @@ def code():
     kernels = {f.__name__: make(f, **kinds) for f in SAMPLES}
     kernels["grids"] = make(grids, a="f4[F,J,C]", b="f8[F,C]", out="*f4[F,J,C]")
     kernels["records"] = make(records, rows=(RECORD, "*N"), out="*f8[N]")
+    kernels["copies"] = make(copies, rows=(RECORD, "*N"), grid=(RECORD, "*2,3"), small=(INNER, "*2"))
     kernels["structs"] = make(structs, pair=Pair, out="*f4[N]", returns=2)
     return MachineCode(kernels.values()), kernels
 
@@ -220,6 +230,18 @@ def test_records_with_rows_and_records_inside(code):
     made = assert_same(code[0], code[1]["records"], rows=rows, out=np.zeros(4))
     assert made["rows"]["u"][2] == 200
     assert (made["rows"]["inner"]["b"][:, 1] == -7).all()
+
+
+def test_records_are_copied_whole(code):
+    rows, grid, small = np.zeros(4, RECORD), np.zeros((2, 3), RECORD), np.zeros(2, INNER)
+    for array in (rows, grid, small):
+        raw = np.random.default_rng(array.nbytes).integers(0, 90, array.nbytes).astype(np.uint8)
+        array.reshape(-1).view(np.uint8)[:] = raw
+    rows["flag"] = grid["flag"] = True
+    made = assert_same(code[0], code[1]["copies"], rows=rows, grid=grid, small=small)
+    assert made["rows"][0] == rows[2] and made["rows"][1]["inner"] == rows[3]["inner"]
+    assert made["rows"][1]["x"] == rows[1]["x"]
+    assert made["grid"][1, 2] == made["grid"][0, 1] == made["rows"][1] and made["small"][1] == small[0]
 
 
 def test_structs_and_what_a_kernel_returns(code):

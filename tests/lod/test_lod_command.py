@@ -42,6 +42,27 @@ def test_levels_are_made_told_and_shown_again(file, tmp_path, capsys):
     assert run(["check", str(out)]) == 0
 
 
+def test_screen_sizes_are_set_when_levels_are_made_or_afterwards(file, tmp_path, capsys):
+    made, changed = tmp_path / "made.glb", tmp_path / "changed.marrow"
+    sizes = ["--screen-sizes", "0.5", "0.2", "--hysteresis", "0"]
+    assert run(["lod", str(file), "-o", str(made), "--triangles", "0.5", "0.2", *sizes]) == 0
+    assert capsys.readouterr().out.split()[-1] == "0.2"
+    back = mw.load(made, cache=False)
+    assert [l.lod.screen_size for l in back.reduced] == [0.5, 0.2]
+    assert [l.lod.hysteresis for l in back.reduced] == [0.0, 0.0]
+    assert run(["lod", str(made), "-o", str(changed), "--screen-sizes", "0.4", "0.1"]) == 0
+    other = mw.load(changed, cache=False)
+    assert [l.lod.screen_size for l in other.reduced] == [0.4, 0.1]
+    assert [l.meshes for l in other.reduced] == [l.meshes for l in back.reduced]
+    assert run(["lod", str(changed), "-o", str(changed), "--hysteresis", "0.2", "0.3", "-f"]) == 0
+    other = mw.load(changed, cache=False)
+    assert [(l.lod.screen_size, l.lod.hysteresis) for l in other.reduced] == [(0.4, 0.2), (0.1, 0.3)]
+    folder = tmp_path / "all"
+    assert run(["lod", str(made), str(file), "-o", str(folder), "--screen-sizes", "0.4", "0.1"]) != 0
+    assert [l.lod.screen_size for l in mw.load(folder / "made.glb").reduced] == [0.4, 0.1]
+    assert "3 levels" in capsys.readouterr().err  # the other gets three, and two sizes are too few
+
+
 def test_one_file_a_level(file, tmp_path, capsys):
     for suffix in (".glb", ".marrow"):
         out = tmp_path / f"out{suffix}"
@@ -63,6 +84,11 @@ def test_one_file_a_level(file, tmp_path, capsys):
         (["-o", "x.glb", "--triangles", "0.5", "--error", "0.1"], "not both"),
         (["-o", "x.glb", "--keep", "elbw"], "elbow"),
         (["-o", "x.obj", "--split"], "--split"),
+        (["--screen-sizes", "0.5"], "-o OUT"),
+        (["-o", "x.glb", "--screen-sizes", "0.5", "0.2"], "3 levels"),
+        (["-o", "x.glb", "--triangles", "0.5", "--hysteresis", "0.1", "0.2"], "1 level"),
+        (["-o", "x.glb", "--triangles", "0.5", "--screen-sizes", "-1"], "sizes"),
+        (["-o", "x.glb", "--split", "--screen-sizes", "0.5"], "--split"),
     ],
 )
 def test_wrong_calls_say_what_is_wrong(file, monkeypatch, tmp_path, capsys, options, said):

@@ -13,6 +13,7 @@ HERO = character(0, morphs=2)
 CLIP = mw.Clip("turn", HERO.skeleton, (mw.Track(1, "rotation", [0, 1], [[0, 0, 0, 1], [0, 1, 0, 0]]),))
 HERO = HERO.replace(clips=[CLIP])
 CAMERA = mw.Camera.perspective((0, 1, 3), (0, 1, 0))
+ALIEN = CLIP.replace(skeleton=HERO.skeleton.replace(names=tuple(n + "_x" for n in HERO.skeleton.names)))
 HOSTILE = hostile(
     a_character=HERO, a_clip=CLIP, a_camera=CAMERA, an_actor=mw.Actor(HERO), a_scene=mw.Scene(HERO)
 )
@@ -126,10 +127,17 @@ def test_actors_are_changed_by_name_and_wrong_values_are_told_at_once():
     actor = mw.Actor(HERO)
     actor.clip = "turn"
     assert actor.clip is HERO.clips["turn"]
+    for same in (0, -1, np.int64(0), CLIP):  # as mw.render takes them
+        actor.clip = None
+        actor.clip = same
+        assert actor.clip is HERO.clips["turn"] is mw.Actor(HERO, clip=same).clip
     meshes = len(HERO.meshes)
     for name, value, words in (
         ("clip", "trun", "did you mean 'turn'"),
-        ("clip", 3, "a Clip, its name or None"),
+        ("clip", 3, "clip 3 does not exist"),
+        ("clip", True, "a Clip, its name or its number"),
+        ("clip", 0.5, "a Clip, its name or its number"),
+        ("clip", ALIEN, "for another skeleton"),
         ("tmie", 1, "did you mean 'time'"),
         ("time", "x", "expected numbers"),
         ("time", [[0.0]], "shape"),

@@ -140,6 +140,8 @@ class Animator(
             functions=given,
         )
         self._settle()
+        if self._solo and control.compiled is not twin._control.compiled:
+            twin._play_with(control.compiled)
         twin._control.restore(control.snapshot())
         twin._overrides.update(copy.deepcopy(self._overrides, memo))
         twin.speed = self.speed

@@ -17,6 +17,8 @@ from marrow.graph.functions import PoseFunction, call
 from marrow.graph.levels import CrowdLevels
 from marrow.graph.overrides import Override
 from marrow.graph.program import PoseEvaluator, Program
+from marrow.graph.state import carry_over
+from marrow.kernels.memory import readonly
 from marrow.model.character import Character
 
 __all__ = ["AnimatorCore"]
@@ -99,6 +101,26 @@ class AnimatorCore:
         self._control.settle(instances)
         self._changed()
 
+    def _go_on_with(self, compiled: CompiledGraph, functions: tuple[PoseFunction, ...]) -> None:
+        """Another graph of the same character takes over: what both know by the same name or path goes on."""
+        old = self._control
+        self._prepare()
+        control = GraphControl(compiled, self.count, threads=self._threads)
+        carry_over(old.compiled, old.state, compiled, control.state)
+        for name in compiled.saved.keys() & old.compiled.saved.keys():
+            here, there, size = compiled.saved[name], old.compiled.saved[name], control.pose_size
+            control.memory[:, here : here + size] = old.memory[:, there : there + size]
+        control.set_interval(old.state.instances["wanted"])
+        self._functions, self._control = functions, control
+        self._evaluator = self._evaluator.again(
+            compiled.bank, self.character.palette, compiled.masks, compiled.procedurals
+        )
+        control.show()
+        if self._levels is not None:
+            values, self._levels = self._levels.values, None
+            self._show_at(values)
+        self._changed()
+
     def _chosen(self, instances: ArrayLike | None) -> Array:
         if instances is None:
             return np.arange(self.count)
@@ -152,7 +174,7 @@ class AnimatorCore:
         if name not in outputs:
             out = self._buffers.take((*self._batch, *shape))
             self._run(**{name: out})
-            outputs[name] = out
+            outputs[name] = readonly(out)
         return outputs[name]
 
     def _show_at(self, values: Array) -> None:

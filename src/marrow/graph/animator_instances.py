@@ -17,7 +17,6 @@ from marrow.graph.control import GraphControl, Snapshot
 from marrow.graph.description import Graph
 from marrow.graph.functions import PoseFunction, bound
 from marrow.graph.slot_control import known
-from marrow.graph.state import carry_over
 from marrow.model import _validate
 
 __all__ = ["CrowdInstances"]
@@ -102,24 +101,8 @@ class CrowdInstances(AnimatorCore):
     ) -> None:
         """Goes on with another graph, as when its file was edited: parameters keep their values, machines their states,
         clips their times and slots what they play, where names and paths match; the rest begins."""
-        old = self._running
+        assert self._running is self._control
         compiled = graph if isinstance(graph, CompiledGraph) else compile_graph(graph, self.character)
         if compiled.character is not self.character:
             raise ValidationError(f"replace_graph: the graph was compiled for {compiled.character!r}")
-        bound_functions = bound(compiled, functions, self._overrides)
-        self._prepare()
-        control = GraphControl(compiled, self.count, threads=self._threads)
-        carry_over(old.compiled, old.state, compiled, control.state)
-        for name in compiled.saved.keys() & old.compiled.saved.keys():
-            here, there, size = compiled.saved[name], old.compiled.saved[name], control.pose_size
-            control.memory[:, here : here + size] = old.memory[:, there : there + size]
-        control.set_interval(old.state.instances["wanted"])
-        self._functions, self._control = bound_functions, control
-        self._evaluator = self._evaluator.again(
-            compiled.bank, self.character.palette, compiled.masks, compiled.procedurals
-        )
-        control.show()
-        if self._levels is not None:
-            values, self._levels = self._levels.values, None
-            self._show_at(values)
-        self._changed()
+        self._go_on_with(compiled, bound(compiled, functions, self._overrides))

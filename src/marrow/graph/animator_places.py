@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.graph.animator_core import AnimatorCore
 from marrow.graph.ground import Ground, checked_ground
 from marrow.graph.placing import Placement, placed
+from marrow.kernels.memory import readonly
 
 __all__ = ["CrowdPlaces"]
 
@@ -22,7 +23,7 @@ class CrowdPlaces(AnimatorCore):
     def place(self) -> Placement:
         """Where each one is in the world: it goes where the root goes, where the graph's root is a `RootMotion`."""
         place = self._control.state.place if self._batch else self._control.state.place[0]
-        return Placement(place[..., :3].copy(), place[..., 3:].copy())
+        return Placement(readonly(place[..., :3].copy()), readonly(place[..., 3:].copy()))
 
     def set_place(
         self,

@@ -13,7 +13,9 @@ from marrow.graph.animator_core import AnimatorCore
 from marrow.graph.level_surfaces import skin_levels
 from marrow.graph.levels import LevelGroup, checked_levels
 from marrow.graph.program import Program
+from marrow.kernels.memory import readonly
 from marrow.math import affine, transform
+from marrow.model._asset import freeze
 from marrow.model.pose import Pose
 from marrow.skinning import skin
 
@@ -23,12 +25,14 @@ Array = NDArray[Any]
 
 
 class PoseOutputs(AnimatorCore):
-    """Poses and matrices, computed when asked for, once per update."""
+    """Poses and matrices, computed when asked for, once per update; read-only, since what is written there would move
+    nothing (`override` places joints)."""
 
     @property
     def program(self) -> Program:
-        """The pose programs of this moment, one per instance."""
-        return self._control.program
+        """The pose programs of this moment, one per instance; to read."""
+        program = self._control.program
+        return Program(readonly(program.start), readonly(program.ops), program.depth)
 
     def evaluate(self, *, model: Array | None = None, palette: Array | None = None) -> None:
         """Computes model-space and skinning matrices of this moment into the caller's own memory: float32, C-contiguous,
@@ -37,16 +41,18 @@ class PoseOutputs(AnimatorCore):
         wanted = {"model": (model, J), "palette": (palette, P)}
         outputs = {name: out for name, (out, _) in wanted.items() if out is not None}
         for name, out in outputs.items():
-            output(f"evaluate: {name}", (*self._batch, wanted[name][1], 3, 4), out)
+            others = {} if name == "model" else {"model": model}
+            output(f"evaluate: {name}", (*self._batch, wanted[name][1], 3, 4), out, **others)
         self._run(**outputs)
 
     @property
     def pose(self) -> Pose:
-        """Local transforms and morph weights of this moment."""
+        """Local transforms and morph weights of this moment, to read: `override` places joints, `pose.copy()` is yours."""
         if "unpacked" not in self._outputs:
             J, M = len(self.character.skeleton), len(self.character.skeleton.morph_names)
             rows = self._evaluate("pose", (self._evaluator.layout.size,))
             pose = unpack_rows(rows.reshape(self.count, -1), J, M)
+            freeze((pose.translation, pose.rotation, pose.scale, pose.morphs))
             self._outputs["unpacked"] = pose if self._batch else pose[0]
         return self._outputs["unpacked"]
 
@@ -96,7 +102,7 @@ class PoseOutputs(AnimatorCore):
         """
         if self._levels is None:
             return None
-        return self._levels.values.copy() if self._batch else int(self._levels.values[0])
+        return readonly(self._levels.values.copy()) if self._batch else int(self._levels.values[0])
 
     @levels.setter
     def levels(self, levels: ArrayLike | None) -> None:
@@ -128,10 +134,10 @@ class PoseOutputs(AnimatorCore):
         P, M = len(self.character.palette), len(self.character.skeleton.morph_names)
         outputs = self._outputs
         if M == 0:
-            return self.matrices, np.zeros((*self._batch, 0), np.float32)
+            return self.matrices, readonly(np.zeros((*self._batch, 0), np.float32))
         if "palette" not in outputs or "morphs" not in outputs:
             palette = self._buffers.take((*self._batch, P, 3, 4))
             morphs = self._buffers.take((*self._batch, self._evaluator.layout.morphs))
             self._run(palette=palette, morphs=morphs)
-            outputs["palette"], outputs["morphs"] = palette, morphs
+            outputs["palette"], outputs["morphs"] = readonly(palette), readonly(morphs)
         return outputs["palette"], outputs["morphs"][..., :M]

@@ -19,9 +19,11 @@ from marrow.graph.compiled import CompiledGraph, FunctionEntry, MachineEntry, Mo
 from marrow.graph.description import Graph, normalized
 from marrow.graph.montages import add_montages
 from marrow.graph.nodes import ClipNode, Node, RootMotion, Slot
+from marrow.graph.nodes.base import DEEPEST
 from marrow.graph.placing import WorldVector
 from marrow.graph.program import Procedurals
 from marrow.graph.sharing import SharedNodes
+from marrow.graph.steadiness import watched_states
 from marrow.graph.sync import knots
 from marrow.graph.tables import Builder, Part, Place, Scope, unknown
 from marrow.graph.travel import carried_by_hips, in_place, root_tracks
@@ -37,7 +39,6 @@ from marrow.model.clip import Clip
 __all__ = ["Compiler", "check_alone", "compile_graph"]
 
 Array = NDArray[Any]
-DEEPEST = 100
 STEADY = 1.0
 """Seconds over which the travel of hips that are the root is evened out: about two steps."""
 
@@ -104,6 +105,7 @@ class Compiler:
         self.shared = SharedNodes(self.graph.root)
         self._places: dict[int, str] = {}
         self._expanding: list[Node] = []
+        self._inside: list[int] = []
 
     # -- the tree -------------------------------------------------------------------------------------------------
     def compile(self) -> CompiledGraph:
@@ -168,8 +170,8 @@ class Compiler:
     def visit(self, node: Any, path: str, scope: Scope) -> Part:
         """Compiles a node and what is below it."""
         path = self._places.pop(id(node), path)
-        if path.count(".") > DEEPEST:
-            raise ValidationError(f"{path}: nested too deep")
+        if len(self._inside) > DEEPEST:
+            raise ValidationError(f"{path}: more than {DEEPEST} nodes are nested in one another")
         if isinstance(node, str):
             node = ClipNode(node)
         row = dict.fromkeys(ct.NODE.names or (), 0)
@@ -186,7 +188,9 @@ class Compiler:
                     f"{path}.name: {self.names[node.name]} is called {node.name!r} already; names are unique"
                 )
             self.names[node.name] = path
+        self._inside.append(number)
         part = node.compile(self, Place(path, number, scope))
+        self._inside.pop()
         row["end"] = len(self.nodes)
         return part
 
@@ -384,7 +388,7 @@ class Compiler:
             graph=self.graph,
             character=self.character,
             bank=bank,
-            tables=tables,
+            tables=tables._replace(states=readonly(watched_states(tables))),
             values=readonly(np.array(b.values, np.float64)),
             masks=np.array(b.masks, np.float32).reshape(len(b.masks), J + M),
             procedurals=Procedurals(

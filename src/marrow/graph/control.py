@@ -21,7 +21,7 @@ from marrow.graph.state import assign, check_state, copied, joined, new_state, t
 from marrow.graph.windows import LastingEvents
 from marrow.kernels import control
 from marrow.kernels import control_tables as ct
-from marrow.kernels.control_tables import CrowdState, Workspace
+from marrow.kernels.control_tables import CrowdState, KeptState, Workspace
 from marrow.kernels.language.kernel import Frame
 from marrow.printing import logger
 from marrow.skinning.threads import WORTH_SECONDS, run_split
@@ -219,7 +219,8 @@ class GraphControl(SlotControl):
             )  # fmt: skip
             self._bound = bound
             self._frame = control.update_graph.frame(
-                graph=self.compiled.tables, state=self.state, room=room, dt=np.zeros(self.count),
+                graph=self.compiled.tables, state=self.state,
+                kept=KeptState.like(self.state), room=room, dt=np.zeros(self.count),
                 memory=self.compiled.memory, row=self.pose_size, moving=0,
                 travels=int(self.compiled.travels), first=0,
             )  # fmt: skip

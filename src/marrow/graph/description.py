@@ -12,15 +12,23 @@ import msgspec
 
 from marrow.errors import FormatError, ValidationError, WrongTypeError, file_error
 from marrow.graph.nodes import sub_graph
-from marrow.graph.nodes.base import AnyNode, message_and_place, node_from_data, reading_files
+from marrow.graph.nodes.base import (
+    DEEPEST,
+    AnyNode,
+    check_size,
+    message_and_place,
+    node_from_data,
+    reading_files,
+)
 from marrow.graph.nodes.use import written_once
+from marrow.model._asset import Replaceable
 
 __all__ = ["Graph", "Montage", "Parameter", "from_json", "load_graph", "normalized", "save_graph", "to_json"]
 
 VERSION = 1
 
 
-class Parameter(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class Parameter(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A value set from outside.
 
     `float`: kept inside `range`, or going round inside `wrap`, such as a direction in `(-180, 180)`; `smoothing` is the
@@ -38,7 +46,7 @@ class Parameter(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
     wrap: tuple[float, float] | None = None
 
 
-class Montage(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class Montage(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A clip in sections, played in a slot by `animator.play_montage`. `sections` are where each begins, in seconds.
 
     One section follows the other, as they lie in the clip, and after the last one it ends; `following` says otherwise: the
@@ -55,7 +63,7 @@ class Montage(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
     speed: float = 1.0
 
 
-class Graph(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class Graph(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A graph: its `root` node, the `parameters` it reads and the `montages` that its slots can play, by name."""
 
     root: AnyNode
@@ -82,6 +90,7 @@ class _File(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
 
 def to_json(graph: Graph) -> str:
     """The readable text of a graph file."""
+    check_size(graph.root)
     file = _File(VERSION, written_once(graph.root), graph.name, graph.parameters, graph.montages)
     return msgspec.json.format(msgspec.json.encode(file), indent=2).decode() + "\n"
 
@@ -101,15 +110,26 @@ def from_json(text: str | bytes, *, path: object = None) -> Graph:
             place=place.strip(".") or "the file",
             remedy="see docs/graph.md for what goes where",
         ) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise FormatError(f"not a graph file: {error}", path=path, remedy="a graph file is JSON") from None
+    except RecursionError:
+        raise _too_large(f"more than {DEEPEST} nodes are nested in one another", path) from None
     if file.marrow_graph != VERSION:
         raise FormatError(
             f"graph file version {file.marrow_graph} is not supported, this is version {VERSION}",
             path=path,
             remedy="update marrow",
         )
+    try:
+        check_size(file.root)
+    except ValidationError as error:
+        raise _too_large(str(error).removeprefix("root: "), path) from None
     return Graph(file.root, file.parameters, file.name, file.montages)
+
+
+def _too_large(message: str, path: object) -> FormatError:
+    remedy = "let one machine have more states, or one blend more inputs"
+    return FormatError(message, path=path, place="root", remedy=remedy)
 
 
 # Names that mean something else than a file of that name on one system or another: drives and streams (a colon),
@@ -145,11 +165,10 @@ def normalized(graph: Graph) -> Graph:
     if not isinstance(graph, Graph):
         raise WrongTypeError(f"expected a Graph, got {type(graph).__name__}")
     try:
-        graph = msgspec.structs.replace(graph, root=written_once(graph.root))
+        check_size(graph.root)
+        graph = graph.replace(root=written_once(graph.root))
         plain = msgspec.to_builtins(graph, enc_hook=lambda value: value.tolist())
         return msgspec.convert(plain, Graph, strict=True, dec_hook=node_from_data)
-    except RecursionError:
-        raise ValidationError("root: the graph contains itself, or is nested too deep") from None
     except (msgspec.ValidationError, AttributeError, TypeError) as error:
         message, place = message_and_place(error)
         raise ValidationError(f"{place.strip('.') or 'root'}: {message}") from None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from marrow.graph.description import Graph, Montage, Parameter
 from marrow.graph.nodes import AnyNode, ClipNode
-from marrow.graph.nodes.base import told
+from marrow.graph.nodes.base import check_size, told
 from marrow.printing import one_line
 
 __all__ = ["to_svg", "to_text"]
@@ -47,6 +47,7 @@ def _parameter(name: str, p: Parameter) -> str:
 
 def to_text(graph: Graph) -> str:
     """The graph as a tree of lines."""
+    check_size(graph.root)
     lines = [graph.name or "graph"]
     for name, parameter in graph.parameters.items():
         lines.append(f"  {_parameter(name, parameter)}")
@@ -80,6 +81,7 @@ def escape(text: str) -> str:
 
 def to_svg(graph: Graph) -> str:
     """The graph as a picture: boxes from left to right, each with what it says."""
+    check_size(graph.root)
     shapes: list[str] = []
 
     def size(node: Drawn) -> tuple[float, float]:

@@ -36,6 +36,7 @@ from marrow.model import (
     Mesh,
     MorphTarget,
     Pose,
+    Reduction,
     Section,
     Skeleton,
     Socket,
@@ -127,6 +128,8 @@ class _Lod(msgspec.Struct, omit_defaults=True):
     mean_error: float | None = None
     size: float | None = None
     screen_size: float | None = None
+    hysteresis: float | None = None
+    reduction: Reduction | None = None
 
 
 class _Level(msgspec.Struct, omit_defaults=True):
@@ -279,7 +282,7 @@ def _level_out(level: Level, place: str, store: _Store) -> _Level:
 
 
 def _lod_out(lod: Lod) -> _Lod:
-    return _Lod(lod.joints, lod.error, lod.mean_error, lod.size, lod.screen_size)
+    return _Lod(**{name: getattr(lod, name) for name in _Lod.__struct_fields__})
 
 
 def _clip_out(clip: Clip, place: str, store: _Store) -> _Clip:
@@ -385,8 +388,7 @@ def _level_in(level: _Level, meshes: tuple[Mesh, ...]) -> Level:
 
 
 def _lod_in(lod: _Lod, meshes: tuple[Mesh, ...]) -> Lod:
-    figures = {"error": lod.error, "mean_error": lod.mean_error, "size": lod.size}
-    return Lod.of(meshes, lod.joints, screen_size=lod.screen_size, **figures)
+    return Lod.of(meshes, **{name: getattr(lod, name) for name in _Lod.__struct_fields__})
 
 
 class _Pieces:

@@ -14,7 +14,7 @@ import numpy as np
 from marrow.kernels.language.annotations import ANY, N, Out, R, Records, f4, f8, i8
 from marrow.kernels.operations.record import OPERATION
 
-__all__ = ["CrowdState", "GraphTables", "Workspace"]
+__all__ = ["CrowdState", "GraphTables", "KeptState", "Workspace"]
 
 # -- kinds of nodes -------------------------------------------------------------------------------------------------
 (
@@ -110,7 +110,13 @@ MACHINE_ROW = _record(
     profile=i8,  # where the constants of its blend profile are, -1 for none
     seconds=f8,
 )
-STATE = _record(node=i8, first=i8, count=i8, clip_times=i8)
+STATE = _record(
+    node=i8,
+    first=i8,  # its transitions
+    count=i8,
+    clip_times=i8,  # 1: they ask for the times of its main clip
+    careful=i8,  # 1: what they ask for may turn at any moment while weights change
+)
 TRANSITION = _record(
     to=i8,
     ease=i8,
@@ -238,6 +244,9 @@ MACHINE_STATE = _record(
     remaining=f8,  # seconds until the main clip of the state ends
     progress=f8,  # share of that clip
     progress_speed=f8,  # of which per second
+    even=f8,  # seconds in which that clip goes on as fast, unless weights change
+    leader=i8,  # its node, -1 for none
+    over=i8,  # 1: it has passed its end in the step, and plays on
 )
 SHARE_STATE = _record(weight=f8, start=f8, entered=i8)
 """Per state of a machine: how much of it is seen, how much was when the fade began, and the moment it was entered last."""
@@ -286,6 +295,30 @@ class CrowdState(NamedTuple):
     functions: Out[Records[FUNCTION_STATE, N, ANY]]
 
 
+class KeptState(NamedTuple):
+    """What a step changes of one instance, as it was before: rows of `CrowdState`, the travel of the update, and how many
+    events were told."""
+
+    instances: Out[Records[INSTANCE_STATE, 1]]
+    values: Out[f8[1, ANY]]
+    goals: Out[f8[1, ANY]]
+    leaves: Out[Records[LEAF_STATE, 1, ANY]]
+    groups: Out[Records[GROUP_STATE, 1, ANY]]
+    machines: Out[Records[MACHINE_STATE, 1, ANY]]
+    shares: Out[Records[SHARE_STATE, 1, ANY]]
+    slots: Out[Records[SLOT_STATE, 1, ANY]]
+    voices: Out[Records[VOICE_STATE, 1, ANY]]
+    functions: Out[Records[FUNCTION_STATE, 1, ANY]]
+    travel: Out[f8[1, 7]]
+    told: Out[i8[2]]
+
+    @classmethod
+    def like(cls, state: CrowdState) -> KeptState:
+        """Room for an instance of a crowd."""
+        rows = {name: np.zeros_like(getattr(state, name)[:1]) for name in cls._fields if name != "told"}
+        return cls(**rows, told=np.zeros(2, np.int64))
+
+
 # -- room to work in ------------------------------------------------------------------------------------------------
 
 WORK = _record(weight=f8, share=f8, speed=f8, travel=f8, clip_speed=f8, seen=i8, flip=i8, stride=f8, yaw=f8)
@@ -305,6 +338,7 @@ COUNTERS = _record(
     grouped=i8,  # leaves of sync groups that are seen
     shown=i8,  # inputs of the blend space at hand that are seen
     endless_instance=i8,
+    changing=i8,  # 1: weights change in the step
 )
 PROGRAM = _record(cursor=i8, limit=i8, reserve=i8, poses=i8)
 HAPPENED = np.dtype(

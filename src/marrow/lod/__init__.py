@@ -10,29 +10,34 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from marrow.lod.building import build, measured
+    from marrow.lod.building import build, measured, settings
     from marrow.lod.mapping import joint_map
     from marrow.lod.select import Selection, Selector
     from marrow.lod.table import table
     from marrow.lod.thresholds import with_screen_sizes
+    from marrow.model.level import Reduction
 
 __all__ = [
+    "Reduction",
     "Selection",
     "Selector",
     "build",
     "joint_map",
     "measured",
+    "settings",
     "table",
     "with_screen_sizes",
 ]
 
 # Each is imported when it is first asked for.
 _LATE = {
+    "Reduction": "marrow.model.level",
     "Selection": "marrow.lod.select",
     "Selector": "marrow.lod.select",
     "build": "marrow.lod.building",
     "joint_map": "marrow.lod.mapping",
     "measured": "marrow.lod.building",
+    "settings": "marrow.lod.building",
     "table": "marrow.lod.table",
     "with_screen_sizes": "marrow.lod.thresholds",
 }

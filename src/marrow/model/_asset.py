@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from marrow.errors import UnknownNameError
 
-__all__ = ["Asset", "Comparable", "exchanged", "freeze", "same"]
+__all__ = ["Asset", "Comparable", "Replaceable", "exchanged", "freeze", "same"]
 
 T = TypeVar("T")
 
 
-class Comparable:
+class Replaceable:
+    """Base of what people describe by frozen fields: assets, nodes of graphs, lights, cameras."""
+
+    __slots__ = ()
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some fields exchanged, checked like any other."""
+        return exchanged(self, changes)
+
+
+class Comparable(Replaceable):
     """Equal where the fields have the same values (NaN equals NaN); nothing else is equal, and comparing never raises."""
 
     __slots__ = ()
@@ -46,10 +56,13 @@ class Asset(Comparable):
 
 def exchanged(asset: T, changes: dict[str, Any]) -> T:
     """A copy with some fields exchanged, checked like any other; an unknown field is refused in words."""
-    known = [f.name for f in fields(asset)]  # type: ignore[arg-type]
+    described = getattr(asset, "__struct_fields__", None)  # as graphs are
+    known = [f.name for f in fields(asset)] if described is None else described  # type: ignore[arg-type]
     for name in changes:
         if name not in known:
             raise UnknownNameError(f"field of {type(asset).__name__}", name, known)
+    if described is not None:
+        return type(asset)(**{name: getattr(asset, name) for name in described} | changes)
     return replace(asset, **changes)  # type: ignore[type-var]
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.math import affine, transform
 from marrow.model import _late, _validate
-from marrow.model._asset import Asset, exchanged
+from marrow.model._asset import Asset, exchanged, freeze
 from marrow.model.clip import Clip
 from marrow.model.level import Level, Lod, prefix_clip, prefix_skeleton
 from marrow.model.material import Image, Material
@@ -279,7 +279,9 @@ class Character(Asset):
         )
         for j, p in enumerate(skeleton.parents.tolist()):
             model[j] = binds[j] if bound[j] else local[j] if p < 0 else affine.multiply(model[p], local[j])
-        return skeleton.from_model(model)
+        pose = skeleton.from_model(model)
+        freeze((pose.translation, pose.rotation, pose.scale, pose.morphs))
+        return pose
 
     def with_variant(self, name: str | None) -> Character:
         """The character in one of its material `variants`; None: as it is without one."""

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError, WrongTypeError
 from marrow.model import _late, _validate
-from marrow.model._asset import Asset, Comparable, exchanged, freeze, same
+from marrow.model._asset import Asset, Comparable, freeze, same
 from marrow.model._clip_tools import ClipTools
 from marrow.model.curve import Curve
 from marrow.model.pose import Pose
@@ -272,10 +272,6 @@ class Clip(Asset, ClipTools):
     def resampled(self, rate: float | None = None) -> SampledClip:
         """The clip at `rate` frames a second, the layout the crowd kernels want; its `error` says what that cost."""
         return _late.function("animation.resampling", "resampled")(self, rate)
-
-    def replace(self, **changes: Any) -> Clip:
-        """A clip with some fields exchanged, validated again."""
-        return exchanged(self, changes)
 
     @cached_property
     def key_rate(self) -> float | None:

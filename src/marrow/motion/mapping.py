@@ -15,6 +15,7 @@ from typing import Any
 
 from marrow.errors import MarrowError, WrongTypeError, file_error
 from marrow.model import Skeleton
+from marrow.model._asset import Replaceable
 from marrow.motion.names import bare
 from marrow.motion.rig import FINGERS, SIDES, Rig, find_rig
 from marrow.motion.tree import is_above
@@ -37,7 +38,7 @@ class RetargetError(MarrowError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class ChainPair:
+class ChainPair(Replaceable):
     """Joints of the source and of the target that are one part of the body."""
 
     name: str
@@ -46,7 +47,7 @@ class ChainPair:
 
 
 @dataclass(frozen=True, eq=False)
-class BoneMap:
+class BoneMap(Replaceable):
     """Pairs of chains between two skeletons, and what was not certain about them (`notes`)."""
 
     source: Skeleton

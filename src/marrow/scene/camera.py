@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.errors import ValidationError
 from marrow.kernels.lod import CAMERA_NUMBERS
 from marrow.model import _validate
+from marrow.model._asset import Replaceable
 
 __all__ = ["Camera"]
 
@@ -20,7 +21,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Camera:
+class Camera(Replaceable):
     """A camera: `view (3, 4)` brings the world in front of it (it looks along -Z), `projection (4, 4)` to the picture,
     where points that are seen have `-w <= x, y <= w`. `height` is that of the picture, in pixels."""
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from marrow.errors import ValidationError
 from marrow.model import _validate
+from marrow.model._asset import Replaceable
 
 __all__ = ["SUN", "DirectionalLight", "Environment", "Light", "PointLight", "SpotLight"]
 
@@ -32,11 +33,13 @@ def direction(who: str, field: str, value: Any) -> Vector:
     length = math.sqrt(x * x + y * y + z * z)
     if not length > 1e-12:
         raise ValidationError(f"{who}.{field}: a direction needs a length, got {_validate.shown(value)}")
+    if abs(length - 1.0) < 1e-12:  # as it was made before, to the last bit
+        return x, y, z
     return x / length, y / length, z / length
 
 
 @dataclass(frozen=True)
-class DirectionalLight:
+class DirectionalLight(Replaceable):
     """A light that comes from far away, like the sun's: `direction` is the way its rays go. Colours are linear. `softness`
     is how wide the edges of its shadows are (1 is the default, 0 as sharp as the map of shadows)."""
 
@@ -59,7 +62,7 @@ class DirectionalLight:
 
 
 @dataclass(frozen=True)
-class PointLight:
+class PointLight(Replaceable):
     """A light that shines all around from `position`: `intensity` in candela, nothing beyond `range` metres (None: as far
     as it counts)."""
 
@@ -73,7 +76,7 @@ class PointLight:
 
 
 @dataclass(frozen=True)
-class SpotLight:
+class SpotLight(Replaceable):
     """A light that shines along `direction` from `position`, in full inside `inner` and fading to `outer` radians from its
     axis."""
 
@@ -114,7 +117,7 @@ def _check_lamp(light: PointLight | SpotLight, who: str) -> None:
 
 
 @dataclass(frozen=True)
-class Environment:
+class Environment(Replaceable):
     """What surrounds a scene. `background` is `studio` (a light backdrop), `dark`, `sky`, `transparent`, or a colour:
     `(r, g, b)` as on a screen, 0 to 1, or `"#aabbcc"`. `ambient` multiplies the light from all sides, `exposure` all."""
 

@@ -36,7 +36,7 @@ class Actor:
     """Something to draw: a character in one pose or in N, each with its own place.
 
         mw.Actor(hero)                                              # at rest
-        mw.Actor(hero, clip="walk", time=0.4)                       # or time=(N,): one instance each
+        mw.Actor(hero, clip="walk", time=0.4)                       # name, number or Clip; time=(N,): one instance each
         mw.Actor(hero, pose, transforms=places)                     # a Pose or skinning matrices, (3, 4) or (N, 3, 4)
         mw.Actor(crowd)                                             # an Animator or gpu.Crowd, where it has gone
         mw.Actor(sword, parent=actor, socket="hand_r")              # follows a socket or joint of another
@@ -58,7 +58,7 @@ class Actor:
         what: Character | Animator | GpuInstances,
         pose: Pose | ArrayLike | None = None,
         *,
-        clip: str | Clip | None = None,
+        clip: str | int | Clip | None = None,
         time: ArrayLike = 0.0,
         transforms: ArrayLike | None = None,
         parent: Actor | None = None,
@@ -115,13 +115,21 @@ class Actor:
         return f"Actor({self.name!r}, {what}{on})"
 
 
+def chosen_clip(who: str, character: Character, clip: str | int | Clip) -> Clip:
+    """A clip of a character: itself, or by name or number in file order."""
+    if isinstance(clip, Clip):
+        if clip.skeleton.names != character.skeleton.names:
+            raise ValidationError(
+                f"{who}: the clip {clip.name!r} is for another skeleton: mw.retarget(clip, character) fits it"
+            )
+        return clip
+    if isinstance(clip, bool) or not isinstance(clip, (str, int, np.integer)):
+        raise ValidationError(f"{who}: expected a Clip, its name or its number, got {_validate.shown(clip)}")
+    return character.clips[clip]  # type: ignore[index]
+
+
 def _clip(actor: Actor, value: Any) -> Clip | None:
-    if value is None or isinstance(value, Clip):
-        clip: Clip | None = value
-    elif isinstance(value, str):
-        clip = actor.character.clips[value]
-    else:
-        raise ValidationError(f"Actor.clip: expected a Clip, its name or None, got {_validate.shown(value)}")
+    clip = None if value is None else chosen_clip("Actor.clip", actor.character, value)
     if clip is not None and actor.animator is not None:
         raise ValidationError("Actor.clip: an Animator has poses of its own: animator.play(...) plays a clip")
     return clip

@@ -25,7 +25,7 @@ from marrow.model.clip import Clip
 from marrow.model.mesh import SKINNING_METHODS
 from marrow.scene.bounds import AXES, reach
 from marrow.scene.orientation import scene_facing
-from marrow.scene.scene import Actor, GpuInstances, Scene
+from marrow.scene.scene import Actor, GpuInstances, Scene, chosen_clip
 
 __all__ = ["Step", "TimedScene", "character_of", "shot_of"]
 
@@ -342,14 +342,8 @@ def _close(name: str) -> str:
 
 def _clip(character: Character, clip: str | int | Clip | None, *, wanted: bool) -> Clip | None:
     """The clip that is meant; where none is named and one is wanted, the first that moves."""
-    if isinstance(clip, Clip):
-        if clip.skeleton.names != character.skeleton.names:
-            raise ValidationError(
-                f"render: the clip {clip.name!r} is for another skeleton: mw.retarget(clip, character) fits it"
-            )
-        return clip
     if clip is not None:
-        return character.clips[clip]  # type: ignore[index]
+        return chosen_clip("render", character, clip)
     if not wanted:
         return None
     usable = [c for c in character.clips.values() if not c.additive]

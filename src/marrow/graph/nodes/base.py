@@ -19,13 +19,17 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 import msgspec
 
 from marrow.errors import MarrowError, ValidationError
+from marrow.model._asset import Replaceable
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
     from marrow.graph.needs import Needs
     from marrow.graph.tables import Part, Place
 
-__all__ = ["AnyNode", "Ease", "Input", "Names", "Node", "Value", "Vector", "known_nodes", "node_from_data"]
+__all__ = [
+    "DEEPEST", "AnyNode", "Ease", "Input", "Names", "Node", "Value", "Vector", "check_size", "known_nodes",
+    "node_from_data",
+]  # fmt: skip
 
 Value = float | str
 """A number, or the name of a parameter."""
@@ -52,6 +56,7 @@ class Input(NamedTuple):
 
 class Node(
     msgspec.Struct,
+    Replaceable,
     frozen=True,
     omit_defaults=True,
     forbid_unknown_fields=True,
@@ -181,6 +186,55 @@ def _found(node: Node) -> Iterator[Input]:
 def known_nodes() -> dict[str, type[Node]]:
     """All classes of nodes by name: marrow's own and those that were defined elsewhere."""
     return dict(_known)
+
+
+DEEPEST = 64
+"""Nodes nested in one another, at most: who walks a graph calls itself for every one of them."""
+MOST = 100_000
+"""Nodes of a graph, at most, each counted wherever it stands."""
+
+
+def check_size(root: Any) -> None:
+    """Refuses a tree of nodes that is nested too deep, contains itself, or has too many nodes: one that stands in several
+    places may have a place in each of them."""
+    known: dict[int, tuple[int, int]] = {}
+
+    def measured(value: msgspec.Struct, above: int) -> tuple[int, int]:
+        """How deep it is from here on, and its nodes."""
+        if id(value) not in known:
+            if above > DEEPEST:
+                raise ValidationError(f"root: more than {DEEPEST} nodes are nested in one another")
+            own = int(isinstance(value, Node))
+            below = [measured(part, above + own) for part in _parts(value)]
+            known[id(value)] = (
+                own + max((height for height, _ in below), default=0),
+                min(own + sum(count for _, count in below), MOST + 1),
+            )
+        height, count = known[id(value)]
+        if above + height > DEEPEST:
+            raise ValidationError(f"root: more than {DEEPEST} nodes are nested in one another")
+        if count > MOST:
+            raise ValidationError(
+                f"root: the graph has more than {MOST:,} nodes, counted wherever they stand"
+            )
+        return height, count
+
+    if isinstance(root, msgspec.Struct):
+        measured(root, 0)
+
+
+def _parts(struct: msgspec.Struct) -> Iterator[msgspec.Struct]:
+    """What a description holds that is a description too, in tuples and dicts as well."""
+    for name in struct.__struct_fields__:
+        value = getattr(struct, name)
+        items = (
+            value.values()
+            if isinstance(value, dict)
+            else value
+            if isinstance(value, (tuple, list))
+            else (value,)
+        )
+        yield from (item for item in items if isinstance(item, msgspec.Struct))
 
 
 _reading: ContextVar[tuple[Any, tuple[str, ...]] | None] = ContextVar(

@@ -95,16 +95,10 @@ class Lods:
             nodes.extend(shown_by)
             note = self._note(tree, k, joints, meshes, ctx)
             joints = note.joints
-            size = (
-                self.coverage[k] if k < len(self.coverage) and note.screen_size is None else note.screen_size
-            )
-            figures = {
-                "error": note.error,
-                "mean_error": note.mean_error,
-                "size": note.size,
-                "screen_size": size,
-            }
-            out.append(Level(meshes, Lod.of(meshes, joints, **figures)))
+            if k < len(self.coverage) and note.screen_size is None:
+                note.screen_size = self.coverage[k]
+            figures = {name: getattr(note, name) for name in LevelNote.__struct_fields__}
+            out.append(Level(meshes, Lod.of(meshes, **figures)))
         return tuple(out), tuple(nodes)
 
     def _at(self, n: int, level: int) -> int:
@@ -127,7 +121,8 @@ class Lods:
         error, mean, size = (
             None if v is None else v * scale for v in (note.error, note.mean_error, note.size)
         )
-        return LevelNote(note.joints, error, mean, size, note.screen_size)
+        made = None if note.reduction is None else note.reduction.scaled(scale)
+        return LevelNote(note.joints, error, mean, size, note.screen_size, note.hysteresis, made)
 
 
 def screen_coverage(levels: Sequence[Level]) -> list[float] | None:

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from marrow.io.gltf.schema import NOTHING
+from marrow.model import Reduction
 from marrow.report import ReportBuilder
 
 __all__ = [
@@ -105,13 +106,15 @@ class PrimitiveNotes(Struct, gc=False, omit_defaults=True):
 
 
 class LevelNote(Struct, gc=False, omit_defaults=True):
-    """How many joints a level of detail has, and its errors in metres."""
+    """How many joints a level of detail has, its errors in metres, where it is used and how it was made."""
 
     joints: int
     error: float | None = None
     mean_error: float | None = None
     size: float | None = None
     screen_size: float | None = None
+    hysteresis: float | None = None
+    reduction: Reduction | None = None
 
 
 class SceneNotes(Struct, gc=False, omit_defaults=True):

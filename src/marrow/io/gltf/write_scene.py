@@ -280,7 +280,7 @@ class Scene:
 
 
 def _level_note(lod: Lod) -> LevelNote:
-    return LevelNote(lod.joints, lod.error, lod.mean_error, lod.size, lod.screen_size)
+    return LevelNote(**{name: getattr(lod, name) for name in LevelNote.__struct_fields__})
 
 
 def _standing_for(meshes: Sequence[Mesh], bases: Sequence[Mesh]) -> list[int | None]:

@@ -17,11 +17,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from marrow.kernels.language import ir
 from marrow.kernels.language.frontend_calls import Calls
-from marrow.kernels.language.frontend_expressions import LanguageError
+from marrow.kernels.language.frontend_expressions import LanguageError, held
 from marrow.kernels.language.hierarchy import parents_first
-from marrow.kernels.language.types import INTEGER, Kind, TupleKind, described, loose
+from marrow.kernels.language.types import INTEGER, Kind, RecordKind, TupleKind, described, loose
 
 __all__ = ["UNROLLED", "LanguageError", "lower"]
 
@@ -165,12 +167,39 @@ class _Function(Calls):
             self.assign(target, value)
 
     def assign(self, target: ast.expr, value: ir.Expr) -> None:
+        if isinstance(value.kind, RecordKind) and isinstance(target, ast.Subscript):
+            self.copy_record(target, value)
+            return
         targets: list[ast.expr] = []
         values: list[ir.Expr] = []
         self._pair(target, value, targets, values)
         # Values are cast before any target changes.
         pairs = [self.target(t, v) for t, v in zip(targets, values)]
         self.add(ir.Assign(tuple(p[0] for p in pairs), tuple(p[1] for p in pairs), self.line))
+
+    def copy_record(self, target: ast.Subscript, value: ir.Expr) -> None:
+        """All fields of a record, one after the other."""
+        place = self.part(self.expression(target.value), target)
+        if place.kind != value.kind:
+            raise self.error(f"a record of the same fields is expected: {ast.unparse(target)}")
+        self.copy_fields(self.let(place), self.let(value))
+
+    def copy_fields(self, place: ir.Expr, value: ir.Expr) -> None:
+        """What a record holds: numbers, records, arrays of either, whose sizes are known."""
+        fields: Any = value.kind.dtype.fields  # type: ignore[union-attr]
+        for name, (dtype, *_) in fields.items():
+            base, shape = dtype.subdtype or (dtype, ())
+            parts: list[ir.Expr] = [ir.Member(e, name, held(dtype)) for e in (place, value)]
+            for index in np.ndindex(shape):
+                there, here = parts
+                if shape:
+                    at = tuple(self.constant(i) for i in index)
+                    made = ir.Record if base.names is not None else ir.Element
+                    there, here = (made(e, at, held(base)) for e in parts)
+                if base.names is not None:
+                    self.copy_fields(there, here)
+                else:
+                    self.add(ir.Assign((there,), (here,), self.line))
 
     def _pair(self, target: ast.expr, value: ir.Expr, targets: list[ast.expr], values: list[ir.Expr]) -> None:
         """Single targets with what goes there."""
