@@ -20,6 +20,7 @@ __all__ = [
     "FormatError",
     "GpuError",
     "GpuMemoryError",
+    "InUseError",
     "MarrowError",
     "MissingExtraError",
     "MissingFileError",
@@ -79,6 +80,10 @@ class UnknownNameError(MarrowError, KeyError):
 
 class OutOfRangeError(ValidationError, IndexError):
     """There are not that many joints, clips, tracks or poses; the message says how many there are."""
+
+
+class InUseError(MarrowError, RuntimeError):
+    """An `Animator` is used while it is at work: by another thread, or by a function that it calls itself."""
 
 
 class FormatError(MarrowError):

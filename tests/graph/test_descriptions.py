@@ -119,7 +119,7 @@ def test_graphs_go_to_files_and_come_back(tmp_path):
             + '{"node": "Speed", "speed": 1, "source": ' * 3000
             + '"a"'
             + "}" * 3001,
-            "not a graph file|ecursion|deep",
+            "more than 64 nodes",
         ),
     ],
 )

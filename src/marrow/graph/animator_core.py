@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError, WrongTypeError
+from marrow.graph.alone import at_work, take_token
 from marrow.graph.buffers import Buffers
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.control import GraphControl
@@ -18,7 +19,7 @@ from marrow.graph.levels import CrowdLevels
 from marrow.graph.overrides import Override
 from marrow.graph.program import PoseEvaluator, Program
 from marrow.graph.state import carry_over
-from marrow.kernels.memory import readonly
+from marrow.model._asset import freeze
 from marrow.model.character import Character
 
 __all__ = ["AnimatorCore"]
@@ -55,6 +56,8 @@ class AnimatorCore:
     _buffers: Buffers
     _outputs: dict[str, Any]
     _levels: CrowdLevels | None
+    _idle: list[None]
+    """What whoever works with it has taken (see `alone`)."""
 
     @property
     def count(self) -> int:
@@ -169,13 +172,24 @@ class AnimatorCore:
             self._levels.run(self, outputs)
         self._outputs["ran"] = True
 
+    @at_work
     def _evaluate(self, name: str, shape: tuple[int, ...]) -> Array:
-        outputs = self._outputs
-        if name not in outputs:
+        """A result of this moment, made once per update; read-only."""
+        found: Array | None = self._outputs.get(name)
+        if found is not None:
+            return found
+        idle = self._idle
+        try:
+            idle.pop()
+        except IndexError:
+            take_token(self, "poses")
+        try:
             out = self._buffers.take((*self._batch, *shape))
             self._run(**{name: out})
-            outputs[name] = readonly(out)
-        return outputs[name]
+            self._outputs[name] = freeze(out)
+            return out
+        finally:
+            idle.append(None)
 
     def _show_at(self, values: Array) -> None:
         """Shows instances at these levels `(N,)`."""

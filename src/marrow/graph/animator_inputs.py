@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import UnknownNameError, ValidationError
+from marrow.graph.alone import alone
 from marrow.graph.animator_core import AnimatorCore
 from marrow.graph.overrides import Override
 from marrow.kernels.memory import readonly
@@ -20,6 +21,7 @@ Array = NDArray[Any]
 class GraphInputs(AnimatorCore):
     """Parameters, triggers, joint overrides, how often instances are updated, seeds."""
 
+    @alone(inside=True)
     def __setitem__(self, parameter: str, value: Any) -> None:
         self._running.set(parameter, value)
 
@@ -32,10 +34,12 @@ class GraphInputs(AnimatorCore):
         """The names of the graph's parameters."""
         return tuple(self._running.compiled.parameters)
 
+    @alone(inside=True)
     def trigger(self, name: str, *, instances: ArrayLike | None = None) -> None:
         """Pulls a trigger, for all or for some `instances` (indices or a mask)."""
         self._running.trigger(name, self._chosen(instances))
 
+    @alone(inside=True)
     def override(
         self,
         name: str,
@@ -74,6 +78,7 @@ class GraphInputs(AnimatorCore):
         return readonly(every) if self._batch else int(every[0])
 
     @update_every.setter
+    @alone(inside=True)
     def update_every(self, every: int | ArrayLike) -> None:
         try:
             values = np.broadcast_to(np.asarray(every), (self.count,))
@@ -92,6 +97,7 @@ class GraphInputs(AnimatorCore):
         return readonly(self._running.state.instances["seed"].copy())
 
     @seeds.setter
+    @alone()
     def seeds(self, seeds: ArrayLike) -> None:
         values = np.asarray(seeds)
         if values.dtype.kind not in "iu" or values.shape not in ((), (self.count,)):

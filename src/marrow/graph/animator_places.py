@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
+from marrow.graph.alone import alone
 from marrow.graph.animator_core import AnimatorCore
 from marrow.graph.ground import Ground, checked_ground
 from marrow.graph.placing import Placement, placed
@@ -25,6 +26,7 @@ class CrowdPlaces(AnimatorCore):
         place = self._control.state.place if self._batch else self._control.state.place[0]
         return Placement(readonly(place[..., :3].copy()), readonly(place[..., 3:].copy()))
 
+    @alone()
     def set_place(
         self,
         translation: ArrayLike | None = None,
@@ -50,6 +52,7 @@ class CrowdPlaces(AnimatorCore):
         return self._control.ground
 
     @ground.setter
+    @alone()
     def ground(self, ground: Ground | ArrayLike | None) -> None:
         self._control.ground = checked_ground(ground, self.count)
         if self._control.compiled.placed:

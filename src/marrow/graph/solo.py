@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import UnknownNameError, ValidationError
+from marrow.graph.alone import alone
 from marrow.graph.animator_core import AnimatorCore
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.compiler import compile_graph
@@ -103,6 +104,7 @@ class SoloPlayback(AnimatorCore):
         `speed` is negative); `instances` picks who does. An additive clip plays over the rest pose."""
         self.cross_fade(clip, 0.0, loop=loop, speed=speed, start=start, instances=instances)
 
+    @alone()
     def cross_fade(
         self,
         clip: str | int | None = None,

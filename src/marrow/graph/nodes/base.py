@@ -191,16 +191,18 @@ def known_nodes() -> dict[str, type[Node]]:
 DEEPEST = 64
 """Nodes nested in one another, at most: who walks a graph calls itself for every one of them."""
 MOST = 100_000
-"""Nodes of a graph, at most, each counted wherever it stands."""
+"""Nodes of a graph, at most; those without a name are counted wherever they stand."""
 
 
 def check_size(root: Any) -> None:
-    """Refuses a tree of nodes that is nested too deep, contains itself, or has too many nodes: one that stands in several
-    places may have a place in each of them."""
+    """Refuses a tree of nodes that is nested too deep, contains itself, or has too many nodes: one without a name is another
+    one in each of its places."""
     known: dict[int, tuple[int, int]] = {}
 
     def measured(value: msgspec.Struct, above: int) -> tuple[int, int]:
         """How deep it is from here on, and its nodes."""
+        if isinstance(value, Node) and value.name and id(value) in known:
+            return 1, 1
         if id(value) not in known:
             if above > DEEPEST:
                 raise ValidationError(f"root: more than {DEEPEST} nodes are nested in one another")
