@@ -1,7 +1,11 @@
 // The protocol of marrow's studio.
 // Made by `make generated` from protocol.py, description.py and answers.py in src/marrow/studio.
 
-export const PROTOCOL_VERSION = 3;
+export const PROTOCOL_VERSION = 4;
+export const SOCKET_PROTOCOL = "marrow";
+export const TOKEN_PROTOCOL = "marrow.token.";
+export const TOKEN_HEADER = "x-marrow-token";
+export const PAGE_HEADER = "x-marrow-page";
 export const MAX_MESSAGE_BYTES = 16384;
 export const MAX_COUNT = 2000;
 export const FRAMES_IN_FLIGHT = 2;
@@ -474,11 +478,12 @@ export interface SampleInfo {
   description: string;
 }
 
-/** The first message: the protocol's version, the session's state, recent history, and what can be opened. */
+/** The first message: the protocol's version, the session's state, recent history, and what can be opened. `page` is what the page is known by: it says so in its requests (`PAGE_HEADER`), so that it waits for itself and others do not wait for it. */
 export interface Hello {
   type: "hello";
   version: number;
   server: string;
+  page: string;
   state: State;
   history: HistoryEntry[];
   samples: SampleInfo[];

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -111,13 +112,30 @@ def from_json(text: str | bytes, *, path: object = None) -> Graph:
     return Graph(file.root, file.parameters, file.name, file.montages)
 
 
-def _beside(name: str, path: object) -> dict[str, Any]:
-    """The graph in a file beside the one at `path`, as plain data."""
+# Names that mean something else than a file of that name on one system or another: drives and streams (a colon),
+# devices, ends that Windows leaves out. They are refused everywhere, so that a graph means the same everywhere.
+_ODD_PART = re.compile(r"[\\:\x00-\x1f]|[. ]$|^(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
+
+
+def _beside(name: object, path: object) -> dict[str, Any]:
+    """The graph in a file in the folder of the one at `path`, or below it, as plain data."""
     if not isinstance(path, (str, Path)):
         raise ValueError(f"the graph in {name!r} can only be found beside a file")
-    target = Path(path).parent / name
-    if target.resolve().parent != Path(path).resolve().parent and ".." in Path(name).parts:
-        raise ValueError(f"{name!r} is outside the folder of {path}")
+    parts = name.split("/") if isinstance(name, str) else []
+    parts = parts[1:] if parts[:1] == ["."] else parts
+    if not parts or any(not part or _ODD_PART.search(part) for part in parts):
+        raise ValueError(
+            f"file: expected the name of a file in the folder of {path}, with / between folders, got {name!r}"
+        )
+    try:
+        folder = Path(path).parent.resolve()
+        target = folder.joinpath(*parts).resolve()
+    except (OSError, RuntimeError):  # links that lead in a circle
+        raise ValueError(f"{name!r}: its links lead nowhere") from None
+    if not target.is_relative_to(folder):
+        raise ValueError(f"{name!r} leads outside the folder of {path}")
+    if target.exists() and not target.is_file():
+        raise ValueError(f"{name!r} is not a file")
     plain: dict[str, Any] = msgspec.to_builtins(load_graph(target))
     return plain
 

@@ -1,8 +1,8 @@
-"""Connections that say nothing: each has so long for its request, and only so many may wait for theirs.
+"""Connections that say nothing, or do not listen: each has so long for its request, and only so many may wait for theirs.
 
 A browser opens a connection and asks at once. One that is silent, or sends its headers byte by byte, is closed after
 `HEADER_SECONDS`; where more than `MAX_SILENT` wait, of one address or of all, the one that has waited longest goes
-first. Nobody is kept out by those who only hold the door.
+first. Nobody is kept out by those who only hold the door. Who does not read its answer for `READING_SECONDS` is closed too.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 __all__ = ["HEADER_SECONDS", "MAX_SILENT", "Silent", "TimedProtocol"]
 
-HEADER_SECONDS = 15.0
+HEADER_SECONDS, READING_SECONDS = 15.0, 60.0
 MAX_SILENT, MAX_SILENT_OF_ONE = 128, 64
+AT_ONCE = 1 << 16
+"""Bytes that are taken from a connection before it is the next one's turn: they may be thousands of messages."""
 
 
 class Silent:
@@ -51,9 +53,12 @@ class TimedProtocol(H11Protocol):
 
     silent: Silent
     _header_timer: asyncio.TimerHandle | None = None
+    _reading_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        if hasattr(transport, "max_size"):  # asyncio's own; others take as much as they take
+            transport.max_size = AT_ONCE
         self._begin_waiting()
 
     def _begin_waiting(self) -> None:
@@ -91,8 +96,22 @@ class TimedProtocol(H11Protocol):
         ):
             self._begin_waiting()
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._reading_timer = self.loop.call_later(READING_SECONDS, self.hang_up)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._reads()
+
+    def _reads(self) -> None:
+        if self._reading_timer is not None:
+            self._reading_timer.cancel()
+            self._reading_timer = None
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._end_waiting()
+        self._reads()
         super().connection_lost(exc)
 
 

@@ -36,7 +36,7 @@ def proxy_address(address: Address) -> str | None:
 
 
 def _proxied(address: Address) -> str:
-    return f"proxy/{address.port}/?token={address.token}"
+    return f"proxy/{address.port}/{address.fragment}"
 
 
 def frame(address: Address) -> str:

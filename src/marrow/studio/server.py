@@ -40,7 +40,6 @@ class Server:
     def __init__(self, studio: Studio, sock: socket.socket) -> None:
         self.studio, self._socket = studio, sock
         self.port: int = sock.getsockname()[1]
-        studio.keys.port = self.port
         for name in ("uvicorn.error", "uvicorn.access"):
             logger(name)
         self._uvicorn = uvicorn.Server(

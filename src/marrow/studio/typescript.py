@@ -24,6 +24,10 @@ def typescript() -> str:
 
     constants = {
         "PROTOCOL_VERSION": protocol.PROTOCOL_VERSION,
+        "SOCKET_PROTOCOL": json.dumps(protocol.SOCKET_PROTOCOL),
+        "TOKEN_PROTOCOL": json.dumps(protocol.TOKEN_PROTOCOL),
+        "TOKEN_HEADER": json.dumps(protocol.TOKEN_HEADER),
+        "PAGE_HEADER": json.dumps(protocol.PAGE_HEADER),
         "MAX_MESSAGE_BYTES": protocol.MAX_MESSAGE_BYTES,
         "MAX_COUNT": protocol.MAX_COUNT,
         "FRAMES_IN_FLIGHT": protocol.FRAMES_IN_FLIGHT,

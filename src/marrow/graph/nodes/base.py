@@ -189,7 +189,7 @@ _reading: ContextVar[tuple[Any, tuple[str, ...]] | None] = ContextVar(
 
 
 @contextmanager
-def reading_files(beside: Callable[[str, object], dict[str, Any]], path: object) -> Iterator[None]:
+def reading_files(beside: Callable[[object, object], dict[str, Any]], path: object) -> Iterator[None]:
     """While a graph file is read: `beside(name, path)` gives what other files that it names hold."""
     around = _reading.get()
     before = around[1] if around is not None else ()
