@@ -76,7 +76,9 @@ def test_the_wheel_is_for_every_python_and_carries_kernels_and_page(wheel):
         text = next(files.read(n).decode() for n in names if n.endswith("METADATA"))
     for level in build.levels():
         assert f"marrow/kernels/{build.module_file(level).name}" in names
-    assert "marrow/studio/static/index.html" in names
+    page = {n.removeprefix("marrow/studio/static/") for n in names if "/static/" in n}
+    assert {"index.html", "studio.js", "studio.css", "licenses.txt"} <= page
+    assert not [n for n in names if "node_modules" in n or n.endswith(".ts")]
     samples = {n.removeprefix("marrow/samples/") for n in names if n.startswith("marrow/samples/")}
     built = {"built/lizard.marrow", "built/mannequin.marrow", "built/sources"}
     assert samples == {"__init__.py", "graphs.py", *built}, "the modeller is no part of the package"
