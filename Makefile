@@ -8,7 +8,7 @@ PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 .SILENT:
 
-.PHONY: demo test check unit bench fuzz docs generated corpus clean install kernels
+.PHONY: demo test check unit bench fuzz docs generated corpus clean install kernels samples
 
 install: $(STAMP)
 
@@ -43,17 +43,20 @@ demo: $(VENV)/.demo  ## open the studio on the built-in mannequin
 kernels: install  ## compile the kernels, where their sources were changed
 	$(PY) -m marrow.kernels.build
 
+samples: install  ## build the sample characters, where their modeller was changed
+	PYTHONPATH=tools $(PY) -m samples_modeller
+
 test: check unit  ## everything CI runs
 
 check: install  ## format, lint, types, layering
 	echo "marrow: checking format, types and layers"
-	$(PY) -m ruff format --check src tests examples docs hatch_build.py
-	$(PY) -m ruff check src tests examples docs hatch_build.py
+	$(PY) -m ruff format --check src tools tests examples hatch_build.py
+	$(PY) -m ruff check src tools tests examples hatch_build.py
 	$(PY) -m mypy
 	$(PY) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
 	cd web && npm run --silent check
 
-unit: kernels
+unit: kernels samples
 	echo "marrow: running the tests on two processes; this takes about ten minutes"
 	$(PY) -m pytest -n 2 --dist worksteal -q
 
@@ -67,10 +70,10 @@ corpus:  ## fetch the real files that tests and benchmarks compare with, into MA
 	"$(PYTHON)" tests/corpus/fetch.py
 
 generated: install  ## write anew what is made from the sources and kept: pages, the page's types, shaders as text
-	$(PY) docs/generated.py
+	$(PY) tools/docs/generated.py
 
 docs: install  ## benchmarks and pictures, from a run on this machine
-	$(PY) docs/generate.py
+	$(PY) tools/docs/generate.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -8,6 +8,8 @@ as they may be printed.
 from __future__ import annotations
 
 import difflib
+import errno
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,12 +22,14 @@ __all__ = [
     "GpuMemoryError",
     "MarrowError",
     "MissingExtraError",
+    "MissingFileError",
     "NoAdapterError",
     "NotEnoughMemoryError",
     "OutOfRangeError",
     "ResourceLimitError",
     "UnknownNameError",
     "ValidationError",
+    "WrongTypeError",
 ]
 
 
@@ -42,6 +46,10 @@ class MarrowError(Exception):
 
 class ValidationError(MarrowError, ValueError):
     """A value has the wrong shape, type or range; the message names the field and what was expected."""
+
+
+class WrongTypeError(ValidationError, TypeError):
+    """A value is no such thing at all: text where a number is expected, a clip where a character is."""
 
 
 class UnknownNameError(MarrowError, KeyError):
@@ -87,6 +95,17 @@ class FormatError(MarrowError):
         return _format_error, (type(self), self.message, self.path, self.place, self.remedy)
 
 
+class MissingFileError(FormatError, FileNotFoundError):
+    """A file or folder is not there, or the folder that it should be written to."""
+
+    def __init__(self, message: str, *, path: object = None, place: str = "", remedy: str = "") -> None:
+        super().__init__(message, path=path, place=place, remedy=remedy)
+        self.errno, self.strerror, self.filename = errno.ENOENT, os.strerror(errno.ENOENT), str(path)
+
+    def __str__(self) -> str:  # OSError would print its number
+        return printable(self.args[0])
+
+
 class ResourceLimitError(FormatError):
     """A file asks for more time, memory or nodes than a real character needs, and was refused."""
 
@@ -124,6 +143,12 @@ class DeviceLostError(GpuError):
 
 class GpuMemoryError(GpuError, MemoryError):
     """The GPU has not that much memory, or allows no buffer of that size."""
+
+
+def file_error(error: OSError, told: str, path: object, *, remedy: str = "") -> FormatError:
+    """What the system says about a file, as an error of ours: `told` ("cannot be read") and the reason."""
+    kind = MissingFileError if isinstance(error, FileNotFoundError) else FormatError
+    return kind(f"{told}: {error.strerror or error}", path=path, remedy=remedy)
 
 
 def _format_error(

@@ -29,6 +29,8 @@ class ReportLine:
     place: str
     message: str
 
+    __array_ufunc__ = None
+
     def __post_init__(self) -> None:
         words = isinstance(self.place, str) and isinstance(self.message, str)
         if not isinstance(self.kind, str) or self.kind not in KINDS or not words:
@@ -48,6 +50,8 @@ class Report(Sequence[ReportLine]):
     """The lines an importer wrote, in order. Empty when the file needed nothing."""
 
     lines: tuple[ReportLine, ...] = ()
+
+    __array_ufunc__ = None
 
     def __len__(self) -> int:
         return len(self.lines)

@@ -10,6 +10,7 @@ from lod_worlds import arm
 
 import marrow as mw
 from marrow.cli.app import run
+from marrow.io.lint import lint
 from surroundings import needed
 
 needed("meshoptimizer")
@@ -73,13 +74,16 @@ def test_wrong_calls_say_what_is_wrong(file, monkeypatch, tmp_path, capsys, opti
 def test_check_finds_levels_that_help_nobody(tmp_path, capsys):
     hero = arm(rings=16, sides=10)
     same = mw.Level(hero.meshes, mw.Lod.of(hero.meshes, 6, screen_size=0.1))
+    figures = {"error": 0.1, "mean_error": 0.1, "size": 1.0, "screen_size": 0.2}
+    worse = mw.Level(hero.meshes, mw.Lod.of(hero.meshes, 6, **figures))
+    mw.save(hero.replace(reduced=(same, worse)), tmp_path / "arm.marrow")
+    assert run(["check", str(tmp_path / "arm.marrow"), "--strict"]) == 1
+    text = capsys.readouterr().out
+    for rule in ("level-saves-nothing", "level-not-measured", "level-screen-size"):
+        assert rule in text, rule
+    # No file holds numbers that are not finite; a character that was made by hand may.
     broken = hero.meshes[0].positions.copy()
     broken[0] = np.nan
     bad = (hero.meshes[0].replace(positions=broken),)
-    worse = mw.Level(bad, mw.Lod.of(bad, 6, error=0.1, mean_error=0.1, size=1.0, screen_size=0.2))
-    mw.save(hero.replace(reduced=(same, worse)), tmp_path / "arm.marrow")
-    assert run(["check", str(tmp_path / "arm.marrow")]) == 1
-    text = capsys.readouterr().out
-    for rule in ("level-saves-nothing", "level-not-measured", "level-screen-size", "not-finite"):
-        assert rule in text, rule
-    assert "level 2, mesh" in text
+    found = lint(hero.replace(reduced=(same, mw.Level(bad, mw.Lod.of(bad, 6, **figures)))))
+    assert [f.place for f in found if f.rule == "not-finite"] == ["level 2, mesh 'arm'"]

@@ -112,6 +112,9 @@ def test_the_tests_run_in_a_folder_with_spaces_and_korean_letters(steps: Steps) 
     assert {"ruff", "mypy", "pytest"} <= set(tools)
     assert any("importlinter" in call for call in calls)
     assert "minutes" in said
+    assert steps.make("corpus")[0][len(calls) :] == ["tests/corpus/fetch.py"], (
+        "fetching needs nothing installed"
+    )
 
 
 def test_the_first_lines_run_with_what_the_front_page_installs(steps: Steps, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_generated_files_are_current() -> None:
     needed("torch")
-    spec = importlib.util.spec_from_file_location("generated", ROOT / "docs" / "generated.py")
+    spec = importlib.util.spec_from_file_location("generated", ROOT / "tools" / "docs" / "generated.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -40,7 +40,7 @@ def test_the_reference_has_every_public_name_with_its_signature() -> None:
     import marrow.io.lint
     import marrow.torch
 
-    made = module_of("docs/api.py").page()
+    made = module_of("tools/docs/api.py").page()
     parts = (mw, mw.graph, mw.motion, mw.lod, mw.dataset, mw.gpu, mw.rendering, marrow.torch, marrow.io.lint)
     for module in parts:
         for name in module.__all__:

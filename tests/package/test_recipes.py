@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from marrow.kernels.operations import OPERATIONS
 from surroundings import missing
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,6 +34,8 @@ def section(title):
 def follow(title, folder):
     """Does what the recipe says; answers with the new files, and those that were changed."""
     made, changed = [], []
+    records = (folder / "src" / "marrow" / "kernels" / "operations").glob("*.py")
+    code = sum(len(re.findall(r"^[A-Z_]+ = Operation\(", p.read_text(), re.M)) for p in records)
     steps = list(STEP.finditer(section(title)))
     assert steps
     for step in steps:
@@ -42,7 +43,7 @@ def follow(title, folder):
         if step["new"]:
             assert not path.exists(), f"{path} is there already"
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(NEXT_CODE.sub(str(len(OPERATIONS)), step["text"]))
+            path.write_text(NEXT_CODE.sub(str(code), step["text"]))
             made.append(path)
             continue
         changed.append(path)
@@ -61,7 +62,7 @@ def follow(title, folder):
 @pytest.fixture
 def clone(tmp_path):
     """A copy of the sources, the tests and the pages."""
-    for folder in ("src", "tests", "docs", "web/src"):
+    for folder in ("src", "tests", "docs", "tools", "web/src"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=LEFT_OUT)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     return tmp_path
@@ -80,15 +81,17 @@ def run_in(folder, *command, **environment):
 
 
 def test_recipes_in_python_lead_to_tests_that_pass(clone):
-    """All three, what they generate, and every test that they name."""
+    """All of them, what they generate, and every test that they name."""
     made, changed, tests = [], [], []
-    for title in ("Add an operation", "Add a node", "Add a format"):
+    for title in ("Add an operation", "Add an operation with constants", "Add a node", "Add a format"):
         new, old = follow(title, clone)
         (named,) = TESTS.findall(section(title))
         own = [str(p.relative_to(clone)) for p in new if p.name.startswith("test_")]
         assert own and set(own) <= set(named.split()), "a recipe shows how its result is tested"
         made, changed, tests = made + new, changed + old, [*tests, *named.split()]
-    run_in(clone, sys.executable, "docs/generated.py")
+    run_in(clone, sys.executable, "tools/docs/generated.py")
+    page, shader = clone / "docs/operations.md", clone / "tests/gpu/golden/pose_programs_alone.wgsl"
+    assert "| `NUDGE` | nudge |" in page.read_text() and "fn run_nudge(" in shader.read_text()
     tests = list(dict.fromkeys(tests))
     said = run_in(clone, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
     assert " passed" in said

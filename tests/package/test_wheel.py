@@ -77,6 +77,9 @@ def test_the_wheel_is_for_every_python_and_carries_kernels_and_page(wheel):
     for level in build.levels():
         assert f"marrow/kernels/{build.module_file(level).name}" in names
     assert "marrow/studio/static/index.html" in names
+    samples = {n.removeprefix("marrow/samples/") for n in names if n.startswith("marrow/samples/")}
+    built = {"built/lizard.marrow", "built/mannequin.marrow", "built/sources"}
+    assert samples == {"__init__.py", "graphs.py", *built}, "the modeller is no part of the package"
     assert not [n for n in names if n.startswith("tests/") or n.endswith((".o", ".ll"))]
     needed = [line for line in message_from_string(text).get_all("Requires-Dist") if "extra ==" not in line]
     assert not [line for line in needed if line.startswith(("llvmlite", "numba"))]

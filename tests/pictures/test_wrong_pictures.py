@@ -6,7 +6,7 @@ import pytest
 import marrow as mw
 from builders import character
 from hostile import exchange, hostile
-from marrow.errors import MarrowError, ValidationError
+from marrow.errors import MarrowError, MissingFileError, ValidationError
 from marrow.pictures import picture
 
 HERO = character(0, morphs=2)
@@ -175,5 +175,7 @@ def test_cameras_that_see_nothing_and_points_that_are_none():
 
 
 def test_a_graph_that_is_not_there_is_told_with_the_sample_that_was_meant():
-    with pytest.raises(ValidationError, match="manequin: no such file; did you mean the sample 'mannequin'"):
+    with pytest.raises(
+        MissingFileError, match="manequin: no such graph file; did you mean the sample 'mannequin'"
+    ):
         mw.render(HERO, graph="manequin")

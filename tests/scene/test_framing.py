@@ -55,7 +55,7 @@ def test_names_say_from_where():
     back = fit(points, direction_of("90,30"), (100, 100)).view[2, :3]
     assert math.degrees(math.atan2(back[1], back[0])) == pytest.approx(30)
     assert np.linalg.norm(eye("30,10,2")) < 0.7 * np.linalg.norm(eye("30,10"))
-    assert direction_of((45, 20)) == direction_of("45,20")
+    assert direction_of((math.radians(45), math.radians(20))) == direction_of("45,20")
 
 
 def test_what_is_no_camera_is_told():
@@ -135,11 +135,11 @@ def test_cameras_go_by_the_front_of_a_body():
     bones = hero.skeleton
     around = mw.Skeleton(bones.names, bones.parents, rest.replace(rotation=rotation), bones.morph_names)
     back = mw.Character(around)
-    assert abs(facing(back)) == pytest.approx(180, abs=2)
+    assert abs(facing(back)) == pytest.approx(math.pi, abs=0.04)
     assert facing(mw.samples.lizard().levels[-1]) == 0  # on all fours
     half = np.array([[-1.0, 0, 0, 5], [0, 1, 0, 0], [0, 0, -1, 5]])
     assert scene_facing(mw.Scene(mw.Actor(back, transforms=half))) == 0
-    assert abs(scene_facing(mw.Scene(back))) == pytest.approx(180, abs=2)
+    assert abs(scene_facing(mw.Scene(back))) == pytest.approx(math.pi, abs=0.04)
     assert scene_facing(mw.Scene(back, hero)) == 0  # they look at each other
     assert scene_facing(mw.Scene()) == 0
     for thing, z in ((back, -1), (hero, 1)):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.kernels import poses
 from marrow.kernels.memory import readonly
 from marrow.math import affine, transform
@@ -26,7 +26,7 @@ FLOAT32 = np.dtype(np.float32)  # comparing with the type itself would look it u
 def check_pose(skeleton: Skeleton, pose: Pose) -> None:
     """A pose must have as many joints (and morphs, if any) as the skeleton it is for."""
     if not isinstance(pose, Pose):
-        raise ValidationError(f"expected a Pose, got {type(pose).__name__}")
+        raise WrongTypeError(f"expected a Pose, got {type(pose).__name__}")
     if pose.joint_count != len(skeleton):
         raise ValidationError(f"the pose has {pose.joint_count} joints, the skeleton has {len(skeleton)}")
     if pose.morph_count not in (0, len(skeleton.morph_names)):
@@ -105,7 +105,7 @@ def skinning_matrices(character: Character | Palette, model: Array, *, out: Arra
     """Skinning matrices `(..., P, 3, 4)` from model-space matrices `(..., J, 3, 4)`: what `mw.skin`, a GPU or a tensor
     library multiplies bind-pose vertices with. The first J are the skeleton's joints in order (see `Palette`)."""
     if not isinstance(character, (Character, Palette)):
-        raise ValidationError(
+        raise WrongTypeError(
             f"skinning_matrices: expected a Character or its palette, got {_validate.shown(character)}"
         )
     palette = character.palette if isinstance(character, Character) else character

@@ -55,9 +55,7 @@ def mixed_distances(count: int, seed: int = 0) -> tuple[Camera, Array]:
 def _character() -> Character:
     character = mannequin()
     if len(character.levels) == 1:
-        raise SystemExit(
-            "marrow bench lod: the mannequin here has no levels; python -m marrow.samples.store makes them"
-        )
+        raise SystemExit("marrow bench lod: the mannequin here has no levels; make samples makes them")
     return character
 
 

@@ -14,7 +14,7 @@ from cyclopts import App, CycloptsError
 
 from marrow._version import __version__
 from marrow.cli._errors import BAD_CALL, BAD_FILE, FINE, INTERRUPTED, UsageError, note, show_error
-from marrow.errors import MarrowError, UnknownNameError, ValidationError
+from marrow.errors import MarrowError, MissingFileError, UnknownNameError, ValidationError
 from marrow.printing import guarded
 
 if TYPE_CHECKING:
@@ -237,7 +237,9 @@ def _run(arguments: list[str]) -> int:
         return BAD_CALL
     except MarrowError as error:
         show_error(error)
-        return BAD_FILE
+        # A file that is not there is a wrong call where the call names it, else the fault of the file that needs it.
+        named = isinstance(error, MissingFileError) and error.filename in arguments
+        return BAD_CALL if named else BAD_FILE
     except KeyboardInterrupt:
         show_error("interrupted")
         return INTERRUPTED

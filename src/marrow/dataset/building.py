@@ -26,7 +26,7 @@ from marrow.dataset.schema import Schema, schema_of
 from marrow.dataset.sources import SourceFile, found
 from marrow.dataset.storage import BuildError, LocalStore, OutputError, Store, store_at
 from marrow.dataset.work import CALL, PLAN, ShardTask
-from marrow.errors import MarrowError, ValidationError
+from marrow.errors import MarrowError, ValidationError, WrongTypeError
 from marrow.model import Character, _validate
 from marrow.printing import is_text
 
@@ -151,7 +151,7 @@ def _character(given: PathLike | None, recipe: Recipe) -> tuple[Character | None
     if given is None:
         return None, None, ""
     if not isinstance(given, (str, os.PathLike)):
-        raise ValidationError(f"build.character: expected a path, got {_validate.shown(given)}")
+        raise WrongTypeError(f"build.character: expected a path, got {_validate.shown(given)}")
     place = os.fspath(given)
     if "://" not in place and place not in samples.NAMES and not os.path.exists(place):
         raise ValidationError(f"build.character: {place}: no such file, and no sample of that name")

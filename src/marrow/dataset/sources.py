@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from marrow.errors import FormatError, MissingExtraError, ValidationError
+from marrow.errors import FormatError, MissingExtraError, MissingFileError, ValidationError, WrongTypeError
 from marrow.io.registry import FORMATS
 from marrow.io.source import MAX_FILE_BYTES, Source, read_bytes
 from marrow.model import _validate
@@ -42,11 +42,11 @@ def found(given: Any, *, what: str = "build") -> list[SourceFile]:
     if isinstance(given, (str, os.PathLike)):
         given = [given]
     if not isinstance(given, Iterable):
-        raise ValidationError(f"{what}: expected paths, got {_validate.shown(given)}")
+        raise WrongTypeError(f"{what}: expected paths, got {_validate.shown(given)}")
     places: dict[str, SourceFile] = {}
     for item in given:
         if not isinstance(item, (str, os.PathLike)):
-            raise ValidationError(f"{what}: expected a path, got {_validate.shown(item)}")
+            raise WrongTypeError(f"{what}: expected a path, got {_validate.shown(item)}")
         text = os.fspath(item)
         files = _remote(text) if "://" in text else _local(text)
         if not files:
@@ -99,7 +99,7 @@ def _local(text: str) -> list[SourceFile]:
     if any(c in text for c in "*?[") and not os.path.lexists(text):
         return _matched(text, Path(*_fixed_part(path.parts)))
     if not os.path.lexists(text):
-        raise ValidationError(f"{printable(text)}: no such file or folder")
+        raise MissingFileError("no such file or folder", path=text)
     return [_file(path.name, str(path.absolute()))]
 
 

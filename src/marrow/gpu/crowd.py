@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import GpuError, ValidationError
+from marrow.errors import GpuError, ValidationError, WrongTypeError
 from marrow.gpu.batches import Job
 from marrow.gpu.buffers import Pages
 from marrow.gpu.clock import Clock
@@ -65,7 +65,7 @@ class Crowd(GpuInstances):
 
     def __init__(self, animator: Animator, *, device: Device | None = None, precise: bool = True) -> None:
         if not isinstance(animator, Animator):
-            raise ValidationError(f"Crowd: expected an Animator, got {type(animator).__name__}")
+            raise WrongTypeError(f"Crowd: expected an Animator, got {type(animator).__name__}")
         if isinstance(animator._evaluator, GpuEvaluator):
             raise ValidationError(
                 "Crowd: this animator is posed by a Crowd already; release() that one first"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.graph.animator_core import fitting
 from marrow.graph.animator_inputs import GraphInputs
 from marrow.graph.animator_instances import CrowdInstances
@@ -71,7 +71,7 @@ class Animator(
         functions: Mapping[str, PoseFunction] | None = None,
     ) -> None:
         if not isinstance(character, Character):
-            raise ValidationError(f"Animator: expected a Character, got {type(character).__name__}")
+            raise WrongTypeError(f"Animator: expected a Character, got {type(character).__name__}")
         if count is not None and (isinstance(count, bool) or not isinstance(count, (int, np.integer))):
             raise ValidationError(f"Animator: count must be a whole number, got {count!r}")
         if count is not None and count < 1:

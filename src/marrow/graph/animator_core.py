@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.graph.buffers import Buffers
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.control import GraphControl
@@ -122,7 +122,7 @@ class AnimatorCore:
     def _clip_name(self, number: Any) -> str:
         names = list(self.character.clips)
         if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
-            raise ValidationError(f"a clip is named or numbered, got {type(number).__name__}")
+            raise WrongTypeError(f"a clip is named or numbered, got {type(number).__name__}")
         if not names:
             raise ValidationError(f"{self.character!r} has no clips to play")
         if not -len(names) <= number < len(names):

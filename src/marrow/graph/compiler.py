@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.bank import ClipBank
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.graph.compiled import CompiledGraph, FunctionEntry, MachineEntry, MontageEntry, SlotEntry
 from marrow.graph.description import Graph, normalized
 from marrow.graph.montages import add_montages
@@ -26,6 +26,7 @@ from marrow.graph.sync import knots
 from marrow.graph.tables import Builder, Part, Place, Scope, unknown
 from marrow.graph.travel import carried_by_hips, in_place, root_tracks
 from marrow.kernels import control_tables as ct
+from marrow.kernels.language.constants import Constants
 from marrow.kernels.memory import readonly
 from marrow.kernels.operations import codes as kernel
 from marrow.kernels.operations.limbs import HEADER
@@ -44,7 +45,7 @@ STEADY = 1.0
 def compile_graph(graph: Graph, character: Character) -> CompiledGraph:
     """Validates `graph` for `character` and lays it out for running."""
     if not isinstance(character, Character):
-        raise ValidationError(f"compile_graph: expected a Character, got {type(character).__name__}")
+        raise WrongTypeError(f"compile_graph: expected a Character, got {type(character).__name__}")
     return Compiler(normalized(graph), character).compile()
 
 
@@ -197,7 +198,7 @@ class Compiler:
         if isinstance(other, str):
             other = ClipNode(other)
         if not isinstance(other, Node):
-            raise ValidationError(
+            raise WrongTypeError(
                 f"{at.path}: {type(node).__name__}.expand() must return a node or the name of a clip, "
                 f"got {type(other).__name__}"
             )
@@ -253,9 +254,10 @@ class Compiler:
             raise unknown("joint", name, self.skeleton.names, path)
         return self.skeleton.index(name)
 
-    def name_joints(self, *joints: int) -> None:
-        """Joints that an operation reads or turns by number: every level of detail has to evaluate them."""
-        self.named_joints = max(self.named_joints, *(j + 1 for j in joints))
+    def constants(self, record: Constants, **fields: Any) -> int:
+        """Packs the constants of an operation; where they are. Every level of detail evaluates the joints they name."""
+        self.named_joints = max(self.named_joints, *(j + 1 for j in record.joints_of(fields)), 0)
+        return record.put(self.ints, self.floats, **fields)
 
     def leaf(self, at: Place, kind: int, **fields: Any) -> Part:
         """A clip or a pose."""

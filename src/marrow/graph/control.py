@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.resampling import pack_rows
-from marrow.errors import UnknownNameError, ValidationError
+from marrow.errors import UnknownNameError, ValidationError, WrongTypeError
 from marrow.graph.compiled import CompiledGraph, MachineEntry, ParameterEntry
 from marrow.graph.ground import Ground
 from marrow.graph.placing import keep_places, refresh
@@ -261,7 +261,7 @@ class GraphControl(SlotControl):
     # -- parameters -----------------------------------------------------------------------------------------------
     def _parameter(self, name: str, kind: str = "parameter") -> ParameterEntry:
         if not isinstance(name, str):
-            raise ValidationError(f"a {kind} is named by a string, got {name!r}")
+            raise WrongTypeError(f"a {kind} is named by a string, got {name!r}")
         if name not in self.compiled.parameters:
             known = self.triggers if kind == "trigger" else self.compiled.parameters
             raise UnknownNameError(kind, name, known)
@@ -413,7 +413,7 @@ class GraphControl(SlotControl):
 
     def restore(self, snapshot: Snapshot) -> None:
         if not isinstance(snapshot, Snapshot):
-            raise ValidationError(f"restore: expected a Snapshot, got {type(snapshot).__name__}")
+            raise WrongTypeError(f"restore: expected a Snapshot, got {type(snapshot).__name__}")
         if snapshot.graph != self.compiled.identity:
             raise ValidationError("restore: the snapshot is of another graph")
         check_state(snapshot.state, self.compiled)

@@ -6,11 +6,11 @@ import codecs
 import os
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from marrow.errors import FormatError, ValidationError
+from marrow.errors import FormatError, ValidationError, WrongTypeError, file_error
 from marrow.graph.nodes import sub_graph
 from marrow.graph.nodes.base import AnyNode, message_and_place, node_from_data, reading_files
 from marrow.graph.nodes.use import written_once
@@ -62,6 +62,8 @@ class Graph(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
     parameters: dict[str, Parameter] = {}
     name: str = ""
     montages: dict[str, Montage] = {}
+
+    __array_ufunc__: ClassVar[None] = None  # an array is no graph: NumPy is not asked to compare them
 
 
 # A node may hold a graph, and a graph holds nodes: the class is handed to the module that needs it once it exists.
@@ -141,7 +143,7 @@ def _beside(name: object, path: object) -> dict[str, Any]:
 def normalized(graph: Graph) -> Graph:
     """The graph with every field of its declared type, NumPy numbers turned into Python's."""
     if not isinstance(graph, Graph):
-        raise ValidationError(f"expected a Graph, got {type(graph).__name__}")
+        raise WrongTypeError(f"expected a Graph, got {type(graph).__name__}")
     try:
         graph = msgspec.structs.replace(graph, root=written_once(graph.root))
         plain = msgspec.to_builtins(graph, enc_hook=lambda value: value.tolist())
@@ -155,7 +157,7 @@ def normalized(graph: Graph) -> Graph:
 
 def _path(who: str, path: object) -> Path:
     if not isinstance(path, (str, os.PathLike)):
-        raise ValidationError(f"{who}: expected a path, got {type(path).__name__}")
+        raise WrongTypeError(f"{who}: expected a path, got {type(path).__name__}")
     return Path(path)
 
 
@@ -165,20 +167,20 @@ def load_graph(path: str | Path) -> Graph:
     try:
         data = Path(path).read_bytes()
     except OSError as error:
-        raise FormatError(f"cannot be read: {error.strerror}", path=path) from None
+        raise file_error(error, "cannot be read", path) from None
     return from_json(data, path=path)
 
 
 def save_graph(graph: Graph, path: str | Path) -> None:
     """Writes a graph file: indented JSON that compares well."""
     if not isinstance(graph, Graph):
-        raise ValidationError(f"save_graph: expected a Graph, got {type(graph).__name__}")
+        raise WrongTypeError(f"save_graph: expected a Graph, got {type(graph).__name__}")
     target = _path("save_graph", path)
     part = target.with_name(f".{target.name}.part")
     try:
         part.write_bytes(to_json(graph).encode())
         part.replace(target)
     except OSError as error:
-        raise FormatError(f"cannot be written: {error.strerror}", path=path) from None
+        raise file_error(error, "cannot be written", path) from None
     except UnicodeEncodeError:
         raise FormatError("a name in the graph is no text that a file can hold", path=path) from None

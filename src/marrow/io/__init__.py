@@ -14,7 +14,7 @@ from marrow.errors import (
     MissingExtraError,
     ResourceLimitError,
     UnknownNameError,
-    ValidationError,
+    WrongTypeError,
 )
 from marrow.io import registry
 from marrow.io.source import LoadOptions, Source
@@ -95,11 +95,11 @@ def save(character: Character, path: PathLike, **options: Any) -> None:
 
 def _paths(what: str, given: Any) -> list[Path]:
     if not isinstance(given, Iterable):
-        raise ValidationError(f"{what}: expected a path or several, got {_validate.shown(given)}")
+        raise WrongTypeError(f"{what}: expected a path or several, got {_validate.shown(given)}")
     out = []
     for path in given:
         if not isinstance(path, (str, os.PathLike)):
-            raise ValidationError(f"{what}: expected a path, got {_validate.shown(path)}")
+            raise WrongTypeError(f"{what}: expected a path, got {_validate.shown(path)}")
         out.append(Path(path))
     return out
 
@@ -119,9 +119,9 @@ def _source(what: Loadable, options: LoadOptions) -> Source:
     if hasattr(what, "read"):
         data = what.read()
         if not isinstance(data, bytes):
-            raise ValidationError("load: a file must be open for reading bytes: open(path, 'rb')")
+            raise WrongTypeError("load: a file must be open for reading bytes: open(path, 'rb')")
         return Source.of_bytes(data, str(getattr(what, "name", "file")))
-    raise ValidationError(f"load: expected a path, bytes, an open file or a URL, got {type(what).__name__}")
+    raise WrongTypeError(f"load: expected a path, bytes, an open file or a URL, got {type(what).__name__}")
 
 
 def _fetched(url: str) -> Source:

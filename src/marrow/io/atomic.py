@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from marrow.errors import FormatError
+from marrow.errors import file_error
 
 __all__ = ["replacing"]
 
@@ -24,7 +24,7 @@ def replacing(path: str | os.PathLike[str], *, private: bool = False) -> Iterato
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
     except OSError as error:
-        raise FormatError(f"cannot be written: {error.strerror or error}", path=path) from None
+        raise file_error(error, "cannot be written", path) from None
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -32,7 +32,7 @@ def replacing(path: str | os.PathLike[str], *, private: bool = False) -> Iterato
             os.chmod(name, 0o666 & ~_umask())
         os.replace(name, target)
     except OSError as error:
-        raise FormatError(f"cannot be written: {error.strerror or error}", path=path) from None
+        raise file_error(error, "cannot be written", path) from None
     finally:
         with contextlib.suppress(OSError):
             os.unlink(name)

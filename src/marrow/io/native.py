@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from marrow.errors import FormatError, ValidationError
 from marrow.io.atomic import replacing
 from marrow.io.container import Container, is_container, write_container
+from marrow.io.finite import check_finite
 from marrow.io.scaling import scaled
 from marrow.io.source import LoadOptions, Source
 from marrow.model import (
@@ -192,6 +193,7 @@ def write(character: Character, path: str | os.PathLike[str]) -> None:
 
 def write_to(file: Any, character: Character, metadata: Mapping[str, str] | None = None) -> None:
     """Writes the character into an open binary file, with more `metadata` of the caller's."""
+    check_finite(character)
     store = _Store()
     document = _Document(
         character.name,
@@ -308,7 +310,9 @@ def read_container(container: Container, path: str | Path | None = None) -> Char
     """The character in an open container; whatever does not fit together is a `FormatError`."""
     try:
         document = _DOCUMENT.decode(container.metadata.get("character", ""))
-        return _character_in(document, container)
+        character = _character_in(document, container)
+        check_finite(character)
+        return character
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise FormatError(f"has a damaged description: {error}", path=path) from None
     except (ValidationError, ValueError, OverflowError) as error:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
-from marrow.errors import FormatError, ResourceLimitError
+from marrow.errors import FormatError, MissingFileError, ResourceLimitError
 from marrow.model import _validate
 
 __all__ = ["LoadOptions", "Source", "read_bytes", "watched"]
@@ -148,7 +148,7 @@ def read_bytes(path: Path, shown: object) -> bytes:
             )
         return path.read_bytes()
     except FileNotFoundError:
-        raise FormatError("no such file", path=shown) from None
+        raise MissingFileError("no such file", path=shown) from None
     except (OSError, ValueError) as error:
         raise FormatError(
             f"cannot be read: {getattr(error, 'strerror', None) or error}", path=shown

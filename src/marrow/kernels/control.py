@@ -7,7 +7,7 @@ and what is not seen is skipped, so an instance costs what it uses. Programs are
 An update is split at the moments something is due: a transition, the end of a fade, a one-shot. While weights change, steps
 are short and clips move with the mean of the weights. So states, events and travel do not depend on the frame rate.
 
-The functions are plain Python in the compiled subset (`kernels.language.translate`).
+The functions are plain Python in the compiled subset (`kernels.language.frontend`).
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ from marrow.kernels.control_tables import (
     GraphTables,
     Workspace,
 )
+from marrow.kernels.language.annotations import N, f8
 from marrow.kernels.language.kernel import apart, kernel, rare
 from marrow.kernels.operations.codes import BLEND as BLEND_POSES
 from marrow.kernels.operations.codes import LOAD, STORE
@@ -441,10 +442,18 @@ def is_room(room):
     return len(room.events) - room.counters[0]["events"] >= MOST_EVENTS
 
 
-@kernel(
-    graph=GraphTables, state=CrowdState, room=Workspace, dt="f8[N]", memory="i8", row="i8", moving="i8", travels="i8", first="i8", returns=5
-)  # fmt: skip
-def update_graph(graph, state, room, dt, memory, row, moving, travels, first):
+@kernel
+def update_graph(
+    graph: GraphTables,
+    state: CrowdState,
+    room: Workspace,
+    dt: f8[N],
+    memory: int,
+    row: int,
+    moving: int,
+    travels: int,
+    first: int,
+) -> tuple[int, int, int, int, int]:
     """Updates the instances from `first` on by `dt (N,)` seconds; with `moving` 0 it only writes the programs that show
     them. `memory` is where the last two poses of rarely updated instances lie, each `row` floats long. With `travels` 1 they
     go where their root goes. Returns how far it

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from marrow.kernels.language.annotations import ANY, C, N, Out, f4, f8, i8
 from marrow.kernels.language.kernel import kernel
 
 __all__ = ["CAMERA_NUMBERS", "DISTANCE", "PIXELS", "SCREEN_SIZE", "UNKNOWN", "choose_levels"]
@@ -49,13 +50,22 @@ def level_at(thresholds, value):
     return level
 
 
-@kernel(
-    transforms="f4[N,12]", balls="f4[?,4]", cameras="f8[C,34]", thresholds="f8[?]", factors="f8[?]", forced="i8[?]", before="i8[?]",
-    levels="*i8[N]", values="*f8[N]", how="i8", hide="i8", factor="f8", slack="f8",
-)  # fmt: skip
+@kernel
 def choose_levels(
-    transforms, balls, cameras, thresholds, factors, forced, before, levels, values, how, hide, factor, slack
-):  # fmt: skip
+    transforms: f4[N, 12],
+    balls: f4[ANY, 4],
+    cameras: f8[C, 34],
+    thresholds: f8[ANY],
+    factors: f8[ANY],
+    forced: i8[ANY],
+    before: i8[ANY],
+    levels: Out[i8[N]],
+    values: Out[f8[N]],
+    how: int,
+    hide: int,
+    factor: float,
+    slack: float,
+) -> None:
     """The level of each instance, and in `values` how far it is from being seen: what `thresholds` (rising, for levels 1, 2...) are
     compared with. `balls` (centre and radius in the space of the character) are one for all or one each; `factors` (seen so many
     times smaller), `forced` (levels, -1: free) and levels `before` are for each, or empty. An instance becomes coarser when it is

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from marrow.errors import UnknownNameError, ValidationError
+from marrow.errors import UnknownNameError, ValidationError, WrongTypeError
 from marrow.model import Character, _validate
 
 __all__ = ["Wishes", "wishes_of"]
@@ -99,19 +99,20 @@ def _joints(value: Any, character: Character) -> int | frozenset[int] | None:
 
 
 def _named(what: str, value: Any, character: Character, levels: int) -> tuple[frozenset[int], ...]:
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise ValidationError(f"lod.build: {what}: expected names in a list, got {_validate.shown(value)}")
     if not isinstance(value, Mapping):
-        return (frozenset(map(character.skeleton.index, value)),) * levels
+        return (_indices(what, value, character),) * levels
     out = [frozenset[int]()] * levels
     for level, names in value.items():
         k = _level(what, level, levels)
-        if isinstance(names, str) or not isinstance(names, Iterable):
-            raise ValidationError(
-                f"lod.build: {what}[{level}]: expected names in a list, got {_validate.shown(names)}"
-            )
-        out[k - 1] = frozenset(map(character.skeleton.index, names))
+        out[k - 1] = _indices(f"{what}[{level}]", names, character)
     return tuple(out)
+
+
+def _indices(what: str, names: Any, character: Character) -> frozenset[int]:
+    """Joints by one name or several."""
+    if not isinstance(names, Iterable):
+        raise WrongTypeError(f"lod.build: {what}: expected names, got {_validate.shown(names)}")
+    return frozenset(map(character.skeleton.index, (names,) if isinstance(names, str) else names))
 
 
 def _level(what: str, level: Any, levels: int) -> int:
@@ -125,13 +126,13 @@ def _materials(value: Any, character: Character, levels: int) -> dict[int, dict[
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise ValidationError(
+        raise WrongTypeError(
             f"lod.build: materials: expected {{level: {{material: other or None}}}}, got {_validate.shown(value)}"
         )
     out = {}
     for level, changes in value.items():
         if not isinstance(changes, Mapping):
-            raise ValidationError(
+            raise WrongTypeError(
                 f"lod.build: materials[{level}]: expected {{material: other or None}}, got {_validate.shown(changes)}"
             )
         out[_level("materials", level, levels)] = {

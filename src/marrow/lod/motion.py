@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
+from marrow.math.transform import nearest_rotation
 from marrow.model import Character, Mesh, Pose
 from marrow.skinning import skin
 
@@ -134,10 +135,7 @@ def _aligned(points: Array) -> Array:
     with np.errstate(invalid="ignore", over="ignore"):
         cross = np.einsum("fvi,vj->fij", p, p[0])
     good = np.isfinite(cross).all(axis=(1, 2))
-    u, _, vt = np.linalg.svd(np.where(good[:, None, None], cross, np.eye(3)))
-    flip = np.sign(np.linalg.det(u @ vt))
-    u[:, :, 2] *= flip[:, None]
-    out = p @ (u @ vt)
+    out = p @ nearest_rotation(np.where(good[:, None, None], cross, np.eye(3)))
     out[~good] = np.nan
     return out.reshape(len(p), -1)
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.kernels.lod import CAMERA_NUMBERS, DISTANCE, PIXELS, SCREEN_SIZE, UNKNOWN, choose_levels
 from marrow.kernels.memory import readonly
 from marrow.lod.budget import degraded, measured_costs
@@ -123,7 +123,7 @@ class Selector:
         bounds: Bounds | None = None,
     ) -> None:
         if not isinstance(character, Character):
-            raise ValidationError(f"Selector: expected a Character, got {_validate.shown(character)}")
+            raise WrongTypeError(f"Selector: expected a Character, got {_validate.shown(character)}")
         self.character = character
         self.hysteresis = _validate.number("Selector", "hysteresis", hysteresis, low=0)
         self.hide = _validate.flag("Selector", "hide", hide)
@@ -254,7 +254,7 @@ def _transforms(transforms: ArrayLike) -> Array:
 def _balls(bounds: Bounds, count: int | None) -> Array:
     """Centre and radius of boxes `(N, 4)`; a box that holds nothing has the radius -1."""
     if not isinstance(bounds, Bounds):
-        raise ValidationError(f"bounds: expected mw.bounds(...), got {_validate.shown(bounds)}")
+        raise WrongTypeError(f"bounds: expected mw.bounds(...), got {_validate.shown(bounds)}")
     low, high = (np.asarray(v, np.float32).reshape(-1, 3) for v in (bounds.low, bounds.high))
     if len(low) not in (1, count):
         raise ValidationError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from marrow.errors import ValidationError
+from marrow.errors import WrongTypeError
 from marrow.model import Character, Lod, _validate
 
 __all__ = ["HEADINGS", "millimetres", "rows", "table"]
@@ -22,7 +22,7 @@ def millimetres(metres: float | None) -> str:
 def rows(character: Character) -> list[tuple[str, ...]]:
     """The figures of every level as texts, in the order of `HEADINGS`."""
     if not isinstance(character, Character):
-        raise ValidationError(f"lod.table: expected a Character, got {_validate.shown(character)}")
+        raise WrongTypeError(f"lod.table: expected a Character, got {_validate.shown(character)}")
     first = character.lod.triangles
     return [_row(k, lod, first) for k, lod in enumerate([character.lod, *(l.lod for l in character.reduced)])]
 

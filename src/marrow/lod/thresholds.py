@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.model.level import Level
@@ -65,7 +65,7 @@ def with_screen_sizes(character: Character, sizes: Sequence[float] | None) -> Ch
     """The character with screen sizes saved for its levels 1, 2...: the part of the picture's height below which each is
     used. None takes them away, so that levels are chosen by their errors."""
     if not isinstance(character, Character):
-        raise ValidationError(f"with_screen_sizes: expected a Character, got {_validate.shown(character)}")
+        raise WrongTypeError(f"with_screen_sizes: expected a Character, got {_validate.shown(character)}")
     count = len(character.reduced)
     table: Sequence[float | None] = (
         [None] * count if sizes is None else _sizes("with_screen_sizes", sizes, count)

@@ -9,20 +9,16 @@ import numpy as np
 
 from marrow.errors import UnknownNameError
 
-__all__ = ["Asset", "exchanged", "freeze", "same"]
+__all__ = ["Asset", "Comparable", "exchanged", "freeze", "same"]
 
 T = TypeVar("T")
 
 
-class Asset:
-    """Base of the frozen data classes that hold arrays.
+class Comparable:
+    """Equal where the fields have the same values (NaN equals NaN); nothing else is equal, and comparing never raises."""
 
-    Copies and pickles carry the fields and nothing else: what was computed from them (`_derived`, cached properties)
-    may hold addresses of the original's memory and is made again on first use. The copy is checked like any other.
-    """
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (type(self), tuple(getattr(self, f.name) for f in fields(self)))  # type: ignore[arg-type]
+    __slots__ = ()
+    __array_ufunc__ = None  # NumPy then leaves comparing with one of its arrays to us
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -35,6 +31,17 @@ class Asset:
     def __hash__(self) -> int:
         """Names and sizes: equal assets have equal ones, and no array needs to be read."""
         return hash((type(self), *(_hashed(getattr(self, f.name)) for f in fields(self) if f.compare)))  # type: ignore[arg-type]
+
+
+class Asset(Comparable):
+    """Base of the frozen data classes that hold arrays.
+
+    Copies and pickles carry the fields and nothing else: what was computed from them (`_derived`, cached properties)
+    may hold addresses of the original's memory and is made again on first use. The copy is checked like any other.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (type(self), tuple(getattr(self, f.name) for f in fields(self)))  # type: ignore[arg-type]
 
 
 def exchanged(asset: T, changes: dict[str, Any]) -> T:
@@ -50,13 +57,18 @@ def same(a: Any, b: Any) -> bool:
     """Whether two fields have the same values; NaN equals NaN, so that an asset equals its own copy."""
     if a is b:
         return True
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return a.shape == b.shape and bool(
-            np.array_equal(a, b, equal_nan=a.dtype.kind == b.dtype.kind == "f")
-        )
-    if isinstance(a, tuple) and isinstance(b, tuple):
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        both = isinstance(a, np.ndarray) and isinstance(b, np.ndarray)
+        return both and a.shape == b.shape and _same_numbers(a, b)
+    if isinstance(a, (tuple, list)) and type(a) is type(b):
         return len(a) == len(b) and all(map(same, a, b))
-    return bool(a == b)
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same(value, b[key]) for key, value in a.items())
+    return bool(a == b) or (isinstance(a, float) and isinstance(b, float) and a != a and b != b)
+
+
+def _same_numbers(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+    return bool(np.array_equal(a, b, equal_nan=a.dtype.kind == b.dtype.kind == "f"))
 
 
 def freeze(value: Any) -> Any:
@@ -77,6 +89,8 @@ def _rebuilt(kind: type, values: tuple[Any, ...]) -> Any:
 def _hashed(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.shape
+    if isinstance(value, float) and value != value:
+        return None  # Python gives every NaN a hash of its own
     if isinstance(value, tuple):
         return tuple(map(_hashed, value))
     try:

@@ -30,6 +30,8 @@ Array = NDArray[Any]
 class Clips(Mapping[str, Clip]):
     """The clips of a character by name, in file order; `clips[0]` works too."""
 
+    __array_ufunc__ = None
+
     def __init__(self, clips: Iterable[Clip] = ()) -> None:
         self._clips: dict[str, Clip] = {}
         hint = "of a dict pass its values()" if isinstance(clips, Mapping) else ""
@@ -113,11 +115,14 @@ def _check_mesh(mesh: Mesh, joints: int, channels: int, materials: int, variants
 class Character(Asset):
     """A skeleton with its meshes, clips, materials and images, and the importer's `report`.
 
+    Characters with the same values are equal, wherever they come from: `report` and `source`, which say how this one came
+    to be, do not count.
+
     - `extras`: what authors and other programs noted in the file, as plain JSON-like data; marrow keeps it and does not
       look at it
     - `variants`: names of material variants; see `with_variant`
     - `vrm`: what a VRM file says beyond its skeleton (licence, expressions, look-at, springs, ...), as plain data
-    - `source`: the file it was loaded from; characters that differ in it alone are equal
+    - `source`: the file it was loaded from
     - `reduced`: its coarser levels of detail, finest first; `levels` shows them as complete characters
     - `lod`: the figures of the level that it is; its errors are zero for one that is no reduced level of another
     """
@@ -128,7 +133,7 @@ class Character(Asset):
     materials: tuple[Material, ...] = ()
     images: tuple[Image, ...] = ()
     name: str = ""
-    report: Report = field(default_factory=Report)
+    report: Report = field(default_factory=Report, compare=False)
     extras: dict[str, Any] = field(default_factory=dict)
     variants: tuple[str, ...] = ()
     vrm: dict[str, Any] = field(default_factory=dict)

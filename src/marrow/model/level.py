@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from marrow.errors import ValidationError
 from marrow.math import affine, transform
 from marrow.model import _validate
-from marrow.model._asset import Asset
+from marrow.model._asset import Asset, Comparable
 from marrow.model.clip import PATHS, Clip, Tracks
 from marrow.model.mesh import Mesh
 from marrow.model.pose import Pose
@@ -28,8 +28,8 @@ __all__ = ["Level", "Lod", "joint_map", "prefix_clip", "prefix_skeleton"]
 Array = NDArray[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Lod:
+@dataclass(frozen=True, slots=True, eq=False)
+class Lod(Comparable):
     """The figures of a level: how many `joints` (the first of the skeleton), `triangles`, `vertices`, `influences` a
     vertex, draw `sections`; and what it gives up.
 
@@ -82,11 +82,11 @@ class Lod:
 @dataclass(frozen=True, eq=False, repr=False)
 class Level(Asset):
     """A coarser level of a character, as the character keeps it: `meshes` that use the first `lod.joints` joints, its
-    figures `lod`, and what was dropped on the way in `report`."""
+    figures `lod`, and what was dropped on the way in `report` (levels that differ in it alone are equal)."""
 
     meshes: tuple[Mesh, ...]
     lod: Lod
-    report: Report = field(default_factory=Report)
+    report: Report = field(default_factory=Report, compare=False)
 
     def __post_init__(self) -> None:
         meshes = _validate.items("Level", "meshes", self.meshes, Mesh)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from marrow.errors import ValidationError
 from marrow.math import affine
 from marrow.model import _late, _validate
-from marrow.model._asset import Asset, exchanged
+from marrow.model._asset import Asset, Comparable, exchanged
 from marrow.model.morph import MorphTarget
 
 __all__ = ["Mesh", "Section", "SkinningMethod"]
@@ -24,8 +24,8 @@ SKINNING_METHODS = ("linear", "dual_quaternion", "blended")
 WEIGHT_SUM_TOLERANCE = 1e-3
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+@dataclass(frozen=True, slots=True, eq=False)
+class Section(Comparable):
     """A run of triangles drawn with one material: `first` triangle, `count`, index into `Character.materials` or None.
 
     `variants` has a material for each of `Character.variants` (None: as it is without one), or is empty."""

@@ -53,6 +53,8 @@ class Pose:
     scale: Array
     morphs: Array = None  # type: ignore[assignment]
 
+    __array_ufunc__ = None
+
     def __post_init__(self) -> None:
         t = _float("translation", self.translation, 3)
         r = _float("rotation", self.rotation, 4)

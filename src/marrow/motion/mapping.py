@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from marrow.errors import MarrowError
+from marrow.errors import MarrowError, WrongTypeError, file_error
 from marrow.model import Skeleton
 from marrow.motion.names import bare
 from marrow.motion.rig import FINGERS, SIDES, Rig, find_rig
@@ -32,7 +32,7 @@ BODY = {"hips", "left_leg", "right_leg", "left_arm", "right_arm"}
 """Chains that a map of a body must have; with any of them it is one."""
 
 
-class RetargetError(MarrowError):
+class RetargetError(MarrowError, ValueError):
     """Motion cannot be put on a character; the message says what is in the way."""
 
 
@@ -101,7 +101,7 @@ class BoneMap:
             part.write_bytes(f"{self.to_json()}\n".encode())
             part.replace(target)
         except OSError as error:
-            raise RetargetError(f"{path}: cannot be written: {error.strerror or error}") from None
+            raise file_error(error, "cannot be written", path) from None
         except UnicodeEncodeError:
             raise RetargetError(f"{path}: the name of a joint is no text that a file can hold") from None
 
@@ -135,7 +135,9 @@ class BoneMap:
         """Reads what `save` wrote."""
         try:
             text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError, ValueError) as error:
+        except OSError as error:
+            raise file_error(error, "cannot be read", path) from None
+        except ValueError as error:
             raise RetargetError(f"{path}: cannot be read: {error}") from None
         return cls.from_json(text, source, target, place=str(path))
 
@@ -378,5 +380,5 @@ def as_map(value: BoneMap | Mapping[str, Any] | str | Path, source: Skeleton, ta
             raise RetargetError(f"map: {error}") from None
         return BoneMap.from_json(text, source, target)
     if not isinstance(value, (str, Path)):
-        raise RetargetError(f"map: expected a BoneMap, a dictionary or a path, got {type(value).__name__}")
+        raise WrongTypeError(f"map: expected a BoneMap, a dictionary or a path, got {type(value).__name__}")
     return BoneMap.load(value, source, target)

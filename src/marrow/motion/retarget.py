@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from marrow.animation.additive import additive
 from marrow.animation.sampling import sample
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.math import quaternion
 from marrow.model import Character, Clip, Pose, Skeleton, Track
 from marrow.model._validate import instance, shown
@@ -97,7 +97,7 @@ class Retargeter(Fit):
     ) -> None:
         for value, what in ((source, "take motion from"), (onto, "go onto")):
             if not isinstance(value, (Character, Skeleton)):
-                raise ValidationError(
+                raise WrongTypeError(
                     f"retarget: expected a Character or a Skeleton to {what}, got {shown(value)}"
                 )
         if clip is not None:

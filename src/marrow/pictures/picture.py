@@ -321,8 +321,8 @@ def _dress(
         scene.ground = None if transparent else _floor(points)
 
 
-def _turned(sun: DirectionalLight, degrees: float) -> DirectionalLight:
-    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+def _turned(sun: DirectionalLight, angle: float) -> DirectionalLight:
+    c, s = math.cos(angle), math.sin(angle)
     x, y, z = sun.direction
     return replace(sun, direction=(c * x + s * z, y, c * z - s * x))
 

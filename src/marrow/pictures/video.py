@@ -21,7 +21,14 @@ from typing import IO, Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import FormatError, MarrowError, MissingExtraError, ValidationError
+from marrow.errors import (
+    FormatError,
+    MarrowError,
+    MissingExtraError,
+    ValidationError,
+    WrongTypeError,
+    file_error,
+)
 from marrow.io.atomic import replacing
 from marrow.model import _validate
 from marrow.pictures.animated_images import write_apng, write_gif, write_webp
@@ -80,7 +87,7 @@ class VideoWriter:
         transparent: bool = False,
     ) -> None:
         if not isinstance(path, (str, os.PathLike)):
-            raise ValidationError(f"video: expected a path to write to, got {_validate.shown(path)}")
+            raise WrongTypeError(f"video: expected a path to write to, got {_validate.shown(path)}")
         self.path = Path(path)
         suffix = self.path.suffix.lower()
         if suffix not in VIDEO_SUFFIXES:
@@ -119,7 +126,7 @@ class VideoWriter:
             # Without a name where the system can do that: nothing is left of it, whatever happens to the process.
             self._file = tempfile.TemporaryFile(dir=self.path.parent)
         except OSError as error:
-            raise FormatError(f"cannot be written: {error.strerror or error}", path=self.path) from None
+            raise file_error(error, "cannot be written", self.path) from None
         self._thread = threading.Thread(target=self._encode, name="marrow video", daemon=True)
         self._thread.start()
         return self

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import UnknownNameError, ValidationError
+from marrow.errors import UnknownNameError, WrongTypeError
 from marrow.gpu.buffers import Buffer, usage
 from marrow.model import _validate
 from marrow.model.character import Character
@@ -45,7 +45,7 @@ def check_outputs(outputs: Any) -> tuple[str, ...]:
     if isinstance(outputs, str):
         outputs = (outputs,)
     if not isinstance(outputs, Iterable):
-        raise ValidationError(
+        raise WrongTypeError(
             f"outputs: expected names such as ('color', 'depth'), got {_validate.shown(outputs)}"
         )
     found = tuple(outputs)

@@ -58,9 +58,11 @@ class Camera:
         far: float = 10_000.0,
     ) -> Camera:
         """One that stands at `eye` and looks at `target`; `fov` is the angle it sees from top to bottom, in radians."""
-        fov = _validate.number("perspective", "fov", fov, low=0, above=True)
-        if fov >= math.pi:
-            raise ValidationError(f"perspective: fov must be less than half a turn, in radians, got {fov:g}")
+        fov = _validate.angle("perspective.fov", fov, 0.0, math.pi)
+        if fov in (0.0, math.pi):
+            raise ValidationError(
+                f"perspective.fov: expected more than 0 and less than half a turn, got {fov:g}"
+            )
         f, aspect = 1 / math.tan(fov / 2), _aspect(width, height)
         near, far = _range("perspective", near, far, least=0.0)
         projection = np.zeros((4, 4))

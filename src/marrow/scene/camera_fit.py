@@ -1,7 +1,7 @@
 """Cameras by name: where one has to stand to see all of something, and no more.
 
-An azimuth of 0 degrees looks a character in the face (it faces +Z), 90 sees its left side (+X); an elevation of 90 looks
-down.
+An azimuth of 0 looks a character in the face (it faces +Z), a quarter turn sees its left side (+X); an elevation of a
+quarter turn looks down. Names and text are in degrees, as people type them; numbers are radians, as everywhere.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LEAST = 1e-9
 
 @dataclass(frozen=True)
 class Direction:
-    """From where something is seen: degrees around it and above it, and how near: 2 shows it twice as large."""
+    """From where something is seen: radians around it and above it, and how near: 2 shows it twice as large."""
 
     azimuth: float
     elevation: float
@@ -44,33 +44,37 @@ class Direction:
     @property
     def back(self) -> Array:
         """From the thing to the camera, `(3,)`, of length 1."""
-        a, e = math.radians(self.azimuth), math.radians(self.elevation)
+        a, e = self.azimuth, self.elevation
         return np.array([math.sin(a) * math.cos(e), math.sin(e), math.cos(a) * math.cos(e)])
 
-    def turned(self, degrees: float) -> Direction:
-        """The direction that many degrees further round."""
-        return Direction(self.azimuth + degrees, self.elevation, self.zoom)
+    def turned(self, angle: float) -> Direction:
+        """The direction that far further round."""
+        return Direction(self.azimuth + angle, self.elevation, self.zoom)
 
     def round(self) -> Direction:
         """The direction a camera begins in that goes round."""
         return Direction(self.azimuth, self.elevation, self.zoom, turns=True)
 
 
+def _degrees(azimuth: float, elevation: float, turns: bool = False) -> Direction:
+    return Direction(math.radians(azimuth), math.radians(elevation), turns=turns)
+
+
 CAMERAS = {
-    "front": Direction(0.0, 5.0),
-    "back": Direction(180.0, 5.0),
-    "side": Direction(-90.0, 5.0),
-    "left": Direction(90.0, 5.0),
-    "right": Direction(-90.0, 5.0),
-    "three-quarter": Direction(-35.0, 12.0),
-    "top": Direction(0.0, 89.9),
-    "orbit": Direction(-35.0, 12.0, turns=True),
+    "front": _degrees(0, 5),
+    "back": _degrees(180, 5),
+    "side": _degrees(-90, 5),
+    "left": _degrees(90, 5),
+    "right": _degrees(-90, 5),
+    "three-quarter": _degrees(-35, 12),
+    "top": _degrees(0, 89.9),
+    "orbit": _degrees(-35, 12, turns=True),
 }
 """Cameras that have a name. `side` is the one a walk goes from left to right in."""
 
 
 def direction_of(camera: str | Sequence[float] | Direction) -> Direction:
-    """A camera by its name, or by `"AZIMUTH,ELEVATION"` or `"AZIMUTH,ELEVATION,ZOOM"` in degrees, as text or numbers."""
+    """A camera by its name, by `"AZIMUTH,ELEVATION"` or `"AZIMUTH,ELEVATION,ZOOM"` in degrees, or by numbers in radians."""
     if isinstance(camera, Direction):
         return camera
     if isinstance(camera, str) and camera in CAMERAS:
@@ -84,12 +88,18 @@ def direction_of(camera: str | Sequence[float] | Direction) -> Direction:
         values = []
     if len(values) not in (2, 3) or not all(map(math.isfinite, values)) or (values[2:] and values[2] <= 0):
         raise ValidationError(
-            f"camera: expected {', '.join(CAMERAS)}, a Camera, or degrees around and above like '45,20' (and how near "
+            f"camera: expected {', '.join(CAMERAS)}, a Camera, or text with degrees around and above, '45,20' (how near "
             f"after them, '45,20,1.5'), got {_validate.shown(camera)}"
         )
-    if abs(values[1]) > 90:
-        raise ValidationError(f"camera: the elevation goes from -90 to 90 degrees, got {values[1]:g}")
-    return Direction(values[0], values[1], values[2] if len(values) > 2 else 1.0)
+    azimuth, elevation, zoom = (*values, 1.0)[:3]
+    if isinstance(camera, str):
+        if abs(elevation) > 90:
+            raise ValidationError(f"camera: the elevation goes from -90 to 90 degrees, got {elevation:g}")
+        azimuth, elevation = math.radians(azimuth), math.radians(elevation)
+    else:
+        azimuth = _validate.angle("camera.azimuth", azimuth, -math.tau, math.tau)
+        elevation = _validate.angle("camera.elevation", elevation, -math.pi / 2, math.pi / 2)
+    return Direction(azimuth, elevation, zoom)
 
 
 def aim(direction: Direction, target: Array, distance: float, radius: float, size: tuple[int, int]) -> Camera:
@@ -143,7 +153,7 @@ def edges(camera: str | Sequence[float] | Direction | Camera, size: tuple[int, i
     across, up = _slopes(size, direction.zoom)
     found = []
     for k in range(STEPS if direction.turns else 1):
-        right, above, back = _axes(direction.turned(360 * k / STEPS))
+        right, above, back = _axes(direction.turned(math.tau * k / STEPS))
         found += [side * right + across * back for side in (1, -1)]
         found += [side * above + up * back for side in (1, -1)]
     return np.array(found)
@@ -182,10 +192,10 @@ def fit_orbit(points: Array, direction: Direction, size: tuple[int, int]) -> tup
     distance = 0.0
     across, up = _slopes(size, direction.zoom)
     for k in range(STEPS):
-        x, y, z = _axes(direction.turned(360 * k / STEPS)) @ (points - middle).T / radius
+        x, y, z = _axes(direction.turned(math.tau * k / STEPS)) @ (points - middle).T / radius
         distance = max(distance, float((np.abs(x) / across + z).max()))
         high, low = max(high, float((y + up * z).max())), max(low, float((up * z - y).max()))
     distance = max(distance, (high + low) / (2 * up))
     # It aims higher or lower along the axis, by what "up" in the picture is of the world's.
-    lift = (high - low) / 2 * max(math.cos(math.radians(direction.elevation)), 0.2)
+    lift = (high - low) / 2 * max(math.cos(direction.elevation), 0.2)
     return middle + np.array([0.0, radius * lift, 0.0]), radius * distance, radius

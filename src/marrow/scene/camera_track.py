@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -61,7 +62,11 @@ class CameraTrack:
         step = np.array([np.interp(time, self.times, self.way[:, k]) for k in range(3)])
         if self.direction.turns:
             return aim(
-                self.direction.turned(360 * turn), self.target + step, self.distance, self.radius, self.size
+                self.direction.turned(math.tau * turn),
+                self.target + step,
+                self.distance,
+                self.radius,
+                self.size,
             )
         view = np.array(self.still.view)
         view[:, 3] -= view[:, :3] @ step

@@ -88,9 +88,9 @@ class SpotLight:
     def __post_init__(self) -> None:
         who = "SpotLight"
         _check_lamp(self, who)
-        inner = _validate.number(who, "inner", self.inner, low=0, high=math.pi / 2)
-        outer = _validate.number(who, "outer", self.outer, low=0, above=True, high=math.pi / 2)
-        if inner > outer:
+        inner = _validate.angle("SpotLight.inner", self.inner, 0.0, math.pi / 2)
+        outer = _validate.angle("SpotLight.outer", self.outer, 0.0, math.pi / 2)
+        if not inner <= outer > 0:
             raise ValidationError(f"{who}: inner must not be wider than outer, got {inner:g} and {outer:g}")
         _validate.set_fields(
             self, direction=direction(who, "direction", self.direction), inner=inner, outer=outer

@@ -19,12 +19,12 @@ __all__ = ["facing", "scene_facing"]
 
 Array = NDArray[Any]
 UPRIGHT = 0.7
-STRAIGHT = 12.0
-"""Degrees: a body that is turned by less looks straight ahead."""
+STRAIGHT = math.radians(12)
+"""A body that is turned by less looks straight ahead."""
 
 
 def facing(character: Character) -> float:
-    """How far a body at rest is turned from +Z to +X, in degrees; 0 for what is none, or does not stand upright."""
+    """How far a body at rest is turned from +Z to +X, in radians; 0 for what is none, or does not stand upright."""
     found: float = derived(character, "facing", lambda: _facing(character))
     return found
 
@@ -37,22 +37,22 @@ def _facing(character: Character) -> float:
     frame = body_frame(skeleton.rest_model[..., 3].astype(np.float64), rig.chains)
     if not frame[1, 1] > UPRIGHT:  # it lies down, or goes on all fours
         return 0.0
-    return _degrees(frame[:, 2])
+    return _turn(frame[:, 2])
 
 
-def _degrees(forward: Array) -> float:
-    turned = math.degrees(math.atan2(forward[0], forward[2]))
+def _turn(forward: Array) -> float:
+    turned = math.atan2(forward[0], forward[2])
     return 0.0 if abs(turned) < STRAIGHT else turned
 
 
 def scene_facing(scene: Scene) -> float:
-    """How far those in a scene are turned, in degrees, where they agree; else 0."""
+    """How far those in a scene are turned, in radians, where they agree; else 0."""
     found = []
     for moment in actor_states(scene):
-        angle = math.radians(facing(moment.actor.character))
+        angle = facing(moment.actor.character)
         ahead = moment.world[:, :, :3] @ np.array([math.sin(angle), 0.0, math.cos(angle)])
         found.append(ahead / np.maximum(np.linalg.norm(ahead, axis=-1, keepdims=True), 1e-30))
     if not found:
         return 0.0
     mean = np.concatenate(found).mean(axis=0) * [1, 0, 1]
-    return _degrees(mean) if np.isfinite(mean).all() and np.linalg.norm(mean) > UPRIGHT else 0.0
+    return _turn(mean) if np.isfinite(mean).all() and np.linalg.norm(mean) > UPRIGHT else 0.0

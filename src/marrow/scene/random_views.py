@@ -19,6 +19,7 @@ from marrow.scene.scene import Actor, Scene
 __all__ = ["RandomView", "random_view"]
 
 Array = NDArray[Any]
+LEAST_FOV = 1e-3
 SUN_COLORS = ((1.0, 0.85, 0.7), (1.0, 1.0, 1.0), (0.8, 0.9, 1.0))
 """Warm, white, cold: light is mixed of two that follow each other."""
 
@@ -35,15 +36,15 @@ def random_view(
     *,
     seed: int,
     size: tuple[int, int] = (640, 480),
-    elevation: tuple[float, float] = (-5.0, 45.0),
+    elevation: tuple[float, float] = (math.radians(-5), math.radians(45)),
     fill: tuple[float, float] = (0.5, 1.2),
-    fov: tuple[float, float] = (25.0, 60.0),
+    fov: tuple[float, float] = (math.radians(25), math.radians(60)),
     lights: bool = True,
     times: bool = True,
 ) -> RandomView:
     """A camera around a scene, and the scene in another light and at other moments, by the seed alone.
 
-    The camera looks from any side, `elevation` degrees above the horizon, with an angle `fov` from top to bottom, so that
+    The camera looks from any side, `elevation` radians above the horizon, with an angle `fov` from top to bottom, so that
     what is there fills the part `fill` of the picture's height (above 1 it is cut). `lights` draws a sun and up to two
     lamps, `times` a moment of the clip of each actor that plays one. The scene stays as it is; actors are copied.
     """
@@ -51,8 +52,11 @@ def random_view(
     chance = np.random.default_rng(_validate.integer("random_view", "seed", seed, low=0))
     ranges = {"elevation": elevation, "fill": fill, "fov": fov}
     low_high = {name: _range(name, value) for name, value in ranges.items()}
-    if not (low_high["fov"][0] > 0 and low_high["fov"][1] < 180 and low_high["fill"][0] > 0):
-        raise ValidationError("random_view: fov lies between 0 and 180 degrees, fill above 0")
+    for end in range(2):
+        _validate.angle("random_view.fov", low_high["fov"][end], LEAST_FOV, math.pi - LEAST_FOV)
+        _validate.angle("random_view.elevation", low_high["elevation"][end], -math.pi / 2, math.pi / 2)
+    if not low_high["fill"][0] > 0:
+        raise ValidationError("random_view: fill lies above 0")
     # Numbers are drawn in this order whatever is asked for, so that a seed's camera does not depend on the rest.
     turn, share_up, share_fill, share_fov = chance.random(4)
     moment_shares, light_shares = chance.random(len(scene.actors)), chance.random(24)
@@ -71,8 +75,8 @@ def random_view(
     if lights:
         made.lights = _lights(light_shares, center, radius)
         made.environment = Environment(scene.environment.background, ambient=0.5 + light_shares[23])
-    up = math.radians(_between(low_high["elevation"], share_up))
-    angle = math.radians(_between(low_high["fov"], share_fov))
+    up = _between(low_high["elevation"], share_up)
+    angle = _between(low_high["fov"], share_fov)
     distance = radius / (math.tan(angle / 2) * _between(low_high["fill"], share_fill))
     away = np.array(
         [

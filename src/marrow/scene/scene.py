@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import UnknownNameError, ValidationError
+from marrow.errors import UnknownNameError, ValidationError, WrongTypeError
 from marrow.graph.animator import Animator
 from marrow.model import _validate
 from marrow.model.character import Character
@@ -78,7 +78,7 @@ class Actor:
         elif isinstance(what, Animator):
             self.animator = what
         elif not isinstance(what, Character):
-            raise ValidationError(
+            raise WrongTypeError(
                 f"Actor: expected a Character, an Animator or a gpu.Crowd, got {_validate.shown(what)}"
             )
         self.character: Character = what if isinstance(what, Character) else self.animator.character  # type: ignore[union-attr]
@@ -229,15 +229,15 @@ class Scene:
         for thing in things:
             self.add(thing)
         if isinstance(lights, (DirectionalLight, PointLight, SpotLight)):
-            raise ValidationError(
+            raise WrongTypeError(
                 f"Scene.lights: expected a list of lights, got a {type(lights).__name__}: write it in brackets, [light]"
             )
         if not isinstance(lights, Iterable):
-            raise ValidationError(f"Scene.lights: expected a list of lights, got {_validate.shown(lights)}")
+            raise WrongTypeError(f"Scene.lights: expected a list of lights, got {_validate.shown(lights)}")
         self.lights: list[Light] = list(lights)
         for light in self.lights:
             if not isinstance(light, (DirectionalLight, PointLight, SpotLight)):
-                raise ValidationError(
+                raise WrongTypeError(
                     "Scene.lights: expected DirectionalLight, PointLight or SpotLight, got "
                     f"{_validate.shown(light)}"
                 )

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import FormatError, ValidationError
+from marrow.errors import MissingFileError, ValidationError, WrongTypeError
 from marrow.graph.animator import Animator
 from marrow.graph.description import Graph, load_graph
 from marrow.math import affine
@@ -120,7 +120,7 @@ class TimedScene:
 
     @cached_property
     def facing(self) -> float:
-        """How far those who are shown are turned from +Z to +X, in degrees; 0 in a user's own scene."""
+        """How far those who are shown are turned from +Z to +X, in radians; 0 in a user's own scene."""
         return scene_facing(self.scene) if self.made else 0.0
 
     @property
@@ -268,7 +268,7 @@ def _cast(
 def _steps(parameters: Any, steps: Any) -> tuple[Step, ...]:
     """What is set from the beginning and later, checked."""
     if parameters is not None and not isinstance(parameters, Mapping):
-        raise ValidationError(
+        raise WrongTypeError(
             f"render: parameters: expected names and values, got {_validate.shown(parameters)}"
         )
     try:
@@ -307,9 +307,9 @@ def character_of(thing: Any, who: str = "render") -> Character:
         if not os.path.exists(name):
             if name in samples.NAMES:
                 return samples.load(name)
-            raise FormatError(f"no such file{_close(name)}", path=name)
+            raise MissingFileError(f"no such file{_close(name)}", path=name)
         return load(name)
-    raise ValidationError(
+    raise WrongTypeError(
         f"{who}: expected a file, the name of a sample, a Character, an Animator, a Clip, an Actor, a Scene or a list of "
         f"those, got {_validate.shown(thing)}"
     )
@@ -319,7 +319,7 @@ def _graph(graph: Any) -> Graph:
     if isinstance(graph, Graph):
         return graph
     if not isinstance(graph, (str, os.PathLike)):
-        raise ValidationError(f"render: graph: expected a Graph or its file, got {_validate.shown(graph)}")
+        raise WrongTypeError(f"render: graph: expected a Graph or its file, got {_validate.shown(graph)}")
     from marrow import samples
 
     name = os.fspath(graph)
@@ -327,7 +327,7 @@ def _graph(graph: Any) -> Graph:
         return load_graph(name)
     own = getattr(samples, f"{name}_graph", None) if name in samples.NAMES else None
     if own is None:
-        raise ValidationError(f"render: graph: {name}: no such file{_close(name)}")
+        raise MissingFileError(f"no such graph file{_close(name)}", path=name)
     made: Graph = own()
     return made
 

@@ -9,10 +9,11 @@ from pathlib import Path, PurePath
 
 import platformdirs
 
+from marrow.errors import MarrowError
 from marrow.io import cache
 from marrow.io.clips import all_tracks, named_clips
 from marrow.model import Character, Skeleton
-from marrow.motion.mapping import BODY, BoneMap, RetargetError
+from marrow.motion.mapping import BODY, BoneMap
 from marrow.motion.retarget import Retargeter
 from marrow.motion.rig import find_rig
 from marrow.report import ReportBuilder
@@ -174,7 +175,7 @@ def kept_map(source: Skeleton, target: Skeleton) -> BoneMap | None:
         if file is None or not file.is_file() or file.stat().st_size > MOST_BYTES:
             return None
         return BoneMap.load(file, source, target)
-    except (OSError, RetargetError):
+    except MarrowError:
         return None
 
 
@@ -182,6 +183,6 @@ def keep_map(bones: BoneMap) -> None:
     """Keeps a map for the next time; where nothing can be written, this time has to do."""
     file = _file(bones.source, bones.target)
     if file is not None:
-        with contextlib.suppress(OSError, RetargetError):
+        with contextlib.suppress(OSError, MarrowError):
             file.parent.mkdir(parents=True, exist_ok=True)
             bones.save(file)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from marrow.errors import UnknownNameError, ValidationError
+from marrow.errors import UnknownNameError, ValidationError, WrongTypeError
 
 if TYPE_CHECKING:
     from marrow.graph import Animator, Graph
@@ -79,7 +79,7 @@ def maker_of(thing: Thing, slot: int, graph: GraphLike | None = None) -> Maker:
 
     if not isinstance(thing, Animator):
         what = "a Character, an Animator, a Scene, a file or the name of a sample"
-        raise ValidationError(f"view: expected {what}, got {type(thing).__name__}")
+        raise WrongTypeError(f"view: expected {what}, got {type(thing).__name__}")
     if graph is not None:
         raise ValidationError("view: an animator brings its own graph; leave graph= out")
 
@@ -182,5 +182,5 @@ def _graph(graph: GraphLike | None) -> Graph | None:
     if isinstance(graph, Graph):
         return graph
     if not isinstance(graph, (str, os.PathLike)):
-        raise ValidationError(f"view: expected a Graph or the file of one, got {type(graph).__name__}")
+        raise WrongTypeError(f"view: expected a Graph or the file of one, got {type(graph).__name__}")
     return load_graph(os.fspath(graph))

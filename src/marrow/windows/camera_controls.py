@@ -51,9 +51,10 @@ class CameraControls:
         size: float = 2.0,
     ) -> None:
         self.size = _validate.number("CameraControls", "size", size, low=0, above=True)
-        self.fov = _validate.number("CameraControls", "fov", fov, low=0, above=True, high=3.0)
+        self.fov = _validate.angle("CameraControls.fov", fov, 0.001, 3.0)
         self.target = target
-        self.distance, self.yaw, self.pitch = distance, yaw, pitch
+        self.distance, self.pitch = distance, pitch
+        self.yaw = _validate.angle("CameraControls.yaw", yaw, -math.tau, math.tau)
         self._start: tuple[Array, float, float, float] = (self.target, self.distance, self.yaw, self.pitch)
 
     # -- what it is -------------------------------------------------------------------------------------------------
@@ -92,7 +93,7 @@ class CameraControls:
 
     @pitch.setter
     def pitch(self, value: float) -> None:
-        wanted = _validate.number("CameraControls", "pitch", value)
+        wanted = _validate.angle("CameraControls.pitch", value, -math.tau, math.tau)
         self._pitch = min(max(wanted, -STEEPEST), STEEPEST)
 
     @property
@@ -166,14 +167,14 @@ class CameraControls:
 
     def orbit(self, right: float, up: float) -> None:
         """Goes around the target by radians: to the right of it, and over it."""
-        right, up = _numbers("orbit", right=right, up=up)
+        right, up = _angles("orbit", right=right, up=up)
         self.yaw += right
         self.pitch += up
 
     def look(self, right: float, up: float) -> None:
-        """Turns where it stands."""
+        """Turns where it stands, by radians."""
         eye = self.eye
-        right, up = _numbers("look", right=right, up=up)
+        right, up = _angles("look", right=right, up=up)
         self.yaw -= right
         self.pitch -= up
         self._target = eye + self._distance * self.forward
@@ -204,14 +205,15 @@ class CameraControls:
             scale = 2 * self._distance * math.tan(self.fov / 2) / max(height, 1.0)
             self.pan(-mouse.dx * scale, mouse.dy * scale)
         elif "left" in mouse.buttons or captured:
-            self.orbit(-mouse.dx * TURN, mouse.dy * TURN)
+            self.orbit(_turn(-mouse.dx), _turn(mouse.dy))
         elif "right" in mouse.buttons:
-            self.look(mouse.dx * TURN, -mouse.dy * TURN)
+            self.look(_turn(mouse.dx), _turn(-mouse.dy))
         if mouse.wheel:
             self.zoom(mouse.wheel)
         x, y = pad.right
         if x or y:
-            self.orbit(-x * STICK_TURN * seconds, -y * STICK_TURN * seconds)
+            turn = STICK_TURN * min(seconds, 1.0)
+            self.orbit(-x * turn, -y * turn)
         if not fly or inputs.down("control", "alt", "super"):
             return
         across = inputs.axis("a", "d") + pad.left[0]
@@ -231,3 +233,14 @@ class CameraControls:
 
 def _numbers(who: str, **values: float) -> list[float]:
     return [_validate.number(f"CameraControls.{who}", name, value) for name, value in values.items()]
+
+
+def _angles(who: str, **values: float) -> list[float]:
+    return [
+        _validate.angle(f"CameraControls.{who}.{name}", v, -math.tau, math.tau) for name, v in values.items()
+    ]
+
+
+def _turn(pixels: float) -> float:
+    """How far dragging turns; a mouse that jumps turns once round at most."""
+    return min(max(pixels * TURN, -math.tau), math.tau)

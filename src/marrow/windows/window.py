@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import math
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import DeviceLostError, MarrowError, UnknownNameError, ValidationError
+from marrow.errors import DeviceLostError, MarrowError, UnknownNameError, ValidationError, WrongTypeError
 from marrow.gpu.device import Device
 from marrow.model import _validate
 from marrow.scene.camera import Camera
@@ -232,7 +231,7 @@ class Window:
     @camera.setter
     def camera(self, value: AnyCamera) -> None:
         if not isinstance(value, (Camera, CameraControls)):
-            raise ValidationError(
+            raise WrongTypeError(
                 f"window.camera: expected a Camera or CameraControls, got {_validate.shown(value)}"
             )
         self._camera = value
@@ -250,7 +249,7 @@ class Window:
         from marrow.scene.bounds import reach
         from marrow.scene.orientation import scene_facing
 
-        facing = math.radians(scene_facing(self.scene))
+        facing = scene_facing(self.scene)
         controls = CameraControls(yaw=0.5 + facing)
         zoom = 1.0
         if camera is not None:
@@ -259,7 +258,7 @@ class Window:
                 raise ValidationError(
                     "window: a camera that goes round is for videos: set frame.camera.yaw instead"
                 )
-            controls.yaw, controls.pitch = math.radians(found.azimuth) + facing, math.radians(found.elevation)
+            controls.yaw, controls.pitch = found.azimuth + facing, found.elevation
             zoom = found.zoom
         self.see(controls, reach(self.scene, AROUND))
         controls.distance /= zoom

@@ -9,11 +9,12 @@ which lays it out for the control kernel.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 import msgspec
 
@@ -24,13 +25,16 @@ if TYPE_CHECKING:
     from marrow.graph.needs import Needs
     from marrow.graph.tables import Part, Place
 
-__all__ = ["AnyNode", "Ease", "Input", "Node", "Value", "Vector", "known_nodes", "node_from_data"]
+__all__ = ["AnyNode", "Ease", "Input", "Names", "Node", "Value", "Vector", "known_nodes", "node_from_data"]
 
 Value = float | str
 """A number, or the name of a parameter."""
 
 Vector = str | tuple[float, float, float]
 """A vector parameter by name, or a constant."""
+
+Names = Annotated[str | tuple[str, ...], "names"]
+"""Names of joints, morphs or parameters, or rules; one alone means the tuple of it, and is kept as that."""
 
 Ease = Literal["linear", "smooth", "smoother", "in", "out"]
 """How a fade runs from 0 to 1: `s`, `3s^2 - 2s^3`, `6s^5 - 15s^4 + 10s^3`, `s^2`, `1 - (1 - s)^2`."""
@@ -84,6 +88,9 @@ class Node(
             )
         _known[name] = cls
 
+    def __post_init__(self) -> None:
+        gather_names(self)
+
     def children(self) -> tuple[Input, ...]:
         """The nodes below this one. As it stands: every field that holds a node, a tuple or a dict of nodes."""
         return tuple(_found(self))
@@ -111,6 +118,21 @@ class Node(
             if info.name in inner or value is None or _is_default(info, value):
                 continue
             yield info.name, value
+
+
+@functools.cache
+def _fields_of_names(kind: type) -> tuple[str, ...]:
+    return tuple(info.name for info in msgspec.structs.fields(kind) if info.type == Names)
+
+
+def gather_names(struct: msgspec.Struct) -> None:
+    """Keeps one name as the tuple of it, in every field that holds `Names`."""
+    for name in _fields_of_names(type(struct)):
+        msgspec.structs.force_setattr(struct, name, names_of(getattr(struct, name)))
+
+
+def names_of(names: Names) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else names
 
 
 def _is_default(info: Any, value: Any) -> bool:

@@ -12,10 +12,11 @@ import numpy as np
 from marrow.errors import ValidationError
 from marrow.graph.compiled import MachineEntry
 from marrow.graph.endless import check_endless
-from marrow.graph.nodes.base import AnyNode, Ease, Input, Node
+from marrow.graph.nodes.base import AnyNode, Ease, Input, Names, Node, gather_names, names_of
 from marrow.graph.rules import Rule, parse_rule
 from marrow.graph.tables import Part, Place, Scope, seconds, unknown
 from marrow.kernels import control_tables as ct
+from marrow.kernels.operations.inertia import PROFILE
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
@@ -58,7 +59,7 @@ class Transition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
 
     source: str | tuple[str, ...]
     to: str
-    when: tuple[str, ...] = ()
+    when: Names = ()
     seconds: float = 0.2
     ease: Ease = "smooth"
     blend: Literal["fade", "inertia"] = "fade"
@@ -66,6 +67,9 @@ class Transition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
     interrupt: Literal["any", "higher", "none"] = "any"
     reset: bool = True
     profile: dict[str, float] = {}
+
+    def __post_init__(self) -> None:
+        gather_names(self)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -86,7 +90,7 @@ class StateMachine(Node, frozen=True):
     states: dict[str, State]
     transitions: tuple[Transition, ...] = ()
     initial: str | None = None
-    conduits: tuple[str, ...] = ()
+    conduits: Names = ()
 
     colour: ClassVar[str] = "#fdf0dc"
 
@@ -139,7 +143,7 @@ class StateMachine(Node, frozen=True):
         if transition.to not in known:
             raise unknown("state", transition.to, known, f"{where}.to")
         seconds(transition.seconds, f"{where}.seconds")
-        rule = parse_rule(transition.when, c.graph.parameters, where)
+        rule = parse_rule(names_of(transition.when), c.graph.parameters, where)
         for name in rule.events:
             if name not in c.event_names:
                 raise unknown("event", name, c.event_names, f"{where}.when")
@@ -251,8 +255,7 @@ def blend_profile(c: Compiler, profile: dict[str, float], blend: str, memory: in
             )
         shares[c.skeleton.mask([name]) > 0] = share
     mask = c.builder.mask((shares, np.ones(len(c.skeleton.morph_names), np.float32)))
-    c.ints += [memory, mask]
-    return len(c.ints) - 2
+    return c.constants(PROFILE, memory=memory, mask=mask)
 
 
 class MachineLayout:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from marrow.errors import MissingExtraError
 from marrow.io.gltf.builder import Builder
 from marrow.io.gltf.quantization import whole_shares
-from marrow.printing import warn
 
 __all__ = ["pack_meshes"]
 
@@ -39,7 +38,7 @@ def pack_meshes(builder: Builder) -> None:
                 left.append(mesh["name"])
     if left:
         names = ", ".join(repr(name) for name in dict.fromkeys(left))
-        warn(f"{names}: not packed by Draco, which cannot hold morph targets or points", stacklevel=6)
+        builder.warn(f"{names}: not packed by Draco, which cannot hold morph targets or points")
     _drop_unused(builder)
 
 

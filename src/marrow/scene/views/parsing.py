@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from marrow.errors import UnknownNameError, ValidationError
+from marrow.errors import UnknownNameError, ValidationError, WrongTypeError
 from marrow.model import _validate
 from marrow.scene.views.bounds import BOUNDS
 from marrow.scene.views.difference import DIFFERENCE
@@ -35,7 +35,7 @@ def parse_views(view: str | View | Iterable[str | View] | None) -> tuple[View, .
         return (_checked(view),)
     if not isinstance(view, str):
         if not isinstance(view, Iterable):
-            raise ValidationError(f"view: expected a text such as 'skeleton', got {_validate.shown(view)}")
+            raise WrongTypeError(f"view: expected a text such as 'skeleton', got {_validate.shown(view)}")
         return tuple(v for item in view for v in parse_views(item))
     parts: list[str] = []
     for word in view.split("+"):

@@ -48,9 +48,9 @@ class Pictures:
                     out.kept[original] = data
                 try:
                     kind, data, was = "image/png", as_png(data), kind
-                except Undecodable as error:
+                except Undecodable:
                     fate = "left out" if package else "not seen by other programs"
-                    losses.add(f"image {image.name!r}", f"{kind} that cannot be made PNG ({error}) is {fate}")
+                    losses.add(f"image {image.name!r}", f"{kind} that cannot be made PNG is {fate}")
                     out.notes.append((image.name, said, original, ""))
                     continue
                 fate = "was made PNG" if package else "is PNG for other programs"
