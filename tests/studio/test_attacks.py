@@ -6,6 +6,7 @@ import http.client
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,7 @@ from studio_world import TOKEN, serving, small_actor, small_character, upload
 
 import marrow as mw
 from marrow.errors import ResourceLimitError, ValidationError
-from marrow.studio import budget, client, connections
+from marrow.studio import budget, client, connections, pieces
 from marrow.studio import protocol as p
 from marrow.studio.actor import Actor, Origin
 from marrow.studio.connections import Silent
@@ -92,6 +93,61 @@ def test_of_those_who_wait_the_oldest_of_the_same_address_goes(monkeypatch):
     waiting.remove(ones[5])
     waiting.add(One(6), "c")
     assert gone == [0, 1, 2] and len(waiting) == 3
+
+
+def handshake(*headers):
+    """What asks for a websocket, with more headers than it needs."""
+    lines = ["GET /ws HTTP/1.1", "Host: 127.0.0.1", "Upgrade: websocket", "Connection: Upgrade", *headers]
+    lines += ["Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13"]
+    return "".join(f"{line}\r\n" for line in (*lines, "")).encode()
+
+
+LETTERS = f"Sec-WebSocket-Protocol: {p.SOCKET_PROTOCOL}, {p.TOKEN_PROTOCOL}{TOKEN}"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ([LETTERS, "Cookie: " + 9000 * "a"], b"101"),  # other servers of this machine may have given it many
+        ([LETTERS, "X-Long: " + 9000 * "a"], b"400"),
+        (["Sec-WebSocket-Protocol: " + 1500 * "marrow, " + "x"], b"400"),
+        ([LETTERS, *(f"X-{k}: 1" for k in range(300))], b"400"),
+    ],
+    ids=["cookies", "header", "protocols", "headers"],
+)
+def test_a_handshake_of_any_size_is_answered(site, headers, status):
+    with socket.create_connection(("127.0.0.1", site.port), HANG_SECONDS) as line:
+        line.sendall(handshake(*headers))
+        assert line.recv(12) == b"HTTP/1.1 " + status
+
+
+def test_who_leaves_in_the_middle_of_an_answer_leaves_no_words(site, monkeypatch, caplog):
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 16)
+    for _ in range(3):
+        line = socket.create_connection(("127.0.0.1", site.port), HANG_SECONDS)
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        line.sendall(
+            f"GET /api/character/0/buffers HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Marrow-Token: {TOKEN}\r\n\r\n".encode()
+        )
+        line.recv(1)
+        line.close()
+    assert len(site.request("/api/character/0/buffers").body) > 1000
+    assert caplog.records == []
+
+
+def test_who_does_not_read_its_answer_is_left(site, monkeypatch):
+    monkeypatch.setattr(connections, "READING_SECONDS", 0.01)
+    actor, image = site.studio.session.main, mw.Image("large", "image/png", bytes(1 << 24))
+    monkeypatch.setattr(actor, "character", actor.character.replace(images=(image,)))
+    with socket.socket() as line:
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        line.connect(("127.0.0.1", site.port))
+        line.sendall(
+            f"GET /api/image/0/0 HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Marrow-Token: {TOKEN}\r\n\r\n".encode()
+        )
+        while site.server._uvicorn.server_state.connections:
+            pass
+    assert len(site.request("/api/image/0/0").body) == 1 << 24, "one that reads has all of it"
 
 
 def test_an_unread_body_is_not_waited_for(site):

@@ -14,6 +14,7 @@ from browser import Tab
 from studio_world import small_character
 
 import marrow as mw
+from marrow.studio.browser import redirect_file
 
 ASK = """async (studio) => {
   const got = {};
@@ -81,7 +82,9 @@ def test_the_token_goes_into_headers_alone_and_stays_with_the_tab(
     token, asked = view._address.token, []
     tab = Tab(browser, "about:blank")
     tab.page.on("request", lambda r: asked.append((r.url, r.headers)))
-    tab.page.goto(view.url)
+    # As a browser is started: with a file that leads on to the link.
+    tab.page.goto(redirect_file(view.url).as_uri())
+    tab.page.wait_for_url(bare(view))
     tab.loaded()
     assert tab.page.url == bare(view), "it has left the address bar"
     tab.page.reload()

@@ -18,6 +18,8 @@ __all__ = ["HEADER_SECONDS", "MAX_SILENT", "Silent", "TimedProtocol"]
 
 HEADER_SECONDS, READING_SECONDS = 15.0, 60.0
 MAX_SILENT, MAX_SILENT_OF_ONE = 128, 64
+MAX_LINE, MAX_LINES = 8000, 100
+"""Bytes of a header, and headers, of what asks for a websocket: the library behind it never answers one that has more."""
 AT_ONCE = 1 << 16
 """Bytes that are taken from a connection before it is the next one's turn: they may be thousands of messages."""
 
@@ -83,6 +85,15 @@ class TimedProtocol(H11Protocol):
         # A request is there once its headers are: from then on it is the application's.
         if self.conn.their_state is not h11.IDLE:
             self._end_waiting()
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        # Cookies are other servers' of this machine, and may be many.
+        self.headers = [(name, value) for name, value in self.headers if name != b"cookie"]
+        longest = max((len(name) + len(value) for name, value in self.headers), default=0)
+        if len(self.headers) > MAX_LINES or max(longest, len(event.target)) > MAX_LINE:
+            self.send_400_response("these headers are too long, or too many")
+            return
+        super().handle_websocket_upgrade(event)
 
     def on_response_complete(self) -> None:
         super().on_response_complete()

@@ -6,6 +6,8 @@ read what comes. How long somebody may not read is in `connections`.
 
 from __future__ import annotations
 
+import asyncio
+
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -28,4 +30,6 @@ class Pieces(Response):
         for start in range(0, len(self.data), PIECE_BYTES):
             piece = bytes(self.data[start : start + PIECE_BYTES])
             await send({"type": "http.response.body", "body": piece, "more_body": True})
+            # Others have their turn; and where nobody listens any more, that becomes known.
+            await asyncio.sleep(0)
         await send({"type": "http.response.body", "body": b""})
