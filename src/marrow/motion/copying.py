@@ -13,6 +13,7 @@ from marrow.model._validate import owned
 from marrow.model.clip import PATHS
 from marrow.motion.mapping import same_names
 from marrow.motion.names import bare
+from marrow.motion.tree import carried_by
 
 __all__ = ["MorphMap", "copied", "lost_joints", "map_morphs", "same_rig"]
 
@@ -28,6 +29,7 @@ def same_rig(source: Skeleton, target: Skeleton, moved: Collection[int] | None =
     if not known or len(known) < 0.5 * len(moving):
         return False
     size = max(float(np.abs(source.rest.translation).max(initial=0.0)), 1e-6)
+    carried = carried_by(source, moving)
     for s in known:
         t = pairs[s]
         mine, theirs = source.rest.rotation[s], target.rest.rotation[t]
@@ -44,17 +46,17 @@ def same_rig(source: Skeleton, target: Skeleton, moved: Collection[int] | None =
             and pairs.get(above) == there
             and (above in known or above not in moving)
         ):
-            if above in known or _rests_alike(source, target, above, there, moving):
+            if above in known or _rests_alike(source, target, above, there, carried):
                 continue
             return False
-        if not _rests_alike(source, target, above, there, moving):
+        if not _rests_alike(source, target, above, there, carried):
             return False
     return True
 
 
-def _rests_alike(source: Skeleton, target: Skeleton, above: int, there: int, moving: Collection[int]) -> bool:
+def _rests_alike(source: Skeleton, target: Skeleton, above: int, there: int, carried: list[bool]) -> bool:
     """Whether two joints (-1: none) stand still in the same place."""
-    if above >= 0 and any(j in moving for j in (above, *source.ancestors(above))):
+    if above >= 0 and carried[above]:
         return False
     nothing = affine.identity()
     mine = source.rest_model[above] if above >= 0 else nothing
@@ -85,7 +87,9 @@ def map_morphs(clip: Clip, target: Skeleton) -> MorphMap:
             found = written[name].pop(0)
             if m in moved:
                 channels[m] = found
-    lost, doubled, taken = [], [], set(channels.values())
+    lost: list[str] = []
+    doubled: list[str] = []
+    taken = set(channels.values())
     for m in (m for m in moved if m not in channels):
         places = plain.get(bare(names[m]).lower(), [])
         free = next((k for k in places if k not in taken), -1)
