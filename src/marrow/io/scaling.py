@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,16 @@ def scaled(character: Character, factor: float | None) -> Character:
     if factor is None or factor == 1:
         return character
     skeleton = _scaled_skeleton(character.skeleton, factor)
+    made: dict[int, tuple[Any, Any]] = {}
+
+    def once(given: Any) -> Any:
+        """`given` times `factor`; arrays that several meshes share are shared again."""
+        if id(given) not in made:
+            made[id(given)] = given, _times(given, factor)
+        return made[id(given)][1]
+
     return character.with_meshes(
-        lambda mesh: _scaled_mesh(mesh, factor),
+        lambda mesh: _scaled_mesh(mesh, factor, once),
         factor=factor,
         skeleton=skeleton,
         clips=tuple(_scaled_clip(clip, skeleton, factor) for clip in character.clips.values()),
@@ -40,17 +49,15 @@ def _scaled_skeleton(skeleton: Skeleton, factor: float) -> Skeleton:
     return Skeleton(skeleton.names, skeleton.parents, rest, skeleton.morph_names, sockets, skeleton.humanoid)
 
 
-def _scaled_mesh(mesh: Mesh, factor: float) -> Mesh:
+def _scaled_mesh(mesh: Mesh, factor: float, once: Callable[[Any], Any]) -> Mesh:
     bind = mesh.inverse_bind.astype(np.float64)
     bind[:, :, 3] *= factor
     targets = tuple(
-        type(t)(
-            t.name, t.channel, _times(t.positions, factor), t.normals, t.tangents, t.vertices, t.full_weight
-        )
+        type(t)(t.name, t.channel, once(t.positions), t.normals, t.tangents, t.vertices, t.full_weight)
         for t in mesh.morph_targets
     )
     return mesh.replace(
-        positions=_times(mesh.positions, factor),
+        positions=once(mesh.positions),
         inverse_bind=owned(bind.astype(np.float32)),
         morph_targets=targets,
     )
