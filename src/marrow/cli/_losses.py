@@ -15,7 +15,7 @@ __all__ = ["lost_in_bvh", "lost_in_compression", "lost_in_viewers"]
 
 Array = NDArray[Any]
 
-_POSES = 12
+_POSES, _VERTICES, _COMPARED = 12, 200_000, 20_000_000
 
 
 def lost_in_bvh(character: Character) -> list[str]:
@@ -60,37 +60,95 @@ def lost_in_compression(character: Character, target: Path, method: str) -> str:
     from marrow.skinning import skin
 
     packed = load(target, cache=False)
+    chosen = _measured(character)
+    if len(packed.meshes) == len(character.meshes):
+        packed = packed.replace(meshes=tuple(packed.meshes[k] for k in chosen), reduced=())
+    some = character.replace(meshes=tuple(character.meshes[k] for k in chosen), reduced=())
     worst = 0.0
-    for mine, other in zip(_poses(character), _poses(packed)):
+    poses = list(zip(_poses(some), _poses(packed)))
+    for k, (mine, other) in enumerate(poses):
         one, two = (
             skin(who, pose, normals=False, tangents=False).positions
-            for who, pose in ((character, mine), (packed, other))
+            for who, pose in ((some, mine), (packed, other))
         )
         if "quantized" in method and one.shape == two.shape:
             worst = max(worst, float(np.linalg.norm((one - two).astype(np.float64), axis=-1).max(initial=0)))
         elif len(one) and len(two):
-            worst = max(worst, _furthest(one, two), _furthest(two, one))
-    return f"{method}: vertices are up to {worst:.2g} m off, measured over the clips"
+            # Other vertices in each pose, all of them in one.
+            worst = max(worst, _furthest(one[k % len(poses) :: len(poses)], two))
+            worst = max(worst, _furthest(two[k % len(poses) :: len(poses)], one))
+    part = (
+        "" if len(chosen) == len(character.meshes) else f" on {len(chosen)} of {len(character.meshes)} meshes"
+    )
+    return f"{method}: vertices are up to {worst:.2g} m off, measured over the clips{part}"
+
+
+def _measured(character: Character) -> list[int]:
+    """The meshes to measure: all, or of very many vertices each mesh once and then as many as are measured in a moment."""
+    seen: set[tuple[int, ...]] = set()
+    first: list[int] = []
+    more: list[int] = []
+    for k, mesh in enumerate(character.meshes):
+        key = tuple(map(id, (mesh.positions, mesh.joints, mesh.weights)))
+        (more if key in seen else first).append(k)
+        seen.add(key)
+    chosen: list[int] = []
+    size = 0
+    for k in (*first, *more):
+        size += character.meshes[k].vertex_count
+        if chosen and size > _VERTICES:
+            break
+        chosen.append(k)
+    return sorted(chosen)
 
 
 def _furthest(points: Array, others: Array) -> float:
-    """How far the most distant of `points` is from the nearest of `others`: both sorted into cells of a coarse grid."""
-    size = max(float(np.ptp(others, axis=0).max()) / 64, 1e-9)
-    cells: dict[tuple[int, int, int], list[int]] = {}
-    for i, key in enumerate(map(tuple, np.floor(others / size).astype(np.int64).tolist())):
-        cells.setdefault(key, []).append(i)
-    around = [(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)]
-    members: dict[tuple[int, int, int], list[int]] = {}
-    for i, key in enumerate(map(tuple, np.floor(points / size).astype(np.int64).tolist())):
-        members.setdefault(key, []).append(i)
-    worst = 0.0
-    for (x, y, z), mine in members.items():
-        near = [j for a, b, c in around for j in cells.get((x + a, y + b, z + c), ())]
-        if not near:
-            return float(np.ptp(others, axis=0).max())
-        apart = points[mine][:, None] - others[near][None]
-        worst = max(worst, float(np.sqrt((apart.astype(np.float64) ** 2).sum(-1)).min(axis=1).max()))
+    """How far the most distant of `points` is from the nearest of `others`: these are sorted into cells of a grid, finer
+    where many lie close together. Of too many in one place only some points are looked at."""
+    low, extent = others.min(axis=0).astype(np.float64), float(np.ptp(others, axis=0).max())
+    if not extent:
+        return float(np.linalg.norm(points - low, axis=-1).max(initial=0.0))
+    for count in (64, 512, 4096):
+        first, size, order = _neighbours(points, others, low, extent / count, count + 3)
+        if not size.sum(axis=1).all():
+            return extent
+        if size.sum() < _COMPARED:
+            break
+    step = max(1, int(size.sum()) // _COMPARED)
+    points, first, size = points[::step], first[::step], size[::step]
+    worst, begin = 0.0, 0
+    edges = np.cumsum(size.sum(axis=1))
+    while begin < len(points):
+        end = max(
+            int(np.searchsorted(edges, (edges[begin - 1] if begin else 0) + _COMPARED // 16)), begin + 1
+        )
+        many = size[begin:end].ravel()
+        starts = np.cumsum(many) - many
+        near = order[np.repeat(first[begin:end].ravel() - starts, many) + np.arange(many.sum())]
+        per_point = size[begin:end].sum(axis=1)
+        apart = np.repeat(points[begin:end], per_point, axis=0).astype(np.float64) - others[near]
+        nearest = np.minimum.reduceat((apart**2).sum(axis=-1), np.cumsum(per_point) - per_point)
+        worst, begin = max(worst, float(np.sqrt(nearest.max()))), end
     return worst
+
+
+def _neighbours(
+    points: Array, others: Array, low: Array, size: float, count: int
+) -> tuple[Array, Array, Array]:
+    """Where the members of the 27 cells around each of `points (P, 27)` begin in the third array, which are `others` by
+    cell, and how many they are `(P, 27)`. The grid has `count` cells of `size` along each axis, from one below `low` on."""
+    along = np.array([count * count, count, 1])
+    key = (np.floor((others - low) / size).astype(np.int64) + 1) @ along
+    order = np.argsort(key, kind="stable")
+    cells, begin = np.unique(key[order], return_index=True)
+    end = np.append(begin[1:], len(key))
+    step = np.array([-1, 0, 1])
+    own = np.clip(np.floor((points - low) / size), -3, count + 3).astype(np.int64) + 1
+    wanted = (own @ along)[:, None] + (
+        step[:, None, None] * along[0] + step[:, None] * along[1] + step
+    ).ravel()
+    at = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
+    return begin[at], np.where(cells[at] == wanted, (end - begin)[at], 0), order
 
 
 def _named(meshes: list[Mesh]) -> str:
@@ -102,6 +160,7 @@ def _error(character: Character, change: Callable[[Mesh], Mesh]) -> float:
     """The furthest any vertex is off over poses of all clips, in metres."""
     from marrow.skinning import skin
 
+    character = character.replace(meshes=tuple(character.meshes[k] for k in _measured(character)), reduced=())
     other = character.replace(meshes=tuple(change(m) for m in character.meshes))
     worst = 0.0
     for pose in _poses(character):

@@ -59,8 +59,8 @@ class Animator(
     asked for, once per update.
 
     Clips are played from uniform frames (see `clip.resampled`); `resampling_error` says what that costs. `threads=None`
-    computes the poses of a crowd on all cores where that is worth it. One thread at a time may use an animator; another gets
-    an `InUseError`.
+    computes the poses of a crowd on all cores where that is worth it. One thread at a time may use an animator; another
+    gets an `InUseError`.
     """
 
     def __init__(

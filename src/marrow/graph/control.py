@@ -34,6 +34,8 @@ Array = NDArray[Any]
 _MOVING, _FIRST = control.update_graph.offsets["moving"], control.update_graph.offsets["first"]
 SECONDS_PER_NODE = 25e-9
 """About what a node of a graph costs per instance; enough to tell whether a thread is worth it."""
+MOST_TOLD = 1 << 21
+"""Events of one update that are kept, over all instances; what is more is counted and said."""
 LONG_STEP = 0.25
 """Seconds of an update from which on it may have more to tell than there is room for, and is then made again."""
 
@@ -115,10 +117,13 @@ class GraphControl(SlotControl):
         longest = dt if isinstance(dt, float) else dt.max(initial=0.0)
         before = copied(self.state) if longest > LONG_STEP else None
         inside = self.lasting.before(self.events)
+        room = self._room()
         events, missed, endless = self._run(dt, moving=True)
         while before is not None and missed:
-            self.state = copied(before)
             self._grow()
+            if self._room() == room:  # as much as there may be
+                break
+            room, self.state = self._room(), copied(before)
             events, missed, endless = self._run(dt, moving=True)
         self.events = self._events[:events]
         if not missed:
@@ -161,14 +166,14 @@ class GraphControl(SlotControl):
             if parts > 1:
                 return self._run_parts(np.broadcast_to(dt, (self.count,)), moving, parts)
         self.programs.clear()
-        done, count, kept, events, missed, endless = 0, self.count, 0, 0, 0, 0
+        done, count, kept, events, missed, endless, fair = 0, self.count, 0, 0, 0, 0, 0
         while done < count:
             frame = self._framed()
             frame.kept["dt"][...] = dt
             frame.words[_MOVING], frame.words[_FIRST] = moving, done
             done, kept, events, missed, endless = frame.run()  # type: ignore[misc]
-            if done < count:
-                self._grow()
+            if done < count and not self._grow():
+                fair = self._forget(fair)
         self.programs.kept = moving and bool(kept or self.compiled.functions or self.compiled.keeps)
         return events, missed, endless
 
@@ -226,15 +231,35 @@ class GraphControl(SlotControl):
             )  # fmt: skip
         return self._frame
 
-    def _grow(self) -> None:
-        """More room for what had too little in the last pass, and for nothing else."""
-        for part in self._parts:
-            part._grow()
-        self.programs.grow()
+    def _grow(self) -> bool:
+        """More room for what had too little in the last pass, and for nothing else; whether there is more now."""
+        grown = [part._grow() for part in self._parts]
+        grown.append(self.programs.grow())
         found, missed = (int(self._counters[0][name]) for name in ("events", "missed_events"))
-        if len(self._events) - found < control.MOST_EVENTS:
-            more = np.zeros(len(self._events) + missed, ct.HAPPENED)
+        room = len(self._events)
+        if room - found < control.MOST_EVENTS and room < MOST_TOLD:
+            more = np.zeros(min(room + missed, MOST_TOLD - room), ct.HAPPENED)
             self._events = np.concatenate([self._events, more])
+            grown.append(True)
+        return any(grown)
+
+    def _room(self) -> int:
+        """How many events and operations fit."""
+        return len(self._events) + len(self.programs.operations) + sum(part._room() for part in self._parts)
+
+    def _forget(self, fair: int) -> int:
+        """Room for the events of the next instances, where there is no more to be had: each keeps the first of its own,
+        as many as all can have. Those up to `fair` were gone through before; returns how many were now."""
+        counters = self._counters[0]
+        most = max((len(self._events) - 2 * control.MOST_EVENTS) // self.count, 0)
+        new = self._events[fair : counters["events"]]
+        begins = np.flatnonzero(np.diff(new["instance"], prepend=-1))
+        rank = np.arange(len(new)) - np.repeat(begins, np.diff(begins, append=len(new)))
+        kept = new[rank < most]
+        self._events[fair : fair + len(kept)] = kept
+        counters["missed_events"] += len(new) - len(kept)
+        counters["events"] = fair + len(kept)
+        return int(counters["events"])
 
     def _warn(self) -> None:
         """What could not be done is said, once."""

@@ -55,13 +55,14 @@ class Programs:
         self.heads["cursor"] = self.begins
         self.kept = False
 
-    def grow(self) -> None:
-        """Twice the room for the programs that have less left than one instance may need; what is written stays."""
+    def grow(self) -> bool:
+        """Twice the room for the programs that have less left than one instance may need (whether there are such); what is
+        written stays."""
         begins, written, operations = self.begins, self.heads["cursor"] - self.begins, self.operations
         room = self.heads["limit"] - begins
         short = room - written < np.maximum(self.heads["reserve"], 1)
         if not short.any():
-            return
+            return False
         self._lay_out(np.where(short, 2 * room + 1, room))
         for r in range(len(self.heads)):
             self.operations[self.begins[r] : self.begins[r] + written[r]] = operations[
@@ -69,6 +70,7 @@ class Programs:
             ]
         self.starts += (self.begins - begins)[:, None]
         self.heads["cursor"] = self.begins + written
+        return True
 
     def join(self, parts: list[Programs]) -> None:
         """Takes over the programs of parts of the crowd, which lie behind one another."""

@@ -18,7 +18,7 @@ from marrow.errors import (
 )
 from marrow.io import registry
 from marrow.io.source import LoadOptions, Source
-from marrow.model import Character, Mesh, _validate, limit_influences
+from marrow.model import Character, InfluenceLimit, Mesh, _validate, limit_influences
 from marrow.printing import as_text, is_text
 from marrow.report import ReportBuilder
 
@@ -188,9 +188,13 @@ def _limited(character: Character, count: int | None) -> Character:
     if count is None:
         return character
     report = ReportBuilder()
+    done: dict[tuple[int, int], InfluenceLimit] = {}
 
     def limited(mesh: Mesh) -> Mesh:
-        limit = limit_influences(mesh, count)
+        key = (id(mesh.joints), id(mesh.weights))
+        if key in done:  # one mesh on several nodes
+            return mesh.replace(joints=done[key].mesh.joints, weights=done[key].mesh.weights)
+        limit = done[key] = limit_influences(mesh, count)
         if limit.vertices_changed:
             report.add(
                 "info",

@@ -9,6 +9,7 @@ of tangents changes, so that normals still stand on the side that the triangle's
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -133,8 +134,16 @@ class _Turn:
     def __init__(self, C: Array, s: float) -> None:
         self.C, self.s = C, s
         self.mirrors = bool(np.linalg.det(C) < 0)
+        self._made: dict[tuple[str, int], tuple[Any, Any]] = {}
         self._quaternion = np.eye(4)
         self._quaternion[:3, :3] = -C if self.mirrors else C
+
+    def once(self, make: Callable[[Any], Array], given: Any) -> Array:
+        """`make(given)`; arrays that several meshes share are shared again."""
+        key = (make.__name__, id(given))
+        if key not in self._made:
+            self._made[key] = given, make(given)  # the array is held, so that its number stays its own
+        return self._made[key][1]
 
     def vectors(self, v: Array) -> Array:
         """Directions `(..., 3)`."""
@@ -173,25 +182,31 @@ class _Turn:
 
     def mesh(self, mesh: Mesh) -> Mesh:
         changes: dict[str, Any] = {
-            "positions": self.points(mesh.positions),
-            "inverse_bind": self.matrices(mesh.inverse_bind),
+            "positions": self.once(self.points, mesh.positions),
+            "inverse_bind": self.once(self.matrices, mesh.inverse_bind),
             "morph_targets": tuple(self.target(t) for t in mesh.morph_targets),
         }
         if mesh.normals is not None:
-            changes["normals"] = self.vectors(mesh.normals)
+            changes["normals"] = self.once(self.vectors, mesh.normals)
         if mesh.tangents is not None:
-            side = -mesh.tangents[:, 3:] if self.mirrors else mesh.tangents[:, 3:]
-            changes["tangents"] = owned(np.concatenate([self.vectors(mesh.tangents[:, :3]), side], axis=1))
+            changes["tangents"] = self.once(self.tangents, mesh.tangents)
         if self.mirrors:
-            changes["triangles"] = owned(np.ascontiguousarray(mesh.triangles[:, ::-1]))
+            changes["triangles"] = self.once(self.triangles, mesh.triangles)
         return mesh.replace(**changes)
 
+    def tangents(self, t: Array) -> Array:
+        side = -t[:, 3:] if self.mirrors else t[:, 3:]
+        return owned(np.concatenate([self.vectors(t[:, :3]), side], axis=1))
+
+    def triangles(self, corners: Array) -> Array:
+        """Wound the other way round."""
+        return owned(np.ascontiguousarray(corners[:, ::-1]))
+
     def target(self, t: MorphTarget) -> MorphTarget:
-        normals = None if t.normals is None else self.vectors(t.normals)
-        tangents = None if t.tangents is None else self.vectors(t.tangents)
-        return MorphTarget(
-            t.name, t.channel, self.points(t.positions), normals, tangents, t.vertices, t.full_weight
-        )
+        normals = None if t.normals is None else self.once(self.vectors, t.normals)
+        tangents = None if t.tangents is None else self.once(self.vectors, t.tangents)
+        places = self.once(self.points, t.positions)
+        return MorphTarget(t.name, t.channel, places, normals, tangents, t.vertices, t.full_weight)
 
     def clip(self, clip: Clip, skeleton: Skeleton) -> Clip:
         table, values = clip.tracks.table, clip.tracks.values.copy()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,15 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.visibility import visible_meshes
-from marrow.errors import ValidationError
+from marrow.errors import ResourceLimitError, ValidationError
 from marrow.io.atomic import replacing
-from marrow.model import Character, Pose, _validate
+from marrow.model import Character, Mesh, Pose, _validate
 
 __all__ = ["write"]
 
 Array = NDArray[Any]
 MAX_FRAMES = 100_000
-_LINES = 4096
+# Vertices and triangles of one file, over all nodes that show a mesh. Text takes a hundred bytes for each.
+MAX_OBJ, MAX_PLY = 5_000_000, 20_000_000
+_LINES, _VERTICES = 4096, 1 << 20
 
 
 def write(
@@ -41,9 +43,54 @@ def write(
     target = Path(path)
     if not any(len(m.triangles) for m in character.meshes):
         raise ValidationError(f"save: {target.suffix} holds triangles, and the character has none")
-    put = _obj if target.suffix.lower() == ".obj" else _ply
+    text = target.suffix.lower() == ".obj"
     for file, pose, when in _frames(character, target, clip, time, rate):
-        _write_one(_shown(character, clip, when), pose, file, put)
+        shown = _shown(character, clip, when)
+        _check_size(shown, file, MAX_OBJ if text else MAX_PLY)
+        with replacing(file) as out:
+            (_obj if text else _ply)(out, shown, pose)
+
+
+def _check_size(character: Character, path: Path, most: int) -> None:
+    """A few bytes of a file can show one mesh on thousands of nodes."""
+    vertices = character.vertex_count
+    triangles = sum(len(m.triangles) for m in character.meshes)
+    if vertices > most or triangles > 2 * most:
+        raise ResourceLimitError(
+            f"{len(character.meshes)} meshes have {vertices:,} vertices and {triangles:,} triangles; such a file holds at "
+            f"most {most:,} and {2 * most:,}",
+            path=path,
+            remedy="write a .glb, which stores a mesh once, or fewer meshes",
+        )
+
+
+def _skinned(character: Character, pose: Pose) -> Iterator[tuple[Mesh, Array, Array | None]]:
+    """Each mesh with its positions and normals in that pose; normals are None for all where one has none."""
+    from marrow.skinning import skin
+
+    normals = all(m.normals is not None for m in character.meshes)
+    for meshes in _groups(character.meshes):
+        surface = skin(character.replace(meshes=meshes, reduced=()), pose, normals=normals, tangents=False)
+        start = 0
+        for mesh in meshes:
+            end = start + mesh.vertex_count
+            turned = surface.normals[start:end] if normals and surface.normals is not None else None
+            yield mesh, surface.positions[start:end], turned
+            start = end
+
+
+def _groups(meshes: tuple[Mesh, ...]) -> Iterator[tuple[Mesh, ...]]:
+    """Meshes that are skinned in one go: not so many that their vertices take much memory."""
+    group: list[Mesh] = []
+    size = 0
+    for mesh in meshes:
+        if group and size + mesh.vertex_count > _VERTICES:
+            yield tuple(group)
+            group, size = [], 0
+        group.append(mesh)
+        size += mesh.vertex_count
+    if group:
+        yield tuple(group)
 
 
 def _shown(character: Character, clip: str | None, time: float) -> Character:
@@ -81,33 +128,17 @@ def _frames(
         yield path.with_name(f"{path.stem}.{i:0{digits}d}{path.suffix}"), chosen.sample(i / rate), i / rate
 
 
-def _write_one(
-    character: Character,
-    pose: Pose,
-    path: Path,
-    put: Callable[[IO[bytes], Character, Array, Array | None], None],
-) -> None:
-    from marrow.skinning import skin
-
-    normals = all(m.normals is not None for m in character.meshes)
-    surface = skin(character, pose, normals=normals, tangents=False)
-    with replacing(path) as file:
-        put(file, character, surface.positions, surface.normals if normals else None)
-
-
-def _obj(file: IO[bytes], character: Character, positions: Array, normals: Array | None) -> None:
+def _obj(file: IO[bytes], character: Character, pose: Pose) -> None:
     file.write(b"# written by marrow\n")
-    start = 0
-    uv_start = 0
-    for mesh in character.meshes:
-        end = start + mesh.vertex_count
+    start = uv_start = 0
+    for mesh, positions, normals in _skinned(character, pose):
         file.write(f"o {_word(mesh.name)}\n".encode())
-        _rows(file, "v %.9g %.9g %.9g\n", positions[start:end])
+        _rows(file, "v %.9g %.9g %.9g\n", positions)
         uvs = mesh.uvs[0] if mesh.uvs else None
         if uvs is not None:
             _rows(file, "vt %.9g %.9g\n", np.stack([uvs[:, 0], 1 - uvs[:, 1]], axis=1))
         if normals is not None:
-            _rows(file, "vn %.6g %.6g %.6g\n", normals[start:end])
+            _rows(file, "vn %.6g %.6g %.6g\n", normals)
         columns, pattern = [start + 1], "%d"
         if uvs is not None:
             columns, pattern = [*columns, uv_start + 1], "%d/%d"
@@ -123,13 +154,15 @@ def _obj(file: IO[bytes], character: Character, positions: Array, normals: Array
             else [(0, len(mesh.triangles), None)]
         )
         for first, count, material in parts:
+            if not count:
+                continue  # points and lines, which are kept as vertices alone
             if material is not None:
                 file.write(
                     f"usemtl {_word(character.materials[material].name or f'material_{material}')}\n".encode()
                 )
             corners = mesh.triangles[first : first + count].astype(np.int64)
-            _rows(file, line, (corners[:, :, None] + np.array(columns)).reshape(len(corners), -1))
-        start = end
+            _rows(file, line, (corners[:, :, None] + np.array(columns)).reshape(count, -1))
+        start += mesh.vertex_count
         uv_start += 0 if uvs is None else mesh.vertex_count
 
 
@@ -143,23 +176,22 @@ def _word(name: str) -> str:
     return re.sub(r"\s+", "_", name.strip()) or "unnamed"
 
 
-def _ply(file: IO[bytes], character: Character, positions: Array, normals: Array | None) -> None:
-    names = ["x", "y", "z"] + (["nx", "ny", "nz"] if normals is not None else [])
-    parts = [positions] + ([normals] if normals is not None else [])
-    if all(m.uvs for m in character.meshes):
-        names += ["s", "t"]
-        uvs = np.concatenate([m.uvs[0] for m in character.meshes])
-        parts.append(np.stack([uvs[:, 0], 1 - uvs[:, 1]], axis=1))
-    offsets = character.vertex_offsets
-    triangles = np.concatenate(
-        [m.triangles.astype("<u4") + np.uint32(o) for m, o in zip(character.meshes, offsets)]
-    )
+def _ply(file: IO[bytes], character: Character, pose: Pose) -> None:
+    normals = all(m.normals is not None for m in character.meshes)
+    uvs = all(m.uvs for m in character.meshes)
+    names = ["x", "y", "z"] + (["nx", "ny", "nz"] if normals else []) + (["s", "t"] if uvs else [])
     properties = "".join(f"property float {name}\n" for name in names)
+    triangles = sum(len(m.triangles) for m in character.meshes)
     file.write(
-        f"ply\nformat binary_little_endian 1.0\ncomment written by marrow\nelement vertex {len(positions)}\n"
-        f"{properties}element face {len(triangles)}\nproperty list uchar uint vertex_indices\nend_header\n".encode()
+        f"ply\nformat binary_little_endian 1.0\ncomment written by marrow\nelement vertex {character.vertex_count}\n"
+        f"{properties}element face {triangles}\nproperty list uchar uint vertex_indices\nend_header\n".encode()
     )
-    file.write(np.concatenate(parts, axis=1).astype("<f4").tobytes())
-    faces = np.empty(len(triangles), np.dtype([("n", "u1"), ("v", "<u4", 3)]))
-    faces["n"], faces["v"] = 3, triangles
-    file.write(faces.tobytes())
+    for mesh, place, normal in _skinned(character, pose):
+        parts = [place] + ([normal] if normal is not None else [])
+        if uvs:
+            parts.append(np.stack([mesh.uvs[0][:, 0], 1 - mesh.uvs[0][:, 1]], axis=1))
+        file.write(np.concatenate(parts, axis=1).astype("<f4").tobytes())
+    for mesh, offset in zip(character.meshes, character.vertex_offsets):
+        faces = np.empty(len(mesh.triangles), np.dtype([("n", "u1"), ("v", "<u4", 3)]))
+        faces["n"], faces["v"] = 3, mesh.triangles.astype("<u4") + np.uint32(offset)
+        file.write(faces.tobytes())

@@ -26,7 +26,7 @@ from marrow.kernels.control_machine import (
     show_states,
     wake_machine,
 )
-from marrow.kernels.control_motion import advance_group, advance_leaf, stay
+from marrow.kernels.control_motion import advance_group, advance_leaf, bounded, stay
 from marrow.kernels.control_parameters import advance_parameters, age_triggers, settle_triggers
 from marrow.kernels.control_places import add_motion, move_place, share_travel
 from marrow.kernels.control_program import put, write_program, write_side, write_start
@@ -119,7 +119,7 @@ def visit(graph, state, room, n, i, d, clock):
         )
     elif kind == SPEED:
         show(room, i + 1, i, 1.0)
-        room.work[i + 1]["speed"] = room.work[i]["speed"] * value_of(graph, state, n, node["ref"])
+        room.work[i + 1]["speed"] = bounded(room.work[i]["speed"] * value_of(graph, state, n, node["ref"]))
     elif kind == MACHINE:
         wake_machine(graph, state, room, n, data, clock)
         show_states(graph, state, room, n, data, i)

@@ -12,6 +12,8 @@ from marrow.kernels.language.kernel import apart, rare
 LONG = 0.25
 """Seconds of a step from which on whole rounds of a sync group are made at once."""
 MOST_INTERVALS = 100_000
+FASTEST = 1e9
+"""How fast a clip plays at most, whatever speeds are multiplied."""
 HAIR = 1e-9
 """Seconds of a clip that make no difference."""
 
@@ -180,7 +182,18 @@ def fire(graph, room, n, clip, before, after, loop, new, speed, weight, clock):
             if end > at and is_passed(end, before, after):
                 moment = clock + (end - before) / speed
                 happened(room, n, EVENT_ENDED, graph.events[k]["name"], row["clip"], weight, moment)
+        if lap >= last:
+            break
         lap += 1.0
+        if room.counters[0]["events"] >= len(room.events) and last - lap >= 1.0:
+            # There is no room for what happens on the way: on to the last time round.
+            room.counters[0]["missed_events"] += int(min(last - lap, 1e12)) * row["events"]
+            lap = last
+
+
+def bounded(speed):
+    """A product of speeds, which no loop over the rounds of a clip has to fear."""
+    return min(max(speed, -FASTEST), FASTEST)
 
 
 def wrapped(time, duration):
@@ -198,7 +211,7 @@ def advance_leaf(graph, state, room, n, leaf, d, clock):
     me, work = state.leaves[n, leaf], room.work[row["node"]]
     clip = shown_clip(graph, work, row["clip"])
     duration = graph.clips[clip]["duration"]
-    speed = work["speed"] * value_of(graph, state, n, row["speed"])
+    speed = bounded(work["speed"] * value_of(graph, state, n, row["speed"]))
     before = me["time"]
     after = before + d * speed
     if row["matches"] > 0:

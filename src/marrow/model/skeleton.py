@@ -146,6 +146,31 @@ class Skeleton(Asset):
                 depth[j] = depth[p] + 1
         return _validate.owned(depth)
 
+    @cached_property
+    def _by_parent(self) -> tuple[Array, Array]:
+        """The joints by their parents `(J,)`, and where the children of each begin `(J + 1,)`."""
+        order = np.argsort(self.parents, kind="stable")
+        return order, np.searchsorted(self.parents[order], np.arange(len(self) + 1))
+
+    @cached_property
+    def _spans(self) -> tuple[Array, Array]:
+        """Numbers of the joints, depth first, and how many joints there are from each downward: those below a joint have
+        the numbers after its own."""
+        parents = self.parents.tolist()
+        count = [1] * len(parents)
+        for j in range(len(parents) - 1, -1, -1):
+            if parents[j] >= 0:
+                count[parents[j]] += count[j]
+        number, free, total = [0] * len(parents), [0] * len(parents), 0
+        for j, p in enumerate(parents):
+            if p < 0:
+                number[j], total = total, total + count[j]
+            else:
+                number[j] = free[p]
+                free[p] += count[j]
+            free[j] = number[j] + 1
+        return np.array(number, np.int64), np.array(count, np.int64)
+
     def index(self, joint: str | int) -> int:
         """The index of a joint by name; an index is checked and handed back."""
         if isinstance(joint, str):
@@ -169,19 +194,15 @@ class Skeleton(Asset):
 
     def children(self, joint: str | int) -> tuple[int, ...]:
         """The joints directly below."""
-        return tuple(int(i) for i in np.flatnonzero(self.parents == self.index(joint)))
+        order, begin = self._by_parent
+        j = self.index(joint)
+        return tuple(order[begin[j] : begin[j + 1]].tolist())
 
     def descendants(self, joint: str | int) -> Array:
         """The joint and all below it, in order, `(D,)` int32."""
-        start = self.index(joint)
-        inside = np.zeros(len(self), bool)
-        inside[start] = True
-        parents = self.parents.tolist()
-        for j in range(start + 1, len(self)):
-            p = parents[j]
-            if p >= start and inside[p]:
-                inside[j] = True
-        return np.flatnonzero(inside).astype(np.int32)
+        j = self.index(joint)
+        number, count = self._spans
+        return np.flatnonzero((number >= number[j]) & (number < number[j] + count[j])).astype(np.int32)
 
     def ancestors(self, joint: str | int) -> tuple[int, ...]:
         """The joints above, nearest first."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,8 +13,9 @@ from marrow.model._validate import owned
 from marrow.model.clip import PATHS
 from marrow.motion.mapping import same_names
 from marrow.motion.names import bare
+from marrow.motion.tree import carried_by
 
-__all__ = ["copied", "lost", "same_rig"]
+__all__ = ["MorphMap", "copied", "lost_joints", "map_morphs", "same_rig"]
 
 
 def same_rig(source: Skeleton, target: Skeleton, moved: Collection[int] | None = None) -> bool:
@@ -27,6 +29,7 @@ def same_rig(source: Skeleton, target: Skeleton, moved: Collection[int] | None =
     if not known or len(known) < 0.5 * len(moving):
         return False
     size = max(float(np.abs(source.rest.translation).max(initial=0.0)), 1e-6)
+    carried = carried_by(source, moving)
     for s in known:
         t = pairs[s]
         mine, theirs = source.rest.rotation[s], target.rest.rotation[t]
@@ -43,17 +46,17 @@ def same_rig(source: Skeleton, target: Skeleton, moved: Collection[int] | None =
             and pairs.get(above) == there
             and (above in known or above not in moving)
         ):
-            if above in known or _rests_alike(source, target, above, there, moving):
+            if above in known or _rests_alike(source, target, above, there, carried):
                 continue
             return False
-        if not _rests_alike(source, target, above, there, moving):
+        if not _rests_alike(source, target, above, there, carried):
             return False
     return True
 
 
-def _rests_alike(source: Skeleton, target: Skeleton, above: int, there: int, moving: Collection[int]) -> bool:
+def _rests_alike(source: Skeleton, target: Skeleton, above: int, there: int, carried: list[bool]) -> bool:
     """Whether two joints (-1: none) stand still in the same place."""
-    if above >= 0 and any(j in moving for j in (above, *source.ancestors(above))):
+    if above >= 0 and carried[above]:
         return False
     nothing = affine.identity()
     mine = source.rest_model[above] if above >= 0 else nothing
@@ -61,31 +64,69 @@ def _rests_alike(source: Skeleton, target: Skeleton, above: int, there: int, mov
     return bool(np.abs(mine - theirs).max() < 1e-5 * max(float(np.abs(mine).max()), 1.0))
 
 
-def lost(clip: Clip, target: Skeleton) -> tuple[list[str], list[str]]:
-    """Names of joints and morphs that `clip` moves and `target` has not."""
+@dataclass(frozen=True)
+class MorphMap:
+    """Which morph channel of a target each one that a clip moves drives (`channels`), and the names of those that drive
+    none: `lost` do not exist there, `doubled` share their name with one that does."""
+
+    channels: dict[int, int]
+    lost: list[str]
+    doubled: list[str]
+
+
+def map_morphs(clip: Clip, target: Skeleton) -> MorphMap:
+    """Channels by name: as it is written, else without namespace and capitals. Several of one name go in order; no channel
+    is driven twice."""
+    table = clip.tracks.table
+    moved = np.unique(table["target"][table["path"] == PATHS.index("morph")]).tolist()
+    written, plain = _places(target.morph_names), _places([bare(n).lower() for n in target.morph_names])
+    names = clip.skeleton.morph_names
+    channels: dict[int, int] = {}
+    for m, name in enumerate(names):
+        if written.get(name):
+            found = written[name].pop(0)
+            if m in moved:
+                channels[m] = found
+    lost: list[str] = []
+    doubled: list[str] = []
+    taken = set(channels.values())
+    for m in (m for m in moved if m not in channels):
+        places = plain.get(bare(names[m]).lower(), [])
+        free = next((k for k in places if k not in taken), -1)
+        if free >= 0:
+            channels[m] = free
+            taken.add(free)
+        else:
+            (doubled if places else lost).append(names[m])
+    return MorphMap(channels, lost, doubled)
+
+
+def _places(names: Sequence[str]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for m, name in enumerate(names):
+        found.setdefault(name, []).append(m)
+    return found
+
+
+def lost_joints(clip: Clip, target: Skeleton) -> list[str]:
+    """Names of joints that `clip` moves and `target` has not."""
     source, table = clip.skeleton, clip.tracks.table
     joints = dict(same_names(source, target))
-    morphs = {bare(name).lower() for name in target.morph_names}
-    is_morph = table["path"] == PATHS.index("morph")
-    return (
-        [source.names[j] for j in np.unique(table["target"][~is_morph]).tolist() if j not in joints],
-        [n for n in (source.morph_names[m] for m in np.unique(table["target"][is_morph]).tolist()) if bare(n).lower() not
-        in morphs],
-    )  # fmt: skip
+    moved = np.unique(table["target"][table["path"] != PATHS.index("morph")]).tolist()
+    return [source.names[j] for j in moved if j not in joints]
 
 
-def copied(clip: Clip, target: Skeleton) -> Clip:
+def copied(clip: Clip, target: Skeleton, morphs: MorphMap) -> Clip:
     """The keys of `clip` for a skeleton that is the same rig; morphs it does not have are left out."""
     source = clip.skeleton
     if source is target:
         return clip
     joints = dict(same_names(source, target))
-    morphs = {bare(name).lower(): m for m, name in reversed(list(enumerate(target.morph_names)))}
     table = clip.tracks.table.copy()
     is_morph = table["path"] == PATHS.index("morph")
     found = np.array(
         [
-            morphs.get(bare(source.morph_names[j]).lower(), -1) if morph else joints.get(j, -1)
+            morphs.channels.get(j, -1) if morph else joints.get(j, -1)
             for j, morph in zip(table["target"].tolist(), is_morph.tolist())
         ],
         np.int32,

@@ -23,6 +23,7 @@ from marrow.motion.rig import find_rig
 from marrow.motion.sizes import metres, same_proportions, size_ratio, stands_on_ground, stature
 from marrow.motion.soles import find_soles
 from marrow.motion.transfer import model_of
+from marrow.motion.tree import carried_by
 from marrow.report import ReportBuilder
 
 __all__ = ["Fit", "moved_joints"]
@@ -208,7 +209,8 @@ class Fit:
         found = drivers(self.map, self._from, self._to, world, shared=self.shared)
         if not self.map.humanoid:
             wanted = self._moved_targets(moved)
-            return {t: d for t, d in found.items() if _turns(self.source, d.a, moved) or t in wanted}
+            turns = carried_by(self.source, moved)
+            return {t: d for t, d in found.items() if turns[d.a] or t in wanted}
         if "root" in self.map and self.map["root"].source[0] not in moved:
             del found[self.map["root"].target[0]]
         hips, carrier = self.map["hips"].target[0], self._carrier(found)
@@ -266,7 +268,3 @@ def moved_joints(clip: Clip) -> set[int]:
     """The joints that a clip turns, moves or scales."""
     table = clip.tracks.table
     return {int(j) for j in np.unique(table["target"][table["path"] != PATHS.index("morph")])}
-
-
-def _turns(skeleton: Skeleton, joint: int, moved: set[int]) -> bool:
-    return joint in moved or any(j in moved for j in skeleton.ancestors(joint))

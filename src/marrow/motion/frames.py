@@ -55,14 +55,13 @@ def pack_uniform(
     stamps = [np.asarray(times, np.float32)]
     begin = len(times)
     packed = Tracks.pack(others)
-    for row, source in zip(table[len(rows) :], packed.table):
-        row[...] = source
-        row["time_start"], row["value_start"] = source["time_start"] + begin, source["value_start"] + at
+    table = table[: len(rows) + len(packed)]
+    table[len(rows) :] = packed.table
+    table["time_start"][len(rows) :] += begin
+    table["value_start"][len(rows) :] += at
     parts.append(packed.values)
     stamps.append(packed.times)
-    return Tracks(
-        owned(table[: len(rows) + len(packed)]), owned(np.concatenate(stamps)), owned(np.concatenate(parts))
-    )
+    return Tracks(owned(table), owned(np.concatenate(stamps)), owned(np.concatenate(parts)))
 
 
 def _is_still(values: Array) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 from marrow.errors import MarrowError, WrongTypeError, file_error
 from marrow.model import Skeleton
 from marrow.model._asset import Replaceable
+from marrow.motion.circles import turned_round, without_circles
 from marrow.motion.names import bare
 from marrow.motion.rig import FINGERS, SIDES, Rig, find_rig
 from marrow.motion.tree import is_above
@@ -196,12 +197,13 @@ def _check(bones: BoneMap) -> None:
                         f"chain {chain.name!r} of the {side}: {skeleton.names[below]!r} is not below "
                         f"{skeleton.names[above]!r}; a chain runs from the body outwards"
                     )
-    for a in bones.chains:
-        for b in bones.chains:
-            if a is b or a.source[0] == b.source[0]:
-                continue
-            if is_above(bones.source, a.source[-1], b.source[0]) and is_above(
-                bones.target, b.target[-1], a.target[0]
+    doubtful = [bones.chains[k] for k in turned_round(bones.source, bones.target, bones.chains)]
+    for a in doubtful:
+        for b in doubtful:
+            if (
+                is_above(bones.source, a.source[-1], b.source[0])
+                and is_above(bones.target, b.target[-1], a.target[0])
+                and a is not b
             ):
                 raise RetargetError(
                     f"chains {a.name!r} and {b.name!r} run round in a circle: {a.name!r} is above {b.name!r} in the source "
@@ -298,7 +300,7 @@ def _between_bodies(a: Rig, b: Rig, pairs: list[tuple[int, int]]) -> BoneMap:
             taken_s.add(s)
             taken_t.add(t)
     notes = [*(f"source: {n}" for n in a.notes), *(f"target: {n}" for n in b.notes)]
-    return BoneMap(a.skeleton, b.skeleton, _without_circles(a.skeleton, b.skeleton, chains), tuple(notes))
+    return BoneMap(a.skeleton, b.skeleton, without_circles(a.skeleton, b.skeleton, chains), tuple(notes))
 
 
 def _between_animals(a: Rig, b: Rig) -> BoneMap:
@@ -343,29 +345,14 @@ def _by_name(a: Rig, b: Rig, pairs: list[tuple[int, int]], moving: set[int]) -> 
         if c.name not in names:
             names.add(c.name)
             unique.append(c)
-    lost = [a.skeleton.names[j] for j in sorted(moving) if j not in {s for s, _ in pairs}]
+    known = {s for s, _ in pairs}
+    lost = [a.skeleton.names[j] for j in sorted(moving) if j not in known]
     notes: tuple[str, ...] = ()
     if lost:
         shown = ", ".join(lost[:8]) + (", ..." if len(lost) > 8 else "")
         notes = (f"{len(lost)} joints do not exist here: {shown}",)
-    kept = _without_circles(a.skeleton, b.skeleton, unique)
+    kept = without_circles(a.skeleton, b.skeleton, unique)
     return BoneMap(a.skeleton, b.skeleton, kept, notes, humanoid=False)
-
-
-def _without_circles(
-    source: Skeleton, target: Skeleton, chains: Sequence[ChainPair]
-) -> tuple[ChainPair, ...]:
-    """The chains without single joints by name whose order is turned round in the other skeleton."""
-    kept: list[ChainPair] = []
-    for c in chains:
-        wrong = any(
-            (is_above(source, k.source[-1], c.source[0]) and is_above(target, c.target[-1], k.target[0]))
-            or (is_above(source, c.source[-1], k.source[0]) and is_above(target, k.target[-1], c.target[0]))
-            for k in kept
-        )
-        if not wrong:
-            kept.append(c)
-    return tuple(kept)
 
 
 def as_map(value: BoneMap | Mapping[str, Any] | str | Path, source: Skeleton, target: Skeleton) -> BoneMap:

@@ -32,7 +32,12 @@ def find_partners(skeleton: Skeleton, table: Mapping[str, str], axis: int) -> tu
     joints that hang from partners, where there is one such name on each side."""
     partner = _by_name(skeleton, table)
     alone = np.zeros(len(skeleton), bool)
-    ends = [label.end for label in labels(skeleton.names)]
+    # Ends without a partner, down to the last below them.
+    loose = [label.end and int(partner[j]) == j for j, label in enumerate(labels(skeleton.names))]
+    for j in range(len(skeleton) - 1, -1, -1):
+        above = int(skeleton.parents[j])
+        if above >= 0:
+            loose[above] = loose[above] and loose[j]
     for j in range(len(skeleton)):
         k, above = int(partner[j]), int(skeleton.parents[j])
         if int(partner[k]) != j:
@@ -43,8 +48,7 @@ def find_partners(skeleton: Skeleton, table: Mapping[str, str], axis: int) -> tu
         there = int(skeleton.parents[k])
         if (above < 0) == (there < 0) and (above < 0 or (int(partner[above]) == there and not alone[above])):
             continue
-        below = skeleton.descendants(j)
-        if j == k and (len(below) == 1 or all(ends[int(b)] and partner[b] == b for b in below)):
+        if j == k and (loose[j] or not len(skeleton.children(j))):
             alone[j] = True
             continue
         raise ValidationError(

@@ -22,14 +22,13 @@ from marrow.model._validate import instance, shown
 from marrow.model.clip import PATHS
 from marrow.motion.alignment import Driver
 from marrow.motion.arguments import flag, optional
-from marrow.motion.copying import copied, lost, same_rig
+from marrow.motion.copying import MorphMap, copied, lost_joints, map_morphs, same_rig
 from marrow.motion.expressions import with_expressions
 from marrow.motion.fitting import Fit, moved_joints
 from marrow.motion.followers import follow_limbs
 from marrow.motion.frames import clip_from_poses, frame_times, pack_uniform
 from marrow.motion.hands import keep_hands
 from marrow.motion.mapping import BoneMap, RetargetError, as_map, map_bones
-from marrow.motion.names import bare
 from marrow.motion.placing import places
 from marrow.motion.planting import plant_feet
 from marrow.motion.quality import MotionQuality, motion_quality
@@ -148,9 +147,8 @@ class Retargeter(Fit):
                 f"retarget: {clip.name!r} was made for another skeleton than this retargeter"
             )
         if self.exact:
-            for names, what in zip(lost(clip, self.target), ("joints", "morphs")):
-                self._note_lost(clip, names, what)
-            made = copied(clip, self.target)
+            self._note_lost(clip, lost_joints(clip, self.target), "joints")
+            made = copied(clip, self.target, self._morph_map(clip))
             return made if self.target_character is None else with_expressions(made, self.target_character)
         if clip.additive:
             return self._additive(clip, rate)
@@ -179,7 +177,6 @@ class Retargeter(Fit):
             rest.translation + delta.translation,
             quaternion.multiply(rest.rotation, delta.rotation),
             rest.scale * delta.scale,
-            rest.morphs + delta.morphs,
         )
         still = clip_from_poses(clip.name, self.source, rest.broadcast_to((1,)), times=[0.0])
         moved = clip_from_poses(clip.name, self.source, whole, times=times)
@@ -187,7 +184,11 @@ class Retargeter(Fit):
             self.retarget(c.replace(events=clip.events if c is moved else ()), contacts=False)
             for c in (still, moved)
         )
-        return additive(made, base.sample(0.0), name=clip.name)
+        joints = additive(made, base.sample(0.0), name=clip.name)
+        # What is added to a morph is the same number on any face.
+        return joints.replace(
+            tracks=(*joints.tracks, *self._morphs(clip)), duration=joints.duration, curves=clip.curves
+        )
 
     def quality(self, clip: Clip, result: Clip) -> MotionQuality | None:
         """How the feet, knees and hands of `result` compare with those of `clip`, which it was made from; None for
@@ -227,33 +228,44 @@ class Retargeter(Fit):
             ),
         ):
             if names:
-                shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-                self._lines.add(cast(Kind, kind), f"clip {clip.name!r}", f"{len(names)} {words}: {shown}")
+                self._lines.add(
+                    cast(Kind, kind), f"clip {clip.name!r}", f"{len(names)} {words}: {_few(names)}"
+                )
         return {(j, 2): values for j, values in made.tracks.items()}
 
     def _note_lost(self, clip: Clip, names: list[str], what: str) -> None:
         if names:
-            shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
             self._lines.add(
-                "dropped", f"clip {clip.name!r}", f"{len(names)} {what} do not exist here: {shown}"
+                "dropped", f"clip {clip.name!r}", f"{len(names)} {what} do not exist here: {_few(names)}"
             )
+
+    def _morph_map(self, clip: Clip) -> MorphMap:
+        found = map_morphs(clip, self.target)
+        self._note_lost(clip, found.lost, "morphs")
+        if found.doubled:
+            self._lines.add(
+                "dropped",
+                f"clip {clip.name!r}",
+                f"{len(found.doubled)} morphs share their name with another that drives the one channel here: "
+                + _few(found.doubled),
+            )
+        return found
 
     def _morphs(self, clip: Clip) -> list[Track]:
         """Morph tracks as they are, by name."""
-        theirs: dict[str, int] = {}
-        for m, name in enumerate(self.target.morph_names):
-            theirs.setdefault(bare(name).lower(), m)
-        gone, out = [], []
-        for k in np.flatnonzero(clip.tracks.table["path"] == PATHS.index("morph")):
-            track = clip.tracks[int(k)]
-            name = self.source.morph_names[track.target]
-            found = theirs.get(bare(name).lower(), -1)
-            if found < 0:
-                gone.append(name)
-            else:
-                out.append(Track(found, "morph", track.times, track.values, track.interpolation))
-        self._note_lost(clip, gone, "morphs")
-        return out
+        channels = self._morph_map(clip).channels
+        tracks = (
+            clip.tracks[int(k)] for k in np.flatnonzero(clip.tracks.table["path"] == PATHS.index("morph"))
+        )
+        return [
+            Track(channels[t.target], "morph", t.times, t.values, t.interpolation)
+            for t in tracks
+            if t.target in channels
+        ]
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
 
 
 def map_bones_by_name(source: Skeleton, target: Skeleton) -> BoneMap:

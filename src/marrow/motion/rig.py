@@ -229,11 +229,8 @@ def _fingers(
         first = _shallowest(skeleton, joints)
         if first < 0:
             continue
-        chain = [first]
-        while True:
-            below = [j for j in joints if int(skeleton.parents[j]) == chain[-1]]
-            if not below:
-                break
+        chain, own = [first], set(joints)
+        while below := [j for j in skeleton.children(chain[-1]) if j in own]:
             chain.append(below[0])
         # A fourth joint with nothing below it is where the fingertip ends, not a bone.
         if len(chain) == 4 and not skeleton.children(chain[-1]):
@@ -295,10 +292,11 @@ def _twists(
                 continue
             for bone in (0, 1):
                 inline = path_down(skeleton, chain[bone], chain[bone + 1])[:-1]
+                bones = {chain[bone], *inline}
                 beside = [
                     j
                     for j, label in enumerate(found)
-                    if label.twist and not label.end and int(skeleton.parents[j]) in (chain[bone], *inline)
+                    if label.twist and not label.end and int(skeleton.parents[j]) in bones
                 ]  # fmt: skip
                 for j in (*inline, *beside):
                     if j not in taken:

@@ -22,7 +22,8 @@ __all__ = ["rig_by_structure", "walks_on_four"]
 Array = NDArray[Any]
 SHARE_OF_BODY = 0.1
 """A limb is at least this long, measured by the size of the body."""
-MOST_PAIRS = 100
+MOST_PAIRS, MOST_BRANCHES, MOST_TRIED = 100, 64, 100_000
+"""Pairs that are looked at, branches of one joint (the longest of more), and pairs of branches that are tried."""
 
 
 @dataclass(frozen=True)
@@ -134,54 +135,59 @@ def _limb_pairs(skeleton: Skeleton, at: Array) -> list[_Pair]:
     sizes = np.bincount(roots, minlength=len(skeleton))
     inside = roots == int(np.argmax(sizes))
     size = float(np.ptp(at[inside], axis=0).max())
-    longest = _longest_paths(skeleton, at)
-    found: list[_Pair] = []
+    ways = _LongestWays(skeleton, at)
+    found: list[tuple[float, int, int, int, Array, float]] = []
+    tried = 0
     for joint in np.flatnonzero(inside).tolist():
-        children = [c for c in skeleton.children(joint) if len(longest[c]) >= 2]
+        children = ways.branches(joint, SHARE_OF_BODY * size)
+        tried += len(children) * (len(children) - 1) // 2
+        if tried > MOST_TRIED:
+            break
         for i, a in enumerate(children):
             for b in children[i + 1 :]:
-                pa, pb = longest[a], longest[b]
-                count = min(len(pa), len(pb))  # one hand may have fingers that the other lacks
-                la = chain_lengths(at, [joint, *pa[:count]])[-1]
-                lb = chain_lengths(at, [joint, *pb[:count]])[-1]
+                count = min(ways.steps[a], ways.steps[b])  # one hand may have fingers that the other lacks
+                la = chain_lengths(at, [joint, *ways.down(a, count)])[-1]
+                lb = chain_lengths(at, [joint, *ways.down(b, count)])[-1]
                 if min(la, lb) < SHARE_OF_BODY * size or abs(la - lb) > 0.25 * max(la, lb):
                     continue
-                gap = at[pa[0]] - at[pb[0]]
-                gap = gap if np.linalg.norm(gap) > 1e-3 * size else at[pa[-1]] - at[pb[-1]]
-                fit = _mirrors(at, pa, pb, gap) if np.linalg.norm(gap) > 1e-3 * size else 0.0
+                gap = at[a] - at[b]
+                gap = gap if np.linalg.norm(gap) > 1e-3 * size else at[ways.end[a]] - at[ways.end[b]]
+                fit = _mirrors(at, ways, a, b, gap) if np.linalg.norm(gap) > 1e-3 * size else 0.0
                 if fit <= 0:
                     continue
-                found.append(_Pair(joint, pa, pb, float(la + lb), gap / np.linalg.norm(gap), fit))
+                found.append((float(la + lb), joint, a, b, gap / np.linalg.norm(gap), fit))
     if not found:
         return []
-    found = sorted(found, key=lambda p: -p.length)[:MOST_PAIRS]
-    agreeing = [[p for p in found if abs(p.normal @ q.normal) > 0.95] for q in found]
+    longest = sorted(found, key=lambda p: -p[0])[:MOST_PAIRS]
+    pairs = [_Pair(j, ways.down(a), ways.down(b), length, n, fit) for length, j, a, b, n, fit in longest]
+    agreeing = [[p for p in pairs if abs(p.normal @ q.normal) > 0.95] for q in pairs]
     mirrored = [
-        _symmetry(at[inside], at[list(p.a[:1] + p.b[:1])].mean(axis=0), p.normal, size) for p in found
+        _symmetry(at[inside], at[list(p.a[:1] + p.b[:1])].mean(axis=0), p.normal, size) for p in pairs
     ]
     plane = max(
-        zip(mirrored, agreeing, found),
+        zip(mirrored, agreeing, pairs),
         key=lambda v: (v[0], len({p.attach for p in v[1]}), sum(p.length * p.fit for p in v[1])),
     )[2].normal
-    return [p for p in found if abs(p.normal @ plane) > 0.9]
+    return [p for p in pairs if abs(p.normal @ plane) > 0.9]
 
 
 def _symmetry(at: Array, point: Array, normal: Array, size: float) -> float:
     """How many tenths of the joints `at (J, 3)` have a joint where a mirror through `point` shows them."""
-    some = at[:: max(len(at) // 256, 1)]
+    tried = max(min(256, 2_000_000 // len(at)), 16)
+    some = at[:: max(len(at) // tried, 1)]
     seen = some - 2 * ((some - point) @ normal)[:, None] * normal
     gap = np.linalg.norm(seen[:, None] - at[None], axis=-1).min(axis=1)
     return float(round(10 * float((gap < 0.03 * size).mean())))
 
 
-def _mirrors(at: Array, a: tuple[int, ...], b: tuple[int, ...], gap: Array) -> float:
+def _mirrors(at: Array, ways: _LongestWays, a: int, b: int, gap: Array) -> float:
     """How well every joint of one limb lies across from one of the other, along `gap`: 1 exactly, 0 or less not at
     all."""
     normal = gap / np.linalg.norm(gap)
-    count = min(len(a), len(b), 4)
-    between = at[list(a[:count])] - at[list(b[:count])]
+    count = min(ways.steps[a], ways.steps[b], 4)
+    between = at[list(ways.down(a, count))] - at[list(ways.down(b, count))]
     aside = np.linalg.norm(between - (between @ normal)[:, None] * normal, axis=-1)
-    reach = chain_lengths(at, list(a))[-1] + np.linalg.norm(gap)
+    reach = ways.length[a] + np.linalg.norm(gap)
     return float(1 - aside.max(initial=0.0) / (0.2 * reach)) if reach > 0 else 0.0
 
 
@@ -193,19 +199,41 @@ def _tree_of(skeleton: Skeleton) -> Array:
     return root
 
 
-def _longest_paths(skeleton: Skeleton, at: Array) -> list[tuple[int, ...]]:
-    """For each joint the longest way down from it to a leaf."""
-    paths: list[tuple[int, ...]] = [(j,) for j in range(len(skeleton))]
-    best = np.zeros(len(skeleton))
-    for j in range(len(skeleton) - 1, -1, -1):
-        parent = int(skeleton.parents[j])
-        if parent < 0:
-            continue
-        length = float(np.linalg.norm(at[j] - at[parent])) + best[j]
-        if length > best[parent] or len(paths[parent]) == 1:
-            best[parent] = length
-            paths[parent] = (parent, *paths[j])
-    return paths
+class _LongestWays:
+    """For each joint the longest way down from it to a leaf: the joint it goes on with (-1 at a leaf), how many joints
+    and how long it is, and where it ends."""
+
+    def __init__(self, skeleton: Skeleton, at: Array) -> None:
+        J = len(skeleton)
+        parents = skeleton.parents.tolist()
+        above = np.maximum(skeleton.parents, 0)
+        self.bones = bones = np.linalg.norm(at - at[above], axis=-1).tolist()
+        self.skeleton = skeleton
+        self.onward, self.steps, self.length, self.end = [-1] * J, [1] * J, [0.0] * J, list(range(J))
+        for j in range(J - 1, -1, -1):
+            p = parents[j]
+            if p >= 0 and (self.onward[p] < 0 or bones[j] + self.length[j] > self.length[p]):
+                self.onward[p], self.length[p] = j, bones[j] + self.length[j]
+                self.steps[p], self.end[p] = self.steps[j] + 1, self.end[j]
+
+    def down(self, joint: int, count: int | None = None) -> tuple[int, ...]:
+        """The joints of the way, or the first so many of them."""
+        out: list[int] = []
+        while joint >= 0 and (count is None or len(out) < count):
+            out.append(joint)
+            joint = self.onward[joint]
+        return tuple(out)
+
+    def branches(self, joint: int, length: float) -> list[int]:
+        """The children that go on, `length` at least with their own bone, in order; the longest of very many."""
+        found = [
+            c
+            for c in self.skeleton.children(joint)
+            if self.steps[c] >= 2 and self.bones[c] + self.length[c] >= 0.99 * length
+        ]
+        if len(found) > MOST_BRANCHES:
+            found = sorted(sorted(found, key=lambda c: -self.length[c])[:MOST_BRANCHES])
+        return found
 
 
 def _legs_and_arms(skeleton: Skeleton, pairs: list[_Pair]) -> tuple[_Pair, _Pair] | None:
@@ -263,15 +291,15 @@ def _longest_two(at: Array, limb: tuple[int, ...]) -> int:
 
 
 def _head(skeleton: Skeleton, at: Array, chest: int, up: Array, arms: _Pair) -> tuple[int, ...]:
-    longest = _longest_paths(skeleton, at)
+    ways = _LongestWays(skeleton, at)
     taken = {arms.a[0], arms.b[0]}
     best: tuple[float, tuple[int, ...]] = (0.0, ())
     for child in skeleton.children(chest):
         if child in taken:
             continue
-        rise = float((at[longest[child][-1]] - at[chest]) @ up)
+        rise = float((at[ways.end[child]] - at[chest]) @ up)
         if rise > best[0]:
-            best = (rise, longest[child])
+            best = (rise, ways.down(child))
     chain = best[1]
     # What goes on past the head, to its top, an ear or the nose, is no part of the neck.
     marks = labels([skeleton.names[j] for j in chain])

@@ -56,11 +56,16 @@ class _Source:
         return out
 
     def model(self, joint: int) -> Array:
-        if joint not in self._model:
-            parent = int(self.skeleton.parents[joint])
-            own = self.local[:, joint]
-            self._model[joint] = own if parent < 0 else quaternion.multiply(self.model(parent), own)
-        return self._model[joint]
+        missing = []
+        while joint >= 0 and joint not in self._model:
+            missing.append(joint)
+            joint = int(self.skeleton.parents[joint])
+        turn = self._model.get(joint)
+        for j in reversed(missing):
+            turn = self.local[:, j] if turn is None else quaternion.multiply(turn, self.local[:, j])
+            self._model[j] = turn
+        assert turn is not None
+        return turn
 
     def value(self, driver: Driver) -> Array:
         """`V` of a driver in model space."""

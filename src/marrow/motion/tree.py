@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from marrow.model import Skeleton
 
-__all__ = ["chain_lengths", "common_ancestor", "is_above", "path_down", "path_to_root"]
+__all__ = ["carried_by", "chain_lengths", "common_ancestor", "is_above", "path_down", "path_to_root"]
 
 Array = NDArray[Any]
 
@@ -21,10 +22,18 @@ def path_to_root(skeleton: Skeleton, joint: int) -> list[int]:
 
 def is_above(skeleton: Skeleton, above: int, joint: int) -> bool:
     """Whether `above` is `joint` or one of its ancestors."""
-    j = joint
-    while j > above:
-        j = int(skeleton.parents[j])
-    return j == above
+    if above < 0 or joint < 0:
+        return above < 0
+    number, count = skeleton._spans
+    return bool(0 <= number[joint] - number[above] < count[above])
+
+
+def carried_by(skeleton: Skeleton, moving: Collection[int]) -> list[bool]:
+    """For each joint, whether it or one above it is among `moving`."""
+    out = [j in moving for j in range(len(skeleton))]
+    for j, p in enumerate(skeleton.parents.tolist()):
+        out[j] = out[j] or (p >= 0 and out[p])
+    return out
 
 
 def common_ancestor(skeleton: Skeleton, a: int, b: int) -> int:

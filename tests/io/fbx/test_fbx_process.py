@@ -99,7 +99,7 @@ def test_mutations_give_a_character_or_an_error(seed: int, tmp_path: Path) -> No
     ("name", "says"),
     [
         ("header only", "without the mark that closes the file"),
-        ("no end", "opening and"),
+        ("no end", "ends inside this section: 2 braces are not closed"),
         ("deep nesting", "braces|depth"),
     ],
 )

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from marrow.errors import FormatError, ResourceLimitError
 
-__all__ = ["MAX_DEPTH", "MAX_JOINTS", "BvhJoint", "parse_hierarchy"]
+__all__ = ["MAX_JOINTS", "BvhJoint", "parse_hierarchy"]
 
 MAX_JOINTS = 65_535
-MAX_DEPTH = 2_000
 _MAX_CHANNELS = 32
 _KINDS = ("position", "rotation", "scale")
 Channel = tuple[str, int]
@@ -102,7 +101,8 @@ def parse_hierarchy(text: str, path: Path) -> list[BvhJoint]:
                 )
             joints.append(_joint(words, key, joints, open_joints[-1] if open_joints else -1))
             open_joints.append(len(joints) - 1)
-            _check_size(len(joints), len(open_joints), path)
+            if len(joints) > MAX_JOINTS:
+                raise ResourceLimitError(f"has more than {MAX_JOINTS} joints", path=path)
         else:
             raise FormatError(
                 f"found {word[:40]!r} where a joint, OFFSET, CHANNELS or '}}' belongs", path=path, place=place
@@ -149,10 +149,3 @@ def _channels(words: _Words, place: str) -> list[Channel]:
             raise FormatError(f"{word} appears twice", path=words.path, place=where)
         channels.append((kind, "xyz".index(axis)))
     return channels
-
-
-def _check_size(joints: int, depth: int, path: Path) -> None:
-    if joints > MAX_JOINTS:
-        raise ResourceLimitError(f"has more than {MAX_JOINTS} joints", path=path)
-    if depth > MAX_DEPTH:
-        raise ResourceLimitError(f"nests joints more than {MAX_DEPTH} deep", path=path)

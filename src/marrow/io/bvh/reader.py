@@ -134,13 +134,10 @@ def _numbers(data: bytes, start: int, frames: int, width: int, path: Path, repor
     """The motion block `(frames, width)`."""
     wanted = frames * width
     body = data[start:].strip()
-    if wanted > (len(body) + 1) // 2:
-        raise FormatError(
-            f"the motion is cut short: {frames} frames of {width} channels do not fit in the file",
-            path=path,
-            place="MOTION",
-        )
-    values, rest = first_numbers(body, wanted)
+    most = (len(body) + 1) // 2  # as many as fit into the file
+    values, rest = first_numbers(body, min(wanted, most))
+    if wanted > most:
+        raise _cut_short(len(values) // width, frames, path)
     if len(values) < wanted:
         values = _one_by_one(body, wanted, width, path)
     elif rest and (more := _count(rest)):
@@ -172,12 +169,16 @@ def _one_by_one(body: bytes, wanted: int, width: int, path: Path) -> Array:
                 f"expected a number, found {_shown(word)}", path=path, place=f"frame {i // width}"
             ) from None
     if len(words) < wanted:
-        raise FormatError(
-            f"the motion is cut short: {len(words) // width} whole frames of {wanted // width}",
-            path=path,
-            place="MOTION",
-        )
+        raise _cut_short(len(words) // width, wanted // width, path)
     return values
+
+
+def _cut_short(whole: int, frames: int, path: Path) -> FormatError:
+    return FormatError(
+        f"the motion is cut short: {whole} whole frames of {frames}, {frames - whole} are missing",
+        path=path,
+        place="MOTION",
+    )
 
 
 def _shown(word: bytes) -> str:

@@ -53,8 +53,8 @@ def _bones(character: Character, clip: Clip | None) -> list[int]:
     # What stands still above the only top joint (a scene's root, an armature's node) says nothing.
     tops = [j for j in kept if parents[j] not in kept]
     while len(tops) == 1 and tops[0] not in core:
-        kept -= set(tops)
-        tops = [j for j in kept if parents[j] not in kept]
+        kept.remove(tops[0])
+        tops = [j for j in skeleton.children(tops[0]) if j in kept]
     if len(tops) > 1 and parents[tops[0]] >= 0:  # then what was above them is one root for all
         kept.add(parents[tops[0]])
     return sorted(kept)

@@ -13,16 +13,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ResourceLimitError, ValidationError
 from marrow.io.atomic import replacing
+from marrow.io.bvh.hierarchy import MAX_JOINTS
 from marrow.io.bvh.selection import selected_joints
 from marrow.math import affine, quaternion, transform
 from marrow.model import Character, Clip, Pose, _validate
@@ -32,8 +33,10 @@ __all__ = ["write"]
 
 Array = NDArray[Any]
 MAX_VALUES = 200_000_000
+_BLOCK = 250_000  # joints x frames that are worked on at a time
 # Offsets that move by less than this part of the skeleton's size are rounding, not motion.
 _STILL = 1e-6
+_DEEPEST_INDENT = 100  # tabs before every line would make a deep skeleton grow with its square
 _ROTATION_ORDER = "zxy"
 _POSITION_CHANNELS = "Xposition Yposition Zposition"
 _ROTATION_CHANNELS = "Zrotation Xrotation Yrotation"
@@ -77,6 +80,12 @@ def write(
         raise ValidationError("save: a BVH file needs at least one joint, the character has none")
     chosen = _chosen(character, clip)
     kept = selected_joints(character, chosen, joints)
+    if len(kept) >= MAX_JOINTS:
+        raise ResourceLimitError(
+            f"{len(kept)} joints are more than the {MAX_JOINTS} of a BVH file",
+            path=path,
+            remedy="choose joints=",
+        )
     rate = rate or (_own_rate(chosen) if chosen else None) or 30.0
     frames = math.ceil(chosen.duration * rate - 1e-3) + 1 if chosen else 1
     if frames * len(skeleton) * 6 > MAX_VALUES:
@@ -85,13 +94,9 @@ def write(
             path=path,
             remedy="lower rate",
         )
-    pose = chosen.sample(np.arange(frames) / rate) if chosen else skeleton.rest.reshape(1)
     tree = _tree(character, kept, chosen)
-    offsets, moved, angles = _motion(character, tree, pose)
-    offsets, moved = offsets * scale, moved * scale
-    size = float(np.ptp(np.concatenate([moved.reshape(-1, 3), offsets]), axis=0).max())
-    sliding = np.abs(moved - offsets).max(axis=(0, 2)) > _STILL * size
-    sliding[0] = True
+    motion = _Motion(character, tree, chosen, frames, rate, scale)
+    offsets, sliding = motion.offsets, motion.sliding()
     tree.ends = [end and not slides for end, slides in zip(tree.ends, sliding)]
     if sliding[1:].any():
         names = [tree.names[j] for j in np.flatnonzero(sliding[1:]) + 1]
@@ -100,19 +105,28 @@ def write(
             "they get position channels, which some readers add to the offset",
             stacklevel=3,
         )
-    text = _hierarchy(tree, offsets, sliding)
+    with replacing(path) as file:
+        file.write(_hierarchy(tree, offsets, sliding).encode())
+        file.write(f"MOTION\nFrames: {frames}\nFrame Time: {1 / rate:.12g}\n".encode())
+        for moved, angles in motion.blocks():
+            _write_rows(file, _columns(tree, sliding, moved, angles))
+
+
+def _columns(tree: _Tree, sliding: Array, moved: Array, angles: Array) -> Array:
+    """The channels of some frames `(T, W)`, in the order of the hierarchy."""
     columns = []
     for j, end in enumerate(tree.ends):
         if not end:
             columns += [moved[:, j]] * bool(sliding[j]) + [angles[:, j]]
-    values = np.concatenate(columns, axis=1) + 0.0  # no negative zeros
+    return np.concatenate(columns, axis=1) + 0.0  # no negative zeros
+
+
+def _write_rows(file: IO[bytes], values: Array) -> None:
     row = " ".join(["%.9g"] * values.shape[1]) + "\n"
-    with replacing(path) as file:
-        file.write(text.encode())
-        file.write(f"MOTION\nFrames: {frames}\nFrame Time: {1 / rate:.12g}\n".encode())
-        for start in range(0, frames, 256):
-            block = values[start : start + 256]
-            file.write(((row * len(block)) % tuple(block.ravel().tolist())).encode())
+    step = max(1, min(256, _BLOCK // values.shape[1]))
+    for start in range(0, len(values), step):
+        block = values[start : start + step]
+        file.write(((row * len(block)) % tuple(block.ravel().tolist())).encode())
 
 
 def _chosen(character: Character, clip: str | None) -> Clip | None:
@@ -135,15 +149,12 @@ def _tree(character: Character, kept: list[int], clip: Clip | None) -> _Tree:
     above = skeleton.parents.tolist()
     chosen = set(kept)
 
-    def parent_of(j: int) -> int:
-        j = above[j]
-        while j >= 0 and j not in chosen:
-            j = above[j]
-        return j
-
+    nearest: list[int] = []  # the chosen joint above each, -1 for none
+    for p in above:
+        nearest.append(p if p < 0 or p in chosen else nearest[p])
     children: dict[int, list[int]] = {}
     for j in kept:
-        children.setdefault(parent_of(j), []).append(j)
+        children.setdefault(nearest[j], []).append(j)
     roots = children.get(-1, [])
     order: list[int] = [] if len(roots) == 1 else [-1]
     stack = list(reversed(roots))
@@ -152,25 +163,63 @@ def _tree(character: Character, kept: list[int], clip: Clip | None) -> _Tree:
         order.append(j)
         stack += reversed(children.get(j, []))
     place = {j: i for i, j in enumerate(order)}
-    parents = [-1] + [place.get(parent_of(j), 0) for j in order[1:]]
+    parents = [-1] + [place.get(nearest[j], 0) for j in order[1:]]
     names = _safe_names(["root" if j < 0 else skeleton.names[j] for j in order])
     return _Tree(names, parents, order, _end_sites(character, order, parents, clip))
 
 
-def _motion(character: Character, tree: _Tree, pose: Pose) -> tuple[Array, Array, Array]:
-    """Rest offsets `(J, 3)`, offsets over time `(T, J, 3)` and angles in degrees `(T, J, 3)`, in
-    model-parallel frames, the root's place at rest taken as the origin."""
-    rest_turn, rest_place = _turns_and_places(character, tree, character.skeleton.rest.reshape(1))
-    turn, place = _turns_and_places(character, tree, pose)
-    since_rest = quaternion.multiply(turn, quaternion.conjugate(rest_turn))
-    offsets, moved, local = rest_place[0].copy(), place.copy(), since_rest.copy()
-    above = np.array(tree.parents[1:], int)
-    offsets[1:] -= rest_place[0, above]
-    offsets[0] = 0
-    back = quaternion.conjugate(since_rest[:, above])
-    moved[:, 1:] = quaternion.rotate(back, place[:, 1:] - place[:, above])
-    local[:, 1:] = quaternion.multiply(back, since_rest[:, 1:])
-    return offsets, moved, np.rad2deg(quaternion.to_euler(local, _ROTATION_ORDER))
+class _Motion:
+    """The frames of a clip in model-parallel frames, the root's place at rest taken as the origin: some frames at a time,
+    since all of a long clip take more memory than its file ever will."""
+
+    def __init__(
+        self, character: Character, tree: _Tree, clip: Clip | None, frames: int, rate: float, scale: float
+    ) -> None:
+        self.character, self.tree, self.clip, self.scale = character, tree, clip, scale
+        self.times = np.arange(frames) / rate
+        self.step = max(1, _BLOCK // len(character.skeleton))
+        rest = character.skeleton.rest.reshape(1)
+        self._rest_turn, place = _turns_and_places(character, tree, rest)
+        self._above = np.array(tree.parents[1:], int)
+        self.offsets = place[0].copy()
+        self.offsets[1:] -= place[0, self._above]
+        self.offsets[0] = 0
+        self.offsets *= scale
+        self._kept: tuple[Array, Array] | None = None
+
+    def blocks(self) -> Iterator[tuple[Array, Array]]:
+        """Offsets over time `(T, J, 3)` and angles in degrees `(T, J, 3)`, for some frames after the other."""
+        if self._kept is not None:
+            yield self._kept
+            return
+        for start in range(0, len(self.times), self.step):
+            times = self.times[start : start + self.step]
+            made = self._block(
+                self.clip.sample(times) if self.clip else self.character.skeleton.rest.reshape(1)
+            )
+            if len(times) == len(self.times):
+                self._kept = made
+            yield made
+
+    def _block(self, pose: Pose) -> tuple[Array, Array]:
+        turn, place = _turns_and_places(self.character, self.tree, pose)
+        since_rest = quaternion.multiply(turn, quaternion.conjugate(self._rest_turn))
+        moved, local = place.copy(), since_rest.copy()
+        back = quaternion.conjugate(since_rest[:, self._above])
+        moved[:, 1:] = quaternion.rotate(back, place[:, 1:] - place[:, self._above])
+        local[:, 1:] = quaternion.multiply(back, since_rest[:, 1:])
+        return moved * self.scale, np.rad2deg(quaternion.to_euler(local, _ROTATION_ORDER))
+
+    def sliding(self) -> Array:
+        """Which joints `(J,)` move against their parents; the root always may."""
+        low, high = self.offsets.min(axis=0), self.offsets.max(axis=0)
+        most = np.zeros(len(self.offsets))
+        for moved, _ in self.blocks():
+            low, high = np.minimum(low, moved.min(axis=(0, 1))), np.maximum(high, moved.max(axis=(0, 1)))
+            most = np.maximum(most, np.abs(moved - self.offsets).max(axis=(0, 2)))
+        slides: Array = most > _STILL * float((high - low).max())
+        slides[0] = True
+        return slides
 
 
 def _turns_and_places(character: Character, tree: _Tree, pose: Pose) -> tuple[Array, Array]:
@@ -213,12 +262,15 @@ def _hierarchy(tree: _Tree, offsets: Array, sliding: Array) -> str:
     open_depth: list[int] = []
     depth: list[int] = []
 
+    def tabs(at: int) -> str:
+        return "\t" * min(at, _DEEPEST_INDENT)
+
     def close(to: int) -> None:
         while open_depth and open_depth[-1] >= to:
-            lines.append("\t" * open_depth.pop() + "}")
+            lines.append(tabs(open_depth.pop()) + "}")
 
     def opened(head: str, at: int, offset: Array) -> None:
-        tab = "\t" * at
+        tab = tabs(at)
         lines.extend(
             [f"{tab}{head}", f"{tab}{{", f"{tab}\tOFFSET {' '.join('%.9g' % (v + 0.0) for v in offset)}"]
         )
@@ -233,7 +285,7 @@ def _hierarchy(tree: _Tree, offsets: Array, sliding: Array) -> str:
             continue
         opened(f"{'JOINT' if parent >= 0 else 'ROOT'} {tree.names[j]}", at, offsets[j])
         channels = f"6 {_POSITION_CHANNELS}" if sliding[j] else "3"
-        lines.append("\t" * (at + 1) + f"CHANNELS {channels} {_ROTATION_CHANNELS}")
+        lines.append(tabs(at + 1) + f"CHANNELS {channels} {_ROTATION_CHANNELS}")
         if j not in inner:  # the format wants every branch to end in one
             opened("End Site", at + 1, np.zeros(3))
     close(0)

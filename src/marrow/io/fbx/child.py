@@ -22,13 +22,17 @@ def answer(data: bytes, options: dict[str, Any]) -> bytes:
     import ufbx
 
     from marrow.errors import FormatError
+    from marrow.io.fbx.completeness import check_complete, is_ascii
     from marrow.io.fbx.convert import convert
     from marrow.io.native import write_to
+    from marrow.report import Report
 
+    missing = Report(tuple(check_complete(data))) if is_ascii(data) else Report()
     try:
         made = convert(data, options["scale"], options["fps"])
     except ufbx.UfbxError as error:
         raise FormatError(f"is not a readable FBX file: {_reason(error, data)}") from None
+    character = made.character.replace(report=missing + made.character.report)
     buffer = io.BytesIO()
     materials = made.materials
     images = {"wanted": materials.wanted, "packed": materials.packed, "factors": materials.factors}
@@ -37,7 +41,7 @@ def answer(data: bytes, options: dict[str, Any]) -> bytes:
         notes["caches"] = json.dumps(made.caches)
     if made.groups["meshes"]:
         notes["groups"] = json.dumps(made.groups)
-    write_to(buffer, made.character, notes)
+    write_to(buffer, character, notes)
     return buffer.getvalue()
 
 

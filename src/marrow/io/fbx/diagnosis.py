@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import struct
+
+from marrow.io.fbx.completeness import is_ascii
 
 __all__ = ["diagnosed"]
 
@@ -14,8 +15,7 @@ def diagnosed(data: bytes) -> str:
     """What was expected and what is there; empty where nothing is to be seen from outside."""
     if data.startswith(_MAGIC[:18]):
         return _binary(data)
-    head = data[:4096]
-    if re.match(rb"\s*;\s*FBX ", head) or b"FBXHeaderExtension" in head:
+    if is_ascii(data):
         return _ascii(data)
     return f"it begins with {data[:16]!r}, where 'Kaydara FBX Binary' or '; FBX' is expected"
 
@@ -50,5 +50,5 @@ def _binary(data: bytes) -> str:
 def _ascii(data: bytes) -> str:
     opened, closed = data.count(b"{"), data.count(b"}")
     if opened != closed:
-        return f"ASCII FBX with {opened} opening and {closed} closing braces: cut off or damaged"
+        return f"ASCII FBX with {opened} opening and {closed} closing braces"
     return "ASCII FBX whose text is damaged"
