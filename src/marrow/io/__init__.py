@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from marrow.errors import (
     FormatError,
+    MarrowError,
     MissingExtraError,
     ResourceLimitError,
     UnknownNameError,
@@ -81,7 +82,14 @@ def save(character: Character, path: PathLike, **options: Any) -> None:
     for name in options:
         if name not in known and not handed_on:
             raise UnknownNameError(f"option of a {target.suffix} file", name, known)
-    write(character, target, **options)
+    try:
+        write(character, target, **options)
+    except MarrowError:
+        raise
+    except RecursionError:
+        raise ResourceLimitError("cannot be written: it is nested too deeply", path=target) from None
+    except MemoryError:
+        raise ResourceLimitError("needs more memory than there is to be written", path=target) from None
 
 
 def _paths(what: str, given: Any) -> list[Path]:
