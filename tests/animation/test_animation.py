@@ -163,7 +163,7 @@ class TestResampling:
     def test_bad_rates(self):
         with pytest.raises(ValidationError, match="rate: expected more than 0"):
             clip().resampled(0)
-        with pytest.raises(ValidationError, match="more than 1000000; ask for fewer"):
+        with pytest.raises(ValidationError, match=r"frames of .* joints.*ask for fewer"):
             clip(duration=1e6).resampled(60)
 
     def test_uneven_keys_have_no_rate(self):

@@ -68,6 +68,8 @@ def test_a_command_ends_while_it_computes_and_while_it_compiles(kernels: str, tm
         "mannequin",
         "-o",
         str(tmp_path / "out.npz"),
+        "--clip",
+        "walk",  # one clip: were it not interrupted, it would not fill the disk
         "--fps",
         "5000",
     ]

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.animation.frame_budget import joint_frames
 from marrow.animation.resampling import SampledClip, pack_rows, resampled
+from marrow.errors import ValidationError
 from marrow.kernels.memory import aligned
 from marrow.kernels.pose_layout import PoseLayout
 from marrow.model import _validate
@@ -22,6 +24,8 @@ from marrow.model.skeleton import Skeleton
 __all__ = ["ClipBank"]
 
 Array = NDArray[Any]
+MAX_BANK = 16_000_000
+"""Frames of single joints that all clips of a bank have together, beyond the numbers they hold themselves."""
 REST = 0
 """The entry of every bank that is the skeleton's rest pose."""
 
@@ -48,7 +52,17 @@ class ClipBank(Asset):
     @classmethod
     def build(cls, skeleton: Skeleton, clips: Iterable[Clip], *, rate: float | None = None) -> ClipBank:
         """Resamples the clips (`rate=None`: each at its own rate) and lays them end to end."""
-        sampled = tuple(resampled(clip, rate) for clip in clips)
+        sampled: list[SampledClip] = []
+        numbers, most = 0, MAX_BANK
+        for clip in clips:
+            sampled.append(resampled(clip, rate))
+            numbers += joint_frames(skeleton, sampled[-1].frame_count)
+            most += len(clip.tracks.values)
+            if numbers > most:
+                raise ValidationError(
+                    f"the first {len(sampled)} clips, up to {clip.name!r}, are more than {most:,} frames of single joints; "
+                    "animators play clips from frames: keep fewer of them, or trim them"
+                )
         rest = pack_rows(skeleton.rest.broadcast_to((1,)))
         parts = [rest, *(s.rows for s in sampled)]
         frames = np.array([len(p) for p in parts], np.int64)
@@ -63,7 +77,7 @@ class ClipBank(Asset):
             np.array([1.0, *(s.rate for s in sampled)], np.float32),
             np.array([0.0, *(s.duration for s in sampled)], np.float64),
             {s.name: i + 1 for i, s in enumerate(sampled)},
-            sampled,
+            tuple(sampled),
         )
 
     @classmethod

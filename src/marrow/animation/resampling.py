@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from marrow.animation.frame_budget import check_frames
 from marrow.animation.kinematics import to_model
 from marrow.animation.sampling import sample, times_of, wrap
-from marrow.errors import ValidationError
 from marrow.kernels.language.kernel import Frame, FramePool
 from marrow.kernels.pose_layout import PoseLayout
 from marrow.kernels.poses import sample_frames
@@ -27,7 +27,6 @@ __all__ = ["ResamplingError", "SampledClip", "key_rate", "pack_rows", "resampled
 
 Array = NDArray[Any]
 LOWEST_RATE, USUAL_RATE, HIGHEST_RATE = 30.0, 60.0, 240.0
-MAX_FRAMES = 1_000_000
 
 
 def pack_rows(pose: Pose) -> Array:
@@ -177,10 +176,7 @@ def resampled(clip: Clip, rate: float | None = None) -> SampledClip:
     frames = round(clip.duration * rate) + 1 if clip.duration > 0 else 1
     if clip.duration > 0:
         frames = max(frames, 2)
-    if frames > MAX_FRAMES:
-        raise ValidationError(
-            f"resampled: {clip.name!r} would have {frames} frames, more than {MAX_FRAMES}; ask for fewer with rate="
-        )
+    check_frames("resampled", clip, frames)
     times = np.linspace(0, clip.duration, frames)
     rows = pack_rows(sample(clip, times))
     J = len(clip.skeleton)

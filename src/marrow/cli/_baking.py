@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from marrow.cli._errors import UsageError
 from marrow.cli._files import chosen_clips, in_world, open_character
-from marrow.io.atomic import replacing
+from marrow.io.atomic import check_space, replacing
 from marrow.math import quaternion
 from marrow.model import Character, Clip, Pose
 
@@ -33,7 +33,7 @@ _BLOCK_BYTES = 16 << 20
 # Numbers for each joint: its position in the model, its rotation against its parent as a quaternion (xyzw) or as two
 # columns of a matrix.
 _PER_JOINT = {"joints": 3, "rotations": 4, "6d": 6}
-MAX_BYTES = 1 << 40
+MAX_BYTES, MAX_FRAMES = 1 << 40, 10_000_000
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,15 @@ class Motion:
             return count, len(self.character.skeleton), _PER_JOINT[field]
         return count, len(self.character.palette), 3, 4
 
+    @property
+    def size(self) -> int:
+        """Bytes of all fields."""
+        return sum(4 * math.prod(self.shape(field)) for field in self.fields)
+
     def blocks(self, field: str) -> Iterator[Array]:
         """The values of a field, a few frames at a time."""
-        frame_bytes = 4 * max(1, math.prod(self.shape(field)[1:]))
+        joints = 10 * len(self.character.skeleton) + len(self.character.skeleton.morph_names)
+        frame_bytes = 4 * max(1, joints, math.prod(self.shape(field)[1:]))
         step = max(1, _BLOCK_BYTES // frame_bytes)
         for start in range(0, self.frame_count, step):
             yield self._values(field, self._pose(self.times[start : start + step]))
@@ -114,9 +120,14 @@ def motions_of(
             times = np.zeros(1)
         else:
             rate = fps or clip.rate or clip.key_rate or 30.0
-            times = np.arange(math.floor(clip.duration * rate + 1e-3) + 1) / rate
+            count = math.floor(clip.duration * rate + 1e-3) + 1
+            if count > MAX_FRAMES:
+                raise UsageError(
+                    f"clip {clip.name!r} lasts {clip.duration:g} s: {count:,} frames, more than {MAX_FRAMES:,}; lower --fps"
+                )
+            times = np.arange(count) / rate
         motion = Motion(character, clip, times.astype("<f4"), tuple(fields))
-        if sum(4 * math.prod(motion.shape(f)) for f in fields) > MAX_BYTES:
+        if motion.size > MAX_BYTES:
             raise UsageError(f"clip {motion.name!r} would take more than {MAX_BYTES >> 30} GiB; lower --fps")
         found.append(motion)
     return found
@@ -172,6 +183,7 @@ class NpzWriter:
             self._array("joint_names", np.array(skeleton.names or ("",), np.str_)[: len(skeleton)])
             for name, values in _constants(self._character, motion.fields).items():
                 self._array(name, values)
+        check_space(self.path, motion.size)
         self._array(f"{motion.name}/times", motion.times)
         for field in motion.fields:
             with self._member(f"{motion.name}/{field}") as member:
@@ -219,6 +231,7 @@ def bake_file(place: str, making: Making, options: dict[str, Any]) -> list[dict[
 
 
 def _write_shard(path: Path, place: str, motion: Motion) -> None:
+    check_space(path, motion.size)
     character = motion.character
     constants = _constants(character, motion.fields) | {"times": motion.times}
     header: dict[str, Any] = {

@@ -247,6 +247,10 @@ def _run(arguments: list[str]) -> int:
         # The reader of our output has seen enough; keep Python from complaining about it when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
+    except MemoryError as error:
+        # Whatever could be foreseen is an error of marrow's own, with its numbers.
+        show_error(f"this needs more memory than there is{f': {error}' if str(error) else ''}")
+        return BAD_FILE
     except Exception as error:
         if os.environ.get("MARROW_TRACEBACK"):
             traceback.print_exc()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["info"]
 
-_SHOWN_JOINTS = 200
+_SHOWN, _SHOWN_DEPTH = 200, 60
 _KIND_STYLE = {"info": "dim", "repaired": "yellow", "dropped": "yellow", "warning": "bold yellow"}
 
 
@@ -22,7 +23,7 @@ def info(
     /,
     *,
     json: Annotated[bool, Parameter(negative=())] = False,
-    all_joints: Annotated[bool, Parameter(name="--all", negative=())] = False,
+    show_all: Annotated[bool, Parameter(name="--all", negative=())] = False,
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
     """Show what is in a file: joints, meshes, materials, clips, and what the importer had to say.
@@ -33,8 +34,8 @@ def info(
         Files to look at, or names of samples.
     json
         Print a JSON list with one object per file; a file that cannot be read has an "error".
-    all_joints
-        Show every joint of a large skeleton.
+    show_all
+        Show every joint, mesh, material and clip where there are many.
     allow_outside
         Let a file refer to others outside its own folder.
     """
@@ -53,7 +54,7 @@ def info(
             continue
         found.append(facts)
         if not json:
-            _print(facts, _SHOWN_JOINTS if not all_joints else len(facts["skeleton"]["names"]))
+            _print(facts, sys.maxsize if show_all else _SHOWN)
     if json:
         from marrow.cli._output import print_json
 
@@ -61,7 +62,7 @@ def info(
     return code
 
 
-def _print(facts: dict[str, Any], joint_limit: int) -> None:
+def _print(facts: dict[str, Any], limit: int) -> None:
     from rich.text import Text
     from rich.tree import Tree
 
@@ -76,34 +77,38 @@ def _print(facts: dict[str, Any], joint_limit: int) -> None:
     tree = Tree(title, guide_style="dim")
     if facts["avatar"]:
         _add_avatar(tree, facts["avatar"])
-    _add_skeleton(tree, facts["skeleton"], joint_limit)
-    _add_meshes(tree, facts)
+    _add_skeleton(tree, facts["skeleton"], limit)
+    _add_meshes(tree, facts, limit)
     if len(facts["levels"]) > 1:
         branch = tree.add(_head("levels of detail", len(facts["levels"])))
         for level in facts["levels"]:
             branch.add(Text(_level_line(level)))
     if facts["materials"]:
         branch = tree.add(_head("materials", len(facts["materials"])))
-        for material in facts["materials"]:
+        for material in facts["materials"][:limit]:
             branch.add(Text(_material_line(material)))
+        _add_rest(branch, len(facts["materials"]), limit)
     if facts["images"]:
         branch = tree.add(_head("images", len(facts["images"])))
-        for image in facts["images"]:
+        for image in facts["images"][:limit]:
             branch.add(
                 Text(f"{image['name'] or 'unnamed'}: {image['media_type']}, {bytes_text(image['bytes'])}")
             )
+        _add_rest(branch, len(facts["images"]), limit)
     if facts["variants"]:
         tree.add(Text.assemble(_head("variants", len(facts["variants"])), f": {_listed(facts['variants'])}"))
     branch = tree.add(_head("clips", len(facts["clips"])))
-    for clip in facts["clips"]:
+    for clip in facts["clips"][:limit]:
         branch.add(Text(_clip_line(clip)))
+    _add_rest(branch, len(facts["clips"]), limit)
     if facts["report"]:
         branch = tree.add(_head("report", len(facts["report"])))
-        for line in facts["report"]:
+        for line in facts["report"][:limit]:
             place = f"{line['place']}: " if line["place"] else ""
             branch.add(
                 Text.assemble((line["kind"], _KIND_STYLE[line["kind"]]), f": {place}{line['message']}")
             )
+        _add_rest(branch, len(facts["report"]), limit)
     console().print(tree)
 
 
@@ -131,10 +136,15 @@ def _add_skeleton(tree: Tree, skeleton: dict[str, Any], limit: int) -> None:
     names, parents = skeleton["names"], skeleton["parents"]
     branch = tree.add(_head("joints", len(names)))
     nodes: dict[int, Tree] = {}
+    depth: list[int] = []
     for j, (name, parent) in enumerate(zip(names[:limit], parents)):
-        nodes[j] = nodes.get(parent, branch).add(Text(name))
-    if len(names) > limit:
-        branch.add(Text(f"... and {len(names) - limit} more (--all shows them)", "dim"))
+        depth.append(depth[parent] + 1 if parent >= 0 else 0)
+        if depth[j] < _SHOWN_DEPTH:
+            nodes[j] = nodes.get(parent, branch).add(Text(name))
+        else:  # below one that is as far to the right as lines go: beside it, with its depth
+            nodes[j] = nodes[parent]
+            nodes[j].add(Text.assemble(name, (f"  {depth[j] + 1} deep", "dim")))
+    _add_rest(branch, len(names), limit)
     if skeleton["morphs"]:
         tree.add(Text.assemble(_head("morphs", len(skeleton["morphs"])), f": {_listed(skeleton['morphs'])}"))
     if skeleton["sockets"]:
@@ -143,7 +153,14 @@ def _add_skeleton(tree: Tree, skeleton: dict[str, Any], limit: int) -> None:
             branch.add(Text(f"{socket['name']} on {socket['joint']}"))
 
 
-def _add_meshes(tree: Tree, facts: dict[str, Any]) -> None:
+def _add_rest(branch: Tree, count: int, limit: int) -> None:
+    from rich.text import Text
+
+    if count > limit:
+        branch.add(Text(f"... and {count - limit:,} more (--all shows them)", "dim"))
+
+
+def _add_meshes(tree: Tree, facts: dict[str, Any], limit: int) -> None:
     from rich.text import Text
 
     if not facts["meshes"]:
@@ -152,7 +169,7 @@ def _add_meshes(tree: Tree, facts: dict[str, Any]) -> None:
     head = _head("meshes", len(facts["meshes"]))
     head.append(f": {facts['vertices']:,} vertices, {facts['triangles']:,} triangles")
     branch = tree.add(head)
-    for mesh in facts["meshes"]:
+    for mesh in facts["meshes"][:limit]:
         hidden = "" if mesh["visible"] else ", hidden"
         node = branch.add(
             Text.assemble(
@@ -169,11 +186,13 @@ def _add_meshes(tree: Tree, facts: dict[str, Any]) -> None:
         node.add(Text(", ".join(has) or "no normals, no UVs"))
         if mesh["morph_targets"]:
             node.add(Text(f"{len(mesh['morph_targets'])} morph targets: {_listed(mesh['morph_targets'])}"))
-        for section in mesh["sections"]:
+        for section in mesh["sections"][:limit]:
             label = f"section {section['name']}".strip()
             node.add(
                 Text(f"{label}: {section['triangles']:,} triangles, material {section['material'] or 'none'}")
             )
+        _add_rest(node, len(mesh["sections"]), limit)
+    _add_rest(branch, len(facts["meshes"]), limit)
 
 
 def _level_line(level: dict[str, Any]) -> str:

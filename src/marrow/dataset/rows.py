@@ -16,11 +16,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.animation.frame_budget import check_frames
 from marrow.dataset.features import FEATURES, Frames
 from marrow.dataset.recipe import Recipe, digest_of
 from marrow.dataset.schema import Schema, fitted, kept_joints
 from marrow.dataset.sources import SourceFile, bytes_at, opened, stamp
-from marrow.errors import FormatError, MarrowError, ResourceLimitError
+from marrow.errors import FormatError, MarrowError, ResourceLimitError, ValidationError
 from marrow.io import load_source
 from marrow.io.clips import all_tracks
 from marrow.io.source import LoadOptions, Source
@@ -33,7 +34,6 @@ from marrow.motion.sizes import unit_of
 __all__ = ["ClipFacts", "Dependency", "Row", "SourceRows", "loaded"]
 
 Array = NDArray[Any]
-MAX_FRAMES = 1_000_000
 MOST_SKELETONS = 16
 SIDE_FILES = {"text": ".txt", "tags": ".tags"}
 
@@ -295,8 +295,10 @@ def _recognise(character: Character) -> None:
 
 def _times(clip: Clip, fps: float, name: str) -> Array:
     count = math.floor(clip.duration * fps + 1e-3) + 1
-    if count > MAX_FRAMES:
-        raise ResourceLimitError(f"clip {clip.name!r} has {count} frames, more than {MAX_FRAMES}", path=name)
+    try:
+        check_frames("data set", clip, count)
+    except ValidationError as error:
+        raise ResourceLimitError(str(error).replace("rate=", "--fps"), path=name) from None
     return np.arange(count) / fps
 
 

@@ -45,6 +45,8 @@ def failure_of(error: BaseException) -> dict[str, str]:
     """An error as plain data."""
     if isinstance(error, MarrowError):
         return {"kind": type(error).__name__, "message": str(error)}
+    if isinstance(error, MemoryError):
+        return {"kind": "ResourceLimitError", "message": "needs more memory than there is"}
     place = traceback.extract_tb(error.__traceback__)
     at = f" ({os.path.basename(place[-1].filename)}:{place[-1].lineno})" if place else ""
     return {"kind": "", "message": f"a fault inside marrow: {type(error).__name__}: {error}{at}"}

@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from marrow.errors import (
     FormatError,
+    MarrowError,
     MissingExtraError,
     ResourceLimitError,
     UnknownNameError,
@@ -84,6 +85,8 @@ def save(character: Character, path: PathLike, **options: Any) -> None:
             raise UnknownNameError(f"option of a {target.suffix} file", name, known)
     try:
         write(character, target, **options)
+    except MarrowError:
+        raise
     except UnicodeEncodeError as error:
         word = str(error.object)[max(error.start - 30, 0) : error.end + 30]
         raise FormatError(
@@ -91,6 +94,10 @@ def save(character: Character, path: PathLike, **options: Any) -> None:
             path=target,
             remedy="give it another name",
         ) from None
+    except RecursionError:
+        raise ResourceLimitError("cannot be written: it is nested too deeply", path=target) from None
+    except MemoryError:
+        raise ResourceLimitError("needs more memory than there is to be written", path=target) from None
 
 
 def _paths(what: str, given: Any) -> list[Path]:

@@ -10,7 +10,7 @@ from typing import IO
 
 from marrow.errors import file_error
 
-__all__ = ["replacing"]
+__all__ = ["check_space", "replacing"]
 
 
 @contextlib.contextmanager
@@ -36,6 +36,20 @@ def replacing(path: str | os.PathLike[str], *, private: bool = False) -> Iterato
     finally:
         with contextlib.suppress(OSError):
             os.unlink(name)
+
+
+def check_space(path: str | os.PathLike[str], size: int) -> None:
+    """Refuses to begin a file of `size` bytes that the disk has no room for."""
+    import shutil
+
+    try:
+        free = shutil.disk_usage(Path(path).absolute().parent).free
+    except OSError:
+        return  # what is wrong with the folder is said when the file is made
+    if size > free:
+        raise FormatError(
+            f"takes {size / 1e9:,.1f} GB, and there are {free / 1e9:,.1f} GB left where it goes", path=path
+        )
 
 
 def _umask() -> int:

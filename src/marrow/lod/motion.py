@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.animation.frame_budget import MAX_JOINT_FRAMES
 from marrow.errors import ValidationError
 from marrow.math.transform import nearest_rotation
 from marrow.model import Character, Mesh, Pose
@@ -18,7 +20,7 @@ Array = NDArray[Any]
 RATE = 30.0
 """Candidates a second of a clip."""
 MOST = 600
-"""Candidates of all clips together, as long as every clip has two."""
+"""Candidates of all clips together, and two at least of a clip."""
 PROBES = 600
 """Vertices that poses are compared by."""
 
@@ -61,8 +63,16 @@ class Motion:
         rest = character.skeleton.rest.broadcast_to((1,))
         batches, sources, moments = [rest], [np.zeros(1, np.int64)], [np.zeros(1)]
         moving = [c for c in character.clips.values() if not c.additive and len(c.tracks)] if clips else []
+        # Of very many clips, some at even places in their order.
+        most = max(4, min(MOST, MAX_JOINT_FRAMES // max(len(character.skeleton), 1)))
+        if len(moving) > most // 2:
+            some = moving[:: -(-len(moving) // (most // 2))]
+            warnings.warn(
+                f"lod.build: poses of {len(some)} of {len(moving)} clips are looked at", stacklevel=3
+            )
+            moving = some
         seconds = sum(c.duration for c in moving)
-        rate = min(RATE, MOST / seconds) if seconds > 0 else RATE
+        rate = min(RATE, most / seconds) if seconds > 0 else RATE
         for k, clip in enumerate(moving):
             count = max(2, round(clip.duration * rate) + 1)
             batches.append(clip.sample(np.linspace(0, clip.duration, count)))

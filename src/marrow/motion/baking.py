@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.animation.frame_budget import MAX_FRAMES, MAX_JOINT_FRAMES, joint_frames
 from marrow.errors import ValidationError, WrongTypeError
 from marrow.math import quaternion
 from marrow.model import Clip, Event, Pose, _validate
 from marrow.motion.arguments import flag, frames_a_second, number
-from marrow.motion.frames import MAX_FRAMES, clip_from_poses
+from marrow.motion.frames import clip_from_poses
 
 __all__ = ["clip_from_run"]
 
@@ -36,9 +37,12 @@ def clip_from_run(
         raise WrongTypeError(f"from_run: expected an Animator, got {type(animator).__name__}")
     instance = _validate.position("instance", instance, int(np.prod(animator.pose.batch_shape)))
     count = round(seconds * rate)
-    if count + 1 > MAX_FRAMES:
-        raise ValidationError(f"from_run: {count} frames are more than {MAX_FRAMES}")
     skeleton = animator.character.skeleton
+    if count + 1 > MAX_FRAMES or joint_frames(skeleton, count + 1) > MAX_JOINT_FRAMES:
+        raise ValidationError(
+            f"from_run: {count:,} frames of {len(skeleton):,} joints are more than {MAX_FRAMES:,} frames, or "
+            f"{MAX_JOINT_FRAMES:,} of all joints together; run it for less long, or lower rate"
+        )
     roots = list(skeleton.roots)
     parts: list[list[Array]] = [[], [], [], []]
     events: list[Event] = []

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.animation.frame_budget import check_frames
 from marrow.animation.sampling import sample
 from marrow.errors import ValidationError
 from marrow.model import Clip, Event, Pose, Skeleton, Track, Tracks, _validate
@@ -14,22 +15,24 @@ from marrow.model._validate import owned
 from marrow.model.clip import PATHS, TRACK_DTYPE
 from marrow.motion.arguments import frames_a_second
 
-__all__ = ["MAX_FRAMES", "STILL", "clip_from_poses", "frame_times", "frames_of", "pack_uniform"]
+__all__ = ["STILL", "clip_from_poses", "frame_count", "frame_times", "frames_of", "pack_uniform"]
 
 Array = NDArray[Any]
 STILL = 1e-6
-USUAL_RATE, MAX_FRAMES = 60.0, 1_000_000
+USUAL_RATE = 60.0
 
 
 def frame_times(clip: Clip, rate: float | None = None) -> Array:
     """The times of a clip's frames: those it is keyed at where they are uniform, else at its file's rate or 60."""
-    found = clip.key_rate or clip.rate or USUAL_RATE if rate is None else frames_a_second(rate)
-    count = max(round(clip.duration * found) + 1, 2) if clip.duration > 0 else 1
-    if count > MAX_FRAMES:
-        raise ValidationError(
-            f"{clip.name!r} would have {count} frames, more than {MAX_FRAMES}; ask for fewer with rate="
-        )
+    count = frame_count(clip, rate)
+    check_frames("frames", clip, count)
     return np.linspace(0.0, clip.duration, count)
+
+
+def frame_count(clip: Clip, rate: float | None = None) -> int:
+    """How many frames `frame_times` has."""
+    found = clip.key_rate or clip.rate or USUAL_RATE if rate is None else frames_a_second(rate)
+    return max(round(clip.duration * found) + 1, 2) if clip.duration > 0 else 1
 
 
 def frames_of(clip: Clip, rate: float | None = None) -> tuple[Array, Pose]:

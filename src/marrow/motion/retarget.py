@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.additive import additive
+from marrow.animation.frame_budget import check_frames
 from marrow.animation.sampling import sample
 from marrow.errors import ValidationError, WrongTypeError
 from marrow.math import quaternion
@@ -153,6 +154,7 @@ class Retargeter(Fit):
         if clip.additive:
             return self._additive(clip, rate)
         times = frame_times(clip, rate)
+        check_frames("retarget", clip, len(times), self.target)
         pose = sample(clip, times)
         world = self.world(pose)
         tracks = self._transfer(clip, pose, world)

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from marrow.animation.frame_budget import check_frames
 from marrow.errors import ValidationError, WrongTypeError
 from marrow.math import affine, quaternion
 from marrow.model import Clip, Pose, Skeleton
 from marrow.motion.arguments import flag, frames_a_second, name_or, number, vector
 from marrow.motion.contacts import clip_contacts
 from marrow.motion.editing import shifted_events
-from marrow.motion.frames import MAX_FRAMES, clip_from_poses, frames_of
+from marrow.motion.frames import clip_from_poses, frames_of
 from marrow.motion.rig import find_rig
 from marrow.motion.transfer import model_of
 
@@ -227,8 +228,7 @@ def joined(
     found = rate or max(clip.key_rate or clip.rate or 60.0, other.key_rate or other.rate or 60.0)
     total = clip.duration + other.duration - overlap
     count = max(round(total * found) + 1, 2)
-    if count > MAX_FRAMES:
-        raise ValidationError(f"then: {count} frames are more than {MAX_FRAMES}; ask for fewer with rate=")
+    check_frames("then", clip if len(clip.tracks.values) > len(other.tracks.values) else other, count)
     times = np.linspace(0.0, total, count)
     a = clip.sample(np.minimum(times, clip.duration))
     late = np.clip(times - (clip.duration - overlap), 0.0, other.duration)

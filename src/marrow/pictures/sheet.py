@@ -41,7 +41,7 @@ GAP = 4
 TEXT = 15
 """Pixels: between the pictures, and of the letters."""
 PAPER, INK, FAINT, BAD = (246, 247, 249), (28, 32, 38), (104, 112, 122), (176, 30, 42)
-MOST_PIXELS = 120_000_000
+MOST_PIXELS, MOST_PICTURES = 120_000_000, 3000
 """A sheet that is larger does not fit into memory, and no viewer shows it."""
 
 
@@ -132,7 +132,9 @@ def rows_of(plan: SheetPlan, k: int) -> list[Row]:
     except Exception as error:  # one bad file costs one cell, also where the fault is marrow's
         if plan.single or isinstance(error, GpuError):
             raise
-        text = str(error) if isinstance(error, MarrowError) else f"a fault inside marrow: {error!r}"
+        text = f"a fault inside marrow: {error!r}"
+        if isinstance(error, (MarrowError, MemoryError)):
+            text = str(error) if isinstance(error, MarrowError) else "needs more memory than there is"
         return [failed_row(label, text)]
 
 
@@ -223,6 +225,13 @@ def _rows_of(
     if not isinstance(thing, Character):
         return [(label, [Cell(label, _drawn(thing, None, [None], size, options)[0])])]
     chosen = _chosen(thing, clips, single)
+    count = len(chosen) * (times if isinstance(times, int) else len(times))
+    if count > MOST_PICTURES or count * size[0] * size[1] > MOST_PIXELS:
+        raise ValidationError(
+            f"sheet: {len(chosen):,} clips make {count:,} pictures of {size[0]} x {size[1]} pixels, more than a sheet has "
+            f"({MOST_PICTURES:,}, and {MOST_PIXELS:,} pixels); choose clips (--clip), fewer moments (--times) or a smaller "
+            "size"
+        )
     rows = []
     for name in chosen:
         clip = None if name is None else thing.clips[name]

@@ -16,6 +16,7 @@ __all__ = [
     "foot_slide",
     "frozen_tracks",
     "gait_phase",
+    "long_clips",
     "loop_seams",
     "pops",
     "root_contract",
@@ -35,15 +36,37 @@ def _place(clip: Clip) -> str:
 
 
 def _moving(character: Character) -> Iterator[Clip]:
-    """Clips with a length, of joints."""
+    """Clips with a length, of joints, that are not too long to look at."""
     for clip in character.clips.values():
         if (
             clip.duration > 0
             and len(clip.tracks)
             and not clip.additive
             and np.isfinite(clip.tracks.values).all()
+            and _can_be_looked_at(clip)
         ):
             yield clip
+
+
+def _can_be_looked_at(clip: Clip) -> bool:
+    from marrow.animation.frame_budget import fits
+    from marrow.motion.frames import frame_count
+
+    return fits(clip, frame_count(clip))
+
+
+def long_clips(character: Character) -> Iterator[Finding]:
+    """Clips of more frames than are looked at."""
+    from marrow.motion.frames import frame_count
+
+    for clip in character.clips.values():
+        if not _can_be_looked_at(clip):
+            yield Finding(
+                "long-clip", "warning", _place(clip),
+                f"it lasts {clip.duration:g} s: {frame_count(clip):,} frames of {len(clip.skeleton):,} joints, too many to "
+                "look at; how it moves was not checked",
+                "its times are likely wrong; otherwise cut it into pieces (marrow clip cut)",
+            )  # fmt: skip
 
 
 def _size(character: Character) -> float:
