@@ -227,3 +227,9 @@ def test_numbers_whose_sum_overflows_are_finite_all_the_same(tmp_path: Path) -> 
     huge = huge.replace(meshes=(mesh.replace(positions=np.full_like(mesh.positions, 3e38)),))
     mw.save(huge, tmp_path / "huge.marrow")
     assert mw.load(tmp_path / "huge.marrow") == huge
+
+
+@pytest.mark.parametrize("suffix", [".marrow", ".glb", ".bvh", ".obj"])
+def test_a_name_with_nul_is_refused_in_words(suffix, tmp_path):
+    with pytest.raises(MarrowError, match="NUL"):
+        mw.save(mw.samples.lizard(), tmp_path / f"a\0b{suffix}")

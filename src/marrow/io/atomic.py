@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from marrow.errors import file_error
+from marrow.errors import FormatError, file_error
 
 __all__ = ["check_space", "replacing"]
 
@@ -21,6 +21,8 @@ def replacing(path: str | os.PathLike[str], *, private: bool = False) -> Iterato
     import tempfile  # slow to import, and reading needs none of it
 
     target = Path(path)
+    if "\0" in str(target):
+        raise FormatError("cannot be written: a file's name has no NUL in it", path=path)
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
     except OSError as error:
