@@ -99,14 +99,3 @@ def test_twenty_thousand_joints_of_one_are_gone_through_with_keys(opened: tuple[
     assert rows(tab) == ["flat_0"]
     tab.page.keyboard.press("ArrowRight")
     assert rows(tab)[:2] == ["flat_0", "flat_1"]
-
-
-def test_branches_stay_together_where_the_file_mixes_them(opened: tuple[mw.View, Tab]) -> None:
-    """Parents before children, but those of two arms in turns."""
-    tab = show(opened, [-1, 0, 0, 1, 2, 3, 4, -1], "mixed")
-    tab.until("document.querySelectorAll('[role=treeitem]').length === 8")
-    assert [int(name.partition("_")[2]) for name in rows(tab)] == [0, 1, 3, 5, 2, 4, 6, 7]
-    tab.page.locator("[data-joint='1'] .twist").click()
-    assert [int(name.partition("_")[2]) for name in rows(tab)] == [0, 1, 2, 4, 6, 7]
-    levels = [row.get_attribute("aria-level") for row in tab.page.get_by_role("treeitem").all()]
-    assert levels == ["1", "2", "2", "3", "4", "1"]
