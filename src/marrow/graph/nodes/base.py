@@ -172,8 +172,8 @@ MOST = 100_000
 
 
 def check_size(root: Any) -> None:
-    """Refuses a tree of nodes that is nested too deep, contains itself, or has too many nodes: one without a name is another
-    one in each of its places."""
+    """Refuses a tree of nodes that is nested too deep, contains itself, or has too many nodes: one without a name is
+    another one in each of its places."""
     known: dict[int, tuple[int, int]] = {}
 
     def measured(value: msgspec.Struct, above: int) -> tuple[int, int]:
