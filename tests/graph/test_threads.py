@@ -44,8 +44,6 @@ USES = {
     "replace_graph": lambda c: c.replace_graph(Graph("walk")),
 }
 SETS = {
-    "parameter": lambda c: c.__setitem__("x", 2.0),
-    "trigger": lambda c: c.trigger("go"),
     "play_slot": lambda c: c.play_slot("s", "slide"),
     "update_every": lambda c: setattr(c, "update_every", 2),
 }
@@ -78,6 +76,35 @@ def test_another_thread_is_refused_while_an_animator_is_at_work(use):
     {**USES, **SETS}[use](crowd)  # afterwards it may
 
 
+def test_another_thread_may_set_parameters_for_the_next_update():
+    """A page, a gamepad, a network: what is wrong is said at once, the rest counts from the next update on."""
+    inside, go_on = threading.Event(), threading.Event()
+
+    def hold_up(crowd):
+        inside.set()
+        assert go_on.wait(30)
+
+    crowd = asking(hold_up)
+    crowd.update(0.25)
+    worker = threading.Thread(target=lambda: crowd.pose)
+    worker.start()
+    assert inside.wait(30)
+    crowd["x"] = [2.0, 3.0]
+    crowd.trigger("go", instances=[1])
+    with pytest.raises(mw.errors.UnknownNameError):
+        crowd["y"] = 1.0
+    with pytest.raises(mw.errors.UnknownNameError):
+        crowd.trigger("x_go")
+    with pytest.raises(ValidationError):
+        crowd["x"] = [1.0, 2.0, 3.0]
+    go_on.set()
+    worker.join(30)
+    seen = []
+    crowd.replace_graph(crowd.graph, functions={"ask": lambda pose, call: seen.append(crowd["x"]) or pose})
+    crowd.update(0.25)
+    assert crowd["x"].tolist() == [2.0, 3.0] and crowd.pose and seen[0].tolist() == [2.0, 3.0]
+
+
 @pytest.mark.parametrize("use", USES)
 def test_a_function_cannot_use_what_is_being_made(use):
     crowd = asking(USES[use])
@@ -89,9 +116,12 @@ def test_a_function_cannot_use_what_is_being_made(use):
     assert crowd.count == 2 and crowd.inspect().clips == quiet.inspect().clips
 
 
-@pytest.mark.parametrize("use", SETS)
+INSIDE = {**SETS, "parameter": lambda c: c.__setitem__("x", 2.0), "trigger": lambda c: c.trigger("go")}
+
+
+@pytest.mark.parametrize("use", INSIDE)
 def test_a_function_may_set_what_counts_from_the_next_update_on(use):
-    crowd = asking(SETS[use])
+    crowd = asking(INSIDE[use])
     crowd.update(0.25)
     _ = crowd.matrices
     crowd.update(0.25)

@@ -17,7 +17,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from marrow.errors import InUseError
 
-__all__ = ["alone", "at_work", "take_token"]
+__all__ = ["alone", "at_work", "grant", "is_inside", "take_token"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -50,6 +50,8 @@ def alone(
             except IndexError:
                 take_token(self, method.__name__)
             try:
+                if self._asked:
+                    grant(self)
                 return method(self, *args, **options)
             finally:
                 idle.append(None)
@@ -57,6 +59,17 @@ def alone(
         return at_work(run)
 
     return guarded
+
+
+def is_inside(animator: Any) -> bool:
+    """Whether this thread is the one at work: what it calls itself asks."""
+    return _worker(animator, asks=False) == threading.get_ident()
+
+
+def grant(animator: Any) -> None:
+    """Makes the changes that other threads asked for while an animator was at work."""
+    while animator._asked:
+        animator._asked.pop(0)()
 
 
 def take_token(animator: Any, what: str) -> None:
@@ -84,16 +97,16 @@ def take_token(animator: Any, what: str) -> None:
     ) from None
 
 
-def _worker(animator: Any) -> int | None:
-    """The thread that works with an animator: this one, if it did so already before it asked."""
+def _worker(animator: Any, *, asks: bool = True) -> int | None:
+    """The thread that works with an animator. Where a guarded method `asks`, its own call does not count."""
     here, frames = threading.get_ident(), sys._current_frames()
     for ident in sorted(frames, key=lambda i: i != here):
         frame: FrameType | None = frames[ident]
-        asks = ident == here
+        own = int(asks and ident == here)
         while frame is not None:
             if frame.f_code in _guarded and frame.f_locals.get("self") is animator:
-                if not asks:
+                if not own:
                     return ident
-                asks = False  # the call that asks is not at work yet
+                own -= 1
             frame = frame.f_back
     return None

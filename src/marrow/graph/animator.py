@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError, WrongTypeError
-from marrow.graph.alone import alone, at_work, take_token
+from marrow.graph.alone import alone, at_work, grant, take_token
 from marrow.graph.animator_core import fitting
 from marrow.graph.animator_inputs import GraphInputs
 from marrow.graph.animator_instances import CrowdInstances
@@ -39,7 +39,7 @@ LONGEST_STEP = 86_400.0
 """Seconds an update may move on: a day. What clips pass in it is told event by event."""
 _ATTRIBUTES = frozenset(
     ("character", "speed", "_threads", "_batch", "_solo", "_functions", "_overrides", "_control", "_evaluator",
-     "_buffers", "_outputs", "_levels", "_idle")
+     "_buffers", "_outputs", "_levels", "_idle", "_asked")
 )  # fmt: skip
 
 
@@ -60,7 +60,7 @@ class Animator(
 
     Clips are played from uniform frames (see `clip.resampled`); `resampling_error` says what that costs. `threads=None`
     computes the poses of a crowd on all cores where that is worth it. One thread at a time may use an animator; another
-    gets an `InUseError`.
+    gets an `InUseError`, and may only set parameters.
     """
 
     def __init__(
@@ -84,6 +84,7 @@ class Animator(
         self.speed: float | Array = 1.0
         """How fast time passes for the character: a number, or one per instance `(N,)`."""
         self._idle: list[None] = [None]
+        self._asked = []
         self._solo = graph is None
         if graph is None:
             compiled = solo_graph(character)
@@ -176,6 +177,8 @@ class Animator(
         except IndexError:
             take_token(self, "update")
         try:
+            if self._asked:
+                grant(self)
             self._update(dt)
         finally:
             idle.append(None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -58,6 +58,8 @@ class AnimatorCore:
     _levels: CrowdLevels | None
     _idle: list[None]
     """What whoever works with it has taken (see `alone`)."""
+    _asked: list[Callable[[], None]]
+    """Changes that other threads asked for while it was at work, for the next update."""
 
     @property
     def count(self) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import UnknownNameError, ValidationError
-from marrow.graph.alone import alone
+from marrow.graph.alone import alone, is_inside
 from marrow.graph.animator_core import AnimatorCore
 from marrow.graph.overrides import Override
 from marrow.kernels.memory import readonly
@@ -21,9 +22,16 @@ Array = NDArray[Any]
 class GraphInputs(AnimatorCore):
     """Parameters, triggers, joint overrides, how often instances are updated, seeds."""
 
-    @alone(inside=True)
     def __setitem__(self, parameter: str, value: Any) -> None:
-        self._running.set(parameter, value)
+        self._running.checked(parameter, value)
+        self._soon(lambda: self._running.set(parameter, value))
+
+    def _soon(self, change: Callable[[], None]) -> None:
+        """Makes a change at once, or, where another thread is at work, before the next update."""
+        if self._idle or is_inside(self):
+            change()
+        else:
+            self._asked.append(change)
 
     def __getitem__(self, parameter: str) -> Any:
         value = readonly(self._running.get(parameter))
@@ -34,10 +42,11 @@ class GraphInputs(AnimatorCore):
         """The names of the graph's parameters."""
         return tuple(self._running.compiled.parameters)
 
-    @alone(inside=True)
     def trigger(self, name: str, *, instances: ArrayLike | None = None) -> None:
         """Pulls a trigger, for all or for some `instances` (indices or a mask)."""
-        self._running.trigger(name, self._chosen(instances))
+        chosen = self._chosen(instances)
+        self._running.trigger(name, chosen[:0])  # says what is wrong
+        self._soon(lambda: self._running.trigger(name, chosen))
 
     @alone(inside=True)
     def override(

@@ -295,6 +295,11 @@ class GraphControl(SlotControl):
 
     def set(self, name: str, value: Any) -> None:
         """Sets a parameter for all (a number, or a vector of three) or each (`(N,)`, `(N, 3)`)."""
+        columns, values = self.checked(name, value)
+        self.state.goals[:, columns] = values
+
+    def checked(self, name: str, value: Any) -> tuple[slice, Array]:
+        """The columns of a parameter, and values for it `(N, width)`."""
         entry = self._parameter(name)
         if entry.type == "curve":
             raise ValidationError(f"{name!r} is a curve: the clips say what it is")
@@ -312,7 +317,7 @@ class GraphControl(SlotControl):
         if np.isnan(values).any():
             where = int(np.flatnonzero(np.isnan(values).any(axis=1))[0])
             raise ValidationError(f"{name!r}: expected numbers, and NaN is none (instance {where})")
-        self.state.goals[:, entry.column : entry.column + entry.width] = values
+        return slice(entry.column, entry.column + entry.width), values
 
     def get(self, name: str, *, smoothed: bool = False) -> Array:
         """What a parameter was set to (`smoothed`: what it is on its way there), `(N,)` or `(N, 3)`; whether a trigger

@@ -17,7 +17,7 @@ import msgspec
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from marrow._version import __version__
-from marrow.errors import MarrowError
+from marrow.errors import InUseError, MarrowError
 from marrow.printing import logger
 from marrow.studio import protocol as p
 from marrow.studio.client import Client
@@ -154,6 +154,8 @@ class Hub:
             now = time.perf_counter()
             try:
                 self.step(now - before)
+            except InUseError:
+                pass  # the program that gave the animator works with it just now: the next update is as good
             except Exception as error:
                 # Whatever a character does to the engine, the studio stays, paused, and says so.
                 self.session.playing = self.session.changed = self._live_due = False
