@@ -196,3 +196,17 @@ def test_vertices_that_are_nowhere():
 def test_the_worst_comes_first():
     skeleton = mw.Skeleton(("a", "a"), [-1, 0], mw.Pose.identity(2).replace(scale=np.zeros((2, 3), "f4")))
     assert [f.severity for f in lint(mw.Character(skeleton))] == ["error", "warning"]
+
+
+def test_a_file_without_joints_is_checked_and_said_to_be_empty() -> None:
+    (finding,) = lint(mw.Character(mw.Skeleton((), np.zeros(0, np.int32))))
+    assert (finding.rule, finding.severity) == ("empty", "warning")
+
+
+def test_a_clip_of_more_frames_than_are_looked_at_is_named_and_the_others_are_checked() -> None:
+    bones = mw.Skeleton(tuple(f"j{k}" for k in range(100)), np.arange(-1, 99))
+    spin = mw.Track(1, "rotation", [0, 1], [[0, 0, 0, 1], [0, 1, 0, 0]])
+    endless = mw.Clip("endless", bones, [mw.Track(1, "translation", [0, 1e7], [[0, 0, 0], [0, 0, 1]])])
+    found = lint(mw.Character(bones, clips=[endless, mw.Clip("spin", bones, [spin])]))
+    (said,) = [f for f in found if f.rule == "long-clip"]
+    assert said.place == "clip 'endless'" and "100 joints" in said.message and "1e+07 s" in said.message

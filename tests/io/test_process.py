@@ -197,6 +197,63 @@ def test_a_forked_process_starts_readers_of_its_own(readers: Readers) -> None:
     assert answer_of(reader) == first
 
 
+@posix
+def test_a_fork_after_a_reader_died_is_quiet_and_reads(
+    readers: Readers, capfd: pytest.CaptureFixture[str]
+) -> None:
+    reader = readers("os.abort() if options['dies'] else None; return b'well'")
+    with pytest.raises(FormatError, match="crash"):
+        answer_of(reader, dies=True)
+    assert not process._reader_of, "what has ended is not kept"
+    assert answer_of(reader, dies=False) == b"well"
+    process._idle[reader][0].close()  # as one whose pipes are closed already
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            code = 0 if answer_of(reader, dies=False) == b"well" else 2
+            process.end_all()
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert capfd.readouterr().err == ""
+
+
+tells_of_stops = pytest.mark.skipif(
+    not hasattr(os, "waitid") or not worker._SPLITS, reason="stopped processes look like busy ones here"
+)
+
+
+@tells_of_stops
+def test_a_process_that_was_stopped_while_idle_is_replaced(
+    readers: Readers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "LOOK_SECONDS", 0.01)
+    reader = readers("return str(os.getppid()).encode()")
+    first = answer_of(reader)
+    os.kill(int(first), signal.SIGSTOP)
+    second = answer_of(reader)
+    assert second != first
+    assert answer_of(reader) == second
+
+
+@tells_of_stops
+def test_a_worker_that_is_stopped_is_tried_again_once(readers: Readers, tmp_path: Path) -> None:
+    often = "import marrow.io.worker as w; w.LOOK_SECONDS = 0.01"
+    reader = readers(
+        f"seen = os.path.exists(options['mark']); open(options['mark'], 'w').close();"
+        f"os.kill(os.getpid(), {int(signal.SIGSTOP)}) if options['always'] or not seen else None; return b'well'",
+        prepare=often,
+    )
+    assert answer_of(reader, mark=str(tmp_path / "mark"), always=False) == b"well"
+    with pytest.raises(ResourceLimitError, match=r"TEST reader was stopped from outside.* twice"):
+        answer_of(reader, mark=str(tmp_path / "mark"), always=True)
+
+
+def test_a_small_file_is_not_waited_for_longer_than_a_minute() -> None:
+    assert process.wall_limit(process.BASE_SECONDS) <= 60
+
+
 def is_gone(pid: int) -> bool:
     """Waits for a process that is about to end; a hang here would be the failure."""
     while True:

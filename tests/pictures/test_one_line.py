@@ -267,3 +267,8 @@ def test_a_turntable_goes_round_once(hero, tmp_path):
     assert width[0] > 1.3 * width[2]  # from the side a body is narrower
     assert width[0] == pytest.approx(width[4], abs=4)
     assert (frames[0] != frames[4][:, ::-1]).mean() < 0.06  # the back is the front's outline, mirrored
+
+
+def test_a_character_without_joints_is_an_empty_picture():
+    nothing = mw.Character(mw.Skeleton((), np.zeros(0, np.int32)))
+    assert not ink(mw.render(nothing, **SMALL)).any()

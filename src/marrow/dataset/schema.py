@@ -113,6 +113,8 @@ def kept_joints(recipe: Recipe, skeleton: Skeleton) -> Array:
         if pattern.startswith("!"):
             found.difference_update(_matching(skeleton, pattern[1:]))
     if not found:
+        if not len(skeleton):
+            raise ValidationError("the skeleton of the sources has no joints")
         raise ValidationError(f"joints: {', '.join(recipe.joints)} leaves none of {len(skeleton)}")
     return np.array(sorted(found), np.int64)
 

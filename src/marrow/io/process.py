@@ -16,13 +16,14 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from marrow.errors import FormatError, MissingExtraError, ResourceLimitError
-from marrow.io.worker import FAILED, HEAD, REPLY, REPLY_HEAD
+from marrow.io.worker import FAILED, HEAD, LOOK_SECONDS, REPLY, REPLY_HEAD, STOPPED, is_stopped
 
 __all__ = ["Reader", "ask", "end_all"]
 
@@ -64,13 +65,16 @@ def ask(
     }
     head = json.dumps(request).encode()
     message = [HEAD.pack(len(head), len(data)) + head, data]
+    again = False
     while True:
         server, fresh = _take(reader, path)
         answer = server.ask(message, wall_limit(seconds))
         if isinstance(answer, tuple):
             break
-        # One that was idle may have gone just now.
-        if fresh or answer != 0:
+        # One that was idle may have gone just now, or have been stopped from outside: that says nothing of the file.
+        if answer == STOPPED and not again:
+            again = True
+        elif fresh or answer not in (0, "late"):
             raise _failure(reader, answer, server.complaint, seconds, path)
     kind, payload = answer
     if kind == REPLY:
@@ -82,7 +86,7 @@ def wall_limit(seconds: float) -> float:
     """How long to wait. Where there is a limit on CPU time, that is the one that strikes, however busy the
     machine; the clock is for what sleeps.
     """
-    return 60.0 + 10.0 * seconds if os.name == "posix" else 3.0 * seconds
+    return 10.0 + 4.0 * seconds if os.name == "posix" else 3.0 * seconds
 
 
 class _Server:
@@ -104,15 +108,15 @@ class _Server:
             start_new_session=os.name == "posix",
         )
         self.complaint = ""
-        self.late = False
+        self.outcome: Literal["late"] | int | None = None
+        """Why it was ended before it answered."""
 
     def ask(
         self, message: list[bytes | memoryview], limit: float
     ) -> tuple[bytes, bytes] | int | Literal["late"]:
         """Kind and bytes of the answer; or, where none came, the exit code, or that it took too long."""
-        clock = threading.Timer(limit, self._too_late)
-        clock.daemon = True
-        clock.start()
+        done = threading.Event()
+        threading.Thread(target=self._watch, args=(limit, done), daemon=True).start()
         try:
             answer = self._exchange(message)
         except BaseException:  # Ctrl-C above all: nothing waits for the answer any more
@@ -120,12 +124,12 @@ class _Server:
             self.end()
             raise
         finally:
-            clock.cancel()
+            done.set()
         if answer is not None:
             _give_back(self)
             return answer
         self.end()
-        return "late" if self.late else self.process.returncode
+        return self.process.returncode if self.outcome is None else self.outcome
 
     def _exchange(self, message: list[bytes | memoryview]) -> tuple[bytes, bytes] | None:
         stdin, stdout = self.process.stdin, self.process.stdout
@@ -144,9 +148,16 @@ class _Server:
                     return kind, payload
         return None
 
-    def _too_late(self) -> None:
-        self.late = True
-        self.kill()
+    def _watch(self, limit: float, done: threading.Event) -> None:
+        """Ends the process when its time is over, or when something has stopped it: it would never answer."""
+        stopped = 0
+        until = time.monotonic() + limit
+        while not done.wait(max(min(LOOK_SECONDS, until - time.monotonic()), 0.0)):
+            stopped = stopped + 1 if is_stopped(self.process.pid) else 0
+            if stopped > 1 or time.monotonic() >= until:
+                self.outcome = STOPPED if stopped > 1 else "late"
+                self.kill()
+                return
 
     def kill(self) -> None:
         """Ends the process and what it started."""
@@ -169,6 +180,8 @@ class _Server:
                 p.wait()
         # A worker that outlived its server keeps the pipe open.
         self.kill()
+        with _lock:
+            _reader_of.pop(self, None)
         with contextlib.suppress(OSError, ValueError):
             self.complaint = p.stderr.read().decode("utf-8", "replace")  # type: ignore[union-attr]
         self.close()
@@ -231,7 +244,7 @@ def _forget_all() -> None:
     for server in _reader_of:
         server.process.returncode = 0
         for pipe in (server.process.stdin, server.process.stdout, server.process.stderr):
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, ValueError):  # those of one that died are closed already
                 os.close(pipe.fileno())  # type: ignore[union-attr]
                 pipe.detach()  # type: ignore[union-attr]
     _idle.clear()
@@ -264,6 +277,10 @@ def _failure(
 ) -> FormatError:
     if code == "late":
         return ResourceLimitError(f"was not read within {wall_limit(seconds):g} seconds", path=path)
+    if code == STOPPED:
+        return ResourceLimitError(
+            f"the {reader.name} reader was stopped from outside before it was done, twice", path=path
+        )
     number = code - 128 if code > 128 else -code
     if number in (getattr(signal, "SIGXCPU", 24), 9):
         return ResourceLimitError(

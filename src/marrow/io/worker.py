@@ -24,11 +24,15 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-__all__ = ["FAILED", "HEAD", "REPLY", "REPLY_HEAD", "serve"]
+__all__ = ["FAILED", "HEAD", "LOOK_SECONDS", "REPLY", "REPLY_HEAD", "STOPPED", "is_stopped", "serve"]
 
 HEAD, REPLY_HEAD = struct.Struct("<QQ"), struct.Struct("<cQ")
 REPLY, FAILED = b"+", b"-"
 IDLE_SECONDS = 20.0
+LOOK_SECONDS = 0.5
+"""How often those who wait look whether the other side was stopped (SIGSTOP): then nothing comes of it."""
+STOPPED = 65
+"""The exit code of a server whose worker was stopped."""
 _SPLITS = hasattr(os, "fork") and sys.platform != "darwin"
 
 
@@ -88,13 +92,26 @@ def _split(answer: Callable[..., bytes], request: dict[str, Any], size: int, out
     poller = select.poll()
     for end in (0, alive):
         poller.register(end, 0)  # tells of the other side's end only
-    ended = {end for end, _ in poller.poll()}
+    stopped = 0
+    while not (ended := {end for end, _ in poller.poll(1000 * LOOK_SECONDS)}):
+        stopped = stopped + 1 if is_stopped(worker) else 0
+        if stopped > 1:
+            os.kill(worker, signal.SIGKILL)
+            os._exit(STOPPED)
     if alive not in ended:  # nobody waits for the answer any more
         os.kill(worker, signal.SIGKILL)
         os._exit(0)
     os.close(alive)
     code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
     return code if code >= 0 else 128 - code
+
+
+def is_stopped(child: int) -> bool:
+    """Whether a child process was stopped and not continued; False where the system cannot tell."""
+    try:
+        return os.waitid(os.P_PID, child, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
+    except (AttributeError, OSError):
+        return False
 
 
 def _work(answer: Callable[..., bytes], request: dict[str, Any], size: int, out: int) -> NoReturn:

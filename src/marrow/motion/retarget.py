@@ -150,6 +150,7 @@ class Retargeter(Fit):
         if self.exact:
             self._note_lost(clip, lost_joints(clip, self.target), "joints")
             made = copied(clip, self.target, self._morph_map(clip))
+            made = made if rate is None else made.at_rate(rate)
             return made if self.target_character is None else with_expressions(made, self.target_character)
         if clip.additive:
             return self._additive(clip, rate)

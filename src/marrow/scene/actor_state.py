@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -163,9 +164,10 @@ def _matrices(actor: Actor) -> tuple[Array, Array | None, Array | None]:
     morphs: Array | None = None
     if isinstance(pose, Pose):
         model = np.asarray(character.skeleton.to_model(pose))
-        matrices = skinning_matrices(character.palette, model).reshape(-1, P, 3, 4)
+        n = math.prod(pose.batch_shape)  # without joints there is nothing to tell it by
+        matrices = skinning_matrices(character.palette, model).reshape(n, P, 3, 4)
         morphs = pose.morphs if pose.morph_count else None
-        model = model.reshape(-1, *model.shape[-3:])
+        model = model.reshape(n, *model.shape[-3:])
     else:
         matrices = np.asarray(_validate.numbers("Actor.pose", pose), np.float32)
         if matrices.shape[-3:] != (P, 3, 4):

@@ -7,9 +7,9 @@ The last block is filled up with copies of its last vertex, which write the same
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -284,31 +284,60 @@ def _block_weights(
 
 def _bucket_morphs(meshes: Sequence[Mesh], order: Array) -> tuple[Array, Array, Array]:
     """For every block the targets that move one of its vertices, with their deltas in lanes (144 floats each)."""
-    number = 0
-    entries: list[tuple[int, int, Array]] = []
-    V = sum(m.vertex_count for m in meshes)
     lanes = order.reshape(-1, LANES)
+    found: list[Array] = []
+    for mesh, target, blocks in _morphs(meshes, order):
+        moved = np.append((_dense(mesh, target) != 0).any(axis=1), False)
+        found.append(blocks.own[moved[blocks.rows].any(axis=1)])
+    touched = np.concatenate([*found, np.zeros(0, np.int64)])
+    target_of = np.repeat(np.arange(len(found), dtype=np.int32), [len(b) for b in found])
+    by_block = np.lexsort((target_of, touched))
+    place = np.empty(len(touched), np.int64)
+    place[by_block] = np.arange(len(touched))
+    deltas = np.empty((len(touched), 9, LANES), np.float32)
+    at = 0
+    for (mesh, target, blocks), mine in zip(_morphs(meshes, order), found):
+        dense = np.concatenate([_dense(mesh, target), np.zeros((1, 9), np.float32)])
+        rows = blocks.rows[np.searchsorted(blocks.own, mine)]
+        deltas[place[at : at + len(mine)]] = dense[rows].transpose(0, 2, 1)
+        at += len(mine)
+    start = np.searchsorted(touched[by_block], np.arange(len(lanes) + 1)).astype(np.int32)
+    return start, target_of[by_block], deltas.reshape(-1)
+
+
+class _Blocks(NamedTuple):
+    """The blocks `own (B,)` that hold vertices of a mesh, and which of its vertices are in their lanes `(B, 16)`; one past
+    its last stands for those of others."""
+
+    own: Array
+    rows: Array
+
+
+def _morphs(meshes: Sequence[Mesh], order: Array) -> Iterator[tuple[Mesh, MorphTarget, _Blocks]]:
+    """Every morph target with its mesh and the blocks that the vertices of that are in."""
+    lanes = order.reshape(-1, LANES)
+    sorted_vertices = np.argsort(order.reshape(-1), kind="stable")
+    ranked = order.reshape(-1)[sorted_vertices]
     at = 0
     for mesh in meshes:
-        for target in mesh.morph_targets:
-            dense = np.zeros((V, 9), np.float32)
-            rows = slice(at, at + mesh.vertex_count)
-            for c, field in enumerate(("positions", "normals", "tangents")):
-                deltas = target.dense(mesh.vertex_count, field)
-                if deltas is not None:
-                    dense[rows, 3 * c : 3 * c + 3] = deltas
-            touched = np.zeros(V, bool)
-            touched[rows] = (dense[rows] != 0).any(axis=1)
-            for b in np.flatnonzero(touched[lanes].any(axis=1)).tolist():
-                entries.append((b, number, dense[lanes[b]].T.ravel()))
-            number += 1
+        if mesh.morph_targets:
+            first, last = np.searchsorted(ranked, (at, at + mesh.vertex_count))
+            own = np.unique(sorted_vertices[first:last] // LANES)
+            rows = lanes[own].astype(np.int64) - at
+            rows[(rows < 0) | (rows >= mesh.vertex_count)] = mesh.vertex_count
+            for target in mesh.morph_targets:
+                yield mesh, target, _Blocks(own, rows)
         at += mesh.vertex_count
-    entries.sort(key=lambda entry: entry[:2])
-    blocks = np.array([entry[0] for entry in entries], np.int64)
-    start = np.searchsorted(blocks, np.arange(len(lanes) + 1)).astype(np.int32)
-    target_of = np.array([entry[1] for entry in entries], np.int32)
-    deltas = np.concatenate([entry[2] for entry in entries]) if entries else np.zeros(0, np.float32)
-    return start, target_of, deltas
+
+
+def _dense(mesh: Mesh, target: MorphTarget) -> Array:
+    """What a target moves, turns and bends at each vertex of its mesh, `(V, 9)`."""
+    dense = np.zeros((mesh.vertex_count, 9), np.float32)
+    for c, field in enumerate(("positions", "normals", "tangents")):
+        deltas = target.dense(mesh.vertex_count, field)
+        if deltas is not None:
+            dense[:, 3 * c : 3 * c + 3] = deltas
+    return dense
 
 
 def reordered(mesh: Mesh) -> Mesh:

@@ -253,6 +253,7 @@ class Accessors:
         else:
             try:
                 data = memoryview(self._source.neighbour(buffer.uri))
+                self._budget.size += len(data)
             except ResourceLimitError:
                 raise
             except FormatError as error:

@@ -31,6 +31,8 @@ class Context:
     budget: Budget
     scale: float
     variants: list[str] = field(default_factory=list)
+    morphed: set[int] = field(default_factory=set)
+    """The accessors that morph targets were read from."""
 
     def refuse(self, message: str, place: str) -> FormatError:
         return FormatError(message, path=self.source.path, place=place)

@@ -189,14 +189,14 @@ def _build(part: _Part, bound: dict[str, Any]) -> Mesh:
 
 def _targets(part: _Part, n: int, channels: Channels) -> tuple[MorphTarget, ...]:
     names, of_node, full = channels.target_names[n], channels.of_node[n], channels.full_weights.get(n)
-    V = len(part.vertices.positions)
+    still = owned(np.zeros((len(part.vertices.positions), 3), np.float32))
     return tuple(
         MorphTarget(
             names[i],
             of_node[i],
             d.positions
             if d.positions is not None
-            else np.zeros((V if d.vertices is None else len(d.vertices), 3)),
+            else still[: None if d.vertices is None else len(d.vertices)],
             d.normals,
             d.tangents,
             d.vertices,

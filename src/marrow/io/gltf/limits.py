@@ -6,7 +6,7 @@ so whatever a reader allocates is charged to a `Budget` first. The limits lie fa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from marrow.errors import ResourceLimitError
 
@@ -24,6 +24,8 @@ MAX_CHANNELS = 200_000
 MAX_MORPHS = 50_000
 MAX_LISTED = 50_000
 MAX_DECODED_BYTES = 1 << 30
+# What a small file may grow to: so much, and so many bytes for each of its own. Draco packs about twenty to one.
+BASE_DECODED_BYTES, DECODED_PER_BYTE = 192 << 20, 40
 MAX_IMAGE_BYTES = 512 << 20
 
 
@@ -38,13 +40,20 @@ class Budget:
     """How many bytes a file may still grow to in memory."""
 
     path: object
-    left: int = field(default_factory=lambda: MAX_DECODED_BYTES)
+    size: int = MAX_DECODED_BYTES
+    """The bytes of the file, with those it refers to."""
+    used: int = 0
+
+    @property
+    def most(self) -> int:
+        return min(MAX_DECODED_BYTES, BASE_DECODED_BYTES + DECODED_PER_BYTE * self.size)
 
     def charge(self, size: int, place: str) -> None:
-        self.left -= size
-        if self.left < 0:
+        self.used += size
+        if self.used > self.most:
             raise ResourceLimitError(
-                f"unpacks to more than the {MAX_DECODED_BYTES >> 20} MiB marrow reads",
+                f"unpacks to more than {self.most >> 20} MiB, which is what marrow makes of a file of {self.size:,} bytes",
                 path=self.path,
                 place=place,
+                remedy="what many parts of it share counts for each of them",
             )

@@ -213,7 +213,14 @@ def _delta(ctx: Context, target: dict[str, int], V: int, place: str) -> Delta:
             raise ctx.refuse(f"it has {ctx.accessors.definition(index).count} vertices, its mesh {V}", place)
     if _read_sparse(ctx, present, out, place):
         return out
+    if "positions" not in present:
+        ctx.budget.charge(12 * V, place)
     for name, index in present.items():
+        if index in ctx.morphed:
+            ctx.budget.charge(
+                12 * V, place
+            )  # one array for many targets: each of them is gone through all the same
+        ctx.morphed.add(index)
         setattr(out, name, finite(ctx, ctx.accessors.floats(index, "VEC3"), place, "deltas"))
     return out
 

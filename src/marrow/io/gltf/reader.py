@@ -65,7 +65,7 @@ def _read(source: Source, options: LoadOptions) -> Character:
     report = ReportBuilder()
     document, chunk = parse(source.data, source.path, report)
     _check_sizes(document, source)
-    budget = limits.Budget(source.path)
+    budget = limits.Budget(source.path, len(source.data))
     accessors = Accessors(document, chunk, source, budget)
     ctx = Context(document, accessors, source, report, budget, options.scale or 1.0)
     pointers = rewrite(ctx)

@@ -130,6 +130,8 @@ def _places(clip: Clip, joints: Array) -> tuple[Array, Array]:
 
 def loop_seams(character: Character) -> Iterator[Finding]:
     """Clips that nearly end as they begin: a loop whose seam shows."""
+    if not len(character.skeleton):
+        return
     joints, size, lengths = _body(character), _size(character), _Lengths(character)
     for clip in _moving(character):
         if clip.duration < 0.3:
@@ -202,6 +204,8 @@ def foot_slide(character: Character) -> Iterator[Finding]:
 
 def pops(character: Character) -> Iterator[Finding]:
     """Joints that jump for a frame: acceleration far beyond that of the rest of the clip."""
+    if not len(character.skeleton):
+        return
     joints, size, lengths = _body(character), _size(character), _Lengths(character)
     for clip in _moving(character):
         times, at = _places(clip, joints)
@@ -258,6 +262,8 @@ def bounds_far_away(character: Character) -> Iterator[Finding]:
     """Clips that take the body apart, far away, or under the ground."""
     from marrow.motion.rig import find_rig
 
+    if not len(character.skeleton):
+        return
     joints, size, lengths = _body(character), _size(character), _Lengths(character)
     at_rest = character.skeleton.rest_model[..., 3].astype(np.float64)[joints]
     spread = float(np.linalg.norm(at_rest - at_rest[0], axis=-1).max(initial=0.0))

@@ -71,6 +71,18 @@ _REPORT_REMEDY = {
 }
 
 
+def nothing_there(character: Character) -> Iterator[Finding]:
+    """A file with nothing in it that marrow reads."""
+    if not len(character.skeleton) and not character.meshes and not character.clips:
+        yield Finding(
+            "empty",
+            "warning",
+            "file",
+            "it holds no joints, no meshes and no clips",
+            "export what it should hold; an exporter may have been told to write a selection, and nothing was selected",
+        )
+
+
 def duplicate_names(character: Character) -> Iterator[Finding]:
     """Joint names that occur twice: clips, masks and sockets find joints by name."""
     twice = [name for name, count in Counter(character.skeleton.names).items() if count > 1]
@@ -177,6 +189,7 @@ def units(character: Character) -> Iterator[Finding]:
 
 RULES: tuple[Rule, ...] = (
     import_report,
+    nothing_there,
     not_finite,
     influence_counts,
     weight_sums,
