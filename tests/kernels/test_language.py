@@ -551,3 +551,22 @@ def test_annotations_that_are_no_kinds_are_refused():
     packed = np.dtype([("flag", "u1"), ("x", "f8")])
     with pytest.raises(ValueError, match="align=True"):
         Records[packed, N]
+
+
+def test_threads_may_lower_the_same_function_at_once():
+    from concurrent.futures import ThreadPoolExecutor
+
+    from marrow.kernels.language import frontend
+    from marrow.kernels.language.types import FLOAT
+
+    def twice(x):
+        return x * 2.0
+
+    def deep(x):
+        return twice(x) + twice(x + 1.0)
+
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(20):
+            frontend._lower.cache_clear()
+            made = list(pool.map(lambda _: frontend.lower(deep, [FLOAT]), range(8)))
+            assert all(function is made[0] for function in made)

@@ -82,6 +82,7 @@ def test_errors_come_back_from_other_processes():
         errors.NoAdapterError("none"),
         errors.DeviceLostError("lost"),
         errors.GpuMemoryError("full"),
+        errors.InUseError("busy"),
     ]
     for error in made:
         twin = pickle.loads(pickle.dumps(error))

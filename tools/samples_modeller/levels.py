@@ -36,7 +36,7 @@ def choose() -> None:
     """Chooses the levels of all samples."""
     from marrow.lod.building import build
     from marrow.lod.stored import chosen, write_choices
-    from marrow.lod.table import table
+    from marrow.lod.level_table import table
     from samples_modeller import character, reptile
 
     FOLDER.mkdir(exist_ok=True)

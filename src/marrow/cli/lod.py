@@ -238,7 +238,7 @@ def _progress() -> Callable[[str, float], None]:
 
 def _show(character: Character, json: bool) -> None:
     from marrow.cli._output import console, print_json
-    from marrow.lod.table import HEADINGS, rows
+    from marrow.lod.level_table import HEADINGS, rows
 
     if json:
         from marrow.cli._facts import levels_of

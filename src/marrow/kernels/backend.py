@@ -66,6 +66,7 @@ class Compiled:
         import llvmlite  # noqa: F401  (that it is there)
 
         self._entries: dict[Kernel, Any] = {}
+        self._compiling = threading.Lock()
         self._alive: list[Any] = []
 
     def entry(self, frame: Frame) -> tuple[Callable[[Any], Any], Any]:
@@ -75,7 +76,9 @@ class Compiled:
 
         def run(place: Any) -> None:
             if kernel not in self._entries:
-                self._entries[kernel] = self._compile(kernel)
+                with self._compiling:
+                    if kernel not in self._entries:
+                        self._entries[kernel] = self._compile(kernel)
             self._entries[kernel](ctypes.addressof(place))
 
         return run, place

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from marrow.lod.building import build, measured, settings
+    from marrow.lod.level_table import table
     from marrow.lod.mapping import joint_map
     from marrow.lod.select import Selection, Selector
-    from marrow.lod.table import table
     from marrow.lod.thresholds import with_screen_sizes
     from marrow.model.level import Reduction
 
@@ -38,7 +38,7 @@ _LATE = {
     "joint_map": "marrow.lod.mapping",
     "measured": "marrow.lod.building",
     "settings": "marrow.lod.building",
-    "table": "marrow.lod.table",
+    "table": "marrow.lod.level_table",
     "with_screen_sizes": "marrow.lod.thresholds",
 }
 

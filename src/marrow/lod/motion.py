@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from marrow.animation.frame_budget import MAX_JOINT_FRAMES
 from marrow.errors import ValidationError
 from marrow.math.transform import nearest_rotation
 from marrow.model import Character, Mesh, Pose
+from marrow.printing import warn
 from marrow.skinning import skin
 
 __all__ = ["Motion", "at_rest", "cut_pose", "joined_poses", "posed"]
@@ -67,9 +67,7 @@ class Motion:
         most = max(4, min(MOST, MAX_JOINT_FRAMES // max(len(character.skeleton), 1)))
         if len(moving) > most // 2:
             some = moving[:: -(-len(moving) // (most // 2))]
-            warnings.warn(
-                f"lod.build: poses of {len(some)} of {len(moving)} clips are looked at", stacklevel=3
-            )
+            warn(f"lod.build: poses of {len(some)} of {len(moving)} clips are looked at", stacklevel=3)
             moving = some
         seconds = sum(c.duration for c in moving)
         rate = min(RATE, most / seconds) if seconds > 0 else RATE

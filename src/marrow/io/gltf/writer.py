@@ -111,7 +111,7 @@ def _save_gltf(builder: Builder, document: dict[str, Any], path: Path) -> None:
         return
     binary = path.with_suffix(".bin")
     document.setdefault("buffers", [{"byteLength": builder.size}])
-    document["buffers"][0]["uri"] = quote(binary.name)
+    document["buffers"][0]["uri"] = quote(binary.name, errors="surrogateescape")
     text = msgspec.json.format(_encode(document, path), indent=1)
     # Both are complete before either takes its place.
     with replacing(path) as file, replacing(binary) as data:

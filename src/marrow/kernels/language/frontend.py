@@ -12,6 +12,7 @@ import ast
 import functools
 import inspect
 import textwrap
+import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -30,6 +31,7 @@ __all__ = ["UNROLLED", "LanguageError", "lower"]
 UNROLLED = 7
 """Loops of known length up to this are written out, so that tuples may be indexed by their variable."""
 
+_lowering = threading.RLock()
 _open: list[Callable[..., Any]] = []
 """Functions that are being lowered, each called by the one before."""
 
@@ -50,7 +52,8 @@ def _source(function: Callable[..., Any]) -> tuple[ast.FunctionDef, int]:
 
 def lower(function: Callable[..., Any], kinds: Sequence[Kind]) -> ir.Function:
     """A function for arguments of these kinds, in the typed form; made once."""
-    return _lower(function, tuple(loose(k) for k in kinds))
+    with _lowering:  # `_open` is one thread's at a time
+        return _lower(function, tuple(loose(k) for k in kinds))
 
 
 @functools.cache
