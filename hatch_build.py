@@ -65,7 +65,9 @@ def build_samples(root: Path) -> None:
     """Builds the sample characters, in a process of its own."""
     # Not by PYTHONPATH: that is how pip leads to the packages of the build.
     paths = [str(root / "src"), str(root / "tools")]
-    code = f"import sys; sys.path[:0] = {paths!r}; from samples_modeller.__main__ import build_all; build_all()"
+    code = (
+        f"import sys; sys.path[:0] = {paths!r}; from samples_modeller.__main__ import build_all; build_all()"
+    )
     command, environment = [sys.executable, "-c", code], {**os.environ, "MARROW_CACHE": "off"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
     if done.returncode:

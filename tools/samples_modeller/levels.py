@@ -35,8 +35,8 @@ def with_levels(name: str, character: Character) -> Character:
 def choose() -> None:
     """Chooses the levels of all samples."""
     from marrow.lod.building import build
-    from marrow.lod.stored import chosen, write_choices
     from marrow.lod.level_table import table
+    from marrow.lod.stored import chosen, write_choices
     from samples_modeller import character, reptile
 
     FOLDER.mkdir(exist_ok=True)
