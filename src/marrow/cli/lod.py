@@ -160,7 +160,7 @@ def _level_count(wishes: dict[str, Any]) -> int:
 
 def _built(character: Character, wishes: dict[str, Any], progress: Callable[[str, float], None]) -> Character:
     """The character with levels, or with those it has used at other sizes."""
-    from marrow.lod.building import build
+    from marrow.lod.builder import build
     from marrow.lod.thresholds import with_screen_sizes
 
     sizes, hysteresis = wishes["screen_sizes"], wishes["hysteresis"]
