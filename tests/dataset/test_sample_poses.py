@@ -9,7 +9,7 @@ import builders
 import marrow as mw
 from marrow.cli.app import run
 from marrow.dataset import film_strips
-from marrow.dataset.sample_poses import joint_places, sample_character
+from marrow.dataset.sample_poses import joint_positions, sample_character
 from marrow.errors import NoAdapterError, ValidationError
 
 ROTATIONS = ("rotations", "rotations_6d", "rotations_axis_angle", "rotations_euler")
@@ -57,13 +57,13 @@ def test_places_of_joints_with_and_without_positions(made):
     _, found, puppet = made
     row = found["train"][0]
     for features in (["positions"], ["rotations", "translations"], ["rotations_6d", "root_trajectory"]):
-        places, parents = joint_places(found, only(row, *features), FRAMES)
+        places, parents = joint_positions(found, only(row, *features), FRAMES)
         np.testing.assert_allclose(places, row["positions"][FRAMES], atol=1e-4)
         assert parents == puppet.skeleton.parents.tolist()
     bare = sample_character(found, only(row, "positions"), FRAMES, puppet)
     assert not bare.meshes  # positions say nothing of how joints turn
     with pytest.raises(ValidationError, match="--features positions"):
-        joint_places(found, only(row, "vertices"), FRAMES)
+        joint_positions(found, only(row, "vertices"), FRAMES)
 
 
 def test_joints_in_another_order_are_where_they_should_be(tmp_path):

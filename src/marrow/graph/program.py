@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.bank import ClipBank
 from marrow.errors import MarrowError, ValidationError
-from marrow.kernels import program as kernel
+from marrow.kernels import pose_programs as kernel
 from marrow.kernels.language.kernel import Frame, FramePool
 from marrow.kernels.memory import aligned_zeros, readonly
 from marrow.kernels.operations import OPERATION, OPERATIONS, PoseWork, rules
