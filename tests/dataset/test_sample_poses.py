@@ -49,7 +49,7 @@ def test_rows_move_the_mesh_as_the_build_did(made, rotation, more):
     row = found["train"][1]
     who = sample_character(found, only(row, rotation, more), FRAMES, puppet)
     (clip,) = who.clips.values()
-    got = mw.skin(who, clip.sample(FRAMES / row["fps"])).positions
+    got = mw.skin(who, clip.sample(FRAMES / row["rate"])).positions
     np.testing.assert_allclose(got, row["vertices"][FRAMES], atol=2e-4)
 
 
@@ -87,7 +87,7 @@ def test_joints_in_another_order_are_where_they_should_be(tmp_path):
     row = rows["b.marrow"]
     who = sample_character(found, only(row, "rotations", "translations"), FRAMES)
     assert who.skeleton.names == turned.names
-    model = who.skeleton.to_model(next(iter(who.clips.values())).sample(FRAMES / row["fps"]))[..., 3]
+    model = who.skeleton.to_model(next(iter(who.clips.values())).sample(FRAMES / row["rate"]))[..., 3]
     back = [turned.names.index(name) for name in found.schema.joints]
     np.testing.assert_allclose(model[:, back], row["positions"][FRAMES], atol=1e-4)
 

@@ -66,7 +66,7 @@ def test_render_video():
     good |= {
         "file": "a.gif",
         "duration": 0.1,
-        "fps": 10,
+        "rate": 10,
         "follow": None,
         "turntable": False,
         "codec": None,
@@ -85,7 +85,7 @@ def test_frames_and_writers():
     exchange(mw.Frame, {"pixels": pixels, "outputs": {}, "camera": None}, HOSTILE, name="Frame")
     exchange(mw.Frame(pixels).over, {"background": (1, 1, 1)}, HOSTILE, name="Frame.over")
     exchange(mw.Frame(pixels).save, {"path": "a.png"}, HOSTILE, name="Frame.save")
-    good = {"path": "a.gif", "size": (6, 4), "fps": 10, "codec": None, "transparent": False}
+    good = {"path": "a.gif", "size": (6, 4), "rate": 10, "codec": None, "transparent": False}
     exchange(mw.VideoWriter, good, HOSTILE, name="VideoWriter")
 
     def add(frame):

@@ -125,7 +125,7 @@ def sheet() -> None:
 def run() -> None:
     """A video for a page."""
     mw.render_video(
-        "mannequin", PICTURES / "run.webp", clip="run", fps=25, size=(320, 320), camera="-60,8", follow=True
+        "mannequin", PICTURES / "run.webp", clip="run", rate=25, size=(320, 320), camera="-60,8", follow=True
     )
 
 

@@ -104,7 +104,7 @@ class Motion:
 def motions_of(
     character: Character,
     names: Sequence[str] | None,
-    fps: float | None,
+    rate: float | None,
     moments: Sequence[float] | None,
     fields: Sequence[str],
 ) -> list[Motion]:
@@ -119,16 +119,16 @@ def motions_of(
         elif clip is None:
             times = np.zeros(1)
         else:
-            rate = fps or clip.rate or clip.key_rate or 30.0
-            count = math.floor(clip.duration * rate + 1e-3) + 1
+            each = rate or clip.rate or clip.key_rate or 30.0
+            count = math.floor(clip.duration * each + 1e-3) + 1
             if count > MAX_FRAMES:
                 raise UsageError(
-                    f"clip {clip.name!r} lasts {clip.duration:g} s: {count:,} frames, more than {MAX_FRAMES:,}; lower --fps"
+                    f"clip {clip.name!r} lasts {clip.duration:g} s: {count:,} frames, over {MAX_FRAMES:,}; lower --rate"
                 )
-            times = np.arange(count) / rate
+            times = np.arange(count) / each
         motion = Motion(character, clip, times.astype("<f4"), tuple(fields))
         if motion.size > MAX_BYTES:
-            raise UsageError(f"clip {motion.name!r} would take more than {MAX_BYTES >> 30} GiB; lower --fps")
+            raise UsageError(f"clip {motion.name!r} would take more than {MAX_BYTES >> 30} GiB; lower --rate")
         found.append(motion)
     return found
 
@@ -216,7 +216,7 @@ def bake_file(place: str, making: Making, options: dict[str, Any]) -> list[dict[
     character = open_character(place, scale=options["scale"], allow_outside=options["allow_outside"])
     if options["axes"] is not None:
         character = in_world(character, options["axes"])
-    motions = motions_of(character, options["clip"], options["fps"], options["moments"], options["fields"])
+    motions = motions_of(character, options["clip"], options["rate"], options["moments"], options["fields"])
     taken: set[str] = set()
     written = []
     for motion in motions:

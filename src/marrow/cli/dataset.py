@@ -30,7 +30,7 @@ def build(
     *,
     out: Annotated[str, Parameter(name=("--out", "-o"))],
     features: _Names = None,
-    fps: float = 30.0,
+    rate: float = 30.0,
     character: str | None = None,
     window: int | None = None,
     stride: int | None = None,
@@ -63,7 +63,7 @@ def build(
         The folder or URL to write to. What is finished there and still good is kept.
     features
         What rows hold; `marrow dataset features` lists all. Where nothing is said: rotations root_trajectory positions.
-    fps
+    rate
         Frames a second.
     character
         A file, or the name of a sample, that all motion is retargeted to.
@@ -114,7 +114,7 @@ def build(
     meter = _Meter(json)
     began = time.perf_counter()
     made = dataset.build(
-        sources, out, features=features or dataset.DEFAULT_FEATURES, fps=fps, character=character, window=window,
+        sources, out, features=features or dataset.DEFAULT_FEATURES, rate=rate, character=character, window=window,
         stride=stride, mirror=mirror, split=split, split_by=split_by, clips=clip, joints=joints, skeletons=skeletons,
         euler_order=euler_order, contact_height=contact_height, contact_speed=contact_speed, scale=scale, format=format,
         compression=compression, shard_mb=shard_mb, workers=workers, on=on, allow_outside=allow_outside, force=force,
@@ -372,7 +372,7 @@ def _summary(found: Dataset) -> str:
     failed = f", {m.failed:,} failed" if m.failed else ""
     parts = ", ".join(f"{name} {s.rows:,}" for name, s in m.splits.items())
     return (
-        f"{found.store.url}: {len(found):,} rows ({parts}), {frames:,} frames at {m.recipe.fps:g} a second, "
+        f"{found.store.url}: {len(found):,} rows ({parts}), {frames:,} frames at {m.recipe.rate:g} a second, "
         f"of {m.sources:,} sources{failed}"
     )
 

@@ -32,7 +32,7 @@ def render(
     trigger: Annotated[list[str] | None, Parameter(negative=())] = None,
     time: float | None = None,
     duration: float | None = None,
-    fps: float = 30.0,
+    rate: float = 30.0,
     size: str = "1280x720",
     camera: str = "three-quarter",
     follow: Annotated[bool | None, Parameter(negative="--no-follow")] = None,
@@ -58,8 +58,8 @@ def render(
     files
         Files to show, or names of samples; several stand side by side.
     output
-        The file to write: .png, .jpg, .webp, or a video: .mp4, .webm, .mkv, .mov, .gif, .apng (.webp with --fps, --duration
-        or --turntable).
+        The file to write: .png, .jpg, .webp, or a video: .mp4, .webm, .mkv, .mov, .gif, .apng (.webp with --rate,
+        --duration or --turntable).
     clip
         The clip to play. A video plays the first one when left out, a picture shows the rest pose.
     graph
@@ -72,7 +72,7 @@ def render(
         The moment to show, in seconds; of a video, where it begins.
     duration
         How many seconds a video lasts: as long as the clip when left out.
-    fps
+    rate
         Frames a second.
     size
         Width and height in pixels: 1280x720, or one number for a square.
@@ -156,11 +156,11 @@ def render(
 
     with progress_bar(f"{output.name}") as progress:
         count = render_video(
-            thing, output, time=time or 0.0, duration=duration, fps=fps, steps=steps, follow=follow, turntable=turntable,
+            thing, output, time=time or 0.0, duration=duration, rate=rate, steps=steps, follow=follow, turntable=turntable,
             codec=codec, progress=progress, **shared,
         )  # fmt: skip
     _tell(path)
-    say(f"{output}: {count} frame{'s' if count > 1 else ''}, {count / fps:.3g} s")
+    say(f"{output}: {count} frame{'s' if count > 1 else ''}, {count / rate:.3g} s")
 
 
 def _tell(path: str) -> None:

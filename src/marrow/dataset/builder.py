@@ -61,7 +61,7 @@ def build(
     out: PathLike,
     *,
     features: str | Sequence[str] = DEFAULT_FEATURES,
-    fps: float = 30.0,
+    rate: float = 30.0,
     character: PathLike | None = None,
     window: int | None = None,
     stride: int | None = None,
@@ -88,7 +88,7 @@ def build(
 
     - `sources`: folders, patterns (`"mocap/**/*.bvh"`), files or URLs, one or several
     - `out`: a folder or a URL. What is finished there and still good is kept
-    - `features`: names of `dataset.FEATURES`; `fps`: frames a second of all rows
+    - `features`: names of `dataset.FEATURES`; `rate`: frames a second of all rows
     - `character`: a file (or sample) that all motion is retargeted to; without one all sources must have the same
       joints, or rows have their own number of them with `skeletons="any"`
     - `window` frames for each row, one every `stride` frames; without it a row is a whole clip
@@ -105,7 +105,7 @@ def build(
     The same sources and options give the same bytes, whoever worked on them and however often that was interrupted.
     """
     recipe = made(
-        features, fps=fps, window=window, stride=stride, mirror=mirror, clips=clips, joints=joints, skeletons=skeletons,
+        features, rate=rate, window=window, stride=stride, mirror=mirror, clips=clips, joints=joints, skeletons=skeletons,
         euler_order=euler_order, contact_height=contact_height, contact_speed=contact_speed, scale=scale, format=format,
         compression=compression, allow_outside=allow_outside,
     )  # fmt: skip

@@ -75,7 +75,7 @@ def film_strips(
         who = sample_character(split.dataset, row, frames, character)
         clip = next(iter(who.clips))
         drawn = render_moments(
-            who, list(frames / row["fps"]), clip=clip, size=SIZE,
+            who, list(frames / row["rate"]), clip=clip, size=SIZE,
             view=None if who.meshes else "skeleton:plain",
         )  # fmt: skip
         cells = [Cell(_words(row, int(t)), frame.pixels) for t, frame in zip(frames, drawn)]
@@ -95,7 +95,7 @@ def _title(row: dict[str, Any]) -> str:
 
 
 def _words(row: dict[str, Any], frame: int) -> str:
-    text = f"{(row['start'] + frame) / row['fps']:.2f} s"
+    text = f"{(row['start'] + frame) / row['rate']:.2f} s"
     if "contacts" not in row:
         return text
     stand = np.asarray(row["contacts"][frame]).reshape(2, 2).max(axis=1).tolist()

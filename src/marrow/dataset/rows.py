@@ -65,7 +65,7 @@ class Row:
     clip: str
     start: int
     frames: int
-    fps: float
+    rate: float
     mirrored: bool
     skeleton: str
     tables: dict[str, Any]
@@ -193,7 +193,7 @@ class SourceRows:
             lines.append("left out: it is additive, a difference to other motion")
             variants = []
         for mirrored in variants:
-            times = _times(clip, recipe.fps, self.source.name)
+            times = _times(clip, recipe.rate, self.source.name)
             frames = len(times)
             if recipe.window is not None and frames < recipe.window:
                 lines.append(f"left out: its {frames} frames are fewer than a window of {recipe.window}")
@@ -223,7 +223,7 @@ class SourceRows:
             }
             tables: dict[str, Any] = dict(side)
             if "events" in self.schema.tables:
-                tables["events"] = _events(clip, start / recipe.fps, stop / recipe.fps, mirrored)
+                tables["events"] = _events(clip, start / recipe.rate, stop / recipe.rate, mirrored)
             mark = "m" if mirrored else ""
             name = f"{self.source.name}#{clip.name}@{start}{mark}"
             yield Row(
@@ -232,7 +232,7 @@ class SourceRows:
                 clip.name,
                 start,
                 length,
-                recipe.fps,
+                recipe.rate,
                 mirrored,
                 skeleton,
                 tables,
@@ -264,7 +264,7 @@ def loaded(source: Source, recipe: Recipe) -> Character:
                 error.message,
                 path=error.path,
                 place=error.place,
-                remedy="mend it: marrow convert --fps sets it",
+                remedy="mend it: marrow convert --rate sets it",
             )
         raise error from None
     except MarrowError:
@@ -293,13 +293,13 @@ def _recognise(character: Character) -> None:
         _skeletons.popitem(last=False)
 
 
-def _times(clip: Clip, fps: float, name: str) -> Array:
-    count = math.floor(clip.duration * fps + 1e-3) + 1
+def _times(clip: Clip, rate: float, name: str) -> Array:
+    count = math.floor(clip.duration * rate + 1e-3) + 1
     try:
         check_frames("data set", clip, count)
     except ValidationError as error:
-        raise ResourceLimitError(str(error).replace("rate=", "--fps"), path=name) from None
-    return np.arange(count) / fps
+        raise ResourceLimitError(str(error).replace("rate=", "--rate"), path=name) from None
+    return np.arange(count) / rate
 
 
 def _made(name: str, frames: Frames) -> Array:

@@ -39,9 +39,9 @@ def sample_character(
                 translation=poses.translation, rotation=poses.rotation, scale=poses.scale,
                 **({} if morphs is None else {"morphs": morphs}),
             )  # fmt: skip
-            clip = Clip.from_poses(row["clip"] or "row", skeleton, poses, times=frames / row["fps"])
+            clip = Clip.from_poses(row["clip"] or "row", skeleton, poses, times=frames / row["rate"])
             return onto.replace(clips=(clip,))
-    clip = Clip.from_poses(row["clip"] or "row", skeleton, poses, times=frames / row["fps"])
+    clip = Clip.from_poses(row["clip"] or "row", skeleton, poses, times=frames / row["rate"])
     return Character(skeleton, clips=(clip,), name=row["source"])  # type: ignore[arg-type]
 
 

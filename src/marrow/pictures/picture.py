@@ -110,7 +110,7 @@ def render_video(
     clip: str | int | Clip | None = None,
     time: float = 0.0,
     duration: float | None = None,
-    fps: float = 30.0,
+    rate: float = 30.0,
     graph: Graph | str | os.PathLike[str] | None = None,
     parameters: Mapping[str, Any] | None = None,
     steps: Iterable[Step] = (),
@@ -152,8 +152,8 @@ def render_video(
         camera = _turning(camera)
     shot, other = _staged(thing, compare, view, options)
     turns = turntable or camera == "orbit"
-    times = begin + np.arange(_count(shot, begin, duration, fps, turns)) / fps
-    writer = VideoWriter(file, _size(size), fps=fps, codec=codec, transparent=transparent)
+    times = begin + np.arange(_count(shot, begin, duration, rate, turns)) / rate
+    writer = VideoWriter(file, _size(size), rate=rate, codec=codec, transparent=transparent)
     camera = _from_its_front(camera, shot)
     looked_at, points = shot.survey(times, edges(camera, writer.size))
     _dress(shot, points, ground, background, transparent, lights)
@@ -224,9 +224,9 @@ def _staged(
     return shot_of([thing, compare], **options), None
 
 
-def _count(shot: TimedScene, begin: float, duration: float | None, fps: float, turns: bool) -> int:
+def _count(shot: TimedScene, begin: float, duration: float | None, rate: float, turns: bool) -> int:
     """How many frames a video has."""
-    rate = _validate.number("render", "fps", fps, low=0, above=True, high=1000.0)
+    rate = _validate.number("render", "rate", rate, low=0, above=True, high=1000.0)
     if duration is None:
         length = shot.duration - begin if shot.duration > begin else shot.duration
         if turns and length <= 0:

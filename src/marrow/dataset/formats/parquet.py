@@ -45,7 +45,7 @@ def arrow_schema(schema: Schema) -> Any:
         pa.field("clip", pa.string()),
         pa.field("start", pa.int32()),
         pa.field("frames", pa.int32()),
-        pa.field("fps", pa.float64()),
+        pa.field("rate", pa.float64()),
         pa.field("mirrored", pa.bool_()),
         pa.field("skeleton", pa.string()),
     ]

@@ -25,7 +25,7 @@ def read(source: Source, options: LoadOptions) -> Character:
     from marrow.io.reader_process import Reader, ask
 
     reader = Reader("FBX", "marrow.io.fbx.child_process", "ufbx", "")
-    asked = {"scale": options.scale, "fps": options.rate}
+    asked = {"scale": options.scale, "rate": options.rate}
     answer = ask(reader, source.data, asked, size=len(source.data), path=source.path)
     try:
         container = Container(answer)

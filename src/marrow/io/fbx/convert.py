@@ -42,7 +42,7 @@ class Converted:
     groups: dict[str, Any]
 
 
-def convert(data: bytes, scale: float | None, fps: float | None) -> Converted:
+def convert(data: bytes, scale: float | None, rate: float | None) -> Converted:
     """The character in an FBX file.
 
     Raises `ufbx.UfbxError` for a file ufbx cannot read, `ResourceLimitError` for one that is too large.
@@ -76,7 +76,7 @@ def convert(data: bytes, scale: float | None, fps: float | None) -> Converted:
     meshes, shown_on, cached = _meshes(scene, joint_of, materials, morphs, report)
     rest = rest.replace(morphs=np.array(morphs.defaults, np.float32))
     skeleton = Skeleton(tuple(names), parents, rest, tuple(morphs.names))
-    clips = read_clips(scene, skeleton, joint_of, morphs.channel_of, fps, report)
+    clips = read_clips(scene, skeleton, joint_of, morphs.channel_of, rate, report)
     character = Character(
         skeleton,
         tuple(meshes),
@@ -89,7 +89,7 @@ def convert(data: bytes, scale: float | None, fps: float | None) -> Converted:
     caches = {
         "caches": cached,
         "scale": float(scene.metadata.geometry_scale),
-        "fps": float(scene.settings.frames_per_second),
+        "rate": float(scene.settings.frames_per_second),
         "take": takes[0] if takes else "",
     }
     leveled = {i: level_of[n.typed_id] for i, n in enumerate(shown_on) if n.typed_id in level_of}

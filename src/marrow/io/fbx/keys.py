@@ -64,15 +64,15 @@ def at(keys: Keys, times: Array, rotation: bool) -> Array:
     return quaternion.slerp(a, b, t) if rotation else a + (b - a) * t[:, None]
 
 
-def cut(keys: Keys, begin: float, end: float, rotation: bool, fps: float | None) -> Keys:
-    """The keys from `begin` to `end`, counted from `begin`, with a key on each border; at `fps` where that is
+def cut(keys: Keys, begin: float, end: float, rotation: bool, rate: float | None) -> Keys:
+    """The keys from `begin` to `end`, counted from `begin`, with a key on each border; at `rate` where that is
     given.
     """
     if not len(keys.times):
         return keys
-    if fps is not None:
-        count = int(np.floor((end - begin) * fps + _SLACK)) + 1
-        times = np.minimum(np.arange(count) / fps, end - begin)
+    if rate is not None:
+        count = int(np.floor((end - begin) * rate + _SLACK)) + 1
+        times = np.minimum(np.arange(count) / rate, end - begin)
         return Keys(times, at(keys, times + begin, rotation))
     inside = (keys.times > begin + _SLACK) & (keys.times <= end + _SLACK)
     times, values = np.minimum(keys.times[inside], end), keys.values[inside]

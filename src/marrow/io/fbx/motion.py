@@ -55,12 +55,12 @@ def read_clips(
     skeleton: Skeleton,
     joint_of: dict[int, int],
     channel_of: Channels,
-    fps: float | None,
+    rate: float | None,
     report: ReportBuilder,
 ) -> list[Clip]:
     """A clip for every stack that moves something; the others are reported."""
-    rate = float(scene.settings.frames_per_second)
-    rate = rate if np.isfinite(rate) and 1 <= rate <= 1000 else MIN_RATE
+    scene_rate = float(scene.settings.frames_per_second)
+    scene_rate = scene_rate if np.isfinite(scene_rate) and 1 <= scene_rate <= 1000 else MIN_RATE
     nodes = {node.element_id for node in scene.nodes}
     own = own_properties(scene)
     clips: list[Clip] = []
@@ -78,13 +78,13 @@ def read_clips(
                 report.add("dropped", place, "it moves no joint, no morph and no property; left out")
             continue
         clip = _read_stack(
-            name, scene, stack, curves, skeleton, joint_of, channel_of, own, max(MIN_RATE, rate), fps
+            name, scene, stack, curves, skeleton, joint_of, channel_of, own, max(MIN_RATE, scene_rate), rate
         )
         unique = free_name(name, taken)
         if unique != name:
             report.add("repaired", place, f"another clip has this name; this one is called {unique!r}")
         taken.add(unique)
-        clips.append(clip.replace(name=unique, rate=fps or rate))
+        clips.append(clip.replace(name=unique, rate=rate or scene_rate))
     return clips
 
 
@@ -97,12 +97,12 @@ def _read_stack(
     joint_of: dict[int, int],
     channel_of: Channels,
     own: dict[tuple[int, str], int],
-    rate: float,
-    fps: float | None,
+    scene_rate: float,
+    rate: float | None,
 ) -> Clip:
     anim = stack.anim
     options = {
-        "resample_rate": max(rate, fps or 0) * _SAMPLES_PER_FRAME,
+        "resample_rate": max(scene_rate, rate or 0) * _SAMPLES_PER_FRAME,
         "minimum_sample_rate": MIN_RATE - 0.5,
         "max_keyframe_segments": 1 << 16,
         "key_reduction_enabled": True,
@@ -158,7 +158,7 @@ def _read_stack(
     found += [(channel, "morph", keys) for channel, keys in weights.items()]
     tracks = []
     for target, path, whole in found:
-        track = _track(target, path, cut(whole, begin, end, path == "rotation", fps), skeleton)
+        track = _track(target, path, cut(whole, begin, end, path == "rotation", rate), skeleton)
         if track is not None:
             tracks.append(track)
     others = visibility_curves(scene, baked, skeleton, joint_of, begin, end)

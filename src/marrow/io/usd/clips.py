@@ -23,14 +23,14 @@ def read_clips(
     rigs: list[Rig],
     skeleton: Skeleton,
     facts: StageFacts,
-    fps: float | None,
+    rate: float | None,
     report: ReportBuilder,
 ) -> list[Clip]:
     """The stage's timeline, and one clip more for each animation that waits beside it."""
     known = _own_clips(stage, nodes, rigs, skeleton, facts, report)
     bound = {r.animation.GetPath(): r.animation for r in rigs if r.animation}
     waiting = unbound_animations(stage, {*bound, *known}, rigs)
-    timeline = prim_tracks(stage, nodes, facts, fps)
+    timeline = prim_tracks(stage, nodes, facts, rate)
     for rig in rigs:
         if rig.animation and rig.animation.GetPath() not in known:
             timeline += animation_tracks(rig.animation, rig, nodes, facts, report)

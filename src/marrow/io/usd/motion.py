@@ -30,7 +30,7 @@ MAX_KEYS = 20_000_000
 MAX_CACHE_BYTES = 1 << 30
 
 
-def prim_tracks(stage: Any, nodes: Nodes, facts: StageFacts, fps: float | None) -> list[Track]:
+def prim_tracks(stage: Any, nodes: Nodes, facts: StageFacts, rate: float | None) -> list[Track]:
     """Keys of the prims whose place changes over time."""
     from pxr import UsdGeom
 
@@ -41,7 +41,7 @@ def prim_tracks(stage: Any, nodes: Nodes, facts: StageFacts, fps: float | None) 
             continue
         codes = key_codes(place.GetTimeSamples(), facts)
         if len(codes) > 1 and not facts.held and any(map(_is_euler, place.GetOrderedXformOps())):
-            step = facts.codes_per_second / (fps or max(30.0, facts.codes_per_second))
+            step = facts.codes_per_second / (rate or max(30.0, facts.codes_per_second))
             count = (codes[-1] - codes[0]) / step
             _check_count(count, nodes.path)
             codes = np.unique([*codes, *(codes[0] + np.arange(int(count) + 1) * step)]).tolist()
