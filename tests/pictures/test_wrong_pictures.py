@@ -146,7 +146,7 @@ def test_actors_are_changed_by_name_and_wrong_values_are_told_at_once():
         ("visible", [1] * (meshes + 1), "shape"),
         ("levels", "all", "'auto'"),
         ("levels", 0.5, "'auto'"),
-        ("method", "x", r"Actor\.method: expected one of linear"),
+        ("skinning", "x", r"Actor\.skinning: expected one of linear"),
         ("socket", "hand", "parent"),
         ("transforms", "here", "expected numbers"),
     ):

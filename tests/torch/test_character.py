@@ -37,15 +37,15 @@ def test_skins_are_those_of_the_engine(name: str | None, request: pytest.Fixture
             getattr(mine, field), getattr(pose, field), atol=1e-5 * (1 + np.abs(pose.translation).max())
         )
     assert np.abs(np.abs((mine.rotation.numpy() * pose.rotation).sum(-1)) - 1).max() < 1e-6
-    for method in (None, "linear", "dual_quaternion"):
-        surface = mw.skin(who, pose, method=method)
+    for skinning in (None, "linear", "dual_quaternion"):
+        surface = mw.skin(who, pose, skinning=skinning)
         size = np.ptp(surface.positions, axis=(0, 1, 2)).max()
-        points, normals = hero.skin(mine, method=method, normals=True)
+        points, normals = hero.skin(mine, skinning=skinning, normals=True)
         np.testing.assert_allclose(points, surface.positions, atol=3e-6 * size)
         if surface.normals is not None:
             np.testing.assert_allclose(normals, surface.normals, atol=1e-4)
         low = mt.Pose(*(part.float() for part in mine))
-        np.testing.assert_allclose(hero.skin(low, method=method), surface.positions, atol=5e-6 * size)
+        np.testing.assert_allclose(hero.skin(low, skinning=skinning), surface.positions, atol=5e-6 * size)
     np.testing.assert_allclose(hero.joints(mine), to_model(who.skeleton, pose)[..., 3], atol=3e-6 * size)
 
 
@@ -119,8 +119,8 @@ def test_wrong_calls_are_named() -> None:
         hero.skin(torch.zeros(3, 3, 4))
     with pytest.raises(ValidationError, match="points must be"):
         hero.skin(hero.rest(), torch.zeros(5, 3))
-    with pytest.raises(ValidationError, match="method"):
-        hero.skin(hero.rest(), method="magic")
+    with pytest.raises(ValidationError, match="skinning"):
+        hero.skin(hero.rest(), skinning="magic")
     with pytest.raises(ValidationError, match="local"):
         hero.to_model("rest")  # type: ignore[arg-type]
     with pytest.raises(ValidationError, match="expected a Character"):
@@ -147,10 +147,10 @@ def test_half_precision_and_autocast_are_ways_to_store() -> None:
     pose = low.sample(0, t.half())
     assert pose.rotation.dtype == torch.float16
     assert (low.skin(pose) - wanted).abs().max() < 5e-3
-    for method in ("linear", "dual_quaternion"):
-        exact = hero.skin(hero.sample(0, t), method=method)
+    for skinning in ("linear", "dual_quaternion"):
+        exact = hero.skin(hero.sample(0, t), skinning=skinning)
         with torch.autocast("cpu", torch.bfloat16):
-            np.testing.assert_array_equal(hero.skin(hero.sample(0, t), method=method), exact)
+            np.testing.assert_array_equal(hero.skin(hero.sample(0, t), skinning=skinning), exact)
 
 
 def test_gradients_of_many_times_at_once() -> None:

@@ -64,7 +64,7 @@ def _points(moment: ActorState) -> Array:
         character,
         moment.matrices,
         morphs=moment.morphs,
-        method=moment.actor.method,
+        skinning=moment.actor.skinning,
         normals=False,
         threads=None,
     )

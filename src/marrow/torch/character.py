@@ -198,18 +198,18 @@ class Character(nn.Module):
         pose: Pose | Tensor,
         points: Tensor | None = None,
         *,
-        method: str | None = None,
+        skinning: str | None = None,
         morphs: Tensor | None = None,
         normals: bool = False,
     ) -> Tensor | tuple[Tensor, Tensor]:
         """The skin, `(..., V, 3)`, of a pose or of skinning matrices `(..., P, 3, 4)`; with `normals`, a pair.
 
-        `points (V, 3)` or `(..., V, 3)` take the place of the mesh at rest. `method` is `linear`, `dual_quaternion` or
+        `points (V, 3)` or `(..., V, 3)` take the place of the mesh at rest. `skinning` is `linear`, `dual_quaternion` or
         `blended`; None takes what each mesh's author asked for. `morphs (..., M)` are channel weights; a pose brings its
         own.
         """
-        if method is not None and method not in METHODS:
-            raise ValidationError(f"skin: method must be one of {', '.join(METHODS)}, got {method!r}")
+        if skinning is not None and skinning not in METHODS:
+            raise ValidationError(f"skin: skinning must be one of {', '.join(METHODS)}, got {skinning!r}")
         P, V = len(self.palette_joints), len(self.points)
         if isinstance(pose, Pose):
             morphs = pose.morphs if morphs is None else morphs
@@ -228,22 +228,22 @@ class Character(nn.Module):
             at_rest = self.morphed(morphs, at_rest)
             if normals:
                 directions = self.morphed(morphs, directions, self.morph_normals)
-        asked = {method or own for own in self.methods} or {"linear"}
+        asked = {skinning or own for own in self.methods} or {"linear"}
         dtype = torch.promote_types(matrices.dtype, torch.float32)
         at_rest, matrices = at_rest.to(dtype), matrices.to(dtype)
         weights = self.vertex_weights.to(dtype)
         if asked == {"linear"} and not normals and usable(at_rest, self.vertex_joints, weights, matrices):
             return fast_linear(at_rest, self.vertex_joints, weights, matrices)
-        blended = self._blended(asked, method, weights, matrices)
+        blended = self._blended(asked, skinning, weights, matrices)
         moved = definitions.carry(blended, at_rest)
         return (moved, definitions.carry_normals(blended, directions.to(dtype))) if normals else moved
 
-    def _blended(self, asked: set[str], method: str | None, weights: Tensor, matrices: Tensor) -> Tensor:
+    def _blended(self, asked: set[str], skinning: str | None, weights: Tensor, matrices: Tensor) -> Tensor:
         """The matrix of every vertex, `(..., V, 3, 4)`."""
         with torch.autocast(matrices.device.type, enabled=False):
-            return self._mixed(asked, method, weights, matrices)
+            return self._mixed(asked, skinning, weights, matrices)
 
-    def _mixed(self, asked: set[str], method: str | None, weights: Tensor, matrices: Tensor) -> Tensor:
+    def _mixed(self, asked: set[str], skinning: str | None, weights: Tensor, matrices: Tensor) -> Tensor:
         linear = dual = None
         if asked & {"linear", "blended"}:
             linear = definitions.linear_matrices(self.vertex_joints, weights, matrices)
@@ -257,7 +257,7 @@ class Character(nn.Module):
             return only
         share = self.dual_share.to(matrices.dtype).clone()
         for (first, last), own in zip(self.vertex_ranges, self.methods):
-            chosen = method or own
+            chosen = skinning or own
             if chosen != "blended":
                 share[first:last] = float(chosen == "dual_quaternion")
         s = share[:, None, None]

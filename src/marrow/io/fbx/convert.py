@@ -241,7 +241,7 @@ def _mesh(
         geometry.colors,
         geometry.sections_with(numbers),
         morphs.targets(mesh, geometry, skin.bind),
-        skin.method,
+        skin.skinning,
         skin.dual_quaternion_weights,
         joint,
         bool(node.visible),

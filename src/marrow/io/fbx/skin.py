@@ -31,7 +31,7 @@ class Skin:
     weights: Array
     joint_list: list[int]
     inverse_bind: Array
-    method: SkinningMethod = "linear"
+    skinning: SkinningMethod = "linear"
     dual_quaternion_weights: Array | None = None
     bind: Array | None = None
 
@@ -105,15 +105,15 @@ def _influences(clusters: list[UfbxObject], vertices: int) -> tuple[Array, Array
 def _with_method(
     skin: Skin, deformers: list[UfbxObject], clusters: list[UfbxObject], mesh: UfbxObject, geometry: Geometry
 ) -> Skin:
-    """The skin with the method its author chose. Dual quaternions are rigid: the stretch that brings the mesh
+    """The skin, in the way its author chose. Dual quaternions are rigid: the stretch that brings the mesh
     to its bind pose is taken out of the bind matrices and applied to the vertices themselves."""
     methods = [int(d.skinning_method) for d in deformers]
     if not any(m in (_DUAL_QUATERNION, _BLENDED) for m in methods):
         return skin
     if _DUAL_QUATERNION in methods:
-        skin.method = "dual_quaternion"
+        skin.skinning = "dual_quaternion"
     else:
-        skin.method = "blended"
+        skin.skinning = "blended"
         share = np.zeros(len(mesh.vertices))
         for deformer in deformers:
             where, values = integers(deformer.dq_vertices), reals(deformer.dq_weights)
