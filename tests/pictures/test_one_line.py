@@ -212,7 +212,7 @@ def test_wrong_calls_are_told(hero, tmp_path):
     for options in (
         {"time": -1.0}, {"time": float("nan")}, {"size": (0, 4)}, {"size": 7}, {"size": (10**6, 10**6)},
         {"camera": "nowhere"}, {"clip": "walk", "graph": mw.samples.mannequin_graph()}, {"parameters": {"speed": 1}},
-        {"skinning": "softly"}, {"crowd": 0}, {"background": "plaid"}, {"clip": lizard.clips[0]}, {"path": "ray"},
+        {"skinning": "softly"}, {"crowd": 0}, {"background": "plaid"}, {"clip": lizard.clips[0]}, {"render_path": "ray"},
         {"graph": 7}, {"graph": "no.json"},
     ):  # fmt: skip
         with pytest.raises(MarrowError):

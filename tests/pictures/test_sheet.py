@@ -178,7 +178,7 @@ def test_wrong_calls_say_what_to_do(here, capsys, words, says):
 
 
 def test_what_is_missing_names_its_remedy(here, capsys, monkeypatch):
-    def missing(path="forward"):
+    def missing(render_path="forward"):
         raise MissingExtraError("wgpu", "gpu", "computing on the GPU")
 
     monkeypatch.setattr(picture, "shared_renderer", missing)
@@ -190,7 +190,7 @@ def test_what_is_missing_names_its_remedy(here, capsys, monkeypatch):
     assert "no pictures" in said
     assert "<img" not in (here / "a.html").read_text()
 
-    def none(path="forward"):
+    def none(render_path="forward"):
         raise NoAdapterError("no GPU was found")
 
     monkeypatch.setattr(picture, "shared_renderer", none)

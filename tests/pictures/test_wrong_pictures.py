@@ -36,7 +36,7 @@ PICTURE = {
     "transparent": False,
     "ground": None,
     "lights": None,
-    "path": "forward",
+    "render_path": "forward",
     "outputs": ("color",),
 }
 
@@ -54,7 +54,7 @@ class Nothing:
 @pytest.fixture(autouse=True)
 def nothing(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(picture, "shared_renderer", lambda path="forward": Nothing())
+    monkeypatch.setattr(picture, "shared_renderer", lambda render_path="forward": Nothing())
 
 
 def test_render():
@@ -64,7 +64,7 @@ def test_render():
 def test_render_video():
     good = {k: v for k, v in PICTURE.items() if k not in ("pose", "outputs")}
     good |= {
-        "file": "a.gif",
+        "path": "a.gif",
         "duration": 0.1,
         "rate": 10,
         "follow": None,

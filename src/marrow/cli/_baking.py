@@ -211,32 +211,32 @@ class NpzWriter:
         return self._zip.open(f"{self._prefix}{name}.npy", "w", force_zip64=True)
 
 
-def bake_file(place: str, making: Making, options: dict[str, Any]) -> list[dict[str, Any]]:
+def bake_file(source: str, making: Making, options: dict[str, Any]) -> list[dict[str, Any]]:
     """One safetensors file for each clip of a file; what went where. For `marrow.dataset.file_batch`."""
-    character = open_character(place, scale=options["scale"], allow_outside=options["allow_outside"])
+    character = open_character(source, scale=options["scale"], allow_outside=options["allow_outside"])
     if options["axes"] is not None:
         character = in_world(character, options["axes"])
     motions = motions_of(character, options["clip"], options["rate"], options["moments"], options["fields"])
     taken: set[str] = set()
     written = []
     for motion in motions:
-        name = _shard_name(f"{Path(place).stem}.{motion.name}", options["number"], taken)
+        name = _shard_name(f"{Path(source).stem}.{motion.name}", options["number"], taken)
         with making(name) as path:
-            _write_shard(path, place, motion)
+            _write_shard(path, source, motion)
         shapes = {field: list(motion.shape(field)) for field in motion.fields}
         written.append(
-            {"file": name, "source": place, "clip": motion.name, "frames": motion.frame_count} | shapes
+            {"file": name, "source": source, "clip": motion.name, "frames": motion.frame_count} | shapes
         )
     return written
 
 
-def _write_shard(path: Path, place: str, motion: Motion) -> None:
+def _write_shard(path: Path, source: str, motion: Motion) -> None:
     check_space(path, motion.size)
     character = motion.character
     constants = _constants(character, motion.fields) | {"times": motion.times}
     header: dict[str, Any] = {
         "__metadata__": {
-            "source": Path(place).name,
+            "source": Path(source).name,
             "clip": motion.name,
             "joint_names": json.dumps(character.skeleton.names, ensure_ascii=False),
         }

@@ -82,8 +82,8 @@ def convert(
 
     if len(files) < 2:
         raise UsageError("expected IN... OUT: what to convert, and the file or folder to write")
-    *sources, place = files
-    target = Path(place)
+    *sources, last = files
+    target = Path(last)
     options: dict[str, Any] = {
         "clip": clip, "clips_from": [str(path) for path in clips_from or ()], "influences": influences, "joints": joints,
         "rate": rate, "scale": scale, "axes": axes, "compress": compress, "variant": variant, "split": split,
@@ -125,11 +125,11 @@ def writable_or_refused(target: Path, force: bool) -> None:
     writable(target, force=force)
 
 
-def convert_file(place: str, making: Making, options: dict[str, Any]) -> dict[str, Any]:
+def convert_file(source: str, making: Making, options: dict[str, Any]) -> dict[str, Any]:
     """One of many files. For `marrow.dataset.file_batch`."""
     name = options["name"]
     with making(name) as path:
-        lines, text = converted(place, path, options)
+        lines, text = converted(source, path, options)
         lines = [line.replace(str(path), name) for line in lines]
     return {"file": name, "notes": lines, "text": text}
 

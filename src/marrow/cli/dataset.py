@@ -145,7 +145,7 @@ def build(
 
 
 def info(
-    place: Annotated[str, Parameter(name="DATASET")],
+    path: Annotated[str, Parameter(name="DATASET")],
     /,
     *,
     failed: _Flag = False,
@@ -156,7 +156,7 @@ def info(
 
     Parameters
     ----------
-    place
+    path
         The folder or URL of a data set.
     failed
         List the sources and clips that could not be used, and why.
@@ -168,7 +168,7 @@ def info(
     from marrow import dataset
     from marrow.cli._output import bytes_text, console, print_json
 
-    found = dataset.open(place)
+    found = dataset.open(path)
     wanted = [s for s in found.sources() if (failed and _failures(s)) or (report and _lines(s))]
     if json:
         print_json(_facts(found) | ({"listed": wanted} if failed or report else {}))
@@ -200,12 +200,12 @@ def info(
             out.print(one_line(f"{source['name']}: {line}"))
 
 
-def check(place: Annotated[str, Parameter(name="DATASET")], /, *, json: _Flag = False) -> int:
+def check(path: Annotated[str, Parameter(name="DATASET")], /, *, json: _Flag = False) -> int:
     """Read every file of a data set: its bytes as the manifest has them, its rows whole and finite.
 
     Parameters
     ----------
-    place
+    path
         The folder or URL of a data set.
     json
         Print JSON.
@@ -214,22 +214,22 @@ def check(place: Annotated[str, Parameter(name="DATASET")], /, *, json: _Flag = 
     from marrow.cli._output import print_json
     from marrow.dataset.verification import problems
 
-    found = dataset.open(place)
+    found = dataset.open(path)
     told = list(problems(found))
     if json:
-        print_json({"dataset": place, "rows": len(found), "problems": told})
+        print_json({"dataset": path, "rows": len(found), "problems": told})
     else:
         for line in told:
-            show_error(f"{place}: {line}")
+            show_error(f"{path}: {line}")
         if told:
-            note(f"delete the files named here from {place} and run the same build again: it makes them anew")
+            note(f"delete the files named here from {path} and run the same build again: it makes them anew")
         else:
-            say(f"{place}: {len(found):,} rows, all as they should be")
+            say(f"{path}: {len(found):,} rows, all as they should be")
     return BAD_FILE if told else FINE
 
 
 def show(
-    place: Annotated[str, Parameter(name="DATASET")],
+    path: Annotated[str, Parameter(name="DATASET")],
     /,
     *,
     out: Annotated[Path, Parameter(name=("--out", "-o"))],
@@ -243,7 +243,7 @@ def show(
 
     Parameters
     ----------
-    place
+    path
         The folder or URL of a data set with positions (or rotations and translations of all joints).
     out
         The picture to write.
@@ -272,7 +272,7 @@ def show(
     if not 1 <= count <= 500:
         raise UsageError(f"--count: expected 1 to 500, got {count}")
     writable(out, force=force)
-    found = dataset.open(place)
+    found = dataset.open(path)
     mesh, told = mesh_of(found, character)
     if told:
         note(told)

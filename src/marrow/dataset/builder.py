@@ -116,7 +116,7 @@ def build(
         _validate.integer("build", "workers", workers, low=0)
     libraries = formats.libraries(recipe.format)
     # A name that is no UTF-8 does not travel; nobody opens those.
-    files = [msgspec.structs.replace(f, place=f.name) if f.problem else f for f in found(sources)]
+    files = [msgspec.structs.replace(f, path=f.name) if f.problem else f for f in found(sources)]
     onto, name, digest = _character(character, recipe)
     store = store_at(out)
     _check_folder(store)
@@ -152,12 +152,12 @@ def _character(given: PathLike | None, recipe: Recipe) -> tuple[Character | None
         return None, None, ""
     if not isinstance(given, (str, os.PathLike)):
         raise WrongTypeError(f"build.character: expected a path, got {_validate.shown(given)}")
-    place = os.fspath(given)
-    if "://" not in place and place not in samples.NAMES and not os.path.exists(place):
-        raise ValidationError(f"build.character: {place}: no such file, and no sample of that name")
-    source, character = character_at(place, recipe)
+    path = os.fspath(given)
+    if "://" not in path and path not in samples.NAMES and not os.path.exists(path):
+        raise ValidationError(f"build.character: {path}: no such file, and no sample of that name")
+    source, character = character_at(path, recipe)
     if source is None:
-        return character, place, ""
+        return character, path, ""
     return character, source.path.name, hashlib.sha256(source.data).hexdigest()
 
 

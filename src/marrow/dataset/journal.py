@@ -88,8 +88,8 @@ def is_fresh(store: Store, shard: Shard, record: Record | None) -> bool:
         if source.unread or source.size != now.size or source.problem != now.problem:
             return False
         for k, dependency in enumerate(source.dependencies):
-            place = now.place if k == 0 else dependency.place
-            if not is_same(place, dependency, now.stamp if k == 0 else None):
+            path = now.path if k == 0 else dependency.path
+            if not is_same(path, dependency, now.stamp if k == 0 else None):
                 return False
     return True
 
@@ -108,15 +108,15 @@ def _is_whole(store: Store, record: Record) -> bool:
     return True
 
 
-def is_same(place: str, dependency: Dependency, mark: str | None = None) -> bool:
+def is_same(path: str, dependency: Dependency, mark: str | None = None) -> bool:
     """Whether a file is what it was."""
-    mark = mark or stamp(place)
+    mark = mark or stamp(path)
     if mark is None or dependency.sha256 is None:
         return mark is None and dependency.sha256 is None
-    if mark == dependency.stamp and place == dependency.place:
+    if mark == dependency.stamp and path == dependency.path:
         return True
     try:
-        return hashlib.sha256(bytes_at(place)).hexdigest() == dependency.sha256
+        return hashlib.sha256(bytes_at(path)).hexdigest() == dependency.sha256
     except MarrowError:
         return False
 

@@ -42,7 +42,7 @@ class Dependency(msgspec.Struct, frozen=True):
     """A file that rows were made of: where it is, what changes when it is written to, and its SHA-256 (None: not
     there)."""
 
-    place: str
+    path: str
     stamp: str | None
     sha256: str | None
 
@@ -111,16 +111,16 @@ class SourceRows:
 
     def note_file(self) -> Source:
         """Reads the file and keeps what it was."""
-        mark = stamp(self.source.place)
-        source = opened(self.source.place, allow_outside=self.recipe.allow_outside)
+        mark = stamp(self.source.path)
+        source = opened(self.source.path, allow_outside=self.recipe.allow_outside)
         self.sha256 = hashlib.sha256(source.data).hexdigest()
-        self.dependencies.append(Dependency(self.source.place, mark, self.sha256))
+        self.dependencies.append(Dependency(self.source.path, mark, self.sha256))
         return source
 
     def _note_neighbours(self, source: Source) -> None:
-        for place, data in source.neighbours.items():
+        for path, data in source.neighbours.items():
             self.dependencies.append(
-                Dependency(str(place), stamp(str(place)), hashlib.sha256(data).hexdigest())
+                Dependency(str(path), stamp(str(path)), hashlib.sha256(data).hexdigest())
             )
 
     def _chosen(self, character: Character) -> list[Clip]:
@@ -162,13 +162,13 @@ class SourceRows:
         return name
 
     def _side_file(self, name: str) -> list[str]:
-        place = re.sub(r"\.[^./\\]*$", "", self.source.place) + SIDE_FILES[name]
-        mark = stamp(place)
+        path = re.sub(r"\.[^./\\]*$", "", self.source.path) + SIDE_FILES[name]
+        mark = stamp(path)
         if mark is None:
-            self.dependencies.append(Dependency(place, None, None))
+            self.dependencies.append(Dependency(path, None, None))
             return []
-        data = bytes_at(place)
-        self.dependencies.append(Dependency(place, mark, hashlib.sha256(data).hexdigest()))
+        data = bytes_at(path)
+        self.dependencies.append(Dependency(path, mark, hashlib.sha256(data).hexdigest()))
         text = data.decode("utf-8-sig", "replace")
         if "\ufffd" in text:
             beside = PurePosixPath(self.source.name).with_suffix(SIDE_FILES[name]).name
@@ -241,7 +241,7 @@ class SourceRows:
 
     def _without_place(self, text: str) -> str:
         """Words without the folder of this machine: data sets are the same wherever their sources lie."""
-        return text.replace(self.source.place, self.source.name)
+        return text.replace(self.source.path, self.source.name)
 
     def failure(self, error: MarrowError) -> str:
         """Why the source could not be used, as one line."""

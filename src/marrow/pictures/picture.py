@@ -60,7 +60,7 @@ def render(
     transparent: bool = False,
     ground: bool | float | None = None,
     lights: Iterable[Light] | None = None,
-    path: str = "forward",
+    render_path: str = "forward",
     outputs: Sequence[str] = ("color",),
     renderer: Renderer | None = None,
 ) -> Frame:
@@ -98,14 +98,14 @@ def render(
         shot.seek(moment)
     _dress(shot, points, ground, background, transparent, lights)
     at = CameraTrack(camera, width_height, times, points).at(moment)
-    chosen = renderer or shared_renderer(path)
+    chosen = renderer or shared_renderer(render_path)
     chosen.size = width_height
     return chosen.render(shot.scene, at, **_extra(shot, view, outputs, other))
 
 
 def render_video(
     thing: Any,
-    file: str | os.PathLike[str],
+    path: str | os.PathLike[str],
     *,
     clip: str | int | Clip | None = None,
     time: float = 0.0,
@@ -127,7 +127,7 @@ def render_video(
     transparent: bool = False,
     ground: bool | float | None = None,
     lights: Iterable[Light] | None = None,
-    path: str = "forward",
+    render_path: str = "forward",
     codec: Codec | None = None,
     renderer: Renderer | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -153,12 +153,12 @@ def render_video(
     shot, other = _staged(thing, compare, view, options)
     turns = turntable or camera == "orbit"
     times = begin + np.arange(_count(shot, begin, duration, rate, turns)) / rate
-    writer = VideoWriter(file, _size(size), rate=rate, codec=codec, transparent=transparent)
+    writer = VideoWriter(path, _size(size), rate=rate, codec=codec, transparent=transparent)
     camera = _from_its_front(camera, shot)
     looked_at, points = shot.survey(times, edges(camera, writer.size))
     _dress(shot, points, ground, background, transparent, lights)
     tracking = CameraTrack(camera, writer.size, looked_at, points, follow=follow)
-    chosen = renderer or shared_renderer(path)
+    chosen = renderer or shared_renderer(render_path)
     chosen.size = writer.size
     extra = _extra(shot, view, ("color",), other)
     with writer as video:
@@ -183,7 +183,7 @@ def render_moments(
     transparent: bool = False,
     ground: bool | float | None = None,
     lights: Iterable[Light] | None = None,
-    path: str = "forward",
+    render_path: str = "forward",
     renderer: Renderer | None = None,
     **options: Any,
 ) -> Iterator[Frame]:
@@ -195,18 +195,18 @@ def render_moments(
     _, points = shot.survey(when, edges(camera, _size(size)))
     _dress(shot, points, ground, background, transparent, lights)
     tracking = CameraTrack(camera, _size(size), when, points, follow=True if moves else None, calm=0.0)
-    chosen = renderer or shared_renderer(path)
+    chosen = renderer or shared_renderer(render_path)
     chosen.size = _size(size)
     extra = _extra(shot, view, ("color",), None)
     for moment in when:
         yield chosen.render(shot.seek(float(moment)), tracking.at(float(moment)), **extra)
 
 
-def shared_renderer(path: str = "forward") -> Renderer:
-    """The renderer that all pictures of a process share, by path."""
-    if path not in _renderers or _renderers[path].device.is_lost:
-        _renderers[path] = Renderer(path=path)
-    return _renderers[path]
+def shared_renderer(render_path: str = "forward") -> Renderer:
+    """The renderer that all pictures of a process share, by render path."""
+    if render_path not in _renderers or _renderers[render_path].device.is_lost:
+        _renderers[render_path] = Renderer(render_path=render_path)
+    return _renderers[render_path]
 
 
 _renderers: dict[str, Renderer] = {}
