@@ -25,7 +25,7 @@ from marrow.model import Character, Clip, Pose
 if TYPE_CHECKING:
     from marrow.dataset.file_batch import Making
 
-__all__ = ["Motion", "NpzWriter", "bake_file", "motions_of", "write_index"]
+__all__ = ["BakedMotion", "NpzWriter", "bake_file", "motions_of", "write_index"]
 
 Array = NDArray[Any]
 Advance = Callable[[int], None]
@@ -37,7 +37,7 @@ MAX_BYTES, MAX_FRAMES = 1 << 40, 10_000_000
 
 
 @dataclass(frozen=True)
-class Motion:
+class BakedMotion:
     """One clip (or the rest pose) of a character at given times, field by field."""
 
     character: Character
@@ -107,7 +107,7 @@ def motions_of(
     rate: float | None,
     moments: Sequence[float] | None,
     fields: Sequence[str],
-) -> list[Motion]:
+) -> list[BakedMotion]:
     """What to bake of a character: its clips by name (all when none is named), else the rest pose."""
     if "vertices" in fields and not character.vertex_count:
         raise UsageError(f"{character.name!r} has no mesh; bake its motion with --what joints")
@@ -126,7 +126,7 @@ def motions_of(
                     f"clip {clip.name!r} lasts {clip.duration:g} s: {count:,} frames, over {MAX_FRAMES:,}; lower --rate"
                 )
             times = np.arange(count) / each
-        motion = Motion(character, clip, times.astype("<f4"), tuple(fields))
+        motion = BakedMotion(character, clip, times.astype("<f4"), tuple(fields))
         if motion.size > MAX_BYTES:
             raise UsageError(f"clip {motion.name!r} would take more than {MAX_BYTES >> 30} GiB; lower --rate")
         found.append(motion)
@@ -176,7 +176,7 @@ class NpzWriter:
             self._taken.add(unique)
             self._prefix = f"{unique}/"
 
-    def write(self, motion: Motion, advance: Advance) -> None:
+    def write(self, motion: BakedMotion, advance: Advance) -> None:
         if not self._begun:
             self._begun = True
             skeleton = self._character.skeleton
@@ -230,7 +230,7 @@ def bake_file(source: str, making: Making, options: dict[str, Any]) -> list[dict
     return written
 
 
-def _write_shard(path: Path, source: str, motion: Motion) -> None:
+def _write_shard(path: Path, source: str, motion: BakedMotion) -> None:
     check_space(path, motion.size)
     character = motion.character
     constants = _constants(character, motion.fields) | {"times": motion.times}

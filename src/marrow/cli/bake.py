@@ -15,7 +15,7 @@ from marrow.printing import one_line, printable
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from marrow.cli._baking import Motion
+    from marrow.cli._baking import BakedMotion
 
 __all__ = ["bake"]
 
@@ -169,7 +169,7 @@ def _into_folder(
     return code, written, failed, f"{len(written)} shard{'s' if len(written) != 1 else ''}, {frames} frames"
 
 
-def _write(writer: object, motion: Motion, progress: Progress | None, label: str) -> None:
+def _write(writer: object, motion: BakedMotion, progress: Progress | None, label: str) -> None:
     task = (
         progress.add_task(one_line(label), total=motion.frame_count * len(motion.fields))
         if progress

@@ -17,7 +17,7 @@ from marrow.dataset import formats
 from marrow.dataset.characters import character_at
 from marrow.dataset.common_joints import decided
 from marrow.dataset.dataset import Dataset
-from marrow.dataset.journal import FOLDER, Record, is_fresh, locked, read_record, record_name
+from marrow.dataset.journal import FOLDER, ShardRecord, is_fresh, locked, read_record, record_name
 from marrow.dataset.manifest import MANIFEST, finish, read_manifest
 from marrow.dataset.plan import Shard, planned
 from marrow.dataset.pool import run_tasks
@@ -221,7 +221,7 @@ class _Build:
         self,
         shards: Sequence[Shard],
         todo: Sequence[Shard],
-        records: dict[str, Record | None],
+        records: dict[str, ShardRecord | None],
         number: str,
         workers: int | None,
         on: str | None,

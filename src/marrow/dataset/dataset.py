@@ -22,7 +22,7 @@ from marrow.dataset.storage import Store, store_at
 from marrow.errors import OutOfRangeError, UnknownNameError
 
 if TYPE_CHECKING:
-    from marrow.dataset.torch_data import Rows, RowStream
+    from marrow.dataset.torch_data import RowStream, TorchRows
 
 __all__ = ["Dataset", "FeatureStatistics", "Split", "open_dataset"]
 
@@ -149,7 +149,7 @@ class Split(Sequence[dict[str, Any]]):
             return found
         return np.stack(found) if found else np.zeros((0, *(int(n or 0) for n in field.shape)), field.dtype)
 
-    def torch(self, fields: str | Sequence[str] | None = None, *, normalize: bool = False) -> Rows:
+    def torch(self, fields: str | Sequence[str] | None = None, *, normalize: bool = False) -> TorchRows:
         """A `torch.utils.data.Dataset` of the rows; see `marrow.dataset.torch_data`."""
         from marrow.dataset.torch_data import rows
 

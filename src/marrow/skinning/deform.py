@@ -42,7 +42,7 @@ SECONDS_PER_BLOCK = 25e-9
 SCRATCH = np.zeros(0, np.float32)
 
 
-class Motion(NamedTuple):
+class PoseMatrices(NamedTuple):
     """What moves the vertices: flat skinning matrices `(F, P, 12)`, morph channel weights `(F, M)`, batch shape."""
 
     matrices: Array
@@ -72,7 +72,7 @@ def bind_positions(palette: Palette) -> Array:
 
 def resolve(
     thing: Character | Mesh, pose: Pose | Array, skeleton: Skeleton | None, morphs: Array | None
-) -> Motion:
+) -> PoseMatrices:
     """Skinning matrices and morph weights of what a caller may pass as `pose`."""
     check_thing("skin", thing, skeleton)
     palette = palette_of(thing)
@@ -105,7 +105,7 @@ def resolve(
         channels = None if skeleton is None else len(skeleton.morph_names)
         morphs = morph_weights(thing, morphs, batch, channels)
         morphs = morphs.reshape(len(flat), morphs.shape[-1])
-    return Motion(flat, morphs, batch)
+    return PoseMatrices(flat, morphs, batch)
 
 
 def skin(
@@ -325,7 +325,7 @@ class _Group:
         edges = [0, *(np.flatnonzero(np.diff(kinds)) + 1).tolist(), F] if F > 1 else [0, F]
         return [(a, b, ("rigid", "uniform", "stretch")[kinds[a]]) for a, b in itertools.pairwise(edges)]
 
-    def run(self, motion: Motion, p: Array, n: Array | None, t: Array | None, threads: int) -> None:
+    def run(self, motion: PoseMatrices, p: Array, n: Array | None, t: Array | None, threads: int) -> None:
         """Writes this group's rows of the outputs."""
         layout, inputs = self.layout, {"work.matrices": motion.matrices}
         F = len(motion.matrices)

@@ -1,4 +1,4 @@
-"""`marrow.torch.Character`: a character as a module, from clip to skin, with gradients all the way."""
+"""`marrow.torch.CharacterModule`: a character as a module, from clip to skin, with gradients all the way."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from marrow.skinning.deform import bind_positions
 from marrow.torch import definitions
 from marrow.torch.kinematics import forward_kinematics, local_matrices, multiply_affine
 from marrow.torch.operators import fast_linear, usable
-from marrow.torch.sampling import ClipSampler, Pose
+from marrow.torch.sampling import ClipSampler, PoseTensors
 from marrow.torch.tensor_checks import check_tensor, shape_error
 from torch import Tensor, nn
 
-__all__ = ["Character"]
+__all__ = ["CharacterModule"]
 
 METHODS = ("linear", "dual_quaternion", "blended")
 
 
-class Character(nn.Module):
+class CharacterModule(nn.Module):
     """A marrow character whose operations take and give tensors, on any device, with free leading axes.
 
     `skeleton`, `source` and names are those of the marrow character. What a module moves (`to`, `cuda`, `half`) or saves
@@ -34,7 +34,7 @@ class Character(nn.Module):
         super().__init__()
         if not isinstance(character, marrow.Character):
             raise WrongTypeError(
-                f"marrow.torch.Character: expected a Character, got {type(character).__name__}"
+                f"marrow.torch.CharacterModule: expected a Character, got {type(character).__name__}"
             )
         self.source = character
         self.joint_names = tuple(character.skeleton.names)
@@ -78,7 +78,7 @@ class Character(nn.Module):
         keep("pivots", bind_positions(palette))
         keep("used", np.unique(joints[weights > 0]), torch.int64)
         rest = character.skeleton.rest
-        for name in Pose._fields:
+        for name in PoseTensors._fields:
             keep(f"rest_{name}", getattr(rest, name))
         self._keep_morphs(character)
 
@@ -111,12 +111,12 @@ class Character(nn.Module):
         self.register_buffer("morph_normals", joined(normal, 3, torch.float32))
 
     # -- poses ------------------------------------------------------------------------------------------------------
-    def rest(self, *batch: int) -> Pose:
+    def rest(self, *batch: int) -> PoseTensors:
         """The rest pose, for a batch of any shape."""
-        parts = (getattr(self, f"rest_{name}") for name in Pose._fields)
-        return Pose(*(p.expand(*batch, *p.shape) for p in parts))
+        parts = (getattr(self, f"rest_{name}") for name in PoseTensors._fields)
+        return PoseTensors(*(p.expand(*batch, *p.shape) for p in parts))
 
-    def sample(self, clip: str | int, time: Tensor | float, *, loop: bool = False) -> Pose:
+    def sample(self, clip: str | int, time: Tensor | float, *, loop: bool = False) -> PoseTensors:
         """The pose of a clip at `time (...)` in seconds."""
         if isinstance(clip, str):
             if clip not in self.clip_names:
@@ -130,16 +130,16 @@ class Character(nn.Module):
             time = torch.as_tensor(time, dtype=self.points.dtype, device=self.points.device)
         if not torch.is_floating_point(time):
             raise shape_error("sample", "time", time, "a floating tensor of any shape")
-        sampled: Pose = self.clips[clip](time, loop=loop)
+        sampled: PoseTensors = self.clips[clip](time, loop=loop)
         return sampled
 
-    def to_model(self, local: Pose | Tensor) -> Tensor:
+    def to_model(self, local: PoseTensors | Tensor) -> Tensor:
         """Model-space matrices `(..., J, 3, 4)` of a pose, or of local matrices `(..., J, 3, 4)`."""
         J = len(self.parents)
         if isinstance(local, Tensor):
             check_tensor("to_model", "local", local, (J, 3, 4), f"(..., {J}, 3, 4)")
         else:
-            if not isinstance(local, Pose):
+            if not isinstance(local, PoseTensors):
                 raise shape_error(
                     "to_model", "local", local, f"a Pose, or a floating tensor (..., {J}, 3, 4)"
                 )
@@ -147,11 +147,11 @@ class Character(nn.Module):
             local = local_matrices(local.translation, local.rotation, local.scale)
         return forward_kinematics(local, self.parents)
 
-    def joints(self, local: Pose | Tensor) -> Tensor:
+    def joints(self, local: PoseTensors | Tensor) -> Tensor:
         """Where the joints are in model space, `(..., J, 3)`."""
         return self.to_model(local)[..., 3]
 
-    def matrices(self, local: Pose | Tensor) -> Tensor:
+    def matrices(self, local: PoseTensors | Tensor) -> Tensor:
         """Skinning matrices `(..., P, 3, 4)`: from the mesh at bind to where each joint carries it."""
         return self.palette(self.to_model(local))
 
@@ -195,7 +195,7 @@ class Character(nn.Module):
 
     def skin(
         self,
-        pose: Pose | Tensor,
+        pose: PoseTensors | Tensor,
         points: Tensor | None = None,
         *,
         skinning: str | None = None,
@@ -211,7 +211,7 @@ class Character(nn.Module):
         if skinning is not None and skinning not in METHODS:
             raise ValidationError(f"skin: skinning must be one of {', '.join(METHODS)}, got {skinning!r}")
         P, V = len(self.palette_joints), len(self.points)
-        if isinstance(pose, Pose):
+        if isinstance(pose, PoseTensors):
             morphs = pose.morphs if morphs is None else morphs
             matrices = self.matrices(pose)
         else:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from marrow.io.clips import free_name
 from marrow.io.fbx.extrapolation import curves_of, running_on, sampled_node, sampled_value
-from marrow.io.fbx.keys import NO_KEYS, Keys, cut, read_keys, rising
+from marrow.io.fbx.keys import NO_KEYS, FbxKeys, cut, read_keys, rising
 from marrow.io.fbx.properties import SHOWN, own_properties, property_curves, visibility_curves
 from marrow.io.fbx.rotation_space import plain_rotation_keys, turns_plainly
 from marrow.io.fbx.ufbx_binding import UfbxObject
@@ -113,7 +113,7 @@ def _read_stack(
     baked = UfbxObject(ufbx.bake_anim(scene.raw, anim.raw, **options))
     unkeyed = read_unkeyed(scene, stack)
     begin, end, running = _span(stack, curves)
-    found: list[tuple[int, Path, Keys]] = []
+    found: list[tuple[int, Path, FbxKeys]] = []
     beyond = {node.typed_id: node for node in scene.nodes if node.element_id in running} if running else {}
     plain = {node.typed_id: node for node in scene.nodes if turns_plainly(node)}
     for number, node in beyond.items():
@@ -139,7 +139,7 @@ def _read_stack(
             swing = unkeyed.swinging[node.typed_id]
             keys["translation"] = swung(swing, keys["rotation"], keys["scale"], 1 / options["resample_rate"])
         found += [(joint, path, k) for path, k in keys.items()]
-    weights: dict[int, Keys] = {}
+    weights: dict[int, FbxKeys] = {}
     for element in baked.elements:
         for prop in element.props:
             channel = channel_of.get((element.element_id, prop.name))
@@ -154,7 +154,7 @@ def _read_stack(
                 )
                 percent = sampled_value(curve, begin, end, options["resample_rate"])
             # Blender keys a shape twice, on the mesh and on the deformer: one track is enough.
-            weights[channel] = Keys(percent.times, percent.values[:, :1] / 100)
+            weights[channel] = FbxKeys(percent.times, percent.values[:, :1] / 100)
     found += [(channel, "morph", keys) for channel, keys in weights.items()]
     tracks = []
     for target, path, whole in found:
@@ -180,7 +180,7 @@ def _span(stack: UfbxObject, curves: list[tuple[UfbxObject, UfbxObject]]) -> tup
     return begin, max(begin, end if running else min(end, last)), running
 
 
-def _track(target: int, path: Path, keys: Keys, skeleton: Skeleton) -> Track | None:
+def _track(target: int, path: Path, keys: FbxKeys, skeleton: Skeleton) -> Track | None:
     """The keys as a track; None where they say no more than the rest pose does."""
     if not len(keys.times):
         return None

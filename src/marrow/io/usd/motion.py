@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ResourceLimitError
-from marrow.io.usd.nodes import Nodes, Rig
+from marrow.io.usd.nodes import Nodes, UsdRig
 from marrow.io.usd.stage import StageFacts
 from marrow.io.usd.values import column_affine
 from marrow.io.vertex_motion import VertexMotion
@@ -55,7 +55,7 @@ def prim_tracks(stage: Any, nodes: Nodes, facts: StageFacts, rate: float | None)
 
 
 def animation_tracks(
-    animation: Any, rig: Rig, nodes: Nodes, facts: StageFacts, report: ReportBuilder
+    animation: Any, rig: UsdRig, nodes: Nodes, facts: StageFacts, report: ReportBuilder
 ) -> list[Track]:
     """Keys a UsdSkel animation gives to the joints and blend shapes of a rig."""
     from pxr import UsdSkel
@@ -131,7 +131,7 @@ def vertex_motion(
     return VertexMotion(mesh, times, np.stack(rows)) if rows else None
 
 
-def unbound_animations(stage: Any, bound: set[Any], rigs: Sequence[Rig]) -> list[tuple[Any, Rig]]:
+def unbound_animations(stage: Any, bound: set[Any], rigs: Sequence[UsdRig]) -> list[tuple[Any, UsdRig]]:
     """Animations that no skeleton names, with the rig whose joints they fit: more clips for it."""
     from pxr import Usd, UsdSkel
 
