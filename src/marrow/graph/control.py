@@ -22,7 +22,7 @@ from marrow.graph.windows import LastingEvents
 from marrow.kernels import control
 from marrow.kernels import control_tables as ct
 from marrow.kernels.control_tables import CrowdState, KeptState, Workspace
-from marrow.kernels.language.kernel import Frame
+from marrow.kernels.language.kernel import CallFrame
 from marrow.printing import logger
 from marrow.skinning.threads import WORTH_SECONDS, run_split
 
@@ -64,7 +64,7 @@ class GraphControl(SlotControl):
     def __init__(self, compiled: CompiledGraph, count: int, *, threads: int = 1) -> None:
         self.compiled, self.threads = compiled, threads
         self._parts: list[GraphControl] = []
-        self._frame: Frame | None = None
+        self._frame: CallFrame | None = None
         self._bound: tuple[Any, ...] = ()
         self.state = new_state(compiled, count)
         self.interpolates = False
@@ -206,7 +206,7 @@ class GraphControl(SlotControl):
         found, missed, endless = (sum(r[k] for r in results) for k in range(3))
         return found, missed, endless
 
-    def _framed(self) -> Frame:
+    def _framed(self) -> CallFrame:
         """The control kernel's frame, with the arrays of this moment in it."""
         bound = (
             self.state,

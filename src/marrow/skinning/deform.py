@@ -18,7 +18,7 @@ from marrow.animation.kinematics import (
     to_model,
 )
 from marrow.errors import NotEnoughMemoryError, ValidationError
-from marrow.kernels.language.kernel import Frame, FramePool
+from marrow.kernels.language.kernel import CallFrame, FramePool
 from marrow.kernels.memory import readonly
 from marrow.kernels.poses import dual_quaternions
 from marrow.kernels.skinning import SkinWork, skin_kernel
@@ -306,7 +306,7 @@ class _Group:
         frames.give(frame)
         return apart
 
-    def _split(self, frame: Frame, matrices: Array) -> list[tuple[int, int, str]]:
+    def _split(self, frame: CallFrame, matrices: Array) -> list[tuple[int, int, str]]:
         """Matrices as dual quaternions and stretches, which the frame keeps. Returns the way for each run of poses: what
         a pose's vertices are must not depend on how other poses of the batch stretch."""
         F, P = matrices.shape[:2]
