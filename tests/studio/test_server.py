@@ -12,7 +12,7 @@ import marrow as mw
 from marrow.errors import InUseError
 from marrow.studio import hub
 from marrow.studio import protocol as p
-from marrow.studio.actor import Actor, Origin
+from marrow.studio.actor import Origin, StudioActor
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_images_are_served_as_images_only(site):
 def test_an_image_that_claims_to_be_a_page_is_not_one():
     character = small_character()
     evil = mw.Image("x", "text/html", b"<script>alert(1)</script>")
-    with serving(Actor(character.replace(images=(evil,)), 0, Origin("python", ""))) as site:
+    with serving(StudioActor(character.replace(images=(evil,)), 0, Origin("python", ""))) as site:
         assert site.request("/api/image/0/0").headers["content-type"] == "application/octet-stream"
 
 
@@ -392,7 +392,7 @@ def test_samples_open_by_name(site, monkeypatch):
         makers,
         "maker_of_sample",
         lambda name, slot: (
-            lambda: Actor(small_character(name=name), slot, Origin("sample", name), graph=small_graph())
+            lambda: StudioActor(small_character(name=name), slot, Origin("sample", name), graph=small_graph())
         ),
     )
     with site.page() as page:

@@ -14,7 +14,7 @@ from marrow.bench.harness import Contest
 from marrow.bench.studio_picture import CannotLook, command, first_picture
 from marrow.graph import BlendSpace1D, Graph, LayerBlend, Parameter, State, StateMachine, Transition
 from marrow.studio import protocol as p
-from marrow.studio.actor import Actor, Origin
+from marrow.studio.actor import Origin, StudioActor
 from marrow.studio.app import Studio
 from marrow.studio.client import Client
 from marrow.studio.hub import Hub
@@ -133,7 +133,7 @@ class _Page:
 
 def _studio(graph: Graph | None, count: int) -> tuple[Hub, _Page]:
     studio = Studio("bench")
-    studio.session.put(Actor(synthetic_body(1000), 0, Origin("python", ""), graph=graph))
+    studio.session.put(StudioActor(synthetic_body(1000), 0, Origin("python", ""), graph=graph))
     studio.session.count = count
     return studio.hub, _Page(studio.hub)
 

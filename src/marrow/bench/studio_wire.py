@@ -50,13 +50,13 @@ class WireTimes:
 
 def measure(graph: Graph | None, count: int, *, seconds: float = 5.0, inputs: int = 0) -> WireTimes:
     """Serves `count` characters to one page for some seconds, and to its `inputs`, which need a clip to seek in."""
-    from marrow.studio.actor import Actor, Origin
+    from marrow.studio.actor import Origin, StudioActor
     from marrow.studio.address import listen
     from marrow.studio.app import Studio
     from marrow.studio.server import Server
 
     studio = Studio(TOKEN)
-    studio.session.put(Actor(synthetic_body(1000), 0, Origin("python", ""), graph=graph))
+    studio.session.put(StudioActor(synthetic_body(1000), 0, Origin("python", ""), graph=graph))
     studio.session.count = count
     updates: list[float] = []
     step = studio.hub.step

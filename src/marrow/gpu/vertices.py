@@ -25,7 +25,7 @@ from marrow.skinning.layout import canonical
 __all__ = [
     "OCTAHEDRAL_ERROR",
     "TANGENT_ERROR",
-    "Part",
+    "SurfacePart",
     "Vertices",
     "pack_octahedral",
     "pack_tangents",
@@ -41,7 +41,7 @@ _HAND = 0x10000
 
 
 @dataclass(frozen=True)
-class Part:
+class SurfacePart:
     """Neighbouring vertices of a surface that one shader skins: `first`, `count`, and the words of the mesh buffer where
     their records, morph lists and table of joints begin."""
 
@@ -74,7 +74,7 @@ class Vertices:
         self.weight_bits = weight_bits
         self._chunks: list[Array] = []
         self._size = 0
-        self.parts: list[Part] = []
+        self.parts: list[SurfacePart] = []
         self.used: Array = np.zeros(0, np.int64)
         targets = 0
         for mesh, first, slot in zip(character.meshes, character.vertex_offsets, slots):
@@ -159,16 +159,18 @@ class Vertices:
             self._put((first_entry + own * (variant.morph_words // 4)).astype(np.uint32))
             self._put(some)
         table_at = self._put(listed.astype(np.uint32)) if table else 0
-        self._append(Part(variant, first + run.start, V, start, morph_at, table_at))
+        self._append(SurfacePart(variant, first + run.start, V, start, morph_at, table_at))
 
-    def _append(self, part: Part) -> None:
+    def _append(self, part: SurfacePart) -> None:
         """Adds a part, joined to the one before it where both are read alike."""
         if self.parts:
             last = self.parts[-1]
             behind = last.records + last.count * last.variant.words == part.records
             plain = not (part.variant.morphs or part.variant.table)
             if plain and last.variant == part.variant and behind and last.first + last.count == part.first:
-                self.parts[-1] = Part(last.variant, last.first, last.count + part.count, last.records, 0, 0)
+                self.parts[-1] = SurfacePart(
+                    last.variant, last.first, last.count + part.count, last.records, 0, 0
+                )
                 return
         self.parts.append(part)
 

@@ -48,7 +48,7 @@ from marrow.graph.nodes import (
 )
 from marrow.graph.placing import Placement
 from marrow.graph.program import Program
-from marrow.graph.results import Events, RootMotionDelta, Window
+from marrow.graph.results import Events, EventWindow, RootMotionDelta
 
 __all__ = [
     "Additive",
@@ -60,6 +60,7 @@ __all__ = [
     "ClipNode",
     "CompiledGraph",
     "DistanceMatch",
+    "EventWindow",
     "Events",
     "FootLock",
     "FootPlacement",
@@ -100,7 +101,6 @@ __all__ = [
     "Transition",
     "TwoBoneIK",
     "Use",
-    "Window",
     "compile_graph",
     "known_nodes",
     "load_graph",

@@ -41,7 +41,7 @@ ROOM = 1.15
 """How far things side by side are apart, in widths."""
 
 
-class Part:
+class MovingPart:
     """Something in a shot that moves: `seek` brings it to a time."""
 
     duration = 0.0
@@ -51,7 +51,7 @@ class Part:
 
 
 @dataclass(eq=False)
-class ClipPart(Part):
+class ClipPart(MovingPart):
     """A clip, over and over again."""
 
     actor: Actor
@@ -67,7 +67,7 @@ class ClipPart(Part):
 
 
 @dataclass(eq=False)
-class AnimatorPart(Part):
+class AnimatorPart(MovingPart):
     """An animator that runs on from where it is, with parameters that are set on the way."""
 
     animator: Animator
@@ -114,7 +114,7 @@ class TimedScene:
     """A scene and what moves in it. `duration` is how long that takes, in seconds; 0 where nothing moves, or never ends."""
 
     scene: Scene
-    parts: Sequence[Part] = ()
+    parts: Sequence[MovingPart] = ()
     made: bool = field(default=True)
     """Whether the scene was made for this shot, and not by the user."""
 
@@ -217,7 +217,7 @@ def _cast(
     crowd: int | None,
     skinning: str | None,
     moving: bool,
-) -> tuple[Actor, Part | None]:
+) -> tuple[Actor, MovingPart | None]:
     """The actor that a thing becomes, and what moves it."""
     if isinstance(thing, Actor):
         _none_of("an Actor has them", clip=clip, pose=pose, graph=graph, crowd=crowd, skinning=skinning)
@@ -282,7 +282,7 @@ def _steps(parameters: Any, steps: Any) -> tuple[Step, ...]:
     )
 
 
-def _own_parts(actor: Actor) -> list[Part]:
+def _own_parts(actor: Actor) -> list[MovingPart]:
     """What moves of an actor of the user's own."""
     if actor.animator is not None and actor.crowd is None:
         return [AnimatorPart(actor.animator)]
@@ -370,7 +370,7 @@ def _spread(animator: Animator, count: int | None) -> None:
 def side_by_side(shots: Sequence[TimedScene]) -> TimedScene:
     """Several shots in one, from left to right as a viewer in front of them sees it."""
     scene = Scene()
-    parts: list[Part] = []
+    parts: list[MovingPart] = []
     at, before = 0.0, 0.0
     for k, shot in enumerate(shots):
         times = np.linspace(0.0, shot.duration, 9) if shot.moves else np.zeros(1)
