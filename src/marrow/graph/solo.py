@@ -86,7 +86,7 @@ class SoloPlayback(AnimatorCore):
             control.memory[:, here : here + size] = old.memory[:, there : there + size]
             for field in ("held", "held_start"):
                 control.state.slots[field][:, k] = old.state.slots[field][:, before]
-        control.events, control.travel, control.lasting.open = old.events, old.travel, old.lasting.open
+        control.events, control.store.lasting = old.events, old.store.lasting
         control.show()
 
     def play(
