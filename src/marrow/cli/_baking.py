@@ -23,7 +23,7 @@ from marrow.math import quaternion
 from marrow.model import Character, Clip, Pose
 
 if TYPE_CHECKING:
-    from marrow.dataset.many import Making
+    from marrow.dataset.file_batch import Making
 
 __all__ = ["Motion", "NpzWriter", "bake_file", "motions_of", "write_index"]
 
@@ -212,7 +212,7 @@ class NpzWriter:
 
 
 def bake_file(place: str, making: Making, options: dict[str, Any]) -> list[dict[str, Any]]:
-    """One safetensors file for each clip of a file; what went where. For `marrow.dataset.many`."""
+    """One safetensors file for each clip of a file; what went where. For `marrow.dataset.file_batch`."""
     character = open_character(place, scale=options["scale"], allow_outside=options["allow_outside"])
     if options["axes"] is not None:
         character = in_world(character, options["axes"])

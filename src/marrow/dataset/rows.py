@@ -27,7 +27,7 @@ from marrow.io.clips import all_tracks
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character, Clip, Skeleton
 from marrow.model._derived import share_derived
-from marrow.motion.names import other_side
+from marrow.motion.joint_names import other_side
 from marrow.motion.rig import find_rig
 from marrow.motion.sizes import unit_of
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.visibility import VISIBILITY, visible_meshes
 from marrow.errors import ValidationError
-from marrow.lod.extent import moving_ball
+from marrow.lod.bounding_spheres import moving_bounding_sphere
 from marrow.math import affine, transform
 from marrow.model import _validate
 from marrow.model._derived import derived
@@ -274,7 +274,7 @@ def _boxes(
     """Boxes in the actor's space, boxes in the world around these, and which instances are mirrored."""
     box = None
     if matrices is None:
-        ball = moving_ball(character)[0].astype(np.float64)
+        ball = moving_bounding_sphere(character)[0].astype(np.float64)
         center, half = ball[None, :3], np.full((1, 3), ball[3])
     elif not character.vertex_count:
         low, high = _joint_box(character, matrices)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.motion.helpers import helper_joints
+from marrow.motion.helper_joints import helper_joints
 from marrow.scene.actor_state import ActorState, actor_states, model_matrices
 from marrow.scene.scene import Scene
 from marrow.skinning import skin

@@ -354,9 +354,9 @@ def _spread(animator: Animator, count: int | None) -> None:
     """Puts a crowd around the origin, each at a distance and turned a little."""
     if count is None:
         return
-    from marrow.lod.extent import moving_ball
+    from marrow.lod.bounding_spheres import moving_bounding_sphere
 
-    x, _, z, radius = moving_ball(animator.character)[0].astype(np.float64)
+    x, _, z, radius = moving_bounding_sphere(animator.character)[0].astype(np.float64)
     gap = CLOSE * max(float(radius), 1e-9)
     # Like the seeds of a sunflower: as dense everywhere, in no rows.
     k = np.arange(count)

@@ -15,9 +15,9 @@ from marrow.animation.resampling import unpack_rows
 from marrow.errors import ValidationError, WrongTypeError
 from marrow.graph import Animator
 from marrow.kernels.operations import OPERATIONS
-from marrow.torch.checking import shape_error
 from marrow.torch.rotations import multiply, normalized
 from marrow.torch.sampling import Pose
+from marrow.torch.tensor_checks import shape_error
 from torch import Tensor, nn
 
 __all__ = ["Programs"]

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from marrow.errors import ResourceLimitError
 from marrow.io.fbx.geometry import Geometry, read_geometry
-from marrow.io.fbx.held import Held, learn_layout
 from marrow.io.fbx.materials import Materials
 from marrow.io.fbx.motion import read_clips
 from marrow.io.fbx.rotation_space import plain_rotation, turns_plainly
 from marrow.io.fbx.scene import bound_at, lod_groups, report_unread
 from marrow.io.fbx.skin import Morphs, matrix, read_skin
+from marrow.io.fbx.ufbx_binding import UfbxObject, learn_layout
 from marrow.math import affine, quaternion
 from marrow.model import Character, Mesh, Pose, Skeleton
 from marrow.model._validate import owned
@@ -47,7 +47,7 @@ def convert(data: bytes, scale: float | None, fps: float | None) -> Converted:
 
     Raises `ufbx.UfbxError` for a file ufbx cannot read, `ResourceLimitError` for one that is too large.
     """
-    scene = Held(
+    scene = UfbxObject(
         ufbx.load_memory(
             data,
             target_axes=ufbx.axes_right_handed_y_up,
@@ -97,7 +97,7 @@ def convert(data: bytes, scale: float | None, fps: float | None) -> Converted:
     return Converted(character, materials, bound_at(scene, shown_on), caches, groups)
 
 
-def _nodes(scene: Held, report: ReportBuilder) -> tuple[list[str], Array, Pose, dict[int, int]]:
+def _nodes(scene: UfbxObject, report: ReportBuilder) -> tuple[list[str], Array, Pose, dict[int, int]]:
     """Names, parents and rest pose of all nodes, and the joint of each by its ufbx number.
 
     ufbx puts a root of its own above the file's nodes. It goes unless it holds something.
@@ -140,28 +140,28 @@ def _nodes(scene: Held, report: ReportBuilder) -> tuple[list[str], Array, Pose, 
     return names, np.array(parents, np.int32), rest, joint_of
 
 
-def _is_helper(node: Held) -> bool:
+def _is_helper(node: UfbxObject) -> bool:
     """Whether ufbx put the node below another, for a scale or a geometry transform that is not handed on."""
     return bool(node.is_scale_helper or node.is_geometry_transform_helper)
 
 
-def _name(node: Held) -> str:
+def _name(node: UfbxObject) -> str:
     if _is_helper(node):
         return f"{node.parent.name}_{'scale' if node.is_scale_helper else 'geometry'}"
     return str(node.name)
 
 
 def _meshes(
-    scene: Held,
+    scene: UfbxObject,
     joint_of: dict[int, int],
     materials: Materials,
     morphs: Morphs,
     report: ReportBuilder,
-) -> tuple[list[Mesh], list[Held], list[dict[str, Any]]]:
+) -> tuple[list[Mesh], list[UfbxObject], list[dict[str, Any]]]:
     """A mesh for every node that shows one, in the order of the nodes; those nodes; what caches there are of them."""
     geometries: dict[int, Geometry | None] = {}
     found: list[Mesh] = []
-    nodes: list[Held] = []
+    nodes: list[UfbxObject] = []
     caches: list[dict[str, Any]] = []
     total = 0
     for node in scene.nodes:
@@ -191,7 +191,7 @@ def _meshes(
     return found, nodes, caches
 
 
-def _cache(deformer: Held, number: int, mesh: Held, geometry: Geometry) -> dict[str, Any]:
+def _cache(deformer: UfbxObject, number: int, mesh: UfbxObject, geometry: Geometry) -> dict[str, Any]:
     file = deformer.file
     paths = [] if file is None else [file.relative_filename, file.filename, file.absolute_filename]
     return {
@@ -204,8 +204,8 @@ def _cache(deformer: Held, number: int, mesh: Held, geometry: Geometry) -> dict[
 
 
 def _mesh(
-    node: Held,
-    mesh: Held,
+    node: UfbxObject,
+    mesh: UfbxObject,
     joint: int,
     name: str,
     geometry: Geometry,

@@ -11,9 +11,9 @@ from marrow.animation.kinematics import to_model
 from marrow.math import quaternion
 from marrow.model import Pose
 from marrow.motion.contacts import LEG, LOW, FeetPoints, carriers, planted_frames
-from marrow.motion.holding import FootPath, hold
+from marrow.motion.foot_locking import FootPath, hold
 from marrow.motion.limbs import dense, ease, move_end
-from marrow.motion.transfer import LocalTracks
+from marrow.motion.retarget_rotations import LocalTracks
 
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter

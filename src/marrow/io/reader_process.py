@@ -2,7 +2,7 @@
 
 No file can crash, hang or exhaust the caller. A process that has started is kept for the next file, since
 starting takes longer than most files do: there it waits with its libraries loaded and splits off a worker for
-each file, with limits on that worker's time and memory (`marrow.io.worker`). It ends when it was idle for a
+each file, with limits on that worker's time and memory (`marrow.io.reader_worker`). It ends when it was idle for a
 while, and at once when its parent does, however that comes about.
 """
 
@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from marrow.errors import FormatError, MissingExtraError, ResourceLimitError
-from marrow.io.worker import FAILED, HEAD, LOOK_SECONDS, REPLY, REPLY_HEAD, STOPPED, is_stopped
+from marrow.io.reader_worker import FAILED, HEAD, LOOK_SECONDS, REPLY, REPLY_HEAD, STOPPED, is_stopped
 
 __all__ = ["Reader", "ask", "end_all"]
 
 _START = (
     "import sys, json; a = json.loads(sys.argv[1]); sys.path[:] = a['path'];"
-    "from marrow.io.worker import serve; serve(a['module'])"
+    "from marrow.io.reader_worker import serve; serve(a['module'])"
 )
 # What a file of any size may take, and what each of its bytes adds: real scenes stay far below.
 MEMORY_PER_BYTE = 30
@@ -40,7 +40,7 @@ MAX_IDLE = 2
 @dataclass(frozen=True)
 class Reader:
     """A reader in a process of its own: `module` has `prepare()` and `answer(data, options) -> bytes`, see
-    `marrow.io.worker`. `package` and `extra` are named where the library it needs is not installed.
+    `marrow.io.reader_worker`. `package` and `extra` are named where the library it needs is not installed.
     """
 
     name: str

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from marrow.errors import ValidationError
 from marrow.lod.arguments import Wishes, wishes_of
 from marrow.lod.assembly import assembled, mapped_parts
-from marrow.lod.cutting import ROUNDS, Cutter
-from marrow.lod.joints import moved_weights, removal_order, reordered
-from marrow.lod.measure import Distance, Yardstick
-from marrow.lod.motion import Motion, at_rest
+from marrow.lod.clip_poses import ClipPoses, at_rest
+from marrow.lod.error_metric import Distance, ErrorMetric
+from marrow.lod.joint_removal import moved_weights, removal_order, reordered
+from marrow.lod.meshoptimizer import MeshPart, Pool, drawn_parts
 from marrow.lod.seams import CLOSED
-from marrow.lod.simplify import Part, Pool, drawn_parts
+from marrow.lod.simplification import ROUNDS, Simplifier
 from marrow.model import Character, Level, Lod, Mesh, _validate, limit_influences
 from marrow.model.level import joint_map, prefix_skeleton
 from marrow.report import ReportBuilder
@@ -65,14 +65,14 @@ def build(
         raise ValidationError(f"lod.build: progress must be a function, got {_validate.shown(progress)}")
     tell = progress or (lambda what, part: None)
     tell("poses", 0.0)
-    motion = Motion(character)
+    motion = ClipPoses(character)
     counts, ordered = _fewer_joints(character, motion, wishes)
     if ordered is not character:
-        character, motion = ordered, Motion(ordered)
-    learned = motion if poses else Motion(character, clips=False)
+        character, motion = ordered, ClipPoses(ordered)
+    learned = motion if poses else ClipPoses(character, clips=False)
     levels: list[Level] = []
     off: dict[int, int | None] = {}
-    stick = Yardstick(character, motion)
+    metric = ErrorMetric(character, motion)
     for k in range(wishes.levels):
         tell(f"level {k + 1}", k / wishes.levels)
         off = {**off, **wishes.materials.get(k + 1, {})}
@@ -80,10 +80,10 @@ def build(
         hidden = {m for m, to in off.items() if to is None}
         if hidden:
             seen = _without(character, hidden)
-            stick = Yardstick(character, motion, seen)
-        levels.append(_Maker(character, counts[k], wishes, k, parts, learned, stick).level(measure))
+            metric = ErrorMetric(character, motion, seen)
+        levels.append(_Maker(character, counts[k], wishes, k, parts, learned, metric).level(measure))
     tell("done", 1.0)
-    size = stick.size()
+    size = metric.size()
     lod = Lod.of(character.meshes, len(character.skeleton), error=0.0, mean_error=0.0, size=size)
     return character.replace(reduced=tuple(levels), lod=lod)
 
@@ -114,13 +114,13 @@ def measured(character: Character) -> Character:
     """The character with the errors of its levels measured over its clips: for levels that came with a file, or after
     clips were added."""
     _validate.instance("lod.measured", "character", character, Character)
-    stick = Yardstick(character, Motion(character))
+    metric = ErrorMetric(character, ClipPoses(character))
     levels = []
     for level, whole in zip(character.reduced, character.levels[1:]):
-        found = stick.distance(whole)
-        lod = replace(level.lod, error=found.worst, mean_error=found.mean, size=stick.size())
+        found = metric.distance(whole)
+        lod = replace(level.lod, error=found.worst, mean_error=found.mean, size=metric.size())
         levels.append(Level(level.meshes, lod, level.report))
-    lod = replace(character.lod, size=stick.size())
+    lod = replace(character.lod, size=metric.size())
     return character.replace(reduced=tuple(levels), lod=lod)
 
 
@@ -130,7 +130,7 @@ def _without(character: Character, hidden: set[int]) -> Array:
     return np.concatenate([*pieces, np.zeros((0, 3), np.int64)])
 
 
-def _fewer_joints(character: Character, motion: Motion, wishes: Wishes) -> tuple[list[int], Character]:
+def _fewer_joints(character: Character, motion: ClipPoses, wishes: Wishes) -> tuple[list[int], Character]:
     """How many joints each level has, and the character with its joints in the order that needs."""
     J = len(character.skeleton)
     if not wishes.reduces_joints:
@@ -168,10 +168,10 @@ class _Maker:
     """One level in the making."""
 
     def __init__(
-        self, character: Character, joints: int, wishes: Wishes, number: int, parts: list[Part], learned: Motion,
-        stick: Yardstick,
+        self, character: Character, joints: int, wishes: Wishes, number: int, parts: list[MeshPart], learned: ClipPoses,
+        metric: ErrorMetric,
     ) -> None:  # fmt: skip
-        self.character, self.joints, self.stick = character, joints, stick
+        self.character, self.joints, self.metric = character, joints, metric
         self.report = ReportBuilder()
         self.count, self.error = wishes.triangles[number], wishes.error[number]
         self.asked = wishes.asked[number]
@@ -180,7 +180,7 @@ class _Maker:
         skeleton = prefix_skeleton(character.skeleton, joints)
         self.whole = Character(skeleton, self.meshes, materials=character.materials, images=character.images)
         self.pool = Pool(parts, character.vertex_offsets, at_rest(self.whole))
-        self.cutter: Cutter | None = None
+        self.simplifier: Simplifier | None = None
         self._learned = learned
 
     def _skinned(self, mesh: Mesh, mapped: Array, influences: int | None) -> Mesh:
@@ -197,7 +197,7 @@ class _Maker:
             meshes = self._cut(count)
             distance = self._distance(meshes) if measure else None
         figures = {} if distance is None else {"error": distance.worst, "mean_error": distance.mean}
-        lod = Lod.of(meshes, self.joints, size=self.stick.size(), reduction=self.asked, **figures)
+        lod = Lod.of(meshes, self.joints, size=self.metric.size(), reduction=self.asked, **figures)
         return Level(meshes, lod, self.report.build())
 
     def _cut(self, count: int, rounds: int = ROUNDS) -> tuple[Mesh, ...]:
@@ -205,12 +205,14 @@ class _Maker:
         if count >= len(pool.triangles):
             chosen = pool.triangles
         else:
-            if self.cutter is None:
-                self.cutter = Cutter(self.whole, pool, self._learned)
-            chosen = self.cutter.cut(count, rounds)
+            if self.simplifier is None:
+                self.simplifier = Simplifier(self.whole, pool, self._learned)
+            chosen = self.simplifier.cut(count, rounds)
         self.report = ReportBuilder()
-        if self.cutter is not None and self.cutter.closed:
-            self.report.add("info", "seams", f"{CLOSED[self.cutter.closed]}, which left too many triangles")
+        if self.simplifier is not None and self.simplifier.closed:
+            self.report.add(
+                "info", "seams", f"{CLOSED[self.simplifier.closed]}, which left too many triangles"
+            )
         if len(chosen) > max(1.1 * count, count + 8):
             self.report.add(
                 "warning", "triangles", f"{len(chosen)} are left, {count} were asked for: no more can go"
@@ -221,7 +223,7 @@ class _Maker:
         level = Character(
             self.whole.skeleton, meshes, materials=self.character.materials, images=self.character.images
         )
-        return self.stick.distance(level)
+        return self.metric.distance(level)
 
     def _within(self, error: float) -> tuple[tuple[Mesh, ...], Distance]:
         """As few triangles as stay within an error."""

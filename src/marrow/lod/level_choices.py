@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
 from marrow.lod.assembly import assembled
-from marrow.lod.joints import moved_weights, reordered
-from marrow.lod.simplify import Part, drawn_parts
+from marrow.lod.joint_removal import moved_weights, reordered
+from marrow.lod.meshoptimizer import MeshPart, drawn_parts
 from marrow.model import Character, Level, Lod, limit_influences
 from marrow.model.level import joint_map
 from marrow.report import ReportBuilder
 
-__all__ = ["Choices", "chosen", "read_choices", "shape_digest", "with_choices", "write_choices"]
+__all__ = ["LevelChoices", "chosen", "read_choices", "shape_digest", "with_choices", "write_choices"]
 
 Array = NDArray[Any]
 
@@ -43,7 +43,7 @@ class _Description(msgspec.Struct):
 
 
 @dataclass(frozen=True)
-class Choices:
+class LevelChoices:
     """`description`, and for each level the triangles of each drawn section, of the vertices of all meshes."""
 
     description: _Description
@@ -61,7 +61,7 @@ def shape_digest(character: Character) -> str:
     return digest.hexdigest()
 
 
-def chosen(character: Character, built: Character) -> Choices:
+def chosen(character: Character, built: Character) -> LevelChoices:
     """What was chosen to make the levels of `built` from `character`, both with the same vertices."""
     offsets, levels = character.vertex_offsets, []
     keys = [_rows(m.positions, m.normals, *m.uvs) for m in character.meshes]
@@ -84,7 +84,7 @@ def chosen(character: Character, built: Character) -> Choices:
         for l in built.reduced
     ]  # fmt: skip
     names = list(built.skeleton.names)
-    return Choices(_Description(shape_digest(character), names, _short(built.lod.size), figures), levels)
+    return LevelChoices(_Description(shape_digest(character), names, _short(built.lod.size), figures), levels)
 
 
 def _short(metres: float | None) -> float | None:
@@ -97,7 +97,7 @@ def _rows(*arrays: Array | None) -> list[bytes]:
     return [row.tobytes() for row in joined]
 
 
-def with_choices(character: Character, choices: Choices) -> Character:
+def with_choices(character: Character, choices: LevelChoices) -> Character:
     """The character with the levels that were chosen for it."""
     told = choices.description
     if told.shape != shape_digest(character):
@@ -112,7 +112,7 @@ def with_choices(character: Character, choices: Choices) -> Character:
             for m in character.meshes
         )
         report = ReportBuilder()
-        kept = [Part(p.mesh, p.material, p.name, t, p.variants) for p, t in zip(parts, triangles)]
+        kept = [MeshPart(p.mesh, p.material, p.name, t, p.variants) for p, t in zip(parts, triangles)]
         meshes = assembled(skinned, character.vertex_offsets, kept, report)
         lod = Lod.of(
             meshes, figures.joints, error=figures.error, mean_error=figures.mean_error, size=told.size
@@ -122,7 +122,7 @@ def with_choices(character: Character, choices: Choices) -> Character:
     return character.replace(reduced=tuple(levels), lod=lod)
 
 
-def write_choices(choices: Choices, path: Any) -> None:
+def write_choices(choices: LevelChoices, path: Any) -> None:
     """Writes choices into a compressed file of NumPy's."""
     arrays = {"description": np.frombuffer(msgspec.json.encode(choices.description), np.uint8)}
     for k, level in enumerate(choices.triangles):
@@ -133,7 +133,7 @@ def write_choices(choices: Choices, path: Any) -> None:
     np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
 
 
-def read_choices(path: Any) -> Choices:
+def read_choices(path: Any) -> LevelChoices:
     """What `write_choices` wrote."""
     with np.load(path, allow_pickle=False) as file:
         told = msgspec.json.decode(file["description"].tobytes(), type=_Description)
@@ -144,4 +144,4 @@ def read_choices(path: Any) -> Choices:
             ]
             for k in range(len(told.levels))
         ]
-    return Choices(told, triangles)
+    return LevelChoices(told, triangles)

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from marrow.errors import FormatError, MissingExtraError, ResourceLimitError
-from marrow.io import process, worker
-from marrow.io.process import Reader, ask
+from marrow.io import reader_process, reader_worker
+from marrow.io.reader_process import Reader, ask
 
 READER = """
 import os
@@ -46,7 +46,7 @@ class Readers:
 def readers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Readers]:
     monkeypatch.syspath_prepend(str(tmp_path))
     yield Readers(tmp_path)
-    process.end_all()
+    reader_process.end_all()
 
 
 def answer_of(reader: Reader, data: bytes = b"abc", **options: object) -> bytes:
@@ -63,7 +63,7 @@ def test_an_answer_comes_back_whole(readers: Readers) -> None:
     assert answer_of(reader, b"", times=1) == b""
 
 
-@pytest.mark.skipif(not worker._SPLITS, reason="one process for each file here")
+@pytest.mark.skipif(not reader_worker._SPLITS, reason="one process for each file here")
 def test_one_process_serves_many_files_each_in_a_worker_of_its_own(readers: Readers) -> None:
     reader = readers("return f'{os.getppid()} {os.getpid()}'.encode()")
     seen = [answer_of(reader).split() for _ in range(4)]
@@ -91,7 +91,7 @@ def test_a_crash_is_an_error_and_the_next_file_is_read(readers: Readers, number:
 @posix
 def test_a_crash_in_the_middle_of_an_answer_is_an_error(readers: Readers) -> None:
     reader = readers(
-        "import marrow.io.worker as w; w._send = lambda out, kind, payload: "
+        "import marrow.io.reader_worker as w; w._send = lambda out, kind, payload: "
         "(os.write(out, w.REPLY_HEAD.pack(kind, 1000) + b'half'), os.abort()); return b'x'"
     )
     with pytest.raises(FormatError, match="crash"):
@@ -100,13 +100,13 @@ def test_a_crash_in_the_middle_of_an_answer_is_an_error(readers: Readers) -> Non
 
 @posix
 def test_a_hang_is_an_error(readers: Readers, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "BASE_SECONDS", 1)
+    monkeypatch.setattr(reader_process, "BASE_SECONDS", 1)
     with pytest.raises(ResourceLimitError, match="more than 1 seconds"):
         answer_of(readers("while True: pass"))
 
 
 def test_sleeping_forever_is_an_error(readers: Readers, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "wall_limit", lambda seconds: 0.5)
+    monkeypatch.setattr(reader_process, "wall_limit", lambda seconds: 0.5)
     with pytest.raises(ResourceLimitError, match="within"):
         answer_of(readers("import time; time.sleep(10_000)"))
 
@@ -156,7 +156,7 @@ def test_a_reader_that_cannot_start_is_an_error(readers: Readers, monkeypatch: p
 def test_a_process_that_went_while_idle_is_replaced(readers: Readers) -> None:
     reader = readers("return str(os.getpid()).encode()")
     first = answer_of(reader)
-    server = process._idle[reader][0]
+    server = reader_process._idle[reader][0]
     server.process.stdin.close()  # as if it had been idle for too long
     server.process.wait()
     assert answer_of(reader) != first
@@ -186,7 +186,7 @@ def test_a_forked_process_starts_readers_of_its_own(readers: Readers) -> None:
     if not child:
         try:
             os.write(write_end, answer_of(reader))
-            process.end_all()
+            reader_process.end_all()
         finally:
             os._exit(0)
     os.close(write_end)
@@ -204,15 +204,15 @@ def test_a_fork_after_a_reader_died_is_quiet_and_reads(
     reader = readers("os.abort() if options['dies'] else None; return b'well'")
     with pytest.raises(FormatError, match="crash"):
         answer_of(reader, dies=True)
-    assert not process._reader_of, "what has ended is not kept"
+    assert not reader_process._reader_of, "what has ended is not kept"
     assert answer_of(reader, dies=False) == b"well"
-    process._idle[reader][0].close()  # as one whose pipes are closed already
+    reader_process._idle[reader][0].close()  # as one whose pipes are closed already
     child = os.fork()
     if not child:
         code = 1
         try:
             code = 0 if answer_of(reader, dies=False) == b"well" else 2
-            process.end_all()
+            reader_process.end_all()
         finally:
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -220,7 +220,8 @@ def test_a_fork_after_a_reader_died_is_quiet_and_reads(
 
 
 tells_of_stops = pytest.mark.skipif(
-    not hasattr(os, "waitid") or not worker._SPLITS, reason="stopped processes look like busy ones here"
+    not hasattr(os, "waitid") or not reader_worker._SPLITS,
+    reason="stopped processes look like busy ones here",
 )
 
 
@@ -228,7 +229,7 @@ tells_of_stops = pytest.mark.skipif(
 def test_a_process_that_was_stopped_while_idle_is_replaced(
     readers: Readers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(reader_process, "LOOK_SECONDS", 0.01)
     reader = readers("return str(os.getppid()).encode()")
     first = answer_of(reader)
     os.kill(int(first), signal.SIGSTOP)
@@ -239,7 +240,7 @@ def test_a_process_that_was_stopped_while_idle_is_replaced(
 
 @tells_of_stops
 def test_a_worker_that_is_stopped_is_tried_again_once(readers: Readers, tmp_path: Path) -> None:
-    often = "import marrow.io.worker as w; w.LOOK_SECONDS = 0.01"
+    often = "import marrow.io.reader_worker as w; w.LOOK_SECONDS = 0.01"
     reader = readers(
         f"seen = os.path.exists(options['mark']); open(options['mark'], 'w').close();"
         f"os.kill(os.getpid(), {int(signal.SIGSTOP)}) if options['always'] or not seen else None; return b'well'",
@@ -251,7 +252,7 @@ def test_a_worker_that_is_stopped_is_tried_again_once(readers: Readers, tmp_path
 
 
 def test_a_small_file_is_not_waited_for_longer_than_a_minute() -> None:
-    assert process.wall_limit(process.BASE_SECONDS) <= 60
+    assert reader_process.wall_limit(reader_process.BASE_SECONDS) <= 60
 
 
 def is_gone(pid: int) -> bool:
@@ -279,12 +280,12 @@ def test_nothing_runs_on_when_the_caller_ends(readers: Readers, how: str) -> Non
     )
     told, tell = os.pipe()
     code = (
-        "import sys, os, json; from pathlib import Path; from marrow.io import process;"
+        "import sys, os, json; from pathlib import Path; from marrow.io import reader_process;"
         f"tell = {tell};"
-        "start = process.subprocess.Popen;"
-        "process.subprocess.Popen = lambda *a, **k: start(*a, pass_fds=[tell], **k);"
-        f"reader = process.Reader('TEST', {reader.module!r}, '', '');"
-        "process.ask(reader, b'', {'tell': tell}, size=0, path=Path('x'));"
+        "start = reader_process.subprocess.Popen;"
+        "reader_process.subprocess.Popen = lambda *a, **k: start(*a, pass_fds=[tell], **k);"
+        f"reader = reader_process.Reader('TEST', {reader.module!r}, '', '');"
+        "reader_process.ask(reader, b'', {'tell': tell}, size=0, path=Path('x'));"
         + ("" if how == "returns" else "os.write(tell, b' idle'); sys.stdin.read()")
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, sys.path))}

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.lod.clip_poses import ClipPoses, at_rest, cut_pose, posed
 from marrow.lod.distance import SurfaceTree, farthest
-from marrow.lod.motion import Motion, at_rest, cut_pose, posed
-from marrow.lod.simplify import drawn_parts
+from marrow.lod.meshoptimizer import drawn_parts
 from marrow.model import Character, Pose
 from marrow.skinning.threads import thread_count
 
-__all__ = ["Distance", "Measured", "Yardstick", "drawn_triangles"]
+__all__ = ["Distance", "ErrorMetric", "Measured", "drawn_triangles"]
 
 Array = NDArray[Any]
 DIVERSE, WORST, BETWEEN = 10, 6, 4
@@ -58,10 +58,10 @@ def drawn_triangles(character: Character) -> Array:
     return np.concatenate([*pieces, np.zeros((0, 3), np.int64)])
 
 
-class Yardstick:
+class ErrorMetric:
     """A character to compare levels with. `triangles` are those that count."""
 
-    def __init__(self, character: Character, motion: Motion, triangles: Array | None = None) -> None:
+    def __init__(self, character: Character, motion: ClipPoses, triangles: Array | None = None) -> None:
         self.character, self.motion = character, motion
         self.triangles = drawn_triangles(character) if triangles is None else triangles
         self.used = np.unique(self.triangles)
@@ -102,12 +102,12 @@ class Yardstick:
 class _Probe:
     """One level being measured."""
 
-    def __init__(self, stick: Yardstick, level: Character, triangles: Array) -> None:
-        self.stick, self.level, self.triangles = stick, level, triangles
+    def __init__(self, metric: ErrorMetric, level: Character, triangles: Array) -> None:
+        self.metric, self.level, self.triangles = metric, level, triangles
         rest = at_rest(level)
         self.tree = SurfaceTree(rest, triangles)
-        self.owner, self.share = _spread_points(rest, triangles, max(len(stick.used), 2 * len(triangles)))
-        self.guess_out = np.full(len(stick.used), -1, np.int32)
+        self.owner, self.share = _spread_points(rest, triangles, max(len(metric.used), 2 * len(triangles)))
+        self.guess_out = np.full(len(metric.used), -1, np.int32)
         self.guess_back = np.full(len(self.owner), -1, np.int32)
         self._threads = thread_count(None)
 
@@ -121,30 +121,30 @@ class _Probe:
 
     def measured(self, pose: int) -> Measured:
         return self._measured(
-            self.stick.positions(pose), self._level_positions(self.stick.motion.poses[pose])
+            self.metric.positions(pose), self._level_positions(self.metric.motion.poses[pose])
         )
 
     def bound(self, seen: dict[int, Measured]) -> float:
         """The farthest that any point of either surface is from the other: in the worst poses seen and in those around the
         worst, over all points and not only those that were measured."""
-        motion = self.stick.motion
+        motion = self.metric.motion
         order = sorted(seen, key=lambda f: -seen[f].worst)
         worst, poses = seen[order[0]].worst, [motion.poses[f] for f in order]
         between = motion.around(order[0], BETWEEN)
         for k in range(BETWEEN if between is not None else 0):
             other = between[k]  # type: ignore[index]
-            found = self._measured(posed(self.stick.character, other), self._level_positions(other)).worst
+            found = self._measured(posed(self.metric.character, other), self._level_positions(other)).worst
             if found > worst:
                 worst, poses = found, [other, *poses]
-        if worst <= NOTHING * self.stick.size():
+        if worst <= NOTHING * self.metric.size():
             return worst
         bound = worst
-        for pose in poses[: max(1, min(8, 3 * SMALL // max(1, len(self.stick.triangles))))]:
-            theirs, ours = posed(self.stick.character, pose), self._level_positions(pose)
+        for pose in poses[: max(1, min(8, 3 * SMALL // max(1, len(self.metric.triangles))))]:
+            theirs, ours = posed(self.metric.character, pose), self._level_positions(pose)
             self.tree.fit(ours)
-            self.stick.tree.fit(theirs)
-            bound = max(bound, self._farthest(self.tree, theirs, self.stick.triangles, worst))
-            bound = max(bound, self._farthest(self.stick.tree, ours, self.triangles, worst))
+            self.metric.tree.fit(theirs)
+            bound = max(bound, self._farthest(self.tree, theirs, self.metric.triangles, worst))
+            bound = max(bound, self._farthest(self.metric.tree, ours, self.triangles, worst))
         return bound
 
     def _farthest(self, tree: SurfaceTree, positions: Array, triangles: Array, floor: float) -> float:
@@ -159,21 +159,21 @@ class _Probe:
 
     def _measured(self, theirs: Array, ours: Array) -> Measured:
         self.tree.fit(ours)
-        self.stick.tree.fit(theirs)
+        self.metric.tree.fit(theirs)
         threads = self._threads
         return Measured(
-            self.tree.distances(theirs[self.stick.used], self.guess_out, threads=threads),
-            self.stick.tree.distances(self._points(ours), self.guess_back, threads=threads),
+            self.tree.distances(theirs[self.metric.used], self.guess_out, threads=threads),
+            self.metric.tree.distances(self._points(ours), self.guess_back, threads=threads),
         )
 
     def mean(self, measured: Measured) -> float:
-        out = np.average(measured.out, weights=self.stick._shares) if self.stick._shares.sum() > 0 else 0.0
+        out = np.average(measured.out, weights=self.metric._shares) if self.metric._shares.sum() > 0 else 0.0
         return float((out + measured.back.mean()) / 2)
 
     def followed(self, seen: dict[int, Measured]) -> Array:
         """For every candidate pose how far the level is off at some places: those that came out worst so far, and others
         spread over the character, `(F,)`."""
-        stick, motion = self.stick, self.stick.motion
+        metric, motion = self.metric, self.metric.motion
         worst = np.zeros(len(motion))
         if len(seen) == len(motion):
             return worst
@@ -182,10 +182,10 @@ class _Probe:
         spread = np.arange(0, len(out), max(1, 2 * len(out) // count))
         rows = np.union1d(np.argsort(-out, kind="stable")[: count // 2], spread)
         guess = self.guess_out[rows].copy()
-        step = max(1, (1 << 22) // max(1, stick.character.vertex_count))
+        step = max(1, (1 << 22) // max(1, metric.character.vertex_count))
         for start in range(0, len(motion), step):
             some = motion.poses[start : start + step]
-            theirs, ours = posed(stick.character, some)[:, stick.used[rows]], self._level_positions(some)
+            theirs, ours = posed(metric.character, some)[:, metric.used[rows]], self._level_positions(some)
             for k in range(len(theirs)):
                 self.tree.fit(ours[k])
                 worst[start + k] = self.tree.distances(theirs[k], guess).max(initial=0.0)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from marrow.errors import FormatError, ValidationError
 from marrow.io.atomic import replacing
 from marrow.io.container import Container, is_container, write_container
-from marrow.io.finite import check_finite
+from marrow.io.finite_check import check_finite
 from marrow.io.scaling import scaled
 from marrow.io.source import LoadOptions, Source
 from marrow.model import (

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from marrow.errors import MissingExtraError
 from marrow.model import Character
 
-__all__ = ["CHANNELS", "Part", "Pool", "simplified"]
+__all__ = ["CHANNELS", "MeshPart", "Pool", "simplified"]
 
 Array = NDArray[Any]
 CHANNELS = 32
@@ -87,7 +87,7 @@ def simplified(
 
 
 @dataclass(frozen=True)
-class Part:
+class MeshPart:
     """A section of a mesh: which `mesh`, its `material` and `name`, its `triangles (F, 3)` of the mesh's vertices."""
 
     mesh: int
@@ -104,7 +104,7 @@ class Pool:
     `triangles (F, 3)` are of these, `place (W,)` is the same for all that lie at the same point.
     """
 
-    def __init__(self, parts: list[Part], offsets: tuple[int, ...], rest: Array) -> None:
+    def __init__(self, parts: list[MeshPart], offsets: tuple[int, ...], rest: Array) -> None:
         self.parts = parts
         counts = [len(p.triangles) for p in parts]
         whole = [p.triangles.astype(np.int64) + offsets[p.mesh] for p in parts]
@@ -116,21 +116,21 @@ class Pool:
         _, place = np.unique(rest[self.vertices].view(np.void(12).dtype).ravel(), return_inverse=True)
         self.place = place.ravel()
 
-    def split(self, triangles: Array) -> list[Part]:
+    def split(self, triangles: Array) -> list[MeshPart]:
         """The parts again, of other triangles between the same vertices."""
         of = self.part[triangles[:, 0]]
         order = np.argsort(of, kind="stable")
         edges = np.searchsorted(of[order], np.arange(len(self.parts) + 1))
         return [
-            Part(p.mesh, p.material, p.name, self.vertices[triangles[order[a:b]]], p.variants)
+            MeshPart(p.mesh, p.material, p.name, self.vertices[triangles[order[a:b]]], p.variants)
             for p, a, b in zip(self.parts, edges[:-1], edges[1:])
         ]
 
 
-def drawn_parts(character: Character) -> list[Part]:
+def drawn_parts(character: Character) -> list[MeshPart]:
     """The sections of all meshes, as they are drawn."""
     return [
-        Part(k, s.material, s.name, mesh.triangles[s.first : s.first + s.count], s.variants)
+        MeshPart(k, s.material, s.name, mesh.triangles[s.first : s.first + s.count], s.variants)
         for k, mesh in enumerate(character.meshes)
         for s in mesh.sections
     ]

@@ -23,7 +23,7 @@ from marrow.model import Character
 
 __all__ = ["CALL", "PLAN", "ShardTask", "build_shard"]
 
-CALL = "marrow.dataset.work:build_shard"
+CALL = "marrow.dataset.shard_task:build_shard"
 PLAN = f"{FOLDER}/plan.json"
 Tell = Callable[[dict[str, Any]], None]
 

@@ -13,9 +13,9 @@ from marrow.animation.kinematics import to_model
 from marrow.math import affine, transform
 from marrow.model import Skeleton
 from marrow.model._derived import derived
+from marrow.motion.joint_names import words
 from marrow.motion.limbs import dense
-from marrow.motion.names import words
-from marrow.motion.transfer import LocalTracks, model_of
+from marrow.motion.retarget_rotations import LocalTracks, model_of
 from marrow.motion.tree import is_above
 
 __all__ = ["follow_limbs", "followers"]

@@ -1,4 +1,4 @@
-"""What the process that reads FBX files does with one: bytes in, a `.marrow` file out (see `marrow.io.worker`)."""
+"""What the process that reads FBX files does with one: bytes in, a `.marrow` file out (see `marrow.io.reader_worker`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def prepare() -> None:
     import ufbx  # noqa: F401
 
     import marrow.io.fbx.convert
-    import marrow.io.native  # noqa: F401
+    import marrow.io.marrow_file  # noqa: F401
 
 
 def answer(data: bytes, options: dict[str, Any]) -> bytes:
@@ -24,7 +24,7 @@ def answer(data: bytes, options: dict[str, Any]) -> bytes:
     from marrow.errors import FormatError
     from marrow.io.fbx.completeness import check_complete, is_ascii
     from marrow.io.fbx.convert import convert
-    from marrow.io.native import write_to
+    from marrow.io.marrow_file import write_to
     from marrow.report import Report
 
     missing = Report(tuple(check_complete(data))) if is_ascii(data) else Report()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from marrow.math import quaternion
 from marrow.model import Skeleton
-from marrow.motion.mapping import BoneMap
+from marrow.motion.bone_map import BoneMap
 from marrow.motion.posture import Posture, level_frame
 from marrow.motion.rig import FINGERS, SIDES, find_rig
 

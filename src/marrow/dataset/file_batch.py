@@ -31,7 +31,7 @@ from marrow.printing import printable
 
 __all__ = ["FOLDER", "Done", "Making", "each_file", "expanded", "named"]
 
-CALL = "marrow.dataset.many:one_file"
+CALL = "marrow.dataset.file_batch:one_file"
 FOLDER = ".marrow"
 """Where a folder of results keeps what is done."""
 Making = Callable[[str], contextlib.AbstractContextManager[Path]]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from marrow.dataset.reading import Dataset, Split
+from marrow.dataset.dataset import Dataset, Split
 from marrow.dataset.storage import file_digest
 from marrow.errors import MarrowError
 

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.lod.clip_poses import ClipPoses, cut_pose, posed
 from marrow.lod.distance import SurfaceTree, nearest_share
-from marrow.lod.motion import Motion, cut_pose, posed
+from marrow.lod.meshoptimizer import CHANNELS, Pool, simplified
 from marrow.lod.seams import CLOSED, Seams
-from marrow.lod.simplify import CHANNELS, Pool, simplified
 from marrow.model import Character
 from marrow.skinning import skin
 from marrow.skinning.threads import thread_count
 
-__all__ = ["Cutter"]
+__all__ = ["Simplifier"]
 
 Array = NDArray[Any]
 NORMALS, COLORS, POSES = 0.1, 0.1, 6.0
@@ -35,11 +35,11 @@ PEAKS = 8
 """Vertices held fast after each round."""
 
 
-class Cutter:
+class Simplifier:
     """Cuts the parts of `pool` down. `level` is the whole character as the level skins it: what fewer joints cost is not
     for triangles to mend."""
 
-    def __init__(self, level: Character, pool: Pool, motion: Motion) -> None:
+    def __init__(self, level: Character, pool: Pool, motion: ClipPoses) -> None:
         self.level, self.pool, self.motion = level, pool, motion
         rest = skin(level, level.skeleton.rest, tangents=False)
         self.rest = rest.positions

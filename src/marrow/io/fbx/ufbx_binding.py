@@ -1,7 +1,7 @@
 """The `ufbx` binding, made safe to use.
 
 Its 0.0.x releases hand out borrowed references as if they were owned: every element that a list or a property
-returns is released once too often, and a scene crashes when it is collected. `Held` takes one more reference
+returns is released once too often, and a scene crashes when it is collected. `UfbxObject` takes one more reference
 to everything it passes on and never gives it back. That leaks by design, so it belongs in a worker that ends
 with its file; there the garbage collector is off and the end is `os._exit`.
 """
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Held", "elements", "integers", "learn_layout", "reals", "rows"]
+__all__ = ["UfbxObject", "elements", "integers", "learn_layout", "reals", "rows"]
 
 Array = NDArray[Any]
 _PLAIN = (int, float, str, bytes, tuple, type(None))
@@ -26,7 +26,7 @@ _keep.restype = None
 _forever: list[Any] = []
 
 
-class Held:
+class UfbxObject:
     """A ufbx object whose properties and elements come out held too. Numbers, text and tuples come out as
     they are.
     """
@@ -61,10 +61,10 @@ def _passed_on(value: Any) -> Any:
     if isinstance(value, _PLAIN):
         _keep(value)
         return value
-    return Held(value)
+    return UfbxObject(value)
 
 
-def elements(items: Held) -> list[Any]:
+def elements(items: UfbxObject) -> list[Any]:
     """The bare elements of a long list, for loops that cannot afford to hold them one by one."""
     raw = items.raw
     found = [raw[i] for i in range(len(raw))]
@@ -72,7 +72,7 @@ def elements(items: Held) -> list[Any]:
     return found
 
 
-def reals(items: Held, width: int | None = None) -> Array:
+def reals(items: UfbxObject, width: int | None = None) -> Array:
     """A list of numbers or vectors as float64 `(n,)` or `(n, width)`, copied out of the scene."""
     if not len(items):
         return np.zeros((0, width) if width else 0, np.float64)
@@ -80,7 +80,7 @@ def reals(items: Held, width: int | None = None) -> Array:
     return flat.reshape(-1, width) if width else flat
 
 
-def integers(items: Held) -> Array:
+def integers(items: UfbxObject) -> Array:
     """A `Uint32List` as int64 `(n,)`."""
     found = rows(items, _INTEGER)
     if found is not None and int(found[0]) == items.raw[0] and int(found[-1]) == items.raw[len(found) - 1]:
@@ -89,7 +89,7 @@ def integers(items: Held) -> Array:
     return np.fromiter(items.raw, np.int64, len(items))
 
 
-def rows(items: Held, dtype: np.dtype[Any]) -> Array | None:
+def rows(items: UfbxObject, dtype: np.dtype[Any]) -> Array | None:
     """The elements of a list without a buffer of its own, copied from where the list says they lie; None where
     that cannot be told for sure. A list of a hundred thousand elements would else be as many objects.
 
@@ -109,7 +109,7 @@ _INTEGER = np.dtype(np.uint32)
 _layout = (-1, 0)
 
 
-def learn_layout(known: Held) -> None:
+def learn_layout(known: UfbxObject) -> None:
     """Finds where lists keep the place and number of their elements, from a list that has a buffer."""
     global _layout
     n = len(known)

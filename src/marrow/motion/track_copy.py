@@ -11,8 +11,8 @@ from marrow.math import affine
 from marrow.model import Clip, Skeleton, Tracks
 from marrow.model._validate import owned
 from marrow.model.clip import PATHS
-from marrow.motion.mapping import same_names
-from marrow.motion.names import bare
+from marrow.motion.bone_map import same_names
+from marrow.motion.joint_names import bare
 from marrow.motion.tree import carried_by
 
 __all__ = ["MorphMap", "copied", "lost_joints", "map_morphs", "same_rig"]

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.errors import ValidationError, WrongTypeError
 from marrow.kernels.lod import CAMERA_NUMBERS, DISTANCE, PIXELS, SCREEN_SIZE, UNKNOWN, choose_levels
 from marrow.kernels.memory import readonly
+from marrow.lod.bounding_spheres import bounding_sphere, moving_bounding_sphere
 from marrow.lod.budget import degraded, measured_costs
-from marrow.lod.extent import bounding_sphere, moving_ball
 from marrow.lod.thresholds import error_thresholds, rising, size_thresholds, slacks
 from marrow.model import _validate
 from marrow.model.character import Character
@@ -149,7 +149,7 @@ class Selector:
         self._triangles = np.array([*(lod.triangles for lod in self._lods), 0], np.int64)
         errors = self._found(self._lods)
         self._errors = np.array([math.nan if e is None else e for e in (*errors, None)])
-        self._ball = moving_ball(character) if bounds is None else _balls(bounds, None)
+        self._ball = moving_bounding_sphere(character) if bounds is None else _balls(bounds, None)
         self._sphere = bounding_sphere(character) if bounds is None else self._ball
         self._none = readonly(np.zeros(0))
         self._nobody = readonly(np.zeros(0, np.int64))

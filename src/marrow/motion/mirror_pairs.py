@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
 from marrow.model import Skeleton
-from marrow.motion.names import labels, other_side
+from marrow.motion.joint_names import labels, other_side
 from marrow.printing import warn
 
 __all__ = ["find_partners"]

@@ -14,7 +14,7 @@ from marrow.model import Character, Mesh, Pose
 from marrow.printing import warn
 from marrow.skinning import skin
 
-__all__ = ["Motion", "at_rest", "cut_pose", "joined_poses", "posed"]
+__all__ = ["ClipPoses", "at_rest", "cut_pose", "joined_poses", "posed"]
 
 Array = NDArray[Any]
 RATE = 30.0
@@ -55,7 +55,7 @@ def at_rest(character: Character) -> Array:
     return posed(character, character.skeleton.rest)
 
 
-class Motion:
+class ClipPoses:
     """The candidates `poses (F,)` of a character: its rest pose first, then its clips at even times. Additive clips are
     changes to other poses and are left out."""
 

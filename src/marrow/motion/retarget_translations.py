@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from marrow.math import affine, quaternion, transform
 from marrow.model import Clip, Pose
 from marrow.motion.alignment import Driver
-from marrow.motion.mapping import PARTS
-from marrow.motion.transfer import model_of
+from marrow.motion.bone_map import PARTS
+from marrow.motion.retarget_rotations import model_of
 
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter

@@ -16,13 +16,13 @@ from marrow.math import quaternion
 from marrow.model import Character, Clip, Pose, Skeleton
 from marrow.model.clip import PATHS
 from marrow.motion.alignment import Driver, drivers, shares_frames, world_turn
+from marrow.motion.bone_map import BODY, BoneMap, RetargetError
 from marrow.motion.contacts import feet_points, feet_shape, same_feet
-from marrow.motion.mapping import BODY, BoneMap, RetargetError
 from marrow.motion.posture import Posture, flat_feet, leg_length, model_rotations, posture, rest_posture
+from marrow.motion.retarget_rotations import model_of
 from marrow.motion.rig import find_rig
 from marrow.motion.sizes import metres, same_proportions, size_ratio, stands_on_ground, stature
 from marrow.motion.soles import find_soles
-from marrow.motion.transfer import model_of
 from marrow.motion.tree import carried_by
 from marrow.report import ReportBuilder
 

@@ -15,17 +15,17 @@ import msgspec
 from marrow import samples
 from marrow.dataset import formats
 from marrow.dataset.characters import character_at
-from marrow.dataset.deciding import decided
+from marrow.dataset.common_joints import decided
+from marrow.dataset.dataset import Dataset
 from marrow.dataset.journal import FOLDER, Record, is_fresh, locked, read_record, record_name
 from marrow.dataset.manifest import MANIFEST, finish, read_manifest
 from marrow.dataset.plan import Shard, planned
 from marrow.dataset.pool import run_tasks
-from marrow.dataset.reading import Dataset
 from marrow.dataset.recipe import SPLITS, Recipe, digest_of, made, shares_of
 from marrow.dataset.schema import Schema, schema_of
+from marrow.dataset.shard_task import CALL, PLAN, ShardTask
 from marrow.dataset.sources import SourceFile, found
 from marrow.dataset.storage import BuildError, LocalStore, OutputError, Store, store_at
-from marrow.dataset.work import CALL, PLAN, ShardTask
 from marrow.errors import MarrowError, ValidationError, WrongTypeError
 from marrow.model import Character, _validate
 from marrow.printing import is_text

@@ -16,8 +16,8 @@ from typing import Any
 from marrow.errors import MarrowError, WrongTypeError, file_error
 from marrow.model import Skeleton
 from marrow.model._asset import Replaceable
-from marrow.motion.circles import turned_round, without_circles
-from marrow.motion.names import bare
+from marrow.motion.chain_cycles import turned_round, without_circles
+from marrow.motion.joint_names import bare
 from marrow.motion.rig import FINGERS, SIDES, Rig, find_rig
 from marrow.motion.tree import is_above
 from marrow.printing import one_line

@@ -1,5 +1,5 @@
 """What the process that reads USD stages does with one: its path in, a `.marrow` file out (see
-`marrow.io.worker`).
+`marrow.io.reader_worker`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def prepare() -> None:
     """Loads the libraries."""
     import pxr.Usd  # noqa: F401
 
-    import marrow.io.native
+    import marrow.io.marrow_file
     import marrow.io.usd.reader  # noqa: F401
 
 
@@ -24,7 +24,7 @@ def answer(data: bytes, options: dict[str, Any]) -> bytes:
     """The character on the stage at `options["path"]`. USD opens it and its layers by itself, so `data` is
     empty.
     """
-    from marrow.io.native import write_to
+    from marrow.io.marrow_file import write_to
     from marrow.io.source import LoadOptions, Source
     from marrow.io.usd.reader import read_stage
 

@@ -13,7 +13,7 @@ from io_worlds import everything, same
 
 import marrow as mw
 from marrow.errors import FormatError, MarrowError, ValidationError
-from marrow.io import native
+from marrow.io import marrow_file
 from marrow.io.container import Container, write_container
 from surroundings import needed
 
@@ -21,12 +21,12 @@ from surroundings import needed
 @pytest.fixture
 def written() -> bytes:
     buffer = io.BytesIO()
-    native.write_to(buffer, everything())
+    marrow_file.write_to(buffer, everything())
     return buffer.getvalue()
 
 
 def read(data: bytes) -> mw.Character:
-    return native.read_container(Container(data))
+    return marrow_file.read_container(Container(data))
 
 
 def test_everything_comes_back_exactly(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_a_skeleton_alone_comes_back(tmp_path: Path) -> None:
 
 def test_a_character_that_went_through_a_file_is_written_to_the_same_bytes(written: bytes) -> None:
     again = io.BytesIO()
-    native.write_to(again, read(written))
+    marrow_file.write_to(again, read(written))
     assert again.getvalue() == written
 
 
@@ -214,7 +214,7 @@ def test_numbers_that_are_not_finite_are_refused_by_name(
     assert list(tmp_path.iterdir()) == []
     if what in ("Material", "extras"):
         return  # JSON cannot say them: no file has them
-    monkeypatch.setattr(native, "check_finite", lambda character: None)
+    monkeypatch.setattr(marrow_file, "check_finite", lambda character: None)
     mw.save(bad, tmp_path / "bad.marrow")
     monkeypatch.undo()
     with pytest.raises(FormatError, match=rf"bad.marrow.*{what}.*not finite"):

@@ -15,8 +15,8 @@ from marrow.motion.arguments import flag, frames_a_second, name_or, number, vect
 from marrow.motion.contacts import clip_contacts
 from marrow.motion.editing import shifted_events
 from marrow.motion.frames import clip_from_poses, frames_of
+from marrow.motion.retarget_rotations import model_of
 from marrow.motion.rig import find_rig
-from marrow.motion.transfer import model_of
 
 __all__ = ["in_place", "joined", "looped", "travel_joint", "travel_speed", "with_travel"]
 

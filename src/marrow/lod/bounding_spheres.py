@@ -12,7 +12,7 @@ from marrow.model.character import Character
 from marrow.skinning import skin
 from marrow.skinning.bounds import bounds
 
-__all__ = ["bounding_sphere", "moving_ball"]
+__all__ = ["bounding_sphere", "moving_bounding_sphere"]
 
 Array = NDArray[Any]
 MOMENTS = 9
@@ -37,7 +37,7 @@ def _bounding_sphere(character: Character) -> Array:
     return np.array([[*middle, np.linalg.norm(points - middle, axis=1).max()]], np.float32)
 
 
-def moving_ball(character: Character) -> Array:
+def moving_bounding_sphere(character: Character) -> Array:
     """Centre and radius `(1, 4)` of a ball around the character at rest and in all its clips. A clip that goes somewhere is
     looked at without its way: where an instance is, its transform says. The radius is -1 where there is nothing to see."""
     ball: Array = derived(character, "moving ball", lambda: _moving_ball(character))

@@ -1,7 +1,7 @@
 """Feet that were planted stay planted: after motion was taken to other proportions, legs are bent so that heel and ball
 hold still where they did in the source, and neither they nor the points of a mesh's sole sink into the ground.
 
-A foot keeps its turning; where it must be is found in `holding.py`. Legs that become too short are lengthened a little.
+A foot keeps its turning; where it must be is found in `foot_locking.py`. Legs that become too short are made longer.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from marrow.animation.kinematics import to_model
 from marrow.math import quaternion
 from marrow.model import Pose
 from marrow.motion.contacts import LEG, FeetPoints, carriers, feet_points, planted_frames
-from marrow.motion.holding import FootPath, clear, hold
+from marrow.motion.foot_locking import FootPath, clear, hold
 from marrow.motion.limbs import dense, move_end
+from marrow.motion.retarget_rotations import LocalTracks
 from marrow.motion.soles import Soles
-from marrow.motion.transfer import LocalTracks
 
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter
