@@ -17,7 +17,7 @@ from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.pictures.video import Codec, VideoWriter
 from marrow.rendering.frame import Frame
-from marrow.rendering.outputs import check_outputs
+from marrow.rendering.passes.outputs import check_outputs
 from marrow.rendering.renderer import Renderer
 from marrow.scene.camera import Camera
 from marrow.scene.camera_fit import direction_of, edges

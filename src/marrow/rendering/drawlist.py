@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from marrow.gpu.buffers import Buffer
 from marrow.gpu.device import Device
 from marrow.model.character import Character
-from marrow.rendering.geometry import Geometry, LevelGeometry, SectionGeometry
-from marrow.rendering.materials import MaterialBinding, Materials
-from marrow.rendering.skinned_vertices import CpuSkin, GpuSkin, SkinnedLevel
+from marrow.rendering.resources.geometry import Geometry, LevelGeometry, SectionGeometry
+from marrow.rendering.resources.materials import MaterialBinding, Materials
+from marrow.rendering.resources.skinned_vertices import CpuSkin, GpuSkin, SkinnedLevel
 from marrow.scene.actor_state import ActorState
 from marrow.scene.identity_cache import IdentityCache
 

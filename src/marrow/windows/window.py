@@ -33,7 +33,7 @@ from marrow.windows.window_frame import WindowFrame
 
 if TYPE_CHECKING:
     from marrow.rendering.frame import Frame
-    from marrow.rendering.overlay import Overlay
+    from marrow.rendering.passes.overlay import Overlay
     from marrow.rendering.renderer import Renderer
 
 __all__ = ["Window", "WindowFrame", "window"]
@@ -371,7 +371,7 @@ class Window:
         """What stands over the picture."""
         if not (self.painters or self._lines or self.show_time):
             return
-        from marrow.rendering.overlay import Overlay
+        from marrow.rendering.passes.overlay import Overlay
 
         if self._overlay is None or self._overlay.format != format:
             self._overlay = Overlay(device, format)

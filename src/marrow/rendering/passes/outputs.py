@@ -17,14 +17,14 @@ from marrow.gpu.buffers import Buffer, usage
 from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.rendering.drawlist import Draw, DrawList
-from marrow.rendering.forward import COMMON
-from marrow.rendering.frame_uniforms import FrameData
-from marrow.rendering.geometry import LevelGeometry
-from marrow.rendering.materials import MATERIAL
-from marrow.rendering.pipelines import Pipelines, vertex_buffers
+from marrow.rendering.passes.forward import COMMON
 from marrow.rendering.recorder import Recorder
-from marrow.rendering.targets import DEPTH, read_pixels
-from marrow.rendering.wgsl import source
+from marrow.rendering.resources.frame_uniforms import FrameData
+from marrow.rendering.resources.geometry import LevelGeometry
+from marrow.rendering.resources.materials import MATERIAL
+from marrow.rendering.resources.pipelines import Pipelines, vertex_buffers
+from marrow.rendering.resources.targets import DEPTH, read_pixels
+from marrow.rendering.resources.wgsl import source
 from marrow.scene.actor_state import ActorState, model_matrices
 from marrow.scene.camera import Camera
 from marrow.scene.identity_cache import IdentityCache

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from marrow.gpu.device import Device
 from marrow.model.character import Character
-from marrow.rendering.overlay import Depth, Overlay
+from marrow.rendering.passes.overlay import Depth, Overlay
+from marrow.rendering.resources.uniforms import clip_projection
 from marrow.rendering.text import Atlas
-from marrow.rendering.uniforms import clip_projection
 from marrow.scene.actor_state import ActorState, PaintData, actor_states
 from marrow.scene.camera import Camera
 from marrow.scene.colors import packed
