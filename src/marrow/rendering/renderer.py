@@ -229,11 +229,11 @@ class Renderer:
         chosen = self.detail.levels(there, seen, camera, finest=finest)
         levels = [np.where(on, own, -1) for on, own in zip(seen, chosen)]
         shadow_levels = []
-        for moment, cast, own in zip(there, casters, chosen):
-            any_cast = np.logical_or.reduce(cast) & (own >= 0) if cast else np.zeros(moment.count, bool)
+        for state, cast, own in zip(there, casters, chosen):
+            any_cast = np.logical_or.reduce(cast) & (own >= 0) if cast else np.zeros(state.count, bool)
             coarse = own
-            if not self.list.gpu_skinning and moment.crowd is None and len(moment.actor.character.levels) > 1:
-                coarse, slack = Detail.for_shadows(moment, own, cast, texels)
+            if not self.list.gpu_skinning and state.crowd is None and len(state.actor.character.levels) > 1:
+                coarse, slack = Detail.for_shadows(state, own, cast, texels)
                 self.shadows.slack = np.maximum(self.shadows.slack, slack).tolist()
             shadow_levels.append(np.where(any_cast, coarse, -1))
         everything = list(there)

@@ -133,13 +133,13 @@ class OutputPass:
         self, there: list[ActorState], camera: Camera, size: tuple[int, int], seen: tuple[Array, Array, Array]
     ) -> tuple[JointPixels, ...]:
         out, first = [], 0
-        for moment in there:
-            model = model_matrices(moment).astype(np.float64)
+        for state in there:
+            model = model_matrices(state).astype(np.float64)
             place = model[..., 3]
-            world = place @ moment.world[:, :, :3].swapaxes(1, 2) + moment.world[:, None, :, 3]
-            ids = np.arange(first, first + moment.count)
-            out.append(joint_pixels(moment.actor.character.skeleton, world, ids, camera, size, seen))
-            first += moment.count
+            world = place @ state.world[:, :, :3].swapaxes(1, 2) + state.world[:, None, :, 3]
+            ids = np.arange(first, first + state.count)
+            out.append(joint_pixels(state.actor.character.skeleton, world, ids, camera, size, seen))
+            first += state.count
         return tuple(out)
 
     # -- drawing ----------------------------------------------------------------------------------------------------
