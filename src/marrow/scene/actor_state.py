@@ -128,16 +128,16 @@ def _pose(actor: Actor) -> Any:
     return actor.character.skeleton.rest if actor.pose is None else actor.pose
 
 
-def model_matrices(moment: ActorState) -> Array:
+def model_matrices(state: ActorState) -> Array:
     """Joints in the actor's own space, `(N, J, 3, 4)`."""
-    if moment.model is None:
-        actor = moment.actor
+    if state.model is None:
+        actor = state.actor
         if actor.animator is not None:
             skeleton = actor.character.skeleton
-            moment.model = np.asarray(skeleton.to_model(actor.animator.pose)).reshape(-1, len(skeleton), 3, 4)
+            state.model = np.asarray(skeleton.to_model(actor.animator.pose)).reshape(-1, len(skeleton), 3, 4)
         else:
-            moment.model = _model(actor)
-    return np.broadcast_to(moment.model, (moment.count, *moment.model.shape[1:]))
+            state.model = _model(actor)
+    return np.broadcast_to(state.model, (state.count, *state.model.shape[1:]))
 
 
 def _model(actor: Actor) -> Array:

@@ -11,8 +11,8 @@ import numpy as np
 from marrow.gpu.buffers import Buffer, usage
 from marrow.gpu.device import Device
 from marrow.model import Character, Material, Mesh, Texture
-from marrow.rendering.textures import GpuTexture, TextureLibrary
-from marrow.rendering.wgsl import Struct
+from marrow.rendering.resources.textures import GpuTexture, TextureLibrary
+from marrow.rendering.resources.wgsl import Struct
 from marrow.report import Report
 from marrow.scene.identity_cache import IdentityCache
 

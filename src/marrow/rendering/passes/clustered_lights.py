@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from marrow.gpu.buffers import Buffer, usage
 from marrow.gpu.device import Device
-from marrow.rendering.wgsl import Struct, source
+from marrow.rendering.resources.wgsl import Struct, source
 from marrow.scene.camera import Camera
 from marrow.scene.lights import DirectionalLight, Light, SpotLight
 

@@ -11,7 +11,7 @@ import numpy as np
 
 __all__ = ["Struct", "piece", "source"]
 
-_FOLDER = Path(__file__).parent / "shaders"
+_FOLDER = Path(__file__).parents[1] / "shaders"
 _TYPES = {
     "f32": (4, 4, "f4", ()),
     "u32": (4, 4, "u4", ()),

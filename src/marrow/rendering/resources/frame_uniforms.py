@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from marrow.gpu.buffers import Buffer, usage
 from marrow.gpu.device import Device
 from marrow.lod.bounding_spheres import moving_bounding_sphere
-from marrow.rendering.clustered_lights import Lamps
-from marrow.rendering.shadows import ShadowMap
-from marrow.rendering.uniforms import FRAME, clip_matrix
+from marrow.rendering.passes.clustered_lights import Lamps
+from marrow.rendering.passes.shadows import ShadowMap
+from marrow.rendering.resources.uniforms import FRAME, clip_matrix
 from marrow.scene.actor_state import ActorState
 from marrow.scene.camera import Camera
 from marrow.scene.environment_colors import surroundings

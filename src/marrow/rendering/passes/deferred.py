@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from marrow.gpu.device import Device
-from marrow.rendering.forward import COMMON, LIGHTING, ForwardPath, Stage
+from marrow.rendering.passes.forward import COMMON, LIGHTING, ForwardPath, Stage
 from marrow.rendering.recorder import Recorder
-from marrow.rendering.targets import BINDING, DEPTH, HDR, RENDER, Targets
-from marrow.rendering.wgsl import source
+from marrow.rendering.resources.targets import BINDING, DEPTH, HDR, RENDER, Targets
+from marrow.rendering.resources.wgsl import source
 
 __all__ = ["DeferredPath"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from marrow.gpu.device import Device
-from marrow.rendering.pipelines import Pipelines
-from marrow.rendering.targets import BINDING, PICTURE, RENDER
-from marrow.rendering.wgsl import source
+from marrow.rendering.resources.pipelines import Pipelines
+from marrow.rendering.resources.targets import BINDING, PICTURE, RENDER
+from marrow.rendering.resources.wgsl import source
 
 __all__ = ["EdgeSmoothing"]
 

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from marrow.gpu.device import Device
 from marrow.io.images import MAX_PIXELS, Undecodable, media_type
 from marrow.model import Image, Texture
-from marrow.rendering.ktx2 import decode_ktx2
+from marrow.rendering.resources.ktx2 import decode_ktx2
 from marrow.report import Report, ReportBuilder
 
 __all__ = ["GpuTexture", "TextureLibrary", "decode"]
 
 Array = NDArray[np.uint8]
-SHADERS = Path(__file__).parent / "shaders"
+SHADERS = Path(__file__).parents[1] / "shaders"
 # TEXTURE_BINDING, COPY_DST, COPY_SRC, RENDER_ATTACHMENT
 _USAGE = 0x04 | 0x02 | 0x01 | 0x10
 _WRAPS = {"repeat": "repeat", "clamp": "clamp-to-edge", "mirror": "mirror-repeat"}

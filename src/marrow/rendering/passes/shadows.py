@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from marrow.gpu.device import Device
 from marrow.rendering.drawlist import Draw, DrawList
-from marrow.rendering.materials import MATERIAL, Materials
-from marrow.rendering.pipelines import Pipelines, vertex_buffers
+from marrow.rendering.passes.shadow_cascades import CascadeFit, fit_cascades
 from marrow.rendering.recorder import Recorder
-from marrow.rendering.shadow_cascades import CascadeFit, fit_cascades
-from marrow.rendering.targets import DEPTH
-from marrow.rendering.uniforms import CASCADE, CASCADES, FRAME
-from marrow.rendering.wgsl import source
+from marrow.rendering.resources.materials import MATERIAL, Materials
+from marrow.rendering.resources.pipelines import Pipelines, vertex_buffers
+from marrow.rendering.resources.targets import DEPTH
+from marrow.rendering.resources.uniforms import CASCADE, CASCADES, FRAME
+from marrow.rendering.resources.wgsl import source
 from marrow.scene.actor_state import ActorState
 from marrow.scene.bounding_boxes import BoundingBoxes
 from marrow.scene.camera import Camera

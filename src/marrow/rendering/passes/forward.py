@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from marrow.rendering.clustered_lights import LAMP, LAMP_GRID
 from marrow.rendering.drawlist import Draw, DrawList
-from marrow.rendering.frame_uniforms import FrameData
-from marrow.rendering.materials import MATERIAL
-from marrow.rendering.pipelines import PREMULTIPLIED, Pipelines, vertex_buffers
+from marrow.rendering.passes.clustered_lights import LAMP, LAMP_GRID
 from marrow.rendering.recorder import Recorder
-from marrow.rendering.targets import DEPTH, HDR, Targets
-from marrow.rendering.uniforms import CASCADE, FRAME
-from marrow.rendering.wgsl import source
+from marrow.rendering.resources.frame_uniforms import FrameData
+from marrow.rendering.resources.materials import MATERIAL
+from marrow.rendering.resources.pipelines import PREMULTIPLIED, Pipelines, vertex_buffers
+from marrow.rendering.resources.targets import DEPTH, HDR, Targets
+from marrow.rendering.resources.uniforms import CASCADE, FRAME
+from marrow.rendering.resources.wgsl import source
 
 __all__ = ["COMMON", "LIGHTING", "LIT", "ForwardPath", "Stage"]
 

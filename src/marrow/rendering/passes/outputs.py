@@ -17,14 +17,14 @@ from marrow.gpu.buffers import Buffer, usage
 from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.rendering.drawlist import Draw, DrawList
-from marrow.rendering.forward import COMMON
-from marrow.rendering.frame_uniforms import FrameData
-from marrow.rendering.geometry import LevelGeometry
-from marrow.rendering.materials import MATERIAL
-from marrow.rendering.pipelines import Pipelines, vertex_buffers
+from marrow.rendering.passes.forward import COMMON
 from marrow.rendering.recorder import Recorder
-from marrow.rendering.targets import DEPTH, read_pixels
-from marrow.rendering.wgsl import source
+from marrow.rendering.resources.frame_uniforms import FrameData
+from marrow.rendering.resources.geometry import LevelGeometry
+from marrow.rendering.resources.materials import MATERIAL
+from marrow.rendering.resources.pipelines import Pipelines, vertex_buffers
+from marrow.rendering.resources.targets import DEPTH, read_pixels
+from marrow.rendering.resources.wgsl import source
 from marrow.scene.actor_state import ActorState, model_matrices
 from marrow.scene.camera import Camera
 from marrow.scene.identity_cache import IdentityCache
@@ -133,13 +133,13 @@ class OutputPass:
         self, there: list[ActorState], camera: Camera, size: tuple[int, int], seen: tuple[Array, Array, Array]
     ) -> tuple[JointPixels, ...]:
         out, first = [], 0
-        for moment in there:
-            model = model_matrices(moment).astype(np.float64)
+        for state in there:
+            model = model_matrices(state).astype(np.float64)
             place = model[..., 3]
-            world = place @ moment.world[:, :, :3].swapaxes(1, 2) + moment.world[:, None, :, 3]
-            ids = np.arange(first, first + moment.count)
-            out.append(joint_pixels(moment.actor.character.skeleton, world, ids, camera, size, seen))
-            first += moment.count
+            world = place @ state.world[:, :, :3].swapaxes(1, 2) + state.world[:, None, :, 3]
+            ids = np.arange(first, first + state.count)
+            out.append(joint_pixels(state.actor.character.skeleton, world, ids, camera, size, seen))
+            first += state.count
         return tuple(out)
 
     # -- drawing ----------------------------------------------------------------------------------------------------

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from marrow.gpu.device import Device
-from marrow.rendering.forward import COMMON
-from marrow.rendering.frame_uniforms import FrameData
-from marrow.rendering.pipelines import Pipelines
-from marrow.rendering.wgsl import source
+from marrow.rendering.passes.forward import COMMON
+from marrow.rendering.resources.frame_uniforms import FrameData
+from marrow.rendering.resources.pipelines import Pipelines
+from marrow.rendering.resources.wgsl import source
 
 __all__ = ["ToneMapping"]
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from marrow.gpu.device import Device
 from marrow.model.character import Character
-from marrow.rendering.overlay import Depth, Overlay
+from marrow.rendering.passes.overlay import Depth, Overlay
+from marrow.rendering.resources.uniforms import clip_projection
 from marrow.rendering.text import Atlas
-from marrow.rendering.uniforms import clip_projection
 from marrow.scene.actor_state import ActorState, PaintData, actor_states
 from marrow.scene.camera import Camera
 from marrow.scene.colors import packed
@@ -59,22 +59,22 @@ class ViewPass:
     def prepare(
         self, views: Sequence[View], there: list[ActorState], levels: list[Array], compare: Character | None
     ) -> list[ActorState]:
-        """Draws the views of a scene's moments, of which `levels (N,)` says which are seen and how finely. Paints them, and
-        returns the moments of ghosts."""
+        """Draws the views of a scene's states, of which `levels (N,)` says which are seen and how finely. Paints them, and
+        returns the states of ghosts."""
         stage = stage_of(there, levels, compare)
         self.drawing = drawing = draw_views(views, stage)
         for posed in stage.things:
             if posed.key in drawing.paints:
                 made = paint_data(drawing.paints[posed.key], posed.instances)
                 there[posed.actor].paints[posed.level] = made
-        return self._ghost_moments(drawing.ghosts, there)
+        return self._ghost_states(drawing.ghosts, there)
 
-    def _ghost_moments(self, ghosts: list[Ghost], there: list[ActorState]) -> list[ActorState]:
+    def _ghost_states(self, ghosts: list[Ghost], there: list[ActorState]) -> list[ActorState]:
         out = []
         used: dict[int, int] = {}
         for ghost in ghosts:
-            moment = there[ghost.actor]
-            actor = moment.actor
+            state = there[ghost.actor]
+            actor = state.actor
             known = self._ghosts.made(actor, list)
             at = used.get(ghost.actor, 0)
             used[ghost.actor] = at + 1
@@ -82,10 +82,10 @@ class ViewPass:
                 known.append(Actor(actor.character, method=actor.method, shadows=False))
             copy = known[at]
             copy.clip, copy.time, copy.tint, copy.levels = actor.clip, ghost.times, ghost.colors, 0
-            copy.transforms = moment.world[ghost.instance]
+            copy.transforms = state.world[ghost.instance]
             out += actor_states(Scene(copy))
-        for moment in out:
-            moment.paints[0] = PaintData(packed(np.ones((1, 4))), MODES["vertices"] | SINGLE | TINT)
+        for state in out:
+            state.paints[0] = PaintData(packed(np.ones((1, 4))), MODES["vertices"] | SINGLE | TINT)
         return out
 
     def overlay(self, target_format: str) -> Overlay:

@@ -38,16 +38,16 @@ class GpuSkin:
         self.levels: list[SkinnedLevel] = list(self._skinner.levels)
         self._still: Array | None = None
 
-    def update(self, moment: ActorState, levels: Array, shadows: Array, timer: Any = None) -> None:
+    def update(self, state: ActorState, levels: Array, shadows: Array, timer: Any = None) -> None:
         """Skins each instance at its level, those that only cast shadows at that of the shadow; -1 not at all."""
-        if moment.crowd is not None:
-            self._skinner.update(moment.crowd, timer=timer)
+        if state.crowd is not None:
+            self._skinner.update(state.crowd, timer=timer)
         else:
             chosen = np.where(levels >= 0, levels, shadows)
-            if moment.still and self._still is not None and np.array_equal(self._still, chosen):
+            if state.still and self._still is not None and np.array_equal(self._still, chosen):
                 return
-            self._still = chosen if moment.still else None
-            self._skinner.update(moment.matrices, morphs=moment.morphs, levels=chosen, timer=timer)
+            self._still = chosen if state.still else None
+            self._skinner.update(state.matrices, morphs=state.morphs, levels=chosen, timer=timer)
 
 
 class _CpuLevel:
@@ -110,14 +110,14 @@ class CpuSkin:
         self._levels = [_CpuLevel(device, character, level, tangents) for level in character.levels]
         self.levels: list[SkinnedLevel] = list(self._levels)
 
-    def update(self, moment: ActorState, levels: Array, shadows: Array, timer: Any = None) -> None:
+    def update(self, state: ActorState, levels: Array, shadows: Array, timer: Any = None) -> None:
         """Skins each instance at its level and at that of its shadow, which may be another; -1 not at all."""
-        assert moment.matrices is not None
+        assert state.matrices is not None
         for number, level in enumerate(self._levels):
             members = np.flatnonzero((levels == number) | (shadows == number))
-            if not (moment.still and level.still and np.array_equal(level.instances, members)):
-                level.update(moment.matrices, moment.morphs, members, self.method)
-            level.still = moment.still
+            if not (state.still and level.still and np.array_equal(level.instances, members)):
+                level.update(state.matrices, state.morphs, members, self.method)
+            level.still = state.still
 
 
 def _same(a: tuple[Array, Array | None], b: tuple[Array, Array | None]) -> bool:

@@ -10,11 +10,11 @@ import math
 from typing import Any
 
 from marrow.gpu.device import Device
-from marrow.rendering.forward import COMMON
-from marrow.rendering.frame_uniforms import FrameData
-from marrow.rendering.pipelines import Pipelines
-from marrow.rendering.targets import BINDING, RENDER, Targets
-from marrow.rendering.wgsl import piece, source
+from marrow.rendering.passes.forward import COMMON
+from marrow.rendering.resources.frame_uniforms import FrameData
+from marrow.rendering.resources.pipelines import Pipelines
+from marrow.rendering.resources.targets import BINDING, RENDER, Targets
+from marrow.rendering.resources.wgsl import piece, source
 
 __all__ = ["ContactShading"]
 
