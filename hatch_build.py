@@ -64,7 +64,10 @@ def build_kernels(root: Path) -> None:
 def build_samples(root: Path) -> None:
     """Builds the sample characters, in a process of its own."""
     # Not by PYTHONPATH: that is how pip leads to the packages of the build.
-    code = f"import sys; sys.path.insert(0, {str(root / 'src')!r}); from marrow.samples.store import build_all; build_all()"
+    paths = [str(root / "src"), str(root / "tools")]
+    code = (
+        f"import sys; sys.path[:0] = {paths!r}; from samples_modeller.__main__ import build_all; build_all()"
+    )
     command, environment = [sys.executable, "-c", code], {**os.environ, "MARROW_CACHE": "off"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
     if done.returncode:

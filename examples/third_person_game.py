@@ -213,7 +213,7 @@ def main():
 
     player, posts = Player(mw.samples.mannequin()), Posts()
     scene = mw.Scene(player.animator, mw.Actor(terrain()), posts.actor, ground=False)
-    camera = mw.rendering.CameraControls((0, 1.2, 0), 4.2, yaw=math.pi, pitch=0.22)
+    camera = mw.windows.CameraControls((0, 1.2, 0), 4.2, yaw=math.pi, pitch=0.22)
     options = {"capture": True}
     if wanted.headless:
         options = {"frames": wanted.headless, "offscreen": True, "size": (640, 360)}

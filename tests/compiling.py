@@ -4,19 +4,46 @@ from __future__ import annotations
 
 import ctypes
 import linecache
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from marrow.kernels.language.annotations import Out, Records, Size, Storage
+from marrow.kernels.language.frontend import lower
 from marrow.kernels.language.kernel import KERNELS, Frame, Kernel
+from marrow.kernels.language.python_printer import python_function
+from marrow.kernels.language.types import FLOAT
+
+_ARRAY = re.compile(r"(\*?)([a-z]\d+)\[([^\]]*)\]")
+
+
+def kind(described: Any) -> Any:
+    """An annotation from a short text: `i8`, `f8`, `f4[F,J,3]`, `*f4[?]`; or a record dtype and its sizes."""
+    if isinstance(described, tuple):
+        dtype, sizes = described
+        array = Records[(dtype, *(Size(s) for s in sizes.lstrip("*").split(",")))]
+        return Out[array] if sizes.startswith("*") else array
+    if not isinstance(described, str):
+        return described
+    if described in ("i8", "f8"):
+        return int if described == "i8" else float
+    written, name, sizes = _ARRAY.fullmatch(described).groups()
+    array = Storage(name)[tuple(Size(s.strip()) for s in sizes.split(","))]
+    return Out[array] if written else array
 
 
 def make(function: Callable[..., Any], *, returns: int = 0, **kinds: Any) -> Kernel:
-    """A kernel that no registry knows."""
+    """A kernel that no registry knows, with these kinds for its annotations, or its own where there are none."""
     known = KERNELS.pop(function.__name__, None)
+    if kinds:
+        function.__annotations__ = {n: kind(k) for n, k in kinds.items()}
+        function.__annotations__["return"] = (
+            tuple[(int,) * returns] if returns > 1 else int if returns else None
+        )
     try:
-        return Kernel(function.__name__, function, kinds, returns)
+        return Kernel(function.__name__, function)
     finally:
         KERNELS.pop(function.__name__, None)
         if known is not None:
@@ -30,6 +57,11 @@ def from_source(text: str, name: str, **world: Any) -> Callable[..., Any]:
     space = {"__name__": "generated", **world}
     exec(compile(text, file, "exec"), space)
     return space[name]
+
+
+def as_python(function: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """A function of `count` floats as the NumPy backend runs it."""
+    return python_function(lower(function, [FLOAT] * count))
 
 
 class MachineCode:
@@ -54,10 +86,17 @@ def both(code: MachineCode, kernel: Kernel, **arguments: Any) -> list[dict[str, 
     results = []
     for run in (code.run, kernel.run_plainly):
         frame = Frame(kernel)
-        frame.put(**{k: v.copy() if isinstance(v, np.ndarray) else v for k, v in arguments.items()})
+        frame.put(**{k: copied(v) for k, v in arguments.items()})
         run(frame)
         results.append({**frame.kept, "returns": list(frame.words[kernel.results : kernel.size])})
     return results
+
+
+def copied(value: Any) -> Any:
+    """An argument with arrays of its own."""
+    if isinstance(value, tuple):
+        return type(value)(*map(copied, value))
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def arrays_of(frame: Frame) -> dict[str, Any]:

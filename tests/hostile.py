@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from marrow.errors import MarrowError
+from marrow.errors import FormatError, MarrowError
 
 __all__ = ["exchange", "hostile"]
+
+EXPECTED = (ValueError, TypeError, LookupError, MemoryError, FormatError)
+"""What a wrong argument is besides a MarrowError; files that cannot be read are a `FormatError`."""
 
 
 def hostile(**things: Any) -> dict[str, Any]:
@@ -73,5 +76,9 @@ def exchange(
             except MarrowError as error:
                 if not str(error).strip():
                     pytest.fail(f"{name}({argument}={what}): an error without words")
+                if not isinstance(error, EXPECTED):
+                    pytest.fail(
+                        f"{name}({argument}={what}): {type(error).__name__} is no ValueError or TypeError"
+                    )
             except Exception as error:
                 raise AssertionError(f"{name}({argument}={what}): {error!r}") from error

@@ -1,9 +1,11 @@
-"""What a test may need around it: the corpus, a compiler, Node, a browser."""
+"""What a test may need around it: the corpus of real files, a compiler, Node, a browser."""
 
 from __future__ import annotations
 
 import importlib
 import os
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,9 @@ import pytest
 HANG_SECONDS = 240.0
 """After so long a test counts as hung. It ends a run that would never end, and says nothing about how long things take: no
 test may fail because its machine is busy."""
+
+
+NO_CORPUS = "no corpus of real files: `make corpus` fetches it"
 
 
 def missing(reason: str) -> None:
@@ -28,4 +33,23 @@ def needed(module: str) -> Any:
     except ImportError as error:
         if os.environ.get("MARROW_STRICT") == "1":
             raise
-        pytest.skip(f"{module} is not installed: {error}", allow_module_level=True)
+        pytest.skip(f"{module} cannot be imported: make install ({error})", allow_module_level=True)
+
+
+def corpus_folder() -> Path:
+    """Where the real files are: MARROW_CORPUS, a folder `shared/corpus` beside the repository, or where `make corpus` puts
+    them."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "corpus"
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(
+        os.environ.get("MARROW_CORPUS") or (beside if beside.is_dir() else Path(home) / "marrow-corpus")
+    )
+
+
+def said_of_skips(reasons: list[str]) -> str:
+    """One line: how many tests were skipped, why, and how to have them; nothing where none was."""
+    if not reasons:
+        return ""
+    short = Counter(" ".join(reason.removeprefix("Skipped: ").split())[:160] for reason in reasons)
+    parts = "; ".join(f"{count}: {reason}" for reason, count in short.most_common())
+    return f"{len(reasons)} skipped ({parts})"

@@ -42,45 +42,38 @@ from marrow.model import (
 from marrow.report import Report, ReportLine
 
 if TYPE_CHECKING:
-    from marrow import dataset, gpu, graph, lod, motion, rendering, samples
+    from marrow import dataset, gpu, graph, lod, motion, pictures, rendering, samples, scene, windows
     from marrow.animation.additive import additive
     from marrow.animation.resampling import ResamplingError, SampledClip
     from marrow.graph import Animator, Events, Graph, RootMotionDelta, Snapshot, load_graph, save_graph
     from marrow.io import load, save
     from marrow.motion import BoneMap, Retargeter, blend, retarget, sample_clips
-    from marrow.rendering import (
-        Actor,
-        DirectionalLight,
-        Environment,
-        Frame,
-        PointLight,
-        Renderer,
-        Scene,
-        SpotLight,
-        VideoWriter,
-        contact_sheet,
-        render,
-        render_video,
-    )
-    from marrow.rendering.window import window
+    from marrow.pictures import VideoWriter, contact_sheet, render, render_video
+    from marrow.rendering import Frame, Renderer
+    from marrow.scene import Actor, Camera, DirectionalLight, Environment, PointLight, Scene, SpotLight
     from marrow.skinning import Bounds, Surface, bounds, skin, skinning_matrices
     from marrow.studio import View, view
+    from marrow.windows.window import window
 
 # What needs more than the data model is imported when it is first asked for, so that `import marrow` stays quick.
 _LATE = {
-    "Actor": "marrow.rendering",
-    "DirectionalLight": "marrow.rendering",
-    "Environment": "marrow.rendering",
+    "Actor": "marrow.scene",
+    "DirectionalLight": "marrow.scene",
+    "Environment": "marrow.scene",
     "Frame": "marrow.rendering",
-    "PointLight": "marrow.rendering",
+    "PointLight": "marrow.scene",
     "Renderer": "marrow.rendering",
-    "Scene": "marrow.rendering",
-    "SpotLight": "marrow.rendering",
-    "VideoWriter": "marrow.rendering",
-    "contact_sheet": "marrow.rendering",
-    "render": "marrow.rendering",
-    "render_video": "marrow.rendering",
+    "Scene": "marrow.scene",
+    "SpotLight": "marrow.scene",
+    "VideoWriter": "marrow.pictures",
+    "contact_sheet": "marrow.pictures",
+    "render": "marrow.pictures",
+    "render_video": "marrow.pictures",
     "rendering": "marrow.rendering",
+    "pictures": "marrow.pictures",
+    "scene": "marrow.scene",
+    "windows": "marrow.windows",
+    "Camera": "marrow.scene",
     "Animator": "marrow.graph",
     "Bounds": "marrow.skinning",
     "Events": "marrow.graph",
@@ -111,7 +104,7 @@ _LATE = {
     "skin": "marrow.skinning",
     "skinning_matrices": "marrow.skinning",
     "view": "marrow.studio",
-    "window": "marrow.rendering.window",
+    "window": "marrow.windows.window",
 }
 
 __all__ = [
@@ -119,6 +112,7 @@ __all__ = [
     "Animator",
     "BoneMap",
     "Bounds",
+    "Camera",
     "Character",
     "Clip",
     "Clips",
@@ -175,6 +169,7 @@ __all__ = [
     "motion",
     "normalize_weights",
     "pack_weights",
+    "pictures",
     "render",
     "render_video",
     "rendering",
@@ -183,11 +178,13 @@ __all__ = [
     "samples",
     "save",
     "save_graph",
+    "scene",
     "skin",
     "skinning_matrices",
     "unpack_weights",
     "view",
     "window",
+    "windows",
 ]
 
 

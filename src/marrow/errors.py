@@ -1,28 +1,36 @@
 """Every error marrow raises on purpose.
 
 All of them derive from `MarrowError`, so one `except` catches what went wrong with the data or the call and lets
-programming errors through. Each message says what was wrong, where, and what to do about it.
+programming errors through. Each message says what was wrong, where, and what to do about it; names from files are in it
+as they may be printed.
 """
 
 from __future__ import annotations
 
 import difflib
+import errno
+import os
 from collections.abc import Iterable
 from typing import Any
+
+from marrow.printing import printable
 
 __all__ = [
     "DeviceLostError",
     "FormatError",
     "GpuError",
     "GpuMemoryError",
+    "InUseError",
     "MarrowError",
     "MissingExtraError",
+    "MissingFileError",
     "NoAdapterError",
     "NotEnoughMemoryError",
     "OutOfRangeError",
     "ResourceLimitError",
     "UnknownNameError",
     "ValidationError",
+    "WrongTypeError",
 ]
 
 
@@ -33,9 +41,16 @@ DISTRIBUTION = "marrow-engine"
 class MarrowError(Exception):
     """The root of all errors this package raises on purpose."""
 
+    def __str__(self) -> str:
+        return printable(super().__str__())
+
 
 class ValidationError(MarrowError, ValueError):
     """A value has the wrong shape, type or range; the message names the field and what was expected."""
+
+
+class WrongTypeError(ValidationError, TypeError):
+    """A value is no such thing at all: text where a number is expected, a clip where a character is."""
 
 
 class UnknownNameError(MarrowError, KeyError):
@@ -60,11 +75,15 @@ class UnknownNameError(MarrowError, KeyError):
         return f"{text}; known: {shown}"
 
     def __str__(self) -> str:  # KeyError would print the repr of the message
-        return str(self.args[0])
+        return printable(self.args[0])
 
 
 class OutOfRangeError(ValidationError, IndexError):
     """There are not that many joints, clips, tracks or poses; the message says how many there are."""
+
+
+class InUseError(MarrowError, RuntimeError):
+    """An `Animator` is used while it is at work: by another thread, or by a function that it calls itself."""
 
 
 class FormatError(MarrowError):
@@ -79,6 +98,17 @@ class FormatError(MarrowError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _format_error, (type(self), self.message, self.path, self.place, self.remedy)
+
+
+class MissingFileError(FormatError, FileNotFoundError):
+    """A file or folder is not there, or the folder that it should be written to."""
+
+    def __init__(self, message: str, *, path: object = None, place: str = "", remedy: str = "") -> None:
+        super().__init__(message, path=path, place=place, remedy=remedy)
+        self.errno, self.strerror, self.filename = errno.ENOENT, os.strerror(errno.ENOENT), str(path)
+
+    def __str__(self) -> str:  # OSError would print its number
+        return printable(self.args[0])
 
 
 class ResourceLimitError(FormatError):
@@ -118,6 +148,12 @@ class DeviceLostError(GpuError):
 
 class GpuMemoryError(GpuError, MemoryError):
     """The GPU has not that much memory, or allows no buffer of that size."""
+
+
+def file_error(error: OSError, told: str, path: object, *, remedy: str = "") -> FormatError:
+    """What the system says about a file, as an error of ours: `told` ("cannot be read") and the reason."""
+    kind = MissingFileError if isinstance(error, FileNotFoundError) else FormatError
+    return kind(f"{told}: {error.strerror or error}", path=path, remedy=remedy)
 
 
 def _format_error(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from marrow.errors import OutOfRangeError, ValidationError
+from marrow.printing import one_line
 
 __all__ = ["Kind", "Report", "ReportBuilder", "ReportLine"]
 
@@ -21,11 +22,14 @@ KINDS = get_args(Kind)
 
 @dataclass(frozen=True, slots=True)
 class ReportLine:
-    """One fact: its `kind`, the `place` in the file it concerns and the `message`."""
+    """One fact: its `kind`, the `place` in the file it concerns and the `message`. It is one line that may be printed:
+    control characters of names are written as escapes."""
 
     kind: Kind
     place: str
     message: str
+
+    __array_ufunc__ = None
 
     def __post_init__(self) -> None:
         words = isinstance(self.place, str) and isinstance(self.message, str)
@@ -34,6 +38,8 @@ class ReportLine:
                 f"ReportLine: expected a kind ({', '.join(KINDS)}), a place and a message, got "
                 f"{self.kind!r}, {self.place!r}, {self.message!r}"
             )
+        object.__setattr__(self, "place", one_line(self.place))
+        object.__setattr__(self, "message", one_line(self.message))
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.place}: {self.message}" if self.place else f"{self.kind}: {self.message}"
@@ -44,6 +50,8 @@ class Report(Sequence[ReportLine]):
     """The lines an importer wrote, in order. Empty when the file needed nothing."""
 
     lines: tuple[ReportLine, ...] = ()
+
+    __array_ufunc__ = None
 
     def __len__(self) -> int:
         return len(self.lines)

@@ -1,9 +1,11 @@
 """The benchmark measures what it says: twins and rivals give marrow's own answers."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +24,7 @@ from surroundings import missing
 @pytest.fixture(scope="module")
 def twins():
     if shutil.which("g++") is None and shutil.which("clang++") is None:
-        missing("there is no C++ compiler to build the twins with")
+        missing("no C++ compiler to build the twins with: apt-get install g++")
     built = load_twins()
     assert built is not None
     return built
@@ -87,7 +89,7 @@ def test_ratios_and_goals():
     (summary,) = report.run_all([contest], 0.01)
     first, second = summary["rows"]
     assert first["times_marrow"] == 1 and second["times_marrow"] > 2 and first["met"] and second["met"]
-    assert "| b |" in report.as_markdown([summary], {"x": {"y": 1.0}})
+    assert "| b |" in report.as_markdown([summary], {"x": {"y": 1.0}}, report.machine())
 
 
 def test_command_prints_json():
@@ -103,3 +105,14 @@ def test_command_prints_json():
 
 def test_loading_the_twins_leaves_small_numbers_alone(twins):
     assert np.float32(1e-40) / np.float32(2) != 0
+
+
+def test_tables_are_headed_by_the_kernels_that_ran():
+    """A page is made by one process, from what others measured."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    forced = re.findall(
+        r"^`MARROW_KERNELS=(\w+) marrow bench \w+`\n\nMeasured with .*kernels (\w+)", page, re.M
+    )
+    assert forced and all(wanted == ran for wanted, ran in forced)
+    text = report.as_markdown([], {}, {"kernels": "v3", "cpu": "another"})
+    assert text.startswith("Measured with kernels v3, cpu another.")

@@ -24,15 +24,20 @@ def interrupted(command: list[str], until: str, **environment: str) -> tuple[int
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},
         start_new_session=True,
+        # Where the tests run in the background of a shell, SIGINT is ignored, and that is inherited.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdout is not None
     seen = ""
-    while until not in seen:
-        line = process.stdout.readline()
-        assert line, f"it ended before {until!r}: {seen}"
-        seen += line
-    os.killpg(process.pid, signal.SIGINT)
-    rest, _ = process.communicate(timeout=120)
+    try:
+        while until not in seen:
+            line = process.stdout.readline()
+            assert line, f"it ended before {until!r}: {seen}"
+            seen += line
+        os.killpg(process.pid, signal.SIGINT)
+        rest, _ = process.communicate(timeout=120)
+    finally:
+        process.kill()
     return process.returncode, seen + rest
 
 

@@ -172,3 +172,17 @@ def test_a_skeleton_that_is_no_body_has_a_heading_too(tmp_path):
     np.testing.assert_allclose(found["train"][0]["root_velocity"][:, 3], 2.0, atol=1e-3)
     (source,) = found.sources()
     assert len(found) == 1 and "not mirrored" in source["clips"][0]["report"][0]
+
+
+@pytest.mark.parametrize(
+    ("size", "scale", "words"), [(1.0, None, ""), (1 / 0.0254, None, "scale=0.0254"), (100, 0.01, "")]
+)
+def test_lengths_that_are_no_metres_are_said_to_be_none(tmp_path, size, scale, words) -> None:
+    skeleton = body(size)
+    mw.save(mw.Character(skeleton, clips=(motion(skeleton, 0, 20),)), tmp_path / "take.bvh")
+    found = dataset.build(
+        tmp_path / "take.bvh", tmp_path / "out", features="positions", fps=10, split=1, scale=scale, workers=0
+    )
+    (source,) = found.sources()
+    lines = [line for line in source["report"] if "metres" in line]
+    assert bool(lines) == bool(words) and all(words in line for line in lines)

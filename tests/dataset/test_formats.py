@@ -163,6 +163,7 @@ def test_reading_by_number_and_by_feature(made):
     assert split[-1]["id"] == split[len(split) - 1]["id"] and len(split[2:5]) == 3
     assert split.array("contacts").shape == (len(split), 8, 4)
     assert set(split.row(0, ["id", "positions"])) == {"id", "positions"}
+    assert set(split.row(0, "id")) == {"id"} and next(split.shard_rows(0, "id")).keys() == {"id"}
     assert len(made["npz", None]["train"].array("positions")) == len(made["npz", None]["train"])
     with pytest.raises(OutOfRangeError, match="there is no row"):
         split[len(split)]

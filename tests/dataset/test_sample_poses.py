@@ -101,7 +101,7 @@ def test_show_draws_meshes_skeletons_or_stick_figures(made, tmp_path, monkeypatc
         drawn.append((bool(who.meshes), view, len(times)))
         return (mw.Frame(np.full((size[1], size[0], 4), 200, np.uint8)) for _ in times)
 
-    monkeypatch.setattr("marrow.rendering.picture.render_moments", pictures)
+    monkeypatch.setattr("marrow.pictures.picture.render_moments", pictures)
 
     def show(name, *words):
         code = run(["dataset", "show", str(folder / "out"), "-o", name, "--count", "3", *words])
@@ -130,7 +130,7 @@ def test_show_draws_meshes_skeletons_or_stick_figures(made, tmp_path, monkeypatc
     def fails(*words, **options):
         raise NoAdapterError("no adapter here")
 
-    monkeypatch.setattr("marrow.rendering.picture.render_moments", fails)
+    monkeypatch.setattr("marrow.pictures.picture.render_moments", fails)
     code, said = show("sticks.png", "--character", str(folder / "puppet.marrow"))
     assert code == 0 and "stick figures" in said.err and "no adapter here" in said.err
     assert Image.open("sticks.png").width == 3 * 320

@@ -25,6 +25,7 @@ def _helper(path: str) -> ModuleType:
 flag = _helper("io/fbx/handmade.py").flag
 everything = _helper("io/io_worlds.py").everything
 _helper("io/gltf/maker.py")
+_helper("io/gltf/same.py")
 _vrm, _extensions = _helper("io/gltf/test_vrm.py"), _helper("io/gltf/test_gltf_extensions.py")
 
 

@@ -25,7 +25,7 @@ from seeds import avatars, everything, flag
 import marrow as mw
 from marrow.errors import MarrowError
 from marrow.io.container import checksum
-from surroundings import needed
+from surroundings import corpus_folder, needed
 
 SECONDS = float(os.environ.get("MARROW_FUZZ_SECONDS", "0"))
 FIRST = int(os.environ.get("MARROW_FUZZ_SEED", "0"))
@@ -102,7 +102,7 @@ def whole_files(format_name: str, folder: Path) -> list[tuple[str, bytes]]:
     if format_name == "vrm":
         return [(".glb", data) for data in avatars()]
     if format_name == "packed":
-        return [(".glb", packed(folder, method)) for method in ("meshopt", "quantized", "draco")]
+        return [(".glb", packed(folder, method)) for method in ("meshopt", "quantized+meshopt", "draco")]
     if format_name == "gltf":
         return [(".gltf", embedded_gltf(folder))]
     if format_name == "glb":
@@ -114,9 +114,8 @@ def whole_files(format_name: str, folder: Path) -> list[tuple[str, bytes]]:
 
 
 def corpus_files(*names: str) -> Iterator[bytes]:
-    """Files of the shared corpus, where it is there."""
-    default = Path(__file__).resolve().parents[2].parent / "shared" / "corpus"
-    folder = Path(os.environ.get("MARROW_CORPUS", default))
+    """Real files, where they are there."""
+    folder = corpus_folder()
     for name in names:
         if (folder / name).is_file():
             yield (folder / name).read_bytes()

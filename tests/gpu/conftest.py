@@ -1,21 +1,10 @@
-"""Fixtures of the GPU tests: a device, in software where there is no other."""
+"""Fixtures of the GPU tests: devices of other sizes than the one all tests share."""
 
 from __future__ import annotations
 
 import pytest
 
 from marrow import gpu
-from marrow.errors import MissingExtraError, NoAdapterError
-from surroundings import missing
-
-
-@pytest.fixture(scope="session")
-def device() -> gpu.Device:
-    try:
-        return gpu.Device.best()
-    except (NoAdapterError, MissingExtraError) as error:
-        missing(f"no GPU: {error}")
-        raise
 
 
 @pytest.fixture

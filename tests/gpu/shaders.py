@@ -1,15 +1,10 @@
-"""The shaders that are kept under test as text: `python tests/gpu/shaders.py --write` keeps new ones."""
+"""The shaders that are kept as text, to be read and to see when they change; `make generated` keeps new ones."""
 
 from __future__ import annotations
-
-import sys
-from pathlib import Path
 
 from marrow.gpu.passes import MORPH_WEIGHTS, SPLIT
 from marrow.gpu.pose_shader import ALONE, PoseShader, shader_text
 from marrow.gpu.skin_source import Variant, compute_source
-
-FOLDER = Path(__file__).resolve().parent / "golden"
 
 
 def shaders() -> dict[str, str]:
@@ -25,8 +20,3 @@ def shaders() -> dict[str, str]:
         "pose_programs.wgsl": shader_text(PoseShader(lanes=64, jumps=True)),
         "pose_programs_alone.wgsl": shader_text(PoseShader(operations=ALONE, double=True)),
     }
-
-
-if __name__ == "__main__" and "--write" in sys.argv:
-    for name, text in shaders().items():
-        (FOLDER / name).write_text(text)

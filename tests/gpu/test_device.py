@@ -56,6 +56,29 @@ def test_buffers_grow_and_keep_what_they_hold(device):
     np.testing.assert_array_equal(later.numpy(np.float32), [0, 1, 2])  # as it was when asked for
 
 
+def test_as_many_rows_are_read_as_fit(device):
+    """A buffer may have more room than whole rows take."""
+    told = np.arange(14, dtype=np.float32)
+    buffer = gpu.Buffer.of(device, told)
+    rows = told[:12].reshape(4, 3)
+    np.testing.assert_array_equal(buffer.numpy(np.float32, (-1, 3)), rows)
+    np.testing.assert_array_equal(buffer.numpy(np.float32, [2, -1], 8), told[2:].reshape(2, 6))
+    np.testing.assert_array_equal(buffer.later().numpy(np.float32, (-1, 3)), rows)
+    np.testing.assert_array_equal(buffer.numpy("u2", -1)[:2], told.view("u2")[:2])
+    assert buffer.numpy(np.float32, (0, 3)).shape == buffer.numpy(np.float32, (-1, 3), 56).shape == (0, 3)
+    pages = gpu.Pages(device, 32, dtype=np.float32)
+    pages.resize(2)
+    assert pages.numpy(np.float32, (-1, 3)).shape == (2, 2, 3)
+    for dtype, shape in (
+        ("f4", (-1, -1)), ("f4", (3, -2)), ("f4", (5, 3)), ("f4", 2.5), ("no type", 3), ("f4", ("a", 3)), ("f4", 1 << 62),
+    ):  # fmt: skip
+        for reader in (buffer.numpy, buffer.later().numpy, pages.numpy):
+            if reader == pages.numpy and np.ndim(shape) == 0:
+                continue
+            with pytest.raises(ValidationError):
+                reader(dtype, shape)
+
+
 def test_odd_sizes_are_filled_up(device):
     assert gpu.Buffer.of(device, np.arange(5, dtype=np.uint8)).size == 8
     assert gpu.Buffer(device).size == 4
@@ -123,7 +146,7 @@ def test_half_installed_drivers_are_found(device, tmp_path):
     if not files:
         from surroundings import missing
 
-        missing("Mesa's lavapipe is not installed")
+        missing("Mesa's lavapipe is not installed: apt-get install mesa-vulkan-drivers")
     with open(files[0]) as file:
         library = json.load(file)["ICD"]["library_path"]
     code = f"""
@@ -151,7 +174,7 @@ print(os.environ["VK_DRIVER_FILES"])
     environment.pop("VK_ICD_FILENAMES", None)
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == str(tmp_path / "vulkan" / "nvidia_icd.json")
+    assert done.stdout.strip() == str(tmp_path / "marrow-cache" / "nvidia_icd.json")
 
 
 def test_variables_of_the_user_are_left_alone(monkeypatch):

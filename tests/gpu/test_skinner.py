@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from shaders import FOLDER, shaders
 
 import marrow as mw
 from builders import character, pose, reference_surface
@@ -427,10 +426,3 @@ def test_animators_can_be_skinned(device):
     solo.update(0.3)
     skinner = gpu.Skinner(who, device).update(solo)
     assert_like_the_cpu(skinner.surface(), who, solo.matrices[None])
-
-
-@pytest.mark.parametrize("name", sorted(shaders()))
-def test_shaders_are_the_ones_we_looked_at(name):
-    assert (FOLDER / name).read_text() == shaders()[name], (
-        "python tests/gpu/shaders.py --write keeps new ones"
-    )

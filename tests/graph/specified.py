@@ -7,9 +7,10 @@ import numpy as np
 
 from marrow.graph.program import Program
 from marrow.kernels.operations import OPERATIONS, ReferenceWorld, run_reference
-from marrow.kernels.operations.mirroring import Mirrored
-from marrow.kernels.operations.model_additive import Compared
-from marrow.kernels.operations.record import Limb, LookChain
+from marrow.kernels.operations.inertia import PROFILE
+from marrow.kernels.operations.limbs import CHAIN, LIMB, Limb, LookChain
+from marrow.kernels.operations.mirroring import MIRROR_MAP, Mirrored
+from marrow.kernels.operations.model_additive import REFERENCE, Compared
 
 NOT_READ = ("legs",)
 """Operations that go on from an update before, in a form of their own: `tests/kernels` has them."""
@@ -47,7 +48,7 @@ class Reader:
     def read(self, operations):
         """The world of a program; None where it names what is not read here."""
         for code, at, *_ in operations:
-            kind = OPERATIONS[code].argument
+            kind = OPERATIONS[code].names
             if kind in NOT_READ:
                 return None
             known = getattr(self, kind.replace(" ", "_"), None)
@@ -74,45 +75,45 @@ class Reader:
             self.world.memory[at] = tuple(kept)
         return True
 
+    def constants(self, record, at):
+        return record.read(self.ints, self.floats, at, joints=self.layout.J, morphs=self.layout.morphs)
+
     def profile(self, at, name):
-        kept, mask = (int(v) for v in self.ints[at : at + 2])
-        self.world.profiles[at] = (kept, mask)
-        return self.inertia_memory(kept, name)
+        profile = self.constants(PROFILE, at)
+        self.world.constants[at] = (profile.memory, profile.mask)
+        return self.inertia_memory(profile.memory, name)
 
     def limb(self, at, name):
-        upper, mid, tip, vector, first, space = (int(v) for v in self.ints[at : at + 6])
-        low, high, stretch, keep, has_pole = self.floats[first : first + 5]
-        v = self.vectors.astype(float)
-        pole = v[vector + 3 : vector + 6] if has_pole else None
-        self.world.limbs[at] = Limb(
-            upper, mid, tip, (low, high), stretch, bool(keep), v[vector : vector + 3], pole, space
+        limb, v = self.constants(LIMB, at), self.vectors.astype(float)
+        pole = v[limb.vectors + 3 : limb.vectors + 6] if limb.has_pole else None
+        target = v[limb.vectors : limb.vectors + 3]
+        joints = (limb.upper, limb.mid, limb.tip)
+        self.world.constants[at] = Limb(
+            *joints, tuple(limb.bend), limb.stretch, bool(limb.keep_rotation), target, pole, limb.space
         )
         return True
 
     def chain(self, at, name):
-        count, vector, first, space, state = (int(v) for v in self.ints[at : at + 5])
-        joints = [int(j) for j in self.ints[at + 6 : at + 6 + count]]
-        f, v = self.floats[first:], self.vectors.astype(float)
-        self.world.chains[at] = LookChain(
-            joints, f[5 : 5 + count], f[:3], f[3], v[vector : vector + 3], space
+        chain, v = self.constants(CHAIN, at), self.vectors.astype(float)
+        target = v[chain.vectors : chain.vectors + 3]
+        self.world.constants[at] = LookChain(
+            chain.joints.tolist(), chain.shares, chain.axis, chain.limit, target, chain.space
         )
-        return state < 0
+        return chain.memory < 0
 
     def mirror(self, at, name):
-        J, M, ints = self.layout.J, self.layout.M, self.ints
-        rows = self.floats[int(ints[at]) :][: 31 * J].reshape(J, 31)
-        partner, axes = ints[at + 1 :][:J], ints[at + 1 + J :][: 3 * J].reshape(J, 3)
-        morphs = ints[at + 1 + 4 * J :][:M]
-        turn, linear = rows[:, :16].reshape(J, 4, 4), rows[:, 16:25].reshape(J, 3, 3)
-        self.world.mirrors[at] = Mirrored(partner, morphs, turn, linear, axes, rows[:, 25:28], rows[:, 28:])
+        J, mirror = self.layout.J, self.constants(MIRROR_MAP, at)
+        turn, linear = mirror.turn.reshape(J, 4, 4), mirror.linear.reshape(J, 3, 3)
+        morphs = mirror.morphs[: self.layout.M]
+        self.world.constants[at] = Mirrored(
+            mirror.partner, morphs, turn, linear, mirror.axes, mirror.translation, mirror.scale
+        )
         return True
 
     def model_additive(self, at, name):
-        J, M = self.layout.J, self.layout.M
-        f = self.floats[int(self.ints[at + 1]) :]
-        rows = f[: 10 * J].reshape(J, 10)
-        self.world.compared[at] = Compared(
-            int(self.ints[at]), rows[:, 4:7], rows[:, :4], rows[:, 7:], f[10 * J : 10 * J + M]
+        r = self.constants(REFERENCE, at)
+        self.world.constants[at] = Compared(
+            r.mask, r.translation, r.rotation, r.scale, r.morphs[: self.layout.M]
         )
         return True
 

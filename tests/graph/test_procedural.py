@@ -90,7 +90,7 @@ def test_the_elbow_stays_within_its_range():
     for goal, expected in ((0.05, 100.0), (5.0, 20.0)):
         stick = posed(np.random.default_rng(0))
         shoulder = ARM.to_model(stick.clips["pose"].sample(0))[2, :, 3].astype(float)
-        places, _ = reach(stick, shoulder + np.array([goal, 0, 0]), bend=(20.0, 100.0))
+        places, _ = reach(stick, shoulder + np.array([goal, 0, 0]), bend=(np.radians(20), np.radians(100)))
         a, b = places[3] - places[2], places[4] - places[3]
         bend = np.degrees(np.arccos(a @ b / np.linalg.norm(a) / np.linalg.norm(b)))
         assert bend == pytest.approx(expected, abs=0.05)
@@ -142,7 +142,7 @@ def looking(target, **options):
 
 @pytest.mark.parametrize("target", [(1.0, 2.0, 3.0), (-2.0, 1.0, 1.0), (0.3, 4.0, 0.5)])
 def test_the_last_joint_looks_at_the_target(target):
-    model = looking(target, limit=180.0)
+    model = looking(target, limit=np.pi)
     way = np.array(target) - model[4, :, 3]
     np.testing.assert_allclose(model[4, :, 2], way / np.linalg.norm(way), atol=1e-5)
     assert np.degrees(np.arccos(np.clip(model[3, 2, 2], -1, 1))) > 1, "the spine helps"
@@ -150,7 +150,7 @@ def test_the_last_joint_looks_at_the_target(target):
 
 
 def test_it_turns_no_further_than_its_limit():
-    model = looking((5.0, 1.8, -4.0), limit=40.0)
+    model = looking((5.0, 1.8, -4.0), limit=np.radians(40))
     assert np.degrees(np.arccos(model[4, 2, 2])) == pytest.approx(40, abs=0.05)
     for target in ((0.2, 1.8, -3.0), (np.inf, 0, 0), (0.2, 1.8, 0.0)):
         assert np.isfinite(looking(target)).all()

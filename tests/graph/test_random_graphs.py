@@ -175,9 +175,7 @@ class Specified:
         self.world, self.over = ReferenceWorld(sample, masks, parents), False
 
     def run(self, operations):
-        self.over = self.over or any(
-            OPERATIONS[code].argument in ("limb", "chain") for code, *_ in operations
-        )
+        self.over = self.over or any(OPERATIONS[code].names in ("limb", "chain") for code, *_ in operations)
         if operations and not self.over:
             self.result = run_reference(operations, self.world)
 

@@ -111,6 +111,46 @@ def test_graphs_in_files_beside_each_other(tmp_path):
         load_graph(tmp_path / "body.json")
 
 
+OUTSIDE = [
+    "../secret.json", "sub/../../secret.json", "./../secret.json", "{out}/secret.json", "file://{out}/secret.json",
+    "file:secret.json", "..\\secret.json", "C:\\secret.json", "C:secret.json", "\\\\host\\share\\secret.json",
+    "//host/secret.json", "%2e%2e/secret.json", "..%2fsecret.json", "legs.json::$DATA", "legs.json:secret",
+    "link.json", "linked/secret.json",
+    "sub/link.json", "", ".", "..", "legs.json\0", "~/secret.json", "NUL", "sub/con.json", "legs.json.", "legs.json ",
+    5, None, ["legs.json"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OUTSIDE, ids=repr)
+def test_a_graph_reads_no_file_outside_its_folder_by_any_spelling(tmp_path, name):
+    out, home = tmp_path / "out", tmp_path / "home"
+    for folder in (out, home / "sub"):
+        folder.mkdir(parents=True)
+    for file in (out / "secret.json", tmp_path / "secret.json", home / "legs.json"):
+        save_graph(legs(), file)
+    for link in (home / "link.json", home / "sub" / "link.json"):
+        link.symlink_to(out / "secret.json")
+    (home / "linked").symlink_to(out)
+    name = name.format(out=out) if isinstance(name, str) else name
+    text = {"marrow_graph": 1, "root": {"node": "SubGraph", "file": name}}
+    (home / "body.json").write_text(json.dumps(text))
+    with pytest.raises(FormatError, match=r"body\.json"):
+        load_graph(home / "body.json")
+
+
+def test_a_graph_reads_files_in_its_folder_and_below(tmp_path, monkeypatch):
+    (tmp_path / "real" / "parts").mkdir(parents=True)
+    (tmp_path / "by_link").symlink_to(tmp_path / "real")
+    save_graph(legs(), tmp_path / "real" / "parts" / "the legs.json")
+    (tmp_path / "real" / "parts" / "again.json").symlink_to("the legs.json")
+    for name in ("parts/the legs.json", "./parts/the legs.json", "parts/again.json"):
+        text = {"marrow_graph": 1, "root": {"node": "SubGraph", "file": name}}
+        (tmp_path / "real" / "body.json").write_text(json.dumps(text))
+        assert load_graph(tmp_path / "by_link" / "body.json").root.graph == legs()
+    monkeypatch.chdir(tmp_path / "real")
+    assert load_graph("body.json").root.graph == legs()
+
+
 @pytest.mark.parametrize(
     ("bind", "text"),
     [({"sped": "v"}, "called 'sped'"), ({"speed": "u"}, "parameter"), ({"fast": "v"}, "expected a bool")],

@@ -58,7 +58,7 @@ def test_a_hand_holds_on_to_the_other():
 
 
 def test_a_head_looks_at_a_place_in_the_world():
-    node = LookAt(RootMotion("walk").source, {"head": 1.0}, "goal", space="world", limit=180.0)
+    node = LookAt(RootMotion("walk").source, {"head": 1.0}, "goal", space="world", limit=np.pi)
     animator = mw.Animator(HERO, Graph(RootMotion(node), GOAL))
     animator["goal"] = [3.0, 1.0, 4.0]
     animator.set_place([5.0, 0, 0], quaternion.from_axis_angle(UP, np.array(1.0)))
@@ -83,7 +83,9 @@ def angle(a, b):
 
 @pytest.mark.parametrize("rate", [15, 60, 240])
 def test_a_look_turns_at_its_speed_at_any_frame_rate(rate):
-    node = LookAt(PoseNode("idle"), {"neck": 0.5, "head": 1.0}, "goal", limit=120.0, speed=90.0)
+    node = LookAt(
+        PoseNode("idle"), {"neck": 0.5, "head": 1.0}, "goal", limit=np.radians(120), speed=np.radians(90)
+    )
     animator = mw.Animator(HERO, Graph(node, GOAL))
     animator["goal"] = [0.0, 1.6, 100.0]
     for _ in range(round(rate)):
@@ -100,7 +102,9 @@ def test_a_look_turns_at_its_speed_at_any_frame_rate(rate):
 
 
 def test_a_look_that_comes_back_begins_where_the_head_is():
-    node = LookAt(PoseNode("idle"), {"head": 1.0}, "goal", weight="on", limit=120.0, speed=45.0)
+    node = LookAt(
+        PoseNode("idle"), {"head": 1.0}, "goal", weight="on", limit=np.radians(120), speed=np.radians(45)
+    )
     animator = mw.Animator(HERO, Graph(node, {**GOAL, "on": Parameter(default=1.0)}))
     animator["goal"] = [9.0, 1.6, 0.0]
     animator.update(1.0)

@@ -71,7 +71,7 @@ def test_a_stride_of_one_changes_nothing():
 def test_a_turned_lower_body_walks_aslant(degrees):
     spine = {"spine_01": 0.4, "spine_02": 0.3, "spine_03": 0.3}
     node = OrientationWarp("walk", "x", "pelvis", spine)
-    animator = mw.Animator(HERO, Graph(RootMotion(node), {"x": Parameter(default=degrees)}))
+    animator = mw.Animator(HERO, Graph(RootMotion(node), {"x": Parameter(default=np.radians(degrees))}))
     assert slide(animator) < 0.004
     angle = np.radians(degrees)
     way = animator.place.translation
@@ -94,10 +94,10 @@ def test_travel_in_a_mirror_turns_the_other_way():
         animator.update(0.9)
         return animator.place.translation
 
-    warp = OrientationWarp("strafe_left", 40.0, "pelvis")
+    warp = OrientationWarp("strafe_left", 0.7, "pelvis")
     np.testing.assert_allclose(way(Mirror(warp)), way(warp) * [-1, 1, 1], atol=1e-6)
     np.testing.assert_allclose(
-        way(OrientationWarp(Mirror("strafe_left"), -40.0, "pelvis")), way(warp) * [-1, 1, 1], atol=1e-6
+        way(OrientationWarp(Mirror("strafe_left"), -0.7, "pelvis")), way(warp) * [-1, 1, 1], atol=1e-6
     )
 
 

@@ -264,21 +264,6 @@ def test_mutated_files_load_or_raise_a_marrow_error(data):
         read(bytes(raw))
 
 
-def test_corpus_joint_positions_agree_with_other_engines(corpus):
-    manifest = {a["asset"]: a for a in json.loads((corpus / "goldens.json").read_text())["assets"]}[
-        "pirouette"
-    ]
-    goldens = np.load(corpus / "goldens" / "pirouette.npz")
-    character = bvh.read(Source.open(corpus / "pirouette.bvh"), LoadOptions())
-    for key, row in manifest["arrays"].items():
-        found = positions(character, row["t"])
-        mine = np.array([found[name] for name in manifest["names"]])
-        error = np.linalg.norm(mine - goldens[key], axis=1).max() / np.linalg.norm(
-            np.ptp(goldens[key], axis=0)
-        )
-        assert error <= 1e-6
-
-
 # writing
 
 
@@ -409,14 +394,19 @@ def test_joints_are_chosen_by_name_or_pattern_below_one_root(tmp_path):
         round_trip(character, tmp_path, joints=["spien"])
 
 
-def test_three_js_reads_what_is_written(corpus, tmp_path, node_tools):
-    """Every clip of the corpus as BVH: three.js finds one root, and all joints where marrow has them. Joints that
-    slide are left out of the comparison with what is below them: three.js adds their positions to the offset."""
+@pytest.mark.parametrize("whose", ["own", "real"])
+def test_three_js_reads_what_is_written(whose, request, tmp_path, node_tools):
+    """Clips as BVH: three.js finds one root, and all joints where marrow has them. Joints that slide are left out of the
+    comparison with what is below them: three.js adds their positions to the offset."""
     wanted, files = [], []
-    for source in sorted(corpus.glob("*.glb")):
-        character = mw.load(source)
+    if whose == "real":
+        folder = request.getfixturevalue("corpus")
+        characters = {file.stem: mw.load(file) for file in sorted(folder.glob("*.glb"))}
+    else:
+        characters = {"lizard": mw.samples.lizard(), "mannequin": mw.samples.mannequin(), "bent": bent()}
+    for stem, character in characters.items():
         for clip in list(character.clips.values())[:1]:
-            file = tmp_path / f"{source.stem}.bvh"
+            file = tmp_path / f"{stem}.bvh"
             with warnings.catch_warnings(record=True) as slid:
                 warnings.simplefilter("always")
                 mw.save(character, file, clip=clip.name, rate=10)
@@ -427,7 +417,7 @@ def test_three_js_reads_what_is_written(corpus, tmp_path, node_tools):
     command = ["node", str(node_tools / "three-bvh.mjs"), *(str(v) for pair in files for v in pair)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(answers) == len(wanted) > 5
+    assert len(answers) == len(wanted) > 2
     for (again, frame, slid), theirs in zip(wanted, answers):
         assert theirs["roots"] == 1
         ends = [n for n in again.skeleton.names if n.endswith("_end") or "_end_" in n]

@@ -170,3 +170,66 @@ def test_an_empty_or_foreign_file_is_an_error(tmp_path: Path) -> None:
         (tmp_path / "x.marrow").write_bytes(content)
         with pytest.raises(FormatError):
             mw.load(tmp_path / "x.marrow")
+
+
+def _spoiled(what: str) -> mw.Character:
+    """A character with one number that is not finite."""
+    who = everything()
+    mesh, bones, clip = who.meshes[0], who.skeleton, who.clips[0]
+    bad = np.float32("inf" if what == "normals" else "nan")
+
+    def with_bad(values: np.ndarray) -> np.ndarray:
+        out = values.copy()
+        out.flat[-1] = bad
+        return out
+
+    if what == "rest":
+        rest = bones.rest.replace(scale=with_bad(bones.rest.scale))
+        return mw.Character(mw.Skeleton(bones.names, bones.parents, rest, bones.morph_names))
+    if what == "tracks":
+        tracks = mw.Tracks(clip.tracks.table, clip.tracks.times, with_bad(clip.tracks.values))
+        return who.replace(clips=[clip.replace(tracks=tracks)])
+    if what == "uvs":
+        return who.replace(meshes=(mesh.replace(uvs=(with_bad(mesh.uvs[0]), *mesh.uvs[1:])),))
+    if what == "Material":
+        return who.replace(materials=(*who.materials, mw.Material(roughness=float(bad))))
+    if what == "extras":
+        return who.replace(extras={"joints": {"hips": [1.0, {"x": float(bad)}]}})
+    if what == "morph target":
+        target = mw.MorphTarget("t", 0, with_bad(np.zeros_like(mesh.positions)))
+        return who.replace(meshes=(mesh.replace(morph_targets=(target,)),))
+    return who.replace(meshes=(mesh.replace(**{what: with_bad(getattr(mesh, what))}),))
+
+
+@pytest.mark.parametrize(
+    "what",
+    ["positions", "normals", "inverse_bind", "uvs", "morph target", "rest", "tracks", "Material", "extras"],
+)
+def test_numbers_that_are_not_finite_are_refused_by_name(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = _spoiled(what)
+    with pytest.raises(ValidationError, match=rf"{what}.*not finite"):
+        mw.save(bad, tmp_path / "bad.marrow")
+    assert list(tmp_path.iterdir()) == []
+    if what in ("Material", "extras"):
+        return  # JSON cannot say them: no file has them
+    monkeypatch.setattr(native, "check_finite", lambda character: None)
+    mw.save(bad, tmp_path / "bad.marrow")
+    monkeypatch.undo()
+    with pytest.raises(FormatError, match=rf"bad.marrow.*{what}.*not finite"):
+        mw.load(tmp_path / "bad.marrow")
+
+
+def test_numbers_whose_sum_overflows_are_finite_all_the_same(tmp_path: Path) -> None:
+    huge = everything()
+    mesh = huge.meshes[0]
+    huge = huge.replace(meshes=(mesh.replace(positions=np.full_like(mesh.positions, 3e38)),))
+    mw.save(huge, tmp_path / "huge.marrow")
+    assert mw.load(tmp_path / "huge.marrow") == huge
+
+
+@pytest.mark.parametrize("suffix", [".marrow", ".glb", ".ply", ".obj"])
+def test_a_name_with_nul_is_refused_in_words(suffix, tmp_path):
+    with pytest.raises(MarrowError, match="NUL"):
+        mw.save(mw.samples.lizard(), tmp_path / f"a\0b{suffix}")

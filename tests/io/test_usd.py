@@ -582,6 +582,15 @@ def test_curves_come_back_from_a_stage(tmp_path):
         np.testing.assert_allclose(back[curve.name].values, curve.values)
 
 
+def test_what_was_read_from_a_stage_of_others_comes_back_from_one_of_our_own(tmp_path):
+    hero = read(ARM, tmp_path)
+    now = hero
+    for name in ("one.usda", "two.usdc", "three.usdz"):
+        mw.save(now, tmp_path / name)
+        now = read_stage(Source.open(tmp_path / name), LoadOptions())
+        assert now == hero
+
+
 def test_hidden_meshes_are_marked(tmp_path):
     text = stage(f'def Mesh "M" {{ {square()}\ntoken visibility = "invisible" }}')
     assert not read(text, tmp_path).meshes[0].visible

@@ -14,6 +14,7 @@ import numpy as np
 from compiling import arrays_of
 from marrow.kernels.language.kernel import Frame, Kernel
 
+TRIPLE = "aarch64-unknown-linux-gnu"
 COMPILER, EMULATOR = "aarch64-linux-gnu-gcc", "qemu-aarch64"
 
 DRIVER = """
@@ -55,7 +56,7 @@ def build(kernels: list[Kernel], folder: Path) -> Path:
     """A program that runs any of the kernels."""
     from marrow.kernels.language.machine import LEVELS, object_code, target_machine, written
 
-    machine = target_machine(LEVELS["arm64"])
+    machine = target_machine(LEVELS["arm64"], triple=TRIPLE)
     (folder / "kernels.o").write_bytes(object_code(written(kernels, machine), machine))
     names = [k.name for k in kernels]
     text = DRIVER % {

@@ -1,7 +1,9 @@
-"""What must be the same on every machine, as hashes: real characters skinned, clips sampled, a crowd of 600 updates.
+"""What must be the same on every machine, as hashes: characters skinned, clips sampled, a crowd of 600 updates.
 
-    python tests/kernels/replay.py CORPUS [PART ...]    prints the hashes as JSON
-    python tests/kernels/replay.py CORPUS --write       keeps them as the goldens of the tests
+    python tests/kernels/replay.py PART ...     prints the hashes as JSON
+    python tests/kernels/replay.py --write      keeps those of all parts as the goldens of the tests
+
+The parts of `OWN` need nothing but marrow, those of `REAL` the corpus of real files (`make corpus`).
 
 Write new goldens only where results were meant to change; say so in the changelog, since recorded games and data sets
 change with them. NaN counts as one number, whatever its bits.
@@ -18,6 +20,10 @@ from typing import Any
 import numpy as np
 
 import marrow as mw
+
+sys.path.append(str(Path(__file__).parents[1]))
+
+from surroundings import corpus_folder
 
 GOLDENS = Path(__file__).with_name("replay.json")
 CHARACTERS = (
@@ -63,11 +69,69 @@ def stretched(pose: mw.Pose) -> mw.Pose:
     return mw.Pose(pose.translation, pose.rotation, scale.astype(np.float32), pose.morphs)
 
 
-def skinned(corpus: Path) -> dict[str, str]:
-    """Real characters, every method; what else is asked for, batches and threads must not matter."""
+def spread(*shape: int, seed: int = 0) -> np.ndarray:
+    """Numbers between -0.5 and 0.5 that no library has a hand in."""
+    return ((np.arange(np.prod(shape)) + seed) * 7919 % 10007 / 10007 - 0.5).reshape(shape)
+
+
+def patchwork() -> mw.Character:
+    """A character with one to eight influences, dual quaternions in parts, in-betweens and keys of all kinds."""
+    J, V, K = 20, 400, 8
+    bones = mw.Skeleton(
+        tuple(f"joint_{j}" for j in range(J)),
+        [-1, *(j * 3 // 4 for j in range(J - 1))],
+        mw.Pose(spread(J, 3), np.tile([0.0, 0, 0, 1], (J, 1)), np.ones((J, 3)), np.zeros(2)),
+        morph_names=("puff", "flat"),
+    )
+    weights = (spread(V, K, seed=11) + 0.5) * (np.arange(K) <= np.arange(V)[:, None] % K)
+    weights[:, 0] += 0.1
+    targets = [
+        mw.MorphTarget("puff", 0, spread(V, 3, seed=k), full_weight=w) for k, w in ((5, 0.4), (7, 1.0))
+    ]
+    targets.append(mw.MorphTarget("flat", 1, spread(9, 3), vertices=np.arange(9) * 40))
+    frames = spread(V, 2, 3, seed=3)
+    body = mw.Mesh(
+        "body",
+        spread(V, 3, seed=1) * 2,
+        np.arange(V - V % 3).reshape(-1, 3),
+        joints=np.arange(V * K).reshape(V, K) * 31 % J,
+        weights=mw.normalize_weights(weights)[0],
+        joint_list=np.arange(J),
+        inverse_bind=bones.rest_model[:, :, :] * [[1, 1, 1, -1]],
+        normals=frames[:, 0] / np.sqrt((frames[:, 0] ** 2).sum(1, keepdims=True)),
+        tangents=np.append(
+            frames[:, 1] / np.sqrt((frames[:, 1] ** 2).sum(1, keepdims=True)), np.ones((V, 1)), 1
+        ),
+        morph_targets=tuple(targets),
+        dual_quaternion_weights=spread(V, seed=2) + 0.5,
+    )
+    tracks = []
+    for j in range(J):
+        kind = ("step", "linear", "cubic")[j % 3]
+        times = np.arange(6) * 0.25 + 0.1 * (j % 2)
+        for path, width in (("translation", 3), ("rotation", 4), ("scale", 3)):
+            values = spread(6, 3 if kind == "cubic" else 1, width, seed=97 * j + width) + (path == "scale")
+            if path == "rotation":
+                values = values / np.sqrt((values**2).sum(-1, keepdims=True))
+            tracks.append(mw.Track(j, path, times, values if kind == "cubic" else values[:, 0], kind))
+    tracks += [mw.Track(m, "morph", np.arange(5) * 0.3, spread(5, 1, seed=m) + 0.5) for m in range(2)]
+    return mw.Character(bones, [body], [mw.Clip("all", bones, tracks)], name="patchwork")
+
+
+def own() -> dict[str, mw.Character]:
+    lizard, mannequin = mw.samples.lizard(), mw.samples.mannequin()
+    coarse = mannequin.replace(meshes=mannequin.levels[2].meshes, reduced=())
+    return {"patchwork": patchwork(), "lizard": lizard, "coarse mannequin": coarse}
+
+
+def real(names: tuple[str, ...]) -> dict[str, mw.Character]:
+    return {name: mw.load(corpus_folder() / name) for name in names}
+
+
+def skinned(characters: dict[str, mw.Character]) -> dict[str, str]:
+    """Every method; what else is asked for, batches and threads must not matter."""
     out = {}
-    for name in CHARACTERS:
-        character = mw.load(corpus / name)
+    for name, character in characters.items():
         hashed = Hash()
         poses = posed(character, 7)
         for pose in (poses, stretched(poses)):
@@ -109,16 +173,12 @@ def check_independence(character: mw.Character, pose: mw.Pose, method: str, whol
         threads.WORTH_SECONDS, deform.WORTH_SECONDS = worth, kept
 
 
-def sampled(corpus: Path) -> dict[str, str]:
-    """Clips of every interpolation at times of all kinds, exact and resampled; a BVH file, full of angles."""
+def sampled(characters: dict[str, mw.Character]) -> dict[str, str]:
+    """Clips at times of all kinds, exact and resampled."""
     out = {}
-    for name in ("InterpolationTest.glb", "Fox.glb", "pirouette.bvh"):
-        character = mw.load(corpus / name)
+    for name, character in characters.items():
         hashed = Hash()
-        clips = (
-            list(character.clips.values()) if hasattr(character.clips, "values") else list(character.clips)
-        )
-        for clip in clips[:9]:
+        for clip in list(character.clips.values())[:9]:
             times = np.concatenate([np.linspace(-0.1, clip.duration + 0.1, 23), [np.nan, np.inf, -np.inf]])
             pose, resampled = clip.sample(times), clip.resampled().sample(times[:-3])
             for p in (pose, resampled):
@@ -161,13 +221,9 @@ def crowd(updates: int, count: int) -> str:
     return str(hashed)
 
 
-def graph(corpus: Path) -> dict[str, str]:
-    return {"600 updates of the mannequin": crowd(600, 14)}
-
-
-def few(corpus: Path) -> dict[str, str]:
+def few() -> dict[str, str]:
     """Enough for backends that are slow, or that compile what they run."""
-    character, hashed = mw.load(corpus / "RiggedFigure.glb"), Hash()
+    character, hashed = patchwork(), Hash()
     poses = posed(character, 3)
     clip = character.clips[0]
     resampled = clip.resampled().sample(np.linspace(0, clip.duration, 5))
@@ -176,24 +232,24 @@ def few(corpus: Path) -> dict[str, str]:
         for method in METHODS:
             surface = mw.skin(character, pose, method=method)
             hashed.add(surface.positions, surface.normals, surface.tangents)
-    return {"a few skins": str(hashed), "a few updates": foxes(corpus)}
+    return {"a few skins": str(hashed), "a few updates": lizards()}
 
 
-def foxes(corpus: Path) -> str:
-    """Three foxes that change between their clips, by fades and by inertia, and look about."""
-    states = {name: mw.graph.State(name) for name in ("Survey", "Walk", "Run")}
+def lizards() -> str:
+    """Three lizards that change between their clips, by fades and by inertia, and look about."""
+    states = {name: mw.graph.State(name) for name in ("bask", "walk")} | {"back": mw.graph.State("bask")}
     ways = (
-        mw.graph.Transition("Survey", "Walk", ("speed > 0.5",), seconds=0.2),
-        mw.graph.Transition("Walk", "Run", ("speed > 1.5",), seconds=0.2, blend="inertia"),
-        mw.graph.Transition("*", "Survey", ("elapsed >= 0.3",), seconds=0.1),
+        mw.graph.Transition("bask", "walk", ("speed > 0.5",), seconds=0.2),
+        mw.graph.Transition("walk", "back", ("speed > 1.5",), seconds=0.2, blend="inertia"),
+        mw.graph.Transition("*", "bask", ("elapsed >= 0.3",), seconds=0.1),
     )
     machine = mw.graph.StateMachine(states, ways)
-    look = mw.graph.LookAt(machine, {"b_Neck_04": 0.5, "b_Head_05": 1.0}, "place")
+    look = mw.graph.LookAt(machine, {"neck": 0.5, "head": 1.0}, "place")
     parameters = {
         "speed": mw.graph.Parameter(smoothing=0.1),
         "place": mw.graph.Parameter("vector", (0.5, 1.0, 2.0)),
     }
-    animator = mw.Animator(mw.load(corpus / "Fox.glb"), mw.graph.Graph(look, parameters), count=3)
+    animator = mw.Animator(mw.samples.lizard(), mw.graph.Graph(look, parameters), count=3)
     hashed = Hash()
     for k in range(20):
         animator["speed"] = np.arange(3) * 0.2 * k
@@ -202,17 +258,26 @@ def foxes(corpus: Path) -> str:
     return str(hashed)
 
 
-PARTS = {"skin": skinned, "sample": sampled, "graph": graph, "few": few}
+OWN = {
+    "skin": lambda: skinned(own()),
+    "sample": lambda: sampled(own()),
+    "graph": lambda: {"600 updates of the mannequin": crowd(600, 14)},
+    "few": few,
+}
+REAL = {
+    "real skin": lambda: skinned(real(CHARACTERS)),
+    # Clips of every interpolation, and a BVH file, full of angles.
+    "real sample": lambda: sampled(real(("InterpolationTest.glb", "Fox.glb", "pirouette.bvh"))),
+}
 
 
 def main(arguments: list[str]) -> None:
-    write = "--write" in arguments
-    corpus, *parts = [a for a in arguments if not a.startswith("--")]
+    parts = OWN | REAL
     found: dict[str, str] = {}
-    for part in parts or PARTS:
-        found |= PARTS[part](Path(corpus))
+    for part in [a for a in arguments if not a.startswith("--")] or parts:
+        found |= parts[part]()
     text = json.dumps(found, indent=1) + "\n"
-    if write:
+    if "--write" in arguments:
         GOLDENS.write_text(text, encoding="utf-8")
         print(
             f"{GOLDENS} was written: commit it together with the reason why results changed", file=sys.stderr

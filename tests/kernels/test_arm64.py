@@ -7,12 +7,12 @@ from compiling import bits, watch
 from marrow.kernels import catalogue
 
 
-def test_kernels_for_arm_give_the_same_bits(corpus, tmp_path, monkeypatch):
+def test_kernels_for_arm_give_the_same_bits(tmp_path, monkeypatch):
     recorder = Recorder(each=3)
     watch(monkeypatch, recorder)
-    replay.few(corpus)
+    replay.few()
     replay.crowd(6, 2)
-    replay.sampled(corpus)
+    replay.sampled({"patchwork": replay.patchwork()})
     monkeypatch.undo()
     used = {call.kernel.name for call in recorder.calls}
     assert {"run_programs", "update_graph", "sample_tracks", "to_model", "dual_quaternions"} < used

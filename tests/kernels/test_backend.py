@@ -139,7 +139,7 @@ def test_a_module_for_a_better_processor_refuses_and_the_next_answers(clone, mon
     from marrow.kernels.language.machine import LEVELS, object_code, target_machine, written
     from marrow.kernels.poses import to_model
 
-    if build.levels() == ("host",):
+    if "v3" not in build.levels():
         return  # levels are those of x86-64
     linker = build.linker()
     assert linker is not None
@@ -157,10 +157,10 @@ def test_a_module_for_a_better_processor_refuses_and_the_next_answers(clone, mon
     assert "MARROW_KERNELS=v4: _v4 needs a processor with AVX-512 (x86-64-v4)" in said
 
 
-@pytest.mark.parametrize("wanted", ["nonsense", "V3", "base", "arm64"])
+@pytest.mark.parametrize("wanted", ["nonsense", "V3", "base", "riscv64"])
 def test_what_is_asked_for_must_exist(wanted):
     _, said = run(MARROW_KERNELS=wanted)
-    assert f"MARROW_KERNELS must be one of v4, v3, host, jit, numpy; got '{wanted}'" in said
+    assert f"MARROW_KERNELS must be one of v4, v3, arm64, host, debug, jit, numpy; got '{wanted}'" in said
 
 
 def test_asking_for_numpy_or_the_compiler_is_heard():
@@ -168,6 +168,37 @@ def test_asking_for_numpy_or_the_compiler_is_heard():
     printed, said = run(MARROW_KERNELS="jit")
     assert printed == ["[2.0, 2.0, 2.0]", "jit"]
     assert [line.split(" in ")[0] for line in said.splitlines()] == ["marrow: compiled kernel to_model"]
+
+
+@pytest.mark.parametrize(
+    ("machine", "levels"),
+    [
+        ("x86_64", ("v3", "v4")),
+        ("AMD64", ("v3", "v4")),
+        ("aarch64", ("arm64",)),
+        ("arm64", ("arm64",)),
+        ("riscv64", ("host",)),
+    ],
+)
+def test_modules_are_built_for_levels_rather_than_for_the_builders_processor(machine, levels, monkeypatch):
+    monkeypatch.setattr(build.platform, "machine", lambda: machine)
+    assert build.levels() == levels
+
+
+def test_the_level_of_arm_is_for_any_of_them():
+    """Made here for there: an object of that processor, with no instruction that some lack."""
+    pytest.importorskip("llvmlite")
+    from marrow.kernels.language.extension import glue_code
+    from marrow.kernels.language.machine import LEVELS, object_code, target_machine, written
+    from marrow.kernels.poses import to_model
+
+    level, triple = LEVELS["arm64"], "aarch64-unknown-linux-gnu"
+    assert (level.cpu, level.features) == ("generic", "")
+    machine = target_machine(level, triple=triple)
+    text = written([to_model], machine)
+    for code in (object_code(text, machine), glue_code("_arm64", [to_model], level, "digest", triple=triple)):
+        assert code[:4] == b"\x7fELF" and struct.unpack("<H", code[18:20]) == (183,)
+    assert "target-cpu" not in text  # no function asks for more than the level has
 
 
 def session_of(process):

@@ -6,7 +6,8 @@ import pytest
 from test_operations import World
 
 from marrow.kernels.operations import OPERATION, codes, run_reference
-from marrow.kernels.operations.limbs import ROUND
+from marrow.kernels.operations.legs import LEG_SET
+from marrow.kernels.operations.limbs import CHAIN, ROUND
 from marrow.math import quaternion
 
 
@@ -32,10 +33,10 @@ def header(world, rng, stamp, dt):
 @pytest.mark.parametrize("first", [1, ROUND - 5])
 def test_legs_over_many_updates(seed, first):
     world, rng = World(seed % 4), np.random.default_rng(seed)
-    legs, at = world.legs, world.places["legs"]
-    legs.what = 6 if seed % 2 else 7
-    world.ints[at + 6] = legs.what
-    legs.radius = world.floats[world.ints[at + 3] + 1] = 0.25
+    legs = world.legs
+    legs.what, legs.radius = 6 if seed % 2 else 7, 0.25
+    world.constants(LEG_SET, legs, **{**world.fields["legs"], "what": legs.what, "radius": legs.radius})
+    at = world.places["legs"]
     reference = world.reference()
     stamp = first
     for k in range(14):
@@ -62,15 +63,16 @@ def test_legs_over_many_updates(seed, first):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_look_that_is_limited_in_speed(seed):
     world, rng = World(seed), np.random.default_rng(seed)
+    kept = world.bank.layout.size + world.bank.layout.inertia_size
+    world.constants(CHAIN, world.chain, **{**world.fields["chain"], "memory": kept})
     at = world.places["chain"]
-    world.ints[at + 4] = world.bank.layout.size + world.bank.layout.inertia_size
     reference, state = world.reference(), {}
     key = ("look", at)
     for k in range(12):
         told = header(world, rng, k + 1, 0.1)
         # As `LookChain` is frozen, each update has one of its own.
         chain = type(world.chain)(**{**vars(world.chain), "rate": float(np.float32(0.3)), "dt": told[1]})
-        reference.chains[at], reference.memory[key] = chain, state
+        reference.constants[at], reference.memory[key] = chain, state
         program = [(codes.SAMPLE, 1, 0.3, 1.0), (codes.LOOK, at, 0.0, 1.0)]
         rows = compared(world, reference, program)
         np.testing.assert_array_equal(world.run(program), rows)

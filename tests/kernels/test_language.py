@@ -1,8 +1,8 @@
-"""The compiled subset of Python: machine code gives Python's bits, and what is not in the subset is refused."""
+"""The compiled subset of Python: machine code gives Python's bits, and what is not in the language is refused."""
 
 import math
 import threading
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -11,8 +11,9 @@ pytest.importorskip("llvmlite")
 
 from compiling import MachineCode, assert_same, from_source, make
 from marrow.errors import ValidationError
+from marrow.kernels.language.annotations import N, Out, Records, f4, f8, i2, i8, u1
+from marrow.kernels.language.frontend import LanguageError, lower
 from marrow.kernels.language.kernel import kernel
-from marrow.kernels.language.values import TranslationError
 
 HOSTILE = np.array([0.0, -0.0, math.nan, math.inf, -math.inf, 1e308, 5e-324, -2.5, 0.1, 1e19, -1e300, 3.0])
 WHOLE = np.arange(-6, 6)
@@ -167,15 +168,21 @@ def records(rows, out):
     part[1]["u"] = 200
 
 
+def copies(rows, grid, small):
+    rows[0] = rows[2]
+    rows[1]["inner"] = rows[3]["inner"]
+    row = grid[1]
+    row[2] = rows[1]
+    grid[0, 1] = row[2]
+    small[1] = small[0]
+
+
 class Pair(NamedTuple):
     """A struct of arguments."""
 
-    values: Any
-    factor: Any
-    count: Any
-
-
-Pair.KINDS = {"values": "f4[N]", "factor": "f8", "count": "i8"}  # type: ignore[attr-defined]
+    values: f4[N]
+    factor: float
+    count: int
 
 
 def scaled(pair, k):
@@ -194,6 +201,7 @@ def code():
     kernels = {f.__name__: make(f, **kinds) for f in SAMPLES}
     kernels["grids"] = make(grids, a="f4[F,J,C]", b="f8[F,C]", out="*f4[F,J,C]")
     kernels["records"] = make(records, rows=(RECORD, "*N"), out="*f8[N]")
+    kernels["copies"] = make(copies, rows=(RECORD, "*N"), grid=(RECORD, "*2,3"), small=(INNER, "*2"))
     kernels["structs"] = make(structs, pair=Pair, out="*f4[N]", returns=2)
     return MachineCode(kernels.values()), kernels
 
@@ -224,135 +232,43 @@ def test_records_with_rows_and_records_inside(code):
     assert (made["rows"]["inner"]["b"][:, 1] == -7).all()
 
 
+def test_records_are_copied_whole(code):
+    rows, grid, small = np.zeros(4, RECORD), np.zeros((2, 3), RECORD), np.zeros(2, INNER)
+    for array in (rows, grid, small):
+        raw = np.random.default_rng(array.nbytes).integers(0, 90, array.nbytes).astype(np.uint8)
+        array.reshape(-1).view(np.uint8)[:] = raw
+    rows["flag"] = grid["flag"] = True
+    made = assert_same(code[0], code[1]["copies"], rows=rows, grid=grid, small=small)
+    assert made["rows"][0] == rows[2] and made["rows"][1]["inner"] == rows[3]["inner"]
+    assert made["rows"][1]["x"] == rows[1]["x"]
+    assert made["grid"][1, 2] == made["grid"][0, 1] == made["rows"][1] and made["small"][1] == small[0]
+
+
 def test_structs_and_what_a_kernel_returns(code):
     pair = Pair(np.arange(4, dtype=np.float32), 0.3, 3)
     made = assert_same(code[0], code[1]["structs"], pair=pair, out=np.zeros(4, np.float32))
     assert made["returns"] == [3, 1]
 
 
-# -- random programs --------------------------------------------------------------------------------------------------
-
-
-class Writer:
-    """Writes random functions of the subset. Whole numbers are kept small: Python's have no end, a register's have."""
-
-    def __init__(self, seed: int) -> None:
-        self.random = np.random.default_rng(seed)
-        self.names = 0
-
-    def choice(self, *things):
-        return things[int(self.random.integers(len(things)))]
-
-    def number(self):
-        return repr(float(self.choice(0.0, 1.0, -2.5, 0.1, 1e-300, 1e30, round(self.random.normal(), 3))))
-
-    def floating(self, depth):
-        if depth == 0:
-            return self.choice(self.number(), "a", "b", "x[i[j]]", "f[k % 8]", "o[2]")
-        left, right = self.floating(depth - 1), self.floating(depth - 1)
-        whole, test = self.whole(depth - 1), self.test(depth - 1)
-        return self.choice(
-            f"({left} + {right})", f"({left} - {right})", f"({left} * {right})", f"({left} / {right})",
-            f"min({left}, {right})", f"max({left}, {right}, {whole})", f"abs({left})", f"-{left}", f"math.sqrt({left})",
-            f"({left} if {test} else {right})", f"np.float32({left})", f"np.floor({left})",
-            f"helper({left}, {right})[{self.choice(0, 1)}]",
-            f"({left} * {whole})", f"math.copysign({left}, {right})",
-        )  # fmt: skip
-
-    def whole(self, depth):
-        if depth == 0:
-            return self.choice("j", "k", "n", "i[k % 8]", str(int(self.random.integers(-9, 10))))
-        left, right = self.whole(depth - 1), self.whole(depth - 1)
-        return self.choice(
-            f"(({left} + {right}) % 97)", f"(({left} - {right}) % 89)", f"({left} * {right} % 83)", f"({left} // {right})",
-            f"({left} % {right})", f"(int({self.floating(depth - 1)}) % 71)", f"({left} & {right})",
-            f"(({left} ^ {right}) % 50)",
-            f"min({left}, {right})", f"({left} if {self.test(depth - 1)} else {right})",
-        )  # fmt: skip
-
-    def test(self, depth):
-        if depth == 0:
-            return self.choice("a < b", "j != k", "a == a", "k in (1, 3, 5)", "not (n > 2)")
-        left, right, sign = (
-            self.floating(depth - 1),
-            self.floating(depth - 1),
-            self.choice("<", "<=", "==", "!=", ">", ">="),
-        )
-        return self.choice(
-            f"{left} {sign} {right}", f"{left} {sign} {right} < {self.number()}",
-            f"({self.test(depth - 1)} and {self.test(depth - 1)})", f"({self.test(depth - 1)} or {self.test(depth - 1)})",
-            f"not {self.test(depth - 1)}" if depth > 1 else "n < 3",
-            f"{self.whole(depth - 1)} {sign} {self.whole(depth - 1)}",
-        )  # fmt: skip
-
-    def statements(self, depth, indent):
-        lines = []
-        for _ in range(int(self.random.integers(1, 4))):
-            kind = self.choice("a", "b", "n", "o", "o", "p", "swap", "if", "for", "while")
-            if kind in "ab":
-                lines.append(f"{kind} {self.choice('=', '+=', '*=', '/=')} {self.floating(2)}")
-            elif kind == "n":
-                lines.append(f"n = {self.whole(2)}")
-            elif kind == "o":
-                lines.append(
-                    f"o[{self.choice('j', 'k % 8', 'i[k % 8]')}] {self.choice('=', '-=', '/=')} {self.floating(2)}"
-                )
-            elif kind == "p":
-                lines.append(f"p[{self.choice('j', 'k % 8')}] = {self.whole(2)}")
-            elif kind == "swap":
-                lines.append("a, b = b, a")
-            elif depth == 0:
-                continue
-            elif kind == "if":
-                lines.append(f"if {self.test(1)}:")
-                lines += self.statements(depth - 1, 1)
-                if self.random.random() < 0.5:
-                    lines += ["else:", *self.statements(depth - 1, 1)]
-            else:
-                self.names += 1
-                name = f"r{self.names}"
-                bounds = self.choice("0, 3", "0, 9", "4, -4, -3", "j, 8", "0, k % 5")
-                if kind == "for":
-                    lines.append(f"for {name} in range({bounds}):")
-                else:
-                    lines += [f"{name} = 0", f"while {name} < 6:", f"    {name} += 1"]
-                lines += self.statements(depth - 1, 1)
-                lines.append(f"    p[2] = (p[2] * 3 + {name}) % 101")
-                if self.random.random() < 0.4:
-                    lines.append(f"    if {self.test(1)}:")
-                    lines.append(f"        {self.choice('break', 'continue')}")
-        return ["    " * indent + line for line in lines or ["pass"]]
-
-    def function(self, name):
-        body = "\n".join(self.statements(3, 1))
-        head = f"def {name}(x, f, i, o, p):\n    a, b, n = x[0], 0.5, 1\n    j, k = 3, 11\n"
-        return f"{head}{body}\n    o[0], p[0] = a - b, n\n"
-
-
-def helper(a, b):
-    if a > b:
-        return a * b, 2.0
-    return b - a, 3
-
-
-def test_random_functions():
-    kinds = {"x": "f8[8]", "f": "f4[8]", "i": "i8[8]", "o": "*f8[8]", "p": "*i8[8]"}
-    kernels = []
-    for seed in range(60):
-        text = Writer(seed).function(f"random_{seed}")
-        kernels.append(make(from_source(text, f"random_{seed}", math=math, np=np, helper=helper), **kinds))
-    machine = MachineCode(kernels)
-    rng = np.random.default_rng(0)
-    for each in kernels:
-        for hostile in (False, True):
-            x = rng.choice(HOSTILE, 8) if hostile else rng.normal(size=8)
-            assert_same(
-                machine, each, x=x, f=rng.normal(size=8).astype(np.float32), i=rng.integers(0, 8, 8),
-                o=np.zeros(8), p=np.zeros(8, np.int64),
-            )  # fmt: skip
-
-
 # -- what is refused ----------------------------------------------------------------------------------------------------
+
+
+def recursive(n):
+    return 0 if n < 1 else recursive(n - 1)
+
+
+def even(n):
+    return 1 if n == 0 else odd(n - 1)
+
+
+def odd(n):
+    return 0 if n == 0 else even(n - 1)
+
+
+def shout(o):
+    o[0] = 1.0
+    return o[0]
+
 
 REFUSED = {
     "a = 1\na = 2.5": "a: expected a whole number, got a float",
@@ -383,14 +299,25 @@ REFUSED = {
     "a = (1.0, 2.0)\no[0] = a[n]": "named by constants",
     "a = (1.0, 2.0)\no[0] = a[2]": "has no item 2",
     "o[0] = 'text'": "is not a number",
-    "with o:\n    pass": "With is not in the subset",
-    "try:\n    pass\nfinally:\n    pass": "Try is not in the subset",
+    "with o:\n    pass": "With is not in the language",
+    "try:\n    pass\nfinally:\n    pass": "Try is not in the language",
     "n[0] = 1.0": "is not an array",
     "o[0] = o": "expected a float",
-    "o[0] = 1.0 if o is o else 2.0": "is not in the subset",
-    "import math": "Import is not in the subset",
+    "o[0] = 1.0 if o is o else 2.0": "is not in the language",
+    "import math": "Import is not in the language",
     "o[0] = max(o[0], key=abs)": "by position",
     "o[0] = math.nothing(1.0)": "there is no math.nothing",
+    "n = n << n": "shifted by a constant from 0 to 63",
+    "n = n >> 64": "shifted by a constant from 0 to 63",
+    "n = n << -1": "shifted by a constant from 0 to 63",
+    "n = 1 << 63": "does not fit 64 bits",
+    "n = 9223372036854775807 + 1": "does not fit 64 bits",
+    "n = recursive(n)": "recursive calls recursive: functions that call themselves are not in the language: write a loop",
+    "n = even(n)": "even calls odd calls even",
+    "k = 0.5\nfor k in range(n):\n    pass": "loops count with whole numbers",
+    "o[0] + 1.0": "does nothing",
+    "o[0] = 0.0 < shout(o) < 1.0": "used twice: give it a name first",
+    "n = shout(o)": "expected a whole number, got a float",
 }  # fmt: skip
 
 
@@ -398,13 +325,79 @@ REFUSED = {
 def test_what_is_not_in_the_subset_is_refused_with_file_and_line(body):
     lines = body.split("\n")
     text = "def refused(o, n):\n" + "".join(f"    {line}\n" for line in lines)
-    function = from_source(text, "refused", math=math)
-    with pytest.raises(TranslationError) as refusal:
+    function = from_source(text, "refused", math=math, recursive=recursive, even=even, shout=shout)
+    with pytest.raises(LanguageError) as refusal:
         MachineCode([make(function, o="*f8[N]", n="i8", returns=0)])
     said = str(refusal.value)
     assert REFUSED[body] in said
+    if "call themselves" in said:
+        assert said.startswith(__file__)
+        return
     assert said.startswith("<refused>:")
     assert 2 <= int(said.split(":")[1].split(",")[0]) <= 1 + len(lines)
+
+
+def wrapping(i: i8[N], p: Out[i8[N]], small: Out[i2[N]], byte: Out[u1[N]]) -> None:
+    p[0] = i[0] + 1
+    p[1] = i[1] - 1
+    p[2] = i[0] * 3
+    p[3] = -i[1]
+    p[4] = abs(i[1])
+    p[5] = i[1] // -1
+    p[6] = (i[0] + i[0]) >> 1
+    p[7] = i[0] << 1
+    small[0], byte[0] = i[0], 300
+    small[1], byte[1] = 40000, -1
+
+
+def test_whole_numbers_wrap_and_storage_keeps_low_bits():
+    """Two's complement, worked out by hand."""
+    kernel = make(wrapping)
+    high, low = (1 << 63) - 1, -(1 << 63)
+    out = assert_same(
+        MachineCode([kernel]), kernel, i=np.array([high, low] + [0] * 6), p=np.zeros(8, np.int64),
+        small=np.zeros(8, np.int16), byte=np.zeros(8, np.uint8),
+    )  # fmt: skip
+    assert out["p"].tolist() == [low, high, high - 2, low, low, low, -1, -2]
+    assert out["small"][:2].tolist() == [-1, 40000 - 65536]
+    assert out["byte"][:2].tolist() == [44, 255]
+
+
+def counting(i: i8[N], p: Out[i8[N]]) -> None:
+    m = i[0]
+    rounds = 0
+    for r in range(m):
+        m = m - 1
+        r += 10
+        rounds += 1
+    p[0], p[1] = rounds, m
+    r = -5
+    for r in range(2, 9, 3):
+        p[2] = r
+    p[3] = r
+    for r in range(5, 5):
+        p[4] = r
+    p[5] = r
+
+
+def test_a_range_is_evaluated_once_and_its_variable_keeps_its_last_value():
+    kernel = make(counting)
+    out = assert_same(MachineCode([kernel]), kernel, i=np.full(8, 7), p=np.zeros(8, np.int64))
+    assert out["p"].tolist() == [7, 0, 8, 8, 0, 8, 0, 0]
+
+
+def test_the_typed_form_can_be_read():
+    assert str(lower(counting, make(counting).kinds.values())).split("\n")[:9] == [
+        "function counting(i: i8[?], p: i8[?])",
+        "  var m: int",
+        "  var rounds: int",
+        "  var r: int",
+        "  m = i[0]",
+        "  rounds = 0",
+        "  for r from 0 to m step 1",
+        "    m = (m - 1)",
+        "    r = (r + 10)",
+    ]
 
 
 # -- frames -----------------------------------------------------------------------------------------------------------
@@ -526,13 +519,54 @@ def test_threads_share_a_kernel(total):
 def test_two_kernels_cannot_have_one_name():
     from marrow.kernels import poses
 
+    assert poses.to_model.name == "to_model"
+
+    def to_model(x: f8[N]) -> None:
+        pass
+
     with pytest.raises(ValueError, match="two kernels are called to_model"):
-        kernel(x="f8", name=poses.to_model.name)(lambda x: None)
+        kernel(to_model)
 
 
-def test_frames_of_unknown_kinds_are_refused():
-    with pytest.raises(ValueError, match="not a kind"):
-        make(lambda x: None, x="f8[")
+def test_annotations_that_are_no_kinds_are_refused():
+    def text(x: "words") -> None:
+        pass
+
+    def none(x):
+        pass
+
+    def result(x: float) -> float:
+        return x
+
+    text.__annotations__["x"] = str
+    for function, words in (
+        (text, "not a kind"),
+        (none, "annotate its arguments: x"),
+        (result, "returns whole numbers"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            make(function)
+    with pytest.raises(ValueError, match="not sizes"):
+        f4["N"]
     packed = np.dtype([("flag", "u1"), ("x", "f8")])
     with pytest.raises(ValueError, match="align=True"):
-        make(lambda x: None, x=(packed, "N"))
+        Records[packed, N]
+
+
+def test_threads_may_lower_the_same_function_at_once():
+    from concurrent.futures import ThreadPoolExecutor
+
+    from marrow.kernels.language import frontend
+    from marrow.kernels.language.types import FLOAT
+
+    def twice(x):
+        return x * 2.0
+
+    def deep(x):
+        return twice(x) + twice(x + 1.0)
+
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(20):
+            frontend._lower.cache_clear()
+            made = list(pool.map(lambda _: frontend.lower(deep, [FLOAT]), range(8)))
+            assert all(function is made[0] for function in made)

@@ -11,7 +11,7 @@ from marrow.graph.program import PoseEvaluator, Procedurals, Program
 from marrow.kernels.memory import readonly
 from marrow.kernels.operations import OPERATION, ReferenceWorld, run_reference
 from marrow.kernels.operations import codes as op
-from marrow.kernels.operations.record import Limb, LookChain
+from marrow.kernels.operations.limbs import CHAIN, LIMB, Limb, LookChain
 from marrow.math import quaternion
 
 J, M = 19, 3
@@ -136,31 +136,32 @@ def test_limbs_and_chains(seed):
     target, pole = rng.normal(size=3), rng.normal(size=3)
     has_pole = bool(seed % 2)
     vectors = np.concatenate([target, pole]).astype(np.float32)[None]
-    ints = [upper, mid, deep, 0, 0, -1]
-    floats = [0.1, 2.8, 1.3, 1.0, float(has_pole), 0, 0, 1]
-    start = len(ints)
+    ints, floats = [], []
+    LIMB.put(
+        ints, floats, upper=upper, mid=mid, tip=deep, vectors=0, space=-1, bend=(0.1, 2.8), stretch=1.3, keep_rotation=1,
+        has_pole=has_pole, spare=(0, 0, 1),
+    )  # fmt: skip
     chain = [*reversed(bones.ancestors(deep)[:2]), deep]
     shares = [0.3, 0.5, 1.0]
-    ints += [3, 0, len(floats), -1, -1, 0, *chain]
-    floats += [0, 0.6, 0.8, 1.2, 0.0, *shares]
-    procedurals = Procedurals(readonly(np.array(ints, np.int32)), readonly(np.array(floats, np.float32)))
-    around = ReferenceWorld(
-        None,
-        None,
-        limbs={
-            0: Limb(
-                upper,
-                mid,
-                deep,
-                (0.1, 2.8),
-                1.3,
-                True,
-                vectors[0, :3].astype(float),
-                pole if has_pole else None,
-            )
-        },
-        chains={start: LookChain(chain, shares, np.array([0, 0.6, 0.8]), 1.2, vectors[0, :3].astype(float))},
+    start = CHAIN.put(
+        ints,
+        floats,
+        count=3,
+        vectors=0,
+        space=-1,
+        memory=-1,
+        header=0,
+        axis=(0, 0.6, 0.8),
+        limit=1.2,
+        rate=0.0,
+        joints=chain,
+        shares=shares,
     )
+    procedurals = Procedurals(readonly(np.array(ints, np.int32)), readonly(np.array(floats, np.float32)))
+    goal = vectors[0, :3].astype(float)
+    limb = Limb(upper, mid, deep, (0.1, 2.8), 1.3, True, goal, pole if has_pole else None)
+    constants = {0: limb, start: LookChain(chain, shares, np.array([0, 0.6, 0.8]), 1.2, goal)}
+    around = ReferenceWorld(None, None, constants=constants)
     common = {"vectors": vectors, "procedurals": procedurals, "around": around}
     for code, argument in ((op.REACH, 0), (op.LOOK, start)):
         for weight in (1.0, 0.4):

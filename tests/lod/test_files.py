@@ -13,8 +13,9 @@ import marrow as mw
 from surroundings import needed
 
 needed("meshoptimizer")
+WISHES = {"joints": (5, ("wrist",)), "influences": (2, 1), "keep": {1: ["wrist"]}, "poses": False}
 LEVELS = mw.lod.with_screen_sizes(
-    mw.lod.build(arm(), (0.4, 0.1), joints=(5, 3), influences=(2, 1)), (0.4, 0.1)
+    mw.lod.build(arm(), (0.4, 60), **WISHES), (0.4, 0.1), hysteresis=(0.05, 0.2)
 )
 
 
@@ -26,6 +27,43 @@ def test_marrow_files_hold_levels_exactly(tmp_path):
     level = LEVELS.levels[2]
     mw.save(level, tmp_path / "far.marrow")
     assert mw.load(tmp_path / "far.marrow") == level
+
+
+@pytest.mark.parametrize("suffix", [".marrow", ".glb"])
+def test_files_say_how_levels_are_used_and_how_they_were_made(tmp_path, suffix):
+    mw.save(LEVELS, tmp_path / f"arm{suffix}")
+    back = mw.load(tmp_path / f"arm{suffix}", cache=False)
+    assert [level.lod.hysteresis for level in back.levels] == [None, 0.05, 0.2]
+    first, second = (level.lod.reduction for level in back.reduced)
+    assert first == mw.lod.Reduction(0.4, joints=5, influences=2, keep=("wrist",), poses=False)
+    assert second == mw.lod.Reduction(60, joints=("wrist",), influences=1, poses=False)
+    assert type(second.triangles) is int
+    # Asked for again, the same comes out.
+    again = mw.lod.build(arm(), **mw.lod.settings(back), measure=False)
+    for mine, theirs in zip(again.reduced, LEVELS.reduced):
+        assert mine.meshes == theirs.meshes and mine.lod.reduction == theirs.lod.reduction
+    with pytest.raises(mw.MarrowError, match="no levels"):
+        mw.lod.settings(arm())
+    unknown = back.replace(reduced=tuple(l.replace(lod=l.lod.replace(reduction=None)) for l in back.reduced))
+    with pytest.raises(mw.MarrowError, match="not known"):
+        mw.lod.settings(unknown)
+
+
+def test_materials_of_levels_are_kept_by_name(tmp_path):
+    body = arm()
+    named = body.replace(materials=(mw.Material("skin"), mw.Material("nail"), mw.Material("nail")))
+    section = mw.Section(0, len(body.meshes[0].triangles), 0)
+    named = named.replace(meshes=(body.meshes[0].replace(sections=(section,)), *body.meshes[1:]))
+    built = mw.lod.build(named, (0.5, 0.4), materials={2: {"skin": 2, 1: None}}, measure=False)
+    assert [level.lod.reduction.materials for level in built.reduced] == [(), (("skin", 2), (1, None))]
+    assert mw.lod.settings(built)["materials"] == {2: {"skin": 2, 1: None}}
+    mw.save(built, tmp_path / "arm.marrow")
+    assert mw.load(tmp_path / "arm.marrow") == built
+
+
+def test_errors_that_were_asked_for_follow_into_other_units():
+    built = mw.lod.build(arm(rings=8), error=(0.02,), poses=False)
+    assert mw.io.scaling.scaled(built, 100.0).reduced[0].lod.reduction.error == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ from surroundings import needed
 needed("meshoptimizer")
 ARM = arm()
 LEVELS = mw.lod.build(ARM, (0.4, 0.1, 0.03))
+SMALL = arm(rings=16, sides=10)
+"""What is built again and again: a quarter of the triangles, the same joints, sections and clips."""
 
 
 def drawn(character: mw.Character) -> np.ndarray:
@@ -127,16 +129,16 @@ def test_poses_make_better_levels():
 
 
 def test_error_finds_the_triangles():
-    built = mw.lod.build(ARM, error=(0.004, 0.02))
+    built = mw.lod.build(SMALL, error=(0.01, 0.03))
     first, second = (level.lod for level in built.reduced)
     assert (
-        first.error <= 0.004
-        and second.error <= 0.02
-        and second.triangles < first.triangles < ARM.triangle_count
+        first.error <= 0.01
+        and second.error <= 0.03
+        and second.triangles < first.triangles < SMALL.triangle_count
     )
     # Fewer would not do: three quarters of them are farther off.
-    fewer = mw.lod.build(ARM, (int(0.7 * first.triangles),)).reduced[0].lod
-    assert fewer.error > 0.004
+    fewer = mw.lod.build(SMALL, (int(0.7 * first.triangles),)).reduced[0].lod
+    assert fewer.error > 0.01
 
 
 def test_an_error_that_cannot_be_met_is_said():
@@ -148,7 +150,7 @@ def test_an_error_that_cannot_be_met_is_said():
 
 # -- joints ---------------------------------------------------------------------------------------------------------
 def test_joints_go_that_move_the_surface_least():
-    built = mw.lod.build(ARM, joints=(5, 4, 2))
+    built = mw.lod.build(SMALL, joints=(5, 4, 2))
     assert built.skeleton.names[:2] == ("root", "shoulder")
     assert [level.lod.joints for level in built.levels] == [6, 5, 4, 2]
     assert "twist" not in built.levels[1].skeleton.names and "finger" not in built.levels[2].skeleton.names
@@ -156,38 +158,38 @@ def test_joints_go_that_move_the_surface_least():
     assert errors == sorted(errors)
     for level in built.levels:
         assert level.skeleton.names == built.skeleton.names[: len(level.skeleton)]
-        assert level.triangle_count == ARM.triangle_count
+        assert level.triangle_count == SMALL.triangle_count
 
 
 def test_the_order_is_found_by_measuring():
     """What goes first costs least: the other joint at an end could not have gone for less."""
     first, other = (
-        mw.lod.build(ARM, (1.0,), remove=[name]).reduced[0].lod.error for name in ("twist", "finger")
+        mw.lod.build(SMALL, (1.0,), remove=[name]).reduced[0].lod.error for name in ("twist", "finger")
     )
-    assert first < other and mw.lod.build(ARM, joints=(5,)).reduced[0].lod.error == first
+    assert first < other and mw.lod.build(SMALL, joints=(5,)).reduced[0].lod.error == first
 
 
 def test_another_order_of_joints_is_the_same_character():
-    built = mw.lod.build(ARM, joints=(5,))
-    assert sorted(built.skeleton.names) == sorted(ARM.skeleton.names)
-    assert built.skeleton.names != ARM.skeleton.names
+    built = mw.lod.build(SMALL, joints=(5,))
+    assert sorted(built.skeleton.names) == sorted(SMALL.skeleton.names)
+    assert built.skeleton.names != SMALL.skeleton.names
     time = np.linspace(0, 1, 5)
-    for name in ARM.clips:
-        a, b = mw.skin(ARM, ARM.clips[name].sample(time)), mw.skin(built, built.clips[name].sample(time))
+    for name in SMALL.clips:
+        a, b = mw.skin(SMALL, SMALL.clips[name].sample(time)), mw.skin(built, built.clips[name].sample(time))
         # Matrices are summed up in the order of the joints: the last bit may differ.
         np.testing.assert_allclose(a.positions, b.positions, atol=3e-7)
-    for socket in ARM.skeleton.sockets:
+    for socket in SMALL.skeleton.sockets:
         joint = built.skeleton.socket(socket.name).joint
-        assert built.skeleton.names[joint] == ARM.skeleton.names[socket.joint]
+        assert built.skeleton.names[joint] == SMALL.skeleton.names[socket.joint]
 
 
 def test_weights_move_to_the_nearest_joint_above():
-    built = mw.lod.build(ARM, joints=(2,))
+    built = mw.lod.build(SMALL, joints=(2,))
     level = built.levels[1]
-    old = ARM.meshes[0]
+    old = SMALL.meshes[0]
     dense = np.zeros((old.vertex_count, 2))
     stand_in = {"root": 0, "shoulder": 1, "elbow": 1, "wrist": 1, "finger": 1, "twist": 1}
-    for j, name in enumerate(ARM.skeleton.names):
+    for j, name in enumerate(SMALL.skeleton.names):
         dense[:, stand_in[name]] += np.where(old.joints == j, old.weights, 0).sum(axis=1)
     mesh = level.meshes[0]
     found = np.zeros_like(dense)
@@ -198,13 +200,13 @@ def test_weights_move_to_the_nearest_joint_above():
 
 
 def test_keep_and_remove_overrule_the_measure():
-    kept = mw.lod.build(ARM, joints=(5, 4), keep=["twist"])
+    kept = mw.lod.build(SMALL, joints=(5, 4), keep=["twist"])
     assert all("twist" in level.skeleton.names for level in kept.levels)
-    by_level = mw.lod.build(ARM, joints=(5, 3), keep={1: ["twist"]})
+    by_level = mw.lod.build(SMALL, joints=(5, 3), keep={1: ["twist"]})
     assert "twist" in by_level.levels[1].skeleton.names and "twist" not in by_level.levels[2].skeleton.names
-    gone = mw.lod.build(ARM, (0.5, 0.2), remove={2: ["elbow"]})
+    gone = mw.lod.build(SMALL, (0.5, 0.2), remove={2: ["elbow"]})
     assert [len(level.skeleton) for level in gone.levels] == [6, 6, 2]
-    named = mw.lod.build(ARM, joints=(["wrist"],))
+    named = mw.lod.build(SMALL, joints=(["wrist"],))
     assert set(named.levels[1].skeleton.names) == {"root", "shoulder", "elbow", "wrist"}
 
 
@@ -240,7 +242,7 @@ def test_influences_shrink_with_their_error():
 
 # -- materials ------------------------------------------------------------------------------------------------------
 def test_sections_take_another_material_or_go():
-    built = mw.lod.build(ARM, (0.5, 0.3, 0.1), materials={2: {"glove": "skin"}, 3: {"glove": None}})
+    built = mw.lod.build(SMALL, (0.5, 0.3, 0.1), materials={2: {"glove": "skin"}, 3: {"glove": None}})
     sections = [[(s.material, s.name) for s in level.meshes[0].sections] for level in built.levels[1:]]
     assert sections == [[(0, "skin"), (1, "hand")], [(0, "skin")], [(0, "skin")]]
     assert built.levels[2].meshes[0].positions[:, 0].max() > 0.99
@@ -349,7 +351,7 @@ def test_twelve_influences():
         ({"error": (-1,)}, "at least 0"),
         ({"joints": (0,)}, "at least 1"),
         ({"joints": ([],)}, "at least one joint"),
-        ({"joints": (3,), "keep": "elbow"}, "names in a list"),
+        ({"joints": (3,), "keep": 3}, "expected names"),
         ({"joints": (3,), "keep": ["wrist"], "remove": ["elbow"]}, "cannot keep"),
         ({"influences": (0,)}, "at least 1"),
         ({"triangles": (0.5,), "materials": {1: "glove"}}, "material: other"),

@@ -10,6 +10,7 @@ from lod_worlds import arm
 
 import marrow as mw
 from marrow.cli.app import run
+from marrow.io.lint import lint
 from surroundings import needed
 
 needed("meshoptimizer")
@@ -41,6 +42,27 @@ def test_levels_are_made_told_and_shown_again(file, tmp_path, capsys):
     assert run(["check", str(out)]) == 0
 
 
+def test_screen_sizes_are_set_when_levels_are_made_or_afterwards(file, tmp_path, capsys):
+    made, changed = tmp_path / "made.glb", tmp_path / "changed.marrow"
+    sizes = ["--screen-sizes", "0.5", "0.2", "--hysteresis", "0"]
+    assert run(["lod", str(file), "-o", str(made), "--triangles", "0.5", "0.2", *sizes]) == 0
+    assert capsys.readouterr().out.split()[-1] == "0.2"
+    back = mw.load(made, cache=False)
+    assert [l.lod.screen_size for l in back.reduced] == [0.5, 0.2]
+    assert [l.lod.hysteresis for l in back.reduced] == [0.0, 0.0]
+    assert run(["lod", str(made), "-o", str(changed), "--screen-sizes", "0.4", "0.1"]) == 0
+    other = mw.load(changed, cache=False)
+    assert [l.lod.screen_size for l in other.reduced] == [0.4, 0.1]
+    assert [l.meshes for l in other.reduced] == [l.meshes for l in back.reduced]
+    assert run(["lod", str(changed), "-o", str(changed), "--hysteresis", "0.2", "0.3", "-f"]) == 0
+    other = mw.load(changed, cache=False)
+    assert [(l.lod.screen_size, l.lod.hysteresis) for l in other.reduced] == [(0.4, 0.2), (0.1, 0.3)]
+    folder = tmp_path / "all"
+    assert run(["lod", str(made), str(file), "-o", str(folder), "--screen-sizes", "0.4", "0.1"]) != 0
+    assert [l.lod.screen_size for l in mw.load(folder / "made.glb").reduced] == [0.4, 0.1]
+    assert "3 levels" in capsys.readouterr().err  # the other gets three, and two sizes are too few
+
+
 def test_one_file_a_level(file, tmp_path, capsys):
     for suffix in (".glb", ".marrow"):
         out = tmp_path / f"out{suffix}"
@@ -62,6 +84,11 @@ def test_one_file_a_level(file, tmp_path, capsys):
         (["-o", "x.glb", "--triangles", "0.5", "--error", "0.1"], "not both"),
         (["-o", "x.glb", "--keep", "elbw"], "elbow"),
         (["-o", "x.obj", "--split"], "--split"),
+        (["--screen-sizes", "0.5"], "-o OUT"),
+        (["-o", "x.glb", "--screen-sizes", "0.5", "0.2"], "3 levels"),
+        (["-o", "x.glb", "--triangles", "0.5", "--hysteresis", "0.1", "0.2"], "1 level"),
+        (["-o", "x.glb", "--triangles", "0.5", "--screen-sizes", "-1"], "sizes"),
+        (["-o", "x.glb", "--split", "--screen-sizes", "0.5"], "--split"),
     ],
 )
 def test_wrong_calls_say_what_is_wrong(file, monkeypatch, tmp_path, capsys, options, said):
@@ -73,13 +100,16 @@ def test_wrong_calls_say_what_is_wrong(file, monkeypatch, tmp_path, capsys, opti
 def test_check_finds_levels_that_help_nobody(tmp_path, capsys):
     hero = arm(rings=16, sides=10)
     same = mw.Level(hero.meshes, mw.Lod.of(hero.meshes, 6, screen_size=0.1))
+    figures = {"error": 0.1, "mean_error": 0.1, "size": 1.0, "screen_size": 0.2}
+    worse = mw.Level(hero.meshes, mw.Lod.of(hero.meshes, 6, **figures))
+    mw.save(hero.replace(reduced=(same, worse)), tmp_path / "arm.marrow")
+    assert run(["check", str(tmp_path / "arm.marrow"), "--strict"]) == 1
+    text = capsys.readouterr().out
+    for rule in ("level-saves-nothing", "level-not-measured", "level-screen-size"):
+        assert rule in text, rule
+    # No file holds numbers that are not finite; a character that was made by hand may.
     broken = hero.meshes[0].positions.copy()
     broken[0] = np.nan
     bad = (hero.meshes[0].replace(positions=broken),)
-    worse = mw.Level(bad, mw.Lod.of(bad, 6, error=0.1, mean_error=0.1, size=1.0, screen_size=0.2))
-    mw.save(hero.replace(reduced=(same, worse)), tmp_path / "arm.marrow")
-    assert run(["check", str(tmp_path / "arm.marrow")]) == 1
-    text = capsys.readouterr().out
-    for rule in ("level-saves-nothing", "level-not-measured", "level-screen-size", "not-finite"):
-        assert rule in text, rule
-    assert "level 2, mesh" in text
+    found = lint(hero.replace(reduced=(same, mw.Level(bad, mw.Lod.of(bad, 6, **figures)))))
+    assert [f.place for f in found if f.rule == "not-finite"] == ["level 2, mesh 'arm'"]

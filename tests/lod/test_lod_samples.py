@@ -49,7 +49,7 @@ def test_fewer_influences_keep_the_levels():
 
 
 def test_choices_make_the_same_levels_again(tmp_path):
-    from marrow.samples import reptile
+    from samples_modeller import reptile
 
     plain, hero = reptile.build(), mw.samples.lizard()
     choices = chosen(plain, hero)
@@ -62,8 +62,8 @@ def test_choices_make_the_same_levels_again(tmp_path):
 
 
 def test_a_sample_whose_shape_changed_says_that_its_levels_are_gone(monkeypatch, tmp_path):
-    from marrow.samples import levels
+    from samples_modeller import levels
 
     monkeypatch.setattr(levels, "FOLDER", tmp_path)
     found = levels.with_levels("lizard", mw.samples.lizard().replace(reduced=(), lod=None))
-    assert len(found.levels) == 1 and "marrow.samples.levels" in str(found.report)
+    assert len(found.levels) == 1 and "samples_modeller.levels" in str(found.report)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ import pytest
 import marrow as mw
 from lod.level_worlds import mannequin, measured, standing
 from marrow.errors import ValidationError
-from marrow.lod import Camera, Selector
+from marrow.lod import Selector
+from marrow.scene import Camera
 
 ERRORS = (0.002, 0.01, 0.03)
 
@@ -146,22 +148,84 @@ def test_a_bias_of_one_is_twice_as_far():
     assert chosen.tolist() == wanted
 
 
-def test_screen_sizes_are_of_the_picture_and_saved_with_the_character():
+@cache
+def sphere(character):
+    """The bounding sphere at rest, from skinned vertices."""
+    points = mw.skin(character, character.skeleton.rest, normals=False).positions.astype(float)
+    center = (points.min(axis=0) + points.max(axis=0)) / 2
+    return center, np.linalg.norm(points - center, axis=1).max()
+
+
+def at_size(character, size, fov=1.0):
+    """Where the bounding sphere covers that part of the height of a picture."""
+    center, radius = sphere(character)
+    return standing(np.array([0, 0, radius / (size * math.tan(fov / 2))]) - center)
+
+
+def test_screen_sizes_are_of_the_character_at_rest_and_saved_with_it():
+    """Not of what it reaches in its clips, which is twice as much."""
     character = mw.lod.with_screen_sizes(mannequin(), (0.5, 0.2, 0.05))
     assert [level.lod.screen_size for level in character.levels] == [None, 0.5, 0.2, 0.05]
-    center, radius = ball(character)
-    camera = Camera.perspective((0, center[1], 0), (0, center[1], 10), fov=1.0)
+    assert ball(character)[1] > 1.9 * sphere(character)[1]
+    camera = Camera.perspective((0, 0, 0), (0, 0, 10), fov=1.0)
     for selector in (Selector(character), Selector(mannequin(), sizes=(0.5, 0.2, 0.05))):
-        for size, level in ((0.6, 0), (0.45, 1), (0.21, 1), (0.19, 2), (0.06, 2), (0.04, 3)):
-            distance = radius / (size * math.tan(0.5))
-            at = standing([-center[0], 0, distance - center[2]])
+        for size in (0.5, 0.2, 0.05):
+            for factor, finer in ((1.001, 1), (0.999, 0)):
+                selector.forget()
+                chosen = selector.select(camera, at_size(character, factor * size)).levels
+                assert chosen.tolist() == [[0.5, 0.2, 0.05].index(size) + 1 - finer], (size, factor)
+    # The mannequin stands 1.8 m high in it: what is asked for is about what is seen.
+    assert 1.8 < 2 * sphere(character)[1] < 1.9
+
+
+def test_boxes_of_a_moment_say_where_an_instance_is_and_not_how_large():
+    character = mw.lod.with_screen_sizes(mannequin(), (0.5, 0.2, 0.05))
+    camera = Camera.perspective((0, 0, 0), (0, 0, 10), fov=1.0)
+    _, radius = sphere(character)
+    selector = Selector(character)
+    for size, level in ((0.51, 0), (0.49, 1), (0.19, 2)):
+        away = radius / (size * math.tan(0.5))
+        for half in (0.2, 3.0):  # curled up, or with everything spread
+            box = mw.skinning.Bounds(*(np.array([[0, 0, away]]) + half * np.array([[[-1.0]], [[1.0]]])))
             selector.forget()
-            assert selector.select(camera, at).levels.tolist() == [level], size
-    assert "pixels" in repr(Selector(mw.lod.with_screen_sizes(character, None)))
-    assert "pixels" in repr(Selector(character, pixels=2))
+            assert selector.select(camera, standing([0, 0, 0]), bounds=box).levels.tolist() == [level]
+    # A box that is given for good is both.
+    own = Selector(character, bounds=mw.skinning.Bounds(np.array([-1.0] * 3), np.array([1.0] * 3)))
+    away = math.sqrt(3) / (0.45 * math.tan(0.5))
+    assert own.select(camera, standing([0, 0, away])).levels.tolist() == [1]
+
+
+def test_screen_sizes_that_make_no_sense_are_refused():
+    assert "pixels" in repr(Selector(mw.lod.with_screen_sizes(mannequin(), None)))
+    sized = mw.lod.with_screen_sizes(mannequin(), (0.5, 0.2, 0.05))
+    assert "pixels" in repr(Selector(sized, pixels=2)) and "sizes" in repr(Selector(sized))
     for wrong in ((0.5,), (0.1, 0.2, 0.3), (0.5, 0.2, math.nan), (1, 0.5, -1)):
         with pytest.raises(ValidationError, match="sizes"):
             mw.lod.with_screen_sizes(mannequin(), wrong)
+    for wrong in ((0.5,), (0.1, 0.2, -0.3), (0.5, 0.2, math.nan), -1, "much"):
+        with pytest.raises(ValidationError, match="hysteresis"):
+            mw.lod.with_screen_sizes(mannequin(), (0.5, 0.2, 0.05), hysteresis=wrong)
+        with pytest.raises(ValidationError, match="hysteresis"):
+            Selector(sized, hysteresis=wrong)
+
+
+def test_hysteresis_is_of_each_level_and_saved_with_it():
+    """Going away, a level is changed to where it is past its size by its hysteresis; coming back, at once."""
+    sizes, calm = (0.5, 0.2, 0.05), (0.0, 0.5, 0.1)
+    character = mw.lod.with_screen_sizes(mannequin(), sizes, hysteresis=calm)
+    assert [level.lod.hysteresis for level in character.levels] == [None, *calm]
+    assert Selector(character).hysteresis == calm and Selector(mannequin()).hysteresis == (0.1,) * 3
+    assert Selector(character, hysteresis=0.3).hysteresis == (0.3,) * 3
+    kept = mw.lod.with_screen_sizes(character, (0.4, 0.3, 0.2))
+    assert [level.lod.hysteresis for level in kept.levels] == [None, *calm]
+    camera = Camera.perspective((0, 0, 0), (0, 0, 10), fov=1.0)
+    for selector in (Selector(character), Selector(mannequin(), sizes=sizes, hysteresis=calm)):
+        away = np.geomspace(0.9, 0.02, 300)
+        levels = [int(selector.select(camera, at_size(character, s)).levels[0]) for s in away]
+        changed = away[1:][np.diff(levels) > 0]
+        np.testing.assert_allclose(changed, [s / (1 + h) for s, h in zip(sizes, calm)], rtol=2e-2)
+        levels = [int(selector.select(camera, at_size(character, s)).levels[0]) for s in away[::-1]]
+        np.testing.assert_allclose(away[::-1][1:][np.diff(levels) < 0], sizes[::-1], rtol=2e-2)
 
 
 def test_distances():

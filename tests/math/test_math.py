@@ -128,3 +128,19 @@ def test_polar_of_what_is_not_finite_is_nan_and_disturbs_no_other():
     assert np.isnan(rotation[1]).all() and np.isnan(stretch[1]).all()
     np.testing.assert_allclose(rotation[[0, 2]], [np.eye(3)] * 2)
     np.testing.assert_allclose(stretch[[0, 2]], [np.eye(3), 2 * np.eye(3)])
+
+
+def test_the_nearest_rotation_brings_points_back_even_in_a_plane_or_mirrored():
+    rng = np.random.default_rng(4)
+    turn = quaternion.to_matrix(quaternion.normalize(rng.normal(size=(20, 4))))
+    for flat in ([1, 1, 1], [1, 1, 0]):  # points in space, and in a plane
+        points = rng.normal(size=(30, 3)) * flat
+        found = transform.nearest_rotation(turn @ (points.T @ points))
+        np.testing.assert_allclose(found, turn, atol=1e-9)
+    # It maximises the trace, and stays a rotation where the best map would mirror.
+    wanted = rng.normal(size=(20, 3, 3))
+    best = transform.nearest_rotation(wanted)
+    np.testing.assert_allclose(np.linalg.det(best), 1, atol=1e-9)
+    for _ in range(30):
+        other = quaternion.to_matrix(quaternion.normalize(rng.normal(size=(20, 4))))
+        assert (np.einsum("nij,nij->n", other, wanted) <= np.einsum("nij,nij->n", best, wanted) + 1e-9).all()

@@ -1,5 +1,5 @@
 """Real files of many rig families, and which motion goes onto which character. The sheets in the documentation show the
-same pairs (docs/motion_pictures.py)."""
+same pairs (tools/docs/motion_pictures.py)."""
 
 from __future__ import annotations
 

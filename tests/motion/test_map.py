@@ -11,6 +11,7 @@ import rigs
 from families import FAMILIES
 
 import marrow as mw
+from marrow.errors import MissingFileError
 from marrow.motion import RetargetError, find_rig, map_bones
 
 
@@ -102,7 +103,7 @@ def test_files_that_are_no_map(pair, text: str, words: str, tmp_path: Path) -> N
     with pytest.raises(RetargetError, match=words) as error:
         mw.BoneMap.load(tmp_path / "map.json", *pair)
     assert "map.json" in str(error.value)
-    with pytest.raises(RetargetError, match="cannot be read"):
+    with pytest.raises(MissingFileError, match="cannot be read"):
         mw.BoneMap.load(tmp_path / "none.json", *pair)
 
 

@@ -117,3 +117,60 @@ def test_the_page_and_the_list_say_the_same(hero: mw.Character, tmp_path, capsys
     assert "a&lt;b" in text and "a<b" not in text
     assert all(f["rule"] in text for f in findings)
     assert run(["check", "mannequin", "--html", str(page)]) == 2
+
+
+BODY = {
+    "Hips": ("", (0, 0, 0)),
+    "{}UpLeg": ("Hips", (0, 1, 9)),
+    "{}Leg": ("{}UpLeg", (43, 0, 0)),
+    "{}Foot": ("{}Leg", (42, 0, 0)),
+    "Spine": ("Hips", (7, -3, 0)),
+    "Head": ("Spine", (60, 0, 0)),
+    "{}Arm": ("Spine", (40, 0, 16)),
+    "{}ForeArm": ("{}Arm", (33, 0, 0)),
+    "{}Hand": ("{}ForeArm", (25, 0, 0)),
+}
+"""A body in centimetres whose zero pose is no stance: every bone points along X, as in several collections of BVH files."""
+
+
+def capture(names: dict[str, tuple[str, tuple[float, ...]]], jump: float, scale: float = 1.0) -> str:
+    """A BVH file in which all joints stand still, and the hips jump once by so much."""
+    joints = {}
+    for name, (parent, at) in names.items():
+        for side, turn in (("Left", 1), ("Right", -1)) if "{}" in name else (("", 1),):
+            joints[name.format(side)] = (parent.format(side), scale * np.array(at) * [1, 1, turn])
+    lines = []
+
+    def write(name: str, depth: int) -> None:
+        parent, at = joints[name]
+        channels = "3 Zrotation Yrotation Xrotation"
+        if not parent:
+            channels = "6 Xposition Yposition Zposition Zrotation Yrotation Xrotation"
+        lines.extend([f"{'JOINT' if parent else 'ROOT'} {name}", "{", f"OFFSET {at[0]} {at[1]} {at[2]}"])
+        lines.append(f"CHANNELS {channels}")
+        below = [n for n, (p, _) in joints.items() if p == name]
+        for child in below:
+            write(child, depth + 1)
+        lines.extend([] if below else ["End Site", "{", "OFFSET 0 0 0", "}"])
+        lines.append("}")
+
+    write(next(iter(joints)), 0)
+    turns = " 0" * 3 * len(joints)
+    frames = "\n".join(f"0 {90 * scale + (jump if k == 15 else 0)} 0{turns}" for k in range(60))
+    text = "\n".join(lines)
+    return f"HIERARCHY\n{text}\nMOTION\nFrames: 60\nFrame Time: 0.0333\n{frames}\n"
+
+
+@pytest.mark.parametrize(("scale", "words"), [(1.0, " 48 cm"), (1 / 2.54, " 48 cm"), (0.01, " 48 cm")])
+def test_lengths_of_motion_in_any_unit_are_said_in_centimetres(tmp_path, scale: float, words: str) -> None:
+    """Twice 24 cm, there and back: of a file in centimetres, inches or metres, none of which says so."""
+    (tmp_path / "body.bvh").write_text(capture(BODY, 24.0 * scale, scale))
+    (pop,) = [f for f in lint(mw.load(tmp_path / "body.bvh", cache=False)) if f.rule == "pop"]
+    assert words in pop.message
+
+
+def test_lengths_in_a_unit_that_nobody_knows_are_said_so(tmp_path) -> None:
+    crane = {"Base": ("", (0, 0, 0)), "Boom": ("Base", (0, 300, 0)), "Hook": ("Boom", (240, 0, 0))}
+    (tmp_path / "crane.bvh").write_text(capture(crane, 24.0))
+    (pop,) = [f for f in lint(mw.load(tmp_path / "crane.bvh", cache=False)) if f.rule == "pop"]
+    assert " 48 units of the file" in pop.message and " cm" not in pop.message

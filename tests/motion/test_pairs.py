@@ -13,18 +13,15 @@ import marrow as mw
 from marrow.math import quaternion
 from marrow.motion import Retargeter, RetargetError
 from marrow.motion.posture import leg_length
-from surroundings import missing
 
 
 @pytest.fixture(scope="module")
-def rig(corpus: Path):
+def rig(corpus: Path, motion: Path):
     @cache
     def load(name: str) -> mw.Character:
         if name == "mannequin":
             return mw.samples.mannequin()
-        path = corpus / CORPUS[name] if name in CORPUS else corpus.parent / "motion" / MOTION[name]
-        if not path.is_file():
-            missing(f"{path} is not there")
+        path = corpus / CORPUS[name] if name in CORPUS else motion / MOTION[name]
         return mw.load(path)
 
     return load
@@ -136,10 +133,7 @@ def test_animals_with_other_names_go_by_shape_and_it_is_said(rig) -> None:
     assert np.abs(at).max() < 2 * np.abs(rest).max()
 
 
-def test_loading_with_clips_says_what_it_did(rig, corpus: Path) -> None:
-    motion = corpus.parent / "motion" / "cmu_walk.bvh"
-    if not motion.is_file():
-        missing(f"{motion} is not there")
-    hero = mw.load(corpus / "Xbot.glb", clips=motion)
+def test_loading_with_clips_says_what_it_did(corpus: Path, motion: Path) -> None:
+    hero = mw.load(corpus / "Xbot.glb", clips=motion / "cmu_walk.bvh")
     assert "cmu_walk" in hero.clips
     assert any("times" in line.message and "tall" in line.message for line in hero.report)

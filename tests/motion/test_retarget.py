@@ -236,3 +236,14 @@ def test_bad_calls_are_refused_in_words(hero: mw.Character) -> None:
     empty = mw.Clip("nothing", mw.Skeleton((), []))
     with pytest.raises(mw.MarrowError):
         mw.retarget(empty, onto=hero, map={"format": "marrow bone map", "version": 1, "chains": {}})
+
+
+def test_the_rate_that_was_asked_for_holds_on_the_same_skeleton_too():
+    lizard = mw.samples.lizard()
+    clip = lizard.clips["walk"]
+    made = mw.retarget(clip, lizard, rate=10)
+    times = np.unique(np.concatenate([track.times for track in made.tracks]))
+    assert np.diff(times).min() > 0.09
+    for wrong in (-1, 0, float("nan")):
+        with pytest.raises(mw.MarrowError):
+            mw.retarget(clip, lizard, rate=wrong)

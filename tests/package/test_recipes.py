@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from marrow.kernels.operations import OPERATIONS
 from surroundings import missing
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,7 +20,8 @@ STEP = re.compile(
     re.S | re.M,
 )
 NEXT_CODE = re.compile(r"\d+(?=,  # the next number)")  # others may have added operations since
-LEFT_OUT = shutil.ignore_patterns("__pycache__", "node_modules", ".*")
+TESTS = re.compile(r"^\.venv/bin/python -m pytest -q (tests/.*)$", re.M)
+LEFT_OUT = shutil.ignore_patterns("__pycache__", "node_modules", ".*", "*.png", "*.webp", "*.jpg")
 
 
 def section(title):
@@ -32,8 +32,10 @@ def section(title):
 
 
 def follow(title, folder):
-    """Does what the recipe says; answers with the new files."""
-    made = []
+    """Does what the recipe says; answers with the new files, and those that were changed."""
+    made, changed = [], []
+    records = (folder / "src" / "marrow" / "kernels" / "operations").glob("*.py")
+    code = sum(len(re.findall(r"^[A-Z_]+ = Operation\(", p.read_text(), re.M)) for p in records)
     steps = list(STEP.finditer(section(title)))
     assert steps
     for step in steps:
@@ -41,9 +43,10 @@ def follow(title, folder):
         if step["new"]:
             assert not path.exists(), f"{path} is there already"
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(NEXT_CODE.sub(str(len(OPERATIONS)), step["text"]))
+            path.write_text(NEXT_CODE.sub(str(code), step["text"]))
             made.append(path)
             continue
+        changed.append(path)
         text = path.read_text()
         if step["changed"]:
             assert text.count(step["this"]) == 1, f"{path.name} has no single {step['this']!r}"
@@ -53,16 +56,14 @@ def follow(title, folder):
         line = step["anchor"] + "\n"
         new = line + step["text"] if step["where"] == "after" else step["text"] + line
         path.write_text(text.replace(line, new))
-    return made
+    return made, changed
 
 
 @pytest.fixture
 def clone(tmp_path):
-    """A copy of what the recipes change, tests and their helpers included."""
-    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=LEFT_OUT)
-    for name in ("conftest.py", "surroundings.py", "builders.py"):
-        (tmp_path / "tests").mkdir(exist_ok=True)
-        shutil.copy(ROOT / "tests" / name, tmp_path / "tests")
+    """A copy of the sources, the tests and the pages."""
+    for folder in ("src", "tests", "docs", "tools", "web/src"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=LEFT_OUT)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     return tmp_path
 
@@ -80,17 +81,24 @@ def run_in(folder, *command, **environment):
 
 
 def test_recipes_in_python_lead_to_tests_that_pass(clone):
-    made = []
-    for title in ("Add an operation", "Add a node", "Add a format"):
-        new = follow(title, clone)
-        assert any(p.name.startswith("test_") for p in new), "a recipe shows how its result is tested"
-        made += map(str, new)
-    tests = [p for p in made if "/tests/" in p]
+    """All of them, what they generate, and every test that they name."""
+    made, changed, tests = [], [], []
+    for title in ("Add an operation", "Add an operation with constants", "Add a node", "Add a format"):
+        new, old = follow(title, clone)
+        (named,) = TESTS.findall(section(title))
+        own = [str(p.relative_to(clone)) for p in new if p.name.startswith("test_")]
+        assert own and set(own) <= set(named.split()), "a recipe shows how its result is tested"
+        made, changed, tests = made + new, changed + old, [*tests, *named.split()]
+    run_in(clone, sys.executable, "tools/docs/generated.py")
+    page, shader = clone / "docs/operations.md", clone / "tests/gpu/golden/pose_programs_alone.wgsl"
+    assert "| `NUDGE` | nudge |" in page.read_text() and "fn run_nudge(" in shader.read_text()
+    tests = list(dict.fromkeys(tests))
     said = run_in(clone, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
     assert " passed" in said
-    run_in(clone, sys.executable, "-m", "ruff", "check", *made)
-    run_in(clone, sys.executable, "-m", "ruff", "format", "--check", *made)
-    sources = [p for p in made if "/src/" in p]
+    files = list(dict.fromkeys([*made, *changed]))
+    run_in(clone, sys.executable, "-m", "ruff", "check", *files)
+    run_in(clone, sys.executable, "-m", "ruff", "format", "--check", *files)
+    sources = [p for p in files if p.is_relative_to(clone / "src")]
     run_in(clone, sys.executable, "-m", "mypy", *sources, "--follow-imports=silent")
 
 

@@ -1,4 +1,4 @@
-"""MARROW_STRICT=1 promises that all a test may need is there: then nothing is skipped, by whatever way."""
+"""What is skipped is said in the last line; MARROW_STRICT=1 promises that nothing is, by whatever way."""
 
 import os
 import shutil
@@ -43,6 +43,8 @@ def test_nothing_is_skipped_where_all_is_promised(tmp_path):
         (tmp_path / name).write_text(text)
     code, said = outcome(tmp_path, "0")
     assert code == 0 and "4 skipped, 1 xfailed" in said, said
+    last = said.splitlines()[-1]
+    assert last.startswith("4 skipped (") and "1: no browser" in last and "no_such_module" in last
     code, said = outcome(tmp_path, "1")
     assert (
         code != 0

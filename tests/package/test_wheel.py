@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import marrow as mw
 from marrow.kernels import build
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,14 +76,27 @@ def test_the_wheel_is_for_every_python_and_carries_kernels_and_page(wheel):
         text = next(files.read(n).decode() for n in names if n.endswith("METADATA"))
     for level in build.levels():
         assert f"marrow/kernels/{build.module_file(level).name}" in names
-    assert "marrow/studio/static/index.html" in names
+    page = {n.removeprefix("marrow/studio/static/") for n in names if "/static/" in n}
+    assert {"index.html", "studio.js", "studio.css", "licenses.txt"} <= page
+    assert not [n for n in names if "node_modules" in n or n.endswith(".ts")]
+    samples = {n.removeprefix("marrow/samples/") for n in names if n.startswith("marrow/samples/")}
+    built = {"built/lizard.marrow", "built/mannequin.marrow", "built/sources"}
+    assert samples == {"__init__.py", "graphs.py", *built}, "the modeller is no part of the package"
     assert not [n for n in names if n.startswith("tests/") or n.endswith((".o", ".ll"))]
     needed = [line for line in message_from_string(text).get_all("Requires-Dist") if "extra ==" not in line]
     assert not [line for line in needed if line.startswith(("llvmlite", "numba"))]
 
 
-def test_it_skins_and_animates_without_a_compiler(elsewhere, corpus, tmp_path):
-    command = [sys.executable, "-c", USE, str(corpus / "RiggedFigure.glb")]
+@pytest.fixture
+def figure(tmp_path):
+    """A file with a skin and a clip."""
+    lizard = mw.samples.lizard()
+    mw.save(lizard.replace(reduced=()), tmp_path / "figure.glb")
+    return tmp_path / "figure.glb"
+
+
+def test_it_skins_and_animates_without_a_compiler(elsewhere, figure, tmp_path):
+    command = [sys.executable, "-c", USE, str(figure)]
     done = subprocess.run(command, env=elsewhere, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     place, level = done.stdout.split()
@@ -90,14 +104,14 @@ def test_it_skins_and_animates_without_a_compiler(elsewhere, corpus, tmp_path):
     assert level in build.levels()
 
 
-def test_it_serves_the_studio_without_a_compiler(elsewhere, corpus, tmp_path):
+def test_it_serves_the_studio_without_a_compiler(elsewhere, figure, tmp_path):
     command = [
         sys.executable,
         "-u",
         "-m",
         "marrow",
         "view",
-        str(corpus / "RiggedFigure.glb"),
+        str(figure),
         "--no-browser",
         "--port",
         "0",

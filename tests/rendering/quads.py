@@ -46,9 +46,7 @@ def square(material, images=(), *, uvs=(_UVS,), tangents=True, normals=True, col
 
 def camera(*, behind=False):
     z = -3.0 if behind else 3.0
-    return mw.lod.Camera.orthographic(
-        (0, 0, z), (0, 0, 0), size=2.0, width=SIZE, height=SIZE, near=0.1, far=10
-    )
+    return mw.Camera.orthographic((0, 0, z), (0, 0, 0), size=2.0, width=SIZE, height=SIZE, near=0.1, far=10)
 
 
 def drawn(renderer, character, *, behind=False, lights=(SUN,), ambient=1.0, transforms=None):

@@ -66,7 +66,7 @@ def at(*places, scale=1.0):
 
 def front(width=4.0, distance=10.0, size=(128, 128), **options):
     """A camera that looks along -Z and sees so many metres, without perspective."""
-    return mw.lod.Camera.orthographic(
+    return mw.Camera.orthographic(
         (0, 0, distance), (0, 0, 0), size=width, width=size[0], height=size[1], **options
     )
 

@@ -17,7 +17,7 @@ EYE, TARGET, FOV = (0.0, 0.0, 9.0), (0.0, 0.0, 0.0), math.radians(32)
 
 
 def camera(size=SIZE):
-    return mw.lod.Camera.perspective(EYE, TARGET, fov=FOV, width=size[0], height=size[1], near=0.1, far=100)
+    return mw.Camera.perspective(EYE, TARGET, fov=FOV, width=size[0], height=size[1], near=0.1, far=100)
 
 
 def scene(character, *, ambient):

@@ -6,8 +6,8 @@ from solids import at, ball, difference
 
 import marrow as mw
 from marrow import gpu
-from marrow.rendering.boxes import WorldBoxes
-from marrow.rendering.moment import moments, quick_bounds
+from marrow.scene.actor_state import actor_states, quick_bounds
+from marrow.scene.bounding_boxes import BoundingBoxes
 
 
 @pytest.mark.parametrize("sample", ["mannequin", "lizard"])
@@ -26,7 +26,7 @@ def test_boxes_in_the_world_are_those_of_their_corners():
     world = rng.normal(size=(60, 3, 4))
     world[7, :, :3] = 0.0
     center, half = rng.normal(size=(60, 3)), rng.uniform(0, 1, (60, 3))
-    boxes, mirrored = WorldBoxes.carried(world, center, half)
+    boxes, mirrored = BoundingBoxes.carried(world, center, half)
     signs = np.array(np.meshgrid(*[[-1, 1]] * 3)).reshape(3, -1).T
     corners = center[:, None] + signs * half[:, None]
     moved = np.einsum("nij,nkj->nki", world[:, :, :3], corners) + world[:, None, :, 3]
@@ -38,14 +38,14 @@ def test_boxes_in_the_world_are_those_of_their_corners():
             * (signs / 2 + 0.5)) + planes[:, 3, None]).max(2).min(1) >= 0  # fmt: skip
     np.testing.assert_array_equal(boxes.touching(planes), seen)
     world[3, 0, 0] = np.nan
-    broken, _ = WorldBoxes.carried(world, center, half)
+    broken, _ = BoundingBoxes.carried(world, center, half)
     assert broken.there.sum() == 59 and not broken.touching(planes)[3] and (broken.low > broken.high)[3].all()
     assert np.isfinite(broken.extent()).all()
 
 
 def test_a_budget_of_triangles_makes_all_coarser_alike(device, hero):
     places = at(*((x, 0, -z) for z in range(6) for x in range(-4, 5)))
-    camera = mw.lod.Camera.perspective((0, 2, 6), (0, 0.5, -3), width=96, height=64)
+    camera = mw.Camera.perspective((0, 2, 6), (0, 0.5, -3), width=96, height=64)
     there = mw.Scene(mw.Actor(hero, transforms=places))
     renderer = mw.Renderer((96, 64), device=device, triangles=30_000, samples=1)
     renderer.render(there, camera)
@@ -57,7 +57,7 @@ def test_a_budget_of_triangles_makes_all_coarser_alike(device, hero):
 
 
 def test_a_crowd_on_the_gpu_is_drawn_as_its_animator_would_be(renderer, hero):
-    camera = mw.lod.Camera.perspective((0, 1.5, 5), (0, 0.9, 0), width=128, height=128)
+    camera = mw.Camera.perspective((0, 1.5, 5), (0, 0.9, 0), width=128, height=128)
     people = mw.Animator(hero, mw.samples.mannequin_graph(), count=3)
     people["speed"] = [0.0, 1.5, 3.5]
     for _ in range(10):
@@ -76,14 +76,14 @@ def test_a_crowd_on_the_gpu_is_drawn_as_its_animator_would_be(renderer, hero):
 
 
 def test_what_stands_still_is_skinned_once(renderer, monkeypatch):
-    from marrow.rendering import skins
+    from marrow.rendering import skinned_vertices as skins
 
     calls = []
     real = skins.skin
     monkeypatch.setattr(skins, "skin", lambda *a, **k: calls.append(1) or real(*a, **k))
     there = mw.Scene(mw.Actor(ball(), transforms=at((0, 0, 0), (3, 0, 0))))
-    camera = mw.lod.Camera.perspective((0, 1, 8), (0, 0, 0), width=128, height=128)
+    camera = mw.Camera.perspective((0, 1, 8), (0, 0, 0), width=128, height=128)
     first = renderer.render(there, camera)
     count = len(calls)
     assert difference(renderer.render(there, camera), first) == 0 and len(calls) == count
-    assert moments(there)[0].still
+    assert actor_states(there)[0].still

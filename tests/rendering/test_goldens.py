@@ -10,10 +10,10 @@ import json
 import sys
 from pathlib import Path
 
+import golden_pictures as pictures
 import numpy as np
-import pictures
 import pytest
-from pictures import GOLDEN, assert_alike, box, over_grey
+from golden_pictures import GOLDEN, assert_alike, box, over_grey
 
 import marrow as mw
 
@@ -52,7 +52,7 @@ def picture_of(renderer, character, clip, time):
     low, high = points.min(0), points.max(0)
     center, radius = (low + high) / 2, max(float(np.linalg.norm(high - low)) / 2, 1e-9)
     eye = center + 2.9 * radius * np.array([0.45, 0.3, 0.84])
-    camera = mw.lod.Camera.perspective(
+    camera = mw.Camera.perspective(
         eye, center, fov=0.65, width=SIZE[0], height=SIZE[1], near=0.01 * radius, far=100 * radius
     )
     renderer.size = SIZE

@@ -214,7 +214,7 @@ def test_every_lamp_of_hundreds_counts_once(renderer):
 def _linear_light(renderer, character, lights):
     """Linear light at every pixel, seen in perspective at an angle."""
     renderer.size = (SIZE * 2, SIZE)
-    eye = mw.lod.Camera.perspective((0.6, -1.4, 1.0), (0, 0, 0), width=2 * SIZE, height=SIZE, near=0.01)
+    eye = mw.Camera.perspective((0.6, -1.4, 1.0), (0, 0, 0), width=2 * SIZE, height=SIZE, near=0.01)
     environment = mw.Environment(background="transparent", ambient=0.0)
     scene = mw.Scene(mw.Actor(character), lights=lights, ground=False, environment=environment)
     renderer.render(scene, eye)

@@ -9,17 +9,17 @@ import solids
 
 import marrow as mw
 from marrow.errors import UnknownNameError, ValidationError
-from marrow.rendering import Actor, Scene
-from marrow.rendering.joint_pixels import OCCLUDED, OUTSIDE, VISIBLE, near_joints
 from marrow.rendering.outputs import dominant_joints
-from marrow.rendering.random_views import random_view
+from marrow.scene import Actor, Scene
+from marrow.scene.joint_pixels import OCCLUDED, OUTSIDE, VISIBLE, near_joints
+from marrow.scene.random_views import random_view
 
 ALL = ("color", "depth", "normals", "ids", "parts", "joint_ids", "joints")
 SIZE = (96, 80)
 
 
 def camera(eye=(1.2, 1.6, 2.6), target=(0.2, 0.9, 0.0), **options):
-    return mw.lod.Camera.perspective(eye, target, width=SIZE[0], height=SIZE[1], **options)
+    return mw.Camera.perspective(eye, target, width=SIZE[0], height=SIZE[1], **options)
 
 
 def place(x=0.0, z=0.0, angle=0.0, scale=1.0, mirrored=False):
@@ -114,7 +114,7 @@ def test_pixels_are_what_rays_hit(drawn, hero, orthographic):
     scene = Scene(Actor(small, clip="walk", time=times, transforms=places), Actor(lizard, transforms=where))
     view = camera()
     if orthographic:
-        view = mw.lod.Camera.orthographic(
+        view = mw.Camera.orthographic(
             (1.2, 1.6, 2.6), (0.2, 0.8, 0.0), size=2.4, width=SIZE[0], height=SIZE[1], near=0.1, far=20
         )
     frame = drawn(scene, view)
@@ -217,7 +217,7 @@ def test_joints_are_projected_kinematics(drawn, hero):
 
 
 def test_a_joint_is_seen_unless_something_else_is_before_it(drawn, hero):
-    front = mw.lod.Camera.perspective((0, 1.2, 3), (0, 1, 0), width=SIZE[0], height=SIZE[1])
+    front = mw.Camera.perspective((0, 1.2, 3), (0, 1, 0), width=SIZE[0], height=SIZE[1])
     rest = drawn(Scene(hero), front)
     names = list(hero.skeleton.names)
     seen = dict(zip(names, rest.joints[0].visibility[0]))
@@ -231,7 +231,7 @@ def test_a_joint_is_seen_unless_something_else_is_before_it(drawn, hero):
     behind = hero.skeleton.rest_model[hero.skeleton.index("spine_02"), :, 3] - [0, 0, 0.35]
     scene = Scene(hero)
     frame = drawn(scene, front)
-    from marrow.rendering.joint_pixels import joint_pixels
+    from marrow.scene.joint_pixels import joint_pixels
 
     world = frame.joints[0].world.copy()
     world[0, names.index("hand_l")] = behind
@@ -277,7 +277,7 @@ def test_sizes_a_millionth_and_a_thousand_times(drawn, hero):
     plain = drawn(Scene(hero), camera())
     for scale in (1e-6, 1e3):
         where = place(scale=scale)
-        view = mw.lod.Camera.perspective(
+        view = mw.Camera.perspective(
             np.array([1.2, 1.6, 2.6]) * scale, np.array([0.2, 0.9, 0.0]) * scale,
             width=SIZE[0], height=SIZE[1], near=0.05 * scale, far=1e4 * scale,
         )  # fmt: skip

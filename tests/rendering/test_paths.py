@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
+import golden_pictures as pictures
 import numpy as np
-import pictures
 import pytest
 import swatches
 import three_pictures
-from pictures import GOLDEN, assert_alike
+from golden_pictures import GOLDEN, assert_alike
 
 import marrow as mw
 from marrow.rendering.targets import read_pixels
@@ -35,7 +35,7 @@ def loaded_swatches(tmp_path_factory):
 
 
 def camera(target=(0, 0.9, 0), eye=(1.8, 1.6, 3.2), **options):
-    return mw.lod.Camera.perspective(eye, target, fov=0.6, width=SIZE[0], height=SIZE[1], **options)
+    return mw.Camera.perspective(eye, target, fov=0.6, width=SIZE[0], height=SIZE[1], **options)
 
 
 def lamps(count=80):
@@ -74,7 +74,7 @@ def test_both_paths_give_the_same_light(plain, deferred_renderer, hero, loaded_s
 
 
 def _straight():
-    return mw.lod.Camera.orthographic(
+    return mw.Camera.orthographic(
         (1.8, 1.6, 3.2), (0, 0.9, 0), size=2.4, width=SIZE[0], height=SIZE[1], near=0.1, far=20
     )
 
@@ -84,7 +84,7 @@ def test_both_paths_look_alike(renderer, deferred_renderer, hero):
     found = []
     for one in (renderer, deferred_renderer):
         one.size = (320, 240)
-        eye = mw.lod.Camera.perspective((1.8, 1.6, 3.2), (0, 0.9, 0), fov=0.6, width=320, height=240)
+        eye = mw.Camera.perspective((1.8, 1.6, 3.2), (0, 0.9, 0), fov=0.6, width=320, height=240)
         found.append(np.asarray(one.render(scene, eye), np.float64))
     assert_alike(*found, "paths", mean=0.6, worst=18, structure=0.985)
 
@@ -102,7 +102,7 @@ def test_a_picture_does_not_depend_on_its_scale(deferred_renderer):
             for l in lamps(30)
             if isinstance(l, mw.PointLight)
         ]
-        eye = mw.lod.Camera.perspective(
+        eye = mw.Camera.perspective(
             np.array([1.8, 1.6, 3.2]) * scale,
             np.array([0, 0.9, 0]) * scale,
             fov=0.6,

@@ -7,7 +7,7 @@ from solids import at, ball, body, box, difference, flat, front, plate
 import marrow as mw
 from marrow import gpu
 from marrow.errors import MarrowError, UnknownNameError, ValidationError
-from marrow.rendering.skins import GpuSkin
+from marrow.rendering.skinned_vertices import GpuSkin
 
 CLEAR = mw.Environment(background="transparent")
 
@@ -60,7 +60,7 @@ def test_what_faces_away_is_left_out_unless_it_has_two_sides(renderer):
 def test_mirrored_bodies_keep_their_outside_outside(renderer):
     """A mirrored box under light from straight ahead looks like the box in a mirror, whichever way it is mirrored."""
     lights = [mw.DirectionalLight((0.0, -0.4, -1.0), shadows=False)]
-    camera = mw.lod.Camera.perspective((0, 2, 4), (0, 0.5, 0), width=128, height=128)
+    camera = mw.Camera.perspective((0, 2, 4), (0, 0.5, 0), width=128, height=128)
     shape = box((1.0, 1.0, 0.5))
     shape = mw.Character(
         mw.Skeleton(("root",), [-1]),
@@ -100,7 +100,7 @@ def test_instances_are_drawn_as_they_would_be_one_by_one(renderer, hero):
         at(*(np.c_[np.linspace(-2.5, 2.5, n), np.zeros(n), rng.uniform(-2, 2, n)])),
     )
     tints, levels = rng.uniform(0.3, 1, (n, 3)), np.array([3, 2, 1, 3, 0, 2])
-    camera = mw.lod.Camera.perspective((0, 1.5, 7), (0, 0.9, 0), width=128, height=128)
+    camera = mw.Camera.perspective((0, 1.5, 7), (0, 0.9, 0), width=128, height=128)
     options = {"ground": True, "environment": mw.Environment()}
     crowd = mw.Actor(hero, clip=clip, time=times, transforms=places, tint=tints, levels=levels)
     each = [
@@ -116,7 +116,7 @@ def test_instances_are_drawn_as_they_would_be_one_by_one(renderer, hero):
 
 def test_the_gpu_skins_what_the_kernels_skin(device, renderer, hero):
     """The path of real GPUs, on whatever adapter there is."""
-    camera = mw.lod.Camera.perspective((0, 1.5, 4), (0, 0.9, 0), width=128, height=128)
+    camera = mw.Camera.perspective((0, 1.5, 4), (0, 0.9, 0), width=128, height=128)
     crowd = mw.Animator(hero, mw.samples.mannequin_graph(), count=2)
     crowd["speed"] = [0.0, 3.0]
     for _ in range(20):
@@ -135,7 +135,7 @@ def test_the_gpu_skins_what_the_kernels_skin(device, renderer, hero):
 
 def test_buffers_of_any_size_give_the_same_picture(renderer, hero):
     """A device that lets shaders see 64 KiB at once: twenty figures need several buffers, whoever skins them."""
-    camera = mw.lod.Camera.perspective((0, 3, 7), (0, 0.5, 0), width=128, height=128)
+    camera = mw.Camera.perspective((0, 3, 7), (0, 0.5, 0), width=128, height=128)
     places = at(*((0.6 * (i % 5 - 2), 0, 0.8 * (i // 5 - 2)) for i in range(20)))
     there = mw.Scene(mw.Actor(hero.levels[3], clip="walk", time=np.linspace(0, 1, 20), transforms=places))
     small = mw.Renderer(
@@ -153,7 +153,7 @@ def test_a_micrometre_and_a_kilometre_look_alike(renderer, hero, size):
     """Everything scales with what is drawn: light, shadows, ground and grid."""
 
     def picture(scale, moved):
-        camera = mw.lod.Camera.perspective(
+        camera = mw.Camera.perspective(
             np.array([2.0, 1.6, 3.0]) * scale + moved, np.array([0, 0.8, 0]) * scale + moved,
             width=128, height=128, near=0.01 * scale, far=100 * scale,
         )  # fmt: skip
@@ -218,9 +218,9 @@ def test_sockets_and_parents_carry_their_actors(renderer, hero):
     owner = mw.Actor(hero, pose, transforms=at((1, 0, 0), (-1, 0, 0)))
     prop = mw.Actor(ball(0.1), parent=owner, socket="hand_r", transforms=at((0, 0.5, 0)))
     rider = mw.Actor(ball(0.1), parent=prop, transforms=at((0, 0, 0.25)))
-    from marrow.rendering.moment import moments
+    from marrow.scene.actor_state import actor_states
 
-    found = moments(mw.Scene(owner, prop, rider))
+    found = actor_states(mw.Scene(owner, prop, rider))
     hands = hero.skeleton.to_model(pose)[:, hero.skeleton.index("hand_r")].astype(np.float64)
     for i, x in enumerate((1, -1)):
         wanted = hands[i] @ [0, 0.5, 0, 1] + [x, 0, 0]
@@ -232,15 +232,15 @@ def test_sockets_and_parents_carry_their_actors(renderer, hero):
 
 
 def test_an_animator_is_drawn_where_it_went(renderer):
-    from marrow.rendering.moment import moments
+    from marrow.scene.actor_state import actor_states
 
     hero = mw.samples.mannequin()
     crowd = mw.Animator(hero, count=2)
     crowd.set_place([[3, 0, 1], [0, 0, -2]], [[0, 0.6, 0, 0.8], [0, 0, 0, 1]])
-    world = moments(mw.Scene(crowd))[0].world
+    world = actor_states(mw.Scene(crowd))[0].world
     np.testing.assert_allclose(world[:, :, 3], [[3, 0, 1], [0, 0, -2]], atol=1e-6)
     np.testing.assert_allclose(world[0] @ [0, 0, 1, 0], [0.96, 0, 0.28], atol=1e-6)
-    elsewhere = moments(mw.Scene(mw.Actor(crowd, transforms=np.eye(3, 4))))[0].world
+    elsewhere = actor_states(mw.Scene(mw.Actor(crowd, transforms=np.eye(3, 4))))[0].world
     np.testing.assert_allclose(elsewhere[:, :, 3], 0)
 
 

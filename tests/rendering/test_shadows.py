@@ -8,8 +8,8 @@ from PIL import Image as Picture
 from solids import at, ball, body, box, plate
 
 import marrow as mw
-from marrow.rendering.boxes import WorldBoxes
-from marrow.rendering.sunfit import fit_cascades, sun_axes
+from marrow.rendering.shadow_cascades import fit_cascades, sun_axes
+from marrow.scene.bounding_boxes import BoundingBoxes
 
 # Shadows alone: the ground of a transparent picture has nothing else.
 CATCHER = mw.Environment(background="transparent")
@@ -19,7 +19,7 @@ SUN = (-0.55, -1.25, -0.75)
 def from_above(width=6.0, size=128, middle=(0.0, 0.0)):
     """Looks down: column and row of a pixel are x and z."""
     x, z = middle
-    return mw.lod.Camera.orthographic(
+    return mw.Camera.orthographic(
         (x, 20, z), (x, 0, z), size=width, up=(0, 0, -1), width=size, height=size, near=0.1, far=100
     )
 
@@ -39,7 +39,7 @@ def test_a_shadow_falls_where_the_light_carries_it(renderer):
     """A small box high up, above what the camera sees: the middle of its shadow in closed form."""
     for direction in (SUN, (0.3, -1.0, 0.1), (0.0, -1.0, 0.0)):
         height, place = 4.0, np.array([0.4, 4.0, 0.3])
-        camera = mw.lod.Camera.orthographic(
+        camera = mw.Camera.orthographic(
             (0, 3, 0), (0, 0, 0), size=12.0, up=(0, 0, -1), width=128, height=128, near=0.1, far=100
         )
         dark = shadow(
@@ -60,7 +60,7 @@ def test_the_shadow_is_that_of_the_skinned_mesh(renderer, hero):
         pose = hero.clips["attack"].sample(time)
         # Only the shadow: the camera is told to look below the feet of a hero that stands on a step of air.
         lifted = mw.Actor(hero, pose, transforms=at((0, 4.0, 0)), levels=0)
-        camera = mw.lod.Camera.orthographic(
+        camera = mw.Camera.orthographic(
             (-1.8, 3.0, -2.4),
             (-1.8, 0, -2.4),
             size=6.0,
@@ -99,7 +99,7 @@ def test_the_shadow_is_that_of_the_skinned_mesh(renderer, hero):
 @pytest.mark.parametrize("direction", [SUN, (0.9, -0.4, -0.2), (-0.2, -0.3, -1.0)])
 def test_what_is_lit_has_no_shadow_of_itself(renderer, direction):
     """A ball and a tilted plate, with shadows and without: no acne, at whatever angle the sun stands."""
-    camera = mw.lod.Camera.perspective((0.5, 1.5, 4), (0, 0, 0), fov=0.6, width=128, height=128)
+    camera = mw.Camera.perspective((0.5, 1.5, 4), (0, 0, 0), fov=0.6, width=128, height=128)
     dark = mw.Environment(background="transparent", ambient=0.0)
     for shape in (ball(), plate(2, 2)):
         pictures = []
@@ -123,7 +123,7 @@ def test_a_shadow_begins_where_a_body_touches_the_ground(renderer):
 
 
 def test_what_is_out_of_sight_casts_its_shadow_into_it(renderer):
-    camera = mw.lod.Camera.perspective((0, 2, 3), (0, 0, 0), fov=0.5, width=128, height=128)
+    camera = mw.Camera.perspective((0, 2, 3), (0, 0, 0), fov=0.5, width=128, height=128)
     above = mw.Actor(box((0.5, 0.1, 0.5)), transforms=at((0, 8, 0)))
     assert shadow(renderer, above, camera=camera, direction=(0, -1, 0)).max() > 0.3
     assert not renderer.list.draws and len(renderer.list.casters[0]) == 1
@@ -141,7 +141,7 @@ def test_what_casts_no_shadow_casts_none(renderer):
 
 def below(height, width=6.0, x=0.0):
     """Looks down from under what is higher than `height`."""
-    return mw.lod.Camera.orthographic(
+    return mw.Camera.orthographic(
         (x, height, 0), (x, 0, 0), size=width, up=(0, 0, -1), width=128, height=128, near=0.1, far=100
     )
 
@@ -179,7 +179,7 @@ def test_soft_edges_grow_with_the_distance_of_what_casts_them(renderer):
 # -- where the map lies ---------------------------------------------------------------------------------------------
 def fitted(camera, low, high, **options):
     options = {"ground": 0.0, "resolution": 1024, "most": 4, "origin": camera.eye, **options}
-    return fit_cascades(np.array(SUN), camera, WorldBoxes.of(low, high), **options)
+    return fit_cascades(np.array(SUN), camera, BoundingBoxes.of(low, high), **options)
 
 
 def test_the_map_holds_still_when_camera_and_character_move_a_little():
@@ -190,7 +190,7 @@ def test_the_map_holds_still_when_camera_and_character_move_a_little():
     for _ in range(40):
         eye = np.array([2.0, 1.5, 3.0]) + rng.normal(0, 0.05, 3)
         moved = rng.normal(0, 0.02, 3) * [1, 0, 1]
-        camera = mw.lod.Camera.perspective(eye, (0, 0.9, 0), width=64, height=64)
+        camera = mw.Camera.perspective(eye, (0, 0.9, 0), width=64, height=64)
         (found,) = fitted(camera, low + moved, high + moved)
         sizes.add(round(found.texel, 9))
         # Where the world's origin lies in the map, in texels: whole numbers apart.
@@ -209,7 +209,7 @@ def test_all_that_is_seen_and_cast_lies_on_the_map():
     for _ in range(60):
         middle = rng.uniform(-20, 20, (30, 3)) * [1, 0, 1] + [0, 1, 0]
         half = rng.uniform(0.2, 1.0, (30, 3))
-        camera = mw.lod.Camera.perspective(
+        camera = mw.Camera.perspective(
             rng.uniform(-15, 15, 3) * [1, 0, 1] + [0, 2, 0],
             rng.uniform(-5, 5, 3),
             width=64,
@@ -236,7 +236,7 @@ def test_all_that_is_seen_and_cast_lies_on_the_map():
 
 def test_near_and_far_have_parts_of_their_own():
     places = np.array([[0, 0, -z] for z in range(0, 100, 2)], float)
-    camera = mw.lod.Camera.perspective((0, 1.7, 3), (0, 1, -10), width=64, height=36)
+    camera = mw.Camera.perspective((0, 1.7, 3), (0, 1, -10), width=64, height=36)
     low, high = places - np.array([0.3, 0, 0.3]), places + np.array([0.3, 1.8, 0.3])
     fits = fitted(camera, low, high)
     texels = [f.texel for f in fits]

@@ -30,7 +30,7 @@ def crowd(device, hero):
 
 
 def looking(x=0.0, aside=0.0):
-    return mw.lod.Camera.perspective((x, 1.5, 5), (aside, 0.8, 0), fov=0.5, width=SIZE[0], height=SIZE[1])
+    return mw.Camera.perspective((x, 1.5, 5), (aside, 0.8, 0), fov=0.5, width=SIZE[0], height=SIZE[1])
 
 
 def anew(scene):

@@ -7,16 +7,16 @@ import pytest
 
 import marrow as mw
 from marrow.errors import UnknownNameError, ValidationError
-from marrow.rendering import Actor, Scene
-from marrow.rendering.colors import MAPS, TELLING
 from marrow.rendering.overlay import Overlay
-from marrow.rendering.projecting import project
 from marrow.rendering.targets import read_pixels
-from marrow.rendering.views import KINDS
-from marrow.rendering.views.drawing import Drawing, Legend
+from marrow.scene import Actor, Scene
+from marrow.scene.colors import MAPS, TELLING
+from marrow.scene.projection import project
+from marrow.scene.views import KINDS
+from marrow.scene.views.drawing import Drawing, Legend
 
 SIZE = (160, 120)
-FRONT = mw.lod.Camera.perspective((0, 1, 3), (0, 1, 0), width=SIZE[0], height=SIZE[1])
+FRONT = mw.Camera.perspective((0, 1, 3), (0, 1, 0), width=SIZE[0], height=SIZE[1])
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_a_legend_shows_its_map(page):
 
 def test_hidden_lines_are_dimmed_by_what_stands_before_them(drawn, renderer, hero, monkeypatch):
     """A line through the chest: full before the body, gone behind it where `hidden` is 0."""
-    from marrow.rendering.views import kind, parsing
+    from marrow.scene.views import kind, parsing
 
     def draw(stage, argument, drawing):
         z = float(argument)
@@ -234,7 +234,7 @@ def test_views_look_the_same_a_micrometre_and_a_kilometre_tall(drawn, hero):
     seen = []
     for scale in (1.0, 1e-6, 1e3):
         where = np.column_stack([scale * np.eye(3), np.zeros(3)])
-        eye = mw.lod.Camera.perspective(
+        eye = mw.Camera.perspective(
             np.array([0, 1, 3]) * scale, np.array([0, 1, 0]) * scale, width=SIZE[0], height=SIZE[1],
             near=0.05 * scale, far=1e4 * scale,
         )  # fmt: skip

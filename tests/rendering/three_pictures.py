@@ -15,8 +15,8 @@ import sys
 from pathlib import Path
 
 import brdf
+import golden_pictures as pictures
 import numpy as np
-import pictures
 from PIL import Image
 
 TESTS = Path(__file__).resolve().parents[1]

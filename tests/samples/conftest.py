@@ -1,18 +1,18 @@
-"""The samples, built once for all tests of this folder and never taken from a cache."""
+"""The samples as the package carries them: `test_samples.py` holds them to what the modeller makes."""
 
 from __future__ import annotations
 
 import pytest
 
+import marrow as mw
 from marrow.model import Character
-from marrow.samples import character, reptile
 
 
 @pytest.fixture(scope="session")
 def mannequin() -> Character:
-    return character.build()
+    return mw.samples.mannequin()
 
 
 @pytest.fixture(scope="session")
 def lizard() -> Character:
-    return reptile.build()
+    return mw.samples.lizard()

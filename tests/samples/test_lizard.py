@@ -7,7 +7,7 @@ import numpy as np
 
 import marrow as mw
 from marrow.math import affine
-from marrow.samples.reptile import LEGS, WALK_SPEED
+from samples_modeller.reptile import LEGS, WALK_SPEED
 
 
 def test_lizard_is_small_and_not_a_human(lizard):

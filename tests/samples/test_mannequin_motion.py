@@ -8,7 +8,7 @@ import pytest
 
 import marrow as mw
 from marrow.math import affine, quaternion
-from marrow.samples.locomotion import GAITS, SPEEDS
+from samples_modeller.locomotion import GAITS, SPEEDS
 
 STILL = ("idle", "crouch")
 TRAVELLING = tuple(GAITS)

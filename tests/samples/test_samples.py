@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
+import math
 
 import measures
 import numpy as np
 import pytest
 
 import marrow as mw
-from marrow.errors import UnknownNameError, ValidationError
-from marrow.samples import store
-
-
-@pytest.fixture
-def own_cache(monkeypatch, tmp_path):
-    monkeypatch.setenv("MARROW_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(store, "BUILT", tmp_path / "built")
-    return tmp_path / "cache"
+from marrow.errors import MissingFileError, UnknownNameError, ValidationError
+from marrow.samples import graphs
+from samples_modeller import character, reptile
+from samples_modeller.__main__ import digest
+from samples_modeller.levels import with_levels
+from samples_modeller.locomotion import PLACES
+from samples_modeller.poses import AIM_PITCH, AIM_YAW
 
 
 def test_names_are_known_and_described():
@@ -45,49 +40,26 @@ def test_loading_a_sample_does_not_hide_its_function():
     assert callable(mw.samples.lizard)
 
 
-def test_built_once_then_taken_from_the_cache(own_cache, lizard):
-    built = []
-
-    def build():
-        built.append(1)
-        return lizard
-
-    first, second = store.stored("lizard", build), store.stored("lizard", build)
-    assert built == [1]
-    assert first is lizard
-    assert measures.digest(second) == measures.digest(lizard)
+def test_a_sample_that_was_not_built_is_an_error_with_the_remedy(monkeypatch, tmp_path):
+    monkeypatch.setattr(mw.samples, "BUILT", tmp_path)
+    mw.samples._built.cache_clear()
+    with pytest.raises(MissingFileError, match="make samples"):
+        mw.samples.mannequin()
 
 
-def test_what_came_with_the_package_is_taken_while_its_sources_are_the_same(monkeypatch, tmp_path, lizard):
-    monkeypatch.setattr(store, "BUILT", tmp_path)
-    monkeypatch.setenv("MARROW_CACHE", "off")
-    mw.save(lizard, tmp_path / "lizard.marrow")
-    (tmp_path / "sources").write_text(store.digest())
-    kept = store.stored("lizard", lambda: pytest.fail("it was there"))
-    assert measures.digest(kept) == measures.digest(lizard)
-    (tmp_path / "sources").write_text("of other sources")
-    built = []
-    store.stored("lizard", lambda: built.append(1) or lizard)
-    assert built == [1]
+def test_what_the_package_carries_is_what_the_modeller_makes(mannequin, lizard):
+    """To the byte, though another process built it: nothing hangs on the order of sets or on what ran before."""
+    assert (mw.samples.BUILT / "sources").read_text() == digest(), "make samples"
+    made = {"mannequin": (mannequin, character.build()), "lizard": (lizard, reptile.build())}
+    for name, (carried, plain) in made.items():
+        again = with_levels(name, plain)
+        assert measures.digest(carried) == measures.digest(again)
+        assert [level.lod for level in carried.levels] == [level.lod for level in again.levels]
 
 
-def test_works_without_a_cache(monkeypatch, tmp_path, lizard):
-    monkeypatch.setenv("MARROW_CACHE", "off")
-    monkeypatch.setattr(store, "BUILT", tmp_path)
-    assert store.stored("lizard", lambda: lizard) is lizard
-
-
-def test_built_the_same_to_the_byte_in_another_process(mannequin, lizard):
-    code = (
-        "import measures; from marrow.samples import character, reptile;"
-        "print(measures.digest(character.build()), measures.digest(reptile.build()))"
-    )
-    paths = [str(Path(__file__).parent), str(Path(mw.__file__).parents[1])]
-    environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": os.pathsep.join(paths)}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == [measures.digest(mannequin), measures.digest(lizard)]
+def test_graphs_know_how_fast_and_how_far_the_clips_were_made():
+    assert list(graphs.PLACES.items()) == list(PLACES.items())
+    assert (math.radians(AIM_YAW), math.radians(AIM_PITCH)) == (graphs.AIM_YAW, graphs.AIM_PITCH)
 
 
 @pytest.mark.parametrize("name", ["mannequin", "lizard"])

@@ -87,7 +87,7 @@ class Tab:
         self.send(type="play", playing=False)
         self.until("s.state.playing === false")
         self.until(
-            "fetch(s.connection.address('api/skinned', {slot: 0}))"
+            "s.connection.fetch('api/skinned', {slot: 0})"
             ".then((r) => Number(r.headers.get('x-marrow-frame')) === s.shownFrame(0))"
         )
 
@@ -108,7 +108,7 @@ class Tab:
             """(async () => {
               const query = a ? {slot: 0, instance: 0, method: a} : {slot: 0, instance: 0};
               for (;;) {
-                const answer = await fetch(s.connection.address('api/skinned', query));
+                const answer = await s.connection.fetch('api/skinned', query);
                 const engine = new Float32Array(await answer.arrayBuffer());
                 if (Number(answer.headers.get('x-marrow-frame')) !== s.shownFrame(0)) {
                   await new Promise((done) => setTimeout(done, 20));

@@ -17,6 +17,7 @@ import marrow as mw
 from builders import rotations
 from marrow.graph import BlendSpace2D, Graph, LayerBlend, Parameter, State, StateMachine, Transition
 from marrow.math import affine
+from marrow.studio import protocol as p
 from marrow.studio.actor import Actor, Origin
 from marrow.studio.address import listen
 from marrow.studio.app import Studio
@@ -146,11 +147,12 @@ class Site:
         **query: Any,
     ) -> Answer:
         """One request; `Host` is what http.client makes of the address unless `headers` say otherwise."""
+        headers = dict(headers or {})
         if token is not None:
-            query["token"] = token
+            headers.setdefault(p.TOKEN_HEADER, token)
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=HANG_SECONDS)
         try:
-            connection.request(verb, f"{path}?{urlencode(query)}" if query else path, body, headers or {})
+            connection.request(verb, f"{path}?{urlencode(query)}" if query else path, body, headers)
             answer = connection.getresponse()
             return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
         finally:
@@ -159,16 +161,7 @@ class Site:
     @contextlib.contextmanager
     def page(self, *, token: str | None = TOKEN, **options: Any) -> Iterator[Page]:
         """A page that is connected and has been greeted."""
-        query = f"?token={token}" if token is not None else ""
-        with connect(
-            f"ws://127.0.0.1:{self.port}/ws{query}",
-            max_size=None,
-            compression=None,
-            open_timeout=HANG_SECONDS,
-            close_timeout=0.5,
-            ping_interval=None,
-            **options,
-        ) as socket:
+        with connected(f"127.0.0.1:{self.port}", token, close_timeout=0.5, **options) as socket:
             page = Page(socket)
             page.hello = page.wait("hello")
             try:
@@ -229,6 +222,19 @@ class Page:
         """Reads on until what was sent has been taken: an answer to something only an error can answer."""
         self.send("clip", name="no such clip")
         self.wait("error")
+
+
+def connected(host: str, token: str | None, path: str = "/ws", **options: Any) -> Any:
+    """A websocket to a studio, opened as a page opens it."""
+    asked = [p.SOCKET_PROTOCOL] + ([p.TOKEN_PROTOCOL + token] if token else [])
+    options = {
+        "max_size": None,
+        "compression": None,
+        "open_timeout": HANG_SECONDS,
+        "ping_interval": None,
+        **options,
+    }
+    return connect(f"ws://{host}{path}", subprotocols=asked, **options)
 
 
 def upload(site: Site, data: Any, name: str = "other.glb", slot: int = 0, **options: Any) -> Answer:

@@ -8,7 +8,7 @@ from studio_world import small_actor
 
 import marrow as mw
 from lod.level_worlds import mannequin
-from marrow.lod import Camera
+from marrow.scene.camera import Camera
 from marrow.studio import protocol as p
 from marrow.studio.actor import Actor, Origin
 from marrow.studio.assets import describe

@@ -40,7 +40,7 @@ def walk(hero, tmp_path_factory):
 
 @pytest.fixture
 def site(hero, tmp_path, monkeypatch):
-    monkeypatch.setenv("MARROW_CACHE", str(tmp_path))
+    monkeypatch.setattr("platformdirs.user_data_path", lambda *_, **__: tmp_path)
     with serving(Actor(hero, 0, Origin("sample", "mannequin"))) as found:
         yield found
 

@@ -124,10 +124,12 @@ def test_a_joint_clicked_in_the_view_is_picked_and_its_curves_are_drawn(tab: Tab
     place = tab.js("s.viewport.screenPosition(a)", joint)
     tab.page.mouse.click(frame["x"] + place["x"], frame["y"] + place["y"])
     tab.until("s.state.selected === a", joint)
+    tab.page.get_by_role("tab", name="Joints").click()
     row = tab.page.locator(f"[data-joint='{joint}']")
     assert row.get_attribute("aria-selected") == "true"
     tab.page.locator(".curve-title", has_text="head").wait_for()
     tab.page.locator(".curve-value").first.wait_for()
+    tab.page.get_by_role("tab", name="Clips").click()
 
 
 # -- the graph --------------------------------------------------------------------------------------------------

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from browser import Tab
 from studio_world import small_character
 
 import marrow as mw
+from marrow.windows.camera_controls import CameraControls
+from marrow.windows.inputs import Gamepad, InputState, Mouse, dead_zone
 
 # -- keys -------------------------------------------------------------------------------------------------------
 
@@ -77,6 +81,32 @@ def changes_mode(tab: Tab, key: str) -> None:
         tab.until("s.state.mode === a", mode)
 
 
+def flies(across: int, up: int, ahead: int) -> Callable[[Tab, str], None]:
+    """The key, held, moves the camera and what it looks at that way, until it is let go."""
+    axes = """(() => {
+      const { camera, controls } = s.viewport;
+      const ahead = controls.target.clone().sub(camera.position).normalize();
+      const across = ahead.clone().cross(camera.up).normalize();
+      return [across.toArray(), [0, 1, 0], ahead.toArray()];
+    })()"""
+
+    def check(tab: Tab, key: str) -> None:
+        tab.page.keyboard.press("c")  # a camera that follows would move too
+        before, way = tab.js("s.viewport.camera.position.toArray()"), (across, up, ahead)
+        wanted = np.array(way) @ np.array(tab.js(axes))
+        tab.page.keyboard.down(key)
+        tab.until("s.viewport.camera.position.distanceTo({x: a[0], y: a[1], z: a[2]}) > 0.02", before)
+        tab.page.keyboard.up(key)
+        after, drawn = tab.js("[s.viewport.camera.position.toArray(), s.viewport.drawn]")
+        moved = np.subtract(after, before)
+        np.testing.assert_allclose(moved / np.linalg.norm(moved), wanted, atol=1e-4)
+        tab.until("s.viewport.drawn > a + 3", drawn)
+        assert tab.js("s.viewport.camera.position.toArray()") == pytest.approx(after), "it stays there"
+        tab.page.keyboard.press("Home")
+
+    return check
+
+
 def opens_and_closes(name: str) -> Callable[[Tab, str], None]:
     def check(tab: Tab, key: str) -> None:
         tab.page.keyboard.press(key)
@@ -121,23 +151,30 @@ KEYS: dict[str, Callable[[Tab, str], None]] = {
     "K": leads_to("s.options.method === 'dual_quaternion'"),
     "X": toggles("compare"),
     "T": toggles("theme"),
-    "S": toggles("skeleton"),
+    "W": flies(0, 0, 1),
+    "S": flies(0, 0, -1),
+    "A": flies(-1, 0, 0),
+    "D": flies(1, 0, 0),
+    "Q": flies(0, -1, 0),
+    "E": flies(0, 1, 0),
+    "3": toggles("skeleton"),
+    "4": toggles("heat"),
+    "5": toggles("normals"),
+    "6": toggles("wireframe"),
+    "7": toggles("bounds"),
     "N": toggles("names"),
-    "A": toggles("axes"),
+    "Y": toggles("axes"),
     "O": toggles("sockets"),
-    "W": toggles("wireframe"),
-    "M": toggles("normals"),
-    "B": toggles("bounds"),
-    "H": toggles("heat"),
     "P": toggles("path"),
     "J": toggles("contacts"),
-    "G": toggles("grid"),
-    "E": changes_mode,
+    "U": toggles("grid"),
+    "G": changes_mode,
     "Ctrl O": opens_and_closes("Open a character"),
     "Esc": lets_go,
     "?": opens_and_closes("Keyboard help"),
 }
-MOUSE = {"Drag", "Right drag", "Wheel", "Click", "Ctrl click", "Drop"}
+MOUSE = {"Drag", "Right drag", "Middle drag", "Shift drag", "Wheel", "Click", "Ctrl click", "Drop"}
+FASTER = "Shift"  # tried against the window's camera
 UNDO = "Ctrl Z"  # tried with an edit, in test_page_hands.py
 PRESSED = {"←": "ArrowLeft", "→": "ArrowRight", "Esc": "Escape", "Ctrl": "Control", "Space": " "}
 
@@ -147,6 +184,7 @@ def test_the_help_card_has_every_key_there_is(tab: Tab) -> None:
         *KEYS,
         *MOUSE,
         UNDO,
+        FASTER,
     }
 
 
@@ -154,6 +192,70 @@ def test_the_help_card_has_every_key_there_is(tab: Tab) -> None:
 def test_keys_do_what_the_help_card_says(tab: Tab, key: str) -> None:
     tab.page.locator(".viewport canvas").first.focus()
     KEYS[key](tab, "+".join(PRESSED.get(part, part) for part in key.split(" ")) if key != "Space" else " ")
+
+
+EYE = "[...s.viewport.camera.position.toArray(), ...s.viewport.controls.target.toArray(), s.viewport.framing.size]"
+PAD = """(() => {
+  const buttons = Array.from({ length: 16 }, (_, i) => ({ value: i === 7 ? a.trigger : 0 }));
+  navigator.getGamepads = () => [{ connected: true, mapping: "standard", axes: a.axes, buttons }];
+  window.dispatchEvent(new Event("gamepadconnected"));
+  s.viewport.flight.step(0.25);
+  window.dispatchEvent(new Event("gamepaddisconnected"));
+})()"""
+
+
+def window_camera(place: list[float]) -> CameraControls:
+    """The window's own camera where the page's is."""
+    eye, target = np.array(place[:3]), np.array(place[3:6])
+    away = eye - target
+    distance = float(np.linalg.norm(away))
+    yaw, pitch = math.atan2(away[0], away[2]), math.asin(away[1] / distance)
+    return CameraControls(target, distance, yaw=yaw, pitch=pitch, size=place[6])
+
+
+def test_the_camera_flies_looks_and_turns_as_the_windows_does(tab: Tab) -> None:
+    tab.send(type="play", playing=False)
+    tab.js("(s.set('follow', false), s.viewport.frame(true))")
+    tab.rest()
+
+    def same(inputs: InputState, act: Callable[[], None], seconds: float = 0.25) -> None:
+        expected = window_camera(tab.js(EYE))
+        expected.step(inputs, seconds, 400.0)
+        act()
+        place = tab.js(EYE)
+        np.testing.assert_allclose(place[:3], expected.eye, atol=1e-5)
+        np.testing.assert_allclose(place[3:6], expected.target, atol=1e-5)
+
+    for keys in ({"w"}, {"s", "d", "e"}, {"a", "q", "shift"}):
+        held = [sorted(keys - {"shift"}), "shift" in keys]
+        same(
+            InputState(keys=frozenset(keys)),
+            lambda held=held: tab.js(
+                """(() => {
+                  const { flight } = s.viewport;
+                  for (const key of a[0]) flight.press(key, a[1]);
+                  flight.step(0.25);
+                  for (const key of a[0]) flight.release(key, false);
+                })()""",
+                held,
+            ),
+        )
+    # The right button looks around: 30 pixels to the right and 20 down.
+    box = tab.page.locator(".viewport").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    def drag() -> None:
+        tab.page.mouse.move(x, y)
+        tab.page.mouse.down(button="right")
+        tab.page.mouse.move(x + 30, y + 20)
+        tab.page.mouse.up(button="right")
+
+    same(InputState(mouse=Mouse(dx=30, dy=20, buttons=frozenset({"right"}))), drag)
+    # A gamepad: browsers count down as positive, and sticks have slack.
+    pad = {"axes": [0.6, -0.7, 0.5, -0.4], "trigger": 0.8}
+    sticks = Gamepad(0, left=dead_zone(0.6, 0.7), right=dead_zone(0.5, 0.4), right_trigger=0.75 / 0.95)
+    same(InputState(gamepads=(sticks,)), lambda: tab.js(PAD, pad))
+    tab.page.keyboard.press("Home")
 
 
 def test_keys_are_letters_where_something_is_typed(tab: Tab) -> None:

@@ -47,22 +47,6 @@ def test_space_plays_after_a_click_and_does_not_repeat_it(page: Tab, clicked: st
         control.click()
 
 
-def test_the_token_leaves_the_address_bar_and_the_page_can_be_loaded_again(page: Tab) -> None:
-    assert "token" not in page.page.url
-    page.page.reload()
-    page.loaded()
-
-
-def test_an_old_page_says_that_it_needs_the_new_link(browser: Any) -> None:
-    first = mw.view(small_character(), browser=False, port=0, token="a-first-token-1")
-    tab = Tab(browser, first.url).loaded()
-    port = first.port
-    first.close()
-    with mw.view(small_character(), browser=False, port=port, token="another-token-2"):
-        tab.page.get_by_text("Open the new link it printed").wait_for()
-    tab.close()
-
-
 # -- files ------------------------------------------------------------------------------------------------------
 
 

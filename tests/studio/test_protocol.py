@@ -200,11 +200,6 @@ def test_numbers_json_does_not_know_become_null():
     assert stats["ms_per_update"] is None and stats["us_per_character"] is None
 
 
-def test_the_pages_definitions_are_generated_from_these():
-    written = (ROOT / "web" / "src" / "protocol.ts").read_text()
-    assert written == typescript(), "run: python -m marrow.studio.protocol > web/src/protocol.ts"
-
-
 def test_typescript_knows_every_message():
     text = typescript()
     for message in (*p.ClientMessage.__args__, *p.ServerMessage.__args__):

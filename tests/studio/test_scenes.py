@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from browser import Tab, chromium
-from studio_world import Page, small_character, small_graph
-from websockets.sync.client import connect
+from studio_world import Page, connected, small_character, small_graph
 
 import marrow as mw
 from marrow.errors import ValidationError
@@ -12,7 +11,6 @@ from marrow.math import affine
 from marrow.studio import protocol as p
 from marrow.studio.scenes import StageScene
 from marrow.studio.session import Session
-from surroundings import HANG_SECONDS
 
 
 def place(x, y=0.0, z=0.0):
@@ -113,9 +111,7 @@ def test_another_character_takes_the_place_of_the_whole_scene():
     view = mw.view(small_scene(), port=0, browser=False)
     with (
         view,
-        connect(
-            view.url.replace("http", "ws").replace("/?", "/ws?"), max_size=None, open_timeout=HANG_SECONDS
-        ) as socket,
+        connected(f"127.0.0.1:{view.port}", view._address.token) as socket,
     ):
         page = Page(socket)
         assert page.wait("hello")["state"]["slots"] == [0, 2, 3, 4]

@@ -3,18 +3,20 @@
 import contextlib
 import http.client
 import json
+import logging
 import socket
 import threading
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from studio_world import TOKEN, serving, small_actor
+from starlette.datastructures import Headers
+from studio_world import TOKEN, connected, serving, small_actor
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from marrow.errors import ValidationError
-from marrow.studio import handle
+from marrow.studio import guard, handle
 from marrow.studio.guard import Keys, host_name
 from marrow.studio.parcel import safe_name
 from surroundings import HANG_SECONDS
@@ -31,40 +33,69 @@ def site(tmp_path_factory):
         yield found
 
 
-PRIVATE = [
-    "/",
-    "/api/character/0",
-    "/api/character/0/buffers",
-    "/api/export.glb",
-    "/api/code",
-    "/api/nothing",
+PRIVATE = ["/api/character/0", "/api/character/0/buffers", "/api/image/0/0", "/api/export.glb", "/api/map.json",
+           "/api/nothing", "/nothing", "/ws"]  # fmt: skip
+WRONG: list[dict[str, str]] = [
+    {},
+    {"Authorization": ""},
+    {"Authorization": "Bearer"},
+    {"Authorization": "Bearer wrong"},
+    {"Authorization": TOKEN},
+    {"Authorization": f"Basic {TOKEN}"},
+    {"Authorization": f"Bearer {TOKEN}x"},
+    {"Authorization": f"Bearer {TOKEN[:-1]}"},
+    {"X-Marrow-Token": "é"},
+    {"Cookie": f"marrow={TOKEN}; token={TOKEN}; x-marrow-token={TOKEN}"},
+    {"Sec-WebSocket-Protocol": f"marrow, marrow.token.{TOKEN}"},
+    {"Referer": f"http://127.0.0.1/?token={TOKEN}"},
 ]
 
 
-@pytest.mark.parametrize("path", PRIVATE)
-@pytest.mark.parametrize("token", [None, "", "wrong", TOKEN + "x", "é"])
-def test_nothing_is_told_without_the_token(site, path, token):
-    answer = site.request(path, token=token)
-    assert answer.status == 403 and b"token" in answer.body
-    assert TOKEN.encode() not in answer.body
+@pytest.mark.parametrize("headers", WRONG, ids=str)
+def test_nothing_is_told_without_the_token_in_its_header(site, headers):
+    for path in PRIVATE:
+        answer = site.request(path, token=None, headers=headers, query=TOKEN, token_=TOKEN)
+        assert answer.status == 403 and b"token" in answer.body
+        assert TOKEN.encode() not in answer.body
+    refused = site.request(f"/api/code?token={TOKEN}", token=None, headers=headers)
+    assert refused.status == 403, "nor in the address, where logs would have it"
 
 
-def test_the_token_opens_the_page_and_the_cookie_the_rest(site):
-    page = site.request("/")
-    assert page.status == 200 and b"page" in page.body
-    cookie = page.headers["set-cookie"]
-    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie
-    assert TOKEN not in cookie and cookie.startswith(f"marrow_{site.port}=")
-    mine = {"Cookie": cookie.partition(";")[0]}
-    assert site.request("/api/code", token=None, headers=mine).status == 200
-    again = site.request("/", token=None, headers=mine)
-    assert again.status == 200 and "set-cookie" not in again.headers
-    name = cookie.partition("=")[0]
-    assert site.request("/api/code", token=None, headers={"Cookie": f"{name}=wrong"}).status == 403
+@pytest.mark.parametrize("headers", [{"Authorization": f"Bearer {TOKEN}"}, {"authorization": f"bearer  {TOKEN} "},
+                                     {"X-Marrow-Token": TOKEN}], ids=str)  # fmt: skip
+def test_the_token_in_its_header_opens(site, headers):
+    assert site.request("/api/code", token=None, headers=headers).status == 200
 
 
-def test_the_bundle_itself_is_no_secret(site):
-    assert site.request("/static/studio.js", token=None).body == b"1"
+def test_the_page_is_no_secret_and_leaves_no_cookie(site):
+    for path, body in (("/", b"page"), ("/static/studio.js", b"1"), ("/favicon.ico", b"")):
+        for token in (None, TOKEN, "wrong"):
+            answer = site.request(path, token=token)
+            assert answer.status in (200, 204) and body in answer.body
+            assert "set-cookie" not in answer.headers and TOKEN.encode() not in answer.body
+
+
+def test_the_token_is_compared_in_constant_time(monkeypatch):
+    seen = []
+    monkeypatch.setattr(guard.hmac, "compare_digest", lambda a, b: bool(seen.append((a, b))))
+    headers = Headers({"authorization": "Bearer one", "x-marrow-token": "two"})
+    assert not Keys(TOKEN).opened_by({"type": "http"}, headers)
+    asked = {"type": "websocket", "subprotocols": ["marrow", "marrow.token.three"]}
+    assert not Keys(TOKEN).opened_by(asked, Headers({}))
+    assert {a for a, _ in seen} == {b"one", b"two", b"three"} and {b for _, b in seen} == {TOKEN.encode()}
+
+
+def test_the_token_is_in_no_log(caplog):
+    caplog.set_level(logging.DEBUG)
+    with serving(small_actor()) as site:
+        site.request("/api/code")
+        with site.page() as page:
+            page.frame()
+            assert page.socket.subprotocol == "marrow", "what is answered is no secret"
+        with pytest.raises(InvalidStatus), site.page(token="wrong-" + TOKEN):
+            pass
+    server = [r for r in caplog.records if not r.name.startswith("websockets.client")]
+    assert TOKEN not in "".join(r.getMessage() for r in server)
 
 
 def test_the_bundle_is_asked_for_once(site):
@@ -101,8 +132,13 @@ def test_tunnels_and_names_of_this_machine_are_fine(site, host):
     "origin",
     ["http://evil.example", "null", "http://localhost:1", "https://127.0.0.1", "file://", "http://[", ""],
 )
-def test_other_origins_are_refused(site, origin):
-    for path, method in (("/", "GET"), ("/api/upload", "POST"), ("/static/studio.js", "GET")):
+def test_other_origins_are_refused_even_with_the_token(site, origin):
+    for path, method in (
+        ("/", "GET"),
+        ("/api/upload", "POST"),
+        ("/static/studio.js", "GET"),
+        ("/api/code", "OPTIONS"),
+    ):
         assert site.request(path, verb=method, headers={"Origin": origin}).status == 403
     with pytest.raises(InvalidStatus) as refused, site.page(additional_headers={"Origin": origin}):
         pass
@@ -116,17 +152,25 @@ def test_the_pages_own_origin_is_fine(site):
         page.frame()
 
 
-@pytest.mark.parametrize("token", [None, "wrong", ""])
-def test_no_websocket_without_the_token(site, token):
-    with pytest.raises(InvalidStatus) as refused, site.page(token=token):
-        pass
+@pytest.mark.parametrize(
+    "asked",
+    [[], ["marrow"], [f"marrow.token.{TOKEN}"], ["marrow", "marrow.token.wrong"], ["marrow", TOKEN],
+     ["marrow", "marrow.token."], ["marrow", f"marrow.token.{TOKEN}x"]],
+    ids=str,
+)  # fmt: skip
+def test_no_websocket_without_the_token_among_its_protocols(site, asked):
+    address = f"ws://127.0.0.1:{site.port}/ws?token={TOKEN}"
+    also = {"Authorization": f"Bearer {TOKEN}", "Cookie": f"token={TOKEN}"}
+    with pytest.raises(InvalidStatus) as refused:
+        connect(address, subprotocols=asked or None, additional_headers=also, compression=None)
     assert refused.value.response.status_code == 403
+    assert TOKEN not in str(refused.value.response)
 
 
 def test_no_websocket_under_another_name(site):
     line = socket.create_connection(("127.0.0.1", site.port))
     with line, pytest.raises(InvalidStatus) as refused:
-        connect(f"ws://evil.example:{site.port}/ws?token={TOKEN}", sock=line, compression=None)
+        connected(f"evil.example:{site.port}", TOKEN, sock=line)
     assert refused.value.response.status_code == 403
 
 
@@ -136,27 +180,19 @@ def test_a_wrong_token_says_that_the_link_is_needed(site):
     assert not site.request("/api/code", headers={"Origin": "http://evil.example"}).json["link"]
 
 
-def test_a_cookie_of_before_a_restart_with_the_same_token_still_opens():
-    one, two, other = Keys(TOKEN, 8421), Keys(TOKEN, 8421), Keys(TOKEN, 8422)
-    assert one.session == two.session != other.session and one.cookie != other.cookie
-    assert TOKEN not in one.session and Keys(TOKEN + "x", 8421).session != one.session
-
-
 def test_only_a_notebook_may_frame_it_and_come_by_another_name():
     with serving(small_actor()) as site:
         proxied = {"Host": "hub.example", "Origin": "https://hub.example"}
-        assert "frame-ancestors 'self'" in site.request("/").headers["content-security-policy"]
-        assert site.request("/", headers=proxied).status == 403
+        for path in ("/", "/static/none.js", "/api/code"):
+            assert "frame-ancestors 'none'" in site.request(path).headers["content-security-policy"]
+            assert site.request(path, headers=proxied).status == 403
         site.studio.keys.framed = True
-        answer = site.request("/", headers=proxied)
+        answer = site.request("/", token=None, headers=proxied)
         assert answer.status == 200 and "frame-ancestors *" in answer.headers["content-security-policy"]
-        assert "set-cookie" not in answer.headers, "not to all of that site"
         assert site.request("/static/none.js", token=None, headers=proxied).status == 404
+        assert site.request("/api/code", headers=proxied).status == 200
         assert site.request("/api/code", token=None, headers=proxied).status == 403
-        cookie = site.request("/").headers["set-cookie"].partition(";")[0]
-        assert site.request("/", token=None, headers={**proxied, "Cookie": cookie}).status == 403
-        plain = site.request("/", token=None, headers={"Cookie": cookie})
-        assert "frame-ancestors 'self'" in plain.headers["content-security-policy"]
+        assert site.request("/api/code", headers={**proxied, "Origin": "https://evil.example"}).status == 403
 
 
 class Proxy:
@@ -201,27 +237,32 @@ def test_a_notebook_reaches_it_through_its_servers_proxy():
         proxy = Proxy(site.port)
         base, host = proxy.prefix.decode(), "hub.example"
         connection = http.client.HTTPConnection(*proxy.address, timeout=HANG_SECONDS)
-        for path, status in (
-            (f"{base}/?token={TOKEN}", 200),
-            (f"{base}/api/clips?token={TOKEN}", 200),
-            (f"{base}/api/clips", 403),
-        ):
-            connection.request("GET", path, headers={"Host": host, "Connection": "close"})
+        for path, token, status in (("/", "", 200), ("/api/clips", TOKEN, 200), ("/api/clips", "", 403)):
+            headers = {"Host": host, "Connection": "close", "X-Marrow-Token": token}
+            connection.request("GET", base + path, headers=headers)
             answer = connection.getresponse()
             assert (answer.status, bool(answer.read())) == (status, True)
             connection.close()
         line = socket.create_connection(proxy.address)
-        address = f"ws://{host}{base}/ws?token={TOKEN}"
-        with connect(address, sock=line, origin=f"https://{host}", compression=None, max_size=None) as page:
+        with connected(host, TOKEN, f"{base}/ws", sock=line, origin=f"https://{host}") as page:
             assert "hello" in page.recv(timeout=HANG_SECONDS)
         proxy.socket.close()
 
 
 def test_answers_carry_the_headers_that_keep_a_page_safe(site):
-    headers = site.request("/").headers
-    assert "default-src 'self'" in headers["content-security-policy"]
-    assert headers["referrer-policy"] == "no-referrer" and headers["cache-control"] == "no-store"
-    assert "server" not in headers
+    for path, token in (
+        ("/", None),
+        ("/static/studio.js", None),
+        ("/api/clips", TOKEN),
+        ("/api/clips", None),
+        ("/x", TOKEN),
+    ):
+        headers = site.request(path, token=token).headers
+        assert "default-src 'self'" in headers["content-security-policy"]
+        assert headers["referrer-policy"] == "no-referrer" and headers["x-content-type-options"] == "nosniff"
+        assert headers["cross-origin-resource-policy"] == "same-origin" and "server" not in headers
+        assert headers["cache-control"] == ("no-cache" if "static" in path else "no-store")
+        assert not any(name.startswith("access-control") or name == "set-cookie" for name in headers)
 
 
 def test_only_what_is_meant_to_is_posted(site):

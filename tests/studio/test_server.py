@@ -9,6 +9,7 @@ from studio_world import fresh, serving, small_actor, small_character, small_gra
 from websockets.exceptions import ConnectionClosed
 
 import marrow as mw
+from marrow.errors import InUseError
 from marrow.studio import hub
 from marrow.studio import protocol as p
 from marrow.studio.actor import Actor, Origin
@@ -360,6 +361,25 @@ def test_an_engine_failure_is_told_and_survived(site, monkeypatch):
         page.send("play", playing=True)
         page.wait("state", playing=True)
         page.frame()
+
+
+def test_a_program_that_uses_its_animator_meanwhile_stops_nothing(site, monkeypatch):
+    """One update is left out, and the next one comes."""
+    with site.page() as page:
+        page.frame()
+        main, times = site.studio.session.main, []
+        advance = main.advance
+
+        def sometimes(seconds):
+            times.append(seconds)
+            if len(times) % 2:
+                raise InUseError("in use by the thread 'MainThread'")
+            advance(seconds)
+
+        monkeypatch.setattr(main, "advance", sometimes)
+        for _ in range(5):
+            page.frame()
+        assert len(times) >= 5 and site.studio.session.playing
 
 
 # -- opening ----------------------------------------------------------------------------------------------------

@@ -9,14 +9,15 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from studio_world import fresh, serving, small_actor, small_character, upload
+from studio_world import TOKEN, fresh, serving, small_actor, small_character, upload
 
 import marrow as mw
 from marrow.errors import FormatError
-from marrow.studio import jobs, loading, uploads
+from marrow.studio import loading, uploads
 from marrow.studio.answers import MAX_UPLOAD_FILES, PARCEL_TYPE
 from marrow.studio.loading import arrive
 from marrow.studio.parcel import Parcel, ParcelSource, _key
+from marrow.studio.protocol import TOKEN_HEADER
 from surroundings import HANG_SECONDS
 
 
@@ -148,10 +149,12 @@ def test_files_queue_and_nobody_who_watches_waits(site, glb, monkeypatch):
     assert [answer.status for answer in answers] == [200, 200, 200]
 
 
-def test_a_queue_has_an_end(site, glb, monkeypatch):
-    monkeypatch.setattr(jobs, "MAX_WAITING", 0)
-    answer = upload(site, glb)
-    assert answer.status == 422 and "wait to be done already" in answer.json["error"]
+def begin_upload(connection):
+    """Sends half of a file."""
+    connection.putrequest("POST", "/api/upload?name=a.glb")
+    connection.putheader(TOKEN_HEADER, TOKEN)
+    connection.putheader("Content-Length", "1000")
+    connection.endheaders(b"half")
 
 
 def test_stalled_uploads_keep_nobody_waiting(site, glb, monkeypatch):
@@ -159,9 +162,7 @@ def test_stalled_uploads_keep_nobody_waiting(site, glb, monkeypatch):
     stalled = []
     for _ in range(uploads.RECEIVING + 2):
         connection = http.client.HTTPConnection("127.0.0.1", site.port)
-        connection.putrequest("POST", "/api/upload?token=test-token_1&name=a.glb")
-        connection.putheader("Content-Length", "1000")
-        connection.endheaders(b"half")
+        begin_upload(connection)
         stalled.append(connection)
     assert upload(site, glb).status == 200
     for connection in stalled:
@@ -171,9 +172,7 @@ def test_stalled_uploads_keep_nobody_waiting(site, glb, monkeypatch):
 def test_an_upload_of_which_nothing_comes_is_given_up(site, monkeypatch):
     monkeypatch.setattr(uploads, "SILENCE_SECONDS", 0.01)
     connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=HANG_SECONDS)
-    connection.putrequest("POST", "/api/upload?token=test-token_1&name=a.glb")
-    connection.putheader("Content-Length", "1000")
-    connection.endheaders(b"half")
+    begin_upload(connection)
     answer = connection.getresponse()
     assert answer.status == 408 and b"too long" in answer.read()
     connection.close()
@@ -181,9 +180,7 @@ def test_an_upload_of_which_nothing_comes_is_given_up(site, monkeypatch):
 
 def test_an_upload_that_breaks_off_leaves_nothing(site):
     connection = http.client.HTTPConnection("127.0.0.1", site.port)
-    connection.putrequest("POST", "/api/upload?token=test-token_1&name=a.glb")
-    connection.putheader("Content-Length", "1000")
-    connection.endheaders(b"half")
+    begin_upload(connection)
     connection.close()
     with site.page() as page:
         page.frame()

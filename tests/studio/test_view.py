@@ -14,14 +14,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from studio_world import Page, Site, small_character, small_graph
-from websockets.sync.client import connect
+from studio_world import Page, Site, connected, small_character, small_graph
 
 import marrow as mw
 from marrow.errors import MarrowError, ValidationError
 from marrow.graph import save_graph
 from marrow.studio import browser, handle
-from marrow.studio.address import ServerError
+from marrow.studio.address import ServerError, secret
 from marrow.studio.makers import maker_of, maker_of_file
 from surroundings import HANG_SECONDS
 
@@ -31,8 +30,7 @@ def opened(thing=None, **options):
 
 
 def page_of(view):
-    address = view.url.replace("http", "ws").replace("/?", "/ws?")
-    return connect(address, max_size=None, compression=None, open_timeout=HANG_SECONDS, ping_interval=None)
+    return connected(f"127.0.0.1:{view.port}", view._address.token)
 
 
 def site_of(view):
@@ -41,7 +39,7 @@ def site_of(view):
 
 def test_a_character_is_opened_and_closed():
     view = opened(small_character())
-    assert view.running and re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{16,}", view.url)
+    assert view.running and re.fullmatch(r"http://127\.0\.0\.1:\d+/#token=[\w-]{16,}", view.url)
     assert urllib.request.urlopen(view.url).status == 200
     with page_of(view) as socket:
         assert Page(socket).wait("hello")["state"]["clip"] == "wave"
@@ -50,9 +48,44 @@ def test_a_character_is_opened_and_closed():
     view.close()
 
 
-def test_tokens_are_random():
-    with opened() as one, opened() as two:
-        assert one.url.partition("token=")[2] != two.url.partition("token=")[2]
+def test_a_token_is_given_or_in_a_file_or_in_a_variable_or_random(tmp_path, monkeypatch):
+    monkeypatch.delenv("MARROW_STUDIO_TOKEN", raising=False)
+    assert secret() != secret() and len(secret()) >= 16
+    monkeypatch.setenv("MARROW_STUDIO_TOKEN", "from-the-variable")
+    file = tmp_path / "token"
+    file.write_text("from-the-file\n")
+    file.chmod(0o600)
+    assert (secret(), secret(None, file)) == ("from-the-variable", "from-the-file")
+    assert secret("from-the-program") == "from-the-program"
+    with pytest.raises(ValidationError, match="not both"):
+        secret("from-the-program", file)
+    monkeypatch.setenv("MARROW_STUDIO_TOKEN", "")
+    with pytest.raises(ValidationError, match="MARROW_STUDIO_TOKEN"):
+        secret()
+
+
+def test_a_token_file_that_others_may_read_or_that_holds_none_is_refused(tmp_path):
+    file = tmp_path / "token"
+    file.write_text("from-the-file")
+    for mode in (0o640, 0o604, 0o620):
+        file.chmod(mode)
+        with pytest.raises(ValidationError, match=r"token: others may read .* chmod 600"):
+            secret(None, file)
+    file.chmod(0o600)
+    for data in (
+        b"",
+        b"short",
+        b"two tokens-in-one",
+        b"\xff" * 20,
+        b"a" * 5000,
+        b"first-line\nsecond-line\n",
+    ):
+        file.write_bytes(data)
+        with pytest.raises(ValidationError, match="token"):
+            secret(None, file)
+    for missing in (tmp_path / "none", tmp_path):
+        with pytest.raises(ValidationError, match="cannot be read"):
+            secret(None, missing)
 
 
 def test_a_file_a_graph_and_another_to_compare(tmp_path):
@@ -197,11 +230,11 @@ def test_in_a_notebook_it_is_a_frame(monkeypatch):
     with opened() as view:
         html = view._repr_html_()
         assert html.startswith("<iframe") and f'src="{view.url}"' in html
-        assert f'"proxy/{view.port}/?token={view._address.token}"' in html, (
+        assert f'"proxy/{view.port}/#token={view._address.token}"' in html, (
             "where the notebook comes from elsewhere"
         )
         monkeypatch.setenv("JUPYTERHUB_SERVICE_PREFIX", "/user/ada/")
-        assert f'src="/user/ada/proxy/{view.port}/?token=' in view._repr_html_()
+        assert f'src="/user/ada/proxy/{view.port}/#token=' in view._repr_html_()
 
 
 def test_other_interfaces_only_on_request():
@@ -212,7 +245,7 @@ def test_other_interfaces_only_on_request():
         assert site.request("/", token=view._address.token, headers={"Host": "evil.example"}).status == 403
         name = socket.gethostname()
         assert site.request("/", token=view._address.token, headers={"Host": f"{name}:1"}).status == 200
-        assert all(f":{view.port}/?token=" in link for link in view._address.reachable)
+        assert all(f":{view.port}/#token=" in link for link in view._address.reachable)
 
 
 def test_the_browser_is_handed_a_file_that_only_its_user_can_read(monkeypatch):
@@ -223,12 +256,12 @@ def test_the_browser_is_handed_a_file_that_only_its_user_can_read(monkeypatch):
         gone.set()
 
     monkeypatch.setattr(webbrowser, "open", slow)
-    browser.open_in_browser("http://127.0.0.1:8421/?token=secret-secret&x=<")
+    browser.open_in_browser("http://127.0.0.1:8421/#token=secret-secret&x=<")
     assert gone.wait(HANG_SECONDS)
     file = Path(urllib.request.url2pathname(opened_with[0].removeprefix("file://")))
     assert (
         "secret" not in opened_with[0]
-        and "url=http://127.0.0.1:8421/?token=secret-secret&amp;x=&lt;" in file.read_text()
+        and "url=http://127.0.0.1:8421/#token=secret-secret&amp;x=&lt;" in file.read_text()
     )
     assert os.name == "nt" or file.stat().st_mode & 0o077 == 0
     file.unlink()
@@ -260,9 +293,10 @@ def run_command(*arguments, **options):
     )
 
 
-def answered(address):
+def answered(address, token):
+    asked = urllib.request.Request(address, headers={"Authorization": f"Bearer {token}"})
     try:
-        return urllib.request.urlopen(address).status == 200
+        return urllib.request.urlopen(asked).status == 200
     except urllib.error.HTTPError:
         return False  # the file is still being read
 
@@ -271,14 +305,15 @@ def answered(address):
 def test_the_command_prints_its_address_and_ends_in_order(tmp_path, number):
     file = tmp_path / "a.glb"
     mw.save(small_character(), file)
-    process = run_command(str(file), "--no-browser", "--port", "0", "--token", "abc-abc-abc")
+    told = {**os.environ, "MARROW_STUDIO_TOKEN": "abc-abc-abc"}
+    process = run_command(str(file), "--no-browser", "--port", "0", env=told)
     try:
         line = process.stdout.readline()
-        address = re.search(r"http://127\.0\.0\.1:\d+/\?token=abc-abc-abc", line)
+        address = re.search(r"http://127\.0\.0\.1:\d+/#token=abc-abc-abc", line)
         assert address, line + process.stderr.read()
         assert urllib.request.urlopen(address[0]).status == 200
-        clips = address[0].replace("/?", "/api/clips?")
-        while not answered(clips):
+        clips = address[0].partition("#")[0] + "api/clips"
+        while not answered(clips, "abc-abc-abc"):
             pass
         process.send_signal(number)
         _, errors = process.communicate(timeout=HANG_SECONDS)
@@ -291,10 +326,17 @@ def test_the_command_prints_its_address_and_ends_in_order(tmp_path, number):
 def test_the_command_says_what_is_wrong(tmp_path):
     broken = tmp_path / "broken.glb"
     broken.write_bytes(b"glTF" + bytes(30))
-    for arguments, code in (([str(broken)], 1), (["no-such-file.glb"], 2), (["--port", "x"], 2)):
+    wrong = (
+        ([str(broken)], 1),
+        (["no-such-file.glb"], 2),
+        (["--port", "x"], 2),
+        (["--token", "abc-abc-abc"], 2),
+    )
+    for arguments, code in wrong:
         process = run_command(*arguments, "--no-browser")
         _, errors = process.communicate(timeout=HANG_SECONDS)
         assert process.returncode == code and errors.startswith("error: ") and errors.count("\n") == 1, errors
+    assert "command lines" in errors and "--token-file" in errors and "MARROW_STUDIO_TOKEN" in errors
 
 
 def test_the_server_is_imported_only_when_a_studio_opens():

@@ -253,7 +253,7 @@ HOSTILE = {
     "joints type": (lambda a: a | {"joints": torch.zeros(20, 2)}, "joints must be a tensor of whole numbers"),
     "joints shape": (lambda a: a | {"joints": torch.zeros(20, 3, dtype=torch.int64)}, "joints must be of the shape"),
     "joint too large": (lambda a: a | {"joints": torch.full((20, 2), 7)}, "index 7, but matrices has 4 joints"),
-    "negative joint": (lambda a: a | {"joints": torch.full((20, 2), -1)}, "negative index"),
+    "negative joint": (lambda a: a | {"joints": torch.full((20, 2), -1)}, "index -1"),
     "matrices": (lambda a: a | {"matrices": torch.zeros(3, 4, 3, 3)}, "matrices must be"),
     "batch": (lambda a: a | {"points": torch.zeros(2, 20, 3)}, "leading axes"),
     "method": (lambda a: a | {"method": "magic"}, "method must be one of"),
@@ -262,6 +262,28 @@ HOSTILE = {
         lambda a: a | {"joints": torch.zeros(20, 0, dtype=torch.int64), "weights": torch.zeros(20, 0)}, "K at least 1",
     ),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", [-1, 4, 1000, 2**32 + 1])
+@pytest.mark.parametrize(
+    "how", ["float32", "float64", "normals", "dual_quaternion", "learned", "point_rotations"]
+)
+def test_joints_that_there_are_no_matrices_for_are_refused(how: str, wrong: int) -> None:
+    """Whichever way the tensors go, also where the influence has no weight."""
+    joints = torch.zeros(6, 2, dtype=torch.int64)
+    joints[3, 1] = wrong
+    kind = torch.float64 if how == "float64" else torch.float32
+    points, weights = torch.rand(6, 3, dtype=kind), torch.tensor([[1.0, 0.0]], dtype=kind).repeat(6, 1)
+    matrices = torch.eye(3, 4, dtype=kind).repeat(2, 4, 1, 1)
+    options: dict[str, Any] = {"normals": points} if how == "normals" else {}
+    if how == "dual_quaternion":
+        options["method"] = how
+    weights.requires_grad_(how == "learned")
+    run: Any = lambda: mt.skin(points, joints, weights, matrices, **options)  # noqa: E731
+    if how == "point_rotations":
+        run = lambda: mt.point_rotations(joints, weights, matrices)  # noqa: E731
+    with pytest.raises(ValidationError, match=f"index {wrong}"):
+        run()
 
 
 @pytest.mark.parametrize("case", HOSTILE)

@@ -1,6 +1,7 @@
 /** `App`: what the page knows, and how its parts hear of changes. */
 import { Connection, type Status } from "./connection";
 import { Flow } from "./flow";
+import { Images } from "./images";
 import { keepOptions, loadOptions, type ViewOptions } from "./options";
 import { Vector3 } from "three";
 import {
@@ -50,6 +51,7 @@ const GATHER_MS = 1000 / 60;
 
 export class App {
   readonly connection = new Connection();
+  readonly images = new Images(this.connection);
   readonly options = loadOptions();
   readonly viewport: Viewport;
   hello: Hello | null = null;
@@ -83,7 +85,7 @@ export class App {
 
   constructor() {
     // The answer travels while the page is put together.
-    this.connection.connect();
+    this.connection.start();
     this.viewport = new Viewport(this.options);
     this.viewport.onPick = (joint) => this.select(joint);
     this.viewport.onSight = (seen) => this.emit("sight", seen);
@@ -260,6 +262,7 @@ export class App {
     if (!present) {
       this.characters[slot] = null;
       this.viewport.setCharacter(slot, null);
+      this.images.forget(slot);
       this.emit("character", slot);
       return;
     }
@@ -291,8 +294,8 @@ export class App {
   }
 
   private showView(slot: number, info: CharacterInfo, blob: ArrayBuffer, kept: boolean): void {
-    const image = (number: number): string => this.connection.address(`api/image/${slot}/${number}`);
-    const view = new CharacterView(info, blob, image, () => this.viewport.invalidate());
+    this.images.forget(slot);
+    const view = new CharacterView(info, blob, (image) => this.images.blob(slot, image), () => this.viewport.invalidate());
     this.viewport.setCharacter(slot, view, kept);
     // Frames may have come while its meshes were on their way; nothing more is sent while nothing moves.
     const known = this.waiting.get(slot) ?? this.lastFrames.get(slot);

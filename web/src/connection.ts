@@ -1,9 +1,16 @@
 /** The wire to the server: one websocket that comes back by itself, and fetches that carry the page's token. */
-import { type ClientMessage, type Frame, PARCEL_TYPE, parseFrame, type ServerMessage, type UploadAnswer, type UploadManifest } from "./protocol";
+import {
+  type ClientMessage, type Frame, PAGE_HEADER, PARCEL_TYPE, parseFrame, type ServerMessage, SOCKET_PROTOCOL, TOKEN_HEADER, TOKEN_PROTOCOL, type UploadAnswer, type UploadManifest,
+} from "./protocol";
+import { Token } from "./token";
 import type { Named } from "./ui/files";
 
-/** `refused`: the server is there and does not know this page: it was started anew, with a link of its own. */
-export type Status = "connecting" | "open" | "lost" | "refused";
+/**
+ * `refused`: the server is there and does not know this page: it was started anew, with a link of its own. `unlinked`: the page
+ * was opened without the token of its link.
+ */
+export type Status = "connecting" | "open" | "lost" | "refused" | "unlinked";
+export type Query = Record<string, string | number | string[]>;
 
 const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 3000;
@@ -15,48 +22,74 @@ export class Connection {
   status: Status = "connecting";
   private socket: WebSocket | null = null;
   private retry = FIRST_RETRY_MS;
-  private readonly token = takeToken();
+  private timer = 0;
+  /** What the server knows this page by. */
+  private page = "";
+  private readonly token = new Token();
 
-  address(path: string, query: Record<string, string | number> = {}): string {
-    const url = new URL(path, new URL(".", location.href));
-    for (const [key, value] of Object.entries(query)) url.searchParams.set(key, String(value));
-    if (this.token) url.searchParams.set("token", this.token);
-    return url.href;
+  /** Connects now, and again whenever the connection is lost. */
+  start(): void {
+    this.token.onOffer = (token) => void this.consider(token);
+    this.token.listen(() => this.status === "open");
+    this.connect();
   }
 
-  connect(): void {
-    const url = new URL(this.address("ws"));
+  private connect(): void {
+    window.clearTimeout(this.timer);
+    if (!this.token.value) {
+      this.setStatus("unlinked");
+      return;
+    }
+    const url = new URL(address("ws"));
     url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
-    const socket = new WebSocket(url);
+    // Nothing but its protocols can go with a websocket's request. The first is the one that is answered.
+    const socket = new WebSocket(url, [SOCKET_PROTOCOL, TOKEN_PROTOCOL + this.token.value]);
     socket.binaryType = "arraybuffer";
     this.socket = socket;
     socket.onopen = () => {
       this.retry = FIRST_RETRY_MS;
       this.setStatus("open");
+      this.token.share();
     };
     socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => {
-      if (typeof event.data === "string") this.onMessage(JSON.parse(event.data) as ServerMessage);
-      else {
+      if (typeof event.data === "string") {
+        const message = JSON.parse(event.data) as ServerMessage;
+        if (message.type === "hello") this.page = message.page;
+        this.onMessage(message);
+      } else {
         const frame = parseFrame(event.data);
         if (frame) this.onFrame(frame);
       }
     };
     socket.onclose = () => {
+      if (socket !== this.socket) return;
       this.setStatus(this.status === "refused" ? "refused" : "lost");
-      void this.ask();
-      window.setTimeout(() => this.connect(), this.retry);
+      // A websocket does not say why it was turned away: an ordinary question does.
+      void this.opens(this.token.value ?? "").then((opens) => {
+        if (opens === false && this.status === "lost") this.setStatus("refused");
+      });
+      this.timer = window.setTimeout(() => this.connect(), this.retry);
       this.retry = Math.min(2 * this.retry, LAST_RETRY_MS);
     };
   }
 
-  /** A websocket does not say why it was turned away: an ordinary question does. */
-  private async ask(): Promise<void> {
+  /** Whether a token opens the studio; null where nobody is there to say. */
+  private async opens(token: string): Promise<boolean | null> {
     try {
-      const answer = await fetch(this.address("api/code"));
-      if (answer.status === 403 && this.status === "lost") this.setStatus("refused");
+      return (await fetch(address("api/code"), { headers: { [TOKEN_HEADER]: token } })).status !== 403;
     } catch {
-      // Nobody is there.
+      return null;
     }
+  }
+
+  /** Takes another token if it is better than the one there is. */
+  private async consider(token: string): Promise<void> {
+    if (!(await this.opens(token))) return;
+    this.token.keep(token);
+    const before = this.socket;
+    this.socket = null;
+    before?.close();
+    this.connect();
   }
 
   private setStatus(status: Status): void {
@@ -68,7 +101,7 @@ export class Connection {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
 
-  async json<T>(path: string, query: Record<string, string | number> = {}): Promise<T> {
+  async json<T>(path: string, query: Query = {}): Promise<T> {
     return (await (await this.fetch(path, query)).json()) as T;
   }
 
@@ -94,8 +127,13 @@ export class Connection {
     return out.buffer;
   }
 
-  async fetch(path: string, query: Record<string, string | number> = {}, init?: RequestInit): Promise<Response> {
-    const answer = await fetch(this.address(path, query), init);
+  /** What goes with every request: the token, and whose request it is. */
+  private get headers(): Record<string, string> {
+    return { [TOKEN_HEADER]: this.token.value ?? "", [PAGE_HEADER]: this.page };
+  }
+
+  async fetch(path: string, query: Query = {}, init: { method?: string; headers?: Record<string, string>; body?: BodyInit } = {}): Promise<Response> {
+    const answer = await fetch(address(path, query), { ...init, headers: { ...init.headers, ...this.headers } });
     if (answer.ok) return answer;
     throw new Error(await reason(answer));
   }
@@ -104,7 +142,8 @@ export class Connection {
   upload(files: Named[], slot: number, progress: (fraction: number) => void): Promise<Partial<UploadAnswer>> {
     return new Promise((resolve, reject) => {
       const request = new XMLHttpRequest();
-      request.open("POST", this.address("api/upload", { name: files[0].file.name, slot }));
+      request.open("POST", address("api/upload", { name: files[0].file.name, slot }));
+      for (const [name, value] of Object.entries(this.headers)) request.setRequestHeader(name, value);
       request.upload.onprogress = (event) => event.lengthComputable && progress(event.loaded / event.total);
       request.onerror = () => reject(new Error(`${files[0].file.name} did not reach the server.`));
       request.onload = () => {
@@ -144,15 +183,9 @@ async function reason(answer: Response): Promise<string> {
   return text.length > 0 && text.length < 400 ? text : `The server answered ${answer.status}.`;
 }
 
-/**
- * The token the page was opened with. It leaves the address bar, where others could read it and history would keep it; a
- * cookie opens the page again. Inside a notebook's frame there are no cookies, and no address bar either.
- */
-function takeToken(): string | null {
-  const url = new URL(location.href);
-  const token = url.searchParams.get("token");
-  if (!token || window.self !== window.top) return token;
-  url.searchParams.delete("token");
-  history.replaceState(history.state, "", url);
-  return token;
+/** An address of the server, which may lie under a path of a notebook's. */
+function address(path: string, query: Query = {}): string {
+  const url = new URL(path, new URL(".", location.href));
+  for (const [key, value] of Object.entries(query)) for (const one of [value].flat()) url.searchParams.append(key, String(one));
+  return url.href;
 }

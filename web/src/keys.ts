@@ -13,6 +13,12 @@ function letGo(element: Element | null): void {
   element.blur();
 }
 
+/** A key by what it types; by its place where that is a letter of another script. */
+function letter(event: KeyboardEvent): string {
+  const place = /^Key([A-Z])$/.exec(event.code);
+  return (place && !/^[\x20-\x7e]$/.test(event.key) ? place[1] : event.key).toLowerCase();
+}
+
 export function listenToKeys(app: App, help: HTMLDialogElement): void {
   const step = (frames: number): void => app.send({ type: "step", frames });
   const actions: Record<string, (event: KeyboardEvent) => void> = {
@@ -28,7 +34,7 @@ export function listenToKeys(app: App, help: HTMLDialogElement): void {
     k: () => app.set("method", app.options.method === "dual_quaternion" ? "linear" : "dual_quaternion"),
     x: () => app.set("compare", app.options.compare === "skinning" ? "off" : "skinning"),
     t: () => app.set("theme", app.options.theme === "dark" ? "light" : "dark"),
-    e: () => app.chooseMode(app.state?.mode === "graph" ? "clip" : "graph"),
+    g: () => app.chooseMode(app.state?.mode === "graph" ? "clip" : "graph"),
     escape: () => app.selected >= 0 && app.select(-1),
     "?": () => (help.open ? help.close() : help.showModal()),
   };
@@ -41,18 +47,23 @@ export function listenToKeys(app: App, help: HTMLDialogElement): void {
   });
   window.addEventListener("keydown", (event) => {
     const target = event.target as HTMLElement;
-    const key = event.key.toLowerCase();
+    const key = letter(event);
     if ((event.ctrlKey || event.metaKey) && key === "o") {
       event.preventDefault();
       chooseCharacter(0);
       return;
     }
+    if (event.ctrlKey || event.metaKey || event.altKey) app.viewport.flight.stop();
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (document.querySelector("dialog[open]") && key !== "?") return;
     if (target.matches("input:not([type=range]):not([type=checkbox]), select, textarea")) return;
     const arrows = key.startsWith("arrow") || key === "home";
     if (arrows && target.matches("input[type=range], [role=radio], [role=tab]")) return;
     if (key === " " && target.matches("button, input")) return;
+    if (app.viewport.flight.press(key, event.shiftKey)) {
+      event.preventDefault();
+      return;
+    }
     const toggled = TOGGLE_KEYS.get(key);
     const action = actions[key];
     if (!toggled && !action) return;
@@ -60,4 +71,5 @@ export function listenToKeys(app: App, help: HTMLDialogElement): void {
     if (action) action(event);
     else if (toggled) app.toggle(toggled);
   });
+  window.addEventListener("keyup", (event) => app.viewport.flight.release(letter(event), event.shiftKey));
 }

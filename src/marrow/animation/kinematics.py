@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.kernels import poses
 from marrow.kernels.memory import readonly
 from marrow.math import affine, transform
@@ -26,7 +26,7 @@ FLOAT32 = np.dtype(np.float32)  # comparing with the type itself would look it u
 def check_pose(skeleton: Skeleton, pose: Pose) -> None:
     """A pose must have as many joints (and morphs, if any) as the skeleton it is for."""
     if not isinstance(pose, Pose):
-        raise ValidationError(f"expected a Pose, got {type(pose).__name__}")
+        raise WrongTypeError(f"expected a Pose, got {type(pose).__name__}")
     if pose.joint_count != len(skeleton):
         raise ValidationError(f"the pose has {pose.joint_count} joints, the skeleton has {len(skeleton)}")
     if pose.morph_count not in (0, len(skeleton.morph_names)):
@@ -35,8 +35,9 @@ def check_pose(skeleton: Skeleton, pose: Pose) -> None:
         )
 
 
-def output(name: str, shape: tuple[int, ...], out: Array | None) -> Array:
-    """`out` checked, or a new float32 array. `out` must be C-contiguous so that kernels write straight into it."""
+def output(name: str, shape: tuple[int, ...], out: Array | None, **others: Array | None) -> Array:
+    """`out` checked, or a new float32 array. `out` must be C-contiguous so that kernels write straight into it, and share
+    no memory with `others`: what is read, or written elsewhere."""
     if out is None:
         return np.empty(shape, np.float32)
     if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != FLOAT32:
@@ -45,7 +46,20 @@ def output(name: str, shape: tuple[int, ...], out: Array | None) -> Array:
     flags = out.flags
     if not (flags.c_contiguous and flags.writeable):
         raise ValidationError(f"{name}: expected a writeable, C-contiguous array")
+    for other, array in others.items():
+        if array is not None and shares_memory(out, array):
+            raise ValidationError(f"{name}: shares memory with {other}: give it an array of its own")
     return out
+
+
+def shares_memory(a: Array, b: Array) -> bool:
+    """Whether two arrays have a number in common."""
+    if not np.may_share_memory(a, b):  # by their ends, which is quick
+        return False
+    try:
+        return bool(np.shares_memory(a, b, max_work=100_000))  # type: ignore[arg-type]
+    except np.exceptions.TooHardError:
+        return True
 
 
 def _flat(values: Array, count: int) -> Array:
@@ -66,7 +80,12 @@ def to_model(
         if out is None:
             raise ValidationError("to_model: from_joint updates the matrices in out=, which is missing")
         joints = skeleton.descendants(from_joint)
-    result = output("to_model: out", shape, out)
+    result = output(
+        "to_model: out",
+        shape,
+        out,
+        **{"pose.translation": pose.translation, "pose.rotation": pose.rotation, "pose.scale": pose.scale},
+    )
     count = math.prod(pose.batch_shape)
     poses.to_model(
         skeleton.parents,
@@ -105,7 +124,7 @@ def skinning_matrices(character: Character | Palette, model: Array, *, out: Arra
     """Skinning matrices `(..., P, 3, 4)` from model-space matrices `(..., J, 3, 4)`: what `mw.skin`, a GPU or a tensor
     library multiplies bind-pose vertices with. The first J are the skeleton's joints in order (see `Palette`)."""
     if not isinstance(character, (Character, Palette)):
-        raise ValidationError(
+        raise WrongTypeError(
             f"skinning_matrices: expected a Character or its palette, got {_validate.shown(character)}"
         )
     palette = character.palette if isinstance(character, Character) else character
@@ -113,7 +132,7 @@ def skinning_matrices(character: Character | Palette, model: Array, *, out: Arra
     if model.ndim < 3 or model.shape[-2:] != (3, 4) or model.shape[-3] <= int(palette.joints.max(initial=-1)):
         raise ValidationError(f"skinning_matrices: expected model matrices (..., J, 3, 4), got {model.shape}")
     shape = (*model.shape[:-3], len(palette), 3, 4)
-    result = output("skinning_matrices: out", shape, out)
+    result = output("skinning_matrices: out", shape, out, model=model)
     count = math.prod(model.shape[:-3])
     poses.skinning_matrices(
         np.ascontiguousarray(model, np.float32).reshape(-1),

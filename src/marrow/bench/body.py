@@ -1,15 +1,27 @@
-"""The synthetic body: 67 joints, some 150 joint sets, 1/2/3/4 influences on 10/42/35/13 % of the vertices."""
+"""Bodies to measure with: where real ones are, and a synthetic one of 67 joints, some 150 joint sets, 1/2/3/4 influences on
+10/42/35/13 % of the vertices."""
 
 from __future__ import annotations
+
+import os
+from pathlib import Path
 
 import numpy as np
 
 from marrow.math import affine
 from marrow.model import Character, Clip, Mesh, Pose, Skeleton, Track, normalize_weights
 
-__all__ = ["random_pose", "subdivided", "synthetic_body"]
+__all__ = ["corpus_folder", "random_pose", "subdivided", "synthetic_body"]
 
 SHARE = {1: 0.10, 2: 0.42, 3: 0.35, 4: 0.13}
+
+
+def corpus_folder() -> Path:
+    """Where real files may be: MARROW_CORPUS, `../shared/corpus`, or the folder of `make corpus`."""
+    beside, home = Path("../shared/corpus"), os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(
+        os.environ.get("MARROW_CORPUS") or (beside if beside.is_dir() else Path(home) / "marrow-corpus")
+    )
 
 
 def synthetic_body(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
 import tracemalloc
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,7 @@ import numpy as np
 from marrow.animation.bank import ClipBank
 from marrow.animation.kinematics import skinning_matrices, to_model
 from marrow.bench import rivals
-from marrow.bench.body import random_pose, subdivided, synthetic_body
+from marrow.bench.body import corpus_folder, random_pose, subdivided, synthetic_body
 from marrow.bench.harness import Contest
 from marrow.bench.twins import Twins, load_twins
 from marrow.graph.program import PoseEvaluator, Program, ProgramBuilder
@@ -97,9 +95,9 @@ def _skinning(body: Character, matrices: np.ndarray, twins: Twins | None) -> lis
 
 
 def _real_bodies() -> list[Character]:
-    """The mannequin, and the corpus's Soldier cut finer, where `MARROW_CORPUS` has it."""
+    """The mannequin, and the corpus's Soldier cut finer, where it is there (`make corpus`)."""
     bodies = [mannequin()]
-    soldier = Path(os.environ.get("MARROW_CORPUS", "../shared/corpus")) / "Soldier.glb"
+    soldier = corpus_folder() / "Soldier.glb"
     if soldier.is_file():
         bodies.append(subdivided(load(soldier)))
     return bodies

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from marrow.bench.body import corpus_folder
 from marrow.bench.harness import Contest
 from marrow.io import load, save
 from marrow.io.process import end_all
@@ -27,12 +28,11 @@ INFO_PROCESS = 0.5
 
 
 def contests() -> list[Contest]:
-    """The corpus's characters where `MARROW_CORPUS` has them, and the mannequin as a GLB."""
+    """The corpus's characters where they are there (`make corpus`), and the mannequin as a GLB."""
     folder = Path(tempfile.mkdtemp(prefix="marrow-bench-"))
     os.environ["MARROW_CACHE"] = str(folder / "cache")
     save(mannequin(), folder / "mannequin.glb")
-    corpus = Path(os.environ.get("MARROW_CORPUS", "../shared/corpus"))
-    wanted = [corpus / name for name in (*AGAINST_TRIMESH, *COLD_FBX)]
+    wanted = [corpus_folder() / name for name in (*AGAINST_TRIMESH, *COLD_FBX)]
     files = [file for file in wanted if file.is_file()] + [folder / "mannequin.glb"]
     small = next((file for file in files if file.name == "Fox.glb"), files[-1])
     return [*(contest for file in files for contest in _loading(file)), _info(small)]

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from marrow.bench.graph import DT, mixed_crowd
 from marrow.bench.harness import Contest
 from marrow.graph import Animator
-from marrow.lod.camera import Camera
 from marrow.lod.select import Selector
 from marrow.model import Character
 from marrow.samples import mannequin
+from marrow.scene.camera import Camera
 from marrow.skinning import Surface, skin
 
 __all__ = ["contests", "measurements", "mixed_distances"]
@@ -55,9 +55,7 @@ def mixed_distances(count: int, seed: int = 0) -> tuple[Camera, Array]:
 def _character() -> Character:
     character = mannequin()
     if len(character.levels) == 1:
-        raise SystemExit(
-            "marrow bench lod: the mannequin here has no levels; python -m marrow.samples.store makes them"
-        )
+        raise SystemExit("marrow bench lod: the mannequin here has no levels; make samples makes them")
     return character
 
 

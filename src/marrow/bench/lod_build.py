@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from marrow.bench.body import corpus_folder
 from marrow.bench.harness import Contest
 from marrow.bench.report import in_words
 from marrow.lod.building import build
@@ -80,5 +80,5 @@ def _corpus() -> dict[str, Character]:
     """The characters of the corpus, where there is one."""
     from marrow.io import load
 
-    folder = Path(os.environ.get("MARROW_CORPUS", Path(__file__).resolve().parents[4] / "shared" / "corpus"))
+    folder = corpus_folder()
     return {Path(n).stem: load(folder / n) for n in CORPUS if (folder / n).is_file()}

@@ -18,8 +18,9 @@ from marrow.bench.harness import Contest
 from marrow.errors import GpuMemoryError
 from marrow.gpu import Clock, Crowd, Device
 from marrow.graph import Animator
-from marrow.lod import Camera, Selector
-from marrow.rendering import Actor, PointLight, Renderer, Scene, SpotLight
+from marrow.lod import Selector
+from marrow.rendering import Renderer
+from marrow.scene import Actor, Camera, PointLight, Scene, SpotLight
 
 __all__ = ["contests", "measurements"]
 
@@ -116,7 +117,7 @@ def lit_figure(device: Device, path: str, lights: list[Any]) -> Callable[[], Non
     """A mannequin that stands still, in many lights or in the sun alone."""
     scene = Scene(Actor(samples.mannequin(), levels=0), lights=[*lights])
     if lights:
-        from marrow.rendering.lights import SUN
+        from marrow.scene.lights import SUN
 
         scene.lights.append(SUN)
     return drawing(Renderer(SIZE, device=device, path=path), scene, close_up())

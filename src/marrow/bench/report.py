@@ -12,6 +12,10 @@ from marrow.bench.harness import Contest, Result
 __all__ = ["as_markdown", "machine", "run_all", "show", "show_measurements"]
 
 
+INSTRUCTIONS = {"v3": "AVX2", "v4": "AVX-512"}
+"""What the levels of kernels are made of."""
+
+
 def machine() -> dict[str, str]:
     """What the numbers were measured on."""
     import numpy
@@ -19,7 +23,7 @@ def machine() -> dict[str, str]:
     from marrow._version import __version__
     from marrow.kernels.backend import backend
 
-    model = platform.processor()
+    level, model = backend().name, platform.processor()
     try:
         with open("/proc/cpuinfo") as file:
             model = next(
@@ -31,7 +35,7 @@ def machine() -> dict[str, str]:
         "marrow": __version__,
         "python": platform.python_version(),
         "numpy": numpy.__version__,
-        "kernels": backend().name,
+        "kernels": level + (f" ({INSTRUCTIONS[level]})" if level in INSTRUCTIONS else ""),
         "system": f"{platform.system()} {platform.machine()}",
         "cpu": f"{model}, {os.cpu_count()} cores",
     }
@@ -77,10 +81,8 @@ def _goal(row: dict[str, Any]) -> str:
     return f"at least {row['goal']:.3g}x" if "goal" in row else ""
 
 
-def as_markdown(
-    results: list[dict[str, Any]], measurements: dict[str, Any], about: dict[str, str] | None = None
-) -> str:
-    """The same as text for the documentation, with the machine it was measured on: `about`, or this one."""
+def as_markdown(results: list[dict[str, Any]], measurements: dict[str, Any], about: dict[str, str]) -> str:
+    """The same as text for the documentation, with what it was measured on: the `machine()` of the process that ran."""
     lines = ["| | best | median | time against marrow | goal | |", "| --- | --: | --: | --: | --: | --- |"]
     for contest in results:
         lines.append(f"| **{contest['title']}**, per {contest['unit']} | | | | | |")
@@ -91,9 +93,7 @@ def as_markdown(
                 f"| {row['times_marrow']:.2f}x | {_goal(row)} | {met} |"
             )
     lines += ["", *(f"- {line}" for line in _measured(measurements))] if measurements else []
-    return "\n".join(
-        ["Measured with " + ", ".join(f"{k} {v}" for k, v in (about or machine()).items()) + ".", "", *lines]
-    )
+    return "\n".join(["Measured with " + ", ".join(f"{k} {v}" for k, v in about.items()) + ".", "", *lines])
 
 
 def _measured(measurements: dict[str, Any]) -> list[str]:
@@ -115,6 +115,7 @@ def show_measurements(measurements: dict[str, Any], console: Any) -> None:
 def show(results: list[dict[str, Any]], console: Any) -> None:
     """One table over all contests."""
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(title="marrow bench: best of many interleaved runs, one thread", title_justify="left")
     for column, style in (
@@ -126,11 +127,11 @@ def show(results: list[dict[str, Any]], console: Any) -> None:
     ):
         table.add_column(column, style=style, justify="left" if not column else "right")
     for contest in results:
-        table.add_row(f"[cyan]{contest['title']}[/], per {contest['unit']}")
+        table.add_row(Text.assemble((contest["title"], "cyan"), f", per {contest['unit']}"))
         for row in contest["rows"]:
-            goal = _goal(row)
+            goal = Text(_goal(row))
             if "met" in row:
-                goal += "  [green]met[/]" if row["met"] else "  [red]missed[/]"
+                goal.append("  met" if row["met"] else "  missed", "green" if row["met"] else "red")
             table.add_row(
                 f"  {row['name']}",
                 in_words(row["best"]),
@@ -139,6 +140,6 @@ def show(results: list[dict[str, Any]], console: Any) -> None:
                 goal,
             )
         for note in contest["notes"]:
-            table.add_row(f"  [dim]{note}[/]")
+            table.add_row(Text(f"  {note}", "dim"))
         table.add_section()
     console.print(table)

@@ -194,15 +194,17 @@ def served() -> float:
 def first_frame() -> float:
     """Starts the command in a process of its own, as a user does, and connects as soon as it says where."""
     from websockets.sync.client import connect
+    from websockets.typing import Subprotocol
 
     began = time.perf_counter()
     process = subprocess.Popen(command(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         assert process.stdout is not None
-        address = re.search(r"http://(\S+)/\?(token=\S+)", process.stdout.readline())
+        address = re.search(r"http://(\S+)/#token=(\S+)", process.stdout.readline())
         if address is None:
             raise RuntimeError("marrow view did not start")
-        with connect(f"ws://{address[1]}/ws?{address[2]}", max_size=None, compression=None) as page:
+        asked = [Subprotocol(p.SOCKET_PROTOCOL), Subprotocol(p.TOKEN_PROTOCOL + address[2])]
+        with connect(f"ws://{address[1]}/ws", subprotocols=asked, max_size=None, compression=None) as page:
             while not isinstance(page.recv(), bytes):
                 pass
         return time.perf_counter() - began

@@ -19,6 +19,7 @@ from marrow.graph import Graph
 
 __all__ = ["Wire", "measure"]
 
+TOKEN = "bench"
 CLIP_SECONDS = 1.0
 """How long the clips of `synthetic_body` are."""
 
@@ -54,7 +55,7 @@ def measure(graph: Graph | None, count: int, *, seconds: float = 5.0, inputs: in
     from marrow.studio.app import Studio
     from marrow.studio.server import Server
 
-    studio = Studio("bench")
+    studio = Studio(TOKEN)
     studio.session.put(Actor(synthetic_body(1000), 0, Origin("python", ""), graph=graph))
     studio.session.count = count
     updates: list[float] = []
@@ -69,7 +70,7 @@ def measure(graph: Graph | None, count: int, *, seconds: float = 5.0, inputs: in
     server = Server(studio, listen("127.0.0.1", 0))
     server.start()
     try:
-        address = f"ws://127.0.0.1:{server.port}/ws?token=bench"
+        address = f"ws://127.0.0.1:{server.port}/ws"
         command = [sys.executable, "-m", "marrow.bench.studio_wire", address, str(seconds), str(inputs)]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     finally:
@@ -81,10 +82,13 @@ def measure(graph: Graph | None, count: int, *, seconds: float = 5.0, inputs: in
 def watch(address: str, seconds: float, inputs: int) -> list[float]:
     """A page that takes every frame at once; then, at odd moments, seeks, and waits for the frame that shows it."""
     from websockets.sync.client import connect
+    from websockets.typing import Subprotocol
 
+    from marrow.studio import protocol as p
     from marrow.studio.frames import unpack_frame
 
-    with connect(address, max_size=None, compression=None) as socket:
+    asked = [Subprotocol(p.SOCKET_PROTOCOL), Subprotocol(f"{p.TOKEN_PROTOCOL}{TOKEN}")]
+    with connect(address, subprotocols=asked, max_size=None, compression=None) as socket:
         # As browsers do: small messages leave at once.
         socket.socket.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
 

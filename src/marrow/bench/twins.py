@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import platformdirs
 
+from marrow.io import cache_folder
 from marrow.kernels.backend import backend
 
 __all__ = ["Twins", "load_twins"]
@@ -69,20 +69,16 @@ def load_twins() -> Twins | None:
     flags = ("-march=x86-64-v3" if backend().name == "v3" else "-march=native", *FLAGS)
     recipe = source.read_bytes() + " ".join((version, *flags, _cpu())).encode()
     key = hashlib.blake2b(recipe, digest_size=8).hexdigest()
-    folder = platformdirs.user_cache_path("marrow") / "twins"
-    library = folder / f"{key}.so"
-    if not library.exists():
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            folder = Path(tempfile.mkdtemp(prefix="marrow-twins-"))
-            library = folder / f"{key}.so"
-        part = folder / f"{key}.{os.getpid()}.tmp"
+    folder = cache_folder.prepared() or Path(tempfile.mkdtemp(prefix="marrow-twins-"))
+    library = folder / f"twins-{key}.so"
+    if not library.is_file() or not cache_folder.is_private(os.lstat(library)):
+        part = folder / f"twins-{key}.{os.getpid()}.tmp"
         done = subprocess.run(
             [compiler, *flags, "-o", str(part), str(source)], capture_output=True, text=True
         )
         if done.returncode:
             return None
+        os.chmod(part, 0o700)
         os.replace(part, library)
     return Twins(ctypes.CDLL(str(library)), version)
 

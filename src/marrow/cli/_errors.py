@@ -1,4 +1,4 @@
-"""What ends a command: the exit codes, and the one line on stderr that says why."""
+"""What a command says on stderr: how far it is, and the one line and the exit code it ends with."""
 
 from __future__ import annotations
 
@@ -6,8 +6,19 @@ import os
 import sys
 
 from marrow.errors import MarrowError
+from marrow.printing import one_line, printable, unguarded
 
-__all__ = ["BAD_CALL", "BAD_FILE", "FINE", "INTERRUPTED", "UsageError", "note", "show_error"]
+__all__ = [
+    "BAD_CALL",
+    "BAD_FILE",
+    "FINE",
+    "INTERRUPTED",
+    "UsageError",
+    "note",
+    "on_terminal",
+    "show_error",
+    "write_over",
+]
 
 FINE, BAD_FILE, BAD_CALL, INTERRUPTED = 0, 1, 2, 130
 
@@ -27,9 +38,18 @@ def note(message: object) -> None:
 
 
 def _line(label: str, message: object, color: str) -> None:
-    text = "; ".join(part.strip() for part in str(message).splitlines() if part.strip())
-    if sys.stderr.isatty() and "NO_COLOR" not in os.environ:
-        label = f"\x1b[1;{color}m{label}:\x1b[0m"
-    else:
-        label = f"{label}:"
-    print(f"{label} {text}", file=sys.stderr)
+    text = "; ".join(part.strip() for part in printable(message).split("\n") if part.strip())
+    label = f"{label}:"
+    if on_terminal() and "NO_COLOR" not in os.environ:
+        label = f"\x1b[1;{color}m{label}\x1b[0m"
+    print(f"{label} {text}", file=unguarded(sys.stderr))
+
+
+def on_terminal() -> bool:
+    """Whether stderr is a terminal."""
+    return unguarded(sys.stderr).isatty()
+
+
+def write_over(text: str) -> None:
+    """Writes on a terminal over what its line has."""
+    print(f"\r{one_line(text)}", end="", file=unguarded(sys.stderr), flush=True)

@@ -50,7 +50,7 @@ def add_pictures(
 
 
 def _portrait(character: Character) -> bytes:
-    from marrow.rendering.picture import render
+    from marrow.pictures.picture import render
 
     return render(character, size=(560, 360)).encoded()
 
@@ -65,8 +65,8 @@ def _evidence(character: Character, finding: Finding) -> bytes | None:
         return _strip(_moments(character, character.clips[name], finding))
     meshes = [m.name == name for m in character.meshes]
     if kind == "mesh" and any(meshes):
-        from marrow.rendering.picture import render
-        from marrow.rendering.scene import Actor
+        from marrow.pictures.picture import render
+        from marrow.scene.scene import Actor
 
         return _strip(
             [render(Actor(character, visible=meshes), size=(280, 240), camera=c).pixels for c in _SIDES]
@@ -78,14 +78,14 @@ _SIDES = ("three-quarter", "145,12")
 
 
 def _skeleton(character: Character) -> Any:
-    from marrow.rendering.picture import render
+    from marrow.pictures.picture import render
 
     return render(character, view="skeleton", size=(420, 320)).pixels
 
 
 def _moments(character: Character, clip: Clip, finding: Finding) -> list[Any]:
     """Pictures of a clip: around the moment that was found, at its ends, or all along."""
-    from marrow.rendering.picture import render_moments
+    from marrow.pictures.picture import render_moments
 
     if finding.time is not None:
         times = [min(max(finding.time + k * STEP, 0.0), clip.duration) for k in (-1, 0, 1)]

@@ -79,7 +79,7 @@ def levels_of(character: Character) -> list[dict[str, Any]]:
         "relative_error",
     )
     return [
-        {"level": k, **{name: getattr(lod, name) for name in (*figures, "screen_size")}}
+        {"level": k, **{name: getattr(lod, name) for name in (*figures, "screen_size", "hysteresis")}}
         for k, lod in enumerate([character.lod, *(level.lod for level in character.reduced)])
     ]
 

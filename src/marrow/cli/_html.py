@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import html
 from collections.abc import Sequence
-from html import escape
 from typing import Any
+
+from marrow.printing import one_line
 
 __all__ = ["findings_page"]
 
@@ -52,8 +54,13 @@ def findings_page(files: Sequence[dict[str, Any]]) -> str:
     return "".join(parts) + "</body></html>\n"
 
 
+def escape(text: str) -> str:
+    """Text as HTML shows it, control characters as escapes."""
+    return html.escape(one_line(text), quote=True)
+
+
 def _picture(entry: dict[str, Any], words: str) -> str:
     if "picture" not in entry:
         return ""
     data = base64.b64encode(entry["picture"]).decode()
-    return f"<img alt='{escape(words, quote=True)}' src='data:image/png;base64,{data}'>"
+    return f"<img alt='{escape(words)}' src='data:image/png;base64,{data}'>"

@@ -71,7 +71,7 @@ def lost_in_compression(character: Character, target: Path, method: str) -> str:
             skin(who, pose, normals=False, tangents=False).positions
             for who, pose in ((some, mine), (packed, other))
         )
-        if method == "quantized" and one.shape == two.shape:
+        if "quantized" in method and one.shape == two.shape:
             worst = max(worst, float(np.linalg.norm((one - two).astype(np.float64), axis=-1).max(initial=0)))
         elif len(one) and len(two):
             # Other vertices in each pose, all of them in one.

@@ -9,7 +9,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from marrow.cli._errors import BAD_CALL, BAD_FILE, FINE, UsageError, note, show_error
+from marrow.cli._errors import (
+    BAD_CALL,
+    BAD_FILE,
+    FINE,
+    UsageError,
+    note,
+    on_terminal,
+    show_error,
+    write_over,
+)
 from marrow.errors import MarrowError
 
 if TYPE_CHECKING:
@@ -34,7 +43,7 @@ def failure_code(done: Done) -> int:
 
 def shown_progress(done: Iterable[Done], count: int) -> Iterator[Done]:
     """The same, with a line on stderr that is written over: how many of how many, how fast, what is left."""
-    if count < 2 or not sys.stderr.isatty():
+    if count < 2 or not on_terminal():
         yield from done
         return
     began, failed, new = time.perf_counter(), 0, 0
@@ -43,14 +52,15 @@ def shown_progress(done: Iterable[Done], count: int) -> Iterator[Done]:
         seconds = time.perf_counter() - began
         left = f", {(count - k) * seconds / new:.0f} s left" if new and k < count else ""
         bad = f", {failed} failed" if failed else ""
-        print(f"\r{f'{k}/{count} files{bad}{left}':<60}", end="", file=sys.stderr, flush=True)
+        write_over(f"{f'{k}/{count} files{bad}{left}':<60}")
         yield item
     print(file=sys.stderr)
 
 
 def is_folder(files: Sequence[str], out: Path, to: str | None) -> bool:
     """Whether results go into a folder: there are several files, or the format of its files was named."""
-    several = len(files) > 1 or os.path.isdir(files[0]) or any(c in files[0] for c in "*?[")
+    pattern = any(c in files[0] for c in "*?[") and not os.path.exists(files[0])
+    several = len(files) > 1 or os.path.isdir(files[0]) or pattern
     if several and out.suffix and not out.is_dir():
         raise UsageError(f"{out}: several files need a folder (a name without a suffix)")
     return several or to is not None
@@ -70,7 +80,7 @@ def into_folder(
 ) -> int:
     """Lets `call` make a file of the format `to` of each file; says what came of each. The exit code."""
     from marrow.cli._files import writable
-    from marrow.cli._output import print_json
+    from marrow.cli._output import print_json, say
     from marrow.dataset.many import each_file, named
     from marrow.errors import FormatError
     from marrow.io import registry
@@ -81,7 +91,9 @@ def into_folder(
     except FormatError as error:
         raise UsageError(f"--to: {error}") from None
     if suffix in (".gltf", ".obj", ".ply"):
-        raise UsageError(f"--to {to}: a folder gets one file for each: glb, vrm, usdc, usda, bvh or marrow")
+        raise UsageError(
+            f"--to {to}: a folder gets one file for each: glb, vrm, usdc, usda, usdz, bvh or marrow"
+        )
     writable(out, force=force, folder=True)
     pairs = named(files)
     each = [options | {"name": f"{name}{suffix}"} for _, name in pairs]
@@ -98,11 +110,11 @@ def into_folder(
         for line in item.result["notes"] if not item.kept else ():
             note(line)
         if not json and not item.kept:
-            print(f"{out / item.result['file']}: {item.result['text']}")
+            say(f"{out / item.result['file']}: {item.result['text']}")
     if json:
         print_json(told_of)
     else:
         failed = sum("error" in entry for entry in told_of)
         before = f", {kept} of them before" if kept else ""
-        print(f"{out}: {len(told_of) - failed} files{before}" + (f", {failed} failed" if failed else ""))
+        say(f"{out}: {len(told_of) - failed} files{before}" + (f", {failed} failed" if failed else ""))
     return code

@@ -6,15 +6,25 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from marrow.printing import CONTROL, one_line, unguarded
+
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["bytes_text", "console", "print_json"]
+__all__ = ["bytes_text", "console", "print_json", "say", "shown"]
+
+
+def say(text: str) -> None:
+    """One line on stdout, whatever names it has in it."""
+    print(one_line(text), flush=True)
 
 
 def print_json(value: Any) -> None:
-    """Readable JSON on stdout; numbers JSON does not know become null."""
-    print(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+    """Readable JSON on stdout; numbers JSON does not know become null, and control characters JSON's own escapes."""
+    stream = unguarded(sys.stdout)
+    ascii_only = not (getattr(stream, "encoding", None) or "").lower().startswith("utf")
+    text = json.dumps(_plain(value), indent=2, ensure_ascii=ascii_only, allow_nan=False)
+    print(CONTROL.sub(lambda found: json.dumps(found[0])[1:-1], text), file=stream)
 
 
 def _plain(value: Any) -> Any:
@@ -39,8 +49,16 @@ def bytes_text(count: int) -> str:
 
 def console() -> Console:
     """Rich output on stdout: coloured on a terminal; plain and never folded when it goes elsewhere."""
-    from rich.console import Console
+    from marrow.cli._console import NameSafeConsole
 
-    return Console(
-        highlight=False, width=None if sys.stdout.isatty() else 200, soft_wrap=not sys.stdout.isatty()
-    )
+    terminal = unguarded(sys.stdout).isatty()
+    return NameSafeConsole(width=None if terminal else 200, soft_wrap=not terminal)
+
+
+def shown(value: Any) -> Any:
+    """Plain data with every text in it as it may be printed in one line."""
+    if isinstance(value, dict):
+        return {k: shown(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [shown(v) for v in value]
+    return one_line(value) if isinstance(value, str) else value

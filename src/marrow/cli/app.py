@@ -5,14 +5,20 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from cyclopts import App, CycloptsError
 
 from marrow._version import __version__
 from marrow.cli._errors import BAD_CALL, BAD_FILE, FINE, INTERRUPTED, UsageError, note, show_error
-from marrow.errors import MarrowError, UnknownNameError, ValidationError
+from marrow.errors import MarrowError, MissingFileError, UnknownNameError, ValidationError
+from marrow.printing import guarded
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 __all__ = ["app", "run"]
 
@@ -44,7 +50,7 @@ _COMMANDS = {
         "marrow check hero.fbx\nmarrow check characters/*.glb --strict",
     ),
     "convert": (
-        "Convert a character to .glb, .gltf, .usda, .usdc, .bvh, .obj, .ply or .marrow.",
+        "Convert a character to .glb, .gltf, .usda, .usdc, .usdz, .bvh, .obj, .ply or .marrow.",
         "marrow convert hero.fbx hero.glb --clips-from walk.fbx run.fbx\n"
         "marrow convert hero.glb walk.bvh --clip Walk --fps 30",
     ),
@@ -208,8 +214,19 @@ app.command(_cache)
 def run(arguments: Sequence[str]) -> int:
     """Runs one command line and returns its exit code: 0 fine, 1 the file is bad, 2 the call is wrong."""
     warnings.showwarning = lambda message, *_, **__: note(message)
+    with guarded():
+        return _run(list(arguments))
+
+
+def _run(arguments: list[str]) -> int:
     try:
-        result = app(list(arguments), exit_on_error=False, print_error=False, result_action="return_value")
+        result = app(
+            arguments,
+            console=_help_console(arguments),
+            exit_on_error=False,
+            print_error=False,
+            result_action="return_value",
+        )
         sys.stdout.flush()
         return result if isinstance(result, int) else FINE
     except CycloptsError as error:
@@ -220,7 +237,9 @@ def run(arguments: Sequence[str]) -> int:
         return BAD_CALL
     except MarrowError as error:
         show_error(error)
-        return BAD_FILE
+        # A file that is not there is a wrong call where the call names it, else the fault of the file that needs it.
+        named = isinstance(error, MissingFileError) and error.filename in arguments
+        return BAD_CALL if named else BAD_FILE
     except KeyboardInterrupt:
         show_error("interrupted")
         return INTERRUPTED
@@ -234,9 +253,18 @@ def run(arguments: Sequence[str]) -> int:
         return BAD_FILE
     except Exception as error:
         if os.environ.get("MARROW_TRACEBACK"):
-            raise
+            traceback.print_exc()
         show_error(
             f"a fault inside marrow: {type(error).__name__}: {error} "
             "(MARROW_TRACEBACK=1 shows where; please report it)"
         )
         return BAD_FILE
+
+
+def _help_console(arguments: list[str]) -> Console | None:
+    """What help is printed on, with colours on a terminal; None where none is asked for, since it takes time to load."""
+    if len(arguments) > 1 and not {"--help", "-h"} & set(arguments):
+        return None
+    from marrow.cli._console import NameSafeConsole
+
+    return NameSafeConsole()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from marrow.cli._errors import BAD_CALL, BAD_FILE, FINE, UsageError, show_error
+from marrow.cli._errors import BAD_CALL, BAD_FILE, FINE, UsageError, on_terminal, show_error
+from marrow.cli._output import say
+from marrow.printing import one_line, printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -95,7 +96,7 @@ def bake(
     if json:
         print_json([*written, *failed])
     else:
-        print(f"{out}: {summary}")
+        say(f"{out}: {summary}")
     return code
 
 
@@ -105,7 +106,7 @@ _Baked = tuple[int, list[dict[str, Any]], list[dict[str, Any]], str]
 def _into_npz(files: list[str], out: Path, options: dict[str, Any]) -> _Baked:
     from marrow.cli._baking import NpzWriter, motions_of
     from marrow.cli._files import in_world, open_character
-    from marrow.dataset.sources import printable, problem_of
+    from marrow.dataset.sources import problem_of
     from marrow.errors import FormatError, MarrowError, UnknownNameError
 
     writer = NpzWriter(out, several=len(files) > 1)
@@ -169,7 +170,11 @@ def _into_folder(
 
 
 def _write(writer: object, motion: Motion, progress: Progress | None, label: str) -> None:
-    task = progress.add_task(label, total=motion.frame_count * len(motion.fields)) if progress else None
+    task = (
+        progress.add_task(one_line(label), total=motion.frame_count * len(motion.fields))
+        if progress
+        else None
+    )
 
     def advance(frames: int) -> None:
         if progress is not None and task is not None:
@@ -198,17 +203,18 @@ def _moments(times: str | None, fps: float | None) -> list[float] | None:
 
 def _progress() -> Progress | _NoProgress:  # type: ignore[type-arg]
     """A bar on stderr, on a terminal."""
-    if not sys.stderr.isatty():
+    if not on_terminal():
         return _NoProgress()
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from marrow.cli._console import NameSafeConsole
 
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.completed:.0f}/{task.total:.0f} frames"),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=NameSafeConsole(stderr=True),
         transient=True,
     )
 

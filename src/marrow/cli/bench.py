@@ -62,7 +62,7 @@ def bench(
     if json:
         print_json({"machine": report.machine(), "contests": results, "measurements": more})
     elif markdown:
-        print(report.as_markdown(results, more))
+        print(report.as_markdown(results, more, report.machine()))
     else:
         out = console()
         out.print(", ".join(f"{k} {v}" for k, v in report.machine().items()), style="dim")

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from marrow.cli._output import bytes_text, print_json
+from marrow.cli._errors import note
+from marrow.cli._output import bytes_text, print_json, say
 
 __all__ = ["clear", "info"]
 
@@ -24,18 +25,24 @@ def info(*, json: Annotated[bool, Parameter(negative=())] = False) -> None:
     facts = cache.info()
     if json:
         place = str(facts.path) if facts.path else None
-        print_json({"path": place, "entries": facts.entries, "bytes": facts.bytes, "limit": facts.limit})
+        told = {"path": place, "entries": facts.entries, "bytes": facts.bytes, "limit": facts.limit}
+        print_json(told | {"problem": facts.problem or None})
     elif facts.path is None:
         print("the cache is off (MARROW_CACHE=off)")
     else:
-        print(f"folder   {facts.path}")
+        say(f"folder   {facts.path}")
         print(f"entries  {facts.entries}")
         print(f"size     {bytes_text(facts.bytes)} of {bytes_text(facts.limit)}")
+        if facts.problem:
+            say(f"not used: this folder {facts.problem}")
 
 
 def clear() -> None:
     """Remove every entry of the cache."""
     from marrow.io import cache
 
+    problem = cache.info().problem
     count = cache.clear()
+    if problem:
+        note(f"{cache.folder()}: this folder {problem}")
     print(f"{count} {'entry' if count == 1 else 'entries'} removed")

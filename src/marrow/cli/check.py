@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from marrow.cli._errors import BAD_FILE, FINE, show_error
+from marrow.printing import one_line
 
 if TYPE_CHECKING:
     from marrow.dataset.many import Making
@@ -123,7 +124,7 @@ def _print(file: str, findings: list[Finding]) -> None:
     out = console()
     counts = {s: sum(f.severity == s for f in findings) for s in ("error", "warning", "info")}
     told = [f"{n} {word}{'s' if n > 1 and word != 'info' else ''}" for word, n in counts.items() if n]
-    out.print(Text.assemble((file, "bold"), f"  {', '.join(told) or 'nothing to mend'}"))
+    out.print(Text.assemble((one_line(file), "bold"), f"  {', '.join(told) or 'nothing to mend'}"))
     for finding in findings:
         out.print(
             Text.assemble(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from marrow.cli._errors import UsageError
+from marrow.cli._output import say
 
 if TYPE_CHECKING:
     from marrow.model import Character, Clip
@@ -62,7 +63,7 @@ def _edit(
             taken.add(name)
             made.append(one.replace(name=name))  # type: ignore[union-attr]
     save(character.replace(clips=tuple(made)), target)
-    print(f"{target}: {form.name}, {bytes_text(target.stat().st_size)}, {len(made)} clips")
+    say(f"{target}: {form.name}, {bytes_text(target.stat().st_size)}, {len(made)} clips")
 
 
 def _pairs(values: Sequence[str], what: str) -> list[tuple[str, str]]:
@@ -269,7 +270,7 @@ def reduce(
 
     def change(c: Clip, character: Character) -> Clip:
         made = fewer(c, error, character)
-        print(f"{c.name}: {made.keys_before} keys -> {made.keys_after}, off by {made.error * 1000:.2f} mm")
+        say(f"{c.name}: {made.keys_before} keys -> {made.keys_after}, off by {made.error * 1000:.2f} mm")
         return made.clip
 
     _edit(source, target, clip, force, change)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from marrow.cli._errors import FINE, UsageError, note
+from marrow.cli._output import say
 
 if TYPE_CHECKING:
     from marrow.dataset.many import Making
@@ -29,7 +30,7 @@ def convert(
     fps: float | None = None,
     scale: float | None = None,
     axes: str | None = None,
-    compress: Literal["meshopt", "quantized", "draco"] | None = None,
+    compress: Literal["meshopt", "quantized", "quantized+meshopt", "draco"] | None = None,
     variant: str | None = None,
     split: Annotated[bool, Parameter(negative=())] = False,
     workers: int = 0,
@@ -37,7 +38,7 @@ def convert(
     allow_outside: Annotated[bool, Parameter(negative=())] = False,
     force: Annotated[bool, Parameter(name=("--force", "-f"), negative=())] = False,
 ) -> int:
-    """Convert a character to .glb, .gltf, .vrm, .usda, .usdc, .bvh, .obj, .ply or .marrow; or many into a folder.
+    """Convert a character to .glb, .gltf, .vrm, .usda, .usdc, .usdz, .bvh, .obj, .ply or .marrow; or many into a folder.
 
     Parameters
     ----------
@@ -61,8 +62,9 @@ def convert(
     axes
         Write in the axes and units of another program: unreal, unity, blender, d3d, maya, 3dsmax.
     compress
-        Make a .glb, .gltf or .vrm smaller, for programs that know how: meshopt packs without loss, quantized stores
-        vertices in fewer bits first, draco packs meshes its own way. What that costs is measured and said.
+        Make a .glb, .gltf or .vrm smaller, for programs that know how: quantized stores vertices in fewer bits, meshopt
+        packs without loss, quantized+meshopt does both, draco packs meshes its own way. What that costs is measured and
+        said.
     variant
         Write the character in this one of its material variants.
     split
@@ -106,7 +108,7 @@ def convert(
     lines, text = converted(sources[0], target, options)
     for line in lines:
         note(line)
-    print(f"{target}: {text}")
+    say(f"{target}: {text}")
     return FINE
 
 
@@ -156,6 +158,8 @@ def converted(source: str, target: Path, wishes: dict[str, Any]) -> tuple[list[s
     if clip:
         character = character.replace(clips=tuple(kept))
     options: dict[str, Any] = {"rate": fps, "joints": joints} if form.name == "BVH" else {}
+    if form.name == "USD" and "name" in wishes:  # the file gets its name when it is whole
+        options["textures"] = f"{Path(wishes['name']).stem}_textures"
     if compress and form.name != "glTF":
         raise UsageError("--compress is for .glb, .gltf and .vrm files")
     if compress:
@@ -170,7 +174,7 @@ def converted(source: str, target: Path, wishes: dict[str, Any]) -> tuple[list[s
         warnings.simplefilter("always")
         save(character, target, **options)
     lines = [f"{target}: {loss}" for loss in _losses(form.name, character)]
-    if compress in ("quantized", "draco"):
+    if compress not in (None, "meshopt"):
         from marrow.cli._losses import lost_in_compression
 
         lines.append(f"{target}: {lost_in_compression(character, target, compress)}")

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from marrow.cli._errors import BAD_FILE, FINE, UsageError, note, show_error
+from marrow.cli._errors import BAD_FILE, FINE, UsageError, note, on_terminal, show_error, write_over
+from marrow.cli._output import say
+from marrow.printing import one_line
 
 if TYPE_CHECKING:
     from marrow.dataset import Dataset, Progress
@@ -138,7 +140,7 @@ def build(
             show_error(f"{out}: has no rows: nothing of {made.manifest.sources:,} sources could be used")
         if meter.last is None:
             note(f"{out}: nothing to do: all is there")
-        print(_summary(made))
+        say(_summary(made))
     return BAD_FILE if failed or not len(made) else FINE
 
 
@@ -174,7 +176,7 @@ def info(
     from rich.table import Table
 
     out = console()
-    out.print(_summary(found))
+    out.print(one_line(_summary(found)))
     table = Table(box=None, header_style="bold cyan")
     for heading in ("field", "type", "shape", ""):
         table.add_column(heading)
@@ -195,7 +197,7 @@ def info(
     out.print(table)
     for source in wanted:
         for line in _lines(source) if report else _failures(source):
-            out.print(f"{source['name']}: {line}", markup=False)
+            out.print(one_line(f"{source['name']}: {line}"))
 
 
 def check(place: Annotated[str, Parameter(name="DATASET")], /, *, json: _Flag = False) -> int:
@@ -222,7 +224,7 @@ def check(place: Annotated[str, Parameter(name="DATASET")], /, *, json: _Flag = 
         if told:
             note(f"delete the files named here from {place} and run the same build again: it makes them anew")
         else:
-            print(f"{place}: {len(found):,} rows, all as they should be")
+            say(f"{place}: {len(found):,} rows, all as they should be")
     return BAD_FILE if told else FINE
 
 
@@ -285,7 +287,7 @@ def show(
         sheet.save(out)
     except (OSError, ValueError) as error:
         raise UsageError(f"{out}: {error}") from None
-    print(f"{out}: {min(count, len(found[split]))} of {len(found[split]):,} rows of {split}")
+    say(f"{out}: {min(count, len(found[split]))} of {len(found[split]):,} rows of {split}")
 
 
 def features(*, json: _Flag = False) -> None:
@@ -379,7 +381,7 @@ class _Meter:
     """How far it is, on stderr: one line that is written over on a terminal, else a line now and then."""
 
     def __init__(self, json: bool) -> None:
-        self.json, self.terminal = json, sys.stderr.isatty() and not json
+        self.json, self.terminal = json, on_terminal() and not json
         self.last: Progress | None = None
         self._next = 0.0
 
@@ -420,7 +422,7 @@ class _Meter:
         failed = f", {p.failed} failed" if p.failed else ""
         text = f"{p.done:,}/{p.sources:,} files{rate}{failed}{left}"
         if self.terminal:
-            print(f"\r{text:<100}", end="", file=sys.stderr, flush=True)
+            write_over(f"{text:<100}")
         else:
             print(text, file=sys.stderr, flush=True)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from marrow.cli._errors import BAD_FILE, FINE, UsageError, show_error
+from marrow.cli._output import say
 
 if TYPE_CHECKING:
     from marrow.graph import Graph
@@ -41,12 +42,10 @@ def check(
     allow_outside
         Let the character's file refer to others outside its own folder.
     """
-    from marrow.cli._output import console
     from marrow.errors import MarrowError
     from marrow.graph import compile_graph
 
     graph = _opened(file)
-    out = console()
     if character is None:
         from marrow.graph.compiler import check_alone
 
@@ -55,9 +54,7 @@ def check(
         except MarrowError as error:
             show_error(f"{file}: {error}")
             return BAD_FILE
-        out.print(
-            f"{file}: fine as far as it goes; name a character to check joints and clips too", highlight=False
-        )
+        say(f"{file}: fine as far as it goes; name a character to check joints and clips too")
         return FINE
     from marrow.cli._files import open_character
 
@@ -69,10 +66,9 @@ def check(
         show_error(f"{file}: {error}")
         return BAD_FILE
     tables = compiled.tables
-    out.print(
+    say(
         f"{file}: fine for {character}: {len(tables.nodes)} nodes, {len(compiled.parameters)} parameters, "
-        f"{len(compiled.machines)} state machines, {compiled.state_bytes} bytes of state per instance",
-        highlight=False,
+        f"{len(compiled.machines)} state machines, {compiled.state_bytes} bytes of state per instance"
     )
     return FINE
 

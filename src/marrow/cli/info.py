@@ -66,8 +66,9 @@ def _print(facts: dict[str, Any], limit: int) -> None:
     from rich.text import Text
     from rich.tree import Tree
 
-    from marrow.cli._output import bytes_text, console
+    from marrow.cli._output import bytes_text, console, shown
 
+    facts = shown(facts)
     title = Text.assemble((facts["file"], "bold"), f"  {facts['format']}")
     if facts["bytes"] is not None:
         title.append(f", {bytes_text(facts['bytes'])}")

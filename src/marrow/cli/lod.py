@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from marrow.cli._errors import FINE, UsageError, note
+from marrow.cli._errors import FINE, UsageError, note, on_terminal, write_over
 
 if TYPE_CHECKING:
     from marrow.dataset.many import Making
@@ -35,6 +35,8 @@ def lod(
     influences: _Counts = None,
     keep: _Names = None,
     remove: _Names = None,
+    screen_sizes: _Numbers = None,
+    hysteresis: _Numbers = None,
     poses: bool = True,
     split: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
@@ -65,6 +67,11 @@ def lod(
         Joints that stay at every level.
     remove
         Joints that go at every coarser level, with all below them.
+    screen_sizes
+        For each level after the first, the part of the picture's height that the bounding sphere at rest covers when the
+        level comes into use (0.5 0.2 0.05). A file that has levels keeps them if nothing else is asked for.
+    hysteresis
+        How far past that an instance must be, as a part of it: a number for all levels or one for each.
     poses
         Look at the clips when choosing vertices.
     split
@@ -87,11 +94,14 @@ def lod(
 
     wishes: dict[str, Any] = {
         "triangles": triangles, "error": error, "joints": joints, "influences": influences, "keep": keep or [],
-        "remove": remove or [], "poses": poses, "allow_outside": allow_outside,
+        "remove": remove or [], "screen_sizes": screen_sizes, "hysteresis": hysteresis, "poses": poses,
+        "allow_outside": allow_outside,
     }  # fmt: skip
-    asked = any(v is not None for v in (triangles, error, joints, influences)) or keep or remove
+    asked, sized = _asked(wishes), bool(screen_sizes or hysteresis)
+    if split and sized:
+        raise UsageError("lod: --split writes each level as a character of its own, which has no screen size")
     if out is None:
-        if asked or split:
+        if asked or split or sized:
             raise UsageError("lod: -o OUT says where the levels go")
         if len(files) > 1:
             raise UsageError("lod: -o FOLDER says where the levels of several files go")
@@ -100,7 +110,7 @@ def lod(
     if is_folder(files, out, to):
         if split:
             raise UsageError("lod: --split is for one file")
-        if not asked:
+        if not asked and not sized:
             wishes["triangles"] = list(TRIANGLES)
         return into_folder(
             "marrow.cli.lod:lod_file",
@@ -115,9 +125,7 @@ def lod(
         )
     if workers or on:
         raise UsageError("lod: --workers and --on are for several files and a folder")
-    for path in _paths(
-        out, split, max(map(len, (triangles or error or TRIANGLES, joints or (), influences or ())))
-    ):
+    for path in _paths(out, split, _level_count(wishes)):
         writable(path, force=force)
     character = open_character(files[0], allow_outside=allow_outside)
     if split and out.suffix.lower() not in (".glb", ".gltf", ".marrow"):
@@ -136,17 +144,52 @@ def lod(
     return FINE
 
 
-def _built(character: Character, wishes: dict[str, Any], progress: Callable[[str, float], None]) -> Character:
-    """The character with levels."""
-    from marrow.lod.building import build
+def _asked(wishes: dict[str, Any]) -> bool:
+    """Whether levels are to be made, and not only to be used otherwise."""
+    return any(wishes[name] for name in ("triangles", "error", "joints", "influences", "keep", "remove"))
 
-    triangles = wishes["triangles"]
-    if triangles is None and wishes["error"] is None:
-        triangles = list(TRIANGLES)
-    # On a command line 2000 and 2000.0 are the same; at most 1 is a part of all.
-    counts = None if triangles is None else [t if t <= 1 else _whole(t) for t in triangles]
-    rest = {name: wishes[name] for name in ("error", "joints", "influences", "keep", "remove", "poses")}
-    return build(character, counts, progress=progress, **rest)
+
+def _level_count(wishes: dict[str, Any]) -> int:
+    lists = (
+        wishes["triangles"] or wishes["error"] or TRIANGLES,
+        wishes["joints"] or (),
+        wishes["influences"] or (),
+    )
+    return max(map(len, lists))
+
+
+def _built(character: Character, wishes: dict[str, Any], progress: Callable[[str, float], None]) -> Character:
+    """The character with levels, or with those it has used at other sizes."""
+    from marrow.lod.building import build
+    from marrow.lod.thresholds import with_screen_sizes
+
+    sizes, hysteresis = wishes["screen_sizes"], wishes["hysteresis"]
+    keeps = bool(sizes or hysteresis) and not _asked(wishes) and len(character.levels) > 1
+    count = len(character.reduced) if keeps else _level_count(wishes)
+    for name, given, fine in (
+        ("screen-sizes", sizes, (count,)),
+        ("hysteresis", hysteresis, (1, count)),
+    ):
+        if given and len(given) not in fine:
+            raise UsageError(
+                f"lod: --{name}: expected one for each of the {count} levels after the first, got {len(given)}"
+            )
+    if not keeps:
+        triangles = wishes["triangles"]
+        if triangles is None and wishes["error"] is None:
+            triangles = list(TRIANGLES)
+        # On a command line 2000 and 2000.0 are the same; at most 1 is a part of all.
+        counts = None if triangles is None else [t if t <= 1 else _whole(t) for t in triangles]
+        rest = {name: wishes[name] for name in ("error", "joints", "influences", "keep", "remove", "poses")}
+        character = build(character, counts, progress=progress, **rest)
+    if not sizes and not hysteresis:
+        return character
+    saved = [level.lod.screen_size for level in character.reduced]
+    known = [size for size in saved if size is not None]
+    calm = hysteresis[0] if hysteresis and len(hysteresis) == 1 else hysteresis
+    return with_screen_sizes(
+        character, sizes or (known if len(known) == len(saved) else None), hysteresis=calm
+    )
 
 
 def _notes(built: Character) -> list[str]:
@@ -181,23 +224,21 @@ def _paths(out: Path, split: bool, levels: int) -> list[Path]:
 
 def _progress() -> Callable[[str, float], None]:
     """Says on stderr how far the work is: one line that is written over on a terminal, else a line each."""
-    terminal = sys.stderr.isatty()
+    terminal = on_terminal()
 
     def tell(what: str, part: float) -> None:
-        end = "\n" if not terminal or part >= 1 else ""
-        print(
-            f"{chr(13) if terminal else ''}{100 * part:3.0f} %  {what:<10}",
-            end=end,
-            file=sys.stderr,
-            flush=True,
-        )
+        text = f"{100 * part:3.0f} %  {what:<10}"
+        if terminal:
+            write_over(text)
+        if not terminal or part >= 1:
+            print("" if terminal else text, file=sys.stderr, flush=True)
 
     return tell
 
 
 def _show(character: Character, json: bool) -> None:
     from marrow.cli._output import console, print_json
-    from marrow.lod.table import HEADINGS, rows
+    from marrow.lod.level_table import HEADINGS, rows
 
     if json:
         from marrow.cli._facts import levels_of

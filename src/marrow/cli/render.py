@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from marrow.cli._errors import UsageError, note
+from marrow.cli._errors import UsageError, note, on_terminal
+from marrow.cli._output import say
+from marrow.printing import one_line
 
 if TYPE_CHECKING:
     from marrow.model import Character
@@ -143,14 +145,14 @@ def render(
         for name, value in (("--duration", duration), ("--codec", codec), ("--turntable", turntable or None)):
             if value is not None:
                 raise UsageError(f"{name} is for videos, and {output.name} is a picture")
-        from marrow.rendering.picture import render as draw
+        from marrow.pictures.picture import render as draw
 
         frame = draw(thing, time=time, steps=steps, **shared)
         frame.save(output)
         _tell(path)
-        print(f"{output}: {frame.size[0]} x {frame.size[1]}")
+        say(f"{output}: {frame.size[0]} x {frame.size[1]}")
         return
-    from marrow.rendering.picture import render_video
+    from marrow.pictures.picture import render_video
 
     with progress_bar(f"{output.name}") as progress:
         count = render_video(
@@ -158,20 +160,20 @@ def render(
             codec=codec, progress=progress, **shared,
         )  # fmt: skip
     _tell(path)
-    print(f"{output}: {count} frame{'s' if count > 1 else ''}, {count / fps:.3g} s")
+    say(f"{output}: {count} frame{'s' if count > 1 else ''}, {count / fps:.3g} s")
 
 
 def _tell(path: str) -> None:
     """Says what of the materials could not be shown."""
-    from marrow.rendering.picture import shared_renderer
+    from marrow.pictures.picture import shared_renderer
 
     for line in shared_renderer(path).materials.report:
         note(line)
 
 
 def _check_output(output: Path, codec: str | None) -> None:
+    from marrow.pictures.video import VIDEO_SUFFIXES
     from marrow.rendering.frame import STILL_SUFFIXES
-    from marrow.rendering.video import VIDEO_SUFFIXES
 
     known = dict.fromkeys((*STILL_SUFFIXES, *VIDEO_SUFFIXES))
     if output.suffix.lower() not in known:
@@ -180,7 +182,7 @@ def _check_output(output: Path, codec: str | None) -> None:
 
 def _is_video(output: Path, *, moving: bool) -> bool:
     """Whether the file moves. A .webp can be both: it does where something was said that only videos have."""
-    from marrow.rendering.video import VIDEO_SUFFIXES
+    from marrow.pictures.video import VIDEO_SUFFIXES
 
     suffix = output.suffix.lower()
     return moving if suffix == ".webp" else suffix in VIDEO_SUFFIXES
@@ -202,7 +204,7 @@ def color(text: str | None) -> Any:
     """A background by name, or a colour by its name or digits."""
     if text is None:
         return None
-    from marrow.rendering.lights import BACKGROUNDS
+    from marrow.scene.lights import BACKGROUNDS
 
     if text in BACKGROUNDS:
         return text
@@ -220,15 +222,15 @@ def color(text: str | None) -> Any:
 @contextmanager
 def progress_bar(label: str) -> Iterator[Callable[[int, int], None] | None]:
     """Shows how far it is, on a terminal."""
-    import sys
-
-    if not sys.stderr.isatty():
+    if not on_terminal():
         yield None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=None)
+    from marrow.cli._console import NameSafeConsole
+
+    name = TextColumn("{task.description}", markup=False)
+    columns = (name, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=NameSafeConsole(stderr=True), transient=True) as bar:
+        task = bar.add_task(one_line(label), total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

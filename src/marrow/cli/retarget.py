@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from marrow.cli._errors import BAD_CALL, BAD_FILE, FINE, UsageError, note, show_error
+from marrow.cli._output import say
 
 if TYPE_CHECKING:
     from marrow.model import Character, Clip
@@ -120,7 +121,7 @@ def retarget(
             if save_map is not None and not told:
                 tool.map.save(save_map)
             if show:
-                print(f"{name} -> {target}")
+                say(f"{name} -> {target}")
                 print(tool.map)
             made, found = _clips(tool, source, clip, contacts, hands, fps)
         except MarrowError as error:
@@ -138,11 +139,9 @@ def retarget(
         told.append({"file": name, "clips": [q.to_dict() for q in found]})
         if report and not json:
             for quality in found:
-                print(f"{name}: {quality}")
+                say(f"{name}: {quality}")
             if len(found) < len(made):
-                print(
-                    f"{name}: {len(made) - len(found)} clips move no body with two legs: nothing to measure"
-                )
+                say(f"{name}: {len(made) - len(found)} clips move no body with two legs: nothing to measure")
         if folder and output is not None and not show:
             _write(
                 _with(_bare(character, motion_only), made, Path(name)),
@@ -236,4 +235,4 @@ def _write(character: Character, path: Path, force: bool) -> None:
     form = registry.for_writing(path)
     options: dict[str, Any] = {}
     save(character, path, **options)
-    print(f"{path}: {form.name}, {bytes_text(path.stat().st_size)}, {len(character.clips)} clips")
+    say(f"{path}: {form.name}, {bytes_text(path.stat().st_size)}, {len(character.clips)} clips")

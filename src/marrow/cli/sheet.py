@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from marrow.cli._errors import UsageError
+from marrow.cli._output import say
 
 if TYPE_CHECKING:
     from marrow.dataset.many import Making
-    from marrow.rendering.sheet import Row, SheetPlan
+    from marrow.pictures.sheet import Row, SheetPlan
 
 __all__ = ["sheet"]
 
@@ -66,8 +67,8 @@ def sheet(
     """
     from marrow.cli._files import is_sample, writable
     from marrow.cli.render import color, progress_bar, size_of
+    from marrow.pictures.sheet import all_rows, laid_out, planned
     from marrow.rendering.frame import STILL_SUFFIXES
-    from marrow.rendering.sheet import all_rows, laid_out, planned
 
     if output.suffix.lower() not in STILL_SUFFIXES:
         raise UsageError(f"{output}: expected a file that ends in {', '.join(STILL_SUFFIXES)}")
@@ -87,7 +88,7 @@ def sheet(
             rows = all_rows(plan, progress)
         frame = laid_out(plan, rows)
     frame.save(output)
-    print(f"{output}: {frame.size[0]} x {frame.size[1]}")
+    say(f"{output}: {frame.size[0]} x {frame.size[1]}")
 
 
 def _shared(
@@ -96,7 +97,7 @@ def _shared(
     """The rows of all files, each drawn in a process of a pool."""
     from marrow import errors
     from marrow.dataset.many import each_file
-    from marrow.rendering.sheet import failed_row
+    from marrow.pictures.sheet import failed_row
 
     # Everything but the files goes to the workers as plain data.
     plain = {"clips": plan.clips, "times": plan.times, "size": list(plan.size), "options": plan.options}
@@ -119,7 +120,7 @@ def _shared(
 
 def sheet_file(place: str, making: Making, options: dict[str, Any]) -> list[dict[str, Any]]:
     """The rows of one file, as plain data. For `marrow.dataset.many`."""
-    from marrow.rendering.sheet import SheetPlan, rows_of
+    from marrow.pictures.sheet import SheetPlan, rows_of
 
     one = SheetPlan(
         ((options["label"], place),), options["clips"], options["times"], None, tuple(options["size"]), False,
@@ -141,7 +142,7 @@ def sheet_file(place: str, making: Making, options: dict[str, Any]) -> list[dict
 def _unpacked(row: dict[str, Any]) -> Row:
     import numpy as np
 
-    from marrow.rendering.sheet import Cell
+    from marrow.pictures.sheet import Cell
 
     cells = [
         Cell(

@@ -23,7 +23,8 @@ def view(
     compare: str | None = None,
     port: int | None = None,
     host: str = "127.0.0.1",
-    token: str | None = None,
+    token_file: Path | None = None,
+    token: Annotated[str | None, Parameter(show=False)] = None,
     browser: Annotated[bool, Parameter(negative="--no-browser")] = True,
     watch: Annotated[bool, Parameter(negative="--no-watch")] = True,
     window: Annotated[bool, Parameter(negative=())] = False,
@@ -45,8 +46,9 @@ def view(
         The port to listen on; 8421, or any that is free, when left out.
     host
         The address to listen on. Everyone who reaches it and has the link may look.
-    token
-        The secret in the link, eight characters or more; a random one when left out.
+    token_file
+        A file with the secret of the link, eight characters or more, that only you may read. Without one it is in the
+        variable MARROW_STUDIO_TOKEN, or random.
     browser
         Open a browser, where there is a screen.
     watch
@@ -60,6 +62,13 @@ def view(
     view
         What the window shows beside the character, such as skeleton or weights:hand_l.
     """
+    if token is not None:
+        from marrow.cli._errors import UsageError
+
+        raise UsageError(
+            "--token is gone, because every user of the machine can read command lines: put the token into a file that "
+            "only you may read (--token-file FILE), or into the variable MARROW_STUDIO_TOKEN"
+        )
     if window:
         _open_window(file, graph, compare, clip=clip, size=size or (1280, 720), view=view)
         return
@@ -95,7 +104,7 @@ def view(
     quiet = None if browser else False
     with _signals() as asked, contextlib.suppress(KeyboardInterrupt):
         studio = open_view(
-            makers, port=port, host=host, token=token, browser=quiet, watch=watch, announce=announce
+            makers, port=port, host=host, token_file=token_file, browser=quiet, watch=watch, announce=announce
         )
         asked.opened = True
         while studio.running and not asked.count:
@@ -136,7 +145,7 @@ def _signals() -> Iterator[_Asked]:
 
 def _open_window(file: str | None, graph: Path | None, compare: str | None, **options: Any) -> None:
     from marrow.cli._files import is_sample, open_character
-    from marrow.rendering.looking import look, open_window
+    from marrow.windows.open_window import look, open_window
 
     def thing(name: str) -> Any:
         return name if is_sample(name) else open_character(name)

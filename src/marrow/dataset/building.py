@@ -26,8 +26,9 @@ from marrow.dataset.schema import Schema, schema_of
 from marrow.dataset.sources import SourceFile, found
 from marrow.dataset.storage import BuildError, LocalStore, OutputError, Store, store_at
 from marrow.dataset.work import CALL, PLAN, ShardTask
-from marrow.errors import MarrowError, ValidationError
+from marrow.errors import MarrowError, ValidationError, WrongTypeError
 from marrow.model import Character, _validate
+from marrow.printing import is_text
 
 __all__ = ["Progress", "build"]
 
@@ -150,7 +151,7 @@ def _character(given: PathLike | None, recipe: Recipe) -> tuple[Character | None
     if given is None:
         return None, None, ""
     if not isinstance(given, (str, os.PathLike)):
-        raise ValidationError(f"build.character: expected a path, got {_validate.shown(given)}")
+        raise WrongTypeError(f"build.character: expected a path, got {_validate.shown(given)}")
     place = os.fspath(given)
     if "://" not in place and place not in samples.NAMES and not os.path.exists(place):
         raise ValidationError(f"build.character: {place}: no such file, and no sample of that name")
@@ -173,6 +174,8 @@ def _check_folder(store: Store) -> None:
     """Nobody's other files are in the way, and there is a place to write to."""
     if not isinstance(store, LocalStore):
         return
+    if not is_text(store.url):
+        raise ValidationError(f"{store.url}: the name of the folder is not UTF-8; name another one")
     if store.folder.exists() and not store.folder.is_dir():
         raise ValidationError(f"{store.url}: is a file, not a folder")
     if store.names("") and not store.path(FOLDER).is_dir():

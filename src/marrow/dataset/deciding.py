@@ -8,7 +8,6 @@ opens only files that are new to it.
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Sequence
 
 import msgspec
@@ -20,6 +19,7 @@ from marrow.dataset.schema import Schema, schema_of
 from marrow.dataset.sources import SourceFile, opened
 from marrow.dataset.storage import BuildError, Store
 from marrow.errors import MarrowError, MissingExtraError
+from marrow.printing import warn
 
 __all__ = ["decided"]
 
@@ -84,14 +84,14 @@ def decided(store: Store, recipe: Recipe, files: Sequence[SourceFile]) -> Schema
     schema = seen.schemas[seen.decided]
     if len(votes) > 1:
         other = min(min(names) for names in votes.values() if names is not winners)
-        warnings.warn(
+        warn(
             f"sources have different skeletons: {len(winners)} of {count} looked at are like {min(winners)}, whose "
             f"{len(schema.joints)} joints the data set has; {other} is not. character= or skeletons='any' takes all",
             stacklevel=4,
         )
     before = known.schemas.get(known.decided)
     if before is not None and _shape(before) != _shape(schema):
-        warnings.warn(
+        warn(
             f"most sources have another skeleton than before ({len(schema.joints)} joints, before "
             f"{len(before.joints)}): all is made anew",
             stacklevel=4,

@@ -1,7 +1,8 @@
 """What a data set can hold of a motion: features by name, each an array over the frames.
 
 Differences over time (velocities) are central, one-sided at both ends of the clip, per second. Rotations are local:
-against the joint above. Positions are in the character's model space: metres, Y up, Z forward.
+against the joint above. Positions are in the character's model space: Y up, Z forward, metres; of files without a unit
+(BVH) they are in units of the file times `scale`.
 """
 
 from __future__ import annotations
@@ -234,10 +235,10 @@ FEATURES: dict[str, Feature] = {
     "rotations_euler": Feature(
         (_J, 3), "local rotations, three angles in radians in the order of euler_order", _euler
     ),
-    "translations": Feature((_J, 3), "local translations in metres", lambda f: f.pose.translation[:, f.kept]),
+    "translations": Feature((_J, 3), "local translations", lambda f: f.pose.translation[:, f.kept]),
     "scales": Feature((_J, 3), "local scales", lambda f: f.pose.scale[:, f.kept]),
-    "positions": Feature((_J, 3), "joints in model space, metres", lambda f: f.positions[:, f.kept]),
-    "velocities": Feature((_J, 3), "of joints in model space, metres a second", lambda f: f.velocities),
+    "positions": Feature((_J, 3), "joints in model space", lambda f: f.positions[:, f.kept]),
+    "velocities": Feature((_J, 3), "of joints in model space, a second", lambda f: f.velocities),
     "angular_velocities": Feature(
         (_J, 3), "of local rotations in the frame of the joint above, radians a second", _angular_velocities
     ),
@@ -269,9 +270,7 @@ FEATURES: dict[str, Feature] = {
         channels=3,
         alone=True,
     ),
-    "vertices": Feature(
-        ("V", 3), "vertices of all meshes in model space, metres", _vertices, channels=1, alone=True
-    ),
+    "vertices": Feature(("V", 3), "vertices of all meshes in model space", _vertices, channels=1, alone=True),
     "morphs": Feature(
         ("M",), "weights of the morph channels", lambda f: f.pose.morphs, channels=1, alone=True
     ),

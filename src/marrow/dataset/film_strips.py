@@ -64,8 +64,8 @@ def film_strips(
 ) -> Frame:
     """`count` random rows, a strip of moments each: the meshes of `character` (see `mesh_of`), or skeletons; below them
     the time in the clip, and which feet stand where the row has contacts."""
-    from marrow.rendering.picture import render_moments
-    from marrow.rendering.sheet import Cell, Row, page
+    from marrow.pictures.picture import render_moments
+    from marrow.pictures.sheet import Cell, Row, page
 
     rows: list[Row] = []
     chosen = chosen_rows(split, count, seed)

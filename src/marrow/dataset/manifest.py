@@ -18,7 +18,7 @@ from marrow.dataset.recipe import LAYOUT, SPLITS, Recipe, Shares
 from marrow.dataset.schema import Schema
 from marrow.dataset.statistics import Statistics, Sums
 from marrow.dataset.storage import BuildError, Store
-from marrow.errors import FormatError
+from marrow.errors import FormatError, MissingFileError
 from marrow.motion.contacts import LEG, LOW, SLOW
 
 __all__ = [
@@ -85,7 +85,7 @@ def read_manifest(store: Store) -> Manifest:
             raise FormatError(
                 "is not finished", path=store.url, remedy="run the same build again: it goes on where it was"
             )
-        raise FormatError("is no data set: it has no manifest.json", path=store.url)
+        raise MissingFileError("is no data set: it has no manifest.json", path=store.url)
     try:
         return msgspec.json.decode(data, type=Manifest)
     except msgspec.MsgspecError as error:

@@ -23,10 +23,11 @@ from marrow.dataset.journal import is_same, locked
 from marrow.dataset.pool import run_tasks
 from marrow.dataset.recipe import digest_of
 from marrow.dataset.rows import Dependency
-from marrow.dataset.sources import found, printable, problem_of, stamp
+from marrow.dataset.sources import found, problem_of, stamp
 from marrow.dataset.storage import BuildError, LocalStore, OutputError
-from marrow.errors import MarrowError
+from marrow.errors import MarrowError, ValidationError
 from marrow.io.source import watched
+from marrow.printing import printable
 
 __all__ = ["FOLDER", "Done", "Making", "each_file", "expanded", "named"]
 
@@ -108,6 +109,10 @@ def each_file(
     With `out`, what was written there before and is still good is kept unless `force` is set.
     """
     store = LocalStore(out) if out is not None else None
+    try:
+        msgspec.json.encode([store and store.url, list(options)])
+    except UnicodeEncodeError as error:  # workers are sent UTF-8
+        raise ValidationError(f"{error.object}: a name that is not UTF-8; rename it") from None
     problems = {f: "" if "://" in f else problem_of(f) for f in files}
     tasks = [
         FileTask(call, f, o, None if store is None else store.url, digest_of([__version__, call, f, o])[:16])

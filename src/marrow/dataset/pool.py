@@ -24,7 +24,7 @@ from typing import Any
 import msgspec
 
 from marrow.dataset.worker import LENGTH, called, failure_of, frame
-from marrow.errors import ValidationError
+from marrow.errors import WrongTypeError
 from marrow.model import _validate
 
 __all__ = ["Failure", "Outcome", "Slot", "default_workers", "run_tasks"]
@@ -79,7 +79,7 @@ def run_tasks(
         from marrow.dataset.cluster import run_on_ray
 
         if not isinstance(on, str):
-            raise ValidationError(f"on: expected 'ray' or an address, got {_validate.shown(on)}")
+            raise WrongTypeError(f"on: expected 'ray' or an address, got {_validate.shown(on)}")
         yield from run_on_ray(call, tasks, on, say)
         return
     count = default_workers() if workers is None else _validate.integer("run", "workers", workers, low=0)

@@ -117,16 +117,18 @@ class Split(Sequence[dict[str, Any]]):
             return [self[i] for i in range(*index.indices(len(self)))]
         return self.row(index)
 
-    def row(self, index: int, fields: Sequence[str] | None = None) -> dict[str, Any]:
+    def row(self, index: int, fields: str | Sequence[str] | None = None) -> dict[str, Any]:
         """A row; with `fields` only those."""
+        fields = (fields,) if isinstance(fields, str) else fields
         at = index + len(self) if index < 0 else index
         if not 0 <= at < len(self):
             raise OutOfRangeError(f"{self.name} has {len(self)} rows; there is no row {index}")
         shard = int(np.searchsorted(self._starts, at, side="right")) - 1
         return self._reader(shard).row(at - int(self._starts[shard]), fields)
 
-    def shard_rows(self, shard: int, fields: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-        """The rows of one shard, in order."""
+    def shard_rows(self, shard: int, fields: str | Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+        """The rows of one shard, in order; with `fields` only those."""
+        fields = (fields,) if isinstance(fields, str) else fields
         reader = self._reader(shard)
         for k in range(len(reader)):
             yield reader.row(k, fields)
@@ -147,7 +149,7 @@ class Split(Sequence[dict[str, Any]]):
             return found
         return np.stack(found) if found else np.zeros((0, *(int(n or 0) for n in field.shape)), field.dtype)
 
-    def torch(self, fields: Sequence[str] | None = None, *, normalize: bool = False) -> Rows:
+    def torch(self, fields: str | Sequence[str] | None = None, *, normalize: bool = False) -> Rows:
         """A `torch.utils.data.Dataset` of the rows; see `marrow.dataset.torch_data`."""
         from marrow.dataset.torch_data import rows
 
@@ -155,7 +157,7 @@ class Split(Sequence[dict[str, Any]]):
 
     def torch_stream(
         self,
-        fields: Sequence[str] | None = None,
+        fields: str | Sequence[str] | None = None,
         *,
         normalize: bool = False,
         shuffle: int = 0,

@@ -29,6 +29,7 @@ from marrow.model import Character, Clip, Skeleton
 from marrow.model._derived import share_derived
 from marrow.motion.names import other_side
 from marrow.motion.rig import find_rig
+from marrow.motion.sizes import unit_of
 
 __all__ = ["ClipFacts", "Dependency", "Row", "SourceRows", "loaded"]
 
@@ -97,6 +98,11 @@ class SourceRows:
         clips = self._chosen(character)
         if self.onto is not None:
             character, clips = self._onto(character, clips, self.onto)
+        elif (unit := unit_of(character.skeleton) or 1.0) != 1.0:
+            times = unit * (recipe.scale or 1.0)
+            self.report.append(
+                f"lengths are not in metres: by the size of the body a unit is {unit:.4g} m; scale={times:.4g} makes metres"
+            )
         loose = recipe.skeletons == "any" and self.onto is None
         kept = kept_joints(recipe, character.skeleton) if loose else fitted(self.schema, recipe, character)
         skeleton = self._skeleton(character)

@@ -14,12 +14,13 @@ from typing import Any
 
 import msgspec
 
-from marrow.errors import FormatError, MissingExtraError, ValidationError
+from marrow.errors import FormatError, MissingExtraError, MissingFileError, ValidationError, WrongTypeError
 from marrow.io.registry import FORMATS
 from marrow.io.source import MAX_FILE_BYTES, Source, read_bytes
 from marrow.model import _validate
+from marrow.printing import is_text, printable
 
-__all__ = ["SourceFile", "found", "opened", "printable", "problem_of", "stamp"]
+__all__ = ["SourceFile", "found", "opened", "problem_of", "stamp"]
 
 SUFFIXES = frozenset(s for form in FORMATS for s in form.suffixes) - {".npz"}
 """What is taken from a folder. An .npz may be a body model or anything else: it is taken when it is named."""
@@ -41,11 +42,11 @@ def found(given: Any, *, what: str = "build") -> list[SourceFile]:
     if isinstance(given, (str, os.PathLike)):
         given = [given]
     if not isinstance(given, Iterable):
-        raise ValidationError(f"{what}: expected paths, got {_validate.shown(given)}")
+        raise WrongTypeError(f"{what}: expected paths, got {_validate.shown(given)}")
     places: dict[str, SourceFile] = {}
     for item in given:
         if not isinstance(item, (str, os.PathLike)):
-            raise ValidationError(f"{what}: expected a path, got {_validate.shown(item)}")
+            raise WrongTypeError(f"{what}: expected a path, got {_validate.shown(item)}")
         text = os.fspath(item)
         files = _remote(text) if "://" in text else _local(text)
         if not files:
@@ -66,7 +67,7 @@ def found(given: Any, *, what: str = "build") -> list[SourceFile]:
 
 def problem_of(place: str) -> str:
     """Why what is listed at a path can be no source; empty where it may be one, or where there is nothing."""
-    if printable(place) != place:
+    if not is_text(place):
         return "its name is not UTF-8; rename it"
     if os.path.islink(place):
         if os.path.isdir(place):
@@ -81,11 +82,6 @@ def problem_of(place: str) -> str:
     if os.path.exists(place) and not os.path.isfile(place):
         return "is a folder that cannot be listed" if os.path.isdir(place) else "is not a regular file"
     return ""
-
-
-def printable(text: str) -> str:
-    """A path that can be printed and sent: bytes that are no UTF-8 as `\\xff`."""
-    return os.fsencode(text).decode("utf-8", "backslashreplace")
 
 
 def _file(name: str, place: str) -> SourceFile:
@@ -103,7 +99,7 @@ def _local(text: str) -> list[SourceFile]:
     if any(c in text for c in "*?[") and not os.path.lexists(text):
         return _matched(text, Path(*_fixed_part(path.parts)))
     if not os.path.lexists(text):
-        raise ValidationError(f"{printable(text)}: no such file or folder")
+        raise MissingFileError("no such file or folder", path=text)
     return [_file(path.name, str(path.absolute()))]
 
 

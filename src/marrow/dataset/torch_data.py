@@ -25,10 +25,10 @@ __all__ = ["RowStream", "Rows", "rows", "stream"]
 class _Reading:
     """Which fields are read, and how they become tensors."""
 
-    def __init__(self, split: Split, fields: Sequence[str] | None, normalize: bool) -> None:
+    def __init__(self, split: Split, fields: str | Sequence[str] | None, normalize: bool) -> None:
         self.split = split
         known = [f.name for f in split.dataset.schema.fields]
-        self.fields = list(known if fields is None else fields)
+        self.fields = known if fields is None else [fields] if isinstance(fields, str) else list(fields)
         for name in self.fields:
             if name not in known:
                 raise UnknownNameError("feature", name, known)
@@ -66,7 +66,7 @@ class RowStream(_Reading, IterableDataset):
     def __init__(
         self,
         split: Split,
-        fields: Sequence[str] | None,
+        fields: str | Sequence[str] | None,
         normalize: bool,
         shuffle: int,
         seed: int,
@@ -113,13 +113,13 @@ def _shuffled(rows: Iterator[dict[str, Any]], size: int, chance: random.Random) 
     yield from waiting
 
 
-def rows(split: Split, fields: Sequence[str] | None, normalize: bool) -> Rows:
+def rows(split: Split, fields: str | Sequence[str] | None, normalize: bool) -> Rows:
     return Rows(split, fields, normalize)
 
 
 def stream(
     split: Split,
-    fields: Sequence[str] | None,
+    fields: str | Sequence[str] | None,
     normalize: bool,
     shuffle: int,
     seed: int,

@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from marrow.errors import MarrowError
+from marrow.printing import guarded
 
 __all__ = ["LENGTH", "called", "failure_of", "frame", "serve"]
 
@@ -64,15 +65,16 @@ def serve() -> NoReturn:
         while data:
             data = data[os.write(out, data) :]
 
-    while True:
-        request = calls.get()
-        try:
-            result = called(request["call"], request["argument"], lambda what: send({"tell": what}))
-            send({"result": result})
-        except BrokenPipeError:
-            os._exit(1)
-        except BaseException as error:
-            send({"failure": failure_of(error)})
+    with guarded():  # the standard error is that of the command
+        while True:
+            request = calls.get()
+            try:
+                result = called(request["call"], request["argument"], lambda what: send({"tell": what}))
+                send({"result": result})
+            except BrokenPipeError:
+                os._exit(1)
+            except BaseException as error:
+                send({"failure": failure_of(error)})
 
 
 def _listen(calls: queue.SimpleQueue[Any]) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import GpuError, GpuMemoryError, MarrowError
+from marrow.errors import GpuError, GpuMemoryError, MarrowError, ValidationError
 from marrow.gpu.device import Device
 
 __all__ = ["Buffer", "Later", "Pages", "chunks", "usage"]
@@ -71,10 +73,9 @@ class Buffer:
         return grown
 
     def numpy(self, dtype: Any = np.uint8, shape: Any = -1, offset: int = 0) -> Array:
-        """What is in the buffer, as an array; waits for the GPU."""
-        wanted = None if shape == -1 else int(np.prod(shape)) * np.dtype(dtype).itemsize
-        size = None if wanted is None else -(-wanted // 4) * 4
-        return self.device.read(self.raw, offset, size)[:wanted].view(dtype).reshape(shape)
+        """What is in the buffer, as an array; waits for the GPU. One -1 in `shape` is as many as fit."""
+        sizes, wanted = _fitting(f"Buffer {self.label!r}", dtype, shape, self.size - offset)
+        return self.device.read(self.raw, offset, -(-wanted // 4) * 4)[:wanted].view(dtype).reshape(sizes)
 
     def later(self, size: int | None = None, offset: int = 0) -> Later:
         """A copy of what is in the buffer once the GPU has done what is submitted so far, to be read when convenient."""
@@ -100,13 +101,15 @@ class Later:
             self._promise = self._staging.map_async("READ")
 
     def numpy(self, dtype: Any = np.uint8, shape: Any = -1) -> Array:
+        """The copy as an array; one -1 in `shape` is as many as fit."""
         if self._data is None:
             with self.device.guard("reading a buffer late"):
                 self._promise.sync_wait()
                 self._data = np.frombuffer(bytes(self._staging.read_mapped()), np.uint8)[: self.size]
                 self._staging.unmap()
                 self._staging = None
-        return self._data.view(dtype).reshape(shape)
+        sizes, wanted = _fitting("what is read late", dtype, shape, self.size)
+        return self._data[:wanted].view(dtype).reshape(sizes)
 
 
 class Pages:
@@ -183,15 +186,15 @@ class Pages:
         return self.buffers[0].raw
 
     def numpy(self, dtype: Any = None, shape: tuple[int, ...] | None = None) -> Array:
-        """All records, `(count, *shape)`; waits for the GPU."""
+        """All records, `(count, *shape)`; waits for the GPU. One -1 in `shape` is as many as fit into a record."""
         dtype, shape = self.dtype if dtype is None else dtype, self.shape if shape is None else shape
         parts = [
             b.numpy(np.uint8, ((last - first) * self.stride,)).reshape(last - first, self.stride)
             for first, last, b in self
         ]
         raw = np.concatenate(parts) if parts else np.zeros((0, self.stride), np.uint8)
-        wanted = int(np.prod(shape)) * np.dtype(dtype).itemsize
-        return np.ascontiguousarray(raw[:, :wanted]).view(dtype).reshape(self.count, *shape)
+        sizes, wanted = _fitting(f"a record of {self.label!r}", dtype, shape, self.stride)
+        return np.ascontiguousarray(raw[:, :wanted]).view(dtype).reshape(self.count, *sizes)
 
     def __dlpack__(self, **options: Any) -> Any:
         return self.numpy().__dlpack__(**options)
@@ -208,6 +211,28 @@ def chunks(count: int, most: int) -> Iterator[tuple[int, int]]:
     most = max(1, int(most))
     for first in range(0, int(count), most):
         yield first, min(int(count), first + most)
+
+
+def _fitting(what: str, dtype: Any, shape: Any, room: int) -> tuple[tuple[int, ...], int]:
+    """A shape with its -1 filled in, so that it fits into `room` bytes, and the bytes it takes."""
+    try:
+        item = np.dtype(dtype).itemsize
+        sizes = [operator.index(n) for n in (shape if np.ndim(shape) else (shape,))]
+    except (TypeError, ValueError) as error:
+        raise ValidationError(
+            f"{what}: expected a dtype and a shape, got {dtype!r} and {shape!r}: {error}"
+        ) from None
+    if min(sizes, default=0) < -1 or sizes.count(-1) > 1:
+        raise ValidationError(f"{what}: expected a shape with one -1 at most, got {shape!r}")
+    if -1 in sizes:
+        row = item * math.prod(n for n in sizes if n != -1)
+        sizes[sizes.index(-1)] = max(room, 0) // row if row else 0
+    wanted = item * math.prod(sizes)
+    if wanted > max(room, 0):
+        raise ValidationError(
+            f"{what}: has {max(room, 0):,} bytes, {np.dtype(dtype)} {shape!r} takes {wanted:,}"
+        )
+    return tuple(sizes), wanted
 
 
 def _words(data: Any) -> Array:

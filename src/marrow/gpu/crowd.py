@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import GpuError, ValidationError
+from marrow.errors import GpuError, ValidationError, WrongTypeError
 from marrow.gpu.batches import Job
 from marrow.gpu.buffers import Pages
 from marrow.gpu.clock import Clock
@@ -19,6 +19,7 @@ from marrow.graph.animator import Animator
 from marrow.graph.levels import HIDDEN
 from marrow.graph.program import PoseEvaluator
 from marrow.model.character import Character
+from marrow.scene.scene import GpuInstances
 
 __all__ = ["Crowd", "CrowdGroup"]
 
@@ -41,7 +42,7 @@ class CrowdGroup:
         return f"CrowdGroup(level {self.level}, {len(self.instances)} instances)"
 
 
-class Crowd:
+class Crowd(GpuInstances):
     """Poses an animator's instances on the GPU.
 
         animator = mw.Animator(hero, graph, count=10_000)
@@ -64,7 +65,7 @@ class Crowd:
 
     def __init__(self, animator: Animator, *, device: Device | None = None, precise: bool = True) -> None:
         if not isinstance(animator, Animator):
-            raise ValidationError(f"Crowd: expected an Animator, got {type(animator).__name__}")
+            raise WrongTypeError(f"Crowd: expected an Animator, got {type(animator).__name__}")
         if isinstance(animator._evaluator, GpuEvaluator):
             raise ValidationError(
                 "Crowd: this animator is posed by a Crowd already; release() that one first"

@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import DeviceLostError, GpuError, GpuMemoryError, NoAdapterError, ValidationError
+from marrow.errors import (
+    DeviceLostError,
+    GpuError,
+    GpuMemoryError,
+    NoAdapterError,
+    ValidationError,
+    WrongTypeError,
+)
 from marrow.gpu.drivers import find_adapters, forget_instance, load_wgpu
 
 __all__ = ["NO_ADAPTER", "Adapter", "Device", "adapters"]
@@ -115,7 +122,7 @@ class Device:
         """A device around a `wgpu.GPUDevice` that exists, such as pygfx's."""
         wgpu = load_wgpu()
         if not isinstance(raw, wgpu.GPUDevice):
-            raise ValidationError(f"Device.of: expected a wgpu.GPUDevice, got {type(raw).__name__}")
+            raise WrongTypeError(f"Device.of: expected a wgpu.GPUDevice, got {type(raw).__name__}")
         return Device(raw, _described(raw.adapter))
 
     @staticmethod

@@ -2,23 +2,26 @@
 
 Containers for computing often have only half of NVIDIA's driver: the loader's entry for it (`libGLX_nvidia`) fails for want
 of X11 libraries and no GPU is found, though `libEGL_nvidia` next to it would do. A driver file that names that library,
-written into the cache folder, finds the GPU.
+written into the cache's own folder or, where there is none, into a temporary one, finds the GPU. The file names code
+that is run: it lies in a folder that no other user can write to.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import importlib
 import json
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from marrow.errors import MissingExtraError
+from marrow.errors import FormatError, MissingExtraError
 
 __all__ = ["find_adapters", "forget_instance", "load_wgpu"]
 
@@ -26,12 +29,12 @@ NVIDIA = "libEGL_nvidia.so.0"
 _NVIDIA_VENDOR = 0x10DE
 
 
-def load_wgpu() -> Any:
-    """The module `wgpu`, or the error that says how to install it."""
+def load_wgpu(extra: str = "gpu", purpose: str = "marrow.gpu") -> Any:
+    """The module `wgpu`, or the error that names the extra which brings all that `purpose` needs."""
     try:
         return importlib.import_module("wgpu")
     except ImportError as error:
-        raise MissingExtraError("wgpu", "gpu", "marrow.gpu") from error
+        raise MissingExtraError("wgpu", extra, purpose) from error
 
 
 def find_adapters() -> list[Any]:
@@ -83,23 +86,34 @@ def _point_to(library: str, *, alone: bool) -> dict[str, str]:
     """Variables that lead the Vulkan loader to a driver's library; none where the user set some already."""
     if any(os.environ.get(v) for v in ("VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES")):
         return {}
-    from marrow.io import cache
-
     text = json.dumps(
         {"file_format_version": "1.0.1", "ICD": {"library_path": library, "api_version": "1.3.0"}}
     )
-    for folder in (cache.folder(), Path(tempfile.gettempdir()) / f"marrow-{os.getuid()}"):
-        if folder is None:
-            continue
-        path = folder / "vulkan" / "nvidia_icd.json"
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        except OSError:
-            continue
-        names = ("VK_DRIVER_FILES", "VK_ICD_FILENAMES") if alone else ("VK_ADD_DRIVER_FILES",)
-        return dict.fromkeys(names, str(path))
-    return {}
+    path = _driver_file(text.encode())
+    names = ("VK_DRIVER_FILES", "VK_ICD_FILENAMES") if alone else ("VK_ADD_DRIVER_FILES",)
+    return {} if path is None else dict.fromkeys(names, str(path))
+
+
+def _driver_file(text: bytes) -> Path | None:
+    """A file that holds `text`; None where there is no room for one."""
+    from marrow.io import cache_folder
+    from marrow.io.atomic import replacing
+
+    for place in (cache_folder.prepared, _temporary_folder):
+        with contextlib.suppress(FormatError, OSError):
+            folder = place()
+            if folder is not None:
+                with replacing(folder / "nvidia_icd.json", private=True) as file:
+                    file.write(text)
+                return folder / "nvidia_icd.json"
+    return None
+
+
+def _temporary_folder() -> Path:
+    """A folder that goes when this process ends."""
+    folder = tempfile.mkdtemp(prefix="marrow-vulkan-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 def forget_instance() -> None:

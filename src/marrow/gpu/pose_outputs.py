@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
+from marrow.kernels.language.annotations import ANY, Out, f4
 from marrow.kernels.language.lanes import block
 from marrow.kernels.language.wgsl_values import World
 from marrow.kernels.program import local_rows
 
-__all__ = ["local_matrices", "outputs_text"]
+__all__ = ["MatrixWork", "local_matrices", "outputs_text"]
+
+
+class MatrixWork(NamedTuple):
+    """What `local_matrices` works with: the pose on the stack, and where its matrices go, `matrix_row` numbers to a row."""
+
+    stack: f4[ANY]
+    matrices: Out[f4[ANY]]
+    Jp: int
+    lanes: int
+    matrix_row: int
 
 
 def _emit_local(e: Any, i: Any, Jp: Any, stack: Any, row: Any, matrices: Any) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from marrow.kernels.language.kinds import FLOAT, INTEGER
-from marrow.kernels.language.wgsl import WgslTranslator
+from marrow.kernels.language.types import FLOAT, INTEGER, kind_of
 from marrow.kernels.language.wgsl_lanes import WgslEmitter
+from marrow.kernels.language.wgsl_printer import WgslPrinter
 from marrow.kernels.language.wgsl_text import WgslArray
-from marrow.kernels.language.wgsl_values import WORLD, Value
-from marrow.kernels.operations import sums
+from marrow.kernels.operations import PoseWork, sums
 from marrow.kernels.pose_layout import ROWS
 
 __all__ = ["BEFORE", "INSTEAD", "declarations", "registers_text"]
@@ -56,10 +55,10 @@ def declarations() -> list[str]:
     return [*(f"var<private> p{r}: f32;" for r in range(ROWS + 1)), "var<private> summed: i32 = -1;"]
 
 
-def registers_text(translator: WgslTranslator) -> str:
+def registers_text(printer: WgslPrinter) -> str:
     """The functions, which call the lane formulas of clips with registers for a stack."""
-    world = translator.world
-    translator.function(sums.frame_at, [Value(WORLD), Value(INTEGER, "clip"), Value(FLOAT, "time")])
+    world = printer.world
+    printer.root(sums.frame_at, [kind_of(PoseWork), INTEGER, FLOAT])
     rows = {"i": 0, "i + batch.row": 1, **{f"i + batch.row * {r}": r for r in range(2, ROWS)}}
     stack = WgslArray("registers", lambda at: f"p{rows[at]}")
     morphs = WgslArray("registers", lambda at: f"p{ROWS}")

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
-from marrow.gpu.pose_outputs import local_matrices, outputs_text
+from marrow.gpu.pose_outputs import MatrixWork, local_matrices, outputs_text
 from marrow.gpu.pose_registers import BEFORE, INSTEAD, declarations, registers_text
 from marrow.kernels import program as pose_kernel
-from marrow.kernels.language.kinds import INTEGER
-from marrow.kernels.language.wgsl import WgslTranslator, runs_together
-from marrow.kernels.language.wgsl_values import WORLD, Value, WgslField, World
-from marrow.kernels.operations import OPERATIONS
+from marrow.kernels.language.types import INTEGER, kind_of
+from marrow.kernels.language.wgsl_printer import WgslPrinter
+from marrow.kernels.language.wgsl_values import WgslField, World
+from marrow.kernels.operations import OPERATIONS, PoseWork
+from marrow.kernels.operations.record import runs_alone
 
 __all__ = ["ALONE", "BATCH", "OUTPUTS", "RECORD", "TABLES", "WANTED", "PoseShader", "shader_text"]
 
@@ -54,7 +54,7 @@ time."""
 WANTED = {
     "pose": pose_kernel.POSE, "model": pose_kernel.MODEL, "palette": pose_kernel.PALETTE, "morphs": pose_kernel.MORPHS,
 }  # fmt: skip
-ALONE = frozenset(o.code for o in OPERATIONS if not runs_together(o.run))
+ALONE = frozenset(o.code for o in OPERATIONS if runs_alone(o))
 """Operations that one invocation runs for an instance."""
 _COLUMNS = {"code": (0, "i"), "argument": (1, "i"), "time": (2, "f"), "weight": (3, "f")}
 
@@ -194,19 +194,17 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 def shader_text(shader: PoseShader) -> str:
     """The shader as WGSL."""
     world = _world(shader)
-    translator = WgslTranslator(world)
-    work: Any = Value(WORLD)
-    arguments = [Value(INTEGER, name) for name in ("n", "first", "last", "poses")]
-    translator.function(pose_kernel.interpret, [work, *arguments])
+    printer = WgslPrinter(world)
+    printer.root(pose_kernel.interpret, [kind_of(PoseWork), *[INTEGER] * 4])
     if not shader.alone:
-        translator.function(local_matrices, [work])
-    sums = [registers_text(translator)] if world.instead else []
+        printer.root(local_matrices, [kind_of(MatrixWork)])
+    sums = [registers_text(printer)] if world.instead else []
     parts = [
         "// Pose programs: written by marrow.gpu.pose_shader from the records in marrow.kernels.operations.",
         *_declarations(shader),
         *_bank(shader),
         *sums,
-        translator.text().rstrip(),
+        printer.text().rstrip(),
         _RUN.replace("{end}", "\n  put_sum_down();" if sums else ""),
         *([_ALONE] if shader.alone else [outputs_text(world, jumps=shader.jumps), _TOGETHER]),
     ]

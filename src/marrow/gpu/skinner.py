@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.gpu.buffers import Buffer, Pages, usage
 from marrow.gpu.crowd import Crowd
 from marrow.gpu.device import Device
@@ -67,7 +67,7 @@ class Skinner:
     ) -> None:
         who = "Skinner"
         if not isinstance(character, Character):
-            raise ValidationError(f"{who}: expected a Character, got {_validate.shown(character)}")
+            raise WrongTypeError(f"{who}: expected a Character, got {_validate.shown(character)}")
         if method is not None:
             _validate.one_of(who, "method", method, SKINNING_METHODS)
         if influences is not None:

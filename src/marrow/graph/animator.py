@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
+from marrow.graph.alone import alone, at_work, grant, take_token
 from marrow.graph.animator_core import fitting
 from marrow.graph.animator_inputs import GraphInputs
 from marrow.graph.animator_instances import CrowdInstances
@@ -38,7 +39,7 @@ LONGEST_STEP = 86_400.0
 """Seconds an update may move on: a day. What clips pass in it is told event by event."""
 _ATTRIBUTES = frozenset(
     ("character", "speed", "_threads", "_batch", "_solo", "_functions", "_overrides", "_control", "_evaluator",
-     "_buffers", "_outputs", "_levels")
+     "_buffers", "_outputs", "_levels", "_idle", "_asked")
 )  # fmt: skip
 
 
@@ -58,7 +59,8 @@ class Animator(
     asked for, once per update.
 
     Clips are played from uniform frames (see `clip.resampled`); `resampling_error` says what that costs. `threads=None`
-    computes the poses of a crowd on all cores where that is worth it.
+    computes the poses of a crowd on all cores where that is worth it. One thread at a time may use an animator; another
+    gets an `InUseError`, and may only set parameters.
     """
 
     def __init__(
@@ -71,7 +73,7 @@ class Animator(
         functions: Mapping[str, PoseFunction] | None = None,
     ) -> None:
         if not isinstance(character, Character):
-            raise ValidationError(f"Animator: expected a Character, got {type(character).__name__}")
+            raise WrongTypeError(f"Animator: expected a Character, got {type(character).__name__}")
         if count is not None and (isinstance(count, bool) or not isinstance(count, (int, np.integer))):
             raise ValidationError(f"Animator: count must be a whole number, got {count!r}")
         if count is not None and count < 1:
@@ -81,6 +83,8 @@ class Animator(
         self._batch: tuple[int, ...] = () if count is None else (int(count),)
         self.speed: float | Array = 1.0
         """How fast time passes for the character: a number, or one per instance `(N,)`."""
+        self._idle: list[None] = [None]
+        self._asked = []
         self._solo = graph is None
         if graph is None:
             compiled = solo_graph(character)
@@ -128,6 +132,7 @@ class Animator(
             )
         return float(values) if values.shape == () else values.copy()
 
+    @alone()
     def __deepcopy__(self, memo: dict[int, Any]) -> Animator:
         """Another animator of the same character and graph, in the same moment."""
         control = self._control
@@ -140,6 +145,8 @@ class Animator(
             functions=given,
         )
         self._settle()
+        if self._solo and control.compiled is not twin._control.compiled:
+            twin._play_with(control.compiled)
         twin._control.restore(control.snapshot())
         twin._overrides.update(copy.deepcopy(self._overrides, memo))
         twin.speed = self.speed
@@ -161,8 +168,22 @@ class Animator(
         """The graph it runs; None for playback by hand."""
         return None if self._solo else self._control.compiled.graph
 
+    @at_work
     def update(self, dt: float | ArrayLike) -> None:
         """Moves time on by `dt` seconds, a number or one per instance `(N,)`. A graph only runs forward."""
+        idle = self._idle
+        try:
+            idle.pop()
+        except IndexError:
+            take_token(self, "update")
+        try:
+            if self._asked:
+                grant(self)
+            self._update(dt)
+        finally:
+            idle.append(None)
+
+    def _update(self, dt: float | ArrayLike) -> None:
         step = self._steps(dt)
         backwards = step < 0 if isinstance(step, float) else step.min(initial=0.0) < 0
         if backwards and not self._solo:

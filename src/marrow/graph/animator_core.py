@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
+from marrow.graph.alone import at_work, take_token
 from marrow.graph.buffers import Buffers
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.control import GraphControl
@@ -17,6 +18,8 @@ from marrow.graph.functions import PoseFunction, call
 from marrow.graph.levels import CrowdLevels
 from marrow.graph.overrides import Override
 from marrow.graph.program import PoseEvaluator, Program
+from marrow.graph.state import carry_over
+from marrow.model._asset import freeze
 from marrow.model.character import Character
 
 __all__ = ["AnimatorCore"]
@@ -53,6 +56,10 @@ class AnimatorCore:
     _buffers: Buffers
     _outputs: dict[str, Any]
     _levels: CrowdLevels | None
+    _idle: list[None]
+    """What whoever works with it has taken (see `alone`)."""
+    _asked: list[Callable[[], None]]
+    """Changes that other threads asked for while it was at work, for the next update."""
 
     @property
     def count(self) -> int:
@@ -99,6 +106,26 @@ class AnimatorCore:
         self._control.settle(instances)
         self._changed()
 
+    def _go_on_with(self, compiled: CompiledGraph, functions: tuple[PoseFunction, ...]) -> None:
+        """Another graph of the same character takes over: what both know by the same name or path goes on."""
+        old = self._control
+        self._prepare()
+        control = GraphControl(compiled, self.count, threads=self._threads)
+        carry_over(old.compiled, old.state, compiled, control.state)
+        for name in compiled.saved.keys() & old.compiled.saved.keys():
+            here, there, size = compiled.saved[name], old.compiled.saved[name], control.pose_size
+            control.memory[:, here : here + size] = old.memory[:, there : there + size]
+        control.set_interval(old.state.instances["wanted"])
+        self._functions, self._control = functions, control
+        self._evaluator = self._evaluator.again(
+            compiled.bank, self.character.palette, compiled.masks, compiled.procedurals
+        )
+        control.show()
+        if self._levels is not None:
+            values, self._levels = self._levels.values, None
+            self._show_at(values)
+        self._changed()
+
     def _chosen(self, instances: ArrayLike | None) -> Array:
         if instances is None:
             return np.arange(self.count)
@@ -122,7 +149,7 @@ class AnimatorCore:
     def _clip_name(self, number: Any) -> str:
         names = list(self.character.clips)
         if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
-            raise ValidationError(f"a clip is named or numbered, got {type(number).__name__}")
+            raise WrongTypeError(f"a clip is named or numbered, got {type(number).__name__}")
         if not names:
             raise ValidationError(f"{self.character!r} has no clips to play")
         if not -len(names) <= number < len(names):
@@ -147,13 +174,24 @@ class AnimatorCore:
             self._levels.run(self, outputs)
         self._outputs["ran"] = True
 
+    @at_work
     def _evaluate(self, name: str, shape: tuple[int, ...]) -> Array:
-        outputs = self._outputs
-        if name not in outputs:
+        """A result of this moment, made once per update; read-only."""
+        found: Array | None = self._outputs.get(name)
+        if found is not None:
+            return found
+        idle = self._idle
+        try:
+            idle.pop()
+        except IndexError:
+            take_token(self, "poses")
+        try:
             out = self._buffers.take((*self._batch, *shape))
             self._run(**{name: out})
-            outputs[name] = out
-        return outputs[name]
+            self._outputs[name] = freeze(out)
+            return out
+        finally:
+            idle.append(None)
 
     def _show_at(self, values: Array) -> None:
         """Shows instances at these levels `(N,)`."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import UnknownNameError, ValidationError
+from marrow.graph.alone import alone, is_inside
 from marrow.graph.animator_core import AnimatorCore
 from marrow.graph.overrides import Override
+from marrow.kernels.memory import readonly
 
 __all__ = ["GraphInputs"]
 
@@ -20,10 +23,18 @@ class GraphInputs(AnimatorCore):
     """Parameters, triggers, joint overrides, how often instances are updated, seeds."""
 
     def __setitem__(self, parameter: str, value: Any) -> None:
-        self._running.set(parameter, value)
+        self._running.checked(parameter, value)
+        self._soon(lambda: self._running.set(parameter, value))
+
+    def _soon(self, change: Callable[[], None]) -> None:
+        """Makes a change at once, or, where another thread is at work, before the next update."""
+        if self._idle or is_inside(self):
+            change()
+        else:
+            self._asked.append(change)
 
     def __getitem__(self, parameter: str) -> Any:
-        value = self._running.get(parameter)
+        value = readonly(self._running.get(parameter))
         return value if self._batch else value[0]
 
     @property
@@ -33,8 +44,11 @@ class GraphInputs(AnimatorCore):
 
     def trigger(self, name: str, *, instances: ArrayLike | None = None) -> None:
         """Pulls a trigger, for all or for some `instances` (indices or a mask)."""
-        self._running.trigger(name, self._chosen(instances))
+        chosen = self._chosen(instances)
+        self._running.trigger(name, chosen[:0])  # says what is wrong
+        self._soon(lambda: self._running.trigger(name, chosen))
 
+    @alone(inside=True)
     def override(
         self,
         name: str,
@@ -42,14 +56,27 @@ class GraphInputs(AnimatorCore):
         rotation: ArrayLike | None = None,
         translation: ArrayLike | None = None,
         weight: float | ArrayLike = 1.0,
+        mode: Literal["set", "offset"] | None = None,
+        space: Literal["local", "model"] | None = None,
     ) -> None:
         """Places the joints of the `JointOverride` called `name` from the next update on, until told otherwise: quaternions
-        `(N, k, 4)` and places `(N, k, 3)` of its k joints, or the same for all; `weight` from 0 to 1, or one each."""
-        nodes = {e.name: e.override for e in self._running.compiled.functions if e.override is not None}
+        `(N, k, 4)` and places `(N, k, 3)` of its k joints, or the same for all; `weight` from 0 to 1, or one each.
+
+        Without a graph `name` is a joint, over whatever plays: `mode="set"` replaces its transform, `"offset"` adds to it;
+        in its own `space="local"` or in the `"model"`'s. In a graph the node says that."""
+        if self._solo:
+            name = self._override_joint(name, mode, space)
+        elif mode is not None or space is not None:
+            raise ValidationError("override: mode and space are what the JointOverride of the graph says")
+        nodes = {e.name: e.override for e in self._control.compiled.functions if e.override is not None}
         if name not in nodes:
             raise UnknownNameError("joint override", name, nodes)
         count = len(nodes[name].joints)
         self._overrides[name] = Override.of(self.count, count, rotation, translation, weight)
+
+    def _override_joint(self, joint: str, mode: str | None, space: str | None) -> str:
+        """Makes sure that playback by hand has a node that overrides a joint so; returns what it is called."""
+        raise NotImplementedError
 
     @property
     def update_every(self) -> int | Array:
@@ -57,9 +84,10 @@ class GraphInputs(AnimatorCore):
         late, it is interpolated. Set a number or one per instance `(N,)`: an instance changes over when it is updated
         next, and catches up at most at twice its speed."""
         every = self._running.state.instances["wanted"].copy()
-        return every if self._batch else int(every[0])
+        return readonly(every) if self._batch else int(every[0])
 
     @update_every.setter
+    @alone(inside=True)
     def update_every(self, every: int | ArrayLike) -> None:
         try:
             values = np.broadcast_to(np.asarray(every), (self.count,))
@@ -75,9 +103,10 @@ class GraphInputs(AnimatorCore):
     def seeds(self) -> Array:
         """What the choices of each instance are drawn from, `(N,)` whole numbers: 0, 1, 2... Set them before the first
         update; the same seeds make the same choices."""
-        return self._running.state.instances["seed"].copy()
+        return readonly(self._running.state.instances["seed"].copy())
 
     @seeds.setter
+    @alone()
     def seeds(self, seeds: ArrayLike) -> None:
         values = np.asarray(seeds)
         if values.dtype.kind not in "iu" or values.shape not in ((), (self.count,)):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
+from marrow.graph.alone import alone
 from marrow.graph.animator_core import AnimatorCore, fitting
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.compiler import compile_graph
@@ -17,7 +18,6 @@ from marrow.graph.control import GraphControl, Snapshot
 from marrow.graph.description import Graph
 from marrow.graph.functions import PoseFunction, bound
 from marrow.graph.slot_control import known
-from marrow.graph.state import carry_over
 from marrow.model import _validate
 
 __all__ = ["CrowdInstances"]
@@ -33,6 +33,7 @@ class CrowdInstances(AnimatorCore):
             raise ValidationError(f"{what}: this animator is for one character; make it with count=N")
         return self._running
 
+    @alone()
     def add(self, count: int = 1) -> None:
         """New instances behind the others, at the beginning of the graph."""
         count = _validate.integer("add", "count", count, low=0)
@@ -47,6 +48,7 @@ class CrowdInstances(AnimatorCore):
             self._show_at(np.concatenate([self._levels.values, np.zeros(int(count), np.int64)]))
         self._changed()
 
+    @alone()
     def remove(self, *, instances: ArrayLike) -> None:
         """Drops instances (indices or a mask); the others close up in order. At least one stays."""
         control = self._crowd("remove")
@@ -63,6 +65,7 @@ class CrowdInstances(AnimatorCore):
             self._levels.put(self._levels.values[~gone])
         self._changed()
 
+    @alone()
     def reset(self, *, instances: ArrayLike | None = None) -> None:
         """Starts instances over, with parameters at their defaults; they stay where they are in the world."""
         self._prepare()
@@ -70,11 +73,13 @@ class CrowdInstances(AnimatorCore):
         self._running.reset(np.unique(self._chosen(instances)))
         self._changed()
 
+    @alone()
     def snapshot(self) -> Snapshot:
         """All that changes, to come back to with `restore`; the same updates then give the same results, bit for bit."""
         self._settle()
         return dataclasses.replace(self._running.snapshot(), single=not self._batch)
 
+    @alone()
     def restore(self, snapshot: Snapshot) -> None:
         """Goes back to a moment of the same graph, and to as many instances as there were."""
         control = self._running
@@ -94,32 +99,21 @@ class CrowdInstances(AnimatorCore):
         control, chosen = self._running, self._chosen(instances)
         known("saved pose", name, control.compiled.saved)
         rows = self._evaluate("pose", (self._evaluator.layout.size,)).reshape(self.count, -1)
-        control.save_pose(name, rows[chosen], chosen)
+        self._keep_pose(name, rows[chosen], chosen)
+
+    @alone()
+    def _keep_pose(self, name: str, rows: Array, chosen: Array) -> None:
+        self._control.save_pose(name, rows, chosen)
         self._outputs = {key: value for key, value in self._outputs.items() if key in ("prepared", "events")}
 
+    @alone()
     def replace_graph(
         self, graph: Graph | CompiledGraph, *, functions: Mapping[str, PoseFunction] | None = None
     ) -> None:
         """Goes on with another graph, as when its file was edited: parameters keep their values, machines their states,
         clips their times and slots what they play, where names and paths match; the rest begins."""
-        old = self._running
+        assert self._running is self._control
         compiled = graph if isinstance(graph, CompiledGraph) else compile_graph(graph, self.character)
         if compiled.character is not self.character:
             raise ValidationError(f"replace_graph: the graph was compiled for {compiled.character!r}")
-        bound_functions = bound(compiled, functions, self._overrides)
-        self._prepare()
-        control = GraphControl(compiled, self.count, threads=self._threads)
-        carry_over(old.compiled, old.state, compiled, control.state)
-        for name in compiled.saved.keys() & old.compiled.saved.keys():
-            here, there, size = compiled.saved[name], old.compiled.saved[name], control.pose_size
-            control.memory[:, here : here + size] = old.memory[:, there : there + size]
-        control.set_interval(old.state.instances["wanted"])
-        self._functions, self._control = bound_functions, control
-        self._evaluator = self._evaluator.again(
-            compiled.bank, self.character.palette, compiled.masks, compiled.procedurals
-        )
-        control.show()
-        if self._levels is not None:
-            values, self._levels = self._levels.values, None
-            self._show_at(values)
-        self._changed()
+        self._go_on_with(compiled, bound(compiled, functions, self._overrides))

@@ -6,9 +6,11 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
+from marrow.graph.alone import alone
 from marrow.graph.animator_core import AnimatorCore
 from marrow.graph.ground import Ground, checked_ground
 from marrow.graph.placing import Placement, placed
+from marrow.kernels.memory import readonly
 
 __all__ = ["CrowdPlaces"]
 
@@ -22,8 +24,9 @@ class CrowdPlaces(AnimatorCore):
     def place(self) -> Placement:
         """Where each one is in the world: it goes where the root goes, where the graph's root is a `RootMotion`."""
         place = self._control.state.place if self._batch else self._control.state.place[0]
-        return Placement(place[..., :3].copy(), place[..., 3:].copy())
+        return Placement(readonly(place[..., :3].copy()), readonly(place[..., 3:].copy()))
 
+    @alone()
     def set_place(
         self,
         translation: ArrayLike | None = None,
@@ -49,6 +52,7 @@ class CrowdPlaces(AnimatorCore):
         return self._control.ground
 
     @ground.setter
+    @alone()
     def ground(self, ground: Ground | ArrayLike | None) -> None:
         self._control.ground = checked_ground(ground, self.count)
         if self._control.compiled.placed:

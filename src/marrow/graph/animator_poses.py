@@ -9,11 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.kinematics import output
 from marrow.animation.resampling import unpack_rows
+from marrow.graph.alone import alone
 from marrow.graph.animator_core import AnimatorCore
 from marrow.graph.level_surfaces import skin_levels
 from marrow.graph.levels import LevelGroup, checked_levels
 from marrow.graph.program import Program
+from marrow.kernels.memory import readonly
 from marrow.math import affine, transform
+from marrow.model._asset import freeze
 from marrow.model.pose import Pose
 from marrow.skinning import skin
 
@@ -23,13 +26,16 @@ Array = NDArray[Any]
 
 
 class PoseOutputs(AnimatorCore):
-    """Poses and matrices, computed when asked for, once per update."""
+    """Poses and matrices, computed when asked for, once per update; read-only, since what is written there would move
+    nothing (`override` places joints)."""
 
     @property
     def program(self) -> Program:
-        """The pose programs of this moment, one per instance."""
-        return self._control.program
+        """The pose programs of this moment, one per instance; to read."""
+        program = self._control.program
+        return Program(readonly(program.start), readonly(program.ops), program.depth)
 
+    @alone()
     def evaluate(self, *, model: Array | None = None, palette: Array | None = None) -> None:
         """Computes model-space and skinning matrices of this moment into the caller's own memory: float32, C-contiguous,
         `(N, J, 3, 4)`."""
@@ -37,18 +43,21 @@ class PoseOutputs(AnimatorCore):
         wanted = {"model": (model, J), "palette": (palette, P)}
         outputs = {name: out for name, (out, _) in wanted.items() if out is not None}
         for name, out in outputs.items():
-            output(f"evaluate: {name}", (*self._batch, wanted[name][1], 3, 4), out)
+            others = {} if name == "model" else {"model": model}
+            output(f"evaluate: {name}", (*self._batch, wanted[name][1], 3, 4), out, **others)
         self._run(**outputs)
 
     @property
     def pose(self) -> Pose:
-        """Local transforms and morph weights of this moment."""
-        if "unpacked" not in self._outputs:
+        """Local transforms and morph weights of this moment, to read: `override` places joints, `pose.copy()` is yours."""
+        found: Pose | None = self._outputs.get("unpacked")
+        if found is None:
             J, M = len(self.character.skeleton), len(self.character.skeleton.morph_names)
             rows = self._evaluate("pose", (self._evaluator.layout.size,))
             pose = unpack_rows(rows.reshape(self.count, -1), J, M)
-            self._outputs["unpacked"] = pose if self._batch else pose[0]
-        return self._outputs["unpacked"]
+            freeze((pose.translation, pose.rotation, pose.scale, pose.morphs))
+            found = self._outputs["unpacked"] = pose if self._batch else pose[0]
+        return found
 
     @property
     def model_matrices(self) -> Array:
@@ -96,9 +105,10 @@ class PoseOutputs(AnimatorCore):
         """
         if self._levels is None:
             return None
-        return self._levels.values.copy() if self._batch else int(self._levels.values[0])
+        return readonly(self._levels.values.copy()) if self._batch else int(self._levels.values[0])
 
     @levels.setter
+    @alone()
     def levels(self, levels: ArrayLike | None) -> None:
         if levels is None:
             self._levels = None
@@ -114,24 +124,33 @@ class PoseOutputs(AnimatorCore):
     def level_groups(self) -> tuple[LevelGroup, ...]:
         """The instances that are seen, by level: for each level that some are at, their numbers, skinning matrices and
         morph weights, for the joints the level has and no others. What a renderer draws level by level."""
-        if "groups" not in self._outputs:
-            if self._levels is None:
-                self.levels = 0
-            assert self._levels is not None
-            self._prepare()
-            self._outputs["groups"] = self._levels.groups(self, self._buffers)
-            self._outputs["ran"] = True
-        return self._outputs["groups"]
+        if self._levels is None:
+            self.levels = 0
+        found: tuple[LevelGroup, ...] | None = self._outputs.get("groups")
+        return self._evaluate_groups() if found is None else found
+
+    @alone()
+    def _evaluate_groups(self) -> tuple[LevelGroup, ...]:
+        assert self._levels is not None
+        self._prepare()
+        groups = self._levels.groups(self, self._buffers)
+        self._outputs["groups"], self._outputs["ran"] = groups, True
+        return groups
 
     def matrices_and_morphs(self) -> tuple[Array, Array]:
         """Skinning matrices `(N, J, 3, 4)` and weights of the morph channels `(N, M)` of this moment, in one pass."""
-        P, M = len(self.character.palette), len(self.character.skeleton.morph_names)
-        outputs = self._outputs
+        M = len(self.character.skeleton.morph_names)
         if M == 0:
-            return self.matrices, np.zeros((*self._batch, 0), np.float32)
-        if "palette" not in outputs or "morphs" not in outputs:
-            palette = self._buffers.take((*self._batch, P, 3, 4))
-            morphs = self._buffers.take((*self._batch, self._evaluator.layout.morphs))
-            self._run(palette=palette, morphs=morphs)
-            outputs["palette"], outputs["morphs"] = palette, morphs
-        return outputs["palette"], outputs["morphs"][..., :M]
+            return self.matrices, readonly(np.zeros((*self._batch, 0), np.float32))
+        palette, morphs = self._outputs.get("palette"), self._outputs.get("morphs")
+        if palette is None or morphs is None:
+            palette, morphs = self._evaluate_both()
+        return palette, morphs[..., :M]
+
+    @alone()
+    def _evaluate_both(self) -> tuple[Array, Array]:
+        palette = self._buffers.take((*self._batch, len(self.character.palette), 3, 4))
+        morphs = self._buffers.take((*self._batch, self._evaluator.layout.morphs))
+        self._run(palette=palette, morphs=morphs)
+        self._outputs["palette"], self._outputs["morphs"] = freeze(palette), freeze(morphs)
+        return palette, morphs

@@ -10,6 +10,7 @@ from marrow.animation.resampling import ResamplingError
 from marrow.graph.animator_core import AnimatorCore
 from marrow.graph.inspection import GraphMoment, inspect
 from marrow.graph.results import Events, RootMotionDelta
+from marrow.kernels.memory import readonly
 
 __all__ = ["GraphResults"]
 
@@ -45,13 +46,13 @@ class GraphResults(AnimatorCore):
         """The curves of the clips that are seen, blended as they are: by name, `(N,)` for a crowd."""
         values = self._control.state.values
         found = {name: values[:, column] for name, column in self._control.compiled.curves.items()}
-        return {name: v.copy() if self._batch else float(v[0]) for name, v in found.items()}
+        return {name: readonly(v.copy()) if self._batch else float(v[0]) for name, v in found.items()}
 
     @property
     def root_motion(self) -> RootMotionDelta:
         """How far the character went in the last update, where the graph's root is a `RootMotion`."""
         motion = self._control.travel if self._batch else self._control.travel[0]
-        return RootMotionDelta(motion[..., :3].copy(), motion[..., 3:].copy())
+        return RootMotionDelta(readonly(motion[..., :3].copy()), readonly(motion[..., 3:].copy()))
 
     @property
     def resampling_error(self) -> dict[str, ResamplingError]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
+from marrow.graph.alone import alone
 from marrow.graph.animator_core import AnimatorCore
 
 __all__ = ["SlotPlayback"]
@@ -18,6 +19,7 @@ Array = NDArray[Any]
 class SlotPlayback(AnimatorCore):
     """One-shots over what a graph shows."""
 
+    @alone(inside=True)
     def play_slot(
         self,
         name: str,
@@ -47,6 +49,7 @@ class SlotPlayback(AnimatorCore):
         )  # fmt: skip
         return self._told(accepted, chosen)
 
+    @alone(inside=True)
     def stop_slot(self, name: str, *, seconds: float = 0.2, instances: ArrayLike | None = None) -> None:
         """Fades out what plays in a slot and drops what waits there."""
         if not (np.isfinite(seconds) and seconds >= 0):
@@ -60,6 +63,7 @@ class SlotPlayback(AnimatorCore):
         return found if self._batch else found[0]
 
     # -- montages -------------------------------------------------------------------------------------------------
+    @alone(inside=True)
     def play_montage(
         self,
         name: str,
@@ -91,6 +95,7 @@ class SlotPlayback(AnimatorCore):
         plays = self._running.plays_montage(name)[chosen]
         self.stop_slot(entry.slot, seconds=seconds, instances=chosen[plays])
 
+    @alone(inside=True)
     def jump_to_section(
         self, montage: str, section: str, *, instances: ArrayLike | None = None
     ) -> bool | Array:
@@ -99,6 +104,7 @@ class SlotPlayback(AnimatorCore):
         chosen = self._chosen(instances)
         return self._told(self._running.jump(montage, section, chosen), chosen)
 
+    @alone(inside=True)
     def set_next_section(
         self, montage: str, section: str, following: str | None, *, instances: ArrayLike | None = None
     ) -> None:

@@ -14,18 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.bank import ClipBank
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.graph.compiled import CompiledGraph, FunctionEntry, MachineEntry, MontageEntry, SlotEntry
 from marrow.graph.description import Graph, normalized
 from marrow.graph.montages import add_montages
 from marrow.graph.nodes import ClipNode, Node, RootMotion, Slot
+from marrow.graph.nodes.base import DEEPEST
 from marrow.graph.placing import WorldVector
 from marrow.graph.program import Procedurals
 from marrow.graph.sharing import SharedNodes
+from marrow.graph.steadiness import watched_states
 from marrow.graph.sync import knots
 from marrow.graph.tables import Builder, Part, Place, Scope, unknown
 from marrow.graph.travel import carried_by_hips, in_place, root_tracks
 from marrow.kernels import control_tables as ct
+from marrow.kernels.language.constants import Constants
 from marrow.kernels.memory import readonly
 from marrow.kernels.operations import codes as kernel
 from marrow.kernels.operations.limbs import HEADER
@@ -36,7 +39,6 @@ from marrow.model.clip import Clip
 __all__ = ["Compiler", "check_alone", "compile_graph"]
 
 Array = NDArray[Any]
-DEEPEST = 100
 STEADY = 1.0
 """Seconds over which the travel of hips that are the root is evened out: about two steps."""
 
@@ -44,7 +46,7 @@ STEADY = 1.0
 def compile_graph(graph: Graph, character: Character) -> CompiledGraph:
     """Validates `graph` for `character` and lays it out for running."""
     if not isinstance(character, Character):
-        raise ValidationError(f"compile_graph: expected a Character, got {type(character).__name__}")
+        raise WrongTypeError(f"compile_graph: expected a Character, got {type(character).__name__}")
     return Compiler(normalized(graph), character).compile()
 
 
@@ -103,6 +105,7 @@ class Compiler:
         self.shared = SharedNodes(self.graph.root)
         self._places: dict[int, str] = {}
         self._expanding: list[Node] = []
+        self._inside: list[int] = []
 
     # -- the tree -------------------------------------------------------------------------------------------------
     def compile(self) -> CompiledGraph:
@@ -167,8 +170,8 @@ class Compiler:
     def visit(self, node: Any, path: str, scope: Scope) -> Part:
         """Compiles a node and what is below it."""
         path = self._places.pop(id(node), path)
-        if path.count(".") > DEEPEST:
-            raise ValidationError(f"{path}: nested too deep")
+        if len(self._inside) > DEEPEST:
+            raise ValidationError(f"{path}: more than {DEEPEST} nodes are nested in one another")
         if isinstance(node, str):
             node = ClipNode(node)
         row = dict.fromkeys(ct.NODE.names or (), 0)
@@ -185,7 +188,9 @@ class Compiler:
                     f"{path}.name: {self.names[node.name]} is called {node.name!r} already; names are unique"
                 )
             self.names[node.name] = path
+        self._inside.append(number)
         part = node.compile(self, Place(path, number, scope))
+        self._inside.pop()
         row["end"] = len(self.nodes)
         return part
 
@@ -197,7 +202,7 @@ class Compiler:
         if isinstance(other, str):
             other = ClipNode(other)
         if not isinstance(other, Node):
-            raise ValidationError(
+            raise WrongTypeError(
                 f"{at.path}: {type(node).__name__}.expand() must return a node or the name of a clip, "
                 f"got {type(other).__name__}"
             )
@@ -253,9 +258,10 @@ class Compiler:
             raise unknown("joint", name, self.skeleton.names, path)
         return self.skeleton.index(name)
 
-    def name_joints(self, *joints: int) -> None:
-        """Joints that an operation reads or turns by number: every level of detail has to evaluate them."""
-        self.named_joints = max(self.named_joints, *(j + 1 for j in joints))
+    def constants(self, record: Constants, **fields: Any) -> int:
+        """Packs the constants of an operation; where they are. Every level of detail evaluates the joints they name."""
+        self.named_joints = max(self.named_joints, *(j + 1 for j in record.joints_of(fields)), 0)
+        return record.put(self.ints, self.floats, **fields)
 
     def leaf(self, at: Place, kind: int, **fields: Any) -> Part:
         """A clip or a pose."""
@@ -382,7 +388,7 @@ class Compiler:
             graph=self.graph,
             character=self.character,
             bank=bank,
-            tables=tables,
+            tables=tables._replace(states=readonly(watched_states(tables))),
             values=readonly(np.array(b.values, np.float64)),
             masks=np.array(b.masks, np.float32).reshape(len(b.masks), J + M),
             procedurals=Procedurals(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.resampling import pack_rows
-from marrow.errors import UnknownNameError, ValidationError
+from marrow.errors import UnknownNameError, ValidationError, WrongTypeError
 from marrow.graph.compiled import CompiledGraph, MachineEntry, ParameterEntry
 from marrow.graph.ground import Ground
 from marrow.graph.placing import keep_places, refresh
@@ -22,13 +21,14 @@ from marrow.graph.state import assign, check_state, copied, joined, new_state, t
 from marrow.graph.windows import LastingEvents
 from marrow.kernels import control
 from marrow.kernels import control_tables as ct
-from marrow.kernels.control_tables import CrowdState, Workspace
+from marrow.kernels.control_tables import CrowdState, KeptState, Workspace
 from marrow.kernels.language.kernel import Frame
+from marrow.printing import logger
 from marrow.skinning.threads import WORTH_SECONDS, run_split
 
 __all__ = ["GraphControl", "Snapshot"]
 
-log = logging.getLogger("marrow")
+log = logger("marrow")
 
 Array = NDArray[Any]
 _MOVING, _FIRST = control.update_graph.offsets["moving"], control.update_graph.offsets["first"]
@@ -224,7 +224,8 @@ class GraphControl(SlotControl):
             )  # fmt: skip
             self._bound = bound
             self._frame = control.update_graph.frame(
-                graph=self.compiled.tables, state=self.state, room=room, dt=np.zeros(self.count),
+                graph=self.compiled.tables, state=self.state,
+                kept=KeptState.like(self.state), room=room, dt=np.zeros(self.count),
                 memory=self.compiled.memory, row=self.pose_size, moving=0,
                 travels=int(self.compiled.travels), first=0,
             )  # fmt: skip
@@ -286,7 +287,7 @@ class GraphControl(SlotControl):
     # -- parameters -----------------------------------------------------------------------------------------------
     def _parameter(self, name: str, kind: str = "parameter") -> ParameterEntry:
         if not isinstance(name, str):
-            raise ValidationError(f"a {kind} is named by a string, got {name!r}")
+            raise WrongTypeError(f"a {kind} is named by a string, got {name!r}")
         if name not in self.compiled.parameters:
             known = self.triggers if kind == "trigger" else self.compiled.parameters
             raise UnknownNameError(kind, name, known)
@@ -294,6 +295,11 @@ class GraphControl(SlotControl):
 
     def set(self, name: str, value: Any) -> None:
         """Sets a parameter for all (a number, or a vector of three) or each (`(N,)`, `(N, 3)`)."""
+        columns, values = self.checked(name, value)
+        self.state.goals[:, columns] = values
+
+    def checked(self, name: str, value: Any) -> tuple[slice, Array]:
+        """The columns of a parameter, and values for it `(N, width)`."""
         entry = self._parameter(name)
         if entry.type == "curve":
             raise ValidationError(f"{name!r} is a curve: the clips say what it is")
@@ -311,7 +317,7 @@ class GraphControl(SlotControl):
         if np.isnan(values).any():
             where = int(np.flatnonzero(np.isnan(values).any(axis=1))[0])
             raise ValidationError(f"{name!r}: expected numbers, and NaN is none (instance {where})")
-        self.state.goals[:, entry.column : entry.column + entry.width] = values
+        return slice(entry.column, entry.column + entry.width), values
 
     def get(self, name: str, *, smoothed: bool = False) -> Array:
         """What a parameter was set to (`smoothed`: what it is on its way there), `(N,)` or `(N, 3)`; whether a trigger
@@ -438,7 +444,7 @@ class GraphControl(SlotControl):
 
     def restore(self, snapshot: Snapshot) -> None:
         if not isinstance(snapshot, Snapshot):
-            raise ValidationError(f"restore: expected a Snapshot, got {type(snapshot).__name__}")
+            raise WrongTypeError(f"restore: expected a Snapshot, got {type(snapshot).__name__}")
         if snapshot.graph != self.compiled.identity:
             raise ValidationError("restore: the snapshot is of another graph")
         check_state(snapshot.state, self.compiled)

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from marrow.errors import FormatError, ValidationError
+from marrow.errors import FormatError, ValidationError, WrongTypeError, file_error
 from marrow.graph.nodes import sub_graph
-from marrow.graph.nodes.base import AnyNode, message_and_place, node_from_data, reading_files
+from marrow.graph.nodes.base import (
+    DEEPEST,
+    AnyNode,
+    check_size,
+    message_and_place,
+    node_from_data,
+    reading_files,
+)
 from marrow.graph.nodes.use import written_once
+from marrow.model._asset import Replaceable
 
 __all__ = ["Graph", "Montage", "Parameter", "from_json", "load_graph", "normalized", "save_graph", "to_json"]
 
 VERSION = 1
 
 
-class Parameter(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class Parameter(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A value set from outside.
 
     `float`: kept inside `range`, or going round inside `wrap`, such as a direction in `(-180, 180)`; `smoothing` is the
@@ -37,7 +46,7 @@ class Parameter(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
     wrap: tuple[float, float] | None = None
 
 
-class Montage(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class Montage(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A clip in sections, played in a slot by `animator.play_montage`. `sections` are where each begins, in seconds.
 
     One section follows the other, as they lie in the clip, and after the last one it ends; `following` says otherwise: the
@@ -54,13 +63,15 @@ class Montage(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
     speed: float = 1.0
 
 
-class Graph(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class Graph(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A graph: its `root` node, the `parameters` it reads and the `montages` that its slots can play, by name."""
 
     root: AnyNode
     parameters: dict[str, Parameter] = {}
     name: str = ""
     montages: dict[str, Montage] = {}
+
+    __array_ufunc__: ClassVar[None] = None  # an array is no graph: NumPy is not asked to compare them
 
 
 # A node may hold a graph, and a graph holds nodes: the class is handed to the module that needs it once it exists.
@@ -79,6 +90,7 @@ class _File(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
 
 def to_json(graph: Graph) -> str:
     """The readable text of a graph file."""
+    check_size(graph.root)
     file = _File(VERSION, written_once(graph.root), graph.name, graph.parameters, graph.montages)
     return msgspec.json.format(msgspec.json.encode(file), indent=2).decode() + "\n"
 
@@ -98,24 +110,52 @@ def from_json(text: str | bytes, *, path: object = None) -> Graph:
             place=place.strip(".") or "the file",
             remedy="see docs/graph.md for what goes where",
         ) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise FormatError(f"not a graph file: {error}", path=path, remedy="a graph file is JSON") from None
+    except RecursionError:
+        raise _too_large(f"more than {DEEPEST} nodes are nested in one another", path) from None
     if file.marrow_graph != VERSION:
         raise FormatError(
             f"graph file version {file.marrow_graph} is not supported, this is version {VERSION}",
             path=path,
             remedy="update marrow",
         )
+    try:
+        check_size(file.root)
+    except ValidationError as error:
+        raise _too_large(str(error).removeprefix("root: "), path) from None
     return Graph(file.root, file.parameters, file.name, file.montages)
 
 
-def _beside(name: str, path: object) -> dict[str, Any]:
-    """The graph in a file beside the one at `path`, as plain data."""
+def _too_large(message: str, path: object) -> FormatError:
+    remedy = "let one machine have more states, or one blend more inputs"
+    return FormatError(message, path=path, place="root", remedy=remedy)
+
+
+# Names that mean something else than a file of that name on one system or another: drives and streams (a colon),
+# devices, ends that Windows leaves out. They are refused everywhere, so that a graph means the same everywhere.
+_ODD_PART = re.compile(r"[\\:\x00-\x1f]|[. ]$|^(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
+
+
+def _beside(name: object, path: object) -> dict[str, Any]:
+    """The graph in a file in the folder of the one at `path`, or below it, as plain data."""
     if not isinstance(path, (str, Path)):
         raise ValueError(f"the graph in {name!r} can only be found beside a file")
-    target = Path(path).parent / name
-    if target.resolve().parent != Path(path).resolve().parent and ".." in Path(name).parts:
-        raise ValueError(f"{name!r} is outside the folder of {path}")
+    parts = name.split("/") if isinstance(name, str) else []
+    parts = parts[1:] if parts[:1] == ["."] else parts
+    if not parts or any(not part or _ODD_PART.search(part) for part in parts):
+        raise ValueError(
+            f"file: expected the name of a file in the folder of {path}, with / between folders, got {name!r}"
+        )
+    try:
+        folder = Path(path).parent.resolve()
+        target = folder.joinpath(*parts).resolve()
+    except (OSError, RuntimeError):  # links that lead in a circle
+        raise ValueError(f"{name!r}: its links lead nowhere") from None
+    if not target.is_relative_to(folder):
+        raise ValueError(f"{name!r} leads outside the folder of {path}")
+    if target.exists() and not target.is_file():
+        raise ValueError(f"{name!r} is not a file")
     plain: dict[str, Any] = msgspec.to_builtins(load_graph(target))
     return plain
 
@@ -123,13 +163,12 @@ def _beside(name: str, path: object) -> dict[str, Any]:
 def normalized(graph: Graph) -> Graph:
     """The graph with every field of its declared type, NumPy numbers turned into Python's."""
     if not isinstance(graph, Graph):
-        raise ValidationError(f"expected a Graph, got {type(graph).__name__}")
+        raise WrongTypeError(f"expected a Graph, got {type(graph).__name__}")
     try:
-        graph = msgspec.structs.replace(graph, root=written_once(graph.root))
+        check_size(graph.root)
+        graph = graph.replace(root=written_once(graph.root))
         plain = msgspec.to_builtins(graph, enc_hook=lambda value: value.tolist())
         return msgspec.convert(plain, Graph, strict=True, dec_hook=node_from_data)
-    except RecursionError:
-        raise ValidationError("root: the graph contains itself, or is nested too deep") from None
     except (msgspec.ValidationError, AttributeError, TypeError) as error:
         message, place = message_and_place(error)
         raise ValidationError(f"{place.strip('.') or 'root'}: {message}") from None
@@ -137,7 +176,7 @@ def normalized(graph: Graph) -> Graph:
 
 def _path(who: str, path: object) -> Path:
     if not isinstance(path, (str, os.PathLike)):
-        raise ValidationError(f"{who}: expected a path, got {type(path).__name__}")
+        raise WrongTypeError(f"{who}: expected a path, got {type(path).__name__}")
     return Path(path)
 
 
@@ -147,18 +186,20 @@ def load_graph(path: str | Path) -> Graph:
     try:
         data = Path(path).read_bytes()
     except OSError as error:
-        raise FormatError(f"cannot be read: {error.strerror}", path=path) from None
+        raise file_error(error, "cannot be read", path) from None
     return from_json(data, path=path)
 
 
 def save_graph(graph: Graph, path: str | Path) -> None:
     """Writes a graph file: indented JSON that compares well."""
     if not isinstance(graph, Graph):
-        raise ValidationError(f"save_graph: expected a Graph, got {type(graph).__name__}")
+        raise WrongTypeError(f"save_graph: expected a Graph, got {type(graph).__name__}")
     target = _path("save_graph", path)
     part = target.with_name(f".{target.name}.part")
     try:
-        part.write_text(to_json(graph), encoding="utf-8")
+        part.write_bytes(to_json(graph).encode())
         part.replace(target)
     except OSError as error:
-        raise FormatError(f"cannot be written: {error.strerror}", path=path) from None
+        raise file_error(error, "cannot be written", path) from None
+    except UnicodeEncodeError:
+        raise FormatError("a name in the graph is no text that a file can hold", path=path) from None

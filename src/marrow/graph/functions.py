@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.resampling import pack_rows, unpack_rows
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.graph.compiled import CompiledGraph, FunctionEntry
 from marrow.graph.control import GraphControl
 from marrow.graph.ground import ask_ground
@@ -86,7 +86,7 @@ def _where(entry: FunctionEntry) -> str:
 
 def _checked(result: Any, pose: Pose, entry: FunctionEntry) -> Pose:
     if not isinstance(result, Pose):
-        raise ValidationError(f"{_where(entry)} must return a Pose, got {type(result).__name__}")
+        raise WrongTypeError(f"{_where(entry)} must return a Pose, got {type(result).__name__}")
     for name in ("translation", "rotation", "scale", "morphs"):
         wanted, got = getattr(pose, name), np.asarray(getattr(result, name))
         if got.shape != wanted.shape:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.graph.levels import HIDDEN, LevelGroup
 from marrow.model import _validate
 from marrow.skinning import Surface, skin
@@ -67,7 +67,7 @@ def skin_levels(groups: tuple[LevelGroup, ...], count: int, options: dict[str, A
     """Skins each group with its level's meshes. `out`, what an earlier call returned, lends its memory."""
     out = options.pop("out", None)
     if out is not None and not isinstance(out, LevelSurfaces):
-        raise ValidationError(
+        raise WrongTypeError(
             "skin: out: where levels are set, expected what skin() returned before (LevelSurfaces), got "
             f"{_validate.shown(out)}"
         )

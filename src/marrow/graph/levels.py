@@ -18,6 +18,7 @@ from marrow.animation.resampling import pack_rows
 from marrow.errors import ValidationError
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.program import PoseEvaluator, Program
+from marrow.kernels.memory import readonly
 from marrow.kernels.pose_layout import ROWS, padded
 from marrow.math import affine, transform
 from marrow.model.character import Character
@@ -228,7 +229,8 @@ class CrowdLevels:
                 continue
             outputs = {"palette": palette, "morphs": morphs} if M else {"palette": palette}
             self._evaluate(animator, level, instances, outputs, program)
-            found.append(LevelGroup(level, character, instances, palette, morphs[:, :M]))
+            parts = map(readonly, (instances, palette, morphs[:, :M]))
+            found.append(LevelGroup(level, character, *parts))
         return tuple(found)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.graph.description import Graph, Montage
 from marrow.graph.nodes import Node
 from marrow.model.character import Character
@@ -58,7 +58,7 @@ class Needs:
             self.clip(node)
             return
         if not isinstance(node, Node):
-            raise ValidationError(f"expected a node or the name of a clip, got {type(node).__name__}")
+            raise WrongTypeError(f"expected a node or the name of a clip, got {type(node).__name__}")
         node.needs(self)
         if type(node).expand is not Node.expand:
             self.visit(node.expand(), additive)

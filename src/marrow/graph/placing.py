@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
+from marrow.kernels.memory import readonly
 from marrow.math import quaternion, transform
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Placement:
     @property
     def matrices(self) -> Array:
         """What brings model space to the world, `(N, 3, 4)`."""
-        return transform.compose(self.translation, self.rotation, np.ones_like(self.translation))
+        return readonly(transform.compose(self.translation, self.rotation, np.ones_like(self.translation)))
 
 
 @dataclass(frozen=True)

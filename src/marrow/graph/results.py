@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import UnknownNameError
+from marrow.kernels.memory import readonly
 
 if TYPE_CHECKING:
     from marrow.graph.compiled import CompiledGraph
@@ -61,15 +62,15 @@ class Events:
 
     @property
     def instance(self) -> Array:
-        return self._rows["instance"].copy()
+        return readonly(self._rows["instance"])
 
     @property
     def time(self) -> Array:
-        return self._rows["time"].copy()
+        return readonly(self._rows["time"])
 
     @property
     def weight(self) -> Array:
-        return self._rows["weight"].copy()
+        return readonly(self._rows["weight"])
 
     @property
     def kinds(self) -> list[Kind]:

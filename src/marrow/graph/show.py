@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass, field
-from html import escape
 
 from marrow.graph.description import Graph, Montage, Parameter
 from marrow.graph.nodes import AnyNode, ClipNode
-from marrow.graph.nodes.base import told
+from marrow.graph.nodes.base import check_size, told
+from marrow.printing import one_line
 
 __all__ = ["to_svg", "to_text"]
 
@@ -46,6 +47,7 @@ def _parameter(name: str, p: Parameter) -> str:
 
 def to_text(graph: Graph) -> str:
     """The graph as a tree of lines."""
+    check_size(graph.root)
     lines = [graph.name or "graph"]
     for name, parameter in graph.parameters.items():
         lines.append(f"  {_parameter(name, parameter)}")
@@ -64,7 +66,7 @@ def to_text(graph: Graph) -> str:
             walk(below, inner, k == len(node.below) - 1)
 
     walk(_drawn("", graph.root), "", True)
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(one_line, lines)) + "\n"
 
 
 # -- SVG ----------------------------------------------------------------------------------------------------------
@@ -72,8 +74,14 @@ def to_text(graph: Graph) -> str:
 ROW, STEP, CHARACTER = 15, 28, 6.6
 
 
+def escape(text: str) -> str:
+    """Text as SVG shows it; XML has no word for control characters."""
+    return html.escape(one_line(text), quote=True)
+
+
 def to_svg(graph: Graph) -> str:
     """The graph as a picture: boxes from left to right, each with what it says."""
+    check_size(graph.root)
     shapes: list[str] = []
 
     def size(node: Drawn) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import UnknownNameError, ValidationError
+from marrow.errors import UnknownNameError, ValidationError, WrongTypeError
 from marrow.graph.compiled import CompiledGraph, MontageEntry, SlotEntry
 from marrow.kernels import control_tables as ct
 from marrow.kernels.control_tables import CrowdState
@@ -25,7 +25,7 @@ FASTEST = 1000.0
 def known(kind: str, name: Any, things: Mapping[str, Thing]) -> Thing:
     """What goes by a name, or an error that says which names there are."""
     if not isinstance(name, str):
-        raise ValidationError(f"a {kind} is named by a string, got {name!r}")
+        raise WrongTypeError(f"a {kind} is named by a string, got {name!r}")
     if name not in things:
         raise UnknownNameError(kind, name, things)
     return things[name]

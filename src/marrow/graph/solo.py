@@ -1,6 +1,7 @@
 """`SoloPlayback`: the part of an animator that plays and cross-fades clips by name, without a graph of one's own.
 
-It runs the simplest of graphs: a slot over the rest pose, and another over that for additive clips.
+It runs the simplest of graphs: a slot over the rest pose, and another over that for additive clips; and once code places
+joints, a node for each of them.
 """
 
 from __future__ import annotations
@@ -11,13 +12,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import UnknownNameError, ValidationError
+from marrow.graph.alone import alone
 from marrow.graph.animator_core import AnimatorCore
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.compiler import compile_graph
 from marrow.graph.control import GraphControl
 from marrow.graph.description import Graph
-from marrow.graph.nodes import PoseNode, RootMotion, Slot
+from marrow.graph.functions import bound
+from marrow.graph.nodes import JointOverride, PoseNode, RootMotion, Slot
+from marrow.graph.nodes.base import AnyNode
 from marrow.kernels import control_tables as ct
+from marrow.kernels.memory import readonly
 from marrow.model import _validate
 from marrow.model._derived import derived
 from marrow.model.character import Character
@@ -30,11 +35,18 @@ BODY, ADDITION = "body", "addition"
 
 def solo_graph(character: Character) -> CompiledGraph:
     """What an animator without a graph runs, compiled once per character."""
-    root = RootMotion(Slot(ADDITION, Slot(BODY, PoseNode()), additive=True), "keep")
     compiled: CompiledGraph = derived(
-        character, "solo graph", lambda: compile_graph(Graph(root, name="playback"), character)
+        character, "solo graph", lambda: compile_graph(_playback({}, character), character)
     )
     return compiled
+
+
+def _playback(overrides: dict[str, JointOverride], character: Character) -> Graph:
+    """The graph of playback by hand. Joints that code places come after those above them."""
+    node: AnyNode = Slot(ADDITION, Slot(BODY, PoseNode()), additive=True)
+    for override in sorted(overrides.values(), key=lambda o: character.skeleton.index(o.joints[0])):
+        node = override.replace(source=node)
+    return Graph(RootMotion(node, "keep"), name="playback")
 
 
 class SoloPlayback(AnimatorCore):
@@ -46,6 +58,37 @@ class SoloPlayback(AnimatorCore):
                 "this animator runs a graph: set its parameters, or use play_slot; an Animator without a graph plays clips"
             )
         return self._control
+
+    def _override_joint(self, joint: str, mode: str | None, space: str | None) -> str:
+        control, skeleton = self._player(), self.character.skeleton
+        name = skeleton.names[skeleton.index(joint)]
+        called = f"joint {name}"
+        known = {e.name: e.override for e in control.compiled.functions if e.override is not None}
+        before = known.get(called) or JointOverride(PoseNode(), (name,), name=called)
+        wanted = before.replace(
+            mode=_validate.one_of("override", "mode", mode or before.mode, ("set", "offset")),
+            space=_validate.one_of("override", "space", space or before.space, ("local", "model")),
+        )
+        if called not in known or wanted != before:
+            graph = _playback({**known, called: wanted}, self.character)
+            self._play_with(compile_graph(graph, self.character))
+        return called
+
+    def _play_with(self, compiled: CompiledGraph) -> None:
+        """Goes on with another graph of playback by hand: its slots are the same, and all they hold."""
+        old = self._control
+        self._go_on_with(compiled, bound(compiled, None, self._overrides))
+        control, size = self._control, self._control.pose_size
+        for name, slot in compiled.slots.items():
+            k, before = slot.index, old.compiled.slots[name].index
+            here, there = (
+                int(c.tables.slots["memory"][i]) for c, i in ((compiled, k), (old.compiled, before))
+            )
+            control.memory[:, here : here + size] = old.memory[:, there : there + size]
+            for field in ("held", "held_start"):
+                control.state.slots[field][:, k] = old.state.slots[field][:, before]
+        control.events, control.travel, control.lasting.open = old.events, old.travel, old.lasting.open
+        control.show()
 
     def play(
         self,
@@ -61,6 +104,7 @@ class SoloPlayback(AnimatorCore):
         `speed` is negative); `instances` picks who does. An additive clip plays over the rest pose."""
         self.cross_fade(clip, 0.0, loop=loop, speed=speed, start=start, instances=instances)
 
+    @alone()
     def cross_fade(
         self,
         clip: str | int | None = None,
@@ -120,11 +164,17 @@ class SoloPlayback(AnimatorCore):
         return found if self._batch else found[0]
 
     @property
+    def clip_index(self) -> int | list[int | None] | None:
+        """The number of that clip in file order, as `play` takes it (None before the first); a list with `count=`."""
+        found = [int(k) - 1 if k else None for k in self._current()["clip"].tolist()]
+        return found if self._batch else found[0]
+
+    @property
     def time(self) -> float | Array:
         """Where that clip is, in seconds; `(N,)` with `count=`."""
         current = self._current()
         time = np.where(current["clip"] > 0, current["time"], 0.0)
-        return time if self._batch else float(time[0])
+        return readonly(time) if self._batch else float(time[0])
 
     @property
     def finished(self) -> bool | Array:
@@ -133,4 +183,4 @@ class SoloPlayback(AnimatorCore):
         duration = self._player().compiled.bank.duration[current["clip"]]
         at_end = np.where(current["speed"] < 0, current["time"] <= 0, current["time"] >= duration)
         done = (current["clip"] > 0) & (current["loop"] != ct.LOOPS) & at_end
-        return done if self._batch else bool(done[0])
+        return readonly(done) if self._batch else bool(done[0])

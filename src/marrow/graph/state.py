@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.kernels import control_tables as ct
 from marrow.kernels.control_tables import CrowdState
 
@@ -73,7 +73,7 @@ def assign(state: CrowdState, rows: Array, other: CrowdState) -> None:
 def check_state(state: CrowdState, compiled: CompiledGraph) -> None:
     """Refuses a state that the kernel would read outside its tables with; one may have come from anywhere."""
     if not isinstance(state, CrowdState):
-        raise ValidationError(f"expected the state of a crowd, got {type(state).__name__}")
+        raise WrongTypeError(f"expected the state of a crowd, got {type(state).__name__}")
     wanted = new_state(compiled, len(state.instances))
     for name, array, other in zip(CrowdState._fields, state, wanted):
         if array.dtype != other.dtype or array.shape != other.shape or not array.flags.c_contiguous:

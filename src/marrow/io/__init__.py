@@ -15,11 +15,12 @@ from marrow.errors import (
     MissingExtraError,
     ResourceLimitError,
     UnknownNameError,
-    ValidationError,
+    WrongTypeError,
 )
 from marrow.io import registry
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character, InfluenceLimit, Mesh, _validate, limit_influences
+from marrow.printing import as_text, is_text
 from marrow.report import ReportBuilder
 
 __all__ = ["load", "save"]
@@ -67,8 +68,8 @@ def load(
 
 
 def save(character: Character, path: PathLike, **options: Any) -> None:
-    """Writes the character in the format of the suffix: `.glb`, `.gltf`, `.usda`, `.usdc`, `.marrow`, `.bvh` (motion
-    only), `.obj` and `.ply` (the surface in one pose, or one file a frame).
+    """Writes the character in the format of the suffix: `.glb`, `.gltf`, `.usda`, `.usdc`, `.usdz`, `.marrow`, `.bvh`
+    (motion only), `.obj` and `.ply` (the surface in one pose, or one file a frame).
 
     The file takes its place when it is whole; on an error nothing is left behind. `options` are the writer's
     own.
@@ -86,6 +87,13 @@ def save(character: Character, path: PathLike, **options: Any) -> None:
         write(character, target, **options)
     except MarrowError:
         raise
+    except UnicodeEncodeError as error:
+        word = str(error.object)[max(error.start - 30, 0) : error.end + 30]
+        raise FormatError(
+            f"a name in the character is no text that a file can hold: {word!r}",
+            path=target,
+            remedy="give it another name",
+        ) from None
     except RecursionError:
         raise ResourceLimitError("cannot be written: it is nested too deeply", path=target) from None
     except MemoryError:
@@ -94,11 +102,11 @@ def save(character: Character, path: PathLike, **options: Any) -> None:
 
 def _paths(what: str, given: Any) -> list[Path]:
     if not isinstance(given, Iterable):
-        raise ValidationError(f"{what}: expected a path or several, got {_validate.shown(given)}")
+        raise WrongTypeError(f"{what}: expected a path or several, got {_validate.shown(given)}")
     out = []
     for path in given:
         if not isinstance(path, (str, os.PathLike)):
-            raise ValidationError(f"{what}: expected a path, got {_validate.shown(path)}")
+            raise WrongTypeError(f"{what}: expected a path, got {_validate.shown(path)}")
         out.append(Path(path))
     return out
 
@@ -118,9 +126,9 @@ def _source(what: Loadable, options: LoadOptions) -> Source:
     if hasattr(what, "read"):
         data = what.read()
         if not isinstance(data, bytes):
-            raise ValidationError("load: a file must be open for reading bytes: open(path, 'rb')")
+            raise WrongTypeError("load: a file must be open for reading bytes: open(path, 'rb')")
         return Source.of_bytes(data, str(getattr(what, "name", "file")))
-    raise ValidationError(f"load: expected a path, bytes, an open file or a URL, got {type(what).__name__}")
+    raise WrongTypeError(f"load: expected a path, bytes, an open file or a URL, got {type(what).__name__}")
 
 
 def _fetched(url: str) -> Source:
@@ -152,10 +160,15 @@ def load_source(source: Source, options: LoadOptions | None = None, *, cache: bo
             raise ResourceLimitError("is nested too deeply", path=path) from None
         except MemoryError:
             raise ResourceLimitError("needs more memory than there is", path=path) from None
-        character = _gathered(with_tangents(_limited(character, options.influences)))
+        character = _gathered(with_tangents(_limited(_named(character), options.influences)))
         if entry:
             entry.store(character)
-    return character.replace(name=character.name or path.stem, source=str(path))
+    return _named(character.replace(name=character.name or path.stem, source=str(path)))
+
+
+def _named(character: Character) -> Character:
+    """The character with a name that can be written; one it has from its file may have bytes in it that are no UTF-8."""
+    return character if is_text(character.name) else character.replace(name=as_text(character.name))
 
 
 def _gathered(character: Character) -> Character:

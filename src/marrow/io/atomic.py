@@ -8,30 +8,33 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from marrow.errors import FormatError
+from marrow.errors import FormatError, file_error
 
 __all__ = ["check_space", "replacing"]
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def replacing(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[IO[bytes]]:
     """A binary file to write; it takes the place of `path` when the block ends well, and is gone when it does
-    not.
+    not. `private`: for this user alone (0600).
     """
     import tempfile  # slow to import, and reading needs none of it
 
     target = Path(path)
+    if "\0" in str(target):
+        raise FormatError("cannot be written: a file's name has no NUL in it", path=path)
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
     except OSError as error:
-        raise FormatError(f"cannot be written: {error.strerror or error}", path=path) from None
+        raise file_error(error, "cannot be written", path) from None
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
-        os.chmod(name, 0o666 & ~_umask())
+        if not private:
+            os.chmod(name, 0o666 & ~_umask())
         os.replace(name, target)
     except OSError as error:
-        raise FormatError(f"cannot be written: {error.strerror or error}", path=path) from None
+        raise file_error(error, "cannot be written", path) from None
     finally:
         with contextlib.suppress(OSError):
             os.unlink(name)

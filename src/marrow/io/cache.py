@@ -1,4 +1,4 @@
-"""The cache of `mw.load`: a processed copy of every imported file, in the user's cache folder.
+"""The cache of `mw.load`: a processed copy of every imported file, in a folder of its own (`cache_folder`).
 
 An entry is a `.marrow` file named after its key, the SHA-256 of what it was made from: the contents of the
 source, the importer, its libraries and the options. It carries that key inside, so an entry under another's
@@ -8,9 +8,8 @@ a kill leave a whole entry or none; they are read, not mapped, so that one that 
 does no harm; a damaged one fails its checksum. Whatever goes wrong here ends in a fresh import, never in an
 error.
 
-`MARROW_CACHE` is a folder, or `off`; `MARROW_CACHE_LIMIT` the size in bytes (default 2 GiB) above which the
-entries that were not used for longest go. What nobody used for a month goes anyway, be it an entry or a folder
-that an older marrow kept there.
+`MARROW_CACHE` is the folder the cache's own is made in, or `off`; `MARROW_CACHE_LIMIT` the size in bytes (default
+2 GiB) above which the entries that were not used for longest go. What nobody used for a month goes anyway.
 """
 
 from __future__ import annotations
@@ -18,8 +17,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import shutil
-import time
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -29,18 +26,16 @@ import msgspec
 
 from marrow._version import __version__
 from marrow.errors import FormatError, MarrowError
-from marrow.io import native
+from marrow.io import cache_folder, native
 from marrow.io.atomic import replacing
+from marrow.io.cache_folder import folder
 from marrow.io.container import VERSION, Container
-from marrow.io.source import LoadOptions, Source, read_bytes
+from marrow.io.source import LoadOptions, Source
 from marrow.model import Character
 
 __all__ = ["CacheInfo", "Entry", "clear", "entry", "folder", "info"]
 
 DEFAULT_LIMIT = 2 << 30
-# A process that was killed leaves its unfinished file; nobody takes this long to write one.
-_STALE_SECONDS = 3600.0
-_UNUSED_SECONDS = 30 * 86400.0
 # What each format's reader hands the work to: distributions, with the modules they install.
 _LIBRARIES = {
     "FBX": {"ufbx": "ufbx"},
@@ -52,27 +47,14 @@ _REFERENCES = msgspec.json.Decoder(list[tuple[str, str | None]])
 
 @dataclass(frozen=True)
 class CacheInfo:
-    """Where the cache is (None when it is off), how many entries and bytes it holds, and how many it may."""
+    """Where the cache is (None when it is off), how many entries and bytes it holds, how many it may, and why it is not
+    used, where that is so (`problem`)."""
 
     path: Path | None
     entries: int
     bytes: int
     limit: int
-
-
-def folder() -> Path | None:
-    """The cache folder by `MARROW_CACHE` or the platform's custom; None when the cache is off."""
-    wanted = os.environ.get("MARROW_CACHE", "")
-    if wanted.lower() in ("off", "0", "no", "false"):
-        return None
-    if wanted:
-        return Path(wanted).expanduser()
-    import platformdirs
-
-    try:
-        return platformdirs.user_cache_path("marrow", appauthor=False)
-    except RuntimeError:  # no home folder
-        return None
+    problem: str = ""
 
 
 def limit() -> int:
@@ -86,8 +68,10 @@ def limit() -> int:
 def info() -> CacheInfo:
     """What the cache holds."""
     place = folder()
-    files = [size for _, size, _ in _entries(place)] if place else []
-    return CacheInfo(place, len(files), sum(files), limit())
+    if place is None:
+        return CacheInfo(None, 0, 0, limit())
+    found = cache_folder.entries(place)
+    return CacheInfo(place, len(found), sum(e.bytes for e in found), limit(), cache_folder.problem(place))
 
 
 def clear() -> int:
@@ -95,16 +79,7 @@ def clear() -> int:
     place = folder()
     if place is None:
         return 0
-    gone, kept = 0, []
-    for path, _, _ in _entries(place):
-        try:
-            path.unlink()
-            gone += 1
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            kept.append(error)
-    _sweep(place, older_than=0.0)
+    gone, kept = cache_folder.delete(place)
     if kept:
         reason = kept[0].strerror or kept[0]
         raise FormatError(
@@ -124,14 +99,14 @@ class Entry:
     def load(self) -> Character | None:
         """The character; None when there is none, it is damaged, or a file it was made from has changed."""
         try:
-            container = Container(read_bytes(self.path, self.path), self.path)
+            container = Container(cache_folder.read(self.path), self.path)
             if container.metadata.get("key") != self.key:
                 return None
             for reference, digest_then in _REFERENCES.decode(container.metadata.get("references", "")):
                 if self._digest(reference) != digest_then:
                     return None
             character = native.read_container(container, self.path)
-        except (MarrowError, msgspec.MsgspecError, OSError):
+        except (MarrowError, msgspec.MsgspecError, OSError, MemoryError):
             return None
         with contextlib.suppress(OSError):
             os.utime(self.path)  # the eviction goes by this
@@ -142,12 +117,14 @@ class Entry:
         references = [
             (name, None if data is None else _digest(data)) for name, data in self.source.references.items()
         ]
-        with contextlib.suppress(MarrowError, OSError, MemoryError):
+        with contextlib.suppress(MarrowError, OSError, MemoryError, UnicodeError):
             text = msgspec.json.encode(references).decode()
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with replacing(self.path) as file:
+            place = cache_folder.prepared()
+            if place is None or place != self.path.parent or not cache_folder.is_free(self.path):
+                return
+            with replacing(self.path, private=True) as file:
                 native.write_to(file, character, {"key": self.key, "references": text})
-            _evict(self.path.parent, keep=self.path)
+            cache_folder.evict(place, limit(), keep=self.path)
 
     def _digest(self, reference: str) -> str | None:
         try:
@@ -166,13 +143,13 @@ def _digest(*parts: bytes | memoryview) -> str:
 def entry(source: Source, format_name: str, options: LoadOptions) -> Entry | None:
     """The place in the cache for what the format's reader makes of `source`; None when there is no cache."""
     place = folder()
-    if place is None:
+    if place is None or cache_folder.problem(place):
         return None
     # The name of the file is part of the result: a character without a name of its own is called after it.
     made_by = [format_name, __version__, VERSION, _importer_stamp(), _libraries(format_name), repr(options)]
     head = msgspec.json.encode([*made_by, ascii(source.path.name), len(source.data)])
     key = _digest(head, source.data)
-    return Entry(place / f"{key[:32]}.marrow", source, key)
+    return Entry(place / f"{key}{cache_folder.ENTRY_SUFFIX}", source, key)
 
 
 @cache
@@ -206,54 +183,3 @@ def _importer_stamp() -> str:
                     stat = os.stat(os.path.join(at, name))
                     lines.append(f"{os.path.join(at, name)} {stat.st_size} {stat.st_mtime_ns}")
     return _digest("\n".join(sorted(lines)).encode())
-
-
-def _entries(place: Path) -> list[tuple[Path, int, float]]:
-    """Path, size and time of last use of every entry."""
-    found = []
-    with contextlib.suppress(OSError), os.scandir(place) as items:
-        for item in items:
-            if item.name.endswith(".marrow") and not item.name.startswith("."):
-                with contextlib.suppress(OSError):
-                    stat = item.stat()
-                    found.append((Path(item.path), stat.st_size, stat.st_mtime))
-    return found
-
-
-def _evict(place: Path, keep: Path) -> None:
-    """Deletes what was not used for longest until the cache is within its limit; the newest entry stays."""
-    found = sorted(_entries(place), key=lambda e: e[2])
-    total = sum(size for _, size, _ in found)
-    unused = time.time() - _UNUSED_SECONDS
-    for path, size, used in found:
-        if total <= limit() and used > unused:
-            break
-        if path != keep:
-            with contextlib.suppress(OSError):
-                path.unlink()
-                total -= size
-    _sweep(place, older_than=_STALE_SECONDS)
-
-
-def _sweep(place: Path, older_than: float) -> None:
-    """Deletes unfinished files of processes that are gone, and folders in which nothing happened for long."""
-    before, unused = time.time() - older_than, time.time() - _UNUSED_SECONDS
-    with contextlib.suppress(OSError), os.scandir(place) as items:
-        for item in items:
-            with contextlib.suppress(OSError):
-                if item.is_dir(follow_symlinks=False):
-                    if _last_change(item.path) < unused:
-                        shutil.rmtree(item.path)
-                elif (
-                    item.name.startswith(".")
-                    and item.name.endswith(".tmp")
-                    and item.stat().st_mtime <= before
-                ):
-                    os.unlink(item.path)
-
-
-def _last_change(folder: str) -> float:
-    times = [os.stat(folder).st_mtime]
-    for at, folders, files in os.walk(folder):
-        times += [os.lstat(os.path.join(at, name)).st_mtime for name in (*folders, *files)]
-    return max(times)

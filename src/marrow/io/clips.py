@@ -9,6 +9,7 @@ import numpy as np
 from marrow.errors import FormatError
 from marrow.model import Character, Clip
 from marrow.model.clip import PATHS
+from marrow.printing import as_text
 from marrow.report import ReportBuilder
 
 __all__ = ["all_tracks", "free_name", "named_clips", "share_of_joints", "with_clips_of"]
@@ -54,7 +55,7 @@ def named_clips(clips: list[Clip], path: PurePath, taken: set[str]) -> list[Clip
     """Clips read from `path` under names that are not `taken`; one that nobody named is called like its file."""
     out = []
     for clip in clips:
-        wanted = path.stem if len(clips) == 1 and _is_nameless(clip.name) else clip.name
+        wanted = as_text(path.stem) if len(clips) == 1 and _is_nameless(clip.name) else clip.name
         name = free_name(wanted, taken)
         taken = taken | {name}
         out.append(clip.replace(name=name))

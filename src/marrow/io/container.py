@@ -110,6 +110,7 @@ class Container:
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise self._bad(f"has a damaged header: {error}") from None
         self._data = self._view[header_end:]
+        self._arrays: dict[str, Array] = {}
         for name, tensor in self._tensors.items():
             self._check_tensor(name, tensor)
 
@@ -117,13 +118,16 @@ class Container:
         return name in self._tensors
 
     def array(self, name: str) -> Array:
-        """The array of that name, read-only, on the bytes of the file."""
+        """The array of that name, read-only, on the bytes of the file; whoever asks again gets the same one."""
+        if name in self._arrays:
+            return self._arrays[name]
         tensor = self._tensors.get(name)
         if tensor is None:
             raise self._bad(f"lacks the array {name!r}")
         begin, end = tensor.data_offsets
         out = np.frombuffer(self._data[begin:end], _DTYPES[tensor.dtype]).reshape(tensor.shape)
         out.flags.writeable = False
+        self._arrays[name] = out
         return out
 
     def _bad(self, message: str) -> FormatError:

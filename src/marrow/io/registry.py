@@ -92,7 +92,13 @@ FORMATS = (
     Format("SMPL", (".npz",), "marrow.io.smpl", (), _is_smpl),
     Format("OBJ", (), "marrow.io.surfaces", (".obj",), _is_never),
     Format("PLY", (), "marrow.io.surfaces", (".ply",), _is_never),
-    Format("USD", (".usd", ".usda", ".usdc", ".usdz"), "marrow.io.usd", (".usda", ".usdc", ".usd"), _is_usd),
+    Format(
+        "USD",
+        (".usd", ".usda", ".usdc", ".usdz"),
+        "marrow.io.usd",
+        (".usda", ".usdc", ".usd", ".usdz"),
+        _is_usd,
+    ),
 )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from marrow.io.vrm_space import turned
 from marrow.model import Character, Clip, Mesh, Skeleton, Tracks
@@ -14,22 +16,17 @@ from marrow.model.clip import PATHS, value_sizes
 
 __all__ = ["scaled"]
 
+Array = NDArray[Any]
+
 
 def scaled(character: Character, factor: float | None) -> Character:
     """`character` with all lengths multiplied by `factor`; itself for None and 1."""
     if factor is None or factor == 1:
         return character
     skeleton = _scaled_skeleton(character.skeleton, factor)
-    made: dict[int, tuple[Any, Any]] = {}
-
-    def once(given: Any) -> Any:
-        """`given` times `factor`; arrays that several meshes share are shared again."""
-        if id(given) not in made:
-            made[id(given)] = given, _times(given, factor)
-        return made[id(given)][1]
-
+    lengths = _Lengths(factor)
     return character.with_meshes(
-        lambda mesh: _scaled_mesh(mesh, factor, once),
+        lambda mesh: _scaled_mesh(mesh, lengths),
         factor=factor,
         skeleton=skeleton,
         clips=tuple(_scaled_clip(clip, skeleton, factor) for clip in character.clips.values()),
@@ -37,7 +34,7 @@ def scaled(character: Character, factor: float | None) -> Character:
     )
 
 
-def _times(values: Any, factor: float) -> Any:
+def _times(values: Array, factor: float | Array) -> Array:
     return owned((np.asarray(values, np.float64) * factor).astype(np.float32))
 
 
@@ -49,17 +46,33 @@ def _scaled_skeleton(skeleton: Skeleton, factor: float) -> Skeleton:
     return Skeleton(skeleton.names, skeleton.parents, rest, skeleton.morph_names, sockets, skeleton.humanoid)
 
 
-def _scaled_mesh(mesh: Mesh, factor: float, once: Callable[[Any], Any]) -> Mesh:
-    bind = mesh.inverse_bind.astype(np.float64)
-    bind[:, :, 3] *= factor
-    targets = tuple(
-        type(t)(t.name, t.channel, once(t.positions), t.normals, t.tangents, t.vertices, t.full_weight)
-        for t in mesh.morph_targets
-    )
+class _Lengths:
+    """Arrays multiplied, each once: what meshes share they share afterwards."""
+
+    def __init__(self, factor: float) -> None:
+        self._factor = factor
+        # Kept with the array: as long as it lives, no other has its number.
+        self._made: dict[int, tuple[Array, Array]] = {}
+
+    def times(self, values: Array) -> Array:
+        return self._once(values, lambda: _times(values, self._factor))
+
+    def moved(self, matrices: Array) -> Array:
+        """Matrices `(..., 3, 4)` whose translations are multiplied."""
+        columns = np.array([1, 1, 1, self._factor], np.float64)
+        return self._once(matrices, lambda: _times(matrices, columns))
+
+    def _once(self, values: Array, make: Callable[[], Array]) -> Array:
+        if id(values) not in self._made:
+            self._made[id(values)] = values, make()
+        return self._made[id(values)][1]
+
+
+def _scaled_mesh(mesh: Mesh, lengths: _Lengths) -> Mesh:
     return mesh.replace(
-        positions=once(mesh.positions),
-        inverse_bind=owned(bind.astype(np.float32)),
-        morph_targets=targets,
+        positions=lengths.times(mesh.positions),
+        inverse_bind=lengths.moved(mesh.inverse_bind),
+        morph_targets=tuple(replace(t, positions=lengths.times(t.positions)) for t in mesh.morph_targets),
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
-from marrow.errors import FormatError, ResourceLimitError
+from marrow.errors import FormatError, MissingFileError, ResourceLimitError
 from marrow.model import _validate
 
 __all__ = ["LoadOptions", "Source", "read_bytes", "watched"]
@@ -97,7 +97,7 @@ class Source:
         self.references.setdefault(reference, None)
         if self.alone:
             raise FormatError(f"refers to {reference!r}, which is not in the bytes given", path=self.path)
-        text = unquote(reference).replace("\\", "/")
+        text = unquote(reference, errors="surrogateescape").replace("\\", "/")
         if "\0" in text or "://" in text:
             raise FormatError(f"refers to {reference!r}, which is not a file beside it", path=self.path)
         try:
@@ -148,7 +148,7 @@ def read_bytes(path: Path, shown: object) -> bytes:
             )
         return path.read_bytes()
     except FileNotFoundError:
-        raise FormatError("no such file", path=shown) from None
+        raise MissingFileError("no such file", path=shown) from None
     except (OSError, ValueError) as error:
         raise FormatError(
             f"cannot be read: {getattr(error, 'strerror', None) or error}", path=shown

@@ -21,13 +21,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
 from marrow.math.elementary import dot
-from marrow.model import Character, Mesh
+from marrow.model import Character, Material, Mesh
+from marrow.model._validate import owned
 from marrow.report import ReportBuilder
 
 __all__ = ["Tangents", "compute_tangents", "generate_tangents", "with_tangents"]
 
 Array = NDArray[Any]
 _TINY = np.float32(np.finfo(np.float32).tiny)
+# Textures of extensions that are laid by tangents.
+_TANGENT_SLOTS = (
+    ("KHR_materials_clearcoat", "clearcoatNormalTexture"),
+    ("KHR_materials_anisotropy", "anisotropyTexture"),
+)
 # Odd constants without structure (digits of pi), one for each of a vertex's eight numbers.
 _MIX = np.array(
     [
@@ -57,10 +63,11 @@ class Tangents:
 
 def with_tangents(character: Character) -> Character:
     """The character with tangents on every mesh whose material has a normal texture and whose file had
-    none."""
-    if not any(m.normal_texture is not None for m in character.materials):
+    none. One of a coat above the surface counts too: programs that show it need them."""
+    if all(_tangent_uv_set(m) is None for m in character.materials):
         return character
     report = ReportBuilder()
+    known: dict[tuple[int, ...], Tangents] = {}  # one mesh may hang below many nodes
 
     def completed(mesh: Mesh) -> Mesh:
         uv_set = None if mesh.tangents is not None else _normal_map_uv_set(mesh, character)
@@ -71,7 +78,12 @@ def with_tangents(character: Character) -> Character:
             what = "normals" if mesh.normals is None else f"UV set {uv_set}"
             report.add("warning", place, f"has a normal texture, but no {what} to make tangents from")
             return mesh
-        made = compute_tangents(mesh.positions, mesh.normals, mesh.uvs[uv_set], mesh.triangles)
+        surface = (mesh.positions, mesh.normals, mesh.uvs[uv_set], mesh.triangles)
+        key = tuple(map(id, surface))
+        if key not in known:
+            known[key] = compute_tangents(*surface)
+            owned(known[key].values)
+        made = known[key]
         report.add("info", place, "tangents were generated (MikkTSpace)")
         if made.split:
             report.add(
@@ -147,9 +159,22 @@ def compute_tangents(
 def _normal_map_uv_set(mesh: Mesh, character: Character) -> int | None:
     for section in mesh.sections:
         if section.material is not None:
-            texture = character.materials[section.material].normal_texture
-            if texture is not None:
-                return texture.uv_set
+            uv_set = _tangent_uv_set(character.materials[section.material])
+            if uv_set is not None:
+                return uv_set
+    return None
+
+
+def _tangent_uv_set(material: Material) -> int | None:
+    """The texture coordinates that the tangents of a material's surface follow; None where it needs none."""
+    if material.normal_texture is not None:
+        return material.normal_texture.uv_set
+    for name, slot in _TANGENT_SLOTS:
+        body = material.extensions.get(name)
+        info = body.get(slot) if isinstance(body, dict) else None
+        uv_set = info.get("texCoord", 0) if isinstance(info, dict) else None
+        if isinstance(uv_set, int) and uv_set >= 0:
+            return uv_set
     return None
 
 

@@ -3,7 +3,7 @@
 The extension modules that the package was built with are tried first, the one for the most capable processor before the others.
 Where the kernels' sources were changed since, they are compiled on the spot (that needs the extra `jit`), with a line on stderr;
 where there is no compiler either, or no executable memory, the NumPy backend answers: the same bits, a hundred to a thousand times
-slower. `MARROW_KERNELS=v4|v3|host|jit|numpy` asks for one of them.
+slower. `MARROW_KERNELS=v4|v3|arm64|host|jit|numpy` asks for one of them; `debug` for the compiler with a look at every index.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import hashlib
 import importlib
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,9 +22,9 @@ from typing import Any, Protocol
 from marrow.errors import MarrowError
 from marrow.kernels.language.kernel import Frame, Kernel
 
-__all__ = ["Backend", "backend", "sources_digest"]
+__all__ = ["Backend", "KernelFault", "backend", "sources_digest"]
 
-MODULES = ("v4", "v3", "host")
+MODULES = ("v4", "v3", "arm64", "host")
 FOLDER = Path(__file__).parent
 
 
@@ -65,6 +66,7 @@ class Compiled:
         import llvmlite  # noqa: F401  (that it is there)
 
         self._entries: dict[Kernel, Any] = {}
+        self._compiling = threading.Lock()
         self._alive: list[Any] = []
 
     def entry(self, frame: Frame) -> tuple[Callable[[Any], Any], Any]:
@@ -74,26 +76,75 @@ class Compiled:
 
         def run(place: Any) -> None:
             if kernel not in self._entries:
-                self._entries[kernel] = self._compile(kernel)
+                with self._compiling:
+                    if kernel not in self._entries:
+                        self._entries[kernel] = self._compile(kernel)
             self._entries[kernel](ctypes.addressof(place))
 
         return run, place
 
     def _compile(self, kernel: Kernel) -> Any:
+        from marrow.kernels.language.machine import LEVELS, target_machine, written
+
+        began = time.perf_counter()
+        machine = target_machine(LEVELS["host"], jit=True)
+        run, _ = self._loaded(kernel, written([kernel], machine), machine)
+        self._say(kernel, began)
+        return run
+
+    def _say(self, kernel: Kernel, began: float) -> None:
+        took = time.perf_counter() - began
+        print(f"marrow: compiled kernel {kernel.name} in {took:.1f} s", file=sys.stderr)
+
+    def _loaded(self, kernel: Kernel, text: str, machine: Any) -> tuple[Any, Any]:
+        """Machine code of a kernel, ready to run, and the engine that holds it."""
         import ctypes
 
         from llvmlite import binding
 
-        from marrow.kernels.language.machine import LEVELS, optimised, target_machine, written
+        from marrow.kernels.language.machine import optimised
+
+        engine = binding.create_mcjit_compiler(optimised(text, machine), machine)
+        engine.finalize_object()
+        self._alive.append(engine)
+        return ctypes.CFUNCTYPE(None, ctypes.c_void_p)(engine.get_function_address(kernel.name)), engine
+
+
+class KernelFault(MarrowError, IndexError):
+    """The debug build found an index outside its array."""
+
+
+class Checked(Compiled):
+    """Kernels compiled with a look at every index. One runs at a time."""
+
+    name = "debug"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+
+    def _compile(self, kernel: Kernel) -> Any:
+        import ctypes
+
+        from marrow.kernels.language.machine import LEVELS, checked, target_machine
 
         began = time.perf_counter()
         machine = target_machine(LEVELS["host"], jit=True)
-        engine = binding.create_mcjit_compiler(optimised(written([kernel], machine), machine), machine)
-        engine.finalize_object()
-        self._alive.append(engine)
-        run = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(engine.get_function_address(kernel.name))
-        took = time.perf_counter() - began
-        print(f"marrow: compiled kernel {kernel.name} in {took:.1f} s", file=sys.stderr)
+        text, sites = checked([kernel], machine)
+        inner, engine = self._loaded(kernel, text, machine)
+        fault = (ctypes.c_int64 * 3).from_address(engine.get_global_value_address("fault"))
+
+        def run(place: Any) -> None:
+            with self._lock:
+                fault[0] = 0
+                inner(place)
+                site, index, size = fault
+            if site:
+                raise KernelFault(
+                    f"kernel {kernel.name}: {sites[site - 1]}: index {index} where there are {size}"
+                )
+
+        self._say(kernel, began)
         return run
 
 
@@ -136,10 +187,19 @@ def _advise(words: str) -> None:
 def backend() -> Backend:
     """The backend of this process."""
     wanted = os.environ.get("MARROW_KERNELS", "")
-    if wanted not in ("", "jit", "numpy", *MODULES):
-        raise MarrowError(f"MARROW_KERNELS must be one of {', '.join(MODULES)}, jit, numpy; got {wanted!r}")
+    if wanted not in ("", "debug", "jit", "numpy", *MODULES):
+        raise MarrowError(
+            f"MARROW_KERNELS must be one of {', '.join(MODULES)}, debug, jit, numpy; got {wanted!r}"
+        )
     if wanted == "numpy":
         return Plain()
+    if wanted == "debug":
+        try:
+            return Checked()
+        except ImportError:
+            raise MarrowError(
+                "MARROW_KERNELS=debug needs the compiler: pip install 'marrow-engine[jit]'"
+            ) from None
     problems = []
     for level in MODULES if not wanted else (wanted,):
         if level == "jit":

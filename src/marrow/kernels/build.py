@@ -22,7 +22,10 @@ FOLDER = Path(__file__).resolve().parent
 
 def levels() -> tuple[str, ...]:
     """The processor levels that modules are built for on this machine."""
-    return ("v3", "v4") if platform.machine().lower() in ("x86_64", "amd64") else ("host",)
+    machine = platform.machine().lower()
+    if machine in ("x86_64", "amd64"):
+        return ("v3", "v4")
+    return ("arm64",) if machine in ("aarch64", "arm64") else ("host",)
 
 
 def linker() -> list[str] | None:

@@ -5,9 +5,10 @@ pass, how its root travels; then the pose programs that say all this to the pose
 and what is not seen is skipped, so an instance costs what it uses. Programs are written children first.
 
 An update is split at the moments something is due: a transition, the end of a fade, a one-shot. While weights change, steps
-are short and clips move with the mean of the weights. So states, events and travel do not depend on the frame rate.
+are short, clips move with the mean of the weights, and where rules ask what clips do a step is tried and cut at the moment
+something turns (`control_split`). So states, events and travel do not depend on the frame rate.
 
-The functions are plain Python in the compiled subset (`kernels.language.translate`).
+The functions are plain Python in the compiled subset (`kernels.language.frontend`).
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ from marrow.kernels.control_machine import (
     wake_machine,
 )
 from marrow.kernels.control_motion import advance_group, advance_leaf, bounded, stay
+from marrow.kernels.control_parameters import advance_parameters, age_triggers, settle_triggers
 from marrow.kernels.control_places import add_motion, move_place, share_travel
 from marrow.kernels.control_program import put, write_program, write_side, write_start
-from marrow.kernels.control_rules import FINE, NEVER, take_triggers, towards
+from marrow.kernels.control_rules import FINE, NEVER, take_triggers
 from marrow.kernels.control_slots import (
     advance_slot,
     advance_slot_fades,
@@ -37,6 +39,7 @@ from marrow.kernels.control_slots import (
     stop_hidden_slots,
     wake_slot,
 )
+from marrow.kernels.control_split import back, is_careful, keep, turned
 from marrow.kernels.control_spread import (
     show,
     show_alone,
@@ -52,7 +55,6 @@ from marrow.kernels.control_tables import (
     ADDITIVE,
     BLEND,
     CLIP,
-    CURVE,
     LAYER,
     LERP,
     MACHINE,
@@ -62,12 +64,13 @@ from marrow.kernels.control_tables import (
     SPACE1,
     SPACE2,
     SPEED,
-    TRIGGER,
     USE,
     CrowdState,
     GraphTables,
+    KeptState,
     Workspace,
 )
+from marrow.kernels.language.annotations import N, f8
 from marrow.kernels.language.kernel import apart, kernel, rare
 from marrow.kernels.operations.codes import BLEND as BLEND_POSES
 from marrow.kernels.operations.codes import LOAD, STORE
@@ -75,66 +78,11 @@ from marrow.kernels.operations.limbs import ROUND
 
 __all__ = ["update_graph"]
 
-SETTLED = 1e-4
-"""A smoothed parameter this close to its goal, relative to it, no longer counts as moving."""
 SHORTEST = 1e-12
+HALVINGS = 24
+"""Of a short step, until the moment is known in which something turns: to a nanosecond."""
 MOST_EVENTS = 1024
 """Events of an instance for which there is room in any case."""
-
-
-def advance_parameters(graph, state, n, d):
-    """Brings parameters towards what they were set to; what is not a number is not taken. Returns whether one without
-    smoothing changed, whether one with smoothing is on its way, and whether all have arrived."""
-    changed, moving, settled = False, False, True
-    for p in range(len(graph.parameters)):
-        parameter = graph.parameters[p]
-        column = parameter["column"]
-        if parameter["kind"] == TRIGGER or parameter["kind"] == CURVE:
-            continue
-        value, goal = state.values[n, column], state.goals[n, column]
-        if value == goal:
-            continue
-        new = towards(parameter, value, goal, d)
-        if parameter["smoothing"] > 0.0:
-            end = towards(parameter, new, goal, NEVER)
-            gap = abs(end - new) / (1.0 + abs(end))
-            if gap > SETTLED:
-                moving = True
-            elif gap < 1e-9:
-                new = end
-            if new != end:
-                settled = False
-        elif new != value:
-            changed = True
-        state.values[n, column] = new
-    return changed, moving, settled
-
-
-def age_triggers(graph, state, n, d):
-    """A trigger that waits for a transition goes when its time is up; one that does not wait stays for the update."""
-    if state.instances[n]["pulled"] == 0:
-        return
-    for p in range(len(graph.parameters)):
-        column = graph.parameters[p]["column"]
-        if graph.parameters[p]["kind"] == TRIGGER and state.goals[n, column] > 0.0:
-            state.goals[n, column] -= d
-            if state.goals[n, column] <= 0.0:
-                state.values[n, column] = 0.0
-
-
-def settle_triggers(graph, state, n):
-    """At the end of an update: triggers that no transition took and whose time is up are gone."""
-    if state.instances[n]["pulled"] == 0:
-        return
-    waiting = 0
-    for p in range(len(graph.parameters)):
-        column = graph.parameters[p]["column"]
-        if graph.parameters[p]["kind"] == TRIGGER:
-            if state.goals[n, column] > 0.0:
-                waiting = 1
-            else:
-                state.values[n, column] = 0.0
-    state.instances[n]["pulled"] = waiting
 
 
 def visit_clip(graph, state, room, n, leaf, d, clock):
@@ -252,6 +200,7 @@ def advance(graph, state, room, n, d, changing, settled):
     parameter is on its way. Returns whether smoothed parameters still are, whether none is, and whether a fade ended, so
     that something went out of sight."""
     moving = False
+    room.counters[0]["changing"] = 1 if changing else 0
     if changing:
         average_fades(graph, state, n, d)
         average_slot_fades(graph, state, n, d)
@@ -272,6 +221,33 @@ def advance(graph, state, room, n, d, changing, settled):
     state.instances[n]["moment"] += 1
     ended = advance_machines(graph, state, room, n, d, state.instances[n]["clock"])
     return moving, settled, ended
+
+
+@apart
+def advance_to_turn(graph, state, kept, room, n, d, settled):
+    """One step of at most `d` seconds in which weights change, cut short at the moment in which a transition can start or
+    another clip leads: what clips do cannot be computed ahead there, so steps are tried. Returns its seconds, then what
+    `advance` returns. What is seen is known afterwards."""
+    keep(state, kept, room, n)
+    moving, still, ended = advance(graph, state, room, n, d, True, settled)
+    move(graph, state, room, n, 0.0)
+    if not turned(graph, state, kept, room, n, moving):
+        return d, moving, still, ended
+    low, high = 0.0, d
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        back(state, kept, room, n)
+        moving, still, ended = advance(graph, state, room, n, middle, True, settled)
+        move(graph, state, room, n, 0.0)
+        if turned(graph, state, kept, room, n, moving):
+            high = middle
+        else:
+            low = middle
+    back(state, kept, room, n)
+    moving, still, ended = advance(graph, state, room, n, high, True, settled)
+    move(graph, state, room, n, 0.0)
+    turned(graph, state, kept, room, n, moving)
+    return high, moving, still, ended
 
 
 @rare
@@ -318,7 +294,7 @@ def write_side_after(graph, state, room, n, m):
     write_start(graph, room, m)
 
 
-def step(graph, state, room, n, dt):
+def step(graph, state, kept, room, n, dt):
     """One instance through `dt` seconds. Leaves the root's motion in `travel`, and what is seen at the end."""
     instance, way = state.instances[n], room.travel[n]
     for k in range(7):
@@ -355,11 +331,17 @@ def step(graph, state, room, n, dt):
         if changing and d > fine:
             d /= np.ceil(d / fine - 1e-6)
         due = d >= soonest - SHORTEST
-        moving, settled, ended = advance(graph, state, room, n, d, changing, settled)
-        current = not changing
-        if ended or (changing and len(room.passed) > 0):
-            move(graph, state, room, n, 0.0)
+        if changing and is_careful(graph, state, n):
+            whole = d
+            d, moving, settled, _ = advance_to_turn(graph, state, kept, room, n, d, settled)
+            due = due or d < whole
             current = True
+        else:
+            moving, settled, ended = advance(graph, state, room, n, d, changing, settled)
+            current = not changing
+            if ended or (changing and len(room.passed) > 0):
+                move(graph, state, room, n, 0.0)
+                current = True
         left -= d
         if left <= SHORTEST:
             left = 0.0
@@ -382,7 +364,7 @@ def write_between(state, room, n, main, memory, row):
     put(room, main, BLEND_POSES, 0, 0.0, 1.0 - weight)
 
 
-def update_instance(graph, state, room, n, dt, memory, row, main):
+def update_instance(graph, state, kept, room, n, dt, memory, row, main):
     """Moves one instance on by `dt` seconds and writes its programs."""
     instance = state.instances[n]
     interval = instance["interval"]
@@ -392,7 +374,7 @@ def update_instance(graph, state, room, n, dt, memory, row, main):
         write_between(state, room, n, main, memory, row)
         share_travel(room, state, n)
         return
-    step(graph, state, room, n, instance["pending"])
+    step(graph, state, kept, room, n, instance["pending"])
     instance["since"] = instance["pending"]
     instance["stamp"] = instance["stamp"] + 1 if instance["stamp"] < ROUND - 1 else 1
     instance["pending"], instance["waited"] = 0.0, 0
@@ -441,10 +423,19 @@ def is_room(room):
     return len(room.events) - room.counters[0]["events"] >= MOST_EVENTS
 
 
-@kernel(
-    graph=GraphTables, state=CrowdState, room=Workspace, dt="f8[N]", memory="i8", row="i8", moving="i8", travels="i8", first="i8", returns=5
-)  # fmt: skip
-def update_graph(graph, state, room, dt, memory, row, moving, travels, first):
+@kernel
+def update_graph(
+    graph: GraphTables,
+    state: CrowdState,
+    kept: KeptState,
+    room: Workspace,
+    dt: f8[N],
+    memory: int,
+    row: int,
+    moving: int,
+    travels: int,
+    first: int,
+) -> tuple[int, int, int, int, int]:
     """Updates the instances from `first` on by `dt (N,)` seconds; with `moving` 0 it only writes the programs that show
     them. `memory` is where the last two poses of rarely updated instances lie, each `row` floats long. With `travels` 1 they
     go where their root goes. Returns how far it
@@ -463,7 +454,7 @@ def update_graph(graph, state, room, dt, memory, row, moving, travels, first):
             room.starts[r, n] = room.programs[r]["cursor"]
             room.programs[r]["poses"] = 0
         if moving != 0:
-            update_instance(graph, state, room, n, dt[n], memory, row, programs - 1)
+            update_instance(graph, state, kept, room, n, dt[n], memory, row, programs - 1)
             if travels != 0:
                 move_place(state, room, n)
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from marrow.kernels.control_listen import SHORT
 from marrow.kernels.control_motion import happened
 from marrow.kernels.control_rules import NEVER, SLACK, wait_for
 from marrow.kernels.control_spread import show, value_of
@@ -102,6 +103,7 @@ def find_transition(graph, state, room, n, smoothing):
         if me["rest"] > 0.0:
             soonest = min(soonest, me["rest"])
             continue
+        soonest = min(soonest, me["even"])
         row = graph.states[machine["first"] + me["current"]]
         for t in range(row["first"], row["first"] + row["count"]):
             transition = graph.transitions[t]
@@ -160,7 +162,8 @@ def begin_transition(graph, state, room, n, m, to, seconds, ease, cut, reset, cl
     me["seconds"] = 0.0 if at_once else seconds
     me["left"] = max(seconds, 0.0)
     me["ease"] = ease
-    me["remaining"] = NEVER
+    me["remaining"] = me["even"] = NEVER
+    me["leader"], me["over"] = -1, 0
     draw(state, n, m)
     if cut:
         me["inertia_time"], me["inertia_seconds"] = 0.0, seconds
@@ -182,7 +185,8 @@ def wake_machine(graph, state, room, n, m, clock):
         me["interrupt"] = me["priority"] = 0
         me["elapsed"] = me["faded"] = me["seconds"] = me["left"] = me["rest"] = 0.0
         me["inertia_time"] = me["inertia_seconds"] = 0.0
-        me["remaining"] = NEVER
+        me["remaining"] = me["even"] = NEVER
+        me["leader"], me["over"] = -1, 0
         draw(state, n, m)
         if machine["switch"] == 0:
             happened(room, n, STATE_ENTERED, current, m, 1.0, clock)
@@ -300,11 +304,15 @@ def note_clip_times(graph, state, room, n, d):
         row = graph.states[machine["first"] + me["current"]]
         if row["clip_times"] == 0:
             continue
-        known = me["remaining"]
+        known, before = me["remaining"], me["progress"]
         if d == 0.0 and known <= SLACK:
             continue
         heaviest = heaviest_clip(graph, room, row["node"])
+        same = heaviest == me["leader"]
         me["remaining"], me["progress"], me["progress_speed"] = NEVER, 0.0, 0.0
+        me["even"], me["leader"] = NEVER, heaviest
+        if d > 0.0:
+            me["over"] = 0
         if heaviest < 0:
             continue
         leaf = graph.leaves[graph.nodes[heaviest]["data"]]
@@ -322,6 +330,21 @@ def note_clip_times(graph, state, room, n, d):
         me["remaining"] = (duration - done) / abs(speed)
         me["progress"] = done / duration
         me["progress_speed"] = abs(speed) / duration
-        if d > 0.0 and known > SLACK and abs(known - d) <= SLACK:
-            # The moment itself: a clip that loops is already at its beginning.
-            me["remaining"], me["progress"] = 0.0, 1.0
+        if leaf["group"] >= 0:
+            me["even"] = marker_wait(graph, state, n, leaf, speed)
+        if d > 0.0 and known > SLACK and same:
+            if row["careful"] != 0 and room.counters[0]["changing"] != 0:
+                me["over"] = 1 if known <= 2.0 * d and me["progress"] < before else 0
+            elif abs(known - d) <= SLACK:
+                # The moment itself: a clip that loops is already at its beginning.
+                me["remaining"], me["progress"] = 0.0, 1.0
+
+
+def marker_wait(graph, state, n, leaf, speed):
+    """Seconds until a clip that keeps in step with others comes to a marker, where its speed changes."""
+    markers = graph.groups[leaf["group"]]["markers"]
+    phase = state.groups[n, leaf["group"]]["phase"]
+    interval = min(int(phase), markers - 1)
+    length = graph.numbers[leaf["knots"] + interval + 1] - graph.numbers[leaf["knots"] + interval]
+    part = phase - interval if speed < 0.0 else 1.0 - (phase - interval)
+    return max(part * length / abs(speed), SHORT)

@@ -140,6 +140,7 @@ def hold_voice(graph, state, room, n, k, v):
         put(room, 0, SAMPLE, voice["clip"], voice["time"], 1.0)
     put(room, 0, STORE, slot["memory"], 0.0, 0.0)
     end_section(room, 0)
+    room.counters[0]["kept"] += 1
 
 
 def end_section(room, program):

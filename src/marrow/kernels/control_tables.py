@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from marrow.kernels.language.annotations import ANY, N, Out, R, Records, f4, f8, i8
 from marrow.kernels.operations.record import OPERATION
 
-__all__ = ["CrowdState", "GraphTables", "Workspace"]
+__all__ = ["CrowdState", "GraphTables", "KeptState", "Workspace"]
 
 # -- kinds of nodes -------------------------------------------------------------------------------------------------
 (
@@ -60,8 +61,6 @@ VOICES = 4
 """One-shots of a slot that fade over one another; older ones are kept as one pose."""
 QUEUE = 8
 """Clips that can wait for a slot."""
-
-i8, f8 = np.int64, np.float64
 
 
 def _record(**fields: Any) -> np.dtype[Any]:
@@ -111,7 +110,13 @@ MACHINE_ROW = _record(
     profile=i8,  # where the constants of its blend profile are, -1 for none
     seconds=f8,
 )
-STATE = _record(node=i8, first=i8, count=i8, clip_times=i8)
+STATE = _record(
+    node=i8,
+    first=i8,  # its transitions
+    count=i8,
+    clip_times=i8,  # 1: they ask for the times of its main clip
+    careful=i8,  # 1: what they ask for may turn at any moment while weights change
+)
 TRANSITION = _record(
     to=i8,
     ease=i8,
@@ -174,28 +179,28 @@ PARAMETER = _record(kind=i8, column=i8, wraps=i8, smoothing=f8, low=f8, high=f8)
 class GraphTables(NamedTuple):
     """A compiled graph."""
 
-    nodes: Any
-    links: Any
-    numbers: Any
-    constants: Any
-    shared: Any
-    leaves: Any
-    groups: Any
-    machines: Any
-    states: Any
-    transitions: Any
-    rules: Any
-    layers: Any
-    slots: Any
-    spaces: Any
-    procedurals: Any
-    functions: Any
-    clips: Any
-    curves: Any
-    events: Any
-    roots: Any
-    sections: Any
-    parameters: Any
+    nodes: Records[NODE, ANY]
+    links: i8[ANY]
+    numbers: f8[ANY]
+    constants: f8[ANY]
+    shared: i8[ANY]
+    leaves: Records[LEAF, ANY]
+    groups: Records[GROUP, ANY]
+    machines: Records[MACHINE_ROW, ANY]
+    states: Records[STATE, ANY]
+    transitions: Records[TRANSITION, ANY]
+    rules: Records[RULE, ANY]
+    layers: Records[LAYER_ROW, ANY]
+    slots: Records[SLOT_ROW, ANY]
+    spaces: Records[SPACE, ANY]
+    procedurals: Records[PROCEDURAL_ROW, ANY]
+    functions: Records[FUNCTION_ROW, ANY]
+    clips: Records[CLIP_ROW, ANY]
+    curves: Records[CURVE_ROW, ANY]
+    events: Records[EVENT, ANY]
+    roots: f8[ANY, 7]
+    sections: Records[SECTION, ANY]
+    parameters: Records[PARAMETER, ANY]
 
 
 # -- the state of instances -----------------------------------------------------------------------------------------
@@ -239,6 +244,9 @@ MACHINE_STATE = _record(
     remaining=f8,  # seconds until the main clip of the state ends
     progress=f8,  # share of that clip
     progress_speed=f8,  # of which per second
+    even=f8,  # seconds in which that clip goes on as fast, unless weights change
+    leader=i8,  # its node, -1 for none
+    over=i8,  # 1: it has passed its end in the step, and plays on
 )
 SHARE_STATE = _record(weight=f8, start=f8, entered=i8)
 """Per state of a machine: how much of it is seen, how much was when the fade began, and the moment it was entered last."""
@@ -270,21 +278,45 @@ class CrowdState(NamedTuple):
     told in parts while updates are rare, `place (N, 7)` where each is in the world and `placed` where it was when poses were
     last made, `following` for every section of a montage the one that comes next, -1 for the end."""
 
-    instances: Any
-    values: Any
-    goals: Any
-    travel: Any
-    place: Any
-    placed: Any
-    leaves: Any
-    groups: Any
-    machines: Any
-    shares: Any
-    slots: Any
-    voices: Any
-    queue: Any
-    following: Any
-    functions: Any
+    instances: Out[Records[INSTANCE_STATE, N]]
+    values: Out[f8[N, ANY]]
+    goals: Out[f8[N, ANY]]
+    travel: Out[f8[N, 7]]
+    place: Out[f8[N, 7]]
+    placed: Out[f8[N, 7]]
+    leaves: Out[Records[LEAF_STATE, N, ANY]]
+    groups: Out[Records[GROUP_STATE, N, ANY]]
+    machines: Out[Records[MACHINE_STATE, N, ANY]]
+    shares: Out[Records[SHARE_STATE, N, ANY]]
+    slots: Out[Records[SLOT_STATE, N, ANY]]
+    voices: Out[Records[VOICE_STATE, N, ANY]]
+    queue: Out[Records[QUEUE_STATE, N, ANY]]
+    following: Out[i8[N, ANY]]
+    functions: Out[Records[FUNCTION_STATE, N, ANY]]
+
+
+class KeptState(NamedTuple):
+    """What a step changes of one instance, as it was before: rows of `CrowdState`, the travel of the update, and how many
+    events were told."""
+
+    instances: Out[Records[INSTANCE_STATE, 1]]
+    values: Out[f8[1, ANY]]
+    goals: Out[f8[1, ANY]]
+    leaves: Out[Records[LEAF_STATE, 1, ANY]]
+    groups: Out[Records[GROUP_STATE, 1, ANY]]
+    machines: Out[Records[MACHINE_STATE, 1, ANY]]
+    shares: Out[Records[SHARE_STATE, 1, ANY]]
+    slots: Out[Records[SLOT_STATE, 1, ANY]]
+    voices: Out[Records[VOICE_STATE, 1, ANY]]
+    functions: Out[Records[FUNCTION_STATE, 1, ANY]]
+    travel: Out[f8[1, 7]]
+    told: Out[i8[2]]
+
+    @classmethod
+    def like(cls, state: CrowdState) -> KeptState:
+        """Room for an instance of a crowd."""
+        rows = {name: np.zeros_like(getattr(state, name)[:1]) for name in cls._fields if name != "told"}
+        return cls(**rows, told=np.zeros(2, np.int64))
 
 
 # -- room to work in ------------------------------------------------------------------------------------------------
@@ -306,6 +338,7 @@ COUNTERS = _record(
     grouped=i8,  # leaves of sync groups that are seen
     shown=i8,  # inputs of the blend space at hand that are seen
     endless_instance=i8,
+    changing=i8,  # 1: weights change in the step
 )
 PROGRAM = _record(cursor=i8, limit=i8, reserve=i8, poses=i8)
 HAPPENED = np.dtype(
@@ -331,41 +364,21 @@ class Workspace(NamedTuple):
     step; `travel (N, 7)` of the update; `vectors (N, ...)` for procedural nodes; `events`; the pose programs: of program r
     and instance n the `operations` from `starts[r, n]` to `starts[r, n + 1]`, written at `programs[r]`."""
 
-    counters: Any
-    passed: Any
-    work: Any
-    visited: Any
-    open: Any
-    shown: Any
-    grouped: Any
-    sums: Any
-    members: Any
-    stack: Any
-    gaps: Any
-    motion: Any
-    travel: Any
-    vectors: Any
-    events: Any
-    programs: Any
-    starts: Any
-    operations: Any
-
-
-GraphTables.KINDS = {  # type: ignore[attr-defined]
-    "nodes": (NODE, "?"), "links": "i8[?]", "numbers": "f8[?]", "constants": "f8[?]", "shared": "i8[?]", "leaves": (LEAF, "?"),
-    "groups": (GROUP, "?"), "machines": (MACHINE_ROW, "?"), "states": (STATE, "?"), "transitions": (TRANSITION, "?"),
-    "rules": (RULE, "?"), "layers": (LAYER_ROW, "?"), "slots": (SLOT_ROW, "?"), "spaces": (SPACE, "?"),
-    "procedurals": (PROCEDURAL_ROW, "?"), "functions": (FUNCTION_ROW, "?"), "clips": (CLIP_ROW, "?"), "curves": (CURVE_ROW, "?"), "events": (EVENT, "?"),
-    "roots": "f8[?,7]", "sections": (SECTION, "?"), "parameters": (PARAMETER, "?"),
-}  # fmt: skip
-CrowdState.KINDS = {  # type: ignore[attr-defined]
-    "instances": (INSTANCE_STATE, "*N"), "values": "*f8[N,?]", "goals": "*f8[N,?]", "travel": "*f8[N,7]",
-    "place": "*f8[N,7]", "placed": "*f8[N,7]", "leaves": (LEAF_STATE, "*N,?"), "groups": (GROUP_STATE, "*N,?"), "machines": (MACHINE_STATE, "*N,?"),
-    "shares": (SHARE_STATE, "*N,?"), "slots": (SLOT_STATE, "*N,?"), "voices": (VOICE_STATE, "*N,?"),
-    "queue": (QUEUE_STATE, "*N,?"), "following": "*i8[N,?]", "functions": (FUNCTION_STATE, "*N,?"),
-}  # fmt: skip
-Workspace.KINDS = {  # type: ignore[attr-defined]
-    "counters": (COUNTERS, "*1"), "passed": (PASSED_EVENT, "*?"), "work": (WORK, "*?"), "visited": "*i8[?]", "open": "*i8[?]", "shown": "*i8[?]", "grouped": "*i8[?]", "sums": "*i8[?]", "members": "*i8[?]", "stack": "*f8[?]", "gaps": "*f8[?]",
-    "motion": "*f8[7]", "travel": "*f8[N,7]", "vectors": "*f4[N,?]", "events": (HAPPENED, "*?"), "programs": (PROGRAM, "*R"),
-    "starts": "*i8[R,?]", "operations": (OPERATION, "*?"),
-}  # fmt: skip
+    counters: Out[Records[COUNTERS, 1]]
+    passed: Out[Records[PASSED_EVENT, ANY]]
+    work: Out[Records[WORK, ANY]]
+    visited: Out[i8[ANY]]
+    open: Out[i8[ANY]]
+    shown: Out[i8[ANY]]
+    grouped: Out[i8[ANY]]
+    sums: Out[i8[ANY]]
+    members: Out[i8[ANY]]
+    stack: Out[f8[ANY]]
+    gaps: Out[f8[ANY]]
+    motion: Out[f8[7]]
+    travel: Out[f8[N, 7]]
+    vectors: Out[f4[N, ANY]]
+    events: Out[Records[HAPPENED, ANY]]
+    programs: Out[Records[PROGRAM, R]]
+    starts: Out[i8[R, ANY]]
+    operations: Out[Records[OPERATION, ANY]]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from marrow.kernels.language.annotations import ANY, Out, f4, i4
 from marrow.kernels.language.kernel import Kernel
 from marrow.kernels.language.lanes import block
 from marrow.kernels.skinning import Blend
@@ -22,23 +23,17 @@ class GradientWork(NamedTuple):
     matrices are kept per lane, `(F, P, 12, 16)`; of weights as the weights are, summed over the poses.
     """
 
-    joint_start: Any
-    joints: Any
-    weights: Any
-    points: Any
-    matrices: Any
-    g: Any
-    out: Any
-    P: Any
-    blocks: Any
-    point_stride: Any
-    out_stride: Any
-
-
-GradientWork.KINDS = {  # type: ignore[attr-defined]
-    "joint_start": "i4[?]", "joints": "i4[?]", "weights": "f4[?]", "points": "f4[?]", "matrices": "f4[?]", "g": "f4[?]",
-    "out": "*f4[?]", "P": "i8", "blocks": "i8", "point_stride": "i8", "out_stride": "i8",
-}  # fmt: skip
+    joint_start: i4[ANY]
+    joints: i4[ANY]
+    weights: f4[ANY]
+    points: f4[ANY]
+    matrices: f4[ANY]
+    g: f4[ANY]
+    out: Out[f4[ANY]]
+    P: int
+    blocks: int
+    point_stride: int
+    out_stride: int
 
 
 class _Block:
@@ -119,12 +114,12 @@ def _weights(e: Any, b: Any, work: Any, f: Any) -> None:
 
 def _make(name: str, one: Any) -> Kernel:
     # Block by block: neighbours add to the same places.
-    def run(work, f0, f1):
+    def run(work: GradientWork, f0: int, f1: int) -> None:
         for f in range(f0, f1):
             for b in range(work.blocks):
                 one(b, work, f)
 
-    return Kernel(name, run, {"work": GradientWork, "f0": "i8", "f1": "i8"}, 0)
+    return Kernel(name, run)
 
 
 skin_gradient_points = _make("skin_gradient_points", _points)

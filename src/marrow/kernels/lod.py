@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from marrow.kernels.language.annotations import ANY, C, N, Out, f4, f8, i8
 from marrow.kernels.language.kernel import kernel
 
 __all__ = ["CAMERA_NUMBERS", "DISTANCE", "PIXELS", "SCREEN_SIZE", "UNKNOWN", "choose_levels"]
@@ -29,7 +30,8 @@ def in_sight(camera, x, y, z, radius):
 
 
 def coarseness(camera, how, x, y, z, radius, scale):
-    """What the thresholds of levels are compared with: grows as less of an instance is seen."""
+    """What the thresholds of levels are compared with: grows as less of an instance is seen. For screen sizes the ball is that
+    of the character at rest."""
     if how == 2:
         dx, dy, dz = x - camera[30], y - camera[31], z - camera[32]
         return math.sqrt(dx * dx + dy * dy + dz * dz)
@@ -49,38 +51,61 @@ def level_at(thresholds, value):
     return level
 
 
-@kernel(
-    transforms="f4[N,12]", balls="f4[?,4]", cameras="f8[C,34]", thresholds="f8[?]", factors="f8[?]", forced="i8[?]", before="i8[?]",
-    levels="*i8[N]", values="*f8[N]", how="i8", hide="i8", factor="f8", slack="f8",
-)  # fmt: skip
+def moved(m, ball):
+    """The centre of a ball where an instance is."""
+    cx, cy, cz = ball[0], ball[1], ball[2]
+    return (
+        m[0] * cx + m[1] * cy + m[2] * cz + m[3],
+        m[4] * cx + m[5] * cy + m[6] * cz + m[7],
+        m[8] * cx + m[9] * cy + m[10] * cz + m[11],
+    )
+
+
+@kernel
 def choose_levels(
-    transforms, balls, cameras, thresholds, factors, forced, before, levels, values, how, hide, factor, slack
-):  # fmt: skip
+    transforms: f4[N, 12],
+    balls: f4[ANY, 4],
+    sized: f4[ANY, 4],
+    cameras: f8[C, 34],
+    thresholds: f8[ANY],
+    slacks: f8[ANY],
+    factors: f8[ANY],
+    forced: i8[ANY],
+    before: i8[ANY],
+    levels: Out[i8[N]],
+    values: Out[f8[N]],
+    how: int,
+    hide: int,
+    factor: float,
+) -> None:
     """The level of each instance, and in `values` how far it is from being seen: what `thresholds` (rising, for levels 1, 2...) are
-    compared with. `balls` (centre and radius in the space of the character) are one for all or one each; `factors` (seen so many
-    times smaller), `forced` (levels, -1: free) and levels `before` are for each, or empty. An instance becomes coarser when it is
-    past a threshold by `slack`, and finer as soon as it is not past it. `hide`: level -1 for those out of sight, else the
-    coarsest."""
+    compared with. `balls` (centre and radius in the space of the character) are one for all or one each: whether an instance is seen
+    they say, and how near it is; `sized` how large it is on the screen. `factors` (seen so many times smaller), `forced` (levels, -1:
+    free) and levels `before` are for each, or empty. An instance becomes coarser when it is past a threshold by its slack (a
+    factor), and finer as soon as it is not past it. `hide`: level -1 for those out of sight, else the coarsest."""
     coarsest = len(thresholds)
     for n in range(len(transforms)):
         m = transforms[n]
         ball = balls[n] if len(balls) > 1 else balls[0]
-        cx, cy, cz = ball[0], ball[1], ball[2]
-        x = m[0] * cx + m[1] * cy + m[2] * cz + m[3]
-        y = m[4] * cx + m[5] * cy + m[6] * cz + m[7]
-        z = m[8] * cx + m[9] * cy + m[10] * cz + m[11]
+        x, y, z = moved(m, ball)
         a = m[0] * m[0] + m[4] * m[4] + m[8] * m[8]
         b = m[1] * m[1] + m[5] * m[5] + m[9] * m[9]
         c = m[2] * m[2] + m[6] * m[6] + m[10] * m[10]
         scale = math.sqrt(max(max(a, b), c))
         radius = ball[3] * scale
+        other = sized[n] if len(sized) > 1 else sized[0]
+        sx, sy, sz = moved(m, other)
+        extent = other[3] * scale
         value = math.inf
         # What is not a number, or of no extent at all, is seen by nobody.
         if radius >= 0.0 and math.isfinite(x + y + z + radius):
             for k in range(len(cameras)):
                 camera = cameras[k]
                 if in_sight(camera, x, y, z, radius):
-                    value = min(value, coarseness(camera, how, x, y, z, radius, scale))
+                    if how == 1:
+                        value = min(value, coarseness(camera, how, sx, sy, sz, extent, scale))
+                    else:
+                        value = min(value, coarseness(camera, how, x, y, z, radius, scale))
         if len(factors) > 0:
             value = value * factors[n]
         value = value * factor
@@ -93,5 +118,9 @@ def choose_levels(
             continue
         level = level_at(thresholds, value)
         if len(before) > 0 and before[n] >= 0 and level > before[n]:
-            level = max(level_at(thresholds, value / slack), before[n])
+            past = before[n]
+            for k in range(past, level):
+                if value >= thresholds[k] * slacks[k]:
+                    past = k + 1
+            level = past
         levels[n] = level

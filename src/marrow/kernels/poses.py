@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from marrow.kernels.language.annotations import ANY, F, J, K, Out, P, Q, Records, S, T, f4, f8, i4, i8
 from marrow.kernels.language.kernel import kernel
 from marrow.kernels.language.lanes import block
 from marrow.kernels.operations.sums import put_morphs, put_sample
@@ -109,11 +110,20 @@ def interpolate(values, a, b, u, span, interpolation, width, x):
             x[c] = values[a + c] + u * (values[b + c] - values[a + c])
 
 
-@kernel(
-    table=(TRACK_DTYPE, "K"), times="f4[?]", values="f4[?]", query="f8[Q]", t_out="*f4[Q,J,3]", r_out="*f4[Q,J,4]",
-    s_out="*f4[Q,J,3]", m_out="*f4[Q,?]", x="*f8[4]", room="*f4[208]", joints="*i8[16]",
-)  # fmt: skip
-def sample_tracks(table, times, values, query, t_out, r_out, s_out, m_out, x, room, joints):
+@kernel
+def sample_tracks(
+    table: Records[TRACK_DTYPE, K],
+    times: f4[ANY],
+    values: f4[ANY],
+    query: f8[Q],
+    t_out: Out[f4[Q, J, 3]],
+    r_out: Out[f4[Q, J, 4]],
+    s_out: Out[f4[Q, J, 3]],
+    m_out: Out[f4[Q, ANY]],
+    x: Out[f8[4]],
+    room: Out[f4[208]],
+    joints: Out[i8[16]],
+) -> None:
     """Writes what the tracks say at each time of `query` into outputs that already hold the rest pose. Rotations between keys
     are interpolated 16 at a time. `x`, `room` and `joints` are for its own use."""
     for q in range(len(query)):
@@ -162,11 +172,19 @@ def sample_tracks(table, times, values, query, t_out, r_out, s_out, m_out, x, ro
             write_turns(room, joints, waiting, r_out, q)
 
 
-@kernel(
-    rows="f4[T,S]", flat="f4[?]", query="f8[Q]", row="*f4[S]", t_out="*f4[Q,J,3]", r_out="*f4[Q,J,4]", s_out="*f4[Q,J,3]",
-    m_out="*f4[Q,?]", rate="f8", Jp="i8",
-)  # fmt: skip
-def sample_frames(rows, flat, query, row, t_out, r_out, s_out, m_out, rate, Jp):
+@kernel
+def sample_frames(
+    rows: f4[T, S],
+    flat: f4[ANY],
+    query: f8[Q],
+    row: Out[f4[S]],
+    t_out: Out[f4[Q, J, 3]],
+    r_out: Out[f4[Q, J, 4]],
+    s_out: Out[f4[Q, J, 3]],
+    m_out: Out[f4[Q, ANY]],
+    rate: float,
+    Jp: int,
+) -> None:
     """Poses of a clip at uniform frames: the two around each time, mixed straight, rotations made unit. `flat` is `rows` without
     its axes; `row` is for its own use."""
     T, S, J = rows.shape[0], rows.shape[1], t_out.shape[1]
@@ -204,8 +222,10 @@ def put_local(t, r, s, f, j, out, at):
     out[at + 3], out[at + 7], out[at + 11] = t[f, j, 0], t[f, j, 1], t[f, j, 2]
 
 
-@kernel(parents="i4[J]", joints="i4[?]", t="f4[F,J,3]", r="f4[F,J,4]", s="f4[F,J,3]", out="*f4[?]")
-def to_model(parents, joints, t, r, s, out):
+@kernel
+def to_model(
+    parents: i4[J], joints: i4[ANY], t: f4[F, J, 3], r: f4[F, J, 4], s: f4[F, J, 3], out: Out[f4[ANY]]
+) -> None:
     """Model matrices, flat `out (F * J * 12,)`, of the `joints` listed (in order); their parents must be there already."""
     J = len(parents)
     for f in range(t.shape[0]):
@@ -217,8 +237,10 @@ def to_model(parents, joints, t, r, s, out):
                 product(out, (f * J + p) * 12, out, at, out, at)
 
 
-@kernel(model="f4[?]", joints="i4[P]", inverse_bind="f4[?]", out="*f4[?]", F="i8", J="i8")
-def skinning_matrices(model, joints, inverse_bind, out, F, J):
+@kernel
+def skinning_matrices(
+    model: f4[ANY], joints: i4[P], inverse_bind: f4[ANY], out: Out[f4[ANY]], F: int, J: int
+) -> None:
     """`out (F, P, 12) = model (F, J, 12)[joints] @ inverse_bind (P, 12)`, all flat."""
     P = len(joints)
     for f in range(F):
@@ -380,11 +402,16 @@ def symmetric_stretch(m, r):
     return xx, xy, xz, yy, r[1] * m[2] + r[4] * m[5] + r[7] * m[8], zz
 
 
-@kernel(
-    matrices="f4[F,P,12]", pivots="f8[P,3]", used="i4[?]", dual="*f4[F,P,8]", stretch="*f4[F,P,12]", kinds="*i8[F]",
-    scratch="*f8[?]",
-)  # fmt: skip
-def dual_quaternions(matrices, pivots, used, dual, stretch, kinds, scratch):
+@kernel
+def dual_quaternions(
+    matrices: f4[F, P, 12],
+    pivots: f8[P, 3],
+    used: i4[ANY],
+    dual: Out[f4[F, P, 8]],
+    stretch: Out[f4[F, P, 12]],
+    kinds: Out[i8[F]],
+    scratch: Out[f8[ANY]],
+) -> None:
     """Splits matrices into unit dual quaternions and stretches about the pivots, after a scale that the `used` ones share. `kinds`
     says how each pose stretches: 0 not at all, 1 all ways alike, 2 in some other way. `scratch (32,)` is for its own use."""
     for f in range(matrices.shape[0]):

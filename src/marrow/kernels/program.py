@@ -11,12 +11,7 @@ from typing import Any
 from marrow.kernels.language.dispatch import Dispatch
 from marrow.kernels.language.kernel import kernel
 from marrow.kernels.language.lanes import block
-from marrow.kernels.operations import OPERATIONS, PoseWork
-from marrow.kernels.operations.inertia import sound_profile
-from marrow.kernels.operations.legs import sound_legs
-from marrow.kernels.operations.limbs import sound_chain, sound_limb
-from marrow.kernels.operations.mirroring import sound_mirror
-from marrow.kernels.operations.model_additive import sound_model_additive
+from marrow.kernels.operations import OPERATIONS, PoseWork, sound
 from marrow.kernels.operations.record import copy_lanes, copy_pose, row_size
 
 __all__ = ["MODEL", "MORPHS", "PALETTE", "POSE", "product", "run_programs"]
@@ -87,21 +82,6 @@ palette_matrix = block(_emit_product, True, False)
 operate = Dispatch([o.run for o in OPERATIONS])
 
 
-def sound(work, n, named, argument):
-    """Whether the constants that an operation names are those of what it names (`CONSTANTS`)."""
-    if named == 1:
-        return sound_limb(work, n, argument)
-    if named == 2:
-        return sound_chain(work, n, argument)
-    if named == 3:
-        return sound_legs(work, n, argument)
-    if named == 4:
-        return sound_mirror(work, n, argument)
-    if named == 5:
-        return sound_model_additive(work, n, argument)
-    return sound_profile(work, n, argument)
-
-
 def interpret(work, n, first, last, poses):
     """Runs one program, from where `poses` lie on the stack. Returns the operation that names what is not there, or -1 when all
     are sound: a program that breaks a rule is not run any further."""
@@ -151,8 +131,8 @@ def write_outputs(work, n):
             )
 
 
-@kernel(work=PoseWork, n0="i8", n1="i8", returns=2)
-def run_programs(work, n0, n1):
+@kernel
+def run_programs(work: PoseWork, n0: int, n1: int) -> tuple[int, int]:
     """Evaluates instances `n0..n1`, or those of `work.instances`. Returns the first instance whose program is unsound and the
     operation that makes it so, or twice -1."""
     for k in range(n0, n1):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 
+from marrow.kernels.language.annotations import J, N, Out, T, f4
 from marrow.kernels.language.elementary import atan2, sincos
 from marrow.kernels.language.kernel import kernel
 
@@ -35,8 +36,8 @@ def vector(x, y, z, w):
     return x * scale, y * scale, z * scale
 
 
-@kernel(q="f4[N,4]", out="*f4[N,3]", returns=1)
-def rotation_vectors(q, out):
+@kernel
+def rotation_vectors(q: f4[N, 4], out: Out[f4[N, 3]]) -> int:
     """The rotation vectors of quaternions."""
     for n in range(len(q)):
         x, y, z = vector(q[n, 0], q[n, 1], q[n, 2], q[n, 3])
@@ -44,8 +45,8 @@ def rotation_vectors(q, out):
     return len(q)
 
 
-@kernel(q="f4[T,J,4]", out="*f4[T,J,3]", rate="f8", returns=1)
-def angular_velocities(q, out, rate):
+@kernel
+def angular_velocities(q: f4[T, J, 4], out: Out[f4[T, J, 3]], rate: float) -> int:
     """How fast rotations turn, in the frame they are given in: from the frame before to the frame after, one-sided at both
     ends."""
     T = len(q)
@@ -81,8 +82,8 @@ def entry(x, y, z, w, i, j):
     return 2.0 * (y * z - w * x) if i == 1 else 2.0 * (y * z + w * x)
 
 
-@kernel(q="f4[N,4]", out="*f4[N,3]", i="i8", j="i8", k="i8", returns=1)
-def euler_angles(q, out, i, j, k):
+@kernel
+def euler_angles(q: f4[N, 4], out: Out[f4[N, 3]], i: int, j: int, k: int) -> int:
     """Three angles about the axes i, j and k (all different), each in the frame the ones before it left."""
     sign = 1.0 if (j - i) % 3 == 1 else -1.0
     for n in range(len(q)):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from marrow.kernels.language.annotations import ANY, Out, f4, i4, i8
 from marrow.kernels.language.kernel import Kernel
 from marrow.kernels.language.lanes import block
 
@@ -22,37 +23,29 @@ ways alike or in any way; `blended` mixes `linear` and `stretch` vertex by verte
 class SkinWork(NamedTuple):
     """What the kernels read and write: a layout, matrices and the like of F poses, outputs; all flat."""
 
-    ranges: Any
-    joint_start: Any
-    joints: Any
-    weights: Any
-    rows: Any
-    runs: Any
-    positions: Any
-    normals: Any
-    tangents: Any
-    shares: Any
-    morph_start: Any
-    morph_target: Any
-    morph_deltas: Any
-    matrices: Any
-    stretch: Any
-    dual: Any
-    morph_weights: Any
-    out_p: Any
-    out_n: Any
-    out_t: Any
-    P: Any
-    V: Any
-    targets: Any
-
-
-SkinWork.KINDS = {  # type: ignore[attr-defined]
-    "ranges": "i8[6]", "joint_start": "i4[?]", "joints": "i4[?]", "weights": "f4[?]", "rows": "i4[?]", "runs": "i4[?]",
-    "positions": "f4[?]", "normals": "f4[?]", "tangents": "f4[?]", "shares": "f4[?]", "morph_start": "i4[?]",
-    "morph_target": "i4[?]", "morph_deltas": "f4[?]", "matrices": "f4[?]", "stretch": "f4[?]", "dual": "f4[?]",
-    "morph_weights": "f4[?]", "out_p": "*f4[?]", "out_n": "*f4[?]", "out_t": "*f4[?]", "P": "i8", "V": "i8", "targets": "i8",
-}  # fmt: skip
+    ranges: i8[6]
+    joint_start: i4[ANY]
+    joints: i4[ANY]
+    weights: f4[ANY]
+    rows: i4[ANY]
+    runs: i4[ANY]
+    positions: f4[ANY]
+    normals: f4[ANY]
+    tangents: f4[ANY]
+    shares: f4[ANY]
+    morph_start: i4[ANY]
+    morph_target: i4[ANY]
+    morph_deltas: f4[ANY]
+    matrices: f4[ANY]
+    stretch: f4[ANY]
+    dual: f4[ANY]
+    morph_weights: f4[ANY]
+    out_p: Out[f4[ANY]]
+    out_n: Out[f4[ANY]]
+    out_t: Out[f4[ANY]]
+    P: int
+    V: int
+    targets: int
 
 
 def skin_kernel(method: str, vectors: int) -> Kernel:
@@ -64,7 +57,7 @@ def skin_kernel(method: str, vectors: int) -> Kernel:
 def _make(method: str, vectors: int) -> Kernel:
     one, two, three, four, many = (block(emit_block, method, vectors, k) for k in (1, 2, 3, 4, 0))
 
-    def run(work, f0, f1, b0, b1):
+    def run(work: SkinWork, f0: int, f1: int, b0: int, b1: int) -> None:
         for f in range(f0, f1):
             one.each(max(b0, work.ranges[0]), min(b1, work.ranges[1]), 1, work, f)
             two.each(max(b0, work.ranges[1]), min(b1, work.ranges[2]), 1, work, f)
@@ -72,8 +65,7 @@ def _make(method: str, vectors: int) -> Kernel:
             four.each(max(b0, work.ranges[3]), min(b1, work.ranges[4]), 1, work, f)
             many.each(max(b0, work.ranges[4]), min(b1, work.ranges[5]), 1, work, f)
 
-    kinds = {"work": SkinWork, "f0": "i8", "f1": "i8", "b0": "i8", "b1": "i8"}
-    return Kernel(f"skin_{method}_{vectors}", run, kinds, 0)
+    return Kernel(f"skin_{method}_{vectors}", run)
 
 
 def emit_block(method: str, vectors: int, influences: int, e: Any, b: Any, work: Any, f: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from marrow.kernels.language.annotations import C, Out, T, f4, f8
 from marrow.kernels.language.kernel import kernel
 
 __all__ = ["add_rows"]
@@ -14,8 +15,8 @@ def two_sum(high, low, x):
     return total, low + ((high - (total - part)) + (x - part))
 
 
-@kernel(rows="f4[T,C]", sums="*f8[C,4]", returns=1)
-def add_rows(rows, sums):
+@kernel
+def add_rows(rows: f4[T, C], sums: Out[f8[C, 4]]) -> int:
     """Adds every column of `rows` to its sum (two numbers) and its squares, which are exact in float64, to the sum of squares."""
     for t in range(len(rows)):
         row = rows[t]

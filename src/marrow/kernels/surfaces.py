@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from marrow.kernels.language.annotations import N, Out, P, T, V, f4, i4
 from marrow.kernels.language.kernel import kernel
 
 __all__ = ["fit_tree", "nearest_on_surface"]
@@ -59,8 +60,10 @@ def square_to_box(boxes, n, x, y, z):
     return dx * dx + dy * dy + dz * dz
 
 
-@kernel(positions="f4[V,3]", triangles="i4[T,3]", corners="*f4[T,9]", boxes="*f4[N,6]", leaf="i8")
-def fit_tree(positions, triangles, corners, boxes, leaf):
+@kernel
+def fit_tree(
+    positions: f4[V, 3], triangles: i4[T, 3], corners: Out[f4[T, 9]], boxes: Out[f4[N, 6]], leaf: int
+) -> None:
     """Fits the boxes of a tree (see `nearest_on_surface`) and the corners of its triangles to where vertices are."""
     leaves = len(boxes) // 2
     for n in range(leaves):
@@ -81,19 +84,19 @@ def fit_tree(positions, triangles, corners, boxes, leaf):
             boxes[n, 3 + k] = max(boxes[2 * n, 3 + k], boxes[2 * n + 1, 3 + k])
 
 
-@kernel(
-    boxes="f4[N,6]",
-    corners="f4[T,9]",
-    points="f4[P,3]",
-    near="*i4[P]",
-    square="*f4[P]",
-    nodes="*i4[64]",
-    away="*f4[64]",
-    leaf="i8",
-    start="i8",
-    stop="i8",
-)
-def nearest_on_surface(boxes, corners, points, near, square, nodes, away, leaf, start, stop):
+@kernel
+def nearest_on_surface(
+    boxes: f4[N, 6],
+    corners: f4[T, 9],
+    points: f4[P, 3],
+    near: Out[i4[P]],
+    square: Out[f4[P]],
+    nodes: Out[i4[64]],
+    away: Out[f4[64]],
+    leaf: int,
+    start: int,
+    stop: int,
+) -> None:
     """For the points `start..stop` the nearest triangle and the squared distance to it.
 
     `boxes` are the nodes of a complete binary tree, the children of n at 2n and 2n + 1, the root at 1; the second half are

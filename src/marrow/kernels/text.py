@@ -7,6 +7,7 @@ tell the nearest float in all but the rarest cases. Those, and words that are no
 
 from __future__ import annotations
 
+from marrow.kernels.language.annotations import ANY, H, N, Out, S, T, W, f4, f8, i8, u1
 from marrow.kernels.language.elementary import sincos
 from marrow.kernels.language.kernel import kernel, rare
 
@@ -59,8 +60,10 @@ def is_space(c):
     return c == 32 or (c >= 9 and c <= 13)
 
 
-@kernel(text="u1[?]", powers="f8[23]", values="*f8[?]", hard="*i8[H,3]", begin="i8", first="i8", returns=3)
-def parse_numbers(text, powers, values, hard, begin, first):
+@kernel
+def parse_numbers(
+    text: u1[ANY], powers: f8[23], values: Out[f8[ANY]], hard: Out[i8[H, 3]], begin: int, first: int
+) -> tuple[int, int, int]:
     """Numbers of `text` from byte `begin` on into `values` from `first` on. Words that Python must read are listed in `hard` as
     (index, begin, end). Returns how many values there are now, how many hard words, and where the next word begins; it stops when
     `values` or `hard` is full."""
@@ -141,8 +144,8 @@ def parse_numbers(text, powers, values, hard, begin, first):
     return n, found, at
 
 
-@kernel(values="f8[T,W]", joints="i8[N,3]", turns="i8[S,2]", out="*f4[?]", returns=1)
-def euler_rotations(values, joints, turns, out):
+@kernel
+def euler_rotations(values: f8[T, W], joints: i8[N, 3], turns: i8[S, 2], out: Out[f4[ANY]]) -> int:
     """Quaternions of channels in degrees. A row of `joints` is where in `out` the rotations of a joint begin (four numbers a frame), and
     which of `turns` are its own: from the first on, and how many. A turn is an axis and a column of `values`."""
     T = len(values)

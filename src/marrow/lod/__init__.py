@@ -10,33 +10,35 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from marrow.lod.building import build, measured
-    from marrow.lod.camera import Camera
+    from marrow.lod.building import build, measured, settings
+    from marrow.lod.level_table import table
     from marrow.lod.mapping import joint_map
     from marrow.lod.select import Selection, Selector
-    from marrow.lod.table import table
     from marrow.lod.thresholds import with_screen_sizes
+    from marrow.model.level import Reduction
 
 __all__ = [
-    "Camera",
+    "Reduction",
     "Selection",
     "Selector",
     "build",
     "joint_map",
     "measured",
+    "settings",
     "table",
     "with_screen_sizes",
 ]
 
 # Each is imported when it is first asked for.
 _LATE = {
-    "Camera": "marrow.lod.camera",
+    "Reduction": "marrow.model.level",
     "Selection": "marrow.lod.select",
     "Selector": "marrow.lod.select",
     "build": "marrow.lod.building",
     "joint_map": "marrow.lod.mapping",
     "measured": "marrow.lod.building",
-    "table": "marrow.lod.table",
+    "settings": "marrow.lod.building",
+    "table": "marrow.lod.level_table",
     "with_screen_sizes": "marrow.lod.thresholds",
 }
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from marrow.errors import UnknownNameError, ValidationError
-from marrow.model import Character, _validate
+from marrow.errors import UnknownNameError, ValidationError, WrongTypeError
+from marrow.model import Character, Reduction, _validate
 
 __all__ = ["Wishes", "wishes_of"]
 
@@ -15,7 +15,7 @@ __all__ = ["Wishes", "wishes_of"]
 @dataclass(frozen=True)
 class Wishes:
     """For each level: triangles or error, joints (a number or a set of joints), influences, joints to keep and to
-    remove; and materials by level, counted from 1."""
+    remove; materials by level, counted from 1; and all that in the caller's words."""
 
     triangles: tuple[int | None, ...]
     error: tuple[float | None, ...]
@@ -24,6 +24,7 @@ class Wishes:
     keep: tuple[frozenset[int], ...]
     remove: tuple[frozenset[int], ...]
     materials: dict[int, dict[int, int | None]]
+    asked: tuple[Reduction, ...]
 
     @property
     def levels(self) -> int:
@@ -35,7 +36,8 @@ class Wishes:
 
 
 def wishes_of(
-    character: Any, triangles: Any, error: Any, joints: Any, influences: Any, keep: Any, remove: Any, materials: Any
+    character: Any, triangles: Any, error: Any, joints: Any, influences: Any, keep: Any, remove: Any, materials: Any,
+    poses: bool = True,
 ) -> Wishes:  # fmt: skip
     """The arguments of `build`, checked."""
     _validate.instance("lod.build", "character", character, Character)
@@ -56,7 +58,7 @@ def wishes_of(
     }
     none: list[Any] = [None] * levels
     total = character.triangle_count
-    return Wishes(
+    wishes = Wishes(
         tuple(None if t is None else _triangles(t, total) for t in full.get("triangles", none)),
         tuple(
             None if e is None else _validate.number("lod.build", "error", e, low=0)
@@ -70,7 +72,40 @@ def wishes_of(
         _named("keep", keep, character, levels),
         _named("remove", remove, character, levels),
         _materials(materials, character, levels),
+        (),
     )
+    return replace(wishes, asked=_asked(wishes, full, character, poses))
+
+
+def _asked(
+    wishes: Wishes, full: Mapping[str, list[Any]], character: Character, poses: bool
+) -> tuple[Reduction, ...]:
+    """The wishes level by level, in words that outlive the order of joints and materials."""
+    names, materials = character.skeleton.names, [m.name for m in character.materials]
+
+    def called(material: int | None) -> str | int | None:
+        named = material is not None and materials[material] and materials.count(materials[material]) == 1
+        return materials[material] if named and material is not None else material
+
+    def listed(joints: frozenset[int]) -> tuple[str, ...]:
+        return tuple(names[j] for j in sorted(joints))
+
+    out = []
+    for k in range(wishes.levels):
+        joints, changed = wishes.joints[k], wishes.materials.get(k + 1, {})
+        out.append(
+            Reduction(
+                full["triangles"][k] if "triangles" in full else None,
+                wishes.error[k],
+                listed(joints) if isinstance(joints, frozenset) else joints,
+                wishes.influences[k],
+                listed(wishes.keep[k]),
+                listed(wishes.remove[k]),
+                tuple((called(old), called(new)) for old, new in changed.items()),  # type: ignore[misc]
+                poses,
+            )
+        )
+    return tuple(out)
 
 
 def _several(name: str, value: Any) -> list[Any]:
@@ -99,19 +134,20 @@ def _joints(value: Any, character: Character) -> int | frozenset[int] | None:
 
 
 def _named(what: str, value: Any, character: Character, levels: int) -> tuple[frozenset[int], ...]:
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise ValidationError(f"lod.build: {what}: expected names in a list, got {_validate.shown(value)}")
     if not isinstance(value, Mapping):
-        return (frozenset(map(character.skeleton.index, value)),) * levels
+        return (_indices(what, value, character),) * levels
     out = [frozenset[int]()] * levels
     for level, names in value.items():
         k = _level(what, level, levels)
-        if isinstance(names, str) or not isinstance(names, Iterable):
-            raise ValidationError(
-                f"lod.build: {what}[{level}]: expected names in a list, got {_validate.shown(names)}"
-            )
-        out[k - 1] = frozenset(map(character.skeleton.index, names))
+        out[k - 1] = _indices(f"{what}[{level}]", names, character)
     return tuple(out)
+
+
+def _indices(what: str, names: Any, character: Character) -> frozenset[int]:
+    """Joints by one name or several."""
+    if not isinstance(names, Iterable):
+        raise WrongTypeError(f"lod.build: {what}: expected names, got {_validate.shown(names)}")
+    return frozenset(map(character.skeleton.index, (names,) if isinstance(names, str) else names))
 
 
 def _level(what: str, level: Any, levels: int) -> int:
@@ -125,13 +161,13 @@ def _materials(value: Any, character: Character, levels: int) -> dict[int, dict[
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise ValidationError(
+        raise WrongTypeError(
             f"lod.build: materials: expected {{level: {{material: other or None}}}}, got {_validate.shown(value)}"
         )
     out = {}
     for level, changes in value.items():
         if not isinstance(changes, Mapping):
-            raise ValidationError(
+            raise WrongTypeError(
                 f"lod.build: materials[{level}]: expected {{material: other or None}}, got {_validate.shown(changes)}"
             )
         out[_level("materials", level, levels)] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ def degraded(
     limit: float,
     before: Array,
     forced: Array,
-    hysteresis: float,
+    hysteresis: Sequence[float],
 ) -> Array:
     """`levels (N,)`, made coarser until they cost `limit` at most, where the error of each step is seen least first.
 
@@ -48,7 +49,7 @@ def degraded(
         some = np.flatnonzero(free)
         ratio = thresholds[k - 1] / np.maximum(values[some], 1e-300)
         if len(before):
-            ratio = np.where(before[some] >= k, ratio / (1 + hysteresis), ratio)
+            ratio = np.where(before[some] >= k, ratio / (1 + hysteresis[k - 1]), ratio)
         who.append(some)
         ratios.append(ratio)
         saved.append(np.full(len(some), costs[k - 1] - costs[k]))

@@ -23,7 +23,7 @@ from marrow.model.level import joint_map, prefix_skeleton
 from marrow.report import ReportBuilder
 from marrow.skinning.vertex_budget import check_vertices
 
-__all__ = ["build", "measured"]
+__all__ = ["build", "measured", "settings"]
 
 Array = NDArray[Any]
 Progress = Callable[[str, float], None]
@@ -59,10 +59,11 @@ def build(
 
     Vertices of a level are vertices of the character, with all they have. `poses=False` reduces without looking at
     the clips. `measure=False` leaves out the error, which takes most of the time. Joints come out in another order
-    where some go (see `docs/lod.md`). `progress(what, part)` is called as the work goes on.
+    where some go (see `docs/lod.md`). `progress(what, part)` is called as the work goes on. What was asked for is kept with
+    each level (`level.lod.reduction`); `mw.lod.settings(character)` are the arguments to ask for it again.
     """
-    wishes = wishes_of(character, triangles, error, joints, influences, keep, remove, materials)
     poses, measure = (_validate.flag("lod.build", n, v) for n, v in (("poses", poses), ("measure", measure)))
+    wishes = wishes_of(character, triangles, error, joints, influences, keep, remove, materials, poses)
     if progress is not None and not callable(progress):
         raise ValidationError(f"lod.build: progress must be a function, got {_validate.shown(progress)}")
     check_vertices("lod.build", character, MOST_VERTICES)
@@ -89,6 +90,28 @@ def build(
     size = stick.size()
     lod = Lod.of(character.meshes, len(character.skeleton), error=0.0, mean_error=0.0, size=size)
     return character.replace(reduced=tuple(levels), lod=lod)
+
+
+def settings(character: Character) -> dict[str, Any]:
+    """The arguments of `mw.lod.build` that made the levels of a character: to make them anew, of another mesh or with other
+    clips. `mw.lod.build(edited, **mw.lod.settings(hero))`"""
+    _validate.instance("lod.settings", "character", character, Character)
+    asked = [level.lod.reduction for level in character.reduced]
+    if not asked or None in asked:
+        raise ValidationError(
+            f"lod.settings: it is not known how the levels of {character.name!r} were made"
+            if asked
+            else f"lod.settings: {character.name!r} has no levels of detail"
+        )
+    known = [r for r in asked if r is not None]
+    found: dict[str, Any] = {
+        name: [getattr(r, name) for r in known] for name in ("triangles", "error", "joints", "influences")
+    }
+    found = {name: values for name, values in found.items() if any(v is not None for v in values)}
+    for name in ("keep", "remove"):
+        found[name] = {k: list(getattr(r, name)) for k, r in enumerate(known, 1) if getattr(r, name)}
+    found["materials"] = {k: dict(r.materials) for k, r in enumerate(known, 1) if r.materials}
+    return {**found, "poses": known[0].poses}
 
 
 def measured(character: Character) -> Character:
@@ -155,6 +178,7 @@ class _Maker:
         self.character, self.joints, self.stick = character, joints, stick
         self.report = ReportBuilder()
         self.count, self.error = wishes.triangles[number], wishes.error[number]
+        self.asked = wishes.asked[number]
         mapped = joint_map(character.skeleton.parents, joints)
         self.meshes = tuple(self._skinned(m, mapped, wishes.influences[number]) for m in character.meshes)
         skeleton = prefix_skeleton(character.skeleton, joints)
@@ -177,7 +201,7 @@ class _Maker:
             meshes = self._cut(count)
             distance = self._distance(meshes) if measure else None
         figures = {} if distance is None else {"error": distance.worst, "mean_error": distance.mean}
-        lod = Lod.of(meshes, self.joints, size=self.stick.size(), **figures)
+        lod = Lod.of(meshes, self.joints, size=self.stick.size(), reduction=self.asked, **figures)
         return Level(meshes, lod, self.report.build())
 
     def _cut(self, count: int, rounds: int = ROUNDS) -> tuple[Mesh, ...]:

@@ -1,4 +1,4 @@
-"""How far a character reaches as it moves: the ball that its level of detail is chosen by."""
+"""How far a character reaches: at rest, which screen sizes are of, and as it moves, by which it is seen or not."""
 
 from __future__ import annotations
 
@@ -9,13 +9,32 @@ from numpy.typing import NDArray
 
 from marrow.model._derived import derived
 from marrow.model.character import Character
+from marrow.skinning import skin
 from marrow.skinning.bounds import bounds
 
-__all__ = ["moving_ball"]
+__all__ = ["bounding_sphere", "moving_ball"]
 
 Array = NDArray[Any]
 MOMENTS = 9
 """Moments of each clip that are looked at."""
+
+
+def bounding_sphere(character: Character) -> Array:
+    """Centre and radius `(1, 4)` of the character's bounding sphere at rest: around the middle of its box, as large as the
+    farthest vertex asks for. The radius is -1 where there is nothing to see."""
+    sphere: Array = derived(character, "bounding sphere", lambda: _bounding_sphere(character))
+    return sphere
+
+
+def _bounding_sphere(character: Character) -> Array:
+    if not character.vertex_count:
+        return np.array([[0.0, 0.0, 0.0, -1.0]], np.float32)
+    points = skin(character, character.skeleton.rest, normals=False).positions.astype(np.float64)
+    points = points[np.isfinite(points).all(axis=1)]
+    if not len(points):
+        return np.array([[0.0, 0.0, 0.0, -1.0]], np.float32)
+    middle = (points.min(axis=0) + points.max(axis=0)) / 2
+    return np.array([[*middle, np.linalg.norm(points - middle, axis=1).max()]], np.float32)
 
 
 def moving_ball(character: Character) -> Array:

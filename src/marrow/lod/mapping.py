@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.model import Character, _validate
 from marrow.model.level import joint_map as mapped
 
@@ -17,7 +17,7 @@ def joint_map(character: Character, level: int | Character) -> NDArray[Any]:
     """For each of the character's J joints the joint of `level` (its number, or one of `character.levels`) that stands for
     it, `(J,)` int32: itself, or the nearest above that is left; -1 where there is none."""
     if not isinstance(character, Character):
-        raise ValidationError(f"joint_map: expected a Character, got {_validate.shown(character)}")
+        raise WrongTypeError(f"joint_map: expected a Character, got {_validate.shown(character)}")
     if isinstance(level, Character):
         names = level.skeleton.names
         if character.skeleton.names[: len(names)] != names:

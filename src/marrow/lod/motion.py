@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,9 @@ from numpy.typing import NDArray
 
 from marrow.animation.frame_budget import MAX_JOINT_FRAMES
 from marrow.errors import ValidationError
+from marrow.math.transform import nearest_rotation
 from marrow.model import Character, Mesh, Pose
+from marrow.printing import warn
 from marrow.skinning import skin
 
 __all__ = ["Motion", "at_rest", "cut_pose", "joined_poses", "posed"]
@@ -66,9 +67,7 @@ class Motion:
         most = max(4, min(MOST, MAX_JOINT_FRAMES // max(len(character.skeleton), 1)))
         if len(moving) > most // 2:
             some = moving[:: -(-len(moving) // (most // 2))]
-            warnings.warn(
-                f"lod.build: poses of {len(some)} of {len(moving)} clips are looked at", stacklevel=3
-            )
+            warn(f"lod.build: poses of {len(some)} of {len(moving)} clips are looked at", stacklevel=3)
             moving = some
         seconds = sum(c.duration for c in moving)
         rate = min(RATE, most / seconds) if seconds > 0 else RATE
@@ -144,10 +143,7 @@ def _aligned(points: Array) -> Array:
     with np.errstate(invalid="ignore", over="ignore"):
         cross = np.einsum("fvi,vj->fij", p, p[0])
     good = np.isfinite(cross).all(axis=(1, 2))
-    u, _, vt = np.linalg.svd(np.where(good[:, None, None], cross, np.eye(3)))
-    flip = np.sign(np.linalg.det(u @ vt))
-    u[:, :, 2] *= flip[:, None]
-    out = p @ (u @ vt)
+    out = p @ nearest_rotation(np.where(good[:, None, None], cross, np.eye(3)))
     out[~good] = np.nan
     return out.reshape(len(p), -1)
 

@@ -6,18 +6,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import ValidationError
-from marrow.kernels.lod import DISTANCE, PIXELS, SCREEN_SIZE, UNKNOWN, choose_levels
+from marrow.errors import ValidationError, WrongTypeError
+from marrow.kernels.lod import CAMERA_NUMBERS, DISTANCE, PIXELS, SCREEN_SIZE, UNKNOWN, choose_levels
 from marrow.kernels.memory import readonly
 from marrow.lod.budget import degraded, measured_costs
-from marrow.lod.camera import Camera
-from marrow.lod.extent import moving_ball
-from marrow.lod.thresholds import error_thresholds, rising, size_thresholds
+from marrow.lod.extent import bounding_sphere, moving_ball
+from marrow.lod.thresholds import error_thresholds, rising, size_thresholds, slacks
 from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.model.level import Lod
@@ -28,6 +27,13 @@ __all__ = ["Selection", "Selector"]
 Array = NDArray[Any]
 FREE = -1
 """In `force`: an instance whose level is not forced."""
+
+
+class SeenBy(Protocol):
+    """What a selector asks of a camera (`mw.Camera`): its numbers as the kernel wants them."""
+
+    @property
+    def numbers(self) -> Array: ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,17 +91,20 @@ class Selector:
         crowd.levels = selector.select(camera, transforms)      # every frame
 
     By one of: `pixels`, the error a level may have on the screen (`error`: the worst of any point in any clip, or the
-    mean, which is far less); `sizes`, for levels 1, 2... the part of the picture's
-    height that the character covers when it changes to that level; `distances`, how far away that is, in metres. When
+    mean, which is far less); `sizes`, for levels 1, 2... the part of the picture's height that the character's bounding
+    sphere at rest covers when it changes to that level; `distances`, how far away that is, in metres. When
     left out: the screen sizes saved with the character (`mw.lod.with_screen_sizes`), else one pixel.
 
     `hysteresis`: an instance becomes coarser only when it is past a threshold by this part of it, so that nobody flickers;
-    it becomes finer at once, so that no threshold is ever missed. `every`: for each level, how often it should be
+    it becomes finer at once, so that no threshold is ever missed. One for all levels, or one for each after the first; when
+    left out those saved with the levels, else a tenth. `every`: for each level, how often it should be
     updated (see `Animator.update_every`). `hide`: instances that no camera sees get level -1: an `Animator` then
     computes no poses of them; when False they are shown at the coarsest level.
 
     `triangles` or `microseconds` is a budget for all that is seen: where it does not suffice, those whose error is seen
     least become coarser first. What an instance costs at each level is measured on this machine, or told by `costs`.
+
+    `bounds`: a box (`mw.bounds`) to take in place of the character's own, which is found over all its clips.
 
     It remembers the levels it chose last (that is what hysteresis is about), for as long as the number of instances stays.
     """
@@ -108,7 +117,7 @@ class Selector:
         error: Literal["worst", "mean"] = "worst",
         sizes: Sequence[float] | None = None,
         distances: Sequence[float] | None = None,
-        hysteresis: float = 0.1,
+        hysteresis: float | Sequence[float] | None = None,
         every: Sequence[int] | None = None,
         hide: bool = False,
         triangles: float | None = None,
@@ -117,12 +126,14 @@ class Selector:
         bounds: Bounds | None = None,
     ) -> None:
         if not isinstance(character, Character):
-            raise ValidationError(f"Selector: expected a Character, got {_validate.shown(character)}")
+            raise WrongTypeError(f"Selector: expected a Character, got {_validate.shown(character)}")
         self.character = character
-        self.hysteresis = _validate.number("Selector", "hysteresis", hysteresis, low=0)
         self.hide = _validate.flag("Selector", "hide", hide)
         L = len(character.levels)
         self._lods = [level.lod for level in character.levels]
+        self.hysteresis = tuple(slacks("Selector", hysteresis, self._lods[1:]))
+        """By how much the thresholds of levels 1, 2... have to be passed."""
+        self._slacks = readonly(1.0 + np.array(self.hysteresis, np.float64))
         self._error = _validate.one_of("Selector", "error", error, ("worst", "mean"))
         self._choose_by(pixels, sizes, distances)
         self._every = None
@@ -139,6 +150,7 @@ class Selector:
         errors = self._found(self._lods)
         self._errors = np.array([math.nan if e is None else e for e in (*errors, None)])
         self._ball = moving_ball(character) if bounds is None else _balls(bounds, None)
+        self._sphere = bounding_sphere(character) if bounds is None else self._ball
         self._none = readonly(np.zeros(0))
         self._nobody = readonly(np.zeros(0, np.int64))
         self._before = self._nobody
@@ -199,7 +211,7 @@ class Selector:
 
     def select(
         self,
-        camera: Camera | Sequence[Camera],
+        camera: SeenBy | Sequence[SeenBy],
         transforms: ArrayLike,
         *,
         bounds: Bounds | None = None,
@@ -209,24 +221,29 @@ class Selector:
         """The level of each instance, as one camera sees it, or the nearest of several.
 
         `transforms (N, 3, 4)` are where the instances are in the world. `bounds` are their boxes, one each, in the space of
-        the character (`mw.bounds(character, crowd.matrices, exact=False)`); when left out, all have the box that the
-        character moves in, over all its clips. `bias (N,)`: 1 chooses as if an instance were twice as far, -1 half as
-        far. `force`: a level for all or each, -1 for those that are free.
+        the character (`mw.bounds(character, crowd.matrices, exact=False)`): where each is, and whether it is seen; when
+        left out, all have the box that the character moves in, over all its clips. `bias (N,)`: 1 chooses as if an instance
+        were twice as far, -1 half as far. `force`: a level for all or each, -1 for those that are free.
         """
         matrices = _transforms(transforms)
         N = len(matrices)
         cameras: list[Any] = list(camera) if isinstance(camera, (list, tuple)) else [camera]
-        if not cameras or not all(isinstance(c, Camera) for c in cameras):
-            raise ValidationError(
-                f"select: expected a mw.lod.Camera or several, got {_validate.shown(camera)}"
-            )
+        if not cameras or not all(np.shape(getattr(c, "numbers", ())) == (CAMERA_NUMBERS,) for c in cameras):
+            raise ValidationError(f"select: expected a mw.Camera or several, got {_validate.shown(camera)}")
         before = self._before if len(self._before) == N else self._nobody
         levels, values = np.empty(N, np.int64), np.empty(N)
         forced = self._nobody if force is None else _forced(force, N, len(self._lods))
+        balls, sized = self._ball, self._sphere
+        if bounds is not None:
+            balls = _balls(bounds, N)
+            # Where it is now, as large as it is at rest.
+            sized = np.concatenate(
+                [balls[:, :3], np.full((len(balls), 1), sized[0, 3])], axis=1, dtype=np.float32
+            )
         choose_levels(
-            matrices, self._ball if bounds is None else _balls(bounds, N), np.stack([c.numbers for c in cameras]),
-            self._thresholds, self._none if bias is None else _factors(bias, N), forced, before, levels, values,
-            self.how, self.hide, self.pixels if self.how == PIXELS else 1.0, 1.0 + self.hysteresis,
+            matrices, balls, sized, np.stack([c.numbers for c in cameras]), self._thresholds, self._slacks,
+            self._none if bias is None else _factors(bias, N), forced, before, levels, values,
+            self.how, self.hide, self.pixels if self.how == PIXELS else 1.0,
         )  # fmt: skip
         if self._limit < math.inf:
             levels = degraded(
@@ -250,7 +267,7 @@ def _transforms(transforms: ArrayLike) -> Array:
 def _balls(bounds: Bounds, count: int | None) -> Array:
     """Centre and radius of boxes `(N, 4)`; a box that holds nothing has the radius -1."""
     if not isinstance(bounds, Bounds):
-        raise ValidationError(f"bounds: expected mw.bounds(...), got {_validate.shown(bounds)}")
+        raise WrongTypeError(f"bounds: expected mw.bounds(...), got {_validate.shown(bounds)}")
     low, high = (np.asarray(v, np.float32).reshape(-1, 3) for v in (bounds.low, bounds.high))
     if len(low) not in (1, count):
         raise ValidationError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections.abc import Sequence
 from typing import Any
@@ -10,14 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.model import _validate
 from marrow.model.character import Character
-from marrow.model.level import Level
+from marrow.model.level import Lod
 
-__all__ = ["error_thresholds", "rising", "size_thresholds", "with_screen_sizes"]
+__all__ = ["error_thresholds", "rising", "size_thresholds", "slacks", "with_screen_sizes"]
 
 Array = NDArray[Any]
+HYSTERESIS = 0.1
+"""By how much a threshold has to be passed where nobody says."""
 
 
 def rising(what: str, values: Sequence[float], count: int) -> Array:
@@ -61,17 +62,43 @@ def error_thresholds(character: Character, found: Sequence[float | None]) -> Arr
     return np.ascontiguousarray(np.minimum.accumulate(errors[::-1])[::-1])
 
 
-def with_screen_sizes(character: Character, sizes: Sequence[float] | None) -> Character:
-    """The character with screen sizes saved for its levels 1, 2...: the part of the picture's height below which each is
-    used. None takes them away, so that levels are chosen by their errors."""
+def slacks(who: str, hysteresis: Any, lods: Sequence[Lod]) -> list[float]:
+    """By how much each threshold has to be passed: as given, for all or for each of levels 1, 2...; when left out, as saved
+    with the levels."""
+    if hysteresis is None:
+        return [HYSTERESIS if lod.hysteresis is None else lod.hysteresis for lod in lods]
+    if np.ndim(hysteresis) == 0:
+        return [_validate.number(who, "hysteresis", hysteresis, low=0)] * len(lods)
+    found = [_validate.number(who, "hysteresis", h, low=0) for h in hysteresis]
+    if len(found) != len(lods):
+        raise ValidationError(
+            f"{who}: hysteresis: expected a number, or one for each of the {len(lods)} levels after the first, got "
+            f"{len(found)}"
+        )
+    return found
+
+
+def with_screen_sizes(
+    character: Character,
+    sizes: Sequence[float] | None,
+    *,
+    hysteresis: float | Sequence[float] | None = None,
+) -> Character:
+    """The character with screen sizes saved for its levels 1, 2...: each is used where the bounding sphere at rest covers
+    less than that part of the picture's height. None takes them away, so that levels are chosen by their errors.
+
+    `hysteresis`: how far past its threshold an instance must be to change to a level, as a part of it; one for all levels
+    or one for each, saved with them too. When left out it stays as it is."""
+    who = "with_screen_sizes"
     if not isinstance(character, Character):
-        raise ValidationError(f"with_screen_sizes: expected a Character, got {_validate.shown(character)}")
-    count = len(character.reduced)
-    table: Sequence[float | None] = (
-        [None] * count if sizes is None else _sizes("with_screen_sizes", sizes, count)
-    )
+        raise WrongTypeError(f"{who}: expected a Character, got {_validate.shown(character)}")
+    lods = [level.lod for level in character.reduced]
+    table: Sequence[float | None] = [None] * len(lods) if sizes is None else _sizes(who, sizes, len(lods))
+    calm: Sequence[float | None] = [lod.hysteresis for lod in lods]
+    if hysteresis is not None:
+        calm = slacks(who, hysteresis, lods)
     reduced = (
-        Level(level.meshes, dataclasses.replace(level.lod, screen_size=size), level.report)
-        for level, size in zip(character.reduced, table)
+        level.replace(lod=level.lod.replace(screen_size=size, hysteresis=slack))
+        for level, size, slack in zip(character.reduced, table, calm)
     )
     return character.replace(reduced=tuple(reduced))

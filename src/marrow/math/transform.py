@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.math import quaternion
 from marrow.math.elementary import dot
 
-__all__ = ["compose", "decompose", "polar"]
+__all__ = ["compose", "decompose", "nearest_rotation", "polar"]
 
 Array = NDArray[Any]
 
@@ -68,9 +68,18 @@ def polar(m: ArrayLike) -> tuple[Array, Array]:
         rotation, stretch = polar(np.where(whole, m, np.eye(3, dtype=m.dtype)))
         return np.where(whole, rotation, np.nan), np.where(whole, stretch, np.nan)
     sign = np.where(np.linalg.det(m) < 0, -1.0, 1.0).astype(m.dtype)[..., None, None]
-    u, _, vt = np.linalg.svd(sign * m)
-    # A singular matrix may still come out of the SVD as a reflection: turn its null direction round.
+    rotation = nearest_rotation(sign * m)
+    return rotation, np.swapaxes(rotation, -1, -2) @ m
+
+
+def nearest_rotation(m: Array) -> Array:
+    """The proper rotations nearest to finite matrices `(..., 3, 3)`: they maximise `trace(R^T M)` (Kabsch).
+
+    Kernels have it as a quaternion (`kernels/poses.py`), GPUs and Torch in forms of their own; this is their measure.
+    """
+    u, _, vt = np.linalg.svd(m)
+    # The SVD may give a reflection: turn the direction round that counts least.
     flip = np.where(np.linalg.det(u @ vt) < 0, -1.0, 1.0).astype(m.dtype)
     u = np.concatenate([u[..., :2], u[..., 2:] * flip[..., None, None]], axis=-1)
-    rotation = u @ vt
-    return rotation, np.swapaxes(rotation, -1, -2) @ m
+    nearest: Array = u @ vt
+    return nearest

@@ -3,7 +3,7 @@
 from marrow.model.character import Character, Clips, Palette
 from marrow.model.clip import Clip, Event, Track, Tracks
 from marrow.model.curve import Curve
-from marrow.model.level import Level, Lod
+from marrow.model.level import Level, Lod, Reduction
 from marrow.model.material import Image, Material, Texture
 from marrow.model.mesh import Mesh, Section
 from marrow.model.morph import MorphTarget
@@ -32,6 +32,7 @@ __all__ = [
     "MorphTarget",
     "Palette",
     "Pose",
+    "Reduction",
     "Section",
     "Skeleton",
     "Socket",

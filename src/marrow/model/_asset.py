@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from marrow.errors import UnknownNameError
 
-__all__ = ["Asset", "exchanged", "freeze", "same"]
+__all__ = ["Asset", "Comparable", "Replaceable", "exchanged", "freeze", "same"]
 
 T = TypeVar("T")
 
 
-class Asset:
-    """Base of the frozen data classes that hold arrays.
+class Replaceable:
+    """Base of what people describe by frozen fields: assets, nodes of graphs, lights, cameras."""
 
-    Copies and pickles carry the fields and nothing else: what was computed from them (`_derived`, cached properties)
-    may hold addresses of the original's memory and is made again on first use. The copy is checked like any other.
-    """
+    __slots__ = ()
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (type(self), tuple(getattr(self, f.name) for f in fields(self)))  # type: ignore[arg-type]
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some fields exchanged, checked like any other."""
+        return exchanged(self, changes)
+
+
+class Comparable(Replaceable):
+    """Equal where the fields have the same values (NaN equals NaN); nothing else is equal, and comparing never raises."""
+
+    __slots__ = ()
+    __array_ufunc__ = None  # NumPy then leaves comparing with one of its arrays to us
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -37,12 +43,26 @@ class Asset:
         return hash((type(self), *(_hashed(getattr(self, f.name)) for f in fields(self) if f.compare)))  # type: ignore[arg-type]
 
 
+class Asset(Comparable):
+    """Base of the frozen data classes that hold arrays.
+
+    Copies and pickles carry the fields and nothing else: what was computed from them (`_derived`, cached properties)
+    may hold addresses of the original's memory and is made again on first use. The copy is checked like any other.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (type(self), tuple(getattr(self, f.name) for f in fields(self)))  # type: ignore[arg-type]
+
+
 def exchanged(asset: T, changes: dict[str, Any]) -> T:
     """A copy with some fields exchanged, checked like any other; an unknown field is refused in words."""
-    known = [f.name for f in fields(asset)]  # type: ignore[arg-type]
+    described = getattr(asset, "__struct_fields__", None)  # as graphs are
+    known = [f.name for f in fields(asset)] if described is None else described  # type: ignore[arg-type]
     for name in changes:
         if name not in known:
             raise UnknownNameError(f"field of {type(asset).__name__}", name, known)
+    if described is not None:
+        return type(asset)(**{name: getattr(asset, name) for name in described} | changes)
     return replace(asset, **changes)  # type: ignore[type-var]
 
 
@@ -50,13 +70,18 @@ def same(a: Any, b: Any) -> bool:
     """Whether two fields have the same values; NaN equals NaN, so that an asset equals its own copy."""
     if a is b:
         return True
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return a.shape == b.shape and bool(
-            np.array_equal(a, b, equal_nan=a.dtype.kind == b.dtype.kind == "f")
-        )
-    if isinstance(a, tuple) and isinstance(b, tuple):
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        both = isinstance(a, np.ndarray) and isinstance(b, np.ndarray)
+        return both and a.shape == b.shape and _same_numbers(a, b)
+    if isinstance(a, (tuple, list)) and type(a) is type(b):
         return len(a) == len(b) and all(map(same, a, b))
-    return bool(a == b)
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same(value, b[key]) for key, value in a.items())
+    return bool(a == b) or (isinstance(a, float) and isinstance(b, float) and a != a and b != b)
+
+
+def _same_numbers(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+    return bool(np.array_equal(a, b, equal_nan=a.dtype.kind == b.dtype.kind == "f"))
 
 
 def freeze(value: Any) -> Any:
@@ -77,6 +102,8 @@ def _rebuilt(kind: type, values: tuple[Any, ...]) -> Any:
 def _hashed(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.shape
+    if isinstance(value, float) and value != value:
+        return None  # Python gives every NaN a hash of its own
     if isinstance(value, tuple):
         return tuple(map(_hashed, value))
     try:

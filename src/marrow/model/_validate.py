@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import OutOfRangeError, ValidationError
+from marrow.errors import OutOfRangeError, ValidationError, WrongTypeError
 
 Array = NDArray[Any]
 MOST = 2**31 - 1
@@ -70,7 +70,7 @@ def numbers(what: str, value: Any) -> Array:
     except (ValueError, TypeError) as error:
         raise ValidationError(f"{what}: cannot be read as an array: {error}") from None
     if out.dtype.kind not in "fiub":
-        raise ValidationError(f"{what}: expected numbers, got {shown(value)}")
+        raise WrongTypeError(f"{what}: expected numbers, got {shown(value)}")
     return out
 
 
@@ -88,11 +88,11 @@ def number(
     if type(value) is float and low <= value <= high and not above and (not finite or math.isfinite(value)):
         return value  # as nearly all of a file's are
     if not isinstance(value, Real) and not (isinstance(value, np.ndarray) and value.ndim == 0):
-        raise ValidationError(f"{owner}.{field}: expected a number, got {shown(value)}")
+        raise WrongTypeError(f"{owner}.{field}: expected a number, got {shown(value)}")
     try:
         out = float(value)
     except (TypeError, ValueError, OverflowError):
-        raise ValidationError(f"{owner}.{field}: expected a number, got {shown(value)}") from None
+        raise WrongTypeError(f"{owner}.{field}: expected a number, got {shown(value)}") from None
     if finite and not math.isfinite(out):
         raise ValidationError(f"{owner}.{field}: expected a finite number, got {value}")
     if out < low or out > high or (above and out == low):
@@ -100,6 +100,17 @@ def number(
         most = "" if high == math.inf else f"at most {high:g}"
         raise ValidationError(
             f"{owner}.{field}: expected {' and '.join(filter(None, (least, most)))}, got {value}"
+        )
+    return out
+
+
+def angle(what: str, value: Any, low: float, high: float, *, unit: str = "radians") -> float:
+    """`value` as an angle of `low` to `high` radians. Whoever thinks in degrees is told so."""
+    owner, _, field = what.rpartition(".")
+    out = number(owner, field, value)
+    if not low <= out <= high:
+        raise ValidationError(
+            f"{what}: expected {low:.4g} to {high:.4g} {unit}, got {out:g}: did you mean math.radians({out:g})?"
         )
     return out
 
@@ -114,7 +125,7 @@ def integer(owner: str, field: str, value: Any, *, low: int | None = None, hint:
     try:
         out = operator.index(value)
     except TypeError:
-        raise ValidationError(
+        raise WrongTypeError(
             f"{owner}.{field}: expected a whole number, got {shown(value)}{hint and f'; {hint}'}"
         ) from None
     if low is not None and out < low:
@@ -129,7 +140,7 @@ def flag(owner: str, field: str, value: Any) -> bool:
         return value
     if isinstance(value, (int, np.bool_, np.integer)):
         return bool(value)
-    raise ValidationError(f"{owner}.{field}: expected True or False, got {shown(value)}")
+    raise WrongTypeError(f"{owner}.{field}: expected True or False, got {shown(value)}")
 
 
 def position(kind: str, index: Any, count: int) -> int:
@@ -142,18 +153,18 @@ def position(kind: str, index: Any, count: int) -> int:
 
 
 def items(owner: str, field: str, values: Any, kind: type, *, hint: str = "") -> tuple[Any, ...]:
-    """`values` as a tuple of `kind`."""
+    """`values` as a tuple of `kind`; one text alone is the tuple of it, where texts are wanted."""
+    if kind is str and isinstance(values, str):
+        return (values,)
     tail = hint and f"; {hint}"
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
-        raise ValidationError(
+        raise WrongTypeError(
             f"{owner}.{field}: expected a sequence of {kind.__name__}, got {shown(values)}{tail}"
         )
     out = tuple(values)
     for i, item in enumerate(out):
         if not isinstance(item, kind):
-            raise ValidationError(
-                f"{owner}.{field}[{i}]: expected a {kind.__name__}, got {shown(item)}{tail}"
-            )
+            raise WrongTypeError(f"{owner}.{field}[{i}]: expected a {kind.__name__}, got {shown(item)}{tail}")
     return out
 
 
@@ -165,7 +176,7 @@ def one_of(owner: str, field: str, value: Any, known: Sequence[str]) -> str:
 
 def instance(owner: str, field: str, value: Any, kind: type) -> Any:
     if not isinstance(value, kind):
-        raise ValidationError(f"{owner}.{field}: expected a {kind.__name__}, got {shown(value)}")
+        raise WrongTypeError(f"{owner}.{field}: expected a {kind.__name__}, got {shown(value)}")
     return value
 
 
@@ -200,14 +211,14 @@ def owned(value: Array) -> Array:
 
 def name(owner: str, field: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise ValidationError(f"{owner}.{field}: expected a string, got {shown(value)}")
+        raise WrongTypeError(f"{owner}.{field}: expected a string, got {shown(value)}")
     return value
 
 
 def document(owner: str, field: str, value: Any) -> dict[str, Any]:
     """A copy of a dictionary of JSON-like data."""
     if not isinstance(value, dict):
-        raise ValidationError(f"{owner}.{field}: expected a dictionary of plain data, got {shown(value)}")
+        raise WrongTypeError(f"{owner}.{field}: expected a dictionary of plain data, got {shown(value)}")
     out: dict[str, Any] = plain(owner, field, value)
     return out
 
@@ -222,7 +233,7 @@ def plain(owner: str, place: str, value: Any) -> Any:
         return [plain(owner, place, inner) for inner in value]
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    raise ValidationError(f"{owner}.{place}: expected JSON-like data, got {type(value).__name__}")
+    raise WrongTypeError(f"{owner}.{place}: expected JSON-like data, got {type(value).__name__}")
 
 
 def set_fields(instance: object, **values: Any) -> None:

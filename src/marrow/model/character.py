@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.math import affine, transform
 from marrow.model import _late, _validate
-from marrow.model._asset import Asset, exchanged
+from marrow.model._asset import Asset, exchanged, freeze
 from marrow.model.clip import Clip
 from marrow.model.level import Level, Lod, prefix_clip, prefix_skeleton
 from marrow.model.material import Image, Material
@@ -29,6 +29,8 @@ Array = NDArray[Any]
 
 class Clips(Mapping[str, Clip]):
     """The clips of a character by name, in file order; `clips[0]` works too."""
+
+    __array_ufunc__ = None
 
     def __init__(self, clips: Iterable[Clip] = ()) -> None:
         self._clips: dict[str, Clip] = {}
@@ -113,11 +115,14 @@ def _check_mesh(mesh: Mesh, joints: int, channels: int, materials: int, variants
 class Character(Asset):
     """A skeleton with its meshes, clips, materials and images, and the importer's `report`.
 
+    Characters with the same values are equal, wherever they come from: `report` and `source`, which say how this one came
+    to be, do not count.
+
     - `extras`: what authors and other programs noted in the file, as plain JSON-like data; marrow keeps it and does not
       look at it
     - `variants`: names of material variants; see `with_variant`
     - `vrm`: what a VRM file says beyond its skeleton (licence, expressions, look-at, springs, ...), as plain data
-    - `source`: the file it was loaded from; characters that differ in it alone are equal
+    - `source`: the file it was loaded from
     - `reduced`: its coarser levels of detail, finest first; `levels` shows them as complete characters
     - `lod`: the figures of the level that it is; its errors are zero for one that is no reduced level of another
     """
@@ -128,7 +133,7 @@ class Character(Asset):
     materials: tuple[Material, ...] = ()
     images: tuple[Image, ...] = ()
     name: str = ""
-    report: Report = field(default_factory=Report)
+    report: Report = field(default_factory=Report, compare=False)
     extras: dict[str, Any] = field(default_factory=dict)
     variants: tuple[str, ...] = ()
     vrm: dict[str, Any] = field(default_factory=dict)
@@ -274,7 +279,9 @@ class Character(Asset):
         )
         for j, p in enumerate(skeleton.parents.tolist()):
             model[j] = binds[j] if bound[j] else local[j] if p < 0 else affine.multiply(model[p], local[j])
-        return skeleton.from_model(model)
+        pose = skeleton.from_model(model)
+        freeze((pose.translation, pose.rotation, pose.scale, pose.morphs))
+        return pose
 
     def with_variant(self, name: str | None) -> Character:
         """The character in one of its material `variants`; None: as it is without one."""

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.model import _late, _validate
-from marrow.model._asset import Asset, exchanged, freeze, same
+from marrow.model._asset import Asset, Comparable, freeze, same
 from marrow.model._clip_tools import ClipTools
 from marrow.model.curve import Curve
 from marrow.model.pose import Pose
@@ -46,8 +46,8 @@ TRACK_DTYPE = np.dtype(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+@dataclass(frozen=True, slots=True, eq=False)
+class Event(Comparable):
     """Something that happens at a moment of a clip, such as a foot touching the ground; or for `duration` seconds from then
     on, such as a blade that cuts. `payload` is a text for whoever waits for it."""
 
@@ -58,10 +58,10 @@ class Event:
 
     def __post_init__(self) -> None:
         if isinstance(self.time, str) and not isinstance(self.name, str):
-            raise ValidationError(f"Event: the time comes first: Event({self.name!r}, {self.time!r})")
+            raise WrongTypeError(f"Event: the time comes first: Event({self.name!r}, {self.time!r})")
         _validate.name("Event", "name", self.name)
         if not isinstance(self.payload, str):
-            raise ValidationError(f"Event.payload: expected a text, got {type(self.payload).__name__}")
+            raise WrongTypeError(f"Event.payload: expected a text, got {type(self.payload).__name__}")
         duration = _validate.number("Event", "duration", self.duration, low=0.0)
         _validate.set_fields(self, time=_validate.number("Event", "time", self.time), duration=duration)
 
@@ -114,6 +114,7 @@ class Tracks(Sequence[Track]):
     """The tracks of a clip: a sequence of `Track` over flat arrays (`table`, `times`, `values`)."""
 
     __slots__ = ("table", "times", "values")
+    __array_ufunc__ = None
 
     def __init__(self, table: Array, times: Array, values: Array) -> None:
         if not isinstance(table, np.ndarray) or table.dtype != TRACK_DTYPE or table.ndim != 1:
@@ -158,9 +159,11 @@ class Tracks(Sequence[Track]):
             return NotImplemented
         if len(self) != len(other):
             return False
-        if same(self.table, other.table):
-            return same(self.times, other.times) and same(self.values, other.values)
-        return all(map(same, self, other))  # the same tracks may lie elsewhere in the arrays
+        if all(same(getattr(self, n), getattr(other, n)) for n in self.__slots__):
+            return True
+        return all(
+            map(same, self, other)
+        )  # the same tracks may lie elsewhere in the arrays, or beside others
 
     def __hash__(self) -> int:
         return hash((Tracks, len(self)))
@@ -269,10 +272,6 @@ class Clip(Asset, ClipTools):
     def resampled(self, rate: float | None = None) -> SampledClip:
         """The clip at `rate` frames a second, the layout the crowd kernels want; its `error` says what that cost."""
         return _late.function("animation.resampling", "resampled")(self, rate)
-
-    def replace(self, **changes: Any) -> Clip:
-        """A clip with some fields exchanged, validated again."""
-        return exchanged(self, changes)
 
     @cached_property
     def key_rate(self) -> float | None:

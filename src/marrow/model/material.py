@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from marrow.errors import ValidationError
 from marrow.model import _validate
+from marrow.model._asset import Comparable
 
 __all__ = ["Image", "Material", "Texture"]
 
@@ -20,8 +21,8 @@ def _floats(who: str, field: str, value: Any, size: int) -> tuple[float, ...]:
     return tuple(_validate.number(who, field, v, finite=False) for v in found)
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+@dataclass(frozen=True, slots=True, eq=False)
+class Image(Comparable):
     """An encoded picture, byte for byte as the file has it, with its media type (`image/png`, `image/jpeg`, ...)."""
 
     name: str
@@ -37,8 +38,8 @@ class Image:
         return f"Image({self.name!r}, {self.media_type}, {len(self.data)} bytes)"
 
 
-@dataclass(frozen=True, slots=True)
-class Texture:
+@dataclass(frozen=True, slots=True, eq=False)
+class Texture(Comparable):
     """How an image is looked up: `image` indexes `Character.images`; the UV transform is `KHR_texture_transform`'s."""
 
     image: int
@@ -68,8 +69,8 @@ class Texture:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Material:
+@dataclass(frozen=True, slots=True, eq=False)
+class Material(Comparable):
     """A PBR material. Colours are linear; `base_color` has alpha. `extensions` is what its file says beyond that, as plain
     data: kept for other programs, and not shown."""
 
@@ -89,7 +90,7 @@ class Material:
     alpha_cutoff: float = 0.5
     double_sided: bool = False
     unlit: bool = False
-    extensions: dict[str, Any] = field(default_factory=dict, hash=False)
+    extensions: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         who = f"Material({_validate.name('Material', 'name', self.name)!r})"

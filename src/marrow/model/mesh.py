@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from marrow.errors import ValidationError
 from marrow.math import affine
 from marrow.model import _late, _validate
-from marrow.model._asset import Asset, exchanged
+from marrow.model._asset import Asset, Comparable
 from marrow.model.morph import MorphTarget
 
 __all__ = ["Mesh", "Section", "SkinningMethod"]
@@ -24,8 +24,8 @@ SKINNING_METHODS = ("linear", "dual_quaternion", "blended")
 WEIGHT_SUM_TOLERANCE = 1e-3
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+@dataclass(frozen=True, slots=True, eq=False)
+class Section(Comparable):
     """A run of triangles drawn with one material: `first` triangle, `count`, index into `Character.materials` or None.
 
     `variants` has a material for each of `Character.variants` (None: as it is without one), or is empty."""
@@ -169,10 +169,6 @@ class Mesh(Asset):
         """The skeleton joint a rigid mesh follows; None when the mesh deforms."""
         used = np.unique(self.joints[self.weights > 0]) if self.vertex_count else np.zeros(0, int)
         return int(self.joint_list[used[0]]) if len(used) == 1 else None
-
-    def replace(self, **changes: Any) -> Mesh:
-        """A mesh with some fields exchanged, validated again."""
-        return exchanged(self, changes)
 
     def reordered(self) -> Mesh:
         """The same mesh with its vertices in the order the kernels like best: the last bit of speed, at the price of

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import OutOfRangeError, ValidationError
 from marrow.model import _validate
-from marrow.model._asset import exchanged, same
+from marrow.model._asset import Replaceable, same
 
 __all__ = ["Pose"]
 
@@ -40,7 +40,7 @@ def _shape(who: str, shape: Any, low: int = 0) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Pose:
+class Pose(Replaceable):
     """Local transforms of all joints of a skeleton, with free leading axes.
 
     `translation (..., J, 3)`, `rotation (..., J, 4)` unit quaternions `xyzw`, `scale (..., J, 3)` and
@@ -52,6 +52,8 @@ class Pose:
     rotation: Array
     scale: Array
     morphs: Array = None  # type: ignore[assignment]
+
+    __array_ufunc__ = None
 
     def __post_init__(self) -> None:
         t = _float("translation", self.translation, 3)
@@ -164,10 +166,6 @@ class Pose:
             self.scale.reshape(*lead, *self.scale.shape[-2:]),
             self.morphs.reshape(*lead, self.morphs.shape[-1]),
         )
-
-    def replace(self, **changes: Any) -> Pose:
-        """A pose with some of the arrays exchanged."""
-        return exchanged(self, changes)
 
     def copy(self) -> Pose:
         """A pose with arrays of its own, to write into."""

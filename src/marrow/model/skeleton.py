@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import UnknownNameError, ValidationError
+from marrow.errors import UnknownNameError, ValidationError, WrongTypeError
 from marrow.math import affine, transform
 from marrow.model import _late, _validate
 from marrow.model._asset import Asset
@@ -282,7 +282,7 @@ class Skeleton(Asset):
 def _checked_bones(given: object, J: int) -> dict[str, int]:
     """Bones of a body by name, each a joint of its own."""
     if not isinstance(given, Mapping):
-        raise ValidationError(f"Skeleton.humanoid: expected joints by bone, got {_validate.shown(given)}")
+        raise WrongTypeError(f"Skeleton.humanoid: expected joints by bone, got {_validate.shown(given)}")
     bones = {}
     for name, joint in given.items():
         _validate.name("Skeleton", "humanoid", name)

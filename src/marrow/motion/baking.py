@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.frame_budget import MAX_FRAMES, MAX_JOINT_FRAMES, joint_frames
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.math import quaternion
 from marrow.model import Clip, Event, Pose, _validate
 from marrow.motion.arguments import flag, frames_a_second, number
@@ -34,7 +34,7 @@ def clip_from_run(
     seconds = number("from_run", "seconds", seconds, low=0, above=True)
     rate, travel = frames_a_second(rate), flag("from_run", "travel", travel)
     if not hasattr(animator, "update") or not hasattr(animator, "character"):
-        raise ValidationError(f"from_run: expected an Animator, got {type(animator).__name__}")
+        raise WrongTypeError(f"from_run: expected an Animator, got {type(animator).__name__}")
     instance = _validate.position("instance", instance, int(np.prod(animator.pose.batch_shape)))
     count = round(seconds * rate)
     skeleton = animator.character.skeleton

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from marrow.animation.additive import additive
 from marrow.animation.kinematics import to_model
 from marrow.animation.sampling import sample
-from marrow.errors import UnknownNameError, ValidationError
+from marrow.errors import UnknownNameError, ValidationError, WrongTypeError
 from marrow.kernels import reference
 from marrow.model import Clip, Event, Pose, Track
 from marrow.model._validate import shown
@@ -143,7 +143,7 @@ def cut(clip: Clip, ranges: Mapping[str, tuple[float, float]]) -> dict[str, Clip
     """See `Clip.cut`."""
     out = {}
     if not isinstance(ranges, Mapping):
-        raise ValidationError(f"cut: expected a mapping of names to (start, end), got {shown(ranges)}")
+        raise WrongTypeError(f"cut: expected a mapping of names to (start, end), got {shown(ranges)}")
     for name, piece in ranges.items():
         try:
             start, end = (float(t) for t in piece)
@@ -170,7 +170,7 @@ def split(
     else:
         if event is not None:
             if not isinstance(event, str):
-                raise ValidationError(f"split: expected the name of an event, got {shown(event)}")
+                raise WrongTypeError(f"split: expected the name of an event, got {shown(event)}")
             moments = [e.time for e in clip.events if e.name == event]
             if not moments:
                 raise UnknownNameError("event", event, dict.fromkeys(e.name for e in clip.events))

@@ -36,7 +36,7 @@ def with_expressions(clip: Clip, character: Character) -> Clip:
     weights = {name: np.clip(curve.sample(times), 0.0, 1.0) for name, curve in named.items()}
     tracks: list[Track] = []
     if gaze != [None, None]:
-        yaw, pitch = (np.zeros(len(times)) if c is None else c.sample(times) for c in gaze)
+        yaw, pitch = (np.zeros(len(times)) if c is None else np.degrees(c.sample(times)) for c in gaze)
         look = character.vrm.get("lookAt")
         look = look if isinstance(look, dict) else {}
         if look.get("type") == "expression":
@@ -64,6 +64,7 @@ def _number(value: Any, default: float) -> float:
 
 
 def _mapped(look: dict[str, Any], name: str, angle: Array) -> Array:
+    """What a range map of VRM makes of an angle; it is in degrees, as VRM has them."""
     given = look.get(f"rangeMap{name}")
     given = given if isinstance(given, dict) else {}
     most, scale = _number(given.get("inputMaxValue"), 90.0), _number(given.get("outputScale"), 1.0)

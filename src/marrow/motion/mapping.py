@@ -13,12 +13,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from marrow.errors import MarrowError
+from marrow.errors import MarrowError, WrongTypeError, file_error
 from marrow.model import Skeleton
+from marrow.model._asset import Replaceable
 from marrow.motion.circles import turned_round, without_circles
 from marrow.motion.names import bare
 from marrow.motion.rig import FINGERS, SIDES, Rig, find_rig
 from marrow.motion.tree import is_above
+from marrow.printing import one_line
 
 __all__ = ["BoneMap", "ChainPair", "RetargetError", "as_map", "map_bones", "same_names"]
 
@@ -32,12 +34,12 @@ BODY = {"hips", "left_leg", "right_leg", "left_arm", "right_arm"}
 """Chains that a map of a body must have; with any of them it is one."""
 
 
-class RetargetError(MarrowError):
+class RetargetError(MarrowError, ValueError):
     """Motion cannot be put on a character; the message says what is in the way."""
 
 
 @dataclass(frozen=True, slots=True)
-class ChainPair:
+class ChainPair(Replaceable):
     """Joints of the source and of the target that are one part of the body."""
 
     name: str
@@ -46,7 +48,7 @@ class ChainPair:
 
 
 @dataclass(frozen=True, eq=False)
-class BoneMap:
+class BoneMap(Replaceable):
     """Pairs of chains between two skeletons, and what was not certain about them (`notes`)."""
 
     source: Skeleton
@@ -94,8 +96,16 @@ class BoneMap:
         return json.dumps({"format": FORMAT, "version": 1, "chains": chains}, indent=2, ensure_ascii=False)
 
     def save(self, path: str | Path) -> None:
-        """Writes `to_json` to a file."""
-        Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
+        """Writes `to_json` to a file, which takes its place when it is whole."""
+        target = Path(path)
+        part = target.with_name(f".{target.name}.part")
+        try:
+            part.write_bytes(f"{self.to_json()}\n".encode())
+            part.replace(target)
+        except OSError as error:
+            raise file_error(error, "cannot be written", path) from None
+        except UnicodeEncodeError:
+            raise RetargetError(f"{path}: the name of a joint is no text that a file can hold") from None
 
     @classmethod
     def from_json(cls, text: str, source: Skeleton, target: Skeleton, *, place: str = "the map") -> BoneMap:
@@ -127,18 +137,26 @@ class BoneMap:
         """Reads what `save` wrote."""
         try:
             text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError, ValueError) as error:
+        except OSError as error:
+            raise file_error(error, "cannot be read", path) from None
+        except ValueError as error:
             raise RetargetError(f"{path}: cannot be read: {error}") from None
         return cls.from_json(text, source, target, place=str(path))
 
     def __str__(self) -> str:
+        def joined(skeleton: Skeleton, joints: Sequence[int]) -> str:
+            return " ".join(skeleton.names[j] for j in joints)
+
         rows = [
-            (c.name, " ".join(self.source.names[j] for j in c.source), " ".join(self.target.names[j] for j in c.target))
+            [
+                one_line(words)
+                for words in (c.name, joined(self.source, c.source), joined(self.target, c.target))
+            ]
             for c in self.chains
-        ]  # fmt: skip
+        ]
         widths = [max(len(row[k]) for row in rows) for k in range(2)] if rows else [0, 0]
         lines = [f"{a:<{widths[0]}}  {b:<{widths[1]}}  ->  {c}" for a, b, c in rows]
-        return "\n".join(lines + [f"note: {note}" for note in self.notes])
+        return "\n".join(lines + [f"note: {one_line(note)}" for note in self.notes])
 
     def __repr__(self) -> str:
         return f"BoneMap({len(self.chains)} chains, {sum(len(c.target) for c in self.chains)} joints)"
@@ -350,5 +368,5 @@ def as_map(value: BoneMap | Mapping[str, Any] | str | Path, source: Skeleton, ta
             raise RetargetError(f"map: {error}") from None
         return BoneMap.from_json(text, source, target)
     if not isinstance(value, (str, Path)):
-        raise RetargetError(f"map: expected a BoneMap, a dictionary or a path, got {type(value).__name__}")
+        raise WrongTypeError(f"map: expected a BoneMap, a dictionary or a path, got {type(value).__name__}")
     return BoneMap.load(value, source, target)

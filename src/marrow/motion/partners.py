@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from marrow.errors import ValidationError
 from marrow.model import Skeleton
 from marrow.motion.names import labels, other_side
+from marrow.printing import warn
 
 __all__ = ["find_partners"]
 
@@ -57,7 +57,7 @@ def find_partners(skeleton: Skeleton, table: Mapping[str, str], axis: int) -> tu
         )
     if alone.any():
         names = [skeleton.names[j] for j in np.flatnonzero(alone)]
-        warnings.warn(
+        warn(
             f"mirrored: nothing is across from {', '.join(map(repr, names[:4]))}"
             + (f" and {len(names) - 4} more" if len(names) > 4 else "")
             + ", which does as it did; pairs= tells what is",
@@ -127,4 +127,4 @@ def _refuse_sides(skeleton: Skeleton, axis: int) -> None:
             f"mirrored: no joint's name says which is across from it; {hint}, such as "
             f"{{{skeleton.names[i]!r}: {skeleton.names[k]!r}}}"
         )
-    warnings.warn(f"mirrored: no joint has a partner, each mirrors itself; {hint}", stacklevel=6)
+    warn(f"mirrored: no joint has a partner, each mirrors itself; {hint}", stacklevel=6)

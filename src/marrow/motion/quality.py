@@ -29,6 +29,7 @@ from marrow.motion.joint_limits import WRONG, bends, limit_hints
 from marrow.motion.planting import lowest_parts, source_points
 from marrow.motion.posture import rest_posture
 from marrow.motion.rig import find_rig
+from marrow.printing import one_line
 
 if TYPE_CHECKING:
     from marrow.motion.retarget import Retargeter
@@ -71,9 +72,9 @@ class MotionQuality:
             return f"skate {q.skate:.1%}, drift {q.drift * 1000:.1f} mm, sink {q.sink * 1000:.1f} mm"
 
         return (
-            f"{self.clip}: feet {feet(self.result)} (source: {feet(self.source)}); legs lengthened {self.stretch - 1:.1%}, "
-            f"hands off by {self.reach:.1%} of an arm, knees the wrong way in {self.knees:.1%}"
-            + "".join(f"; {hint}" for hint in self.hints)
+            f"{one_line(self.clip)}: feet {feet(self.result)} (source: {feet(self.source)}); "
+            f"legs lengthened {self.stretch - 1:.1%}, hands off by {self.reach:.1%} of an arm, "
+            f"knees the wrong way in {self.knees:.1%}" + "".join(f"; {hint}" for hint in self.hints)
         )
 
 

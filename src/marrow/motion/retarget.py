@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from marrow.animation.additive import additive
 from marrow.animation.frame_budget import check_frames
 from marrow.animation.sampling import sample
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.math import quaternion
 from marrow.model import Character, Clip, Pose, Skeleton, Track
 from marrow.model._validate import instance, shown
@@ -97,7 +97,7 @@ class Retargeter(Fit):
     ) -> None:
         for value, what in ((source, "take motion from"), (onto, "go onto")):
             if not isinstance(value, (Character, Skeleton)):
-                raise ValidationError(
+                raise WrongTypeError(
                     f"retarget: expected a Character or a Skeleton to {what}, got {shown(value)}"
                 )
         if clip is not None:
@@ -150,6 +150,7 @@ class Retargeter(Fit):
         if self.exact:
             self._note_lost(clip, lost_joints(clip, self.target), "joints")
             made = copied(clip, self.target, self._morph_map(clip))
+            made = made if rate is None else made.at_rate(rate)
             return made if self.target_character is None else with_expressions(made, self.target_character)
         if clip.additive:
             return self._additive(clip, rate)

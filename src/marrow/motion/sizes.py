@@ -10,9 +10,17 @@ from numpy.typing import NDArray
 
 from marrow.model import Skeleton
 from marrow.motion.mapping import BoneMap
-from marrow.motion.posture import Posture, leg_length
+from marrow.motion.posture import Posture, leg_length, rest_posture
 
-__all__ = ["ankle_height", "metres", "same_proportions", "size_ratio", "stands_on_ground", "stature"]
+__all__ = [
+    "ankle_height",
+    "metres",
+    "same_proportions",
+    "size_ratio",
+    "stands_on_ground",
+    "stature",
+    "unit_of",
+]
 
 Array = NDArray[Any]
 PERSON = 1.75
@@ -33,6 +41,21 @@ def metres(height: float) -> float:
         if 1.3 <= height * unit <= 2.2:
             return unit
     return PERSON / height
+
+
+def unit_of(skeleton: Skeleton) -> float | None:
+    """Metres per unit, as the size of the body tells; None where there is no body that does."""
+    from marrow.motion.contacts import LEG
+    from marrow.motion.rig import find_rig
+
+    rig = find_rig(skeleton)
+    if rig.complete:
+        return metres(stature(skeleton, rest_posture(skeleton, rig.chains), rig.chains))
+    if all(len(rig.chains.get(f"{side}_leg", ())) > 2 for side in ("left", "right")):
+        # However the rest pose lies, bones are as long as they are.
+        place = skeleton.rest_model[..., 3].astype(np.float64)
+        return metres(leg_length(place, rig.chains) * PERSON / LEG)
+    return None
 
 
 def _foot_heights(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.frame_budget import check_frames
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.math import affine, quaternion
 from marrow.model import Clip, Pose, Skeleton
 from marrow.motion.arguments import flag, frames_a_second, name_or, number, vector
@@ -213,7 +213,7 @@ def joined(
 ) -> Clip:
     """See `Clip.then`."""
     if not isinstance(other, Clip):
-        raise ValidationError(f"then: expected a Clip, got {type(other).__name__}")
+        raise WrongTypeError(f"then: expected a Clip, got {type(other).__name__}")
     _check(clip, "then")
     _check(other, "then")
     name, follow = name_or("then", name, clip.name), flag("then", "follow", follow)

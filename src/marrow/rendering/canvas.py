@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.rendering.text import Atlas, can_write, text_size
-from marrow.rendering.views.drawing import Drawing, Label, Legend
+from marrow.scene.views.drawing import Drawing, Label, Legend
 
 __all__ = ["Canvas", "letter_size", "place_labels", "wrapped"]
 

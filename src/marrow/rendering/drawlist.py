@@ -13,10 +13,10 @@ from marrow.gpu.buffers import Buffer
 from marrow.gpu.device import Device
 from marrow.model.character import Character
 from marrow.rendering.geometry import Geometry, LevelGeometry, SectionGeometry
-from marrow.rendering.kept import Kept
 from marrow.rendering.materials import MaterialBinding, Materials
-from marrow.rendering.moment import Moment
-from marrow.rendering.skins import CpuSkin, GpuSkin, SkinnedLevel
+from marrow.rendering.skinned_vertices import CpuSkin, GpuSkin, SkinnedLevel
+from marrow.scene.actor_state import ActorState
+from marrow.scene.identity_cache import IdentityCache
 
 __all__ = ["INSTANCE", "Draw", "DrawList"]
 
@@ -68,7 +68,7 @@ class _Run(NamedTuple):
 class _Batch:
     """Instances of a level that one draw can take, and where their records begin. `cascade` is -1 for the picture."""
 
-    moment: Moment
+    moment: ActorState
     number: int
     level: int
     geometry: LevelGeometry
@@ -100,7 +100,7 @@ class DrawList:
         self._batches: list[_Batch] = []
         # What `_batches` and the records on the GPU were made from: where nothing of it changed they stay.
         self._written: list[Any] | None = None
-        self._plans: Kept[dict[Any, list[_Run]]] = Kept()
+        self._plans: IdentityCache[dict[Any, list[_Run]]] = IdentityCache()
         self.layout = device.raw.create_bind_group_layout(
             label="actor",
             entries=[
@@ -109,16 +109,16 @@ class DrawList:
         )
         self.instances = Buffer(device, INSTANCE.itemsize, label="instances")
         self._nothing = Buffer(device, 16, label="nothing")
-        self._geometry: Kept[Geometry] = Kept()
-        self._skins: Kept[CpuSkin | GpuSkin] = Kept()
-        self._tangents: Kept[list[bool]] = Kept()
-        self._bound: Kept[dict[Any, tuple[list[Any], Any]]] = Kept()
-        self._paints: Kept[dict[tuple[int, int], Buffer]] = Kept()
+        self._geometry: IdentityCache[Geometry] = IdentityCache()
+        self._skins: IdentityCache[CpuSkin | GpuSkin] = IdentityCache()
+        self._tangents: IdentityCache[list[bool]] = IdentityCache()
+        self._bound: IdentityCache[dict[Any, tuple[list[Any], Any]]] = IdentityCache()
+        self._paints: IdentityCache[dict[tuple[int, int], Buffer]] = IdentityCache()
 
     def geometry(self, character: Character) -> Geometry:
         return self._geometry.made(character, lambda: Geometry(self.device, character))
 
-    def skin(self, moment: Moment) -> CpuSkin | GpuSkin:
+    def skin(self, moment: ActorState) -> CpuSkin | GpuSkin:
         actor = moment.actor
         tangents = self._needs_tangents(actor.character)
         found = self._skins.get(actor)
@@ -138,7 +138,7 @@ class DrawList:
 
     def build(
         self,
-        moments: list[Moment],
+        moments: list[ActorState],
         levels: list[Array],
         shadow_levels: list[Array],
         casters: list[list[Array]],
@@ -167,7 +167,7 @@ class DrawList:
 
     def _inputs(
         self,
-        moments: list[Moment],
+        moments: list[ActorState],
         skins: dict[int, CpuSkin | GpuSkin],
         levels: list[Array],
         shadow_levels: list[Array],
@@ -189,7 +189,7 @@ class DrawList:
 
     def _write(
         self,
-        moments: list[Moment],
+        moments: list[ActorState],
         skins: dict[int, CpuSkin | GpuSkin],
         levels: list[Array],
         shadow_levels: list[Array],
@@ -378,7 +378,7 @@ def _unchanged(now: list[Any], before: list[Any]) -> bool:
     )
 
 
-def _records(moment: Moment, origin: Array, first_id: int) -> Array:
+def _records(moment: ActorState, origin: Array, first_id: int) -> Array:
     """`INSTANCE` records of all instances as numbers `(N, 16)`, without where their vertices begin."""
     made = np.empty((moment.count, 16), np.float32)
     made[:, :12] = moment.world.reshape(-1, 12)
@@ -397,7 +397,7 @@ def _one_by_one(draw: Draw, depths: Array) -> list[Draw]:
 
 
 def _batches(
-    skinned: SkinnedLevel, rows: Array, moment: Moment, sheer: Array | None
+    skinned: SkinnedLevel, rows: Array, moment: ActorState, sheer: Array | None
 ) -> Iterator[tuple[int, Array]]:
     """Rows that one draw can take: on one page, wound the same way, with the same meshes shown, all opaque or none."""
     if not len(rows):
@@ -418,7 +418,7 @@ def _batches(
         yield int(some[0] // per_page), some
 
 
-def _any_blended(moment: Moment, geometry: LevelGeometry, sheer: bool) -> bool:
+def _any_blended(moment: ActorState, geometry: LevelGeometry, sheer: bool) -> bool:
     """Whether something of a level is drawn over what lies behind it, so that far instances have to come first."""
     character = moment.actor.character
     return sheer or any(

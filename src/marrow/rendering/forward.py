@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from marrow.rendering.clustered_lights import LAMP, LAMP_GRID
 from marrow.rendering.drawlist import Draw, DrawList
-from marrow.rendering.framedata import FrameData
-from marrow.rendering.lamps import LAMP, LAMP_GRID
+from marrow.rendering.frame_uniforms import FrameData
 from marrow.rendering.materials import MATERIAL
 from marrow.rendering.pipelines import PREMULTIPLIED, Pipelines, vertex_buffers
 from marrow.rendering.recorder import Recorder

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import FormatError, UnknownNameError, ValidationError
+from marrow.errors import FormatError, UnknownNameError, ValidationError, WrongTypeError
 from marrow.io.atomic import replacing
 from marrow.model import _validate
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from marrow.lod import Camera
+    from marrow.scene.camera import Camera
 
 __all__ = ["STILL_SUFFIXES", "Frame", "opaque"]
 
@@ -49,7 +49,7 @@ class Frame:
     def __post_init__(self) -> None:
         pixels = _validate.numbers("Frame.pixels", self.pixels)
         if not isinstance(self.outputs, Mapping):
-            raise ValidationError(
+            raise WrongTypeError(
                 f"Frame.outputs: expected arrays by name, got {_validate.shown(self.outputs)}"
             )
         if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 4 or not pixels.size:
@@ -99,7 +99,7 @@ class Frame:
         """Writes the picture: `.png`, `.webp`, `.gif`, `.tiff`; `.jpg` and `.bmp` lose what is transparent, and have white
         there. The file takes its place when it is whole."""
         if not isinstance(path, (str, os.PathLike)):
-            raise ValidationError(f"save: expected a path, got {_validate.shown(path)}")
+            raise WrongTypeError(f"save: expected a path, got {_validate.shown(path)}")
         target = Path(path)
         data = self.encoded(target.suffix, path=target)
         with replacing(target) as file:

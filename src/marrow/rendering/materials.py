@@ -11,10 +11,10 @@ import numpy as np
 from marrow.gpu.buffers import Buffer, usage
 from marrow.gpu.device import Device
 from marrow.model import Character, Material, Mesh, Texture
-from marrow.rendering.kept import Kept
 from marrow.rendering.textures import GpuTexture, TextureLibrary
 from marrow.rendering.wgsl import Struct
 from marrow.report import Report
+from marrow.scene.identity_cache import IdentityCache
 
 __all__ = ["MATERIAL", "PLAIN", "MaterialBinding", "Materials"]
 
@@ -71,7 +71,7 @@ class Materials:
             entries.append({"binding": 2 + 2 * i, "visibility": 2, "sampler": {}})
         with device.guard("making the layout of materials"):
             self.layout = device.raw.create_bind_group_layout(label="material", entries=entries)
-        self._made: Kept[dict[Any, MaterialBinding]] = Kept()
+        self._made: IdentityCache[dict[Any, MaterialBinding]] = IdentityCache()
 
     @property
     def report(self) -> Report:

@@ -12,24 +12,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import UnknownNameError, ValidationError
+from marrow.errors import UnknownNameError, WrongTypeError
 from marrow.gpu.buffers import Buffer, usage
-from marrow.lod.camera import Camera
 from marrow.model import _validate
 from marrow.model.character import Character
 from marrow.rendering.drawlist import Draw, DrawList
 from marrow.rendering.forward import COMMON
-from marrow.rendering.framedata import FrameData
+from marrow.rendering.frame_uniforms import FrameData
 from marrow.rendering.geometry import LevelGeometry
-from marrow.rendering.joint_pixels import JointPixels, joint_pixels
-from marrow.rendering.kept import Kept
 from marrow.rendering.materials import MATERIAL
-from marrow.rendering.moment import Moment, model_matrices
 from marrow.rendering.pipelines import Pipelines, vertex_buffers
-from marrow.rendering.projecting import camera_matrices
 from marrow.rendering.recorder import Recorder
 from marrow.rendering.targets import DEPTH, read_pixels
 from marrow.rendering.wgsl import source
+from marrow.scene.actor_state import ActorState, model_matrices
+from marrow.scene.camera import Camera
+from marrow.scene.identity_cache import IdentityCache
+from marrow.scene.joint_pixels import JointPixels, joint_pixels
+from marrow.scene.projection import camera_matrices
 
 __all__ = ["OUTPUTS", "OutputPass", "check_outputs", "dominant_joints", "part_names"]
 
@@ -45,7 +45,7 @@ def check_outputs(outputs: Any) -> tuple[str, ...]:
     if isinstance(outputs, str):
         outputs = (outputs,)
     if not isinstance(outputs, Iterable):
-        raise ValidationError(
+        raise WrongTypeError(
             f"outputs: expected names such as ('color', 'depth'), got {_validate.shown(outputs)}"
         )
     found = tuple(outputs)
@@ -91,7 +91,7 @@ class OutputPass:
     def __init__(self, frame: FrameData, draws: DrawList, pipelines: Pipelines) -> None:
         self.frame, self.list, self.pipelines, self.device = frame, draws, pipelines, draws.device
         raw = self.device.raw
-        self._joints: Kept[Buffer] = Kept()
+        self._joints: IdentityCache[Buffer] = IdentityCache()
         self._parts = Buffer(self.device, STEP, label="parts", flags=usage("uniform"))
         self._part_layout = raw.create_bind_group_layout(
             entries=[
@@ -101,7 +101,7 @@ class OutputPass:
         self._targets: tuple[Any, ...] = ()
 
     def render(
-        self, outputs: Sequence[str], there: list[Moment], camera: Camera, size: tuple[int, int]
+        self, outputs: Sequence[str], there: list[ActorState], camera: Camera, size: tuple[int, int]
     ) -> dict[str, Any]:
         """The outputs of the picture that was drawn last, of the actors `there`."""
         wanted = [name for name in outputs if name != "color"]
@@ -130,7 +130,7 @@ class OutputPass:
         return out
 
     def _joint_pixels(
-        self, there: list[Moment], camera: Camera, size: tuple[int, int], seen: tuple[Array, Array, Array]
+        self, there: list[ActorState], camera: Camera, size: tuple[int, int], seen: tuple[Array, Array, Array]
     ) -> tuple[JointPixels, ...]:
         out, first = [], 0
         for moment in there:

@@ -12,7 +12,7 @@ from marrow.gpu.buffers import Buffer, chunks
 from marrow.gpu.device import Device
 from marrow.rendering.canvas import Canvas
 from marrow.rendering.text import SIDE, Atlas
-from marrow.rendering.views.drawing import Lines
+from marrow.scene.views.drawing import Lines
 
 __all__ = ["Depth", "Overlay"]
 

@@ -11,28 +11,29 @@ from numpy.typing import NDArray
 
 from marrow.errors import GpuError, ValidationError
 from marrow.gpu.device import Device
-from marrow.lod.camera import Camera
+from marrow.gpu.drivers import load_wgpu
 from marrow.model import _validate
 from marrow.model.character import Character
+from marrow.rendering.ambient_occlusion import ContactShading
 from marrow.rendering.antialias import EdgeSmoothing
-from marrow.rendering.contact import ContactShading
-from marrow.rendering.culling import Detail, view_planes
 from marrow.rendering.deferred import DeferredPath
 from marrow.rendering.drawlist import DrawList
 from marrow.rendering.forward import ForwardPath
 from marrow.rendering.frame import Frame
-from marrow.rendering.framedata import FrameData
+from marrow.rendering.frame_uniforms import FrameData
 from marrow.rendering.materials import Materials
-from marrow.rendering.moment import Moment, moments
 from marrow.rendering.outputs import OutputPass, check_outputs
 from marrow.rendering.overlay import Depth
 from marrow.rendering.pipelines import Pipelines
-from marrow.rendering.scene import Scene
 from marrow.rendering.shadows import ShadowMap
 from marrow.rendering.targets import PICTURE, Targets, picture_size, read_pixels
 from marrow.rendering.tonemap import ToneMapping
-from marrow.rendering.views import View, parse_views
-from marrow.rendering.views.applying import ViewPass
+from marrow.rendering.view_pass import ViewPass
+from marrow.scene.actor_state import ActorState, actor_states
+from marrow.scene.camera import Camera
+from marrow.scene.frustum_culling import Detail, view_planes
+from marrow.scene.scene import Scene
+from marrow.scene.views import View, parse_views
 
 __all__ = ["Renderer"]
 
@@ -71,6 +72,7 @@ class Renderer:
         contact: bool = True,
     ) -> None:
         who = "Renderer"
+        load_wgpu("render", "drawing pictures")
         self.device = Device.best() if device is None else _validate.instance(who, "device", device, Device)
         _validate.one_of(who, "path", path, PATHS)
         if samples not in (1, 4):
@@ -163,7 +165,7 @@ class Renderer:
         compare: Character | None = None,
         finest: bool = False,
         timer: Any = None,
-    ) -> list[Moment]:
+    ) -> list[ActorState]:
         """Draws a scene into a texture view of `size` and `format`, without waiting. `finest` draws at level 0 what chooses
         its level of detail by itself. `timer` is a `gpu.Clock`. Returns the actors as they were drawn."""
         _validate.instance("draw", "scene", scene, Scene)
@@ -173,7 +175,7 @@ class Renderer:
         if size is not None:
             self.size = size
         with self.device.guard("drawing"):
-            there, views = moments(scene), parse_views(view)
+            there, views = actor_states(scene), parse_views(view)
             # What is compared is whole characters, not levels of detail.
             finest = finest or any(v.name == "difference" for v in views)
             self._arrange(scene, camera, there, views, compare, finest, timer)
@@ -211,7 +213,7 @@ class Renderer:
         self,
         scene: Scene,
         camera: Camera,
-        there: list[Moment],
+        there: list[ActorState],
         views: Sequence[View],
         compare: Character | None,
         finest: bool,

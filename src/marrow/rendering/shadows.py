@@ -9,18 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.gpu.device import Device
-from marrow.lod.camera import Camera
-from marrow.rendering.boxes import WorldBoxes
 from marrow.rendering.drawlist import Draw, DrawList
 from marrow.rendering.materials import MATERIAL, Materials
-from marrow.rendering.moment import Moment
 from marrow.rendering.pipelines import Pipelines, vertex_buffers
 from marrow.rendering.recorder import Recorder
-from marrow.rendering.scene import Scene
-from marrow.rendering.sunfit import CascadeFit, fit_cascades
+from marrow.rendering.shadow_cascades import CascadeFit, fit_cascades
 from marrow.rendering.targets import DEPTH
 from marrow.rendering.uniforms import CASCADE, CASCADES, FRAME
 from marrow.rendering.wgsl import source
+from marrow.scene.actor_state import ActorState
+from marrow.scene.bounding_boxes import BoundingBoxes
+from marrow.scene.camera import Camera
+from marrow.scene.scene import Scene
 
 __all__ = ["ShadowMap"]
 
@@ -62,7 +62,7 @@ class ShadowMap:
         ]
         self.version += 1
 
-    def fit(self, scene: Scene, camera: Camera, there: list[Moment], origin: Array) -> list[list[Array]]:
+    def fit(self, scene: Scene, camera: Camera, there: list[ActorState], origin: Array) -> list[list[Array]]:
         """Finds the cascades of a picture. Returns which instances each has to draw: `[actor][cascade] (N,)` bool."""
         sun = scene.sun
         key = (
@@ -81,7 +81,7 @@ class ShadowMap:
             self.fits = fit_cascades(
                 np.array(sun.direction),
                 camera,
-                WorldBoxes.joined([m.boxes for m in there]),
+                BoundingBoxes.joined([m.boxes for m in there]),
                 None
                 if all(m.actor.shadows for m in there)
                 else np.repeat([m.actor.shadows for m in there], [m.count for m in there]),

@@ -6,7 +6,7 @@ from typing import Any
 
 from marrow.gpu.device import Device
 from marrow.rendering.forward import COMMON
-from marrow.rendering.framedata import FrameData
+from marrow.rendering.frame_uniforms import FrameData
 from marrow.rendering.pipelines import Pipelines
 from marrow.rendering.wgsl import source
 

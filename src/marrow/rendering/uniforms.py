@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.lod.camera import Camera
 from marrow.rendering.wgsl import Struct
+from marrow.scene.camera import Camera
 
 __all__ = ["CASCADE", "CASCADES", "FRAME", "clip_matrix", "clip_projection"]
 

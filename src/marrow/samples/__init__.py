@@ -1,20 +1,20 @@
-"""Built-in characters, made by code when the package is built: nothing is downloaded.
+"""Built-in characters: data that comes with the package; nothing is downloaded.
 
     mw.samples.mannequin()   a humanoid with a walk, a run, aim poses and all a demo needs
     mw.samples.lizard()      a quadruped, to prove that nothing assumes a human
     mw.samples.load("mannequin"), mw.samples.NAMES, mw.samples.describe()
     mw.samples.mannequin_graph()   all it can do as an animation graph; locomotion_graph, aim_offset_graph, upper_body_graph
 
-The package carries them. Where their sources were changed, each is built on first use, in a few seconds, and kept in
-the cache.
+They are modelled by code that is no part of the package, `tools/samples_modeller` of the repository.
 """
 
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from marrow.errors import UnknownNameError
+from marrow.errors import MissingFileError, UnknownNameError
 from marrow.model import Character, _validate, limit_influences
 
 if TYPE_CHECKING:
@@ -40,30 +40,17 @@ NAMES: tuple[str, ...] = tuple(_DESCRIPTIONS)
 """The names `load` and the command line accept."""
 
 
-@cache
-def _mannequin() -> Character:
-    from marrow.samples.store import stored
-
-    def build() -> Character:
-        from marrow.samples.character import build
-        from marrow.samples.levels import with_levels
-
-        return with_levels("mannequin", build())
-
-    return stored("mannequin", build)
+BUILT = Path(__file__).parent / "built"
 
 
 @cache
-def _lizard() -> Character:
-    from marrow.samples.store import stored
+def _built(name: str) -> Character:
+    from marrow.io import load
 
-    def build() -> Character:
-        from marrow.samples.levels import with_levels
-        from marrow.samples.reptile import build
-
-        return with_levels("lizard", build())
-
-    return stored("lizard", build)
+    file = BUILT / f"{name}.marrow"
+    if not file.is_file():
+        raise MissingFileError("the sample was not built", path=file, remedy="in a clone: make samples")
+    return load(file)
 
 
 def _limited(character: Character, influences: int) -> Character:
@@ -74,12 +61,12 @@ def _limited(character: Character, influences: int) -> Character:
 
 def mannequin(influences: int = 8) -> Character:
     """The mannequin, with up to `influences` joints per vertex (it uses 8 around shoulders, hips and palms)."""
-    return _limited(_mannequin(), influences)
+    return _limited(_built("mannequin"), influences)
 
 
 def lizard(influences: int = 8) -> Character:
     """The lizard, with up to `influences` joints per vertex."""
-    return _limited(_lizard(), influences)
+    return _limited(_built("lizard"), influences)
 
 
 def load(name: str) -> Character:

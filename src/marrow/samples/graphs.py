@@ -25,15 +25,26 @@ from marrow.graph import (
     Transition,
     TwoBoneIK,
 )
-from marrow.samples.locomotion import PLACES, SPEEDS
-from marrow.samples.poses import AIM_PITCH, AIM_YAW
 
 __all__ = ["aim_offset_graph", "locomotion_graph", "mannequin_graph", "upper_body_graph"]
 
-SPEED = Parameter(range=(-SPEEDS["walk_back"], SPEEDS["run"]), smoothing=0.3)
-STRAFE = Parameter(range=(-SPEEDS["strafe_left"], SPEEDS["strafe_right"]), smoothing=0.3)
-YAW = Parameter(range=(-math.radians(AIM_YAW), math.radians(AIM_YAW)), smoothing=0.15)
-PITCH = Parameter(range=(-math.radians(AIM_PITCH), math.radians(AIM_PITCH)), smoothing=0.15)
+# What the clips were made to, by `tools/samples_modeller`.
+SLOW = {"walk_back": -0.84, "walk_back_slow": -0.42, "walk_slow": 0.42, "walk_easy": 0.84}
+FAST = {"walk": 1.25, "walk_fast": 1.7, "jog_slow": 2.15, "jog": 2.6, "run_slow": 3.1, "run": 3.6}
+ASIDE = {"_soft_left": -0.33, "_left": -0.66, "_soft_right": 0.33, "_right": 0.66}
+PLACES = {(0.0, ahead): name for name, ahead in {**FAST, **SLOW}.items()} | {
+    (aside, ahead): name + side
+    for side, aside in ASIDE.items()
+    for name, ahead in {"strafe": 0.0, **SLOW, **FAST}.items()
+}
+"""Which clip goes how fast to the right and ahead, in metres per second."""
+AIM_YAW, AIM_PITCH = math.radians(55), math.radians(40)
+"""How far the outer aim poses look aside, and up or down."""
+
+SPEED = Parameter(range=(SLOW["walk_back"], FAST["run"]), smoothing=0.3)
+STRAFE = Parameter(range=(ASIDE["_left"], ASIDE["_right"]), smoothing=0.3)
+YAW = Parameter(range=(-AIM_YAW, AIM_YAW), smoothing=0.15)
+PITCH = Parameter(range=(-AIM_PITCH, AIM_PITCH), smoothing=0.15)
 SHARE = Parameter(range=(0.0, 1.0), smoothing=0.25)
 
 
@@ -43,7 +54,7 @@ def _locomotion() -> BlendSpace2D:
 
 
 def _aim() -> BlendSpace2D:
-    yaw, pitch = math.radians(AIM_YAW), math.radians(AIM_PITCH)
+    yaw, pitch = AIM_YAW, AIM_PITCH
     columns, rows = {"left": -yaw, "": 0.0, "right": yaw}, {"up": pitch, "": 0.0, "down": -pitch}
     points: dict[tuple[float, float], AnyNode] = {}
     for row, y in rows.items():
@@ -140,6 +151,8 @@ def mannequin_graph() -> Graph:
     }
     body: AnyNode = Slot("action", _upper_body(_moves()), joints=("spine_01",), depth_falloff=1.0)
     body = Slot("body", Additive(body, "breathe", weight="breath"))
-    body = LookAt(body, {"spine_03": 0.15, "neck": 0.4, "head": 1.0}, "look_at", limit=75.0, weight="look")
-    body = TwoBoneIK(body, "hand_l", "reach_for", weight="reach", bend=(2.0, 150.0))
+    body = LookAt(
+        body, {"spine_03": 0.15, "neck": 0.4, "head": 1.0}, "look_at", limit=math.radians(75), weight="look"
+    )
+    body = TwoBoneIK(body, "hand_l", "reach_for", weight="reach", bend=(math.radians(2), math.radians(150)))
     return Graph(RootMotion(body), parameters, "mannequin")

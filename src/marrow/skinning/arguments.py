@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.model import _validate
 from marrow.model._derived import derived
 from marrow.model.character import Character
@@ -22,9 +22,9 @@ Array = NDArray[Any]
 
 def check_thing(who: str, thing: Any, skeleton: Any) -> None:
     if not isinstance(thing, (Character, Mesh)):
-        raise ValidationError(f"{who}: expected a Character or a Mesh, got {_validate.shown(thing)}")
+        raise WrongTypeError(f"{who}: expected a Character or a Mesh, got {_validate.shown(thing)}")
     if skeleton is not None and not isinstance(skeleton, Skeleton):
-        raise ValidationError(f"{who}: skeleton: expected a Skeleton, got {_validate.shown(skeleton)}")
+        raise WrongTypeError(f"{who}: skeleton: expected a Skeleton, got {_validate.shown(skeleton)}")
 
 
 def check_options(who: str, method: Any, influences: Any = None, out: Any = None) -> int | None:
@@ -34,7 +34,7 @@ def check_options(who: str, method: Any, influences: Any = None, out: Any = None
             f"{who}: method must be one of {', '.join(SKINNING_METHODS)}, got {_validate.shown(method)}"
         )
     if out is not None and not isinstance(out, Surface):
-        raise ValidationError(f"{who}: out: expected a Surface, got {_validate.shown(out)}")
+        raise WrongTypeError(f"{who}: out: expected a Surface, got {_validate.shown(out)}")
     return None if influences is None else _validate.integer(who, "influences", influences, low=1)
 
 

@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.animation.kinematics import FLOAT32, check_pose, output, skinning_matrices, to_model
+from marrow.animation.kinematics import (
+    FLOAT32,
+    check_pose,
+    output,
+    shares_memory,
+    skinning_matrices,
+    to_model,
+)
 from marrow.errors import NotEnoughMemoryError, ValidationError
 from marrow.kernels.language.kernel import Frame, FramePool
 from marrow.kernels.memory import readonly
@@ -160,13 +167,15 @@ def _skinned(
     V, F = plan.vertex_count, len(motion.matrices)
     normals = normals and plan.has_normals
     tangents = tangents and normals and plan.has_tangents
-    p = output("skin: out.positions", (*motion.batch, V, 3), out.positions if out else None)
-    n = output("skin: out.normals", (*motion.batch, V, 3), out.normals if out else None) if normals else None
-    t = (
-        output("skin: out.tangents", (*motion.batch, V, 4), out.tangents if out else None)
-        if tangents
-        else None
-    )
+    n = t = None
+    read: dict[str, Array | None] = {"the matrices": motion.matrices, "the morph weights": motion.morphs}
+    p = output("skin: out.positions", (*motion.batch, V, 3), out.positions if out else None, **read)
+    if normals:
+        read["out.positions"] = p
+        n = output("skin: out.normals", (*motion.batch, V, 3), out.normals if out else None, **read)
+    if tangents:
+        read["out.normals"] = n
+        t = output("skin: out.tangents", (*motion.batch, V, 4), out.tangents if out else None, **read)
     if V and F:
         for group in plan.groups:
             group.run(motion, p, n, t, threads)
@@ -233,8 +242,7 @@ class _Plan:
             or any(a.shape != s or a.dtype != FLOAT32 or not a.flags.carray for a, s in zip(outputs, shapes))
         ):
             return False
-        group.run_once(matrices, outputs)
-        return True
+        return group.run_once(matrices, outputs)
 
 
 class _Group:
@@ -260,6 +268,7 @@ class _Group:
             lambda: dual_quaternions.frame(pivots=self.pivots, used=self.used, scratch=np.empty(32))
         )
         self._pools: dict[tuple[str, int, bool], FramePool] = {}
+        self._apart: list[int] = []
 
     def _frames(self, method: str, vectors: int, morphs: bool) -> FramePool:
         """Frames of the kernel for a method and outputs, with the layout in them."""
@@ -278,17 +287,24 @@ class _Group:
             self._pools[key] = FramePool(lambda: kernel.frame(work=work, f0=0, f1=0, b0=0, b1=self.blocks))
         return self._pools[key]
 
-    def run_once(self, matrices: Array, outputs: tuple[Array, ...]) -> None:
-        """One pose without morphs."""
+    def run_once(self, matrices: Array, outputs: tuple[Array, ...]) -> bool:
+        """One pose without morphs. Does nothing and returns False where arrays share memory."""
         frames = self._frames("linear", len(outputs) - 1, False)
         frame = frames.take()
         frame.lend("work.matrices", matrices)
         for name, array in zip(_OUTPUTS, outputs):
             frame.lend(name, array)
         words = frame.words
-        words[_RANGE], words[_RANGE + 1], words[_RANGE + 2], words[_RANGE + 3] = 0, 1, 0, self.blocks
-        frame.run()
+        # Arrays of the same sizes at the same places are as far apart as they were the last time.
+        places = [words[at] for at in _PLACES[: len(outputs) + 1]]
+        apart = places == self._apart or not _overlapping(matrices, *outputs)
+        if apart:
+            self._apart = places
+            words[_RANGE], words[_RANGE + 1], words[_RANGE + 2], words[_RANGE + 3] = 0, 1, 0, self.blocks
+            frame.run()
+        frame.lent.clear()
         frames.give(frame)
+        return apart
 
     def _split(self, frame: Frame, matrices: Array) -> list[tuple[int, int, str]]:
         """Matrices as dual quaternions and stretches, which the frame keeps. Returns the method for each run of poses: what
@@ -365,5 +381,12 @@ class _Group:
             run_split(lambda a, b: run(first, last, a, b), self.blocks, seconds, threads)
 
 
+def _overlapping(*arrays: Array) -> bool:
+    """Whether any two of them share memory."""
+    return any(shares_memory(a, b) for a, b in itertools.combinations(arrays, 2))
+
+
 _OUTPUTS = ("work.out_p", "work.out_n", "work.out_t")
-_RANGE = skin_kernel("linear", 0).offsets["f0"]
+_OFFSETS = skin_kernel("linear", 0).offsets
+_RANGE = _OFFSETS["f0"]
+_PLACES = tuple(_OFFSETS[name] for name in ("work.matrices", *_OUTPUTS))

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from marrow.graph import Animator, CompiledGraph, Graph, compile_graph
 from marrow.graph.inspection import GraphMoment
-from marrow.lod.camera import Camera
 from marrow.math import affine
 from marrow.model import Character
+from marrow.scene.camera import Camera
 from marrow.studio.assets import Asset, MorphWeights, describe, described_again, frame_rate
 from marrow.studio.budget import check_character
 from marrow.studio.frames import CompactGroup, pack_frame

@@ -19,7 +19,8 @@ __all__ = ["DEFAULT_PORT", "Address", "ServerError", "has_screen", "in_notebook"
 
 DEFAULT_PORT = 8421
 QUEUE = 512
-SHORTEST_TOKEN = 8
+SHORTEST_TOKEN, LONGEST_TOKEN = 8, 256
+TOKEN_VARIABLE = "MARROW_STUDIO_TOKEN"
 WILDCARDS = ("0.0.0.0", "::")
 
 
@@ -38,7 +39,12 @@ class Address:
     @property
     def url(self) -> str:
         shown = "127.0.0.1" if self.anywhere else f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{shown}:{self.port}/?token={self.token}"
+        return f"http://{shown}:{self.port}/{self.fragment}"
+
+    @property
+    def fragment(self) -> str:
+        """The end of the link. Browsers keep what follows a `#` to themselves: no server, log or other page is told."""
+        return f"#token={self.token}"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -51,7 +57,7 @@ class Address:
         if not self.anywhere:
             return [] if self.host in ("127.0.0.1", "localhost", "::1") else [self.url]
         shown = [f"[{a}]" if ":" in a else a for a in (*machine_addresses(self.host), *machine_names()[:1])]
-        return [f"http://{name}:{self.port}/?token={self.token}" for name in shown]
+        return [f"http://{name}:{self.port}/{self.fragment}" for name in shown]
 
     @property
     def anywhere(self) -> bool:
@@ -79,17 +85,50 @@ def machine_addresses(host: str) -> list[str]:
     return found
 
 
-def secret(token: str | None) -> str:
-    """The token given, if it is one, or a new one."""
-    if token is None:
-        return secrets.token_urlsafe(16)
+def secret(token: str | None = None, token_file: str | os.PathLike[str] | None = None) -> str:
+    """The token given, that of the file, that of the variable `MARROW_STUDIO_TOKEN`, or a new one."""
+    if token is not None and token_file is not None:
+        raise ValidationError("view: token or token_file, not both")
+    if token is not None:
+        return _checked(token, "the token")
+    if token_file is not None:
+        return _checked(_read_token(token_file), str(token_file))
+    if TOKEN_VARIABLE in os.environ:
+        return _checked(os.environ[TOKEN_VARIABLE], TOKEN_VARIABLE)
+    return secrets.token_urlsafe(16)
+
+
+def _checked(token: str, source: str) -> str:
     if not token or not token.isascii() or any(not (c.isalnum() or c in "-_") for c in token):
-        raise ValidationError("view: a token is made of letters, digits, - and _")
+        raise ValidationError(f"view: {source}: a token is made of letters, digits, - and _")
     if len(token) < SHORTEST_TOKEN:
         raise ValidationError(
-            f"view: a token of {len(token)} characters can be guessed: take {SHORTEST_TOKEN} or more, or leave it out"
+            f"view: {source}: a token of {len(token)} characters can be guessed: take {SHORTEST_TOKEN} or more, or "
+            "leave it out"
         )
+    if len(token) > LONGEST_TOKEN:
+        raise ValidationError(f"view: {source}: a token has {LONGEST_TOKEN} characters at most")
     return token
+
+
+def _read_token(file: str | os.PathLike[str]) -> str:
+    """The one line of a file that nobody else may read."""
+    try:
+        with open(file, "rb") as opened:
+            status = os.fstat(opened.fileno())
+            if os.name == "posix" and status.st_mode & 0o077:
+                raise ValidationError(f"view: {file}: others may read this token: chmod 600 {file}")
+            if hasattr(os, "getuid") and status.st_uid not in (os.getuid(), 0):
+                raise ValidationError(
+                    f"view: {file}: this token belongs to another user: make a file of your own"
+                )
+            data = opened.read(LONGEST_TOKEN + 8)
+    except OSError as error:
+        raise ValidationError(f"view: {file}: the token cannot be read: {error.strerror or error}") from None
+    try:
+        return data.decode("ascii").strip()
+    except UnicodeDecodeError:
+        raise ValidationError(f"view: {file}: a token is made of letters, digits, - and _") from None
 
 
 def listen(host: str, port: int | None) -> socket.socket:

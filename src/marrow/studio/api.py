@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,7 @@ from starlette.routing import Route
 
 from marrow.errors import UnknownNameError
 from marrow.studio.parcel import safe_name
+from marrow.studio.pieces import Pieces
 
 if TYPE_CHECKING:
     from marrow.studio.actor import Actor
@@ -47,6 +50,14 @@ class Api:
             Route("/api/code", self._code),
         ]
 
+    async def _work(self, request: Request, call: Callable[..., Any], *arguments: Any) -> Any:
+        """Something that takes time, beside the loop, when it is the turn of the page that asks."""
+        return await self.studio.work(self.studio.page_of(request), call, *arguments)
+
+    def _turn(self, request: Request) -> AbstractAsyncContextManager[None]:
+        """The turn of a page to have something worked out in the loop, among the messages of all."""
+        return self.studio.hub.desk.turn(self.studio.page_of(request))
+
     # -- characters ------------------------------------------------------------------------------------------
     def _actor(self, slot: int) -> Actor:
         actor = self.studio.session.shown(slot)
@@ -56,13 +67,13 @@ class Api:
 
     async def _character(self, request: Request) -> Response:
         actor = self._actor(request.path_params["slot"])
-        asset = await self.studio.work(lambda: actor.asset)
+        asset = await self._work(request, lambda: actor.asset)
         return _json(asset.info)
 
     async def _buffers(self, request: Request) -> Response:
         actor = self._actor(request.path_params["slot"])
-        asset = await self.studio.work(lambda: actor.asset)
-        return Response(asset.blob, media_type="application/octet-stream")
+        asset = await self._work(request, lambda: actor.asset)
+        return Pieces(asset.blob, media_type="application/octet-stream")
 
     async def _image(self, request: Request) -> Response:
         from marrow.studio.assets import IMAGE_TYPES
@@ -73,14 +84,14 @@ class Api:
             raise HTTPException(404, f"there is no image {number}")
         image = images[number]
         kind = image.media_type if image.media_type in IMAGE_TYPES else "application/octet-stream"
-        return Response(bytes(image.data), media_type=kind)
+        return Pieces(image.data, media_type=kind)
 
     async def _difference(self, request: Request) -> Response:
         """How far each vertex is from where it was before the file was exported again: `(V,)` float32."""
         moved = self._actor(request.path_params["slot"]).moved
         if moved is None:
             raise HTTPException(404, "there is nothing to compare it with")
-        return Response(np.ascontiguousarray(moved, "<f4").tobytes(), media_type="application/octet-stream")
+        return Pieces(np.ascontiguousarray(moved, "<f4").tobytes(), media_type="application/octet-stream")
 
     # -- clips -----------------------------------------------------------------------------------------------
     def _clip(self, request: Request) -> tuple[Actor, str]:
@@ -104,17 +115,19 @@ class Api:
     async def _clips(self, request: Request) -> Response:
         from marrow.studio.assets import clip_infos
 
-        return _json(await self.studio.work(clip_infos, self._actor(_number(request, "slot", 0)).character))
+        return _json(
+            await self._work(request, clip_infos, self._actor(_number(request, "slot", 0)).character)
+        )
 
     async def _curves(self, request: Request) -> Response:
         from marrow.studio.curves import curves
 
-        return _json(await self.studio.work(curves, *self._clip_and_joint(request)))
+        return _json(await self._work(request, curves, *self._clip_and_joint(request)))
 
     async def _path(self, request: Request) -> Response:
         from marrow.studio.curves import joint_path
 
-        return _json(await self.studio.work(joint_path, *self._clip_and_joint(request)))
+        return _json(await self._work(request, joint_path, *self._clip_and_joint(request)))
 
     async def _keys(self, request: Request) -> Response:
         from marrow.studio.curves import keys
@@ -128,28 +141,30 @@ class Api:
             raise HTTPException(
                 400, f"joints: expected up to {MAX_KEYED_JOINTS} numbers with commas between them"
             )
-        return _json(await self.studio.work(keys, actor.character, clip, [int(n) for n in numbers]))
+        return _json(await self._work(request, keys, actor.character, clip, [int(n) for n in numbers]))
 
     async def _bounds(self, request: Request) -> Response:
         from marrow.studio.curves import bounds
 
         if "clip" in request.query_params:
             actor, clip = self._clip(request)
-            return _json(await self.studio.work(bounds, actor.character, clip))
-        return _json(await self.studio.work(bounds, self._actor(_number(request, "slot", 0)).character, None))
+            return _json(await self._work(request, bounds, actor.character, clip))
+        return _json(
+            await self._work(request, bounds, self._actor(_number(request, "slot", 0)).character, None)
+        )
 
     async def _contacts(self, request: Request) -> Response:
         from marrow.studio.curves import contacts
 
         actor, clip = self._clip(request)
-        return _json(await self.studio.work(contacts, actor.character, clip))
+        return _json(await self._work(request, contacts, actor.character, clip))
 
     # -- looking closer --------------------------------------------------------------------------------------
     async def _check(self, request: Request) -> Response:
         from marrow.studio.checks import check
 
         actor = self._actor(_number(request, "slot", 0))
-        return _json(await self.studio.work(check, actor.character))
+        return _json(await self._work(request, check, actor.character))
 
     async def _joint(self, request: Request) -> Response:
         from marrow.studio.numbers import joint_numbers
@@ -157,7 +172,8 @@ class Api:
         actor = self._actor(_number(request, "slot", 0))
         instance = self._instance(actor, request)
         # In the loop: the animator is the loop's, and one joint takes little.
-        return _json(joint_numbers(actor, self._joint_number(actor, request), instance))
+        async with self._turn(request):
+            return _json(joint_numbers(actor, self._joint_number(actor, request), instance))
 
     @staticmethod
     def _instance(actor: Actor, request: Request) -> int:
@@ -170,7 +186,8 @@ class Api:
         """What the engine itself makes of the last picture: positions `(V, 3)` of one instance, float32."""
         actor, session = self._actor(_number(request, "slot", 0)), self.studio.session
         if actor.slot not in session.pictures:
-            session.look()
+            async with self._turn(request):
+                session.look()
         picture = session.pictures.get(actor.slot)
         if picture is None:
             raise HTTPException(404, "nothing has been shown yet")
@@ -180,10 +197,10 @@ class Api:
         level, matrices = picture.of(instance)
         matrices, morphs = matrices.copy(), picture.channels[instance].copy()
         method = request.query_params.get("method") or None
-        surface = await self.studio.work(_skin, actor, level, matrices, morphs, method)
+        surface = await self._work(request, _skin, actor, level, matrices, morphs, method)
         headers = {"x-marrow-frame": str(picture.frame), "x-marrow-level": str(level)}
         data = np.ascontiguousarray(surface, "<f4").tobytes()
-        return Response(data, media_type="application/octet-stream", headers=headers)
+        return Pieces(data, media_type="application/octet-stream", headers=headers)
 
     # -- taking away -----------------------------------------------------------------------------------------
     async def _export(self, request: Request) -> Response:
@@ -192,7 +209,7 @@ class Api:
         for name in chosen:
             if name not in actor.character.clips:
                 raise UnknownNameError("clip", name, actor.character.clips)
-        data = await self.studio.work(_exported, actor, chosen)
+        data = await self._work(request, _exported, actor, chosen)
         name = (
             safe_name(actor.character.name or "character")
             .encode("ascii", "replace")
@@ -200,12 +217,13 @@ class Api:
             .replace("?", "_")
         )
         headers = {"content-disposition": f'attachment; filename="{name}.glb"'}
-        return Response(data, media_type="model/gltf-binary", headers=headers)
+        return Pieces(data, media_type="model/gltf-binary", headers=headers)
 
-    async def _code(self, _: Request) -> Response:
+    async def _code(self, request: Request) -> Response:
         from marrow.studio.code import python_code
 
-        return PlainTextResponse(python_code(self.studio.session))
+        async with self._turn(request):
+            return PlainTextResponse(python_code(self.studio.session))
 
 
 def _json(value: Any, status: int = 200) -> Response:

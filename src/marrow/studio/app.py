@@ -26,6 +26,7 @@ from marrow.studio.hub import Hub, greeting
 from marrow.studio.jobs import Jobs
 from marrow.studio.parcel import remove_left_behind
 from marrow.studio.session import Session
+from marrow.studio.turns import Crowded, Turns
 from marrow.studio.uploads import Uploads
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ __all__ = ["MAX_UPLOAD_BYTES", "STATIC", "Studio"]
 
 STATIC = Path(__file__).parent / "static"
 MAX_UPLOAD_BYTES = 256 << 20
-WORKERS, WAITING = 2, 32
-"""Requests that are worked on at once, and how many may wait for that."""
+WORKERS, WAITING = 2, 16
+"""Requests that are worked on at once, one of each page, and how many of a page may wait for that."""
 
 UNBUILT = """<!doctype html><title>marrow studio</title><body style="font:16px system-ui;margin:3em;max-width:40em">
 <h1>The studio's page is not built</h1><p>This is a source checkout without the bundle. Build it with
@@ -52,7 +53,6 @@ class Studio:
         self,
         token: str,
         *,
-        port: int = 0,
         hosts: Iterable[str] = (),
         any_address: bool = False,
         max_upload_bytes: int = MAX_UPLOAD_BYTES,
@@ -64,8 +64,8 @@ class Studio:
         self.jobs = Jobs(self)
         self.hub.carry_out = self.jobs.carry_out
         self.uploads = Uploads(self, max_upload_bytes)
-        self.keys = Keys(token, port, hosts=hosts, any_address=any_address)
-        self._working, self._waiting = asyncio.Semaphore(WORKERS), 0
+        self.keys = Keys(token, hosts=hosts, any_address=any_address)
+        self.working = Turns(WORKERS, waiting=WAITING)
         self.app = Starlette(
             routes=[
                 Route("/", self._page),
@@ -103,6 +103,8 @@ class Studio:
     async def _failed(_: Request, error: Exception) -> Response:
         if isinstance(error, HTTPException):
             return JSONResponse({"error": error.detail}, error.status_code)
+        if isinstance(error, Crowded):
+            return JSONResponse({"error": str(error)}, 429)
         return JSONResponse({"error": str(error)}, 404 if isinstance(error, UnknownNameError) else 400)
 
     @staticmethod
@@ -134,16 +136,15 @@ class Studio:
         return Response(data, media_type=kind or "application/octet-stream", headers=headers)
 
     # -- work and new characters -----------------------------------------------------------------------------
-    async def work(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        """Something that takes time, beside the loop, no more than two at once."""
-        if self._waiting >= WAITING:
-            raise HTTPException(429, "too much is being asked for at once; try again in a moment")
-        self._waiting += 1
-        try:
-            async with self._working:
-                return await run_in_threadpool(call, *arguments)
-        finally:
-            self._waiting -= 1
+    async def work(self, page: str, call: Callable[..., Any], *arguments: Any) -> Any:
+        """Something that a page asked for and that takes time, beside the loop, no more than two at once."""
+        async with self.working.turn(page):
+            return await run_in_threadpool(call, *arguments)
+
+    def page_of(self, request: Request) -> str:
+        """Which page a request is from: all that do not say so count as one."""
+        said = request.headers.get(p.PAGE_HEADER, "")
+        return said if any(client.page == said for client in self.hub.clients) else ""
 
     def show(
         self,

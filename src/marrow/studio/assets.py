@@ -3,6 +3,8 @@ card."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -40,6 +42,13 @@ class _Blob:
         self.parts: list[bytes | memoryview] = []
         self.size = 0
         self._known: dict[tuple[int, str], tuple[Array, d.BufferInfo]] = {}
+        self._made: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What `make` gave for this key the first time: what is made of shared arrays is shared as they are."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
 
     def add(self, values: Array, dtype: d.Dtype) -> d.BufferInfo:
         known = self._known.get((id(values), dtype))
@@ -147,7 +156,8 @@ def _level(level: Character, sent: Sent, known: dict[tuple[str, str], int], blob
 
 
 def _mesh(mesh: Mesh, slots: Array, palette: int, weights_at: list[int], blob: _Blob) -> d.MeshInfo:
-    joints, weights = influences(mesh, slots)
+    followed = (id(mesh.joints), id(mesh.weights), slots.tobytes())  # the character holds them meanwhile
+    joints, weights = blob.once(followed, lambda: influences(mesh, slots))
     buffers = {
         "positions": blob.add(mesh.positions, "float32"),
         "triangles": blob.add(mesh.triangles, "uint32"),
@@ -161,12 +171,10 @@ def _mesh(mesh: Mesh, slots: Array, palette: int, weights_at: list[int], blob: _
     for k, uv in enumerate(mesh.uvs):
         buffers[f"uv{k}"] = blob.add(uv, "float32")
     for field in ("positions", "normals", "tangents"):
-        deltas = [t.dense(mesh.vertex_count, field) for t in mesh.morph_targets]
-        if any(delta is not None for delta in deltas):
-            zeros = np.zeros((mesh.vertex_count, 3), np.float32)
-            buffers[f"morph_{field}"] = blob.add(
-                np.stack([zeros if delta is None else delta for delta in deltas]), "float32"
-            )
+        if any(getattr(t, field) is not None for t in mesh.morph_targets):
+            shapes = [(id(getattr(t, field)), id(t.vertices)) for t in mesh.morph_targets]
+            stacked = blob.once((mesh.vertex_count, *shapes), partial(_morphs, mesh, field))
+            buffers[f"morph_{field}"] = blob.add(stacked, "float32")
     return d.MeshInfo(
         name=mesh.name,
         vertices=mesh.vertex_count,
@@ -181,6 +189,16 @@ def _mesh(mesh: Mesh, slots: Array, palette: int, weights_at: list[int], blob: _
         visible=mesh.visible,
         buffers=buffers,
     )
+
+
+def _morphs(mesh: Mesh, field: str) -> Array:
+    """One kind of deltas `(T, V, 3)` of all morph targets, zeros where a target has none."""
+    out = np.zeros((len(mesh.morph_targets), mesh.vertex_count, 3), np.float32)
+    for into, target in zip(out, mesh.morph_targets):
+        deltas = target.dense(mesh.vertex_count, field)
+        if deltas is not None:
+            into[:] = deltas
+    return out
 
 
 def influences(mesh: Mesh, slots: Array) -> tuple[Array, Array]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
 import platformdirs
 
+from marrow.errors import MarrowError
 from marrow.io import cache
 from marrow.io.clips import all_tracks, named_clips
 from marrow.model import Character, Skeleton
-from marrow.motion.mapping import BODY, BoneMap, RetargetError
+from marrow.motion.mapping import BODY, BoneMap
 from marrow.motion.retarget import Retargeter
 from marrow.motion.rig import find_rig
 from marrow.report import ReportBuilder
@@ -156,13 +156,15 @@ def _certainty(bones: BoneMap, name: str, doubts: list[str], *, by_hand: bool) -
 def _file(source: Skeleton, target: Skeleton) -> Path | None:
     """Where the map between two skeletons is kept: by the names and parents of their joints. None where nothing is kept
     (`MARROW_CACHE=off`, no home)."""
-    folder = cache.folder()
-    if folder is not None and not os.environ.get("MARROW_CACHE"):
+    if cache.folder() is None:
+        return None
+    try:
         folder = platformdirs.user_data_path("marrow", appauthor=False)  # what people made is no cache
-    if folder is None:
+    except RuntimeError:  # no home folder
         return None
     said = [(*s.names, *map(str, s.parents.tolist())) for s in (source, target)]
-    key = hashlib.sha256("\n".join("\0".join(names) for names in said).encode()).hexdigest()[:32]
+    text = "\n".join("\0".join(names) for names in said)
+    key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     return folder / "maps" / f"{key}.json"
 
 
@@ -173,7 +175,7 @@ def kept_map(source: Skeleton, target: Skeleton) -> BoneMap | None:
         if file is None or not file.is_file() or file.stat().st_size > MOST_BYTES:
             return None
         return BoneMap.load(file, source, target)
-    except (OSError, RetargetError):
+    except MarrowError:
         return None
 
 
@@ -181,6 +183,6 @@ def keep_map(bones: BoneMap) -> None:
     """Keeps a map for the next time; where nothing can be written, this time has to do."""
     file = _file(bones.source, bones.target)
     if file is not None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, MarrowError):
             file.parent.mkdir(parents=True, exist_ok=True)
             bones.save(file)

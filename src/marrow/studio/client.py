@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 from collections import deque
 from typing import TYPE_CHECKING, Any
@@ -20,12 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Client"]
 
-SHARE = 0.25
-"""The part of the server's time that one browser may take with what it asks for; beyond that it is read later."""
-BURST = 0.5
-"""Seconds of work it may ask for at once."""
-LEAST = SHARE / 240
-"""Seconds that any message is counted as: no browser says more than 240 things a second for long."""
+RATE, BURST = 240.0, 480.0
+"""Messages a second that are read of a browser for long, and how many at once; beyond that it is read later. What they
+cost is the hub's to share out."""
 MAX_ERRORS = 8
 
 
@@ -34,6 +32,8 @@ class Client:
 
     def __init__(self, socket: WebSocket) -> None:
         self.socket = socket
+        self.page = secrets.token_hex(8)
+        """What it is known by in its requests; nobody else can guess it and ask in its name."""
         self.texts: dict[str, p.ServerMessage] = {}
         self.errors: deque[p.Failure] = deque(maxlen=MAX_ERRORS)
         self.pictures: dict[int, Picture] = {}
@@ -47,7 +47,7 @@ class Client:
         """Whether it takes compact frames."""
         self.characters, self.wire_error = 0, 0.0
         self._sent: dict[int, Sent] = {}
-        self._allowance, self._counted = BURST, time.monotonic()
+        self._left, self._counted = BURST, time.monotonic()
 
     @property
     def ready(self) -> bool:
@@ -84,14 +84,12 @@ class Client:
             self.unacknowledged.popleft()
         self.something.set()
 
-    def charge(self, seconds: float) -> float:
-        """Counts work that it asked for; returns how long to wait before its next message is read: not at all, unless
-        it has asked for more than its share."""
+    def count(self) -> float:
+        """Counts a message; returns how long to wait before its next one is read: not at all, unless they are very many."""
         now = time.monotonic()
-        earned = (now - self._counted) * SHARE
-        self._allowance = min(BURST, self._allowance + earned) - max(seconds, LEAST)
+        self._left = min(BURST, self._left + (now - self._counted) * RATE) - 1.0
         self._counted = now
-        return max(0.0, -self._allowance / SHARE)
+        return max(0.0, -self._left / RATE)
 
     def packed(self, picture: Picture) -> bytes:
         """The frame that shows it a picture, and what it then has."""

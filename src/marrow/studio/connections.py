@@ -1,8 +1,8 @@
-"""Connections that say nothing: each has so long for its request, and only so many may wait for theirs.
+"""Connections that say nothing, or do not listen: each has so long for its request, and only so many may wait for theirs.
 
 A browser opens a connection and asks at once. One that is silent, or sends its headers byte by byte, is closed after
 `HEADER_SECONDS`; where more than `MAX_SILENT` wait, of one address or of all, the one that has waited longest goes
-first. Nobody is kept out by those who only hold the door.
+first. Nobody is kept out by those who only hold the door. Who does not read its answer for `READING_SECONDS` is closed too.
 """
 
 from __future__ import annotations
@@ -16,8 +16,12 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 __all__ = ["HEADER_SECONDS", "MAX_SILENT", "Silent", "TimedProtocol"]
 
-HEADER_SECONDS = 15.0
+HEADER_SECONDS, READING_SECONDS = 15.0, 60.0
 MAX_SILENT, MAX_SILENT_OF_ONE = 128, 64
+MAX_LINE, MAX_LINES = 8000, 100
+"""Bytes of a header, and headers, of what asks for a websocket: the library behind it never answers one that has more."""
+AT_ONCE = 1 << 16
+"""Bytes that are taken from a connection before it is the next one's turn: they may be thousands of messages."""
 
 
 class Silent:
@@ -51,9 +55,12 @@ class TimedProtocol(H11Protocol):
 
     silent: Silent
     _header_timer: asyncio.TimerHandle | None = None
+    _reading_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        if hasattr(transport, "max_size"):  # asyncio's own; others take as much as they take
+            transport.max_size = AT_ONCE
         self._begin_waiting()
 
     def _begin_waiting(self) -> None:
@@ -79,6 +86,15 @@ class TimedProtocol(H11Protocol):
         if self.conn.their_state is not h11.IDLE:
             self._end_waiting()
 
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        # Cookies are other servers' of this machine, and may be many.
+        self.headers = [(name, value) for name, value in self.headers if name != b"cookie"]
+        longest = max((len(name) + len(value) for name, value in self.headers), default=0)
+        if len(self.headers) > MAX_LINES or max(longest, len(event.target)) > MAX_LINE:
+            self.send_400_response("these headers are too long, or too many")
+            return
+        super().handle_websocket_upgrade(event)
+
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if self.conn.their_state is h11.SEND_BODY and not self.transport.is_closing():
@@ -91,8 +107,22 @@ class TimedProtocol(H11Protocol):
         ):
             self._begin_waiting()
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._reading_timer = self.loop.call_later(READING_SECONDS, self.hang_up)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._reads()
+
+    def _reads(self) -> None:
+        if self._reading_timer is not None:
+            self._reading_timer.cancel()
+            self._reading_timer = None
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._end_waiting()
+        self._reads()
         super().connection_lost(exc)
 
 

@@ -1,42 +1,46 @@
-"""`Guard`: who may talk to the studio. The token in the address, and whether Host and Origin are this
-machine's own.
+"""`Guard`: who may talk to the studio. The token, and whether Host and Origin are this machine's own.
 
-The token keeps other users of the machine out; Host keeps out pages that make their name resolve to
-127.0.0.1; Origin keeps out pages that know the port. Browsers send cookies to every port of a machine, so the one that
-a page gets holds not the token but a value that only this studio knows, and cannot be turned back into it.
+The token keeps other users of the machine out. It travels in a header of each request, or among the subprotocols of a
+websocket; never in an address, which ends up in logs and histories, and never in a cookie, which browsers send to every
+port of a machine and so to other people's servers. The page itself holds no secret: it is served to everybody, and has the
+token from the fragment of the link, which browsers keep to themselves. Host keeps out pages that make their name resolve
+to 127.0.0.1; Origin keeps out pages that know the port.
 """
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import ipaddress
 from collections.abc import Iterable
-from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from marrow.studio.protocol import SOCKET_PROTOCOL, TOKEN_HEADER, TOKEN_PROTOCOL
+
 __all__ = ["Guard", "Keys", "host_name"]
 
-PUBLIC = ("/static/", "/favicon.ico")
+PAGE = ("/", "/favicon.ico")
+BUNDLE = "/static/"
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 POLICY = (
     "default-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:; style-src 'self' 'unsafe-inline'; "
     "connect-src 'self'; worker-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors "
 )
+NOBODY, NOTEBOOKS = "'none'", "* vscode-webview:"
+"""Who may show it in a frame. Where a notebook comes from only its browser knows. A page in a frame has no token but that
+of its own link, so who frames it without one frames nothing."""
 HEADERS = {
-    "content-security-policy": f"{POLICY}'self'",
-    "referrer-policy": "no-referrer",  # the address may hold the token
+    "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
 NEEDS_LINK = (
-    "this address needs its token: use the whole link that marrow printed "
+    "this needs the token of the link: use the whole link that marrow printed "
     "(a studio that was started again has a new one)"
 )
 
@@ -57,44 +61,27 @@ class Keys:
     """What opens a studio. `hosts` are names it goes by besides the loopback ones; with `any_address` (bound to all
     interfaces) every literal IP address is one."""
 
-    def __init__(
-        self, token: str, port: int = 0, *, hosts: Iterable[str] = (), any_address: bool = False
-    ) -> None:
-        self.token, self.port = token.encode(), port
+    def __init__(self, token: str, *, hosts: Iterable[str] = (), any_address: bool = False) -> None:
+        self.token = token.encode()
         self.hosts = LOOPBACK | {host.lower() for host in hosts}
         self.any_address = any_address
         self.framed = False
-        """Whether a notebook shows it: then whoever brings the token may put it in a frame, and come by another
-        name."""
+        """Whether a notebook shows it: then it may be put in a frame, and come by another name."""
 
-    @property
-    def cookie(self) -> str:
-        """Cookies know no ports: each studio has a name of its own for it."""
-        return f"marrow_{self.port}"
-
-    @property
-    def session(self) -> str:
-        """What the cookie holds: follows from the token and the port, so that a page finds a studio again that was
-        started with the same ones; nothing follows from it."""
-        return hmac.new(self.token, f"marrow session {self.port}".encode(), hashlib.sha256).hexdigest()
-
-    def brought(self, scope: Scope) -> bool:
-        """Whether the request itself has the token."""
-        try:
-            given = parse_qs(scope["query_string"].decode("ascii"), max_num_fields=20).get("token", [])
-        except ValueError:
-            return False
-        return any(hmac.compare_digest(value.encode(), self.token) for value in given)
-
-    def known(self, headers: Headers) -> bool:
-        """Whether the browser has the cookie."""
-        try:
-            jar = SimpleCookie(headers.get("cookie", "")[:4096])
-        except CookieError:
-            return False
-        return self.cookie in jar and hmac.compare_digest(
-            jar[self.cookie].value.encode(), self.session.encode()
-        )
+    def opened_by(self, scope: Scope, headers: Headers) -> bool:
+        """Whether a request brings the token."""
+        if scope["type"] == "websocket":
+            asked = scope.get("subprotocols", ())
+            given = [p.removeprefix(TOKEN_PROTOCOL) for p in asked if p.startswith(TOKEN_PROTOCOL)]
+            given = given if SOCKET_PROTOCOL in asked else []  # there must be one to answer with
+        else:
+            # A proxy in between, such as a notebook's, may have its own use for Authorization.
+            given = headers.getlist(TOKEN_HEADER)
+            for value in headers.getlist("authorization"):
+                scheme, _, rest = value.partition(" ")
+                given += [rest.strip()] if scheme.lower() == "bearer" else []
+        # All of them are compared, whichever is right.
+        return sum([hmac.compare_digest(value.encode(), self.token) for value in given]) > 0
 
     def ours(self, name: str) -> bool:
         """Whether the studio goes by a name."""
@@ -120,20 +107,17 @@ class Guard:
             await self.app(scope, receive, send)
             return
         headers, path, keys = Headers(scope=scope), scope["path"], self.keys
-        brought = keys.brought(scope)
-        public = path.startswith(PUBLIC)
+        opened = keys.opened_by(scope, headers)
+        public = scope["type"] == "http" and (path in PAGE or path.startswith(BUNDLE))
         foreign = self._foreign(headers)
-        # Through a notebook's proxy it has another name. Whoever has the token needs no other proof; cookies are none
-        # there.
-        proxied = foreign is not None and keys.framed and (brought or public)
-        why = self._other_origin(headers) or (None if proxied else foreign)
-        link = why is None and not public and not brought and not keys.known(headers)
+        # Through a notebook's proxy it has another name. Whoever has the token needs no other proof.
+        if foreign is not None and keys.framed and (opened or public):
+            foreign = None
+        why = self._other_origin(headers) or foreign
+        link = why is None and not public and not opened
         if link:
             why = NEEDS_LINK
-        if why is not None:
-            await self._refuse(why, link, scope, receive, send)
-            return
-        if scope["type"] == "websocket":
+        if scope["type"] == "websocket" and why is None:
             await self.app(scope, receive, send)
             return
 
@@ -142,13 +126,13 @@ class Guard:
                 out = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     out.setdefault(name, value)
-                if brought and keys.framed:
-                    out["content-security-policy"] = f"{POLICY}*"
-                if path == "/" and brought and not proxied:
-                    out["set-cookie"] = f"{keys.cookie}={keys.session}; HttpOnly; SameSite=Strict; Path=/"
+                out["content-security-policy"] = f"{POLICY}{NOTEBOOKS if keys.framed else NOBODY}"
             await send(message)
 
-        await self.app(scope, receive, with_headers)
+        if why is not None:
+            await self._refuse(why, link, scope, receive, with_headers)
+        else:
+            await self.app(scope, receive, with_headers)
 
     def _foreign(self, headers: Headers) -> str | None:
         """Why the Host is not ours; None when it is."""
@@ -177,7 +161,7 @@ class Guard:
             return
         answer: Response
         if scope["path"].startswith("/api/"):
-            answer = JSONResponse({"error": why, "link": link}, 403, HEADERS)
+            answer = JSONResponse({"error": why, "link": link}, 403)
         else:
-            answer = PlainTextResponse(f"marrow studio: {why}\n", 403, HEADERS)
+            answer = PlainTextResponse(f"marrow studio: {why}\n", 403)
         await answer(scope, receive, send)

@@ -36,6 +36,7 @@ def view(
     port: int | None = None,
     host: str = "127.0.0.1",
     token: str | None = None,
+    token_file: PathLike | None = None,
     browser: bool | None = None,
     watch: bool = True,
     window: Literal[False] = False,
@@ -61,6 +62,7 @@ def view(
     port: int | None = None,
     host: str = "127.0.0.1",
     token: str | None = None,
+    token_file: PathLike | None = None,
     browser: bool | None = None,
     watch: bool = True,
     window: bool = False,
@@ -77,17 +79,18 @@ def view(
                 crowd.update(1 / 60)
                 studio.update()
 
-    `port` and `token` may be fixed, so that pages find the studio again after a restart. `browser=False`
-    opens no page; left out, one is opened where there is a screen and no notebook. In a notebook the handle
-    shows itself as a frame. A file is shown again when it was exported again, unless `watch=False`.
+    `port` and the token may be fixed, so that pages find the studio again after a restart: `token`, the `token_file` that
+    it is in (which only you may read), or the variable `MARROW_STUDIO_TOKEN`; a random one where there is none.
+    `browser=False` opens no page; left out, one is opened where there is a screen and no notebook. In a notebook the
+    handle shows itself as a frame. A file is shown again when it was exported again, unless `watch=False`.
 
     `window=True` opens a window of the desktop instead, without a browser, and stays until it is closed; in a notebook it
     is a widget, and the cell goes on. `options` are then those of `mw.window`: `size=(1280, 720)`, `view="skeleton"`.
     """
     if window:
-        if (port, host, token, browser) != (None, "127.0.0.1", None, None):
-            raise ValidationError("view: port, host, token and browser are the studio's: a window has none")
-        from marrow.rendering.looking import look, open_window
+        if (port, host, token, token_file, browser) != (None, "127.0.0.1", None, None, None):
+            raise ValidationError("view: port, host, tokens and browser are the studio's: a window has none")
+        from marrow.windows.open_window import look, open_window
 
         what = "mannequin" if thing is None else thing
         return look(*open_window(what, graph=graph, compare=compare, **options))
@@ -96,7 +99,9 @@ def view(
         raise ValidationError(f"view: {unknown}: only windows have that; pass window=True too")
     makers = [maker_of(thing, 0, graph)] if thing is not None else []
     makers += [maker_of(compare, 1)] if compare is not None else []
-    return open_view(makers, port=port, host=host, token=token, browser=browser, watch=watch)
+    return open_view(
+        makers, port=port, host=host, token=token, token_file=token_file, browser=browser, watch=watch
+    )
 
 
 def open_view(
@@ -105,6 +110,7 @@ def open_view(
     port: int | None = None,
     host: str = "127.0.0.1",
     token: str | None = None,
+    token_file: PathLike | None = None,
     browser: bool | None = None,
     watch: bool = True,
     announce: Callable[[Address], None] | None = None,
@@ -112,7 +118,7 @@ def open_view(
     """A studio for the actors that `makers` make. It is served first, and its page opened: browsers take their time, and so
     does reading a file and compiling a graph. Files are read again when they change, unless `watch` is off. `announce` is
     told the address when it can be opened."""
-    chosen = secret(token)
+    chosen = secret(token, token_file)
     sock = listen(host, port)
     try:
         address = Address(host, sock.getsockname()[1], chosen)
@@ -125,7 +131,7 @@ def open_view(
         from marrow.studio.app import Studio
         from marrow.studio.server import Server
 
-        studio = Studio(chosen, port=address.port, hosts=address.names, any_address=address.anywhere)
+        studio = Studio(chosen, hosts=address.names, any_address=address.anywhere)
         studio.hub.progress = OPENING if makers else None
         server = Server(studio, sock)
     except BaseException:

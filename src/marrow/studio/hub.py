@@ -9,7 +9,6 @@ times a second, and an input, or a browser that has waited for its frame, brings
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable
 from typing import Any
@@ -18,14 +17,16 @@ import msgspec
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from marrow._version import __version__
-from marrow.errors import MarrowError
+from marrow.errors import InUseError, MarrowError
+from marrow.printing import logger
 from marrow.studio import protocol as p
 from marrow.studio.client import Client
 from marrow.studio.session import Session
+from marrow.studio.turns import Turns
 
 __all__ = ["MAX_CLIENTS", "Hub"]
 
-log = logging.getLogger("marrow.studio")
+log = logger("marrow.studio")
 MAX_CLIENTS = 64
 PERIOD = 1 / 60
 CARRIED_OUT = (p.Open, p.Settle, p.EditClip, p.Undo, p.Redo, p.ReadyGraph)
@@ -39,13 +40,15 @@ own time."""
 class Hub:
     """All browsers of a session. `carry_out` does what takes a while, or needs more than the session."""
 
-    def __init__(self, session: Session, greeting: Callable[[p.State], p.Hello]) -> None:
+    def __init__(self, session: Session, greeting: Callable[[p.State, str], p.Hello]) -> None:
         self.session = session
         self.clients: set[Client] = set()
         self.greeting = greeting
         self.progress: str | None = None
         """What everyone waits for, if anything."""
-        self.carry_out: Callable[[p.ClientMessage], None] | None = None
+        self.carry_out: Callable[[p.ClientMessage, Client], None] | None = None
+        self.desk = Turns(rest=True)
+        """Where messages are taken: one at a time, of the page that has asked for least, half of the time at most."""
         self.wake = asyncio.Event()
         self._told_revision = -1
         self._told_at = self._live_at = 0.0
@@ -59,15 +62,15 @@ class Hub:
     async def serve(self, socket: WebSocket) -> None:
         """Talks with one browser until it leaves."""
         if len(self.clients) >= MAX_CLIENTS:
-            await socket.accept()
+            await socket.accept(p.SOCKET_PROTOCOL)
             await socket.send_text(
                 p.encode(p.Failure(f"{MAX_CLIENTS} pages watch already; close one of them"))
             )
             await socket.close(1013)
             return
-        await socket.accept()
+        await socket.accept(p.SOCKET_PROTOCOL)
         client = Client(socket)
-        client.tell(self.greeting(self.session.state()))
+        client.tell(self.greeting(self.session.state(), client.page))
         if self.session.narrator.last is not None:
             client.tell(msgspec.structs.replace(self.session.narrator.last, entered=[]))
         if self.progress is not None:
@@ -94,40 +97,44 @@ class Hub:
             event = await client.socket.receive()
             if event["type"] == "websocket.disconnect":
                 return
-            began = time.perf_counter()
-            self._take(client, event)
-            wait = client.charge(time.perf_counter() - began)
-            if wait:
-                await asyncio.sleep(wait)
+            await self._take(client, event)
+            # Others have their turn in any case: its own messages may all be here already.
+            await asyncio.sleep(client.count())
 
-    def _take(self, client: Client, event: Any) -> None:
+    async def _take(self, client: Client, event: Any) -> None:
         """One message from a browser; what is wrong with it is told to that browser alone."""
         try:
             text = event.get("text")
             if text is None:
                 raise MarrowError("pages send text, not binary frames")
             message = p.decode(text)
-            if isinstance(message, p.Ack):
+            if isinstance(message, p.Ack):  # costs nothing, and its next frame waits for it
                 client.acknowledge(message.frame)
                 if client.behind:
                     self.wake.set()
-            elif isinstance(message, p.Accept):
-                client.compact = message.compact
-            elif isinstance(message, CARRIED_OUT):
-                if self.carry_out is not None:
-                    self.carry_out(message)
-            elif isinstance(message, p.CloseSlot):
-                self.session.remove(message.slot)
-                self.tell(p.Changed(message.slot, False))
-                self.wake.set()
-            elif isinstance(message, p.Look):
-                self.session.look_from(client, message)
-                self.wake.set()
             else:
-                self.session.apply(message)
-                self.wake.set()
+                async with self.desk.turn(client.page):
+                    self._apply(client, message)
         except MarrowError as error:
             client.tell(p.Failure(str(error)))
+
+    def _apply(self, client: Client, message: p.ClientMessage) -> None:
+        """Does what a message asks for."""
+        if isinstance(message, p.Accept):
+            client.compact = message.compact
+        elif isinstance(message, CARRIED_OUT):
+            if self.carry_out is not None:
+                self.carry_out(message, client)
+        elif isinstance(message, p.CloseSlot):
+            self.session.remove(message.slot)
+            self.tell(p.Changed(message.slot, False))
+            self.wake.set()
+        elif isinstance(message, p.Look):
+            self.session.look_from(client, message)
+            self.wake.set()
+        else:
+            self.session.apply(message)
+            self.wake.set()
 
     def tell(self, message: p.ServerMessage) -> None:
         """Tells every browser."""
@@ -147,6 +154,8 @@ class Hub:
             now = time.perf_counter()
             try:
                 self.step(now - before)
+            except InUseError:
+                pass  # the program that gave the animator works with it just now: the next update is as good
             except Exception as error:
                 # Whatever a character does to the engine, the studio stays, paused, and says so.
                 self.session.playing = self.session.changed = self._live_due = False
@@ -253,16 +262,17 @@ class Hub:
         self.tell(p.Stats(0.0, 0.0, 0.0, 0.0, len(self.clients), 0.0, 0.0))
 
 
-def greeting(session: Session, max_upload_bytes: int) -> Callable[[p.State], p.Hello]:
+def greeting(session: Session, max_upload_bytes: int) -> Callable[[p.State, str], p.Hello]:
     """What a browser is told first."""
     from marrow.samples import describe
 
     samples = [p.SampleInfo(name, words) for name, words in describe().items()]
 
-    def greet(state: p.State) -> p.Hello:
+    def greet(state: p.State, page: str) -> p.Hello:
         return p.Hello(
             p.PROTOCOL_VERSION,
             __version__,
+            page,
             state,
             list(session.narrator.history),
             samples,

@@ -15,17 +15,19 @@ from starlette.concurrency import run_in_threadpool
 
 from marrow.errors import MarrowError, ValidationError
 from marrow.studio import protocol as p
+from marrow.studio.turns import Turns
 
 if TYPE_CHECKING:
     from marrow.model import Character
     from marrow.studio.actor import Actor
     from marrow.studio.app import Studio
+    from marrow.studio.client import Client
     from marrow.studio.edits import Edits
 
-__all__ = ["MAX_WAITING", "Jobs"]
+__all__ = ["Jobs"]
 
-MAX_WAITING = 16
-"""Jobs that may wait for their turn; more are refused."""
+MAX_WAITING, MAX_WAITING_IN_ALL = 16, 32
+"""Jobs of a page, and of all, that may wait for their turn; more are refused."""
 Result = TypeVar("Result")
 
 
@@ -34,20 +36,18 @@ class Jobs:
 
     def __init__(self, studio: Studio) -> None:
         self.studio = studio
-        self.turn = asyncio.Lock()
-        """Held by the one that is at work."""
+        self.turns = Turns(waiting=MAX_WAITING, in_all=MAX_WAITING_IN_ALL)
         self.waiting = 0
+        """How many are under way, or wait for their turn."""
         self._tasks: set[asyncio.Task[None]] = set()
 
     # -- taking turns ----------------------------------------------------------------------------------------
     @contextlib.asynccontextmanager
-    async def in_turn(self, text: str) -> AsyncIterator[None]:
-        """Waits for its turn, and tells every browser that something is on its way, and when it is done."""
-        if self.waiting >= MAX_WAITING:
-            raise ValidationError(f"{MAX_WAITING} things wait to be done already; try again in a moment")
+    async def in_turn(self, page: str, text: str) -> AsyncIterator[None]:
+        """Waits for a page's turn, and tells every browser that something is on its way, and when it is done."""
         self.waiting += 1
         try:
-            async with self.turn:
+            async with self.turns.turn(page):
                 hub = self.studio.hub
                 hub.tell(p.Progress(text, -1.0))
                 hub.progress = text
@@ -59,14 +59,14 @@ class Jobs:
         finally:
             self.waiting -= 1
 
-    def begin(self, work: Coroutine[Any, Any, None]) -> None:
-        """Starts something beside the loop; what goes wrong is told to everyone."""
+    def begin(self, client: Client, work: Coroutine[Any, Any, None]) -> None:
+        """Starts something beside the loop; what goes wrong is told to the page that asked for it."""
 
         async def run() -> None:
             try:
                 await work
             except MarrowError as error:
-                self.studio.hub.tell(p.Failure(str(error)))
+                client.tell(p.Failure(str(error)))
 
         task = asyncio.create_task(run())
         self._tasks.add(task)
@@ -79,35 +79,36 @@ class Jobs:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     # -- what pages ask for ----------------------------------------------------------------------------------
-    def carry_out(self, message: p.ClientMessage) -> None:
-        """Begins what a message asks for."""
+    def carry_out(self, message: p.ClientMessage, client: Client) -> None:
+        """Begins what a message of a page asks for."""
+        page = client.page
         if self.studio.session.driven:
             raise ValidationError(f"{self.studio.session.driver} shows its own character here")
         match message:
             case p.Open():
-                self.begin(self._open(message))
+                self.begin(client, self._open(page, message))
             case p.Settle():
-                self.begin(self.studio.uploads.settle(message))
+                self.begin(client, self.studio.uploads.settle(page, message))
             case p.EditClip():
-                self.begin(self._edit(message))
+                self.begin(client, self._edit(page, message))
             case p.Undo():
-                self.begin(self._step("Undo", lambda edits, now: edits.back(now)))
+                self.begin(client, self._step(page, "Undo", lambda edits, now: edits.back(now)))
             case p.Redo():
-                self.begin(self._step("Redo", lambda edits, now: edits.again(now)))
+                self.begin(client, self._step(page, "Redo", lambda edits, now: edits.again(now)))
             case p.ReadyGraph():
-                self.begin(self._ready_graph())
+                self.begin(client, self._ready_graph(page))
 
-    async def _open(self, message: p.Open) -> None:
+    async def _open(self, page: str, message: p.Open) -> None:
         from marrow.studio.makers import maker_of_sample
 
-        async with self.in_turn(f"Opening {message.sample[:100]}"):
+        async with self.in_turn(page, f"Opening {message.sample[:100]}"):
             maker = await run_in_threadpool(maker_of_sample, message.sample, message.slot)
             self.studio.show(await run_in_threadpool(maker))
 
-    async def _edit(self, message: p.EditClip) -> None:
+    async def _edit(self, page: str, message: p.EditClip) -> None:
         from marrow.studio.edits import edited
 
-        async with self.in_turn(f"Editing {message.clip[:100]}"):
+        async with self.in_turn(page, f"Editing {message.clip[:100]}"):
             main, edits = self._main(), self._edits()
             character, words, shown = await run_in_threadpool(edited, main.character, message)
             actor = await run_in_threadpool(with_clips, main, character)
@@ -117,8 +118,10 @@ class Jobs:
             if session.mode == "clip" and shown is not None and session.main and session.main.clip != shown:
                 session.apply(p.PickClip(shown))
 
-    async def _step(self, text: str, step: Callable[[Edits, Character], tuple[Edits, Character]]) -> None:
-        async with self.in_turn(text):
+    async def _step(
+        self, page: str, text: str, step: Callable[[Edits, Character], tuple[Edits, Character]]
+    ) -> None:
+        async with self.in_turn(page, text):
             main = self._main()
             edits, character = step(self._edits(), main.character)
             self._take(main, await run_in_threadpool(with_clips, main, character), edits)
@@ -129,10 +132,10 @@ class Jobs:
         self.studio.show(actor, keep=True, meshes=False)
         self.studio.session.edits = edits
 
-    async def _ready_graph(self) -> None:
+    async def _ready_graph(self, page: str) -> None:
         from marrow.studio.ready import HINT, ready_graph
 
-        async with self.in_turn("Making a graph"):
+        async with self.in_turn(page, "Making a graph"):
             main = self._main()
             graph = await run_in_threadpool(ready_graph, main.character)
             if graph is None:

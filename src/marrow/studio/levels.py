@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
-from marrow.lod.camera import Camera
 from marrow.lod.select import Selector
 from marrow.lod.thresholds import with_screen_sizes
 from marrow.math import affine
 from marrow.model import Character
 from marrow.model.level import joint_map
+from marrow.scene.camera import Camera
 
 __all__ = ["LevelGroup", "LevelPlan", "Sent"]
 

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from marrow.errors import UnknownNameError, ValidationError
+from marrow.errors import UnknownNameError, ValidationError, WrongTypeError
 
 if TYPE_CHECKING:
     from marrow.graph import Animator, Graph
     from marrow.model import Character
-    from marrow.rendering.scene import Actor as SceneActor
-    from marrow.rendering.scene import Scene
+    from marrow.scene.scene import Actor as SceneActor
+    from marrow.scene.scene import Scene
     from marrow.studio.actor import Actor
     from marrow.studio.scenes import StageScene
     from marrow.studio.server import Server
@@ -61,7 +61,7 @@ class Maker:
 
 def maker_of(thing: Thing, slot: int, graph: GraphLike | None = None) -> Maker:
     """For a character, an animator, a scene, a file or the name of a sample."""
-    rendering = sys.modules.get("marrow.rendering.scene")  # who has a scene has imported it
+    rendering = sys.modules.get("marrow.scene.scene")  # who has a scene has imported it
     if rendering is not None and isinstance(thing, (rendering.Scene, rendering.Actor)):
         return _maker_of_scene(thing, slot, graph)
     if isinstance(thing, (str, os.PathLike)):
@@ -79,7 +79,7 @@ def maker_of(thing: Thing, slot: int, graph: GraphLike | None = None) -> Maker:
 
     if not isinstance(thing, Animator):
         what = "a Character, an Animator, a Scene, a file or the name of a sample"
-        raise ValidationError(f"view: expected {what}, got {type(thing).__name__}")
+        raise WrongTypeError(f"view: expected {what}, got {type(thing).__name__}")
     if graph is not None:
         raise ValidationError("view: an animator brings its own graph; leave graph= out")
 
@@ -98,7 +98,7 @@ def _maker_of_scene(thing: Any, slot: int, graph: GraphLike | None) -> Maker:
         raise ValidationError("view: graph= is for a character; in a scene put an Animator with that graph")
 
     def stage() -> StageScene:
-        from marrow.rendering.scene import Scene
+        from marrow.scene.scene import Scene
         from marrow.studio.scenes import StageScene
 
         return StageScene(thing if isinstance(thing, Scene) else Scene(thing))
@@ -182,5 +182,5 @@ def _graph(graph: GraphLike | None) -> Graph | None:
     if isinstance(graph, Graph):
         return graph
     if not isinstance(graph, (str, os.PathLike)):
-        raise ValidationError(f"view: expected a Graph or the file of one, got {type(graph).__name__}")
+        raise WrongTypeError(f"view: expected a Graph or the file of one, got {type(graph).__name__}")
     return load_graph(os.fspath(graph))

@@ -36,7 +36,7 @@ def proxy_address(address: Address) -> str | None:
 
 
 def _proxied(address: Address) -> str:
-    return f"proxy/{address.port}/?token={address.token}"
+    return f"proxy/{address.port}/{address.fragment}"
 
 
 def frame(address: Address) -> str:
@@ -48,5 +48,5 @@ def frame(address: Address) -> str:
     script = "" if known else f"<script>{SCRIPT % tuple(map(json.dumps, (name, _proxied(address))))}</script>"
     return (
         f'<iframe id="{name}" src="{escape(first)}" title="marrow studio" width="100%" height="640" '
-        f'style="border:0;border-radius:8px" allow="fullscreen"></iframe>{script}'
+        f'style="border:0;border-radius:8px" allow="fullscreen; gamepad"></iframe>{script}'
     )

@@ -19,7 +19,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from marrow.errors import FormatError, ResourceLimitError, ValidationError
+from marrow.errors import MissingFileError, ResourceLimitError, ValidationError
 from marrow.io.registry import FORMATS
 from marrow.io.source import Source, read_bytes
 from marrow.studio.answers import MAX_UPLOAD_FILES, UploadManifest
@@ -202,7 +202,7 @@ class ParcelSource(Source):
         text = unquote(reference)
         path = None if "\0" in text or "://" in text else self.parcel.find(text, self.held)
         if path is None:
-            raise FormatError("no such file", path=reference[:200])  # in the words readers know
+            raise MissingFileError("no such file", path=reference[:200])  # in the words readers know
         data = self.neighbours.get(path)
         if data is None:
             data = self.neighbours[path] = read_bytes(path, reference)

@@ -1,8 +1,8 @@
 """What the studio's server and page say to each other: the one definition both sides derive from.
 
 Text frames of the websocket are JSON objects told apart by `type`; binary ones are in `frames.py`. What the HTTP
-addresses under `/api` answer is in `description.py` and `answers.py`. `python -m marrow.studio.protocol` prints the
-TypeScript of all of it, which is committed as `web/src/protocol.ts`.
+addresses under `/api` answer is in `description.py` and `answers.py`. The TypeScript of all of it is `web/src/protocol.ts`
+(`make generated`).
 """
 
 from __future__ import annotations
@@ -18,13 +18,18 @@ __all__ = [
     "MAX_COUNT",
     "MAX_MESSAGE_BYTES",
     "PROTOCOL_VERSION",
+    "SOCKET_PROTOCOL",
     "ClientMessage",
     "ServerMessage",
     "decode",
     "encode",
 ]
 
-PROTOCOL_VERSION = 3
+PROTOCOL_VERSION = 4
+SOCKET_PROTOCOL, TOKEN_PROTOCOL = "marrow", "marrow.token."
+"""Subprotocols that a page asks for, in this order: the one that is answered, and the one that ends in the token."""
+TOKEN_HEADER, PAGE_HEADER = "x-marrow-token", "x-marrow-page"
+"""Headers of requests: the token (also taken as `Authorization: Bearer`), and the number of `Hello.page`."""
 MAX_MESSAGE_BYTES = 16 << 10
 """The largest text frame a page may send; a longer one closes its socket."""
 MAX_COUNT = 2000
@@ -393,11 +398,13 @@ class SampleInfo(msgspec.Struct, frozen=True):
 
 
 class Hello(Message, frozen=True, tag="hello"):
-    """The first message: the protocol's version, the session's state, recent history, and what can be
-    opened."""
+    """The first message: the protocol's version, the session's state, recent history, and what can be opened. `page` is
+    what the page is known by: it says so in its requests (`PAGE_HEADER`), so that it waits for itself and others do
+    not wait for it."""
 
     version: int
     server: str
+    page: str
     state: State
     history: list[HistoryEntry]
     samples: list[SampleInfo]
@@ -426,9 +433,3 @@ def decode(text: str | bytes) -> ClientMessage:
 def encode(message: ServerMessage) -> str:
     """The text frame of a message. JSON knows no infinity: such a number becomes null."""
     return _encoder.encode(message).decode()
-
-
-if __name__ == "__main__":
-    from marrow.studio.typescript import main
-
-    main()

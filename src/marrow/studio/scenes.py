@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
 from marrow.graph import Animator
-from marrow.rendering.moment import Moment, moments
-from marrow.rendering.scene import Actor as Shown
-from marrow.rendering.scene import Scene
+from marrow.scene.actor_state import ActorState, actor_states
+from marrow.scene.scene import Actor as Shown
+from marrow.scene.scene import Scene
 from marrow.studio.actor import Actor, Origin, Picture
 
 __all__ = ["FIRST_SLOT", "StageScene"]
@@ -41,7 +41,7 @@ class StageScene:
         # What the studio plays is a copy: the program's own actors stay as they are.
         self._played, self._chosen = _copies(scene), scene.actors.index(self._first)
         # What cannot be drawn is refused here, not in the loop that serves the pages.
-        there = moments(scene)
+        there = actor_states(scene)
         self.main = self._make(self._first, there[self._chosen])
         self.parts = [
             Actor(shown.character, FIRST_SLOT + k, Origin("python", ""))
@@ -50,7 +50,7 @@ class StageScene:
         self._places: dict[int, Array] = {}
         self.main.stands = self._placed(0, there[self._chosen].world)
 
-    def _make(self, shown: Shown, there: Moment) -> Actor:
+    def _make(self, shown: Shown, there: ActorState) -> Actor:
         origin = Origin("python", "")
         if shown.animator is not None:
             animator = shown.animator
@@ -80,31 +80,31 @@ class StageScene:
                 shown.time = np.mod(np.asarray(shown.time, np.float64) + seconds, shown.clip.duration)
 
     # -- what it looks like -----------------------------------------------------------------------------------------
-    def arrange(self) -> list[Moment]:
+    def arrange(self) -> list[ActorState]:
         """Puts everything where it is now: the main character's pose is the one the page chose."""
         played = self._played[self._chosen]
         if self._first.animator is None:
             played.animator, played.clip, played.pose, played.morphs = self.main.animator, None, None, None
             if played.transforms is None:
                 played.transforms = np.eye(3, 4)
-        there = moments(_Things(self._played))
+        there = actor_states(_Things(self._played))
         self.main.stands = self._placed(0, there[self._chosen].world)
         return there
 
-    def pictures(self, frame: int, time: float, there: list[Moment]) -> list[Picture]:
+    def pictures(self, frame: int, time: float, there: list[ActorState]) -> list[Picture]:
         """All but the main character."""
         others = [m for i, m in enumerate(there) if i != self._chosen]
         return [self._picture(part, m, frame, time) for part, m in zip(self.parts, others)]
 
     def driven(self) -> tuple[Picture, list[Picture]]:
         """Everything as the program has it now, the main character first; to be called by the program."""
-        there = moments(self.scene)
+        there = actor_states(self.scene)
         if len(there) != len(self.parts) + 1:
             raise ValidationError("update: the scene has other actors than when it was opened: open it again")
         main = self._picture(self.main, there[self._chosen], 0, 0.0)
         return main, self.pictures(0, 0.0, there)
 
-    def _picture(self, part: Actor, there: Moment, frame: int, time: float) -> Picture:
+    def _picture(self, part: Actor, there: ActorState, frame: int, time: float) -> Picture:
         if there.matrices is None:
             raise ValidationError(f"{there.actor!r} lives on the GPU: give the studio its Animator instead")
         morphs = part.character.skeleton.morph_names

@@ -15,6 +15,7 @@ from typing import Any
 
 import uvicorn
 
+from marrow.printing import logger
 from marrow.studio import protocol as p
 from marrow.studio.address import ServerError
 from marrow.studio.app import Studio
@@ -39,7 +40,8 @@ class Server:
     def __init__(self, studio: Studio, sock: socket.socket) -> None:
         self.studio, self._socket = studio, sock
         self.port: int = sock.getsockname()[1]
-        studio.keys.port = self.port
+        for name in ("uvicorn.error", "uvicorn.access"):
+            logger(name)
         self._uvicorn = uvicorn.Server(
             uvicorn.Config(
                 studio.app,

@@ -199,7 +199,7 @@ class Session(Steering):
 
     def _looks(self) -> Looks:
         """All pages together: each instance is as fine as the page that sees it best needs it."""
-        from marrow.lod.camera import Camera
+        from marrow.scene.camera import Camera
         from marrow.studio.actor import Looks
 
         cameras = []

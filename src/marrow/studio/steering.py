@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marrow.errors import UnknownNameError, ValidationError
+from marrow.errors import UnknownNameError, ValidationError, WrongTypeError
 from marrow.studio import protocol as p
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class Steering:
         parameter = graph.parameters[name]
         if parameter.type == "vector":
             if not isinstance(value, tuple):
-                raise ValidationError(f"parameter {name!r} takes three numbers, got {value}")
+                raise WrongTypeError(f"parameter {name!r} takes three numbers, got {value}")
             return tuple(float(v) for v in value)
         if isinstance(value, tuple) or not math.isfinite(value):
             raise ValidationError(f"parameter {name!r} takes a number, got {value}")

@@ -23,6 +23,7 @@ from marrow.errors import MarrowError, ResourceLimitError, ValidationError
 from marrow.studio import protocol as p
 from marrow.studio.answers import PARCEL_TYPE, MapAnswer, MapInfo, UploadAnswer, UploadOffer
 from marrow.studio.parcel import Parcel, safe_name
+from marrow.studio.turns import Crowded
 
 if TYPE_CHECKING:
     from marrow.studio.actor import Actor
@@ -36,8 +37,8 @@ UPLOAD_SECONDS = 600.0
 """An upload that takes longer is given up."""
 SILENCE_SECONDS = 20.0
 """So is one of which nothing comes for so long."""
-RECEIVING = 8
-"""Uploads that may come in at once; the rest wait for their turn."""
+RECEIVING, RECEIVING_OF_ONE = 8, 4
+"""Uploads that may come in at once, of all and of one page; the rest wait for their turn."""
 STALLED_SECONDS, POLL_SECONDS = 1.0, 0.02
 """One of which nothing comes for so long loses its place to one that waits."""
 REST_BYTES, REST_SECONDS = 1 << 30, 60.0
@@ -54,7 +55,8 @@ class Uploads:
         self.studio, self.limit = studio, limit
         self._offers: dict[int, Offer] = {}
         self._number = 0
-        self._coming: dict[asyncio.Timeout, float] = {}  # when each was last heard, the most silent first
+        self._coming: dict[asyncio.Timeout, tuple[str, float]] = {}
+        """Those on their way: whose each is and when it was last heard, the most silent first."""
 
     def give_up(self) -> None:
         """Ends the uploads that are on their way: the studio closes."""
@@ -67,7 +69,7 @@ class Uploads:
         where = request.query_params.get("slot", "0")
         if where not in ("0", "1"):
             raise HTTPException(400, f"slot: expected 0 or 1, got {where[:40]!r}")
-        slot = int(where)
+        slot, page = int(where), self.studio.page_of(request)
         session = self.studio.session
         if session.driven:
             raise HTTPException(409, f"{session.driver} shows its own character here")
@@ -78,7 +80,7 @@ class Uploads:
             raise HTTPException(413, f"{name}: files may have at most {self.limit >> 20} MiB")
         with Parcel(self.limit) as parcel:
             try:
-                async with asyncio.timeout(UPLOAD_SECONDS) as limit, self._on_its_way(limit):
+                async with asyncio.timeout(UPLOAD_SECONDS) as limit, self._on_its_way(limit, page):
                     chunks = self._heard(limit, _unless_silent(request.stream()))
                     if request.headers.get("content-type") == PARCEL_TYPE:
                         await parcel.receive_several(chunks)
@@ -86,11 +88,13 @@ class Uploads:
                         await parcel.receive_one(chunks, name)
                 # Only what has come whole takes its turn.
                 name = parcel.characters[0].label
-                async with self.studio.jobs.in_turn(f"Reading {name}"):
+                async with self.studio.jobs.in_turn(page, f"Reading {name}"):
                     answer = await self._read(parcel, name, slot)
             except ResourceLimitError as error:
                 await self._discard(request.stream())
                 return _answer(_failed(name, slot, error), 413)
+            except Crowded as error:
+                return _answer(_failed(name, slot, error), 429)
             except MarrowError as error:
                 return _answer(_failed(name, slot, error), 422)
             except TimeoutError:
@@ -100,16 +104,19 @@ class Uploads:
         return _answer(answer)
 
     @contextlib.asynccontextmanager
-    async def _on_its_way(self, limit: asyncio.Timeout) -> AsyncIterator[None]:
+    async def _on_its_way(self, limit: asyncio.Timeout, page: str) -> AsyncIterator[None]:
         now = asyncio.get_running_loop().time
-        while len(self._coming) >= RECEIVING:
-            silent, heard = next(iter(self._coming.items()))
-            if now() - heard < STALLED_SECONDS:
+        while True:
+            own = [one for one, (whose, _) in self._coming.items() if whose == page]
+            if len(own) < RECEIVING_OF_ONE and len(self._coming) < RECEIVING:
+                break
+            silent = own[0] if len(own) >= RECEIVING_OF_ONE else next(iter(self._coming))
+            if now() - self._coming[silent][1] < STALLED_SECONDS:
                 await asyncio.sleep(POLL_SECONDS)
                 continue
             del self._coming[silent]
             silent.reschedule(now())
-        self._coming[limit] = now()
+        self._coming[limit] = page, now()
         try:
             yield
         finally:
@@ -118,8 +125,9 @@ class Uploads:
     async def _heard(self, limit: asyncio.Timeout, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         """The chunks; who sends one goes behind those who are silent."""
         async for chunk in chunks:
-            if self._coming.pop(limit, None) is not None:
-                self._coming[limit] = asyncio.get_running_loop().time()
+            known = self._coming.pop(limit, None)
+            if known is not None:
+                self._coming[limit] = known[0], asyncio.get_running_loop().time()
             yield chunk
 
     @staticmethod
@@ -189,7 +197,7 @@ class Uploads:
             info,
         )
 
-    async def settle(self, message: p.Settle) -> None:
+    async def settle(self, page: str, message: p.Settle) -> None:
         """Does what a page wants with the motion it was asked about."""
         offer, studio = self._offers.get(message.offer), self.studio
         if message.how == "drop":
@@ -197,7 +205,7 @@ class Uploads:
             return
         if offer is None or (open_now := studio.session.actors.get(offer.slot)) is None:
             raise ValidationError("that file is no longer at hand: drop it once more")
-        async with studio.jobs.in_turn(f"Reading {offer.name}"):
+        async with studio.jobs.in_turn(page, f"Reading {offer.name}"):
             if message.how == "open":
                 self._offers.pop(message.offer, None)
                 studio.show(await run_in_threadpool(_by_itself, offer, message.slot))
@@ -240,14 +248,15 @@ class Uploads:
         from marrow.studio.bone_maps import map_info
 
         offer, actor = self.find_offer(request)
-        return _answer(await self.studio.work(map_info, offer, actor.character))
+        return _answer(await self.studio.work(self.studio.page_of(request), map_info, offer, actor.character))
 
     async def download_map(self, request: Request) -> Response:
         """`GET /api/map.json?offer=`: the map as `marrow retarget --map` reads it."""
         from marrow.studio.bone_maps import bone_map
 
         offer, actor = self.find_offer(request)
-        text = (await self.studio.work(bone_map, offer, actor.character)).to_json()
+        made = await self.studio.work(self.studio.page_of(request), bone_map, offer, actor.character)
+        text = made.to_json()
         headers = {"content-disposition": 'attachment; filename="map.json"'}
         return Response(text + "\n", media_type="application/json", headers=headers)
 
@@ -263,8 +272,10 @@ class Uploads:
             if len(body) > MAX_MAP_BYTES:
                 raise HTTPException(413, "a bone map may have at most 1 MiB")
         try:
-            async with self.studio.jobs.in_turn(f"Mapping {offer.name}"):
+            async with self.studio.jobs.in_turn(self.studio.page_of(request), f"Mapping {offer.name}"):
                 made, info = await self._mapped(offer, body.decode("utf-8", "replace"), how)
+        except Crowded:
+            raise
         except MarrowError as error:
             return _answer(MapAnswer(str(error), None, [], []), 400)
         return _answer(

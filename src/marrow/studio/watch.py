@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from marrow.errors import MarrowError
+from marrow.printing import printable
 from marrow.studio import protocol as p
 from marrow.studio.difference import carried_over, differences, same_buffers
 
@@ -69,7 +70,7 @@ class Watcher:
         before = studio.session.actors.get(self._maker.slot)
         if before is None or before.origin.name != self._origin or studio.session.driven:
             return  # something else is open there now
-        name = os.path.basename(self._origin)
+        name = printable(os.path.basename(self._origin))
         try:
             fresh = self._maker()
             actor, difference, meshes = self._prepared(before, fresh)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import torch
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.graph import BlendSpace1D, BlendSpace2D
 from marrow.graph.triangulation import triangulate
 from marrow.torch.checking import shape_error
@@ -23,7 +23,7 @@ class BlendSpace(nn.Module):
     def __init__(self, node: BlendSpace1D | BlendSpace2D) -> None:
         super().__init__()
         if not isinstance(node, (BlendSpace1D, BlendSpace2D)):
-            raise ValidationError(f"BlendSpace: expected a blend space of a graph, got {type(node).__name__}")
+            raise WrongTypeError(f"BlendSpace: expected a blend space of a graph, got {type(node).__name__}")
         self.axes = 1 if isinstance(node, BlendSpace1D) else 2
         wraps = (node.wrap,) if isinstance(node, BlendSpace1D) else (node.wrap_x, node.wrap_y)
         if any(wrap is not None for wrap in wraps):

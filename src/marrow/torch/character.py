@@ -9,7 +9,7 @@ import numpy as np
 
 import marrow
 import torch
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.skinning.deform import bind_positions
 from marrow.torch import definitions
 from marrow.torch.checking import check_tensor, shape_error
@@ -33,7 +33,7 @@ class Character(nn.Module):
     def __init__(self, character: marrow.Character, *, clips: Sequence[str] | None = None) -> None:
         super().__init__()
         if not isinstance(character, marrow.Character):
-            raise ValidationError(
+            raise WrongTypeError(
                 f"marrow.torch.Character: expected a Character, got {type(character).__name__}"
             )
         self.source = character

@@ -153,8 +153,9 @@ def plan_of(joints: Tensor, weights: Tensor, learned: bool) -> Plan:
     used = np.ones(tuple(joints.shape), bool) if learned else (weights != 0).cpu().numpy()
     if entry.plan is None or (used & ~entry.plan.counted).any():
         table = joints.cpu().numpy().astype(np.int64)
-        if table.size and table.min() < 0:
-            raise ValidationError(f"skin: joints has a negative index, {table.min()}")
+        if table.size and (table.min() < 0 or table.max() > 2**31 - 1):
+            wrong = table.min() if table.min() < 0 else table.max()
+            raise ValidationError(f"skin: joints has index {wrong}: expected numbers of joints, from 0 on")
         if entry.plan is not None or not used.any(axis=1).all():
             used = np.ones_like(used)
         entry.plan = Plan(table.astype(np.int32), used)

@@ -12,7 +12,7 @@ import numpy as np
 
 import torch
 from marrow.animation.resampling import unpack_rows
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, WrongTypeError
 from marrow.graph import Animator
 from marrow.kernels.operations import OPERATIONS
 from marrow.torch.checking import shape_error
@@ -37,7 +37,7 @@ class Programs(nn.Module):
     def __init__(self, animator: Animator) -> None:
         super().__init__()
         if not isinstance(animator, Animator):
-            raise ValidationError(f"Programs: expected an Animator, got {type(animator).__name__}")
+            raise WrongTypeError(f"Programs: expected an Animator, got {type(animator).__name__}")
         program, bank = animator.program, animator._evaluator.bank
         J, M = len(bank.skeleton), len(bank.skeleton.morph_names)
         size = bank.layout.size

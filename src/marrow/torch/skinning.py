@@ -50,6 +50,7 @@ def skin(
         and usable(points, joints, weights, matrices)
     ):
         return fast_linear(points, joints, weights, matrices).to(out_type)
+    _check_range("skin", joints, matrices)
     with torch.autocast(points.device.type, enabled=False):
         if method == "dual_quaternion":
             joints, weights = _sparse(joints, weights)
@@ -73,11 +74,27 @@ def point_rotations(joints: Tensor | None, weights: Tensor, matrices: Tensor) ->
     """
     check_tensor("point_rotations", "weights", weights, (None, None), "(V, K), or (V, J) when joints is None")
     _, joints, weights, matrices = _checked(weights.new_zeros(len(weights), 3), joints, weights, matrices)
+    _check_range("point_rotations", joints, matrices)
     out_type = matrices.dtype
     work_type = torch.promote_types(torch.promote_types(out_type, weights.dtype), torch.float32)
     with torch.autocast(matrices.device.type, enabled=False):
         joints, weights = _sparse(joints, weights)
         return definitions.point_rotations(joints, weights.to(work_type), matrices.to(work_type)).to(out_type)
+
+
+def _check_range(who: str, joints: Tensor | None, matrices: Tensor) -> None:
+    """Refuses joints that there are no matrices for. Not on a GPU, which would have to be waited for, nor while a graph of
+    operations is only being written down."""
+    if joints is None or joints.device.type != "cpu" or not joints.numel() or torch.compiler.is_compiling():
+        return
+    if torch._C._functorch.is_functorch_wrapped_tensor(joints):
+        return
+    low, high = (int(v) for v in torch.aminmax(joints))
+    if low < 0 or high >= matrices.shape[-3]:
+        wrong = low if low < 0 else high
+        raise ValidationError(
+            f"{who}: joints has index {wrong}, but matrices has {matrices.shape[-3]} joints"
+        )
 
 
 def _sparse(joints: Tensor | None, weights: Tensor) -> tuple[Tensor, Tensor]:

@@ -222,9 +222,24 @@ fn barrier() {
   workgroupBarrier();
   storageBarrier();
 }
+fn lesser(a: real, b: real) -> real {
+  return select(a, b, b < a);
+}
+fn is_nan(x: f32) -> bool {
+  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
+}
+fn to_whole(x: real) -> i32 {
+  if (is_nan(f32(x))) { return 0; }
+  if (x >= 2147483648.0) { return 2147483647; }
+  if (x <= -2147483648.0) { return -2147483648; }
+  return i32(x);
+}
 struct Tuple_iif { x: i32, y: i32, z: real }
 fn row_size() -> i32 {
   return 10 * batch.row + batch.morph_lanes;
+}
+fn target_numbers(limb_1: i32, limb_2: i32) -> i32 {
+  return select(3, 6, real(bitcast<f32>(program[batch.floats + limb_2 + 4])) != 0.0);
 }
 fn has_vectors(n: i32, column: i32, count: i32) -> bool {
   return n < batch.count && column >= 0 && column + count <= batch.vectors;
@@ -233,115 +248,209 @@ fn sound_limb(n: i32, at: i32) -> bool {
   if (at + 6 > batch.ints_count) {
     return false;
   }
-  for (var k = 0; k < 3; k++) {
-    if (program[batch.ints + at + k] < 0 || program[batch.ints + at + k] >= batch.joints) {
-      return false;
-    }
-  }
-  let f = program[batch.ints + at + 4];
-  if (f < 0 || f + 8 > batch.floats_count || program[batch.ints + at + 5] >= batch.joints) {
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f + 8 > batch.floats_count) {
     return false;
   }
-  return has_vectors(n, program[batch.ints + at + 3], select(3, 6, real(bitcast<f32>(program[batch.floats + f + 4])) != 0.0));
+  if (program[batch.ints + c_1 + 1] < 0 || program[batch.ints + c_1 + 1] >= batch.joints) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 2] < 0 || program[batch.ints + c_1 + 2] >= batch.joints) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 3] < 0 || program[batch.ints + c_1 + 3] >= batch.joints) {
+    return false;
+  }
+  if (!has_vectors(n, program[batch.ints + c_1 + 4], target_numbers(c_1, c_2))) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 5] >= batch.joints) {
+    return false;
+  }
+  return true;
 }
 fn has_memory(n: i32, at: i32, count: i32) -> bool {
   return n < batch.count && at >= 0 && at + count <= batch.memory;
+}
+fn keeps(record_1: i32, record_2: i32) -> bool {
+  return program[batch.ints + record_1 + 4] >= 0;
 }
 fn sound_chain(n: i32, at: i32) -> bool {
   if (at + 6 > batch.ints_count) {
     return false;
   }
-  let count = program[batch.ints + at];
-  let f = program[batch.ints + at + 2];
-  if (count < 1 || at + 6 + count > batch.ints_count || f < 0 || f + 5 + count > batch.floats_count) {
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f + 5 > batch.floats_count) {
     return false;
   }
-  if (program[batch.ints + at + 3] >= batch.joints) {
+  if (program[batch.ints + c_1 + 1] < 1 || program[batch.ints + c_1 + 1] > batch.joints) {
     return false;
   }
-  if (program[batch.ints + at + 4] >= 0 && !has_memory(n, program[batch.ints + at + 4], 9)) {
+  if (at + 6 + program[batch.ints + c_1 + 1] > batch.ints_count) {
     return false;
   }
-  if (program[batch.ints + at + 4] >= 0 && !has_vectors(n, program[batch.ints + at + 5], 9)) {
+  if (f + 5 + program[batch.ints + c_1 + 1] > batch.floats_count) {
     return false;
   }
-  for (var k = 0; k < count; k++) {
-    if (program[batch.ints + at + 6 + k] < 0 || program[batch.ints + at + 6 + k] >= batch.joints) {
-      return false;
-    }
-  }
-  return has_vectors(n, program[batch.ints + at + 1], 3);
-}
-fn sound_legs(n: i32, at: i32) -> bool {
-  if (at + 7 > batch.ints_count) {
+  if (!has_vectors(n, program[batch.ints + c_1 + 2], 3)) {
     return false;
   }
-  let count = program[batch.ints + at];
-  let f = program[batch.ints + at + 3];
-  if (count < 1 || count > batch.joints || at + 7 + 3 * count > batch.ints_count || program[batch.ints + at + 1] >= batch.joints) {
+  if (program[batch.ints + c_1 + 3] >= batch.joints) {
     return false;
   }
-  if (f < 0 || f + 10 + 12 * count > batch.floats_count) {
+  if (program[batch.ints + c_1 + 4] >= 0 && !has_memory(n, program[batch.ints + c_1 + 4], 9)) {
     return false;
   }
-  if (program[batch.ints + at + 4] >= 0 && !has_memory(n, program[batch.ints + at + 4], 1 + 42 * count)) {
+  if (keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 9)) {
     return false;
   }
-  if (program[batch.ints + at + 4] >= 0 && !has_vectors(n, program[batch.ints + at + 5], 9)) {
-    return false;
-  }
-  if (program[batch.ints + at + 4] < 0 && program[batch.ints + at + 6] > 1) {
-    return false;
-  }
-  for (var k = 0; k < 3 * count; k++) {
-    if (program[batch.ints + at + 7 + k] < 0 || program[batch.ints + at + 7 + k] >= batch.joints) {
-      return false;
-    }
-  }
-  return has_vectors(n, program[batch.ints + at + 2], 3 + 5 * count);
-}
-fn sound_mirror(n: i32, at: i32) -> bool {
-  var k: i32;
-  if (at + 1 + 4 * batch.joints > batch.ints_count || program[batch.ints + at] < 0 || program[batch.ints + at] + 31 * batch.joints > batch.floats_count) {
-    return false;
-  }
-  for (var j = 0; j < batch.joints; j++) {
-    k = program[batch.ints + at + 1 + j];
-    if (k < 0 || k >= batch.joints || program[batch.ints + at + 1 + k] != j) {
-      return false;
-    }
-    for (var c = 0; c < 3; c++) {
-      if (program[batch.ints + at + 1 + batch.joints + 3 * j + c] < 0 || program[batch.ints + at + 1 + batch.joints + 3 * j + c] > 2) {
-        return false;
-      }
-    }
-  }
-  let first = at + 1 + 4 * batch.joints;
-  if (first + batch.morph_lanes > batch.ints_count) {
-    return false;
-  }
-  for (var m = 0; m < batch.morph_lanes; m++) {
-    k = program[batch.ints + first + m];
-    if (k < 0 || k >= batch.morph_lanes || program[batch.ints + first + k] != m) {
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + c_1 + k + 6] < 0 || program[batch.ints + c_1 + k + 6] >= batch.joints) {
       return false;
     }
   }
   return true;
 }
-fn sound_model_additive(n: i32, at: i32) -> bool {
-  if (at + 2 > batch.ints_count || program[batch.ints + at] < 0 || (program[batch.ints + at] + 1) * (batch.row + batch.morph_lanes) > batch.masks_count) {
+fn sound_mirror(n: i32, at: i32) -> bool {
+  if (at + 1 > batch.ints_count) {
     return false;
   }
-  return program[batch.ints + at + 1] >= 0 && program[batch.ints + at + 1] + 10 * batch.joints + batch.morph_lanes <= batch.floats_count;
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f > batch.floats_count) {
+    return false;
+  }
+  if (at + 1 + batch.joints + 3 * batch.joints + batch.morph_lanes > batch.ints_count) {
+    return false;
+  }
+  if (f + 16 * batch.joints + 9 * batch.joints + 3 * batch.joints + 3 * batch.joints > batch.floats_count) {
+    return false;
+  }
+  for (var k = 0; k < batch.joints; k++) {
+    if (program[batch.ints + c_1 + k + 1] < 0 || program[batch.ints + c_1 + k + 1] >= batch.joints || program[batch.ints + c_1 + program[batch.ints + c_1 + k + 1] + 1] != k) {
+      return false;
+    }
+  }
+  for (var k = 0; k < batch.joints; k++) {
+    for (var d = 0; d < 3; d++) {
+      if (program[batch.ints + c_1 + batch.joints + k * 3 + d + 1] < 0 || program[batch.ints + c_1 + batch.joints + k * 3 + d + 1] >= 3) {
+        return false;
+      }
+    }
+  }
+  for (var k = 0; k < batch.morph_lanes; k++) {
+    if (program[batch.ints + c_1 + batch.joints + batch.joints * 3 + k + 1] < 0 || program[batch.ints + c_1 + batch.joints + batch.joints * 3 + k + 1] >= batch.morph_lanes || program[batch.ints + c_1 + batch.joints + batch.joints * 3 + program[batch.ints + c_1 + batch.joints + batch.joints * 3 + k + 1] + 1] != k) {
+      return false;
+    }
+  }
+  return true;
 }
-fn spatial_has_memory(n: i32, at: i32) -> bool {
-  return n < batch.count && at >= 0 && at + 2 * (9 * batch.row + batch.morph_lanes) <= batch.memory;
+fn leg_numbers(legs_1: i32, legs_2: i32) -> i32 {
+  return 3 + 5 * program[batch.ints + legs_1 + 1];
+}
+fn leg_memory(legs_1: i32, legs_2: i32) -> i32 {
+  return 1 + 42 * program[batch.ints + legs_1 + 1];
+}
+fn limbs_keeps(record_1: i32, record_2: i32) -> bool {
+  return program[batch.ints + record_1 + 4] >= 0;
+}
+fn remembers(legs_1: i32, legs_2: i32) -> bool {
+  return program[batch.ints + legs_1 + 4] >= 0 || program[batch.ints + legs_1 + 6] <= 1;
+}
+fn sound_legs(n: i32, at: i32) -> bool {
+  if (at + 7 > batch.ints_count) {
+    return false;
+  }
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f + 10 > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 1] < 1 || program[batch.ints + c_1 + 1] > batch.joints) {
+    return false;
+  }
+  if (at + 7 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] > batch.ints_count) {
+    return false;
+  }
+  if (f + 10 + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + 2 * program[batch.ints + c_1 + 1] > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 2] >= batch.joints) {
+    return false;
+  }
+  if (!has_vectors(n, program[batch.ints + c_1 + 3], leg_numbers(c_1, c_2))) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 4] >= 0 && !has_memory(n, program[batch.ints + c_1 + 4], leg_memory(c_1, c_2))) {
+    return false;
+  }
+  if (limbs_keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 9)) {
+    return false;
+  }
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + c_1 + k + 7] < 0 || program[batch.ints + c_1 + k + 7] >= batch.joints) {
+      return false;
+    }
+  }
+  let t2 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t2; k++) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 7] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 7] >= batch.joints) {
+      return false;
+    }
+  }
+  let t3 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t3; k++) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 7] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 7] >= batch.joints) {
+      return false;
+    }
+  }
+  if (!remembers(c_1, c_2)) {
+    return false;
+  }
+  return true;
+}
+fn sound_model_additive(n: i32, at: i32) -> bool {
+  if (at + 2 > batch.ints_count) {
+    return false;
+  }
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f > batch.floats_count) {
+    return false;
+  }
+  if (f + 4 * batch.joints + 3 * batch.joints + 3 * batch.joints + batch.morph_lanes > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 1] < 0 || (program[batch.ints + c_1 + 1] + 1) * (batch.row + batch.morph_lanes) > batch.masks_count) {
+    return false;
+  }
+  return true;
+}
+fn inertia_numbers(profile_1: i32, profile_2: i32) -> i32 {
+  return 2 * (9 * batch.row + batch.morph_lanes);
 }
 fn sound_profile(n: i32, at: i32) -> bool {
-  if (at + 2 > batch.ints_count || program[batch.ints + at + 1] < 0 || (program[batch.ints + at + 1] + 1) * (batch.row + batch.morph_lanes) > batch.masks_count) {
+  if (at + 2 > batch.ints_count) {
     return false;
   }
-  return spatial_has_memory(n, program[batch.ints + at]);
+  let c_1 = at;
+  let c_2 = 0;
+  if (!has_memory(n, program[batch.ints + c_1], inertia_numbers(c_1, c_2))) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 1] < 0 || (program[batch.ints + c_1 + 1] + 1) * (batch.row + batch.morph_lanes) > batch.masks_count) {
+    return false;
+  }
+  return true;
 }
 fn sound(n: i32, named: i32, argument: i32) -> bool {
   if (named == 1) {
@@ -351,15 +460,18 @@ fn sound(n: i32, named: i32, argument: i32) -> bool {
     return sound_chain(n, argument);
   }
   if (named == 3) {
-    return sound_legs(n, argument);
+    return sound_mirror(n, argument);
   }
   if (named == 4) {
-    return sound_mirror(n, argument);
+    return sound_legs(n, argument);
   }
   if (named == 5) {
     return sound_model_additive(n, argument);
   }
-  return sound_profile(n, argument);
+  if (named == 6) {
+    return sound_profile(n, argument);
+  }
+  return false;
 }
 fn mixes_mix(i: i32, top: i32, other: i32, w: f32, mask: i32) {
   let v1 = 1.0 - w;
@@ -407,7 +519,8 @@ fn mix_morphs(i: i32, top: i32, other: i32, w: f32, mask: i32) {
 fn run_blend(n: i32, top: i32, argument: i32, time: real, weight: real) {
   let other = top + row_size();
   for (var i = lane; i < batch.lanes; i += LANES) { mixes_mix(i, top, other, f32(weight), 0); }
-  for (var i = 10 * batch.row + lane; i < row_size(); i += LANES) { mix_morphs(i, top, other, f32(weight), 0); }
+  let t1 = row_size();
+  for (var i = 10 * batch.row + lane; i < t1; i += LANES) { mix_morphs(i, top, other, f32(weight), 0); }
 }
 fn mix_masked(i: i32, top: i32, other: i32, w: f32, mask: i32) {
   let v1 = bitcast<f32>(program[batch.masks + mask + i]);
@@ -588,9 +701,9 @@ fn multiplied(a: vec4<real>, b: vec4<real>) -> vec4<real> {
 }
 fn mix_straight(at: i32, other: i32, k: real) {
   if (k != 0.0) {
-    for (var c = 0; c < 3; c++) {
-      scratch[room + at + c * batch.row] = f32(k * real(scratch[room + other + c * batch.row]) + (1.0 - k) * real(scratch[room + at + c * batch.row]));
-    }
+    scratch[room + at + 0 * batch.row] = f32(k * real(scratch[room + other + 0 * batch.row]) + (1.0 - k) * real(scratch[room + at + 0 * batch.row]));
+    scratch[room + at + batch.row] = f32(k * real(scratch[room + other + batch.row]) + (1.0 - k) * real(scratch[room + at + batch.row]));
+    scratch[room + at + 2 * batch.row] = f32(k * real(scratch[room + other + 2 * batch.row]) + (1.0 - k) * real(scratch[room + at + 2 * batch.row]));
   }
 }
 fn run_layer_model(n: i32, top: i32, argument: i32, time: real, weight: real) {
@@ -635,18 +748,21 @@ fn run_layer_model(n: i32, top: i32, argument: i32, time: real, weight: real) {
         scratch[room + top + 6 * batch.row + j] = f32(q.w);
       }
       s = 16 * j;
-      scratch[room + batch.matrices + s] = f32(base.x);
-      scratch[room + batch.matrices + s + 1] = f32(base.y);
-      scratch[room + batch.matrices + s + 2] = f32(base.z);
-      scratch[room + batch.matrices + s + 3] = f32(base.w);
-      scratch[room + batch.matrices + s + 4] = f32(over.x);
-      scratch[room + batch.matrices + s + 5] = f32(over.y);
-      scratch[room + batch.matrices + s + 6] = f32(over.z);
-      scratch[room + batch.matrices + s + 7] = f32(over.w);
-      scratch[room + batch.matrices + s + 8] = f32(out.x);
-      scratch[room + batch.matrices + s + 9] = f32(out.y);
-      scratch[room + batch.matrices + s + 10] = f32(out.z);
-      scratch[room + batch.matrices + s + 11] = f32(out.w);
+      let t_1 = base;
+      scratch[room + batch.matrices + s] = f32(t_1.x);
+      scratch[room + batch.matrices + s + 1] = f32(t_1.y);
+      scratch[room + batch.matrices + s + 2] = f32(t_1.z);
+      scratch[room + batch.matrices + s + 3] = f32(t_1.w);
+      let t_2 = over;
+      scratch[room + batch.matrices + s + 4] = f32(t_2.x);
+      scratch[room + batch.matrices + s + 5] = f32(t_2.y);
+      scratch[room + batch.matrices + s + 6] = f32(t_2.z);
+      scratch[room + batch.matrices + s + 7] = f32(t_2.w);
+      let t_3 = out;
+      scratch[room + batch.matrices + s + 8] = f32(t_3.x);
+      scratch[room + batch.matrices + s + 9] = f32(t_3.y);
+      scratch[room + batch.matrices + s + 10] = f32(t_3.z);
+      scratch[room + batch.matrices + s + 11] = f32(t_3.w);
       mix_straight(top + j, other + j, weight * real(bitcast<f32>(program[batch.masks + mask + j])));
       mix_straight(top + 7 * batch.row + j, other + 7 * batch.row + j, weight * real(bitcast<f32>(program[batch.masks + mask + 2 * (batch.row + batch.morph_lanes) + j])));
     }
@@ -697,7 +813,8 @@ fn add_morph_sum(i: i32, top: i32, other: i32, w: f32) {
 fn run_merge(n: i32, top: i32, argument: i32, time: real, weight: real) {
   let other = top + row_size();
   for (var i = lane; i < batch.lanes; i += LANES) { add_sum(i, top, other, f32(weight)); }
-  for (var i = 10 * batch.row + lane; i < row_size(); i += LANES) { add_morph_sum(i, top, other, f32(weight)); }
+  let t1 = row_size();
+  for (var i = 10 * batch.row + lane; i < t1; i += LANES) { add_morph_sum(i, top, other, f32(weight)); }
 }
 fn put_sum(i: i32, top: i32, other: i32, w: f32) {
   let v1 = scratch[room + other + i];
@@ -729,7 +846,8 @@ fn put_morph_sum(i: i32, top: i32, other: i32, w: f32) {
 }
 fn run_scale(n: i32, top: i32, argument: i32, time: real, weight: real) {
   for (var i = lane; i < batch.lanes; i += LANES) { put_sum(i, top, top, f32(weight)); }
-  for (var i = 10 * batch.row + lane; i < row_size(); i += LANES) { put_morph_sum(i, top, top, f32(weight)); }
+  let t1 = row_size();
+  for (var i = 10 * batch.row + lane; i < t1; i += LANES) { put_morph_sum(i, top, top, f32(weight)); }
 }
 fn copy_lanes(i: i32, a: i32, out_at: i32, b: i32) {
   let v1 = scratch[room + a + i];
@@ -737,16 +855,19 @@ fn copy_lanes(i: i32, a: i32, out_at: i32, b: i32) {
 }
 fn copy_pose(a: i32, out_at: i32, b: i32) {
   if (batch.lanes == batch.row) {
-    for (var i = lane; i < row_size(); i += LANES) { copy_lanes(i, a, out_at, b); }
+    let t1 = row_size();
+    for (var i = lane; i < t1; i += LANES) { copy_lanes(i, a, out_at, b); }
     return;
   }
   for (var r = 0; r < 10; r++) {
     for (var i = lane; i < batch.lanes; i += LANES) { copy_lanes(i, a + r * batch.row, out_at, b + r * batch.row); }
   }
-  for (var i = 10 * batch.row + lane; i < row_size(); i += LANES) { copy_lanes(i, a, out_at, b); }
+  let t2 = row_size();
+  for (var i = 10 * batch.row + lane; i < t2; i += LANES) { copy_lanes(i, a, out_at, b); }
 }
 fn run_store(n: i32, top: i32, argument: i32, time: real, weight: real) {
-  copy_pose(top, n * batch.memory, argument);
+  let kept_at = n * batch.memory;
+  copy_pose(top, kept_at, argument);
 }
 fn record_copy_lanes(i: i32, source_at: i32, a: i32, b: i32) {
   let v1 = memory[memory_row + source_at + a + i];
@@ -754,16 +875,19 @@ fn record_copy_lanes(i: i32, source_at: i32, a: i32, b: i32) {
 }
 fn record_copy_pose(source_at: i32, a: i32, b: i32) {
   if (batch.lanes == batch.row) {
-    for (var i = lane; i < row_size(); i += LANES) { record_copy_lanes(i, source_at, a, b); }
+    let t1 = row_size();
+    for (var i = lane; i < t1; i += LANES) { record_copy_lanes(i, source_at, a, b); }
     return;
   }
   for (var r = 0; r < 10; r++) {
     for (var i = lane; i < batch.lanes; i += LANES) { record_copy_lanes(i, source_at, a + r * batch.row, b + r * batch.row); }
   }
-  for (var i = 10 * batch.row + lane; i < row_size(); i += LANES) { record_copy_lanes(i, source_at, a, b); }
+  let t2 = row_size();
+  for (var i = 10 * batch.row + lane; i < t2; i += LANES) { record_copy_lanes(i, source_at, a, b); }
 }
 fn run_load(n: i32, top: i32, argument: i32, time: real, weight: real) {
-  record_copy_pose(n * batch.memory, argument, top);
+  let kept_at = n * batch.memory;
+  record_copy_pose(kept_at, argument, top);
 }
 fn start(i: i32, a0: i32, a1: i32, b0: i32, b1: i32, h: f32, memory__at: i32, at: i32) {
   let v1 = 1.0 / h;
@@ -892,11 +1016,12 @@ fn start_morphs(i: i32, a0: i32, a1: i32, b0: i32, b1: i32, h: f32, memory__at: 
 }
 fn run_start(n: i32, top: i32, argument: i32, time: real, weight: real) {
   let size = row_size();
+  let kept_at = n * batch.memory;
   let a1 = top + size;
   let b0 = top + 2 * size;
   let b1 = top + 3 * size;
-  for (var i = lane; i < batch.lanes; i += LANES) { start(i, top, a1, b0, b1, f32(weight), n * batch.memory, argument); }
-  for (var i = 10 * batch.row + lane; i < size; i += LANES) { start_morphs(i, top, a1, b0, b1, f32(weight), n * batch.memory, argument - batch.row); }
+  for (var i = lane; i < batch.lanes; i += LANES) { start(i, top, a1, b0, b1, f32(weight), kept_at, argument); }
+  for (var i = 10 * batch.row + lane; i < size; i += LANES) { start_morphs(i, top, a1, b0, b1, f32(weight), kept_at, argument - batch.row); }
 }
 fn apply(i: i32, top: i32, memory__at: i32, at: i32, t: f32, w: f32, mask: i32) {
   let v1 = memory[memory_row + memory__at + at + 9 * batch.row + batch.morph_lanes + i];
@@ -983,8 +1108,10 @@ fn apply_morphs(i: i32, top: i32, memory__at: i32, kept: i32, t: f32, w: f32, ma
   scratch[room + top + i] = v10 + (1.0 + v9 * (v6 * (15.0 - 6.0 * v6) - 10.0) + v3 * (v6 + v9 * (v6 * (8.0 - 3.0 * v6) - 6.0)) + select(v7, 0.0, v7 < 0.0) * (v8 * (0.5 + v6 * (v6 * (1.5 - 0.5 * v6) - 1.5)))) * v11;
 }
 fn run_inertia(n: i32, top: i32, argument: i32, time: real, weight: real) {
-  for (var i = lane; i < batch.lanes; i += LANES) { apply(i, top, n * batch.memory, argument, f32(time), f32(weight), 0); }
-  for (var i = 10 * batch.row + lane; i < row_size(); i += LANES) { apply_morphs(i, top, n * batch.memory, argument - batch.row, f32(time), f32(weight), 0); }
+  let kept_at = n * batch.memory;
+  for (var i = lane; i < batch.lanes; i += LANES) { apply(i, top, kept_at, argument, f32(time), f32(weight), 0); }
+  let t1 = row_size();
+  for (var i = 10 * batch.row + lane; i < t1; i += LANES) { apply_morphs(i, top, kept_at, argument - batch.row, f32(time), f32(weight), 0); }
 }
 fn apply_profile(i: i32, top: i32, memory__at: i32, at: i32, t: f32, w: f32, mask: i32) {
   let v1 = bitcast<f32>(program[batch.masks + mask + i]);
@@ -1077,10 +1204,14 @@ fn apply_profile_morphs(i: i32, top: i32, memory__at: i32, kept: i32, t: f32, w:
   scratch[room + top + i] = v13 + (1.0 + v12 * (v9 * (15.0 - 6.0 * v9) - 10.0) + v6 * (v9 + v12 * (v9 * (8.0 - 3.0 * v9) - 6.0)) + select(v10, 0.0, v10 < 0.0) * (v11 * (0.5 + v9 * (v9 * (1.5 - 0.5 * v9) - 1.5)))) * v14;
 }
 fn run_inertia_profile(n: i32, top: i32, at: i32, time: real, weight: real) {
-  let first = program[batch.ints + at];
-  let mask = program[batch.ints + at + 1] * (batch.row + batch.morph_lanes);
-  for (var i = lane; i < batch.lanes; i += LANES) { apply_profile(i, top, n * batch.memory, first, f32(time), f32(weight), mask); }
-  for (var i = 10 * batch.row + lane; i < row_size(); i += LANES) { apply_profile_morphs(i, top, n * batch.memory, first - batch.row, f32(time), f32(weight), mask - 9 * batch.row); }
+  let kept_at = n * batch.memory;
+  let profile_1 = at;
+  let profile_2 = 0;
+  let first = program[batch.ints + profile_1];
+  let mask = program[batch.ints + profile_1 + 1] * (batch.row + batch.morph_lanes);
+  for (var i = lane; i < batch.lanes; i += LANES) { apply_profile(i, top, kept_at, first, f32(time), f32(weight), mask); }
+  let t1 = row_size();
+  for (var i = 10 * batch.row + lane; i < t1; i += LANES) { apply_profile_morphs(i, top, kept_at, first - batch.row, f32(time), f32(weight), mask - 9 * batch.row); }
 }
 fn interpret(n: i32, first: i32, last: i32, poses_given: i32) -> i32 {
   var poses = poses_given;
@@ -1172,18 +1303,16 @@ fn local_matrices() {
 fn frame_at(clip: i32, time: real) -> Tuple_iif {
   let frames = program[batch.clip_frames + clip];
   var u = time * real(bitcast<f32>(program[batch.clip_rate + clip]));
-  var t1: real = 0.0;
-  if (u > 0.0) {
-    t1 = min(u, real(frames) - 1.0);
-  }
-  u = t1;
-  let f = min(i32(u), max(frames - 2, 0));
+  u = select(real(0.0), lesser(u, real(frames) - 1.0), u > 0.0);
+  let f = min(to_whole(u), max(frames - 2, 0));
   let a = program[batch.clip_start + clip] + f * row_size();
-  var t2 = a;
+  var t1: i32;
   if (frames > 1) {
-    t2 = a + row_size();
+    t1 = a + row_size();
+  } else {
+    t1 = a;
   }
-  return Tuple_iif(a, t2, u - real(f));
+  return Tuple_iif(a, t1, u - real(f));
 }
 fn run(record: i32) -> i32 {
   let n = program[record];

@@ -70,6 +70,12 @@ fn wave(x: f32, quarter: i32) -> f32 {
 fn cosine_of(x: f32) -> f32 {
   return wave(x, 1);
 }
+fn greater(a: real, b: real) -> real {
+  return select(a, b, b > a);
+}
+fn lesser(a: real, b: real) -> real {
+  return select(a, b, b < a);
+}
 fn angle_of(y: f32, x: f32) -> f32 {
   let a = abs(y);
   let b = abs(x);
@@ -96,6 +102,9 @@ fn power_of_e(x: f32) -> f32 {
 fn row_size() -> i32 {
   return 10 * batch.row + batch.morph_lanes;
 }
+fn target_numbers(limb_1: i32, limb_2: i32) -> i32 {
+  return select(3, 6, real(bitcast<f32>(program[batch.floats + limb_2 + 4])) != 0.0);
+}
 fn has_vectors(n: i32, column: i32, count: i32) -> bool {
   return n < batch.count && column >= 0 && column + count <= batch.vectors;
 }
@@ -103,115 +112,209 @@ fn sound_limb(n: i32, at: i32) -> bool {
   if (at + 6 > batch.ints_count) {
     return false;
   }
-  for (var k = 0; k < 3; k++) {
-    if (program[batch.ints + at + k] < 0 || program[batch.ints + at + k] >= batch.joints) {
-      return false;
-    }
-  }
-  let f = program[batch.ints + at + 4];
-  if (f < 0 || f + 8 > batch.floats_count || program[batch.ints + at + 5] >= batch.joints) {
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f + 8 > batch.floats_count) {
     return false;
   }
-  return has_vectors(n, program[batch.ints + at + 3], select(3, 6, real(bitcast<f32>(program[batch.floats + f + 4])) != 0.0));
+  if (program[batch.ints + c_1 + 1] < 0 || program[batch.ints + c_1 + 1] >= batch.joints) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 2] < 0 || program[batch.ints + c_1 + 2] >= batch.joints) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 3] < 0 || program[batch.ints + c_1 + 3] >= batch.joints) {
+    return false;
+  }
+  if (!has_vectors(n, program[batch.ints + c_1 + 4], target_numbers(c_1, c_2))) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 5] >= batch.joints) {
+    return false;
+  }
+  return true;
 }
 fn has_memory(n: i32, at: i32, count: i32) -> bool {
   return n < batch.count && at >= 0 && at + count <= batch.memory;
+}
+fn keeps(record_1: i32, record_2: i32) -> bool {
+  return program[batch.ints + record_1 + 4] >= 0;
 }
 fn sound_chain(n: i32, at: i32) -> bool {
   if (at + 6 > batch.ints_count) {
     return false;
   }
-  let count = program[batch.ints + at];
-  let f = program[batch.ints + at + 2];
-  if (count < 1 || at + 6 + count > batch.ints_count || f < 0 || f + 5 + count > batch.floats_count) {
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f + 5 > batch.floats_count) {
     return false;
   }
-  if (program[batch.ints + at + 3] >= batch.joints) {
+  if (program[batch.ints + c_1 + 1] < 1 || program[batch.ints + c_1 + 1] > batch.joints) {
     return false;
   }
-  if (program[batch.ints + at + 4] >= 0 && !has_memory(n, program[batch.ints + at + 4], 9)) {
+  if (at + 6 + program[batch.ints + c_1 + 1] > batch.ints_count) {
     return false;
   }
-  if (program[batch.ints + at + 4] >= 0 && !has_vectors(n, program[batch.ints + at + 5], 9)) {
+  if (f + 5 + program[batch.ints + c_1 + 1] > batch.floats_count) {
     return false;
   }
-  for (var k = 0; k < count; k++) {
-    if (program[batch.ints + at + 6 + k] < 0 || program[batch.ints + at + 6 + k] >= batch.joints) {
-      return false;
-    }
-  }
-  return has_vectors(n, program[batch.ints + at + 1], 3);
-}
-fn sound_legs(n: i32, at: i32) -> bool {
-  if (at + 7 > batch.ints_count) {
+  if (!has_vectors(n, program[batch.ints + c_1 + 2], 3)) {
     return false;
   }
-  let count = program[batch.ints + at];
-  let f = program[batch.ints + at + 3];
-  if (count < 1 || count > batch.joints || at + 7 + 3 * count > batch.ints_count || program[batch.ints + at + 1] >= batch.joints) {
+  if (program[batch.ints + c_1 + 3] >= batch.joints) {
     return false;
   }
-  if (f < 0 || f + 10 + 12 * count > batch.floats_count) {
+  if (program[batch.ints + c_1 + 4] >= 0 && !has_memory(n, program[batch.ints + c_1 + 4], 9)) {
     return false;
   }
-  if (program[batch.ints + at + 4] >= 0 && !has_memory(n, program[batch.ints + at + 4], 1 + 42 * count)) {
+  if (keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 9)) {
     return false;
   }
-  if (program[batch.ints + at + 4] >= 0 && !has_vectors(n, program[batch.ints + at + 5], 9)) {
-    return false;
-  }
-  if (program[batch.ints + at + 4] < 0 && program[batch.ints + at + 6] > 1) {
-    return false;
-  }
-  for (var k = 0; k < 3 * count; k++) {
-    if (program[batch.ints + at + 7 + k] < 0 || program[batch.ints + at + 7 + k] >= batch.joints) {
-      return false;
-    }
-  }
-  return has_vectors(n, program[batch.ints + at + 2], 3 + 5 * count);
-}
-fn sound_mirror(n: i32, at: i32) -> bool {
-  var k: i32;
-  if (at + 1 + 4 * batch.joints > batch.ints_count || program[batch.ints + at] < 0 || program[batch.ints + at] + 31 * batch.joints > batch.floats_count) {
-    return false;
-  }
-  for (var j = 0; j < batch.joints; j++) {
-    k = program[batch.ints + at + 1 + j];
-    if (k < 0 || k >= batch.joints || program[batch.ints + at + 1 + k] != j) {
-      return false;
-    }
-    for (var c = 0; c < 3; c++) {
-      if (program[batch.ints + at + 1 + batch.joints + 3 * j + c] < 0 || program[batch.ints + at + 1 + batch.joints + 3 * j + c] > 2) {
-        return false;
-      }
-    }
-  }
-  let first = at + 1 + 4 * batch.joints;
-  if (first + batch.morph_lanes > batch.ints_count) {
-    return false;
-  }
-  for (var m = 0; m < batch.morph_lanes; m++) {
-    k = program[batch.ints + first + m];
-    if (k < 0 || k >= batch.morph_lanes || program[batch.ints + first + k] != m) {
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + c_1 + k + 6] < 0 || program[batch.ints + c_1 + k + 6] >= batch.joints) {
       return false;
     }
   }
   return true;
 }
-fn sound_model_additive(n: i32, at: i32) -> bool {
-  if (at + 2 > batch.ints_count || program[batch.ints + at] < 0 || (program[batch.ints + at] + 1) * (batch.row + batch.morph_lanes) > batch.masks_count) {
+fn sound_mirror(n: i32, at: i32) -> bool {
+  if (at + 1 > batch.ints_count) {
     return false;
   }
-  return program[batch.ints + at + 1] >= 0 && program[batch.ints + at + 1] + 10 * batch.joints + batch.morph_lanes <= batch.floats_count;
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f > batch.floats_count) {
+    return false;
+  }
+  if (at + 1 + batch.joints + 3 * batch.joints + batch.morph_lanes > batch.ints_count) {
+    return false;
+  }
+  if (f + 16 * batch.joints + 9 * batch.joints + 3 * batch.joints + 3 * batch.joints > batch.floats_count) {
+    return false;
+  }
+  for (var k = 0; k < batch.joints; k++) {
+    if (program[batch.ints + c_1 + k + 1] < 0 || program[batch.ints + c_1 + k + 1] >= batch.joints || program[batch.ints + c_1 + program[batch.ints + c_1 + k + 1] + 1] != k) {
+      return false;
+    }
+  }
+  for (var k = 0; k < batch.joints; k++) {
+    for (var d = 0; d < 3; d++) {
+      if (program[batch.ints + c_1 + batch.joints + k * 3 + d + 1] < 0 || program[batch.ints + c_1 + batch.joints + k * 3 + d + 1] >= 3) {
+        return false;
+      }
+    }
+  }
+  for (var k = 0; k < batch.morph_lanes; k++) {
+    if (program[batch.ints + c_1 + batch.joints + batch.joints * 3 + k + 1] < 0 || program[batch.ints + c_1 + batch.joints + batch.joints * 3 + k + 1] >= batch.morph_lanes || program[batch.ints + c_1 + batch.joints + batch.joints * 3 + program[batch.ints + c_1 + batch.joints + batch.joints * 3 + k + 1] + 1] != k) {
+      return false;
+    }
+  }
+  return true;
 }
-fn spatial_has_memory(n: i32, at: i32) -> bool {
-  return n < batch.count && at >= 0 && at + 2 * (9 * batch.row + batch.morph_lanes) <= batch.memory;
+fn leg_numbers(legs_1: i32, legs_2: i32) -> i32 {
+  return 3 + 5 * program[batch.ints + legs_1 + 1];
+}
+fn leg_memory(legs_1: i32, legs_2: i32) -> i32 {
+  return 1 + 42 * program[batch.ints + legs_1 + 1];
+}
+fn limbs_keeps(record_1: i32, record_2: i32) -> bool {
+  return program[batch.ints + record_1 + 4] >= 0;
+}
+fn remembers(legs_1: i32, legs_2: i32) -> bool {
+  return program[batch.ints + legs_1 + 4] >= 0 || program[batch.ints + legs_1 + 6] <= 1;
+}
+fn sound_legs(n: i32, at: i32) -> bool {
+  if (at + 7 > batch.ints_count) {
+    return false;
+  }
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f + 10 > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 1] < 1 || program[batch.ints + c_1 + 1] > batch.joints) {
+    return false;
+  }
+  if (at + 7 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] > batch.ints_count) {
+    return false;
+  }
+  if (f + 10 + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + 3 * program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + 2 * program[batch.ints + c_1 + 1] > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 2] >= batch.joints) {
+    return false;
+  }
+  if (!has_vectors(n, program[batch.ints + c_1 + 3], leg_numbers(c_1, c_2))) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 4] >= 0 && !has_memory(n, program[batch.ints + c_1 + 4], leg_memory(c_1, c_2))) {
+    return false;
+  }
+  if (limbs_keeps(c_1, c_2) && !has_vectors(n, program[batch.ints + c_1 + 5], 9)) {
+    return false;
+  }
+  let t1 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    if (program[batch.ints + c_1 + k + 7] < 0 || program[batch.ints + c_1 + k + 7] >= batch.joints) {
+      return false;
+    }
+  }
+  let t2 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t2; k++) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 7] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + k + 7] >= batch.joints) {
+      return false;
+    }
+  }
+  let t3 = program[batch.ints + c_1 + 1];
+  for (var k = 0; k < t3; k++) {
+    if (program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 7] < 0 || program[batch.ints + c_1 + program[batch.ints + c_1 + 1] + program[batch.ints + c_1 + 1] + k + 7] >= batch.joints) {
+      return false;
+    }
+  }
+  if (!remembers(c_1, c_2)) {
+    return false;
+  }
+  return true;
+}
+fn sound_model_additive(n: i32, at: i32) -> bool {
+  if (at + 2 > batch.ints_count) {
+    return false;
+  }
+  let c_1 = at;
+  let c_2 = program[batch.ints + at];
+  let f = program[batch.ints + at];
+  if (f < 0 || f > batch.floats_count) {
+    return false;
+  }
+  if (f + 4 * batch.joints + 3 * batch.joints + 3 * batch.joints + batch.morph_lanes > batch.floats_count) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 1] < 0 || (program[batch.ints + c_1 + 1] + 1) * (batch.row + batch.morph_lanes) > batch.masks_count) {
+    return false;
+  }
+  return true;
+}
+fn inertia_numbers(profile_1: i32, profile_2: i32) -> i32 {
+  return 2 * (9 * batch.row + batch.morph_lanes);
 }
 fn sound_profile(n: i32, at: i32) -> bool {
-  if (at + 2 > batch.ints_count || program[batch.ints + at + 1] < 0 || (program[batch.ints + at + 1] + 1) * (batch.row + batch.morph_lanes) > batch.masks_count) {
+  if (at + 2 > batch.ints_count) {
     return false;
   }
-  return spatial_has_memory(n, program[batch.ints + at]);
+  let c_1 = at;
+  let c_2 = 0;
+  if (!has_memory(n, program[batch.ints + c_1], inertia_numbers(c_1, c_2))) {
+    return false;
+  }
+  if (program[batch.ints + c_1 + 1] < 0 || (program[batch.ints + c_1 + 1] + 1) * (batch.row + batch.morph_lanes) > batch.masks_count) {
+    return false;
+  }
+  return true;
 }
 fn sound(n: i32, named: i32, argument: i32) -> bool {
   if (named == 1) {
@@ -221,15 +324,18 @@ fn sound(n: i32, named: i32, argument: i32) -> bool {
     return sound_chain(n, argument);
   }
   if (named == 3) {
-    return sound_legs(n, argument);
+    return sound_mirror(n, argument);
   }
   if (named == 4) {
-    return sound_mirror(n, argument);
+    return sound_legs(n, argument);
   }
   if (named == 5) {
     return sound_model_additive(n, argument);
   }
-  return sound_profile(n, argument);
+  if (named == 6) {
+    return sound_profile(n, argument);
+  }
+  return false;
 }
 fn local_rotation(top: i32, j: i32) -> vec4<real> {
   let x = real(scratch[room + top + 3 * batch.row + j]);
@@ -373,38 +479,47 @@ fn solve_limb(top: i32, upper: i32, mid: i32, tip: i32, goal: vec3<real>, least:
   spare = unit_or(across(spare, line), perpendicular(line));
   var bow = across(minus(b, a), line);
   let bent = length_of(bow) > 0.0001 * l1;
-  var t1 = spare;
+  var t1: vec3<real>;
   if (bent) {
     t1 = unit_or(bow, spare);
+  } else {
+    t1 = spare;
   }
   bow = t1;
-  var t2 = unit_or(crossed(e1, spare), perpendicular(e1));
+  var t2: vec3<real>;
   if (bent) {
     t2 = unit_or(crossed(e1, e2), crossed(line, bow));
+  } else {
+    t2 = unit_or(crossed(e1, spare), perpendicular(e1));
   }
   var normal = t2;
   if (dotted(normal, crossed(line, bow)) > 0.0) {
     normal = vec3<real>(-normal.x, -normal.y, -normal.z);
   }
-  var longest = sqrt(max(l1 * l1 + l2 * l2 + 2.0 * l1 * l2 * real(cosine_of(f32(least))), 0.0));
-  let shortest = sqrt(max(l1 * l1 + l2 * l2 + 2.0 * l1 * l2 * real(cosine_of(f32(most))), 0.0));
+  var longest = sqrt(greater(l1 * l1 + l2 * l2 + 2.0 * l1 * l2 * real(cosine_of(f32(least))), 0.0));
+  let shortest = sqrt(greater(l1 * l1 + l2 * l2 + 2.0 * l1 * l2 * real(cosine_of(f32(most))), 0.0));
   let way = minus(goal, a);
   var distance_ = length_of(way);
   let u = unit_or(way, line);
   if (distance_ > longest && stretch > 1.0 && longest > 0.0) {
-    let grown = 1.0 + weight * (min(distance_ / longest, stretch) - 1.0);
-    for (var k = 0; k < 3; k++) {
-      scratch[room + top + k * batch.row + mid] = f32(real(scratch[room + top + k * batch.row + mid]) * grown);
-      scratch[room + top + k * batch.row + tip] = f32(real(scratch[room + top + k * batch.row + tip]) * grown);
-    }
-    let t3 = l1 * grown;
-    let t4 = l2 * grown;
-    let t5 = longest * grown;
-    l1 = t3;
-    l2 = t4;
-    longest = t5;
+    let grown = 1.0 + weight * (lesser(distance_ / longest, stretch) - 1.0);
+    let t_1 = top + 0 * batch.row + mid;
+    scratch[room + t_1] = f32(real(scratch[room + t_1]) * grown);
+    let t_2 = top + 0 * batch.row + tip;
+    scratch[room + t_2] = f32(real(scratch[room + t_2]) * grown);
+    let t_3 = top + batch.row + mid;
+    scratch[room + t_3] = f32(real(scratch[room + t_3]) * grown);
+    let t_4 = top + batch.row + tip;
+    scratch[room + t_4] = f32(real(scratch[room + t_4]) * grown);
+    let t_5 = top + 2 * batch.row + mid;
+    scratch[room + t_5] = f32(real(scratch[room + t_5]) * grown);
+    let t_6 = top + 2 * batch.row + tip;
+    scratch[room + t_6] = f32(real(scratch[room + t_6]) * grown);
+    l1 = l1 * grown;
+    l2 = l2 * grown;
+    longest = longest * grown;
   }
-  distance_ = min(max(distance_, shortest), longest);
+  distance_ = lesser(greater(distance_, shortest), longest);
   if (!has_pole) {
     pole = turned(shortest_turn(line, u, normal), bow);
   } else {
@@ -414,7 +529,7 @@ fn solve_limb(top: i32, upper: i32, mid: i32, tip: i32, goal: vec3<real>, least:
   }
   let p = unit_or(across(pole, u), perpendicular(u));
   var cosine = select(real(0.0), (l1 * l1 + distance_ * distance_ - l2 * l2) / (2.0 * l1 * distance_), distance_ > 1e-09);
-  cosine = min(max(cosine, -1.0), 1.0);
+  cosine = lesser(greater(cosine, -1.0), 1.0);
   let sine_ = sqrt(1.0 - cosine * cosine);
   let elbow = vec3<real>(l1 * (u.x * cosine + p.x * sine_), l1 * (u.y * cosine + p.y * sine_), l1 * (u.z * cosine + p.z * sine_));
   let hand = vec3<real>(u.x * distance_, u.y * distance_, u.z * distance_);
@@ -435,23 +550,25 @@ fn solve_limb(top: i32, upper: i32, mid: i32, tip: i32, goal: vec3<real>, least:
   }
 }
 fn run_reach(n: i32, top: i32, at: i32, time: real, weight: real) {
-  let v = program[batch.ints + at + 3];
-  let f = program[batch.ints + at + 4];
-  let space = program[batch.ints + at + 5];
-  var goal = vec3<real>(real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v])), real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v + 1])), real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v + 2])));
-  let has_pole = real(bitcast<f32>(program[batch.floats + f + 4])) != 0.0;
+  let vectors_at = n * batch.vectors;
+  let limb_1 = at;
+  let limb_2 = program[batch.ints + at];
+  let v = program[batch.ints + limb_1 + 4];
+  var goal = vec3<real>(real(bitcast<f32>(program[batch.first_vector + vectors_at + v])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 1])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 2])));
+  let has_pole = real(bitcast<f32>(program[batch.floats + limb_2 + 4])) != 0.0;
   var pole = vec3<real>(0.0, 0.0, 0.0);
   if (has_pole) {
-    pole = vec3<real>(real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v + 3])), real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v + 4])), real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v + 5])));
+    pole = vec3<real>(real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 3])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 4])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 5])));
   }
-  if (space >= 0) {
-    goal = model_point(top, space, goal);
-    pole = turned(model_rotation(top, space), pole);
+  if (program[batch.ints + limb_1 + 5] >= 0) {
+    goal = model_point(top, program[batch.ints + limb_1 + 5], goal);
+    pole = turned(model_rotation(top, program[batch.ints + limb_1 + 5]), pole);
   }
-  let spare = vec3<real>(real(bitcast<f32>(program[batch.floats + f + 5])), real(bitcast<f32>(program[batch.floats + f + 6])), real(bitcast<f32>(program[batch.floats + f + 7])));
-  solve_limb(top, program[batch.ints + at], program[batch.ints + at + 1], program[batch.ints + at + 2], goal, real(bitcast<f32>(program[batch.floats + f])), real(bitcast<f32>(program[batch.floats + f + 1])), real(bitcast<f32>(program[batch.floats + f + 2])), real(bitcast<f32>(program[batch.floats + f + 3])) != 0.0, spare, has_pole, pole, weight);
+  let least = real(bitcast<f32>(program[batch.floats + limb_2]));
+  let most = real(bitcast<f32>(program[batch.floats + limb_2 + 1]));
+  solve_limb(top, program[batch.ints + limb_1 + 1], program[batch.ints + limb_1 + 2], program[batch.ints + limb_1 + 3], goal, least, most, real(bitcast<f32>(program[batch.floats + limb_2 + 2])), real(bitcast<f32>(program[batch.floats + limb_2 + 3])) != 0.0, vec3<real>(real(bitcast<f32>(program[batch.floats + limb_2 + 5])), real(bitcast<f32>(program[batch.floats + limb_2 + 6])), real(bitcast<f32>(program[batch.floats + limb_2 + 7]))), has_pole, pole, weight);
 }
-fn ready_states(kept_at: i32, at: i32, size: i32, stamp: real) {
+fn ready_states(kept_at: i32, kept_size: i32, at: i32, size: i32, stamp: real) {
   if (real(memory[memory_row + kept_at + at]) != stamp) {
     let gap = stamp - real(memory[memory_row + kept_at + at]);
     let follows = real(memory[memory_row + kept_at + at]) > 0.0 && (gap == 1.0 || gap == 2.0 - 1048576.0);
@@ -475,40 +592,46 @@ fn turned_towards(a: vec3<real>, b: vec3<real>, most: real) -> vec3<real> {
   return turned(about(unit_or(c, perpendicular(a)), most), a);
 }
 fn run_look(n: i32, top: i32, at: i32, time: real, weight: real) {
+  var kept_at: i32;
+  var kept_size: i32;
   var here: i32;
-  let count = program[batch.ints + at];
-  let v = program[batch.ints + at + 1];
-  let f = program[batch.ints + at + 2];
-  let memory_ = program[batch.ints + at + 4];
-  var goal = vec3<real>(real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v])), real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v + 1])), real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v + 2])));
+  let vectors_at = n * batch.vectors;
+  let chain_1 = at;
+  let chain_2 = program[batch.ints + at];
+  let count = program[batch.ints + chain_1 + 1];
+  let v = program[batch.ints + chain_1 + 2];
+  let memory_ = program[batch.ints + chain_1 + 4];
+  var goal = vec3<real>(real(bitcast<f32>(program[batch.first_vector + vectors_at + v])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 1])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 2])));
   if (!is_finite(f32(goal.x + goal.y + goal.z))) {
     return;
   }
-  goal = model_point(top, program[batch.ints + at + 3], goal);
-  let last = program[batch.ints + at + 5 + count];
-  let axis = vec3<real>(real(bitcast<f32>(program[batch.floats + f])), real(bitcast<f32>(program[batch.floats + f + 1])), real(bitcast<f32>(program[batch.floats + f + 2])));
-  let limit = real(bitcast<f32>(program[batch.floats + f + 3]));
+  goal = model_point(top, program[batch.ints + chain_1 + 3], goal);
+  let last = program[batch.ints + chain_1 + count - 1 + 6];
+  let axis = vec3<real>(real(bitcast<f32>(program[batch.floats + chain_2])), real(bitcast<f32>(program[batch.floats + chain_2 + 1])), real(bitcast<f32>(program[batch.floats + chain_2 + 2])));
+  let limit = real(bitcast<f32>(program[batch.floats + chain_2 + 3]));
   let was = turned(model_rotation(top, last), axis);
   var start = was;
   var most: real = 7.0;
   if (memory_ >= 0) {
-    let header = program[batch.ints + at + 5];
+    kept_at = n * batch.memory;
+    kept_size = batch.memory;
+    let header = program[batch.ints + chain_1 + 5];
     here = memory_ + 1;
     if (time >= 1.0) {
       here = memory_ + 1 + 4;
       most = 0.0;
     } else {
-      ready_states(n * batch.memory, memory_, 4, real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + header])));
-      most = real(bitcast<f32>(program[batch.floats + f + 4])) * max(real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + header + 1])), 0.0);
+      ready_states(kept_at, kept_size, memory_, 4, real(bitcast<f32>(program[batch.first_vector + vectors_at + header])));
+      most = real(bitcast<f32>(program[batch.floats + chain_2 + 4])) * greater(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0);
     }
-    if (real(memory[memory_row + n * batch.memory + here]) != 0.0) {
-      start = unit_or(vec3<real>(real(memory[memory_row + n * batch.memory + here + 1]), real(memory[memory_row + n * batch.memory + here + 2]), real(memory[memory_row + n * batch.memory + here + 3])), was);
+    if (real(memory[memory_row + kept_at + here]) != 0.0) {
+      start = unit_or(vec3<real>(real(memory[memory_row + kept_at + here + 1]), real(memory[memory_row + kept_at + here + 2]), real(memory[memory_row + kept_at + here + 3])), was);
     }
   }
   var way = was;
   for (var k = 0; k < count; k++) {
-    let j = program[batch.ints + at + 6 + k];
-    let share = real(bitcast<f32>(program[batch.floats + f + 5 + k])) * weight;
+    let j = program[batch.ints + chain_1 + k + 6];
+    let share = real(bitcast<f32>(program[batch.floats + chain_2 + k + 5])) * weight;
     let now = turned(model_rotation(top, last), axis);
     way = unit_or(minus(goal, model_place(top, last)), now);
     way = turned_towards(was, way, limit);
@@ -523,90 +646,74 @@ fn run_look(n: i32, top: i32, at: i32, time: real, weight: real) {
     put_rotation(top, j, multiplied(conjugated(above), turn), 1.0);
   }
   if (memory_ >= 0 && time < 1.0) {
+    kept_at = n * batch.memory;
+    kept_size = batch.memory;
     here = memory_ + 1 + 4;
-    memory[memory_row + n * batch.memory + here] = f32(1.0);
-    memory[memory_row + n * batch.memory + here + 1] = f32(way.x);
-    memory[memory_row + n * batch.memory + here + 2] = f32(way.y);
-    memory[memory_row + n * batch.memory + here + 3] = f32(way.z);
+    memory[memory_row + kept_at + here] = f32(1.0);
+    memory[memory_row + kept_at + here + 1] = f32(way.x);
+    memory[memory_row + kept_at + here + 2] = f32(way.y);
+    memory[memory_row + kept_at + here + 3] = f32(way.z);
   }
 }
-fn scale_ratio(top: i32, there: i32, k: i32, axis: i32) -> real {
-  let rest = real(bitcast<f32>(program[batch.floats + there + 28 + axis]));
+fn scale_ratio(top: i32, mirror_1: i32, mirror_2: i32, k: i32, axis: i32) -> real {
+  let rest = real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + batch.joints * 9 + batch.joints * 3 + k * 3 + axis]));
   return real(scratch[room + top + (7 + axis) * batch.row + k]) / select(real(1.0), rest, abs(rest) > 1e-12);
 }
-fn mirrored_joint(top: i32, at: i32, j: i32) -> array<real, 10> {
-  let k = program[batch.ints + at + 1 + j];
-  let here = program[batch.ints + at] + 31 * j;
-  let there = program[batch.ints + at] + 31 * program[batch.ints + at + 1 + j];
-  let x = real(scratch[room + top + k]) - real(bitcast<f32>(program[batch.floats + there + 25]));
-  let y = real(scratch[room + top + batch.row + k]) - real(bitcast<f32>(program[batch.floats + there + 26]));
-  let z = real(scratch[room + top + 2 * batch.row + k]) - real(bitcast<f32>(program[batch.floats + there + 27]));
+fn mirrored_joint(top: i32, mirror_1: i32, mirror_2: i32, j: i32) -> array<real, 10> {
+  let k = program[batch.ints + mirror_1 + j + 1];
+  let here = vec3<real>(real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + batch.joints * 9 + j * 3])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + batch.joints * 9 + j * 3 + 1])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + batch.joints * 9 + j * 3 + 2])));
+  let there = vec3<real>(real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + batch.joints * 9 + k * 3])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + batch.joints * 9 + k * 3 + 1])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + batch.joints * 9 + k * 3 + 2])));
+  let m = array<real, 9>(real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + j * 9])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + j * 9 + 1])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + j * 9 + 2])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + j * 9 + 3])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + j * 9 + 4])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + j * 9 + 5])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + j * 9 + 6])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + j * 9 + 7])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + j * 9 + 8])));
+  let s = vec3<real>(real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + batch.joints * 9 + batch.joints * 3 + j * 3])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + batch.joints * 9 + batch.joints * 3 + j * 3 + 1])), real(bitcast<f32>(program[batch.floats + mirror_2 + batch.joints * 16 + batch.joints * 9 + batch.joints * 3 + j * 3 + 2])));
+  let x = real(scratch[room + top + k]) - there.x;
+  let y = real(scratch[room + top + batch.row + k]) - there.y;
+  let z = real(scratch[room + top + 2 * batch.row + k]) - there.z;
   let q = local_rotation(top, k);
-  let m = here + 16;
-  let e = at + 1 + batch.joints + 3 * j;
-  return array<real, 10>(real(bitcast<f32>(program[batch.floats + here + 25])) + real(bitcast<f32>(program[batch.floats + m])) * x + real(bitcast<f32>(program[batch.floats + m + 1])) * y + real(bitcast<f32>(program[batch.floats + m + 2])) * z, real(bitcast<f32>(program[batch.floats + here + 26])) + real(bitcast<f32>(program[batch.floats + m + 3])) * x + real(bitcast<f32>(program[batch.floats + m + 4])) * y + real(bitcast<f32>(program[batch.floats + m + 5])) * z, real(bitcast<f32>(program[batch.floats + here + 27])) + real(bitcast<f32>(program[batch.floats + m + 6])) * x + real(bitcast<f32>(program[batch.floats + m + 7])) * y + real(bitcast<f32>(program[batch.floats + m + 8])) * z, real(bitcast<f32>(program[batch.floats + here])) * q.x + real(bitcast<f32>(program[batch.floats + here + 1])) * q.y + real(bitcast<f32>(program[batch.floats + here + 2])) * q.z + real(bitcast<f32>(program[batch.floats + here + 3])) * q.w, real(bitcast<f32>(program[batch.floats + here + 4])) * q.x + real(bitcast<f32>(program[batch.floats + here + 5])) * q.y + real(bitcast<f32>(program[batch.floats + here + 6])) * q.z + real(bitcast<f32>(program[batch.floats + here + 7])) * q.w, real(bitcast<f32>(program[batch.floats + here + 8])) * q.x + real(bitcast<f32>(program[batch.floats + here + 9])) * q.y + real(bitcast<f32>(program[batch.floats + here + 10])) * q.z + real(bitcast<f32>(program[batch.floats + here + 11])) * q.w, real(bitcast<f32>(program[batch.floats + here + 12])) * q.x + real(bitcast<f32>(program[batch.floats + here + 13])) * q.y + real(bitcast<f32>(program[batch.floats + here + 14])) * q.z + real(bitcast<f32>(program[batch.floats + here + 15])) * q.w, real(bitcast<f32>(program[batch.floats + here + 28])) * scale_ratio(top, there, k, program[batch.ints + e]), real(bitcast<f32>(program[batch.floats + here + 29])) * scale_ratio(top, there, k, program[batch.ints + e + 1]), real(bitcast<f32>(program[batch.floats + here + 30])) * scale_ratio(top, there, k, program[batch.ints + e + 2]));
+  let t = array<real, 16>(real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 1])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 2])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 3])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 4])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 5])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 6])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 7])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 8])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 9])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 10])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 11])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 12])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 13])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 14])), real(bitcast<f32>(program[batch.floats + mirror_2 + j * 16 + 15])));
+  let axes = vec3<i32>(program[batch.ints + mirror_1 + batch.joints + j * 3 + 1], program[batch.ints + mirror_1 + batch.joints + j * 3 + 2], program[batch.ints + mirror_1 + batch.joints + j * 3 + 3]);
+  return array<real, 10>(here.x + m[0] * x + m[1] * y + m[2] * z, here.y + m[3] * x + m[4] * y + m[5] * z, here.z + m[6] * x + m[7] * y + m[8] * z, t[0] * q.x + t[1] * q.y + t[2] * q.z + t[3] * q.w, t[4] * q.x + t[5] * q.y + t[6] * q.z + t[7] * q.w, t[8] * q.x + t[9] * q.y + t[10] * q.z + t[11] * q.w, t[12] * q.x + t[13] * q.y + t[14] * q.z + t[15] * q.w, s.x * scale_ratio(top, mirror_1, mirror_2, k, axes.x), s.y * scale_ratio(top, mirror_1, mirror_2, k, axes.y), s.z * scale_ratio(top, mirror_1, mirror_2, k, axes.z));
 }
 fn put_joint(top: i32, j: i32, new_: array<real, 10>, weight: real) {
-  var at: i32;
   let old = local_rotation(top, j);
   let side = old.x * new_[3] + old.y * new_[4] + old.z * new_[5] + old.w * new_[6];
   let share = select(-weight, weight, side >= 0.0);
   let keep = 1.0 - weight;
-  {
-    at = top + 0 * batch.row + j;
-    scratch[room + at] = f32(keep * real(scratch[room + at]) + weight * new_[0]);
-  }
-  {
-    at = top + batch.row + j;
-    scratch[room + at] = f32(keep * real(scratch[room + at]) + weight * new_[1]);
-  }
-  {
-    at = top + 2 * batch.row + j;
-    scratch[room + at] = f32(keep * real(scratch[room + at]) + weight * new_[2]);
-  }
-  {
-    scratch[room + top + 3 * batch.row + j] = f32(keep * old.x + share * new_[3]);
-  }
-  {
-    scratch[room + top + 4 * batch.row + j] = f32(keep * old.y + share * new_[4]);
-  }
-  {
-    scratch[room + top + 5 * batch.row + j] = f32(keep * old.z + share * new_[5]);
-  }
-  {
-    scratch[room + top + 6 * batch.row + j] = f32(keep * old.w + share * new_[6]);
-  }
-  {
-    at = top + 7 * batch.row + j;
-    scratch[room + at] = f32(keep * real(scratch[room + at]) + weight * new_[7]);
-  }
-  {
-    at = top + 8 * batch.row + j;
-    scratch[room + at] = f32(keep * real(scratch[room + at]) + weight * new_[8]);
-  }
-  {
-    at = top + 9 * batch.row + j;
-    scratch[room + at] = f32(keep * real(scratch[room + at]) + weight * new_[9]);
-  }
+  var at = top + 0 * batch.row + j;
+  scratch[room + at] = f32(keep * real(scratch[room + at]) + weight * new_[0]);
+  at = top + batch.row + j;
+  scratch[room + at] = f32(keep * real(scratch[room + at]) + weight * new_[1]);
+  at = top + 2 * batch.row + j;
+  scratch[room + at] = f32(keep * real(scratch[room + at]) + weight * new_[2]);
+  scratch[room + top + 3 * batch.row + j] = f32(keep * old.x + share * new_[3]);
+  scratch[room + top + 4 * batch.row + j] = f32(keep * old.y + share * new_[4]);
+  scratch[room + top + 5 * batch.row + j] = f32(keep * old.z + share * new_[5]);
+  scratch[room + top + 6 * batch.row + j] = f32(keep * old.w + share * new_[6]);
+  at = top + 7 * batch.row + j;
+  scratch[room + at] = f32(keep * real(scratch[room + at]) + weight * new_[7]);
+  at = top + 8 * batch.row + j;
+  scratch[room + at] = f32(keep * real(scratch[room + at]) + weight * new_[8]);
+  at = top + 9 * batch.row + j;
+  scratch[room + at] = f32(keep * real(scratch[room + at]) + weight * new_[9]);
 }
 fn run_mirror(n: i32, top: i32, at: i32, time: real, weight: real) {
   var k: i32;
+  let mirror_1 = at;
+  let mirror_2 = program[batch.ints + at];
   for (var j = 0; j < batch.joints; j++) {
-    k = program[batch.ints + at + 1 + j];
+    k = program[batch.ints + mirror_1 + j + 1];
     if (k < j) {
       continue;
     }
-    let mine = mirrored_joint(top, at, j);
-    let theirs = mirrored_joint(top, at, k);
+    let mine = mirrored_joint(top, mirror_1, mirror_2, j);
+    let theirs = mirrored_joint(top, mirror_1, mirror_2, k);
     put_joint(top, j, mine, weight);
     if (k != j) {
       put_joint(top, k, theirs, weight);
     }
   }
-  let first = at + 1 + 4 * batch.joints;
   let morphs = top + 10 * batch.row;
   for (var m = 0; m < batch.morph_lanes; m++) {
-    k = program[batch.ints + first + m];
+    k = program[batch.ints + mirror_1 + batch.joints + batch.joints * 3 + m + 1];
     if (k > m) {
       let a = real(scratch[room + morphs + m]);
       let b = real(scratch[room + morphs + k]);
@@ -632,29 +739,44 @@ fn move_joint(top: i32, j: i32, v: vec3<real>) {
   if (abs(size) < 1e-12) {
     return;
   }
-  scratch[room + top + j] = f32(real(scratch[room + top + j]) + dotted(v, crossed(y, z)) / size);
-  scratch[room + top + batch.row + j] = f32(real(scratch[room + top + batch.row + j]) + dotted(v, crossed(z, x)) / size);
-  scratch[room + top + 2 * batch.row + j] = f32(real(scratch[room + top + 2 * batch.row + j]) + dotted(v, crossed(x, y)) / size);
+  let t_1 = top + j;
+  scratch[room + t_1] = f32(real(scratch[room + t_1]) + dotted(v, crossed(y, z)) / size);
+  let t_2 = top + batch.row + j;
+  scratch[room + t_2] = f32(real(scratch[room + t_2]) + dotted(v, crossed(z, x)) / size);
+  let t_3 = top + 2 * batch.row + j;
+  scratch[room + t_3] = f32(real(scratch[room + t_3]) + dotted(v, crossed(x, y)) / size);
 }
 fn run_turn(n: i32, top: i32, at: i32, time: real, weight: real) {
-  let count = program[batch.ints + at];
-  let f = program[batch.ints + at + 2];
-  var angle = real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + program[batch.ints + at + 1]]));
+  let vectors_at = n * batch.vectors;
+  let chain_1 = at;
+  let chain_2 = program[batch.ints + at];
+  var angle = real(bitcast<f32>(program[batch.first_vector + vectors_at + program[batch.ints + chain_1 + 2]]));
   if (!is_finite(f32(angle))) {
     return;
   }
-  let axis = vec3<real>(real(bitcast<f32>(program[batch.floats + f])), real(bitcast<f32>(program[batch.floats + f + 1])), real(bitcast<f32>(program[batch.floats + f + 2])));
-  angle = weight * min(max(angle, -real(bitcast<f32>(program[batch.floats + f + 3]))), real(bitcast<f32>(program[batch.floats + f + 3])));
-  for (var k = 0; k < count; k++) {
-    let j = program[batch.ints + at + 6 + k];
+  let axis = vec3<real>(real(bitcast<f32>(program[batch.floats + chain_2])), real(bitcast<f32>(program[batch.floats + chain_2 + 1])), real(bitcast<f32>(program[batch.floats + chain_2 + 2])));
+  angle = weight * lesser(greater(angle, -real(bitcast<f32>(program[batch.floats + chain_2 + 3]))), real(bitcast<f32>(program[batch.floats + chain_2 + 3])));
+  let t1 = program[batch.ints + chain_1 + 1];
+  for (var k = 0; k < t1; k++) {
+    let j = program[batch.ints + chain_1 + k + 6];
     if (k == 0 && program[batch.parents + j] >= 0) {
       let away = minus(model_place(top, j), model_place(top, root_above(j)));
-      move_joint(top, j, minus(turned(about(axis, real(bitcast<f32>(program[batch.floats + f + 5])) * angle), away), away));
+      move_joint(top, j, minus(turned(about(axis, real(bitcast<f32>(program[batch.floats + chain_2 + 5])) * angle), away), away));
     }
     let above = model_rotation(top, program[batch.parents + j]);
     let mine = multiplied(above, local_rotation(top, j));
-    let turn = multiplied(about(axis, real(bitcast<f32>(program[batch.floats + f + 5 + k])) * angle), mine);
+    let turn = multiplied(about(axis, real(bitcast<f32>(program[batch.floats + chain_2 + k + 5])) * angle), mine);
     put_rotation(top, j, multiplied(conjugated(above), turn), 1.0);
+  }
+}
+fn limbs_ready_states(kept_at: i32, at: i32, size: i32, stamp: real) {
+  if (real(memory[memory_row + kept_at + at]) != stamp) {
+    let gap = stamp - real(memory[memory_row + kept_at + at]);
+    let follows = real(memory[memory_row + kept_at + at]) > 0.0 && (gap == 1.0 || gap == 2.0 - 1048576.0);
+    for (var k = 0; k < size; k++) {
+      memory[memory_row + kept_at + at + 1 + k] = f32(select(real(0.0), real(memory[memory_row + kept_at + at + 1 + size + k]), follows));
+    }
+    memory[memory_row + kept_at + at] = f32(stamp);
   }
 }
 fn strode(p: vec3<real>, root: vec3<real>, hip_x: real, hip_z: real, factor: real, x_given: real, z_given: real) -> vec3<real> {
@@ -664,42 +786,44 @@ fn strode(p: vec3<real>, root: vec3<real>, hip_x: real, hip_z: real, factor: rea
   if (!(size > 1e-09 && is_finite(f32(size + factor)))) {
     return p;
   }
-  let t1 = x / size;
-  let t2 = z / size;
-  x = t1;
-  z = t2;
+  x = x / size;
+  z = z / size;
   let more = ((p.x - root.x - hip_x) * x + (p.z - root.z - hip_z) * z) * (factor - 1.0);
   return vec3<real>(p.x + more * x, p.y, p.z + more * z);
-}
-fn vector_at(at: i32) -> vec3<real> {
-  return vec3<real>(real(bitcast<f32>(program[batch.floats + at])), real(bitcast<f32>(program[batch.floats + at + 1])), real(bitcast<f32>(program[batch.floats + at + 2])));
 }
 fn plus(a: vec3<real>, b: vec3<real>) -> vec3<real> {
   return vec3<real>(a.x + b.x, a.y + b.y, a.z + b.z);
 }
-fn legs_vector_at(array__at: i32, at: i32) -> vec3<real> {
+fn vector_at(array__at: i32, at: i32) -> vec3<real> {
   return vec3<real>(real(bitcast<f32>(program[batch.first_vector + array__at + at])), real(bitcast<f32>(program[batch.first_vector + array__at + at + 1])), real(bitcast<f32>(program[batch.first_vector + array__at + at + 2])));
 }
-fn legs_legs_vector_at(array__at: i32, at: i32) -> vec3<real> {
+fn legs_vector_at(array__at: i32, at: i32) -> vec3<real> {
   return vec3<real>(real(memory[memory_row + array__at + at]), real(memory[memory_row + array__at + at + 1]), real(memory[memory_row + array__at + at + 2]));
 }
 fn twist(q: vec4<real>) -> real {
-  var t1 = vec2<real>(-q.y, -q.w);
+  var t1: vec2<real>;
   if (q.w >= 0.0) {
     t1 = vec2<real>(q.y, q.w);
+  } else {
+    t1 = vec2<real>(-q.y, -q.w);
   }
-  let y = t1.x;
-  let w = t1.y;
-  var t2: real = 0.0;
+  let t_1 = t1;
+  let y = t_1.x;
+  let w = t_1.y;
+  var t2: real;
   if (y != 0.0 || w != 0.0) {
     t2 = 2.0 * real(angle_of(f32(y), f32(w)));
+  } else {
+    t2 = 0.0;
   }
   return t2;
 }
 fn left_after(dt: real, half_life: real) -> real {
-  var t1: real = 0.0;
+  var t1: real;
   if (half_life > 0.0) {
-    t1 = real(power_of_e(f32(max(-0.6931471805599453 * dt / half_life, -80.0))));
+    t1 = real(power_of_e(f32(greater(-0.6931471805599453 * dt / half_life, -80.0))));
+  } else {
+    t1 = 0.0;
   }
   return t1;
 }
@@ -708,26 +832,31 @@ fn put_vector(array__at: i32, at: i32, v: vec3<real>) {
   memory[memory_row + array__at + at + 1] = f32(v.y);
   memory[memory_row + array__at + at + 2] = f32(v.z);
 }
-fn hold(kept_at: i32, old: i32, new_: i32, f: i32, leg: i32, vectors_at: i32, header: i32, down: real, p: vec3<real>, q: vec4<real>) {
-  let heel = plus(p, turned(q, vector_at(leg + 3)));
-  let ball = plus(p, turned(q, vector_at(leg + 6)));
-  let dt = max(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0);
-  let move_ = legs_vector_at(vectors_at, header + 2);
+fn hold(kept_at: i32, old: i32, new_: i32, legs_1: i32, legs_2: i32, k: i32, vectors_at: i32, down: real, p: vec3<real>, q: vec4<real>) {
+  let heel = plus(p, turned(q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 10])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 11])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 12])))));
+  let ball = plus(p, turned(q, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 10])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 11])), real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k * 3 + 12])))));
+  let header = program[batch.ints + legs_1 + 5];
+  let dt = greater(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0);
+  let move_ = vector_at(vectors_at, header + 2);
   let turn = vec4<real>(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 5])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 6])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 7])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 8])));
   var x: real = 0.0;
   var z: real = 0.0;
   var yaw: real = 0.0;
   var held: real = 0.0;
-  let on_ball = ball.y - real(bitcast<f32>(program[batch.floats + leg + 9])) < heel.y;
+  let on_ball = ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 10])) < heel.y;
   if (real(memory[memory_row + kept_at + old + 14]) != 0.0) {
-    var t1 = legs_legs_vector_at(kept_at, old);
+    var t1: vec3<real>;
     if (on_ball) {
-      t1 = legs_legs_vector_at(kept_at, old + 3);
+      t1 = legs_vector_at(kept_at, old + 3);
+    } else {
+      t1 = legs_vector_at(kept_at, old);
     }
     let was = t1;
-    var t2 = heel;
+    var t2: vec3<real>;
     if (on_ball) {
       t2 = ball;
+    } else {
+      t2 = heel;
     }
     let sole = t2;
     let slid = minus(sole, plus(turned(turn, was), move_));
@@ -740,39 +869,32 @@ fn hold(kept_at: i32, old: i32, new_: i32, f: i32, leg: i32, vectors_at: i32, he
     if (down < 0.0) {
       touches = held > 0.0;
       if (dt > 0.0) {
-        let height = min(heel.y, ball.y - real(bitcast<f32>(program[batch.floats + leg + 9])));
-        touches = height < real(bitcast<f32>(program[batch.floats + f + 4])) && length_of(slid) < real(bitcast<f32>(program[batch.floats + f + 3])) * dt;
+        let height = lesser(heel.y, ball.y - real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + k + 10])));
+        touches = height < real(bitcast<f32>(program[batch.floats + legs_2 + 4])) && length_of(slid) < real(bitcast<f32>(program[batch.floats + legs_2 + 3])) * dt;
       }
     }
     if (touches && held == 1.0) {
-      let t3 = x - slid.x;
-      let t4 = z - slid.z;
-      x = t3;
-      z = t4;
+      x = x - slid.x;
+      z = z - slid.z;
       let before = vec4<real>(real(memory[memory_row + kept_at + old + 15]), real(memory[memory_row + kept_at + old + 15 + 1]), real(memory[memory_row + kept_at + old + 15 + 2]), real(memory[memory_row + kept_at + old + 15 + 3]));
       yaw = yaw + twist(multiplied(multiplied(turn, before), conjugated(q)));
-      if (sqrt(x * x + z * z) > real(bitcast<f32>(program[batch.floats + f + 1])) || abs(yaw) > real(bitcast<f32>(program[batch.floats + f + 5]))) {
+      if (sqrt(x * x + z * z) > real(bitcast<f32>(program[batch.floats + legs_2 + 1])) || abs(yaw) > real(bitcast<f32>(program[batch.floats + legs_2 + 5]))) {
         held = 2.0;
         let far = sqrt(x * x + z * z);
-        if (far > real(bitcast<f32>(program[batch.floats + f + 1]))) {
-          let t5 = x * real(bitcast<f32>(program[batch.floats + f + 1])) / far;
-          let t6 = z * real(bitcast<f32>(program[batch.floats + f + 1])) / far;
-          x = t5;
-          z = t6;
+        if (far > real(bitcast<f32>(program[batch.floats + legs_2 + 1]))) {
+          x = x * real(bitcast<f32>(program[batch.floats + legs_2 + 1])) / far;
+          z = z * real(bitcast<f32>(program[batch.floats + legs_2 + 1])) / far;
         }
-        yaw = min(max(yaw, -real(bitcast<f32>(program[batch.floats + f + 5]))), real(bitcast<f32>(program[batch.floats + f + 5])));
+        yaw = lesser(greater(yaw, -real(bitcast<f32>(program[batch.floats + legs_2 + 5]))), real(bitcast<f32>(program[batch.floats + legs_2 + 5])));
       }
     } else {
       if (touches && held == 0.0) {
         held = 1.0;
       } else {
-        let left = left_after(dt, real(bitcast<f32>(program[batch.floats + f + 2])));
-        let t7 = x * left;
-        let t8 = z * left;
-        let t9 = yaw * left;
-        x = t7;
-        z = t8;
-        yaw = t9;
+        let left = left_after(dt, real(bitcast<f32>(program[batch.floats + legs_2 + 2])));
+        x = x * left;
+        z = z * left;
+        yaw = yaw * left;
         held = select(real(0.0), real(2.0), touches);
       }
     }
@@ -787,29 +909,31 @@ fn hold(kept_at: i32, old: i32, new_: i32, f: i32, leg: i32, vectors_at: i32, he
   memory[memory_row + kept_at + new_ + 6 + 1] = f32(z);
   memory[memory_row + kept_at + new_ + 8] = f32(yaw);
   memory[memory_row + kept_at + new_ + 9] = f32(held);
-  memory[memory_row + kept_at + new_ + 15] = f32(q.x);
-  memory[memory_row + kept_at + new_ + 15 + 1] = f32(q.y);
-  memory[memory_row + kept_at + new_ + 15 + 2] = f32(q.z);
-  memory[memory_row + kept_at + new_ + 15 + 3] = f32(q.w);
+  let t_1 = q;
+  memory[memory_row + kept_at + new_ + 15] = f32(t_1.x);
+  memory[memory_row + kept_at + new_ + 15 + 1] = f32(t_1.y);
+  memory[memory_row + kept_at + new_ + 15 + 2] = f32(t_1.z);
+  memory[memory_row + kept_at + new_ + 15 + 3] = f32(t_1.w);
 }
-fn settle(kept_at: i32, old: i32, new_: i32, f: i32, vectors_at: i32, header: i32, v: i32, p: vec3<real>) {
+fn settle(kept_at: i32, old: i32, new_: i32, legs_1: i32, legs_2: i32, vectors_at: i32, v: i32, p: vec3<real>) {
   var height = real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 1]));
-  var normal = legs_vector_at(vectors_at, v + 2);
+  var normal = vector_at(vectors_at, v + 2);
+  let header = program[batch.ints + legs_1 + 5];
   if (!is_finite(f32(height + normal.x + normal.y + normal.z))) {
     height = 0.0;
     normal = vec3<real>(0.0, 1.0, 0.0);
   }
-  height = min(max(height, -real(bitcast<f32>(program[batch.floats + f + 6]))), real(bitcast<f32>(program[batch.floats + f + 6])));
-  normal = turned_towards(vec3<real>(0.0, 1.0, 0.0), unit_or(normal, vec3<real>(0.0, 1.0, 0.0)), real(bitcast<f32>(program[batch.floats + f + 8])));
-  if (real(memory[memory_row + kept_at + old + 14]) != 0.0 && real(bitcast<f32>(program[batch.floats + f + 7])) > 0.0) {
-    let left = left_after(max(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0), real(bitcast<f32>(program[batch.floats + f + 7])));
+  height = lesser(greater(height, -real(bitcast<f32>(program[batch.floats + legs_2 + 6]))), real(bitcast<f32>(program[batch.floats + legs_2 + 6])));
+  normal = turned_towards(vec3<real>(0.0, 1.0, 0.0), unit_or(normal, vec3<real>(0.0, 1.0, 0.0)), real(bitcast<f32>(program[batch.floats + legs_2 + 8])));
+  if (real(memory[memory_row + kept_at + old + 14]) != 0.0 && real(bitcast<f32>(program[batch.floats + legs_2 + 7])) > 0.0) {
+    let left = left_after(greater(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 1])), 0.0), real(bitcast<f32>(program[batch.floats + legs_2 + 7])));
     let turn = vec4<real>(real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 5])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 6])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 7])), real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 8])));
-    let was = turned(turn, legs_legs_vector_at(kept_at, old + 11));
+    let was = turned(turn, legs_vector_at(kept_at, old + 11));
     let there = turned(turn, vec3<real>(real(memory[memory_row + kept_at + old + 19]), 0.0, real(memory[memory_row + kept_at + old + 19 + 1])));
     let x = p.x - there.x - real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 2]));
     let z = p.z - there.z - real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 4]));
-    var before = real(memory[memory_row + kept_at + old + 10]) + real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 3])) - (was.x * x + was.z * z) / max(was.y, 0.2);
-    before = min(max(before, -real(bitcast<f32>(program[batch.floats + f + 6]))), real(bitcast<f32>(program[batch.floats + f + 6])));
+    var before = real(memory[memory_row + kept_at + old + 10]) + real(bitcast<f32>(program[batch.first_vector + vectors_at + header + 3])) - (was.x * x + was.z * z) / greater(was.y, 0.2);
+    before = lesser(greater(before, -real(bitcast<f32>(program[batch.floats + legs_2 + 6]))), real(bitcast<f32>(program[batch.floats + legs_2 + 6])));
     height = height + left * (before - height);
     normal = unit_or(vec3<real>(normal.x + left * (was.x - normal.x), normal.y + left * (was.y - normal.y), normal.z + left * (was.z - normal.z)), vec3<real>(0.0, 1.0, 0.0));
   }
@@ -818,7 +942,7 @@ fn settle(kept_at: i32, old: i32, new_: i32, f: i32, vectors_at: i32, header: i3
   memory[memory_row + kept_at + new_ + 19 + 1] = f32(p.z);
   put_vector(kept_at, new_ + 11, normal);
 }
-fn legs_legs_legs_vector_at(at: i32) -> vec3<real> {
+fn legs_legs_vector_at(at: i32) -> vec3<real> {
   return vec3<real>(real(scratch[room + batch.matrices + at]), real(scratch[room + batch.matrices + at + 1]), real(scratch[room + batch.matrices + at + 2]));
 }
 fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
@@ -830,101 +954,98 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
   var reach: real;
   var goal: vec3<real>;
   var turn: vec4<real>;
-  let count = program[batch.ints + at];
-  let v = program[batch.ints + at + 2];
-  let f = program[batch.ints + at + 3];
-  let memory_ = program[batch.ints + at + 4];
-  let header = program[batch.ints + at + 5];
-  let what = program[batch.ints + at + 6];
+  let vectors_at = n * batch.vectors;
+  let legs_1 = at;
+  let legs_2 = program[batch.ints + at];
+  let count = program[batch.ints + legs_1 + 1];
+  let v = program[batch.ints + legs_1 + 3];
+  let memory_ = program[batch.ints + legs_1 + 4];
+  let what = program[batch.ints + legs_1 + 6];
   let size = 21 * count;
   if (memory_ >= 0 && time < 1.0) {
-    ready_states(n * batch.memory, memory_, size, real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + header])));
+    limbs_ready_states(n * batch.memory, memory_, size, real(bitcast<f32>(program[batch.first_vector + vectors_at + program[batch.ints + legs_1 + 5]])));
   }
   var lowest: real = 1000000000.0;
   for (var k = 0; k < count; k++) {
-    upper = program[batch.ints + at + 7 + 3 * k];
-    mid = program[batch.ints + at + 8 + 3 * k];
-    tip = program[batch.ints + at + 9 + 3 * k];
-    let leg = f + 10 + 12 * k;
+    upper = program[batch.ints + legs_1 + k + 7];
+    mid = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + k + 7];
+    tip = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 7];
     let here = v + 3 + 5 * k;
     let g = 12 * k;
     hip = model_place(top, upper);
     let knee = model_place(top, mid);
     let p = model_place(top, tip);
     q = model_rotation(top, tip);
-    reach = max(length_of(minus(p, hip)), 0.999 * (length_of(minus(knee, hip)) + length_of(minus(p, knee))));
+    reach = greater(length_of(minus(p, hip)), 0.999 * (length_of(minus(knee, hip)) + length_of(minus(p, knee))));
     goal = p;
     turn = vec4<real>(0.0, 0.0, 0.0, 1.0);
     var height: real = 0.0;
     if (floor_rest(what, 2) == 1) {
       let root = model_place(top, root_above(upper));
-      goal = strode(p, root, real(bitcast<f32>(program[batch.floats + leg + 10])), real(bitcast<f32>(program[batch.floats + leg + 11])), real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v])), real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v + 1])), real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + v + 2])));
+      let hip_x = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 10]));
+      let hip_z = real(bitcast<f32>(program[batch.floats + legs_2 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] * 3 + program[batch.ints + legs_1 + 1] + k * 2 + 11]));
+      goal = strode(p, root, hip_x, hip_z, real(bitcast<f32>(program[batch.first_vector + vectors_at + v])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 1])), real(bitcast<f32>(program[batch.first_vector + vectors_at + v + 2])));
     }
     if (memory_ >= 0) {
+      let kept_at = n * batch.memory;
       let old = memory_ + 1 + 21 * k;
       let new_ = memory_ + 1 + size + 21 * k;
       if (floor_rest(what, 4) >= 2) {
         if (time < 1.0) {
-          hold(n * batch.memory, old, new_, f, leg, n * batch.vectors, header, real(bitcast<f32>(program[batch.first_vector + n * batch.vectors + here])), goal, q);
+          hold(kept_at, old, new_, legs_1, legs_2, k, vectors_at, real(bitcast<f32>(program[batch.first_vector + vectors_at + here])), goal, q);
         }
-        goal = vec3<real>(goal.x + real(memory[memory_row + n * batch.memory + new_ + 6]), goal.y, goal.z + real(memory[memory_row + n * batch.memory + new_ + 6 + 1]));
-        turn = about(vec3<real>(0.0, 1.0, 0.0), real(memory[memory_row + n * batch.memory + new_ + 8]));
+        goal = vec3<real>(goal.x + real(memory[memory_row + kept_at + new_ + 6]), goal.y, goal.z + real(memory[memory_row + kept_at + new_ + 6 + 1]));
+        turn = about(vec3<real>(0.0, 1.0, 0.0), real(memory[memory_row + kept_at + new_ + 8]));
       }
       if (what >= 4) {
         if (time < 1.0) {
-          settle(n * batch.memory, old, new_, f, n * batch.vectors, header, here, goal);
+          settle(kept_at, old, new_, legs_1, legs_2, vectors_at, here, goal);
         }
-        let tilt = shortest_turn(vec3<real>(0.0, 1.0, 0.0), legs_legs_vector_at(n * batch.memory, new_ + 11), vec3<real>(0.0, 1.0, 0.0));
-        height = real(memory[memory_row + n * batch.memory + new_ + 10]);
+        let tilt = shortest_turn(vec3<real>(0.0, 1.0, 0.0), legs_vector_at(kept_at, new_ + 11), vec3<real>(0.0, 1.0, 0.0));
+        height = real(memory[memory_row + kept_at + new_ + 10]);
         goal = plus(vec3<real>(goal.x, height, goal.z), turned(tilt, vec3<real>(0.0, goal.y, 0.0)));
         turn = multiplied(tilt, turn);
       }
       if (time < 1.0) {
-        memory[memory_row + n * batch.memory + new_ + 14] = f32(1.0);
+        memory[memory_row + kept_at + new_ + 14] = f32(1.0);
       }
     }
-    lowest = min(lowest, height);
-    {
-      scratch[room + batch.matrices + g] = f32(p.x + weight * (goal.x - p.x));
-    }
-    {
-      scratch[room + batch.matrices + g + 1] = f32(p.y + weight * (goal.y - p.y));
-    }
-    {
-      scratch[room + batch.matrices + g + 2] = f32(p.z + weight * (goal.z - p.z));
-    }
-    scratch[room + batch.matrices + g + 3] = f32(turn.x);
-    scratch[room + batch.matrices + g + 4] = f32(turn.y);
-    scratch[room + batch.matrices + g + 5] = f32(turn.z);
-    scratch[room + batch.matrices + g + 6] = f32(turn.w);
+    lowest = lesser(lowest, height);
+    scratch[room + batch.matrices + g] = f32(p.x + weight * (goal.x - p.x));
+    scratch[room + batch.matrices + g + 1] = f32(p.y + weight * (goal.y - p.y));
+    scratch[room + batch.matrices + g + 2] = f32(p.z + weight * (goal.z - p.z));
+    let t_1 = turn;
+    scratch[room + batch.matrices + g + 3] = f32(t_1.x);
+    scratch[room + batch.matrices + g + 4] = f32(t_1.y);
+    scratch[room + batch.matrices + g + 5] = f32(t_1.z);
+    scratch[room + batch.matrices + g + 6] = f32(t_1.w);
     scratch[room + batch.matrices + g + 7] = f32(reach);
   }
-  let pelvis = program[batch.ints + at + 1];
+  let pelvis = program[batch.ints + legs_1 + 2];
   if (pelvis >= 0) {
-    var rise = weight * max(lowest, 0.0);
+    var rise = weight * greater(lowest, 0.0);
     var drop: real = 0.0;
     for (var k = 0; k < count; k++) {
-      hip = model_place(top, program[batch.ints + at + 7 + 3 * k]);
-      goal = legs_legs_legs_vector_at(12 * k);
+      hip = model_place(top, program[batch.ints + legs_1 + k + 7]);
+      goal = legs_legs_vector_at(12 * k);
       reach = real(scratch[room + batch.matrices + 12 * k + 7]);
       let x = goal.x - hip.x;
       let z = goal.z - hip.z;
-      drop = max(drop, hip.y + rise - goal.y - sqrt(max(reach * reach - x * x - z * z, 0.0)));
+      drop = greater(drop, hip.y + rise - goal.y - sqrt(greater(reach * reach - x * x - z * z, 0.0)));
     }
-    rise = rise - min(drop, weight * real(bitcast<f32>(program[batch.floats + f + 9])));
+    rise = rise - lesser(drop, weight * real(bitcast<f32>(program[batch.floats + legs_2 + 9])));
     if (abs(rise) > 1e-06) {
       move_joint(top, pelvis, vec3<real>(0.0, rise, 0.0));
     }
   }
   for (var k = 0; k < count; k++) {
-    upper = program[batch.ints + at + 7 + 3 * k];
-    mid = program[batch.ints + at + 8 + 3 * k];
-    tip = program[batch.ints + at + 9 + 3 * k];
+    upper = program[batch.ints + legs_1 + k + 7];
+    mid = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + k + 7];
+    tip = program[batch.ints + legs_1 + program[batch.ints + legs_1 + 1] + program[batch.ints + legs_1 + 1] + k + 7];
     q = model_rotation(top, tip);
-    goal = legs_legs_legs_vector_at(12 * k);
+    goal = legs_legs_vector_at(12 * k);
     if (length_of(minus(goal, model_place(top, tip))) > 1e-06) {
-      let spare = vector_at(f + 10 + 12 * k);
-      solve_limb(top, upper, mid, tip, goal, 0.0, 3.141592653589793, real(bitcast<f32>(program[batch.floats + f])), true, spare, false, vec3<real>(0.0, 1.0, 0.0), 1.0);
+      solve_limb(top, upper, mid, tip, goal, 0.0, 3.141592653589793, real(bitcast<f32>(program[batch.floats + legs_2])), true, vec3<real>(real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 10])), real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 11])), real(bitcast<f32>(program[batch.floats + legs_2 + k * 3 + 12]))), false, vec3<real>(0.0, 1.0, 0.0), 1.0);
     }
     turn = vec4<real>(real(scratch[room + batch.matrices + 12 * k + 3]), real(scratch[room + batch.matrices + 12 * k + 4]), real(scratch[room + batch.matrices + 12 * k + 5]), real(scratch[room + batch.matrices + 12 * k + 6]));
     if (turn.x != 0.0 || turn.y != 0.0 || turn.z != 0.0) {
@@ -936,12 +1057,12 @@ fn run_legs(n: i32, top: i32, at: i32, time: real, weight: real) {
 fn run_add_model(n: i32, top: i32, at: i32, time: real, weight: real) {
   var s: i32;
   var k: real;
+  let reference_1 = at;
+  let reference_2 = program[batch.ints + at];
   let other = top + row_size();
-  let first = program[batch.ints + at + 1];
-  let mask = program[batch.ints + at] * (batch.row + batch.morph_lanes);
+  let mask = program[batch.ints + reference_1 + 1] * (batch.row + batch.morph_lanes);
   for (var j = 0; j < batch.joints; j++) {
     let p = program[batch.parents + j];
-    let f = first + 10 * j;
     var base = local_rotation(top, j);
     var over = local_rotation(other, j);
     var parent = vec4<real>(0.0, 0.0, 0.0, 1.0);
@@ -955,7 +1076,7 @@ fn run_add_model(n: i32, top: i32, at: i32, time: real, weight: real) {
     }
     k = weight * real(bitcast<f32>(program[batch.masks + mask + j]));
     if (k != 0.0) {
-      let turn = multiplied(over, conjugated(vec4<real>(real(bitcast<f32>(program[batch.floats + f])), real(bitcast<f32>(program[batch.floats + f + 1])), real(bitcast<f32>(program[batch.floats + f + 2])), real(bitcast<f32>(program[batch.floats + f + 3])))));
+      let turn = multiplied(over, conjugated(vec4<real>(real(bitcast<f32>(program[batch.floats + reference_2 + j * 4])), real(bitcast<f32>(program[batch.floats + reference_2 + j * 4 + 1])), real(bitcast<f32>(program[batch.floats + reference_2 + j * 4 + 2])), real(bitcast<f32>(program[batch.floats + reference_2 + j * 4 + 3])))));
       let side = select(-k, k, turn.w >= 0.0);
       let x = side * turn.x;
       let y = side * turn.y;
@@ -966,42 +1087,50 @@ fn run_add_model(n: i32, top: i32, at: i32, time: real, weight: real) {
         out = multiplied(vec4<real>(x / size, y / size, z / size, w / size), base);
       }
       let q = multiplied(conjugated(parent), out);
-      {
-        scratch[room + top + 3 * batch.row + j] = f32(q.x);
-      }
-      {
-        scratch[room + top + 4 * batch.row + j] = f32(q.y);
-      }
-      {
-        scratch[room + top + 5 * batch.row + j] = f32(q.z);
-      }
-      {
-        scratch[room + top + 6 * batch.row + j] = f32(q.w);
-      }
-      for (var c = 0; c < 3; c++) {
-        scratch[room + top + c * batch.row + j] = f32(real(scratch[room + top + c * batch.row + j]) + k * (real(scratch[room + other + c * batch.row + j]) - real(bitcast<f32>(program[batch.floats + f + 4 + c]))));
-        let there = real(bitcast<f32>(program[batch.floats + f + 7 + c]));
-        let ratio = real(scratch[room + other + (7 + c) * batch.row + j]) / select(real(1.0), there, abs(there) > 1e-12);
-        scratch[room + top + (7 + c) * batch.row + j] = f32(real(scratch[room + top + (7 + c) * batch.row + j]) * (1.0 + k * (ratio - 1.0)));
-      }
+      scratch[room + top + 3 * batch.row + j] = f32(q.x);
+      scratch[room + top + 4 * batch.row + j] = f32(q.y);
+      scratch[room + top + 5 * batch.row + j] = f32(q.z);
+      scratch[room + top + 6 * batch.row + j] = f32(q.w);
+      let t_1 = top + 0 * batch.row + j;
+      scratch[room + t_1] = f32(real(scratch[room + t_1]) + k * (real(scratch[room + other + 0 * batch.row + j]) - real(bitcast<f32>(program[batch.floats + reference_2 + batch.joints * 4 + j * 3]))));
+      var there = real(bitcast<f32>(program[batch.floats + reference_2 + batch.joints * 4 + batch.joints * 3 + j * 3]));
+      var ratio = real(scratch[room + other + 7 * batch.row + j]) / select(real(1.0), there, abs(there) > 1e-12);
+      let t_2 = top + 7 * batch.row + j;
+      scratch[room + t_2] = f32(real(scratch[room + t_2]) * (1.0 + k * (ratio - 1.0)));
+      let t_3 = top + batch.row + j;
+      scratch[room + t_3] = f32(real(scratch[room + t_3]) + k * (real(scratch[room + other + batch.row + j]) - real(bitcast<f32>(program[batch.floats + reference_2 + batch.joints * 4 + j * 3 + 1]))));
+      there = real(bitcast<f32>(program[batch.floats + reference_2 + batch.joints * 4 + batch.joints * 3 + j * 3 + 1]));
+      ratio = real(scratch[room + other + 8 * batch.row + j]) / select(real(1.0), there, abs(there) > 1e-12);
+      let t_4 = top + 8 * batch.row + j;
+      scratch[room + t_4] = f32(real(scratch[room + t_4]) * (1.0 + k * (ratio - 1.0)));
+      let t_5 = top + 2 * batch.row + j;
+      scratch[room + t_5] = f32(real(scratch[room + t_5]) + k * (real(scratch[room + other + 2 * batch.row + j]) - real(bitcast<f32>(program[batch.floats + reference_2 + batch.joints * 4 + j * 3 + 2]))));
+      there = real(bitcast<f32>(program[batch.floats + reference_2 + batch.joints * 4 + batch.joints * 3 + j * 3 + 2]));
+      ratio = real(scratch[room + other + 9 * batch.row + j]) / select(real(1.0), there, abs(there) > 1e-12);
+      let t_6 = top + 9 * batch.row + j;
+      scratch[room + t_6] = f32(real(scratch[room + t_6]) * (1.0 + k * (ratio - 1.0)));
     }
     s = 16 * j;
-    scratch[room + batch.matrices + s] = f32(base.x);
-    scratch[room + batch.matrices + s + 1] = f32(base.y);
-    scratch[room + batch.matrices + s + 2] = f32(base.z);
-    scratch[room + batch.matrices + s + 3] = f32(base.w);
-    scratch[room + batch.matrices + s + 4] = f32(over.x);
-    scratch[room + batch.matrices + s + 5] = f32(over.y);
-    scratch[room + batch.matrices + s + 6] = f32(over.z);
-    scratch[room + batch.matrices + s + 7] = f32(over.w);
-    scratch[room + batch.matrices + s + 8] = f32(out.x);
-    scratch[room + batch.matrices + s + 9] = f32(out.y);
-    scratch[room + batch.matrices + s + 10] = f32(out.z);
-    scratch[room + batch.matrices + s + 11] = f32(out.w);
+    let t_7 = base;
+    scratch[room + batch.matrices + s] = f32(t_7.x);
+    scratch[room + batch.matrices + s + 1] = f32(t_7.y);
+    scratch[room + batch.matrices + s + 2] = f32(t_7.z);
+    scratch[room + batch.matrices + s + 3] = f32(t_7.w);
+    let t_8 = over;
+    scratch[room + batch.matrices + s + 4] = f32(t_8.x);
+    scratch[room + batch.matrices + s + 5] = f32(t_8.y);
+    scratch[room + batch.matrices + s + 6] = f32(t_8.z);
+    scratch[room + batch.matrices + s + 7] = f32(t_8.w);
+    let t_9 = out;
+    scratch[room + batch.matrices + s + 8] = f32(t_9.x);
+    scratch[room + batch.matrices + s + 9] = f32(t_9.y);
+    scratch[room + batch.matrices + s + 10] = f32(t_9.z);
+    scratch[room + batch.matrices + s + 11] = f32(t_9.w);
   }
   for (var m = 0; m < batch.morph_lanes; m++) {
     k = weight * real(bitcast<f32>(program[batch.masks + mask + batch.row + m]));
-    scratch[room + top + 10 * batch.row + m] = f32(real(scratch[room + top + 10 * batch.row + m]) + k * (real(scratch[room + other + 10 * batch.row + m]) - real(bitcast<f32>(program[batch.floats + first + 10 * batch.joints + m]))));
+    let t_10 = top + 10 * batch.row + m;
+    scratch[room + t_10] = f32(real(scratch[room + t_10]) + k * (real(scratch[room + other + 10 * batch.row + m]) - real(bitcast<f32>(program[batch.floats + reference_2 + batch.joints * 4 + batch.joints * 3 + batch.joints * 3 + m]))));
   }
 }
 fn interpret(n: i32, first: i32, last: i32, poses_given: i32) -> i32 {

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from maker import Maker
 from numpy.testing import assert_allclose
+from same import assert_same
 
 import marrow as mw
 from marrow.errors import FormatError
@@ -216,8 +217,7 @@ def test_an_avatar_is_read_in_the_words_of_its_character() -> None:
 def test_an_avatar_is_written_as_it_was_read(tmp_path: Path, errors_of: Callable[..., list[str]]) -> None:
     character = one().load()
     again, document = saved(character, tmp_path / "ami.vrm")
-    assert again.vrm == character.vrm
-    assert again.skeleton == character.skeleton
+    assert_same(again, character)
     assert document["extensions"]["VRMC_vrm"]["specVersion"] == "1.0"
     assert {"VRMC_vrm", "VRMC_springBone", "VRMC_node_constraint"} <= set(document["extensionsUsed"])
     bind = document["extensions"]["VRMC_vrm"]["expressions"]["preset"]["happy"]["morphTargetBinds"][0]
@@ -273,6 +273,41 @@ def test_vrm_0_is_the_avatar_that_1_0_is(tmp_path: Path) -> None:
     assert tail["name"] == "hair2_end"
     assert np.linalg.norm(tail["translation"]) == pytest.approx(0.07)
     assert named_bones(again) == named_bones(old)
+    # To marrow that node is no joint, and the avatar the one it was.
+    assert_same(again, old)
+    large = mw.load(tmp_path / "ami.vrm", scale=2.0, cache=False)
+    assert large.vrm["springBone"]["springs"][0]["end"] == pytest.approx(0.14)
+
+
+def test_vrm_data_of_any_shape_comes_back(tmp_path: Path) -> None:
+    character = one().load()
+    face = character.meshes[0]
+    vrm = copy.deepcopy(character.vrm) | {
+        "mine": [1, None],
+        "lookAt": 7,
+        "constraints": {"nobody": {"roll": {"source": "x"}}},
+    }
+    vrm["expressions"]["happy"]["morphTargetBinds"].append({"morph": "unknown", "weight": 1})
+    del vrm["version"]
+    odd = character.replace(
+        vrm=vrm, meshes=(face, face.replace(name="second face"))
+    )  # one channel that drives two meshes
+    with pytest.warns(UserWarning, match="no longer has"):
+        mw.save(odd, tmp_path / "odd.glb")
+    assert_same(mw.load(tmp_path / "odd.glb", cache=False), odd)
+    bones = dict(character.skeleton.humanoid) | {"tailOfMine": character.skeleton.index("hair0")}
+    skeleton = mw.Skeleton(
+        character.skeleton.names, character.skeleton.parents, character.skeleton.rest, character.skeleton.morph_names,
+        humanoid=bones,
+    )  # fmt: skip
+    for parts in (
+        character.vrm,
+        {k: v for k, v in character.vrm.items() if k in ("springBone", "constraints")},
+        {},
+    ):
+        other = character.replace(skeleton=skeleton, vrm=parts)
+        mw.save(other, tmp_path / "tail.glb")
+        assert_same(mw.load(tmp_path / "tail.glb", cache=False), other)
 
 
 def named_bones(character: mw.Character) -> dict[str, str]:

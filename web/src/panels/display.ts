@@ -9,19 +9,19 @@ import { secondClip } from "./second";
 type Flag = { [K in keyof ViewOptions]: ViewOptions[K] extends boolean ? K : never }[keyof ViewOptions];
 
 const OVERLAYS: readonly (readonly [Flag, string, string])[] = [
-  ["skeleton", "Skeleton", "S"],
+  ["skeleton", "Skeleton", "3"],
   ["names", "Joint names", "N"],
-  ["axes", "Axes", "A"],
+  ["axes", "Axes", "Y"],
   ["sockets", "Sockets", "O"],
-  ["wireframe", "Wireframe", "W"],
-  ["normals", "Normals", "M"],
-  ["bounds", "Bounds", "B"],
-  ["heat", "Colour the surface", "H"],
+  ["wireframe", "Wireframe", "6"],
+  ["normals", "Normals", "5"],
+  ["bounds", "Bounds", "7"],
+  ["heat", "Colour the surface", "4"],
   ["path", "Path of picked joint", "P"],
   ["contacts", "Foot contacts", "J"],
 ];
 const STAGE: readonly (readonly [Flag, string, string])[] = [
-  ["grid", "Grid", "G"],
+  ["grid", "Grid", "U"],
   ["shadows", "Shadows", ""],
   ["follow", "Follow character", "C"],
 ];

@@ -6,9 +6,7 @@ import { download } from "./files";
 export async function exportGlb(app: App, clips: string[] = []): Promise<void> {
   app.emit("loading", { text: "Writing the GLB", fraction: -1 });
   try {
-    const address = new URL(app.connection.address("api/export.glb", { slot: 0 }));
-    for (const clip of clips) address.searchParams.append("clips", clip);
-    const answer = await app.connection.fetch(address.href);
+    const answer = await app.connection.fetch("api/export.glb", { slot: 0, clips });
     download(await answer.blob(), `${app.characters[0]?.name || "character"}.glb`);
   } catch (error) {
     app.emit("problem", (error as Error).message);

@@ -3,10 +3,10 @@ import { button, h } from "../ui/dom";
 
 const KEYS: [string, [string[], string][]][] = [
   ["Time", [[["Space"], "Play or pause"], [["1"], "Next clip"], [["2"], "Previous clip"], [["←", "→"], "A frame back or on"], [["Shift ←", "Shift →"], "Ten frames"], [["L"], "Loop"], [["[", "]"], "Loop from here, up to here"], [["Ctrl Z"], "Undo an edit of a clip"]]],
-  ["View", [[["F"], "Frame the picked joint, or all"], [["Home"], "Reset the camera"], [["C"], "Follow the character"], [["R"], "Travel over the floor"], [["K"], "Linear or dual quaternion"], [["X"], "Compare them side by side"], [["T"], "Dark or light"]]],
-  ["Show", [[["S"], "Skeleton"], [["N"], "Joint names"], [["A"], "Axes"], [["O"], "Sockets"], [["W"], "Wireframe"], [["M"], "Normals"], [["B"], "Bounds"], [["H"], "Colour the surface"], [["P"], "Path of the picked joint"], [["J"], "Foot contacts"], [["G"], "Grid"]]],
-  ["Mouse", [[["Drag"], "Turn"], [["Right drag"], "Move"], [["Wheel"], "Zoom"], [["Click"], "Pick a joint"], [["Ctrl click"], "Add a joint's curves (tree)"], [["Drop"], "Open files or a folder"]]],
-  ["Page", [[["E"], "Clips or graph"], [["Ctrl O"], "Open a character"], [["Esc"], "Let go of the picked joint"], [["?"], "This card"]]],
+  ["Camera", [[["W", "S"], "Fly ahead, back"], [["A", "D"], "Fly left, right"], [["Q", "E"], "Fly down, up"], [["Shift"], "Fly faster"], [["F"], "Frame the picked joint, or all"], [["Home"], "Reset the camera"], [["C"], "Follow the character"], [["R"], "Travel over the floor"]]],
+  ["Show", [[["3"], "Skeleton"], [["4"], "Colour the surface"], [["5"], "Normals"], [["6"], "Wireframe"], [["7"], "Bounds"], [["N"], "Joint names"], [["Y"], "Axes"], [["O"], "Sockets"], [["P"], "Path of the picked joint"], [["J"], "Foot contacts"], [["U"], "Grid"], [["K"], "Linear or dual quaternion"], [["X"], "Compare them side by side"], [["T"], "Dark or light"]]],
+  ["Mouse", [[["Drag"], "Turn"], [["Right drag"], "Look around"], [["Middle drag", "Shift drag"], "Move"], [["Wheel"], "Zoom"], [["Click"], "Pick a joint"], [["Ctrl click"], "Add a joint's curves (tree)"], [["Drop"], "Open files or a folder"]]],
+  ["Page", [[["G"], "Clips or graph"], [["Ctrl O"], "Open a character"], [["Esc"], "Let go of the picked joint"], [["?"], "This card"]]],
 ];
 
 export function helpDialog(): HTMLDialogElement {

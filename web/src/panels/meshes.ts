@@ -62,9 +62,10 @@ function row(app: App, info: CharacterInfo, material: MaterialInfo, number: numb
 }
 
 function thumbnail(app: App, info: CharacterInfo, title: string, texture: TextureInfo, material: number): HTMLElement {
-  const address = app.connection.address(`api/image/${info.slot}/${texture.image}`);
+  const image = h("img", { alt: "", width: 44, height: 44 });
+  void app.images.url(info.slot, texture.image).then((url) => (image.src = url), () => {});
   return h(
     "button", { type: "button", class: "thumbnail", title: `${title}: show it with its UVs`, "aria-label": `${title}: show it with its UVs`, onclick: () => showTexture(app, title, texture, material) },
-    h("img", { src: address, alt: "", loading: "lazy", width: 44, height: 44 }),
+    image,
   );
 }

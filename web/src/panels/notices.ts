@@ -1,5 +1,6 @@
 /** What the page has to say: progress, problems, short notes, and that the server is gone. */
 import type { App } from "../app";
+import type { Status } from "../connection";
 import { button, h } from "../ui/dom";
 import { hints } from "./hints";
 
@@ -18,6 +19,7 @@ export function notices(app: App): HTMLElement[] {
   const progress = h("div", { class: "progress", role: "progressbar", "aria-label": "Loading", hidden: true }, text, h("div", { class: "progress-track" }, bar));
   const lost = h("div", { class: "lost", role: "alert", hidden: true }, h("span", { class: "pulse" }), "The server is gone. Trying to reach it again…");
   const refused = h("div", { class: "lost", role: "alert", hidden: true }, "This studio was started again. Open the new link it printed: this page has an old one.");
+  const unlinked = h("div", { class: "lost", role: "alert", hidden: true }, "This page was opened without its link. Open the whole link that marrow printed, up to the end of #token=…");
   const nothing = h("div", { class: "nothing", hidden: true }, h("strong", {}, "Nothing is open"), h("span", {}, "Drop a GLB, glTF, FBX, BVH, USD or .marrow file here, or press Ctrl O."));
   let timer = 0;
 
@@ -42,12 +44,15 @@ export function notices(app: App): HTMLElement[] {
     window.setTimeout(() => element.remove(), 20_000);
   });
   app.on("well", () => shelf.querySelectorAll(".problem").forEach((element) => element.remove()));
-  app.on("status", (status) => {
+  const tell = (status: Status): void => {
     lost.hidden = status !== "lost";
     refused.hidden = status !== "refused";
-  });
+    unlinked.hidden = status !== "unlinked";
+  };
+  app.on("status", tell);
+  tell(app.connection.status);
   const check = (): void => void (nothing.hidden = !app.hello || app.state?.slots.includes(0) !== false);
   app.on("state", check);
   app.on("character", check);
-  return [progress, lost, refused, nothing, hints(app), shelf];
+  return [progress, lost, refused, unlinked, nothing, hints(app), shelf];
 }

@@ -6,7 +6,7 @@ import { button, h, many } from "../ui/dom";
 const SIZE = 640;
 
 export function showTexture(app: App, title: string, texture: TextureInfo, material: number): void {
-  const image = h("img", { src: app.connection.address(`api/image/0/${texture.image}`), alt: title });
+  const image = h("img", { alt: title });
   const canvas = h("canvas", { width: SIZE, height: SIZE, role: "img", "aria-label": "UVs of the triangles that use it" });
   const facts = h("p", { class: "note" });
   const dialog = h(
@@ -26,6 +26,7 @@ export function showTexture(app: App, title: string, texture: TextureInfo, mater
   facts.textContent = words();
   image.onload = () => (facts.textContent = words());
   image.onerror = () => (facts.textContent = `The browser cannot show this image. ${words()}`);
+  app.images.url(0, texture.image).then((url) => (image.src = url), (error: Error) => (facts.textContent = error.message));
 }
 
 /** Draws the triangles of a material in UV space; v grows downwards, as in glTF. */

@@ -1,5 +1,5 @@
 /** `Framing`: where the camera stands: around what is shown, around a joint, or along with a character that walks. */
-import { Box3, Frustum, Matrix4, PerspectiveCamera, Vector3 } from "three";
+import { Box3, Frustum, Matrix4, MOUSE, PerspectiveCamera, Spherical, Vector3 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 
 /** From where a character is looked at first: from the front, a little from the side and above. */
@@ -15,6 +15,9 @@ const AIR = 0.12;
 /** What is seen as smaller than this share of the picture's height, or larger than this many times, is out of sight. */
 const SMALLEST = 0.15;
 const LARGEST = 8;
+/** Radians that a pixel of dragging looks around, and how steeply up or down: as in marrow's window. */
+const TURN = (0.35 * Math.PI) / 180;
+const STEEPEST = (89 * Math.PI) / 180;
 
 export class Framing {
   readonly camera = new PerspectiveCamera(35, 1, 0.01, 1000);
@@ -30,13 +33,17 @@ export class Framing {
   private joint = false;
   /** Whether someone has turned or moved the camera since it was last set: then it is theirs. */
   taken = false;
+  /** How large what it was last set on is, in metres: how fast it flies. */
+  size = 1;
 
   constructor(canvas: HTMLCanvasElement, changed: () => void) {
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = true;
     this.controls.dampingFactor = 0.12;
+    this.controls.mouseButtons = { LEFT: MOUSE.ROTATE, MIDDLE: MOUSE.PAN, RIGHT: null };
     this.controls.addEventListener("change", changed);
     this.controls.addEventListener("start", () => (this.taken = true));
+    this.lookAround(canvas, changed);
     this.camera.position.set(1.9, 1.75, 3.8);
     this.controls.target.set(0, 0.9, 0);
   }
@@ -51,12 +58,64 @@ export class Framing {
     this.camera.position.copy(center).addScaledVector(direction, distance);
     this.controls.target.copy(center);
     this.controls.maxDistance = 20 * Math.max(radius, all.getSize(new Vector3()).length()) + distance;
+    this.size = 2 * radius;
     this.followed = center.clone();
     this.behind.set(0, 0, 0);
     this.taken = false;
     this.joint = !box.equals(all);
     this.reach(all);
     this.controls.update();
+  }
+
+  /** The right button, held, turns the camera where it stands. */
+  private lookAround(canvas: HTMLCanvasElement, changed: () => void): void {
+    let held: { x: number; y: number } | null = null;
+    canvas.addEventListener("pointerdown", (event) => {
+      if (event.button !== 2 || event.pointerType !== "mouse" || !this.controls.enabled) return;
+      held = { x: event.clientX, y: event.clientY };
+      canvas.setPointerCapture(event.pointerId);
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      if (!held) return;
+      this.look((event.clientX - held.x) * TURN, (held.y - event.clientY) * TURN);
+      held = { x: event.clientX, y: event.clientY };
+      changed();
+    });
+    for (const end of ["pointerup", "pointercancel", "lostpointercapture"] as const) canvas.addEventListener(end, () => (held = null));
+  }
+
+  /** Turns where it stands, by radians: to the right, and up. */
+  look(right: number, up: number): void {
+    const away = this.away();
+    away.theta -= right;
+    away.phi = clampPitch(away.phi + up);
+    this.controls.target.copy(this.camera.position).sub(new Vector3().setFromSpherical(away));
+    this.taken = true;
+  }
+
+  /** Goes around what it looks at, by radians: to the right of it, and under it. */
+  orbit(right: number, down: number): void {
+    const away = this.away();
+    away.theta += right;
+    away.phi = clampPitch(away.phi + down);
+    this.camera.position.copy(this.controls.target).add(new Vector3().setFromSpherical(away));
+    this.taken = true;
+  }
+
+  /** Moves with what it looks at, in metres: across, straight up, and where it looks. */
+  fly(right: number, up: number, ahead: number): void {
+    const { position } = this.camera;
+    const forward = this.controls.target.clone().sub(position).normalize();
+    const move = new Vector3(-forward.z, 0, forward.x).normalize().multiplyScalar(right).addScaledVector(forward, ahead);
+    move.y += up;
+    position.add(move);
+    this.controls.target.add(move);
+    this.taken = true;
+  }
+
+  /** From what it looks at to where it stands. */
+  private away(): Spherical {
+    return new Spherical().setFromVector3(this.camera.position.clone().sub(this.controls.target));
   }
 
   /** Sets what is near and far enough to be drawn, for the size things have now. */
@@ -149,6 +208,11 @@ export class Framing {
     this.controls.target.add(move);
     return true;
   }
+}
+
+/** An angle from straight up, not too near to that, nor to straight down. */
+function clampPitch(phi: number): number {
+  return Math.min(Math.PI / 2 + STEEPEST, Math.max(Math.PI / 2 - STEEPEST, phi));
 }
 
 /** Whether a box holds something, somewhere. */

@@ -63,10 +63,10 @@ export class CharacterView implements Crew {
   constructor(
     readonly info: CharacterInfo,
     blob: ArrayBuffer,
-    imageAddress: (image: number) => string,
+    image: (number: number) => Promise<Blob>,
     changed: () => void,
   ) {
-    this.library = new TextureLibrary(imageAddress, changed);
+    this.library = new TextureLibrary(image, changed);
     const arrays = new Arrays(blob);
     const inverse = arrays.floats(info.buffers["inverse_bind"]);
     this.pivots = arrays.floats(info.buffers["bind_positions"]);

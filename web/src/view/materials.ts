@@ -29,7 +29,7 @@ export class TextureLibrary {
   private disposed = false;
 
   constructor(
-    private readonly address: (image: number) => string,
+    private readonly image: (number: number) => Promise<Blob>,
     private readonly arrived: () => void,
   ) {}
 
@@ -88,11 +88,8 @@ export class TextureLibrary {
   private bitmap(image: number): Promise<ImageBitmap | null> {
     let found = this.bitmaps.get(image);
     if (!found) {
-      found = fetch(this.address(image))
-        .then((answer) => (answer.ok ? answer.blob() : Promise.reject(new Error(answer.statusText))))
-        .then((blob) =>
-          createImageBitmap(blob, { premultiplyAlpha: "none", colorSpaceConversion: "none", imageOrientation: "none" }),
-        )
+      found = this.image(image)
+        .then((blob) => createImageBitmap(blob, { premultiplyAlpha: "none", colorSpaceConversion: "none", imageOrientation: "none" }))
         .catch(() => null);
       this.bitmaps.set(image, found);
     }

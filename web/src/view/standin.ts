@@ -30,7 +30,7 @@ export class StandIn {
   readonly part: Part;
 
   constructor() {
-    const library = new TextureLibrary(() => "", () => {});
+    const library = new TextureLibrary(() => Promise.reject(new Error("it has none")), () => {});
     this.part = new Part(TRIANGLE, { arrays: new Arrays(new ArrayBuffer(64)), materials: [PLAIN], library, entries: 1, size: 1 });
     this.part.count = 1;
   }

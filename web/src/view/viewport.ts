@@ -3,6 +3,7 @@ import { Box3, Matrix4, NeutralToneMapping, PCFShadowMap, Scene, Vector3, WebGLR
 import type { ViewOptions } from "../options";
 import type { Frame, Look } from "../protocol";
 import { finite, Framing } from "./camera";
+import { Flight } from "./flight";
 import type { CharacterView, MethodChoice } from "./character";
 import { Crowd } from "./crowd";
 import { Hands } from "./gizmo";
@@ -50,7 +51,9 @@ export class Viewport {
   readonly hands: Hands;
   private readonly scene = new Scene();
   private readonly stage: Stage;
-  private readonly framing: Framing;
+  readonly framing: Framing;
+  /** Keys and sticks that move the camera. */
+  readonly flight: Flight;
   private readonly labels = new Labels();
   private readonly note = document.createElement("p");
   private readonly standIn = new StandIn();
@@ -93,13 +96,14 @@ export class Viewport {
     this.renderer.shadowMap.autoUpdate = false;
     canvas.tabIndex = 0;
     canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", "The character. Drag to turn, right-drag to move, wheel to zoom, click to pick a joint.");
+    canvas.setAttribute("aria-label", "The character. Drag to turn, right-drag to look around, W A S D Q E to fly, wheel to zoom, click to pick a joint.");
     this.note.className = "viewport-note";
     this.element.className = "viewport";
     this.element.append(canvas, this.labels.canvas, this.note);
     this.stage = new Stage(this.scene, this.pace.software);
     this.scene.add(this.standIn.part.mesh);
     this.framing = new Framing(canvas, () => this.invalidate());
+    this.flight = new Flight(this.framing);
     for (const input of ["pointerdown", "pointerup", "keydown"] as const) window.addEventListener(input, () => this.pace.giveWay(), { capture: true });
     onClick(canvas, this.element, (x, y) => this.click(x, y));
     this.hands = new Hands(this.scene, this.camera, canvas, (on) => (this.controls.enabled = !on), () => this.invalidate());
@@ -339,6 +343,7 @@ export class Viewport {
   }
 
   private tick(now: number): void {
+    if (!this.film && this.flight.tick(now)) this.invalidate();
     this.controls.update();
     if (!this.prepared || this.film || this.pace.busy(now)) return;
     if (this.dirty) {

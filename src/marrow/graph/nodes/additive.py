@@ -8,10 +8,11 @@ import numpy as np
 
 from marrow.animation.resampling import unpack_rows
 from marrow.errors import ValidationError
-from marrow.graph.nodes.base import AnyNode, Node, Value
+from marrow.graph.nodes.base import AnyNode, Names, Node, Value
 from marrow.graph.tables import Part, Place, Scope
 from marrow.kernels import control_tables as ct
 from marrow.kernels.operations import codes as kernel
+from marrow.kernels.operations.model_additive import REFERENCE
 from marrow.math import quaternion
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Additive(Node, frozen=True):
     base: AnyNode
     addition: AnyNode
     weight: Value = 1.0
-    joints: tuple[str, ...] = ()
+    joints: Names = ()
     mask: dict[str, float] = {}  # noqa: RUF012 (msgspec copies an empty default)
     depth_falloff: float = 0.0
     space: Literal["local", "model"] = "local"
@@ -93,9 +94,14 @@ class Additive(Node, frozen=True):
         for j, parent in enumerate(c.skeleton.parents.tolist()):
             if parent >= 0:
                 turns[j] = quaternion.multiply(turns[parent], turns[j])
-        index, M = len(c.ints), c.bank.layout.M
-        c.name_joints(len(c.skeleton) - 1)  # its constants are for all of them
-        c.ints += [mask, len(c.floats)]
-        c.floats += np.concatenate([turns, pose.translation, pose.scale], axis=1).ravel().tolist()
-        c.floats += [*(pose.morphs.tolist() if M else ()), *[0.0] * (c.bank.layout.morphs - M)]
+        morphs = np.zeros(c.bank.layout.morphs)
+        morphs[: c.bank.layout.M] = pose.morphs
+        index = c.constants(
+            REFERENCE,
+            mask=mask,
+            rotation=turns,
+            translation=pose.translation,
+            scale=pose.scale,
+            morphs=morphs,
+        )
         return kernel.ADD_MODEL, index

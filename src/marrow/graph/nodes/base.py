@@ -9,28 +9,36 @@ which lays it out for the control kernel.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 import msgspec
 
 from marrow.errors import MarrowError, ValidationError
+from marrow.model._asset import Replaceable
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
     from marrow.graph.needs import Needs
     from marrow.graph.tables import Part, Place
 
-__all__ = ["AnyNode", "Ease", "Input", "Node", "Value", "Vector", "known_nodes", "node_from_data"]
+__all__ = [
+    "DEEPEST", "AnyNode", "Ease", "Input", "Names", "Node", "Value", "Vector", "check_size", "known_nodes",
+    "node_from_data",
+]  # fmt: skip
 
 Value = float | str
 """A number, or the name of a parameter."""
 
 Vector = str | tuple[float, float, float]
 """A vector parameter by name, or a constant."""
+
+Names = Annotated[str | tuple[str, ...], "names"]
+"""Names of joints, morphs or parameters, or rules; one alone means the tuple of it, and is kept as that."""
 
 Ease = Literal["linear", "smooth", "smoother", "in", "out"]
 """How a fade runs from 0 to 1: `s`, `3s^2 - 2s^3`, `6s^5 - 15s^4 + 10s^3`, `s^2`, `1 - (1 - s)^2`."""
@@ -48,6 +56,7 @@ class Input(NamedTuple):
 
 class Node(
     msgspec.Struct,
+    Replaceable,
     frozen=True,
     omit_defaults=True,
     forbid_unknown_fields=True,
@@ -84,6 +93,9 @@ class Node(
             )
         _known[name] = cls
 
+    def __post_init__(self) -> None:
+        gather_names(self)
+
     def children(self) -> tuple[Input, ...]:
         """The nodes below this one. As it stands: every field that holds a node, a tuple or a dict of nodes."""
         return tuple(_found(self))
@@ -111,6 +123,21 @@ class Node(
             if info.name in inner or value is None or _is_default(info, value):
                 continue
             yield info.name, value
+
+
+@functools.cache
+def _fields_of_names(kind: type) -> tuple[str, ...]:
+    return tuple(info.name for info in msgspec.structs.fields(kind) if info.type == Names)
+
+
+def gather_names(struct: msgspec.Struct) -> None:
+    """Keeps one name as the tuple of it, in every field that holds `Names`."""
+    for name in _fields_of_names(type(struct)):
+        msgspec.structs.force_setattr(struct, name, names_of(getattr(struct, name)))
+
+
+def names_of(names: Names) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else names
 
 
 def _is_default(info: Any, value: Any) -> bool:
@@ -161,13 +188,64 @@ def known_nodes() -> dict[str, type[Node]]:
     return dict(_known)
 
 
+DEEPEST = 64
+"""Nodes nested in one another, at most: who walks a graph calls itself for every one of them."""
+MOST = 100_000
+"""Nodes of a graph, at most; those without a name are counted wherever they stand."""
+
+
+def check_size(root: Any) -> None:
+    """Refuses a tree of nodes that is nested too deep, contains itself, or has too many nodes: one without a name is
+    another one in each of its places."""
+    known: dict[int, tuple[int, int]] = {}
+
+    def measured(value: msgspec.Struct, above: int) -> tuple[int, int]:
+        """How deep it is from here on, and its nodes."""
+        if isinstance(value, Node) and value.name and id(value) in known:
+            return 1, 1
+        if id(value) not in known:
+            if above > DEEPEST:
+                raise ValidationError(f"root: more than {DEEPEST} nodes are nested in one another")
+            own = int(isinstance(value, Node))
+            below = [measured(part, above + own) for part in _parts(value)]
+            known[id(value)] = (
+                own + max((height for height, _ in below), default=0),
+                min(own + sum(count for _, count in below), MOST + 1),
+            )
+        height, count = known[id(value)]
+        if above + height > DEEPEST:
+            raise ValidationError(f"root: more than {DEEPEST} nodes are nested in one another")
+        if count > MOST:
+            raise ValidationError(
+                f"root: the graph has more than {MOST:,} nodes, counted wherever they stand"
+            )
+        return height, count
+
+    if isinstance(root, msgspec.Struct):
+        measured(root, 0)
+
+
+def _parts(struct: msgspec.Struct) -> Iterator[msgspec.Struct]:
+    """What a description holds that is a description too, in tuples and dicts as well."""
+    for name in struct.__struct_fields__:
+        value = getattr(struct, name)
+        items = (
+            value.values()
+            if isinstance(value, dict)
+            else value
+            if isinstance(value, (tuple, list))
+            else (value,)
+        )
+        yield from (item for item in items if isinstance(item, msgspec.Struct))
+
+
 _reading: ContextVar[tuple[Any, tuple[str, ...]] | None] = ContextVar(
     "the graph file that is being read", default=None
 )
 
 
 @contextmanager
-def reading_files(beside: Callable[[str, object], dict[str, Any]], path: object) -> Iterator[None]:
+def reading_files(beside: Callable[[object, object], dict[str, Any]], path: object) -> Iterator[None]:
     """While a graph file is read: `beside(name, path)` gives what other files that it names hold."""
     around = _reading.get()
     before = around[1] if around is not None else ()

@@ -13,6 +13,7 @@ from marrow.graph.nodes.base import AnyNode, Input, Node, Value, told
 from marrow.graph.tables import Part, Place, Scope
 from marrow.graph.triangulation import triangulate
 from marrow.kernels import control_tables as ct
+from marrow.model._asset import Replaceable
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
@@ -20,14 +21,14 @@ if TYPE_CHECKING:
 __all__ = ["BlendSpace1D", "BlendSpace2D", "Point1D", "Point2D"]
 
 
-class Point1D(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Point1D(msgspec.Struct, Replaceable, frozen=True, forbid_unknown_fields=True):
     """A motion and its place on the line."""
 
     at: float
     source: AnyNode
 
 
-class Point2D(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Point2D(msgspec.Struct, Replaceable, frozen=True, forbid_unknown_fields=True):
     """A motion and its place in the plane."""
 
     at: tuple[float, float]

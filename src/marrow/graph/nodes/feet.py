@@ -9,11 +9,12 @@ from marrow.errors import ValidationError
 from marrow.graph.compiled import FunctionEntry
 from marrow.graph.contacts import contact_columns
 from marrow.graph.ground import GroundEntry
-from marrow.graph.nodes.base import AnyNode, Node, Value
+from marrow.graph.nodes.base import AnyNode, Names, Node, Value
 from marrow.graph.nodes.function import compile_function
 from marrow.graph.nodes.legs import GROUND, HOLD, SOME_FOOT, compile_legs, find_legs
 from marrow.graph.tables import Part, Place, seconds
 from marrow.kernels.operations.legs import LEG_VECTORS
+from marrow.model._validate import angle
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["FootLock", "FootPlacement", "GroundQuery"]
 
 
-def _needs_feet(needs: Needs, feet: tuple[str, ...]) -> None:
+def _needs_feet(needs: Needs, feet: Names) -> None:
     for foot in feet or (SOME_FOOT,):
         needs.chain(f"{foot} (upper)", f"{foot} (mid)", foot)
 
@@ -41,16 +42,16 @@ class FootLock(Node, frozen=True):
     A foot is down between the events that `contacts` name for it, `{"foot_l": ("foot_l", "foot_l_lift")}` as they stand; in
     clips that have no such events, where its sole is low and slow. `by="speed"` decides by that alone, while it runs: below
     `speed` metres a second and `height` metres. A foot that would have to be held more than `radius` metres or `turn`
-    degrees from where the pose has it is let go until its next step; what is left then dies out, by half every
+    radians from where the pose has it is let go until its next step; what is left then dies out, by half every
     `release` seconds. Legs may `stretch` by that factor, and the pelvis comes down by up to `drop` metres so that
     feet can be reached."""
 
     source: AnyNode
-    feet: tuple[str, ...] = ()
+    feet: Names = ()
     contacts: dict[str, tuple[str, str]] = {}  # noqa: RUF012 (msgspec copies an empty default)
     by: Literal["events", "speed"] = "events"
     radius: float = 0.15
-    turn: float = 45.0
+    turn: float = math.pi / 4
     release: float = 0.05
     speed: float = 0.3
     height: float = 0.08
@@ -76,13 +77,11 @@ class FootLock(Node, frozen=True):
         else:
             events = {foot: self.contacts.get(foot, (foot, f"{foot}_lift")) for foot in names}
             contacts = contact_columns(c, legs, events, self.speed, self.height)
-        if not 0 <= self.turn <= 180:
-            raise ValidationError(f"{path}.turn: expected 0 to 180 degrees, got {self.turn}")
         return compile_legs(
             c, at, self.source, self.weight, legs, HOLD, stretch=self.stretch, contacts=contacts,
             radius=_metres(self.radius, f"{path}.radius"), let_go=seconds(self.release, f"{path}.release"),
             slow=_metres(self.speed, f"{path}.speed"), low=_metres(self.height, f"{path}.height"),
-            most_turn=math.radians(self.turn), most_drop=_metres(self.drop, f"{path}.drop"),
+            most_turn=angle(f"{path}.turn", self.turn, 0.0, math.pi), most_drop=_metres(self.drop, f"{path}.drop"),
         )  # fmt: skip
 
 
@@ -90,7 +89,7 @@ class GroundQuery(Node, frozen=True):
     """Asks for the ground below `feet`; `FootPlacement` puts it below itself. Shows `source` as it is."""
 
     source: AnyNode
-    feet: tuple[str, ...]
+    feet: Names
     column: int
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
@@ -102,7 +101,7 @@ class GroundQuery(Node, frozen=True):
 
 class FootPlacement(Node, frozen=True):
     """Puts `feet` (joints; left out: those of the body) on the ground that `animator.ground` tells of: what the pose
-    has above the plane y = 0 it then has above the ground. Feet tilt with the slope, up to `tilt` degrees; the
+    has above the plane y = 0 it then has above the ground. Feet tilt with the slope, up to `tilt` radians; the
     `pelvis` (left out: the joint that carries the legs) comes down, up to `drop` metres, so that the lower foot can
     be reached, and up where all feet do.
 
@@ -110,10 +109,10 @@ class FootPlacement(Node, frozen=True):
     they do not jump at an edge. Legs may `stretch` by that factor."""
 
     source: AnyNode
-    feet: tuple[str, ...] = ()
+    feet: Names = ()
     pelvis: str | None = None
     step: float = 0.5
-    tilt: float = 40.0
+    tilt: float = math.radians(40)
     drop: float = 0.4
     settle: float = 0.04
     stretch: float = 1.02
@@ -127,13 +126,12 @@ class FootPlacement(Node, frozen=True):
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c, path = compiler, at.path
         legs = find_legs(c, self.feet, self.pelvis, path)
-        if not 0 <= self.tilt <= 90:
-            raise ValidationError(f"{path}.tilt: expected 0 to 90 degrees, got {self.tilt}")
+        tilt = angle(f"{path}.tilt", self.tilt, 0.0, math.pi / 2)
         c.header()
         names = tuple(c.skeleton.names[tip] for tip in legs.tips)
         asked = GroundQuery(self.source, names, c.vectors + 4)
         return compile_legs(
             c, at, asked, self.weight, legs, GROUND, stretch=self.stretch, most_step=_metres(self.step, f"{path}.step"),
-            settle=seconds(self.settle, f"{path}.settle"), most_tilt=math.radians(self.tilt),
+            settle=seconds(self.settle, f"{path}.settle"), most_tilt=tilt,
             most_drop=_metres(self.drop, f"{path}.drop"),
         )  # fmt: skip

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
 from marrow.graph.compiled import FunctionEntry
-from marrow.graph.nodes.base import AnyNode, Node
+from marrow.graph.nodes.base import AnyNode, Names, Node, names_of
 from marrow.graph.tables import Part, Place, Scope, unknown
 from marrow.kernels import control_tables as ct
 
@@ -47,7 +47,7 @@ class Function(Node, frozen=True):
 
     source: AnyNode
     function: str
-    parameters: tuple[str, ...] = ()
+    parameters: Names = ()
 
     colour: ClassVar[str] = "#f7e8f3"
 
@@ -60,7 +60,9 @@ class Function(Node, frozen=True):
         for name in self.parameters:
             if name not in c.builder.parameters:
                 raise unknown("parameter", name, c.builder.parameters, at.path)
-        return compile_function(c, at, self.source, FunctionEntry(at.path, self.function, self.parameters))
+        return compile_function(
+            c, at, self.source, FunctionEntry(at.path, self.function, names_of(self.parameters))
+        )
 
 
 def compile_function(c: Compiler, at: Place, source_node: AnyNode, entry: FunctionEntry) -> Part:

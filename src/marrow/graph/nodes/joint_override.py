@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from marrow.errors import ValidationError
 from marrow.graph.compiled import FunctionEntry
-from marrow.graph.nodes.base import AnyNode, Node
+from marrow.graph.nodes.base import AnyNode, Names, Node
 from marrow.graph.nodes.function import compile_function
 from marrow.graph.tables import Part, Place
 
@@ -23,7 +23,7 @@ class JointOverride(Node, frozen=True):
     model's. Until something is given, and where its weight is 0, `source` shows as it is."""
 
     source: AnyNode
-    joints: tuple[str, ...]
+    joints: Names
     mode: Literal["set", "offset"] = "set"
     space: Literal["local", "model"] = "local"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from marrow.errors import ValidationError
-from marrow.graph.nodes.base import AnyNode, Node, Value
+from marrow.graph.nodes.base import AnyNode, Names, Node, Value
 from marrow.graph.tables import Part, Place, Scope
 from marrow.kernels import control_tables as ct
 
@@ -29,13 +29,13 @@ class LayerBlend(Node, frozen=True):
 
     base: AnyNode
     overlay: AnyNode
-    joints: tuple[str, ...] = ()
+    joints: Names = ()
     mask: dict[str, float] = {}  # noqa: RUF012 (msgspec copies an empty default)
     depth_falloff: float = 0.0
     weight: Value = 1.0
     channels: tuple[Channel, ...] = ("translation", "rotation", "scale")
     space: Literal["local", "model"] = "local"
-    morphs: tuple[str, ...] = ()
+    morphs: Names = ()
     missing: Literal["error", "base"] = "error"
 
     colour: ClassVar[str] = "#e9f6e9"

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
-from marrow.graph.nodes.base import AnyNode, Value
+from marrow.graph.nodes.base import AnyNode, Names, Value
 from marrow.graph.nodes.procedural import compile_procedural
 from marrow.graph.nodes.two_bone_ik import bend_direction
 from marrow.graph.tables import Part, Place
 from marrow.kernels.operations import codes as kernel
-from marrow.kernels.operations.legs import LEG_STATE, LEG_VECTORS
+from marrow.kernels.operations.legs import LEG_SET, LEG_STATE, LEG_VECTORS
 from marrow.math import quaternion, transform
 from marrow.model.skeleton import Skeleton
 
@@ -42,7 +42,7 @@ class Legs:
         return tuple(tip for _, _, tip in self.joints)
 
 
-def find_legs(c: Compiler, feet: tuple[str, ...], pelvis: str | None, path: str) -> Legs:
+def find_legs(c: Compiler, feet: Names, pelvis: str | None, path: str) -> Legs:
     """The legs that end in `feet`: each two joints above. Without feet, those of the body that the skeleton has."""
     skeleton = c.skeleton
     if len(set(feet)) != len(feet):
@@ -134,23 +134,39 @@ def compile_legs(
     count = len(legs.joints)
     keeps = what & (HOLD | GROUND)
     memory, header = (c.keep_state(1 + 2 * LEG_STATE * count), c.header()) if keeps else (-1, 0)
-    index = len(c.ints)
     constant = c.builder.value
     refs = stride or [constant(v, path) for v in (1.0, 0.0, 1.0)]
     for k in range(count):
         down = contacts[k] if contacts else constant(0.0, path)
         refs = [*refs, down, *(constant(v, path) for v in (0.0, 0.0, 1.0, 0.0))]
-    c.name_joints(legs.pelvis, *(j for joints in legs.joints for j in joints))
-    c.ints += [count, legs.pelvis, c.vectors, len(c.floats), memory, header, what]
-    c.ints += [j for joints in legs.joints for j in joints]
-    c.floats += [stretch, radius, let_go, slow, low, most_turn, most_step, settle, most_tilt, most_drop]
-    for joints in legs.joints:
-        heel, ball, rest = sole_points(c.skeleton, joints[2])
-        c.floats += [
-            *bend_direction(c.skeleton, *joints),
-            *(float(v) for v in (*heel, *ball)),
-            rest,
-            *over_root(c.skeleton, joints[0]),
-        ]
+    soles = [sole_points(c.skeleton, tip) for tip in legs.tips]
+    upper, mid, tip = zip(*legs.joints)
+    index = c.constants(
+        LEG_SET,
+        count=count,
+        pelvis=legs.pelvis,
+        vectors=c.vectors,
+        memory=memory,
+        header=header,
+        what=what,
+        stretch=stretch,
+        radius=radius,
+        let_go=let_go,
+        slow=slow,
+        low=low,
+        most_turn=most_turn,
+        most_step=most_step,
+        settle=settle,
+        most_tilt=most_tilt,
+        most_drop=most_drop,
+        upper=upper,
+        mid=mid,
+        tip=tip,
+        spare=[bend_direction(c.skeleton, *joints) for joints in legs.joints],
+        heel=[s[0] for s in soles],
+        ball=[s[1] for s in soles],
+        rest=[s[2] for s in soles],
+        over=[over_root(c.skeleton, j) for j in upper],
+    )
     assert len(refs) == 3 + LEG_VECTORS * count
     return compile_procedural(c, at, source, weight, code=kernel.LEGS, index=index, refs=refs, **travel)

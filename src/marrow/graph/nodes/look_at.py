@@ -13,9 +13,10 @@ from marrow.graph.nodes.base import AnyNode, Node, Value, Vector
 from marrow.graph.nodes.procedural import compile_procedural, target_space
 from marrow.graph.tables import Part, Place
 from marrow.kernels.operations import codes as kernel
-from marrow.kernels.operations.limbs import LOOK_STATE
+from marrow.kernels.operations.limbs import CHAIN, LOOK_STATE
 from marrow.math import quaternion, transform
 from marrow.math.elementary import dot
+from marrow.model._validate import angle
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
@@ -23,20 +24,23 @@ if TYPE_CHECKING:
 
 __all__ = ["LookAt"]
 
+FASTEST = 8 * math.pi
+"""Radians a second: no head and no turret turns faster, and a number above is one of degrees."""
+
 
 class LookAt(Node, frozen=True):
     """Turns `joints`, listed from the body outward with each one's share of what is left to turn, until the last of them
     looks at `target`, a place in `space`: that of the character (model space), that of the world (see
     `animator.place`), or in the frame of the joint of that name. `axis` is the last joint's own direction that looks;
-    when left out, the one that faces forward (+Z) in the rest pose. It turns at most `limit` degrees away from where
-    it looks in the pose, and at most `speed` degrees per second (left out: at once), seen from the body; at the same
+    when left out, the one that faces forward (+Z) in the rest pose. It turns at most `limit` radians away from where
+    it looks in the pose, and at most `speed` radians per second (left out: at once), seen from the body; at the same
     speed at any frame rate."""
 
     source: AnyNode
     joints: dict[str, float]
     target: Vector
     axis: tuple[float, float, float] | None = None
-    limit: float = 90.0
+    limit: float = math.pi / 2
     weight: Value = 1.0
     space: str = "character"
     speed: float | None = None
@@ -62,9 +66,7 @@ class LookAt(Node, frozen=True):
         shares = list(self.joints.values())
         if not all(0 <= s <= 1 for s in shares):
             raise ValidationError(f"{path}.joints: shares must be from 0 to 1, got {shares}")
-        limit = math.radians(self.limit)
-        if not 0 <= limit <= math.pi + 1e-6:
-            raise ValidationError(f"{path}.limit: expected 0 to 180 degrees, got {self.limit}")
+        limit = angle(f"{path}.limit", self.limit, 0.0, math.pi)
         if self.axis is None:
             _, rotation, _ = transform.decompose(c.skeleton.rest_model[joints[-1]].astype(np.float64))
             axis = quaternion.rotate(quaternion.conjugate(rotation), np.array([0.0, 0.0, 1.0]))
@@ -74,14 +76,14 @@ class LookAt(Node, frozen=True):
                 raise ValidationError(f"{path}.axis: expected a direction, got {self.axis}")
             axis = axis / np.sqrt(dot(axis, axis))
         target = c.builder.vector(self.target, f"{path}.target")
-        if self.speed is not None and not (math.isfinite(self.speed) and self.speed > 0):
-            raise ValidationError(
-                f"{path}.speed: expected degrees per second, more than zero, got {self.speed}"
-            )
+        if self.speed is not None and not angle(
+            f"{path}.speed", self.speed, 0.0, FASTEST, unit="radians a second (left out: at once)"
+        ):
+            raise ValidationError(f"{path}.speed: expected more than 0 radians a second")
         memory, header = (-1, 0) if self.speed is None else (c.keep_state(1 + 2 * LOOK_STATE), c.header())
         space = target_space(c, self.space, path, (target, False))
-        index = len(c.ints)
-        c.name_joints(*joints, space)
-        c.ints += [len(joints), c.vectors, len(c.floats), space, memory, header, *joints]
-        c.floats += [*(float(v) for v in axis), limit, math.radians(self.speed or 0.0), *shares]
+        index = c.constants(
+            CHAIN, count=len(joints), vectors=c.vectors, space=space, memory=memory, header=header, axis=axis, limit=limit,
+            rate=self.speed or 0.0, joints=joints, shares=shares,
+        )  # fmt: skip
         return compile_procedural(c, at, self.source, self.weight, code=kernel.LOOK, index=index, refs=target)

@@ -12,6 +12,7 @@ from marrow.graph.nodes.procedural import compile_procedural
 from marrow.graph.tables import Part, Place, Scope
 from marrow.kernels import control_tables as ct
 from marrow.kernels.operations import codes as kernel
+from marrow.kernels.operations.mirroring import MIRROR_MAP
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
@@ -55,14 +56,13 @@ class Mirror(Node, frozen=True):
             mirror = mirror_map(c.skeleton, self.pairs or None)
         except ValidationError as error:
             raise ValidationError(f"{at.path}: {error}") from None
-        J, layout, rest = len(c.skeleton), c.bank.layout, c.skeleton.rest
-        index = len(c.ints)
+        layout, rest = c.bank.layout, c.skeleton.rest
         morphs = np.arange(layout.morphs)
         morphs[: layout.M] = mirror.morph_partner
-        c.name_joints(len(c.skeleton) - 1)  # it looks on the other side: all are evaluated
-        c.ints += [len(c.floats), *mirror.partner.tolist(), *mirror.scales.ravel().tolist(), *morphs.tolist()]
-        rows = [mirror.turn.reshape(J, 16), mirror.linear.reshape(J, 9), rest.translation, rest.scale]
-        c.floats += np.concatenate(rows, axis=1).astype(np.float32).ravel().tolist()
+        index = c.constants(
+            MIRROR_MAP, partner=mirror.partner, axes=mirror.scales, morphs=morphs, turn=mirror.turn.astype(np.float32),
+            linear=mirror.linear.astype(np.float32), translation=rest.translation, scale=rest.scale,
+        )  # fmt: skip
         always = not isinstance(self.weight, str) and self.weight >= 0.5
         c.mirrored = c.mirrored != always
         part = compile_procedural(

@@ -8,7 +8,7 @@ import numpy as np
 
 from marrow.errors import ValidationError
 from marrow.graph.compiled import SlotEntry
-from marrow.graph.nodes.base import AnyNode, Node
+from marrow.graph.nodes.base import AnyNode, Names, Node
 from marrow.graph.nodes.layer import Channel
 from marrow.graph.nodes.pose import PoseNode
 from marrow.graph.tables import Part, Place, Scope
@@ -31,11 +31,11 @@ class Slot(Node, frozen=True):
 
     name: str
     source: AnyNode
-    joints: tuple[str, ...] = ()
+    joints: Names = ()
     mask: dict[str, float] = {}  # noqa: RUF012 (msgspec copies an empty default)
     depth_falloff: float = 0.0
     channels: tuple[Channel, ...] = ("translation", "rotation", "scale")
-    morphs: tuple[str, ...] = ()
+    morphs: Names = ()
     additive: bool = False
 
     colour: ClassVar[str] = "#e9f6e9"

@@ -12,10 +12,12 @@ import numpy as np
 from marrow.errors import ValidationError
 from marrow.graph.compiled import MachineEntry
 from marrow.graph.endless import check_endless
-from marrow.graph.nodes.base import AnyNode, Ease, Input, Node
+from marrow.graph.nodes.base import AnyNode, Ease, Input, Names, Node, gather_names, names_of
 from marrow.graph.rules import Rule, parse_rule
 from marrow.graph.tables import Part, Place, Scope, seconds, unknown
 from marrow.kernels import control_tables as ct
+from marrow.kernels.operations.inertia import PROFILE
+from marrow.model._asset import Replaceable
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
@@ -28,14 +30,14 @@ INTERRUPTS = ("any", "higher", "none")
 MOST_WAYS = 10_000
 
 
-class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class State(msgspec.Struct, Replaceable, frozen=True, forbid_unknown_fields=True):
     """What a machine shows in one state: any node. It starts over when the state is entered, also where it is still fading
     out from the last time (`Transition.reset`)."""
 
     source: AnyNode
 
 
-class Transition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class Transition(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """Goes from the state `source` (`"*"`: from any other; several: from each of them) to the state `to` once all of `when`
     hold. A state may lead to itself: it then starts over.
 
@@ -58,7 +60,7 @@ class Transition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
 
     source: str | tuple[str, ...]
     to: str
-    when: tuple[str, ...] = ()
+    when: Names = ()
     seconds: float = 0.2
     ease: Ease = "smooth"
     blend: Literal["fade", "inertia"] = "fade"
@@ -66,6 +68,9 @@ class Transition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
     interrupt: Literal["any", "higher", "none"] = "any"
     reset: bool = True
     profile: dict[str, float] = {}
+
+    def __post_init__(self) -> None:
+        gather_names(self)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -86,7 +91,7 @@ class StateMachine(Node, frozen=True):
     states: dict[str, State]
     transitions: tuple[Transition, ...] = ()
     initial: str | None = None
-    conduits: tuple[str, ...] = ()
+    conduits: Names = ()
 
     colour: ClassVar[str] = "#fdf0dc"
 
@@ -125,7 +130,8 @@ class StateMachine(Node, frozen=True):
             for transition, rule in ways[name]:
                 _transition(c, machine, transition, names, rule)
             asks = any(rule.clip_times for _, rule in ways[name])
-            machine.state(k, parts[k].node, begin, len(ways[name]), asks)
+            heeds = any(rule.events or _curved(rule) for _, rule in ways[name])
+            machine.state(k, parts[k].node, begin, len(ways[name]), asks, heeds)
         return machine.finish(parts)
 
     def _check(self, c: Compiler, transition: Transition, where: str) -> Rule:
@@ -139,7 +145,7 @@ class StateMachine(Node, frozen=True):
         if transition.to not in known:
             raise unknown("state", transition.to, known, f"{where}.to")
         seconds(transition.seconds, f"{where}.seconds")
-        rule = parse_rule(transition.when, c.graph.parameters, where)
+        rule = parse_rule(names_of(transition.when), c.graph.parameters, where)
         for name in rule.events:
             if name not in c.event_names:
                 raise unknown("event", name, c.event_names, f"{where}.when")
@@ -191,7 +197,7 @@ def _transition(
 ) -> None:
     b = c.builder
     begin = len(b.rows["rules"])
-    smoothed, curved = False, any(code == ct.CURVE_VALUE for code, *_ in rule.operations)
+    smoothed, curved = False, _curved(rule)
     for code, name, value in rule.operations:
         ref = 0
         if code in (ct.PASSED, ct.WINDOW):
@@ -210,6 +216,11 @@ def _transition(
         blend_profile(c, transition.profile, transition.blend, machine.memory, f"{machine.at.path}.transitions"),
         transition.seconds,
     )  # fmt: skip
+
+
+def _curved(rule: Rule) -> bool:
+    """Whether a rule depends on curves."""
+    return any(code == ct.CURVE_VALUE for code, *_ in rule.operations)
 
 
 def _needs_inertia(ways: dict[str, list[tuple[Transition, Rule]]]) -> bool:
@@ -251,8 +262,7 @@ def blend_profile(c: Compiler, profile: dict[str, float], blend: str, memory: in
             )
         shares[c.skeleton.mask([name]) > 0] = share
     mask = c.builder.mask((shares, np.ones(len(c.skeleton.morph_names), np.float32)))
-    c.ints += [memory, mask]
-    return len(c.ints) - 2
+    return c.constants(PROFILE, memory=memory, mask=mask)
 
 
 class MachineLayout:
@@ -282,7 +292,7 @@ class MachineLayout:
             blend_profile(c, profile or {}, "inertia" if inertia else "fade", self.memory, at.path), seconds,
         ]  # fmt: skip
         self.index = c.builder.add("machines", *self.row)
-        c.builder.rows["states"] += [(0, 0, 0, 0)] * count
+        c.builder.rows["states"] += [(0, 0, 0, 0, 0)] * count
         c.row(at, kind=ct.MACHINE, data=self.index)
 
     def children(self, sources: list[tuple[Any, str]]) -> list[Part]:
@@ -296,8 +306,17 @@ class MachineLayout:
             c.builder.rows["machines"][self.index] = tuple(self.row)
         return parts
 
-    def state(self, k: int, node: int, begin: int = 0, count: int = 0, clip_times: bool = False) -> None:
-        self.c.builder.rows["states"][self.first + k] = (node, begin, count, int(clip_times))
+    def state(
+        self,
+        k: int,
+        node: int,
+        begin: int = 0,
+        count: int = 0,
+        clip_times: bool = False,
+        careful: bool = False,
+    ) -> None:
+        """Row k: the node it shows, its transitions, and what these ask for (see `control_tables.STATE`)."""
+        self.c.builder.rows["states"][self.first + k] = (node, begin, count, int(clip_times), int(careful))
 
     def finish(self, parts: list[Part]) -> Part:
         summed = self.c.summed(self.at, parts)

@@ -27,7 +27,7 @@ class SubGraph(Node, frozen=True):
         body = SubGraph(legs, {"speed": "run_speed", "strafe": 0.0}, name="legs")
 
     Parameters that are not bound belong to this graph too, under the node's name or path: `crowd["legs.crouch"]`. In a
-    file, `"file": "legs.json"` in place of `"graph"` names one beside it, which is read along.
+    file, `"file": "legs.json"` in place of `"graph"` names one in its folder or below, which is read along.
     """
 
     graph: Graph

@@ -52,6 +52,7 @@ class Switch(Node, frozen=True):
             profile=self.profile,
         )
         parts = machine.children([(node, f".inputs[{k}]") for k, node in enumerate(self.inputs)])
+        smoothed = isinstance(self.index, str) and c.graph.parameters[self.index].smoothing > 0
         for k, part in enumerate(parts):
-            machine.state(k, part.node)
+            machine.state(k, part.node, careful=smoothed)
         return machine.finish(parts)

@@ -12,8 +12,10 @@ from marrow.graph.nodes.base import AnyNode, Node, Value, Vector
 from marrow.graph.nodes.procedural import compile_procedural, target_space
 from marrow.graph.tables import Part, Place
 from marrow.kernels.operations import codes as kernel
+from marrow.kernels.operations.limbs import LIMB
 from marrow.math import quaternion, transform
 from marrow.math.elementary import dot
+from marrow.model._validate import angle
 from marrow.model.skeleton import Skeleton
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ class TwoBoneIK(Node, frozen=True):
     `space`: that of the character (model space), that of the world (see `animator.place`), or in the frame of the
     joint of that name as it is before the limb moves: a hand that holds the rifle in the other one.
 
-    `bend` is the range in degrees that the middle joint may be away from straight: out of reach or past the range, the limb
+    `bend` is the range in radians that the middle joint may be away from straight: out of reach or past the range, the limb
     points at the target. `stretch` lets it lengthen up to that factor to reach. `weight` mixes; the tip keeps the way
     it faces when `keep_rotation`."""
 
@@ -38,7 +40,7 @@ class TwoBoneIK(Node, frozen=True):
     target: Vector
     pole: Vector | None = None
     weight: Value = 1.0
-    bend: tuple[float, float] = (0.0, 180.0)
+    bend: tuple[float, float] = (0.0, math.pi)
     stretch: float = 1.0
     keep_rotation: bool = True
     mid: str | None = None
@@ -55,19 +57,27 @@ class TwoBoneIK(Node, frozen=True):
     def compile(self, compiler: Compiler, at: Place) -> Part:
         c, path = compiler, at.path
         upper, mid, tip = self._joints(c, path)
-        low, high = (math.radians(v) for v in self.bend)
-        if not 0 <= low < high <= math.pi + 1e-6:
-            raise ValidationError(f"{path}.bend: expected 0 <= least < most <= 180 degrees, got {self.bend}")
+        low, high = (angle(f"{path}.bend", v, 0.0, math.pi) for v in self.bend)
+        if not low < high:
+            raise ValidationError(f"{path}.bend: expected (least, most) radians, got {self.bend}")
         if not 1 <= self.stretch <= 10:
             raise ValidationError(f"{path}.stretch: expected a factor from 1 to 10, got {self.stretch}")
         target = c.builder.vector(self.target, f"{path}.target")
         pole = c.builder.vector(self.pole if self.pole is not None else (0.0, 0.0, 0.0), f"{path}.pole")
         space = target_space(c, self.space, path, (target, False), (pole, True))
-        index = len(c.ints)
-        c.name_joints(upper, mid, tip, space)
-        c.ints += [upper, mid, tip, c.vectors, len(c.floats), space]
-        c.floats += [low, high, self.stretch, float(self.keep_rotation), float(self.pole is not None)]
-        c.floats += bend_direction(c.skeleton, upper, mid, tip)
+        index = c.constants(
+            LIMB,
+            upper=upper,
+            mid=mid,
+            tip=tip,
+            vectors=c.vectors,
+            space=space,
+            bend=(low, high),
+            stretch=self.stretch,
+            keep_rotation=self.keep_rotation,
+            has_pole=self.pole is not None,
+            spare=bend_direction(c.skeleton, upper, mid, tip),
+        )
         return compile_procedural(
             c, at, self.source, self.weight, code=kernel.REACH, index=index, refs=target + pole
         )

@@ -6,13 +6,15 @@ import math
 from typing import TYPE_CHECKING, ClassVar
 
 from marrow.errors import ValidationError
-from marrow.graph.nodes.base import AnyNode, Node, Value, Vector
+from marrow.graph.nodes.base import AnyNode, Names, Node, Value, Vector
 from marrow.graph.nodes.feet import _metres, _needs_feet
 from marrow.graph.nodes.legs import STRIDE, compile_legs, find_legs
 from marrow.graph.nodes.procedural import compile_procedural
 from marrow.graph.tables import Part, Place
 from marrow.kernels import control_tables as ct
 from marrow.kernels.operations import codes as kernel
+from marrow.kernels.operations.limbs import CHAIN
+from marrow.model._validate import angle
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
@@ -29,7 +31,7 @@ class StrideWarp(Node, frozen=True):
     source: AnyNode
     scale: Value
     direction: Vector = (0.0, 0.0, 1.0)
-    feet: tuple[str, ...] = ()
+    feet: Names = ()
     pelvis: str | None = None
     drop: float = 0.3
     stretch: float = 1.02
@@ -52,7 +54,7 @@ class StrideWarp(Node, frozen=True):
 
 
 class OrientationWarp(Node, frozen=True):
-    """Turns the lower body by `angle` degrees (to the left positive, `limit` at most), so that a walk ahead goes
+    """Turns the lower body by `angle` radians (to the left positive, `limit` at most), so that a walk ahead goes
     aslant: the joint `pelvis` turns, and the joints of `spine` turn back, each by its share, so that the upper body
     faces as before where the shares add up to one. The root travels in the new direction."""
 
@@ -60,7 +62,7 @@ class OrientationWarp(Node, frozen=True):
     angle: Value
     pelvis: str
     spine: dict[str, float] = {}  # noqa: RUF012 (msgspec copies an empty default)
-    limit: float = 90.0
+    limit: float = math.pi / 2
     weight: Value = 1.0
 
     colour: ClassVar[str] = "#f7e8f3"
@@ -77,18 +79,37 @@ class OrientationWarp(Node, frozen=True):
                 raise ValidationError(
                     f"{path}.spine: {c.skeleton.names[joint]!r} must be below {self.pelvis!r}"
                 )
-        if not 0 <= self.limit <= 180:
-            raise ValidationError(f"{path}.limit: expected 0 to 180 degrees, got {self.limit}")
+        limit = angle(f"{path}.limit", self.limit, 0.0, math.pi)
         if not all(math.isfinite(s) for s in self.spine.values()):
             raise ValidationError(f"{path}.spine: expected shares, got {self.spine}")
-        angle = c.builder.value(self.angle, f"{path}.angle")
+        turn = _turn(c, self.angle, f"{path}.angle")
         nothing = c.builder.value(0.0, path)
         turned = sorted([(pelvis, 1.0), *zip(spine, (-s for s in self.spine.values()))])
-        index = len(c.ints)
-        c.name_joints(*(j for j, _ in turned))
-        c.ints += [len(turned), c.vectors, len(c.floats), -1, -1, 0, *(j for j, _ in turned)]
-        c.floats += [0.0, 1.0, 0.0, self.limit, 0.0, *(math.radians(share) for _, share in turned)]
+        index = c.constants(
+            CHAIN,
+            count=len(turned),
+            vectors=c.vectors,
+            space=-1,
+            memory=-1,
+            header=0,
+            axis=(0.0, 1.0, 0.0),
+            limit=limit,
+            rate=0.0,
+            joints=[j for j, _ in turned],
+            shares=[share for _, share in turned],
+        )
         return compile_procedural(
-            c, at, self.source, self.weight, code=kernel.TURN, index=index, refs=[angle, nothing, nothing],
-            travel=ct.TRAVEL_TURNED, travel_ref=angle, limit=self.limit, factor=math.radians(1.0),
+            c, at, self.source, self.weight, code=kernel.TURN, index=index, refs=[turn, nothing, nothing],
+            travel=ct.TRAVEL_TURNED, travel_ref=turn, limit=limit, factor=1.0,
         )  # fmt: skip
+
+
+def _turn(c: Compiler, value: Value, path: str) -> int:
+    """Where an angle is found. A parameter's default and bounds tell whether it is one."""
+    said = [value] if not isinstance(value, str) else []
+    parameter = c.graph.parameters.get(value) if isinstance(value, str) else None
+    if parameter is not None and parameter.type == "float":
+        said = [parameter.default, *(parameter.range or ()), *(parameter.wrap or ())]  # type: ignore[list-item]
+    for number in said:
+        angle(path, number, -math.tau, math.tau)
+    return c.builder.value(value, path)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +27,7 @@ from marrow.io.bvh.hierarchy import MAX_JOINTS
 from marrow.io.bvh.selection import selected_joints
 from marrow.math import affine, quaternion, transform
 from marrow.model import Character, Clip, Pose, _validate
+from marrow.printing import warn
 
 __all__ = ["write"]
 
@@ -100,7 +100,7 @@ def write(
     tree.ends = [end and not slides for end, slides in zip(tree.ends, sliding)]
     if sliding[1:].any():
         names = [tree.names[j] for j in np.flatnonzero(sliding[1:]) + 1]
-        warnings.warn(
+        warn(
             f"{len(names)} joints move against their parents ({', '.join(names[:3])}{', ...' if names[3:] else ''}); "
             "they get position channels, which some readers add to the offset",
             stacklevel=3,

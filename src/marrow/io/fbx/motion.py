@@ -139,6 +139,7 @@ def _read_stack(
             swing = unkeyed.swinging[node.typed_id]
             keys["translation"] = swung(swing, keys["rotation"], keys["scale"], 1 / options["resample_rate"])
         found += [(joint, path, k) for path, k in keys.items()]
+    weights: dict[int, Keys] = {}
     for element in baked.elements:
         for prop in element.props:
             channel = channel_of.get((element.element_id, prop.name))
@@ -152,7 +153,9 @@ def _read_stack(
                     if (p.element.element_id, p.prop_name) == (element.element_id, prop.name)
                 )
                 percent = sampled_value(curve, begin, end, options["resample_rate"])
-            found.append((channel, "morph", Keys(percent.times, percent.values[:, :1] / 100)))
+            # Blender keys a shape twice, on the mesh and on the deformer: one track is enough.
+            weights[channel] = Keys(percent.times, percent.values[:, :1] / 100)
+    found += [(channel, "morph", keys) for channel, keys in weights.items()]
     tracks = []
     for target, path, whole in found:
         track = _track(target, path, cut(whole, begin, end, path == "rotation", fps), skeleton)

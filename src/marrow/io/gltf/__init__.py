@@ -12,7 +12,8 @@ __all__ = ["read", "write"]
 
 def write(character: Character, path: Path, *, compress: bool | str = False, levels: str = "all") -> None:
     """Writes the character; a path that ends in `.gltf` gets its arrays in a `.bin` file beside it. `compress` packs
-    them: `"meshopt"`, `"quantized"` (`pip install 'marrow-engine[meshopt]'`) or `"draco"` (`'marrow-engine[draco]'`).
+    them: `"quantized"`, `"meshopt"`, `"quantized+meshopt"` (`pip install 'marrow-engine[meshopt]'`) or `"draco"`
+    (`'marrow-engine[draco]'`).
     `levels` of detail go into the file (`all`), into files of their own (`split`), or nowhere (`none`).
     """
     # Reading is common and saving rare: the writer is imported when it is first needed.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import FormatError
+from marrow.io.gltf.extras import ExtrasWriter
 
 __all__ = ["Builder", "short_floats"]
 
@@ -33,19 +34,34 @@ def short_floats(values: Any) -> list[float]:
 
 class Builder:
     """Collects the objects of a file. Every `add` returns the index of the object, an old one where it is the
-    same. `quantize`: vertices and rotations are stored in fewer bits."""
+    same. `quantize`: vertices and rotations are stored in fewer bits; `exact`: vertices keep all of them; `packs`: arrays
+    are packed afterwards, so zeros cost nothing. `extras`: those of the character."""
 
-    def __init__(self, path: object, *, quantize: bool = False) -> None:
-        self.path, self.quantize = path, quantize
+    def __init__(
+        self,
+        path: object,
+        extras: dict[str, Any] | None = None,
+        *,
+        quantize: bool = False,
+        exact: bool = True,
+        packs: bool = False,
+    ) -> None:
+        self.path, self.quantize, self.exact, self.packs = path, quantize, exact, packs
+        self.extras = ExtrasWriter(extras or {})
         self.objects: dict[str, list[dict[str, Any]]] = {}
         self.extensions_used: set[str] = set()
         self.extensions_required: set[str] = set()
         self.binary: list[bytes] = []
         self.size = 0
+        self.lines: dict[str, None] = {}
         self._known: dict[Any, int] = {}
 
     def refuse(self, message: str, place: str, remedy: str = "") -> FormatError:
         return FormatError(message, path=self.path, place=place, remedy=remedy)
+
+    def warn(self, message: str) -> None:
+        """Keeps in mind what the file does not hold as the character has it; it is said once the file is there."""
+        self.lines.setdefault(message)
 
     def extension(self, name: str, *, required: bool = False) -> str:
         """Notes that an extension is used."""
@@ -113,25 +129,44 @@ class Builder:
             },
         )
 
+    def changed_accessor(self, base: Array, values: Array, place: str) -> int:
+        """An accessor over `(count, C)` values that are stored as changes to others, which are in the file already."""
+        at = np.flatnonzero((base != values).any(axis=1))
+        if 2 * len(at) > len(base):
+            return self.accessor(values, place, target=ARRAY_BUFFER)
+        self.check_finite(values, place)
+        width = base.dtype.itemsize * base.shape[1]
+        view = self.view(np.ascontiguousarray(base).tobytes(), ARRAY_BUFFER, width)
+        definition = {"bufferView": view, **_shape(values)}
+        if len(at):
+            definition["sparse"] = self._changes(len(values), at, values[at])
+        return self.add_once("accessors", definition)
+
+    def _changes(self, count: int, at: Array, values: Array) -> dict[str, Any]:
+        at = at.astype(np.uint16 if count <= 0xFFFF else np.uint32)
+        return {
+            "count": len(at),
+            "indices": {
+                "bufferView": self.view(at.tobytes()),
+                "componentType": COMPONENT_TYPES[at.dtype.name],
+            },
+            "values": {"bufferView": self.view(np.ascontiguousarray(values).tobytes())},
+        }
+
     def sparse_accessor(self, count: int, at: Array, values: Array, place: str, *, bounds: bool) -> int:
-        """An accessor of `count` zeros but for the rows `at (D,)`, which are increasing."""
+        """An accessor of `count` zeros but for the rows `at (D,)`, which are increasing; integers are shares of the
+        largest."""
         self.check_finite(values, place)
         definition = _shape(values) | {"count": count}
+        if values.dtype.kind in "iu":
+            definition["normalized"] = True
         if bounds:
             rows = np.concatenate(
-                [values, np.zeros((1 if len(at) < count else 0, values.shape[1]), np.float32)]
+                [values, np.zeros((1 if len(at) < count else 0, values.shape[1]), values.dtype)]
             )
             definition |= _bounds(rows)
         if len(at):
-            at = at.astype(np.uint16 if count <= 0xFFFF else np.uint32)
-            definition["sparse"] = {
-                "count": len(at),
-                "indices": {
-                    "bufferView": self.view(at.tobytes()),
-                    "componentType": COMPONENT_TYPES[at.dtype.name],
-                },
-                "values": {"bufferView": self.view(np.ascontiguousarray(values).tobytes())},
-            }
+            definition["sparse"] = self._changes(count, at, values)
         return self.add_once("accessors", definition)
 
     def check_finite(self, values: Array, place: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from marrow.errors import ValidationError
 from marrow.io.gltf import notes
 from marrow.io.gltf.context import Context
+from marrow.io.gltf.curves import EXACT_UNIT, channel_weights, unit_rotations
 from marrow.io.gltf.extensions import PointerChannel
 from marrow.io.gltf.geometry import Channels
 from marrow.io.gltf.naming import Names
@@ -19,7 +19,7 @@ from marrow.io.gltf.notes import ClipNotes
 from marrow.io.gltf.pointers import pointer_curves
 from marrow.io.gltf.scene import UNIT_TOLERANCE, Tree
 from marrow.io.gltf.schema import Animation, Sampler
-from marrow.math import quaternion
+from marrow.io.gltf.track_notes import as_noted
 from marrow.math.elementary import dot
 from marrow.model import Clip, Curve, Event, Skeleton, Tracks
 from marrow.model._validate import owned
@@ -55,20 +55,6 @@ class _Rows:
             self.times.append(times)
             self.values.append(values)
 
-    def in_order(self, morphs: Sequence[int]) -> _Rows:
-        """The same with morph tracks in the order of `morphs`; a file has them by mesh."""
-        at = [k for k, path in enumerate(self.path) if path == MORPH]
-        if not morphs or len(at) < 2:
-            return self
-        rank = {channel: k for k, channel in enumerate(morphs)}
-        order = list(range(len(self.path)))
-        for k, row in zip(at, sorted(at, key=lambda k: rank.get(self.target[k], len(rank)))):
-            order[k] = row
-        out = _Rows(morphs=self.morphs)
-        for k in order:
-            out.add(self.target[k], self.path[k], self.interpolation[k], self.times[k], self.values[k])
-        return out
-
 
 def read_clips(
     ctx: Context,
@@ -76,14 +62,14 @@ def read_clips(
     channels: Channels,
     skeleton: Skeleton,
     pointers: dict[int, list[PointerChannel]],
-) -> list[Clip]:
-    """The clips of a file, in order; animations that move nothing are left out and reported."""
+) -> dict[int, Clip]:
+    """The clips of a file, by the number of their animation; animations that move nothing are left out and reported."""
     reader = _Reader(ctx, tree, channels)
-    names, clips = Names(), []
+    names, clips = Names(), {}
     for i, animation in enumerate(ctx.document.animations):
         place = f"animations[{i}]"
         noted = notes.read(animation.extras, ClipNotes, ctx.report, place)
-        tracks = reader.tracks(animation, noted, place)
+        tracks = reader.tracks(animation, noted, skeleton, place)
         wanted = animation.name or f"clip_{i}"
         pointed = pointer_curves(ctx, tree, animation, pointers[i]) if i in pointers else []
         if not len(tracks) and not noted.still and not pointed:
@@ -101,11 +87,12 @@ def read_clips(
             additive=noted.additive,
             start=noted.start,
         )
-        curves = {c.name: c for c in pointed} | {c.name: c for c in _curves(clip, noted, ctx)}
+        curves = {c.name: c for c in _curves(clip, noted, ctx)}
+        curves |= {c.name: c for c in pointed if c.name not in curves}
         last = max((float(c.times[-1]) for c in curves.values()), default=0.0)
-        if noted.duration is None and not noted.still and last > clip.duration:
+        if noted.duration is None and last > clip.duration:
             clip = clip.replace(duration=last)
-        clips.append(clip.replace(events=_events_inside(clip, noted, ctx), curves=tuple(curves.values())))
+        clips[i] = clip.replace(events=_events_inside(clip, noted, ctx), curves=tuple(curves.values()))
     return clips
 
 
@@ -124,7 +111,9 @@ def _events_inside(clip: Clip, noted: ClipNotes, ctx: Context) -> tuple[Event, .
     for k, (time, name) in enumerate(noted.events):
         if 0 <= time <= last:
             seconds, payload = lasting.get(k, (0.0, ""))
-            found.append(Event(time, name, max(min(seconds, clip.duration - time), 0.0), payload))
+            if time + seconds > last:
+                seconds = max(clip.duration - time, 0.0)
+            found.append(Event(time, name, seconds, payload))
     return tuple(found)
 
 
@@ -150,39 +139,47 @@ class _Reader:
         self._ctx, self._tree, self._channels = ctx, tree, channels
         self._times: dict[int, tuple[Array, Array | None]] = {}
 
-    def tracks(self, animation: Animation, noted: ClipNotes, place: str) -> Tracks:
+    def tracks(self, animation: Animation, noted: ClipNotes, skeleton: Skeleton, place: str) -> Tracks:
+        found = Tracks.pack(()) if noted.still else self._of_channels(animation, place)
+        if noted.order is None:
+            return found
+        try:
+            return as_noted(found, noted, skeleton, self._ctx.scale)
+        except ValidationError as error:
+            self._ctx.report.add("dropped", place, f"marrow's notes on its tracks do not fit: {error}")
+            return found
+
+    def _of_channels(self, animation: Animation, place: str) -> Tracks:
         rows = _Rows()
-        if not noted.still:
-            plain = self._plain(animation)
-            if plain is not None:
-                return self._packed(plain, place)
-            only = None if noted.morphs is None else set(noted.morphs)
-            seen: set[tuple[int, int]] = set()
-            lost = 0
-            for c, channel in enumerate(animation.channels):
-                target = channel.target
-                if target.node is None or target.path not in ("translation", "rotation", "scale", "weights"):
-                    self._ctx.report.add(
-                        "dropped", place, f"a channel animates {target.path!r}, which is not kept"
-                    )
-                    continue
-                known = self._channels.of_node if target.path == "weights" else self._tree.joint_of
-                path = _PATHS.get(target.path, MORPH)
-                if target.node not in known or (target.node, path) in seen:
-                    lost += 1
-                    continue
-                seen.add((target.node, path))
-                sampler = self._ctx.pick(
-                    animation.samplers, channel.sampler, "samplers", f"{place}.channels[{c}]"
-                )
-                self._add(rows, sampler, target.node, path, only, place)
-            if lost:
+        plain = self._plain(animation)
+        if plain is not None:
+            return self._packed(plain, place)
+        seen: set[tuple[int, int]] = set()
+        lost = 0
+        for c, channel in enumerate(animation.channels):
+            target = channel.target
+            if target.node is None or target.path not in ("translation", "rotation", "scale", "weights"):
                 self._ctx.report.add(
-                    "dropped",
-                    place,
-                    f"{lost} channels animate nodes outside the skeleton, or the same thing twice",
+                    "dropped", place, f"a channel animates {target.path!r}, which is not kept"
                 )
-        return self._packed(rows.in_order(noted.morphs or ()), place)
+                continue
+            known = self._channels.of_node if target.path == "weights" else self._tree.joint_of
+            path = _PATHS.get(target.path, MORPH)
+            if target.node not in known or (target.node, path) in seen:
+                lost += 1
+                continue
+            seen.add((target.node, path))
+            sampler = self._ctx.pick(
+                animation.samplers, channel.sampler, "samplers", f"{place}.channels[{c}]"
+            )
+            self._add(rows, sampler, target.node, path, place)
+        if lost:
+            self._ctx.report.add(
+                "dropped",
+                place,
+                f"{lost} channels animate nodes outside the skeleton, or the same thing twice",
+            )
+        return self._packed(rows, place)
 
     def _plain(self, animation: Animation) -> _Rows | None:
         """All tracks at once, where every channel is what nearly all exporters write: packed floats that move a
@@ -217,9 +214,7 @@ class _Reader:
             return None
         return times if (times[1:] > times[:-1]).all() else None
 
-    def _add(
-        self, rows: _Rows, sampler: Sampler, node: int, path: int, only: set[int] | None, place: str
-    ) -> None:
+    def _add(self, rows: _Rows, sampler: Sampler, node: int, path: int, place: str) -> None:
         interpolation = _INTERPOLATIONS.get(sampler.interpolation)
         if interpolation is None:
             raise self._ctx.refuse(f"interpolation {sampler.interpolation!r} does not exist", place)
@@ -238,40 +233,21 @@ class _Reader:
         if kept is not None:
             values = values[kept]
         if path == MORPH:
-            self._add_morphs(
-                rows, interpolation, times, values.reshape(len(times), per_key, M), node, only, place
-            )
+            self._add_morphs(rows, interpolation, times, values.reshape(len(times), per_key, M), node, place)
         else:
             self._ctx.budget.charge(times.nbytes + values.nbytes, place)
             rows.add(self._tree.joint_of[node], path, interpolation, times, values)
 
     def _add_morphs(
-        self,
-        rows: _Rows,
-        interpolation: int,
-        times: Array,
-        values: Array,
-        node: int,
-        only: set[int] | None,
-        place: str,
+        self, rows: _Rows, interpolation: int, times: Array, values: Array, node: int, place: str
     ) -> None:
-        """One track for each channel. Where targets share a channel (in-betweens), its weight is the sum of
-        how far each is on times the weight at which it is fully on, which undoes `model.morph.target_weights`
-        exactly."""
+        """One track for each channel that no other mesh has given yet."""
         channels, full = self._channels.of_node[node], self._channels.full_weights.get(node)
         self._ctx.budget.charge(len(channels) * times.nbytes + values.nbytes, place)
-        members: dict[int, list[int]] = {}
-        for i, channel in enumerate(channels):
-            members.setdefault(channel, []).append(i)
-        for channel, targets in members.items():
-            if (only is not None and channel not in only) or channel in rows.morphs:
-                continue
-            rows.morphs.add(channel)
-            track = values[:, :, targets[0]]
-            if full is not None:
-                shares = np.array([full[i] for i in targets])
-                track = dot(values[:, :, targets].astype(np.float64), shares).astype(np.float32)
-            rows.add(channel, MORPH, interpolation, times, track)
+        for channel, track in channel_weights(values, channels, full):
+            if channel not in rows.morphs:
+                rows.morphs.add(channel)
+                rows.add(channel, MORPH, interpolation, times, track)
 
     def _key_times(self, index: int, place: str) -> tuple[Array, Array | None]:
         """Increasing key times, and which keys of the file they are where some had to go."""
@@ -322,14 +298,8 @@ class _Reader:
         which = np.repeat((table["path"] == ROTATION) & (table["interpolation"] != CUBIC), sizes)
         keys = values[which].reshape(-1, 4)
         off = np.abs(dot(keys, keys) - np.float32(1))
-        wrong = off > 1e-6
-        if wrong.any():
-            mended = keys[wrong].astype(np.float64)
-            length = np.sqrt(dot(mended, mended))[:, None]
-            keys[wrong] = np.where(
-                length > 0, mended / np.where(length > 0, length, 1), quaternion.identity()
-            )
-            values[which] = keys.ravel()
+        if (off > EXACT_UNIT).any():
+            values[which] = unit_rotations(keys).ravel()
             count = int((off > 2 * UNIT_TOLERANCE).sum())
             if count:
                 self._ctx.report.add("repaired", place, f"{count} rotation keys were not of unit length")

@@ -1,24 +1,39 @@
-"""Scalar curves of morph weights: brought to common keys without changing their shape.
+"""Keys between marrow and glTF: scalar curves of morph weights, and rotations of unit length.
 
 glTF animates all targets of a mesh with one set of keys and one interpolation; marrow has a track for each
-channel. These functions add keys on the curve itself, so what is written moves as what was saved.
+channel. These functions add keys on the curve itself, so what is written moves as what was saved. What the reader makes
+of keys is here too: the writer asks whether that is what it had.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.math import quaternion
+from marrow.math.elementary import dot
 from marrow.model.morph import MorphTarget, target_weights
 
-__all__ = ["CUBIC", "LINEAR", "STEP", "Curve", "through_in_betweens", "together"]
+__all__ = [
+    "CUBIC",
+    "EXACT_UNIT",
+    "LINEAR",
+    "STEP",
+    "Curve",
+    "channel_weights",
+    "through_in_betweens",
+    "together",
+    "unit_rotations",
+]
 
 Array = NDArray[Any]
 STEP, LINEAR, CUBIC = range(3)
+# How far the squared length of a rotation key may be off before it is mended; rounding to float32 stays below.
+EXACT_UNIT = 1e-6
 # Splines bent through in-between shapes are no splines any more; they are written as straight lines this
 # close together.
 FLATTENING_RATE = 120.0
@@ -155,3 +170,32 @@ def _with_crossings(curve: Curve, stops: Array) -> Curve:
     times, values = np.concatenate(added_times).astype(np.float32), np.concatenate(added_values)
     times, first = np.unique(times, return_index=True)
     return Curve(times, values[first].astype(np.float32), LINEAR)
+
+
+def channel_weights(
+    values: Array, channels: Sequence[int], full: Sequence[float] | None
+) -> Iterator[tuple[int, Array]]:
+    """The weights of each morph channel once, of those `values (T, 1 or 3, M)` of the targets it drives.
+
+    Where targets share a channel (in-betweens), its weight is the sum of how far each is on times the weight at which it
+    is fully on, which undoes `model.morph.target_weights`."""
+    members: dict[int, list[int]] = {}
+    for i, channel in enumerate(channels):
+        members.setdefault(channel, []).append(i)
+    for channel, targets in members.items():
+        track = values[:, :, targets[0]]
+        if full is not None:
+            shares = np.array([full[i] for i in targets])
+            track = dot(values[:, :, targets].astype(np.float64), shares).astype(np.float32)
+        yield channel, track
+
+
+def unit_rotations(keys: Array) -> Array:
+    """Rotation keys `(T, 4)` of unit length: those that are stay bit for bit, those of no length turn nothing."""
+    wrong = np.abs(dot(keys, keys) - np.float32(1)) > EXACT_UNIT
+    if not wrong.any():
+        return keys
+    out, mended = keys.copy(), keys[wrong].astype(np.float64)
+    length = np.sqrt(dot(mended, mended))[:, None]
+    out[wrong] = np.where(length > 0, mended / np.where(length > 0, length, 1), quaternion.identity())
+    return out

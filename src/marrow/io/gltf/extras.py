@@ -1,58 +1,84 @@
-"""What authors and other programs put into `extras`, and the file's copyright: kept with the character, and written
-again.
+"""What authors and other programs put into `extras`, and names that marrow has no place for: kept with the character, and
+written again.
 
-`character.extras` has `asset` (`copyright`, `extras`), and by name what lies on `joints`, `meshes`, `materials` and
-`clips`. Of several with one name the first counts.
+`character.extras` has
+- `asset`: `copyright`, `extras`; `root` (the file itself): `extras`; `scene`: `name`, `extras`
+- `joints`, `meshes`, `materials`, `clips`, `images`: extras by name
+- `skins`: `name` and `extras` by the name of the mesh; `textures`: `name`, `extras` and `sampler` (again `name`, `extras`)
+  by the name of the image
+
+Where several of one name differ, `[3]` is the fourth of them all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 
 from marrow.io.gltf.context import Context
+from marrow.io.gltf.materials import image_of
+from marrow.io.gltf.notes import KEY
+from marrow.io.gltf.plain import MAX_BYTES, check_depth
 from marrow.io.gltf.scene import Tree
 from marrow.io.gltf.schema import NOTHING
+from marrow.model import Clip, Image, Mesh
+from marrow.model._asset import same
 
-__all__ = ["check_depth", "read_extras", "with_extras"]
+__all__ = ["COVERAGE", "ExtrasWriter", "read_extras"]
 
-MAX_BYTES = 16 << 20
-MAX_DEPTH = 32
-# What marrow reads itself.
-_OWN = ("marrow", "targetNames")
+_INDEX = re.compile(r"\[\d+\]")
+# What is read elsewhere.
+TARGET_NAMES, COVERAGE = "targetNames", "MSFT_screencoverage"
 
 
-def read_extras(ctx: Context, tree: Tree) -> dict[str, Any]:
-    """The extras of a file, as plain data."""
-    document = ctx.document
-    found: dict[str, Any] = {}
-    reader = _Reader(ctx)
-    asset: dict[str, Any] = {"copyright": document.asset.copyright} if document.asset.copyright else {}
-    own = reader.read(document.asset.extras)
-    if own is not None:
-        asset["extras"] = own
-    if asset:
-        found["asset"] = asset
-    names = tree.names(ctx)
-    groups: dict[str, Iterable[tuple[str, Raw]]] = {
-        "joints": ((names[j], document.nodes[n].extras) for j, n in enumerate(tree.nodes)),
-        "meshes": ((m.name or f"mesh_{i}", m.extras) for i, m in enumerate(document.meshes)),
-        "materials": ((m.name or "", m.extras) for m in document.materials),
-        "clips": ((a.name or f"clip_{i}", a.extras) for i, a in enumerate(document.animations)),
-    }
-    for kind, items in groups.items():
-        kept: dict[str, Any] = {}
-        for name, raw in items:
-            if raw is not NOTHING and name not in kept:
-                value = reader.read(raw)
-                if value is not None:
-                    kept[name] = value
-        if kept:
-            found[kind] = kept
-    return found
+def read_extras(
+    ctx: Context,
+    tree: Tree,
+    *,
+    meshes: Sequence[tuple[Mesh, int]],
+    clips: Mapping[int, Clip],
+    images: Sequence[Image],
+    coverage: Sequence[float] | None,
+) -> dict[str, Any]:
+    """The extras of a file, as plain data: those of its clips by the number of their animation, of its meshes by the node
+    they are shown by. `coverage` is what the levels of detail say in the extras of nodes."""
+    document, reader = ctx.document, _Reader(ctx)
+    nodes = document.nodes
+    reader.keep("asset", reader.record(document.asset.extras, copyright=document.asset.copyright))
+    reader.keep("root", reader.record(document.extras))
+    if tree.scene is not None:
+        reader.keep("scene", reader.record(tree.scene.extras, name=tree.scene.name))
+    joints = [reader.read(nodes[n].extras) for n in tree.nodes]
+    if coverage is not None:
+        joints = [_without(value, COVERAGE, coverage) for value in joints]
+    reader.keep("joints", _by_name(tree.names(ctx), joints))
+    names = [mesh.name for mesh, _ in meshes]
+    shown = [nodes[n] for _, n in meshes]
+    reader.keep(
+        "meshes",
+        _by_name(names, [reader.read(document.meshes[n.mesh or 0].extras, TARGET_NAMES) for n in shown]),
+    )
+    skins = [None if n.skin is None else document.skins[n.skin] for n in shown]
+    reader.keep(
+        "skins", _by_name(names, [None if s is None else reader.record(s.extras, name=s.name) for s in skins])
+    )
+    materials = document.materials
+    reader.keep(
+        "materials", _by_name([m.name or "" for m in materials], [reader.read(m.extras) for m in materials])
+    )
+    moves = [reader.read(document.animations[i].extras) for i in clips]
+    reader.keep("clips", _by_name([clip.name for clip in clips.values()], moves))
+    titles = [image.name for image in images]
+    reader.keep("images", _by_name(titles, [reader.read(image.extras) for image in document.images]))
+    reader.keep("textures", _by_name(titles, _textures(ctx, reader)))
+    lost = sum(reader.read(p.extras) is not None for mesh in document.meshes for p in mesh.primitives)
+    if lost:
+        ctx.report.add("dropped", "extras", f"those of {lost} primitives are not kept")
+    return reader.found | (tree.scene_notes.extras or {})
 
 
 class _Reader:
@@ -60,8 +86,14 @@ class _Reader:
 
     def __init__(self, ctx: Context) -> None:
         self._ctx, self._left = ctx, MAX_BYTES
+        self.found: dict[str, Any] = {}
 
-    def read(self, raw: Raw) -> Any:
+    def keep(self, kind: str, value: dict[str, Any]) -> None:
+        if value:
+            self.found[kind] = value
+
+    def read(self, raw: Raw, own: str = KEY) -> Any:
+        """The value of one `extras` without what is marrow's; None where nothing is left."""
         data = bytes(raw)
         if raw is NOTHING or not data:
             return None
@@ -75,25 +107,97 @@ class _Reader:
             self._ctx.report.add("dropped", "extras", f"some could not be kept: {error}")
             return None
         if isinstance(value, dict):
-            value = {key: inner for key, inner in value.items() if key not in _OWN}
+            value = {key: inner for key, inner in value.items() if key not in (KEY, own)}
         return value if value not in ({}, None) else None
 
-
-def check_depth(value: Any, left: int = MAX_DEPTH) -> None:
-    """Refuses data that is nested deeper than anybody needs."""
-    if left < 0:
-        raise ValueError(f"they are nested more than {MAX_DEPTH} deep")
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        check_depth(inner, left - 1)
+    def record(self, extras: Raw, **names: str | None) -> dict[str, Any]:
+        """The names that are set, and the extras where there are any."""
+        value = self.read(extras)
+        return {k: name for k, name in names.items() if name} | ({} if value is None else {"extras": value})
 
 
-def with_extras(item: dict[str, Any], extras: dict[str, Any], kind: str, name: str) -> None:
-    """Adds what is kept for a thing of that name to its definition, beside marrow's own notes."""
-    group = extras.get(kind)
-    value = group.get(name) if isinstance(group, dict) else None
-    if value is None:
-        return
+def _without(value: Any, key: str, known: Sequence[float]) -> Any:
+    """Extras without a key, where that says what is known anyway."""
+    if not isinstance(value, dict) or value.get(key) != list(known):
+        return value
+    return {k: v for k, v in value.items() if k != key} or None
+
+
+def _textures(ctx: Context, reader: _Reader) -> list[dict[str, Any] | None]:
+    """The names and extras of textures and their samplers, by the image they show."""
+    document = ctx.document
+    records: dict[int, dict[str, Any]] = {}
+    for i, texture in enumerate(document.textures):
+        image = image_of(ctx, texture, f"textures[{i}]")
+        if image is None or image >= len(document.images):
+            continue
+        record = reader.record(texture.extras, name=texture.name)
+        if texture.sampler is not None and texture.sampler < len(document.samplers):
+            used = document.samplers[texture.sampler]
+            sampler = reader.record(used.extras, name=used.name)
+            record |= {"sampler": sampler} if sampler else {}
+        if not same(records.setdefault(image, record), record):
+            ctx.report.add(
+                "dropped", "textures", "names and extras of several textures of one image; the first counts"
+            )
+    return [records.get(i) for i in range(len(document.images))]
+
+
+def _by_name(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
+    """Values by the name of what they belong to; by index where those of one name differ."""
+    if not any(value is not None and value != {} for value in values):
+        return {}
+    members: dict[str, list[int]] = {}
+    for i, name in enumerate(names):
+        members.setdefault(name, []).append(i)
+    out: dict[str, Any] = {}
+    for name, at in members.items():
+        first = values[at[0]]
+        if not _INDEX.fullmatch(name) and all(same(values[i], first) for i in at):
+            at = []
+            out |= {} if first in (None, {}) else {name: first}
+        out |= {f"[{i}]": values[i] for i in at if values[i] not in (None, {})}
+    return out
+
+
+class ExtrasWriter:
+    """The extras of a character on their way onto the objects of a file."""
+
+    def __init__(self, extras: dict[str, Any]) -> None:
+        self._extras = extras
+
+    def put(self, item: dict[str, Any], kind: str, index: int, name: str) -> None:
+        """Adds what is kept for a thing to its definition, beside marrow's own notes."""
+        _put(item, self._found(kind, index, name))
+
+    def record(self, kind: str, index: int, name: str) -> dict[str, Any]:
+        """The `name`, `extras`, ... that are kept for a thing that is no part of the character."""
+        value = self._found(kind, index, name)
+        return dict(value) if _is_record(value) else {}
+
+    def whole(self, kind: str, item: dict[str, Any], *names: str) -> None:
+        """Adds what is kept for the file, its asset or its scene: texts by their names, and extras."""
+        group = self._extras.get(kind)
+        if isinstance(group, dict):
+            item |= {key: group[key] for key in names if isinstance(group.get(key), str)}
+            _put(item, group.get("extras"))
+
+    def _found(self, kind: str, index: int, name: str) -> Any:
+        group = self._extras.get(kind)
+        keys = (f"[{index}]", *(() if _INDEX.fullmatch(name) else (name,)))
+        return next((group[key] for key in keys if key in group), None) if isinstance(group, dict) else None
+
+
+def _put(item: dict[str, Any], value: Any) -> None:
     if isinstance(value, dict):
         item["extras"] = value | item.get("extras", {})
-    elif "extras" not in item:
+    elif value is not None and "extras" not in item:
         item["extras"] = value
+
+
+def _is_record(value: Any) -> bool:
+    """Whether a value says a name, extras or a sampler, and nothing else."""
+    if not isinstance(value, dict) or not value or not value.keys() <= {"name", "extras", "sampler"}:
+        return False
+    sampler = value.get("sampler")
+    return isinstance(value.get("name", ""), str) and (sampler is None or _is_record(sampler))

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.errors import ValidationError
 from marrow.io.gltf import limits, notes
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.extensions import hidden_nodes
@@ -30,7 +31,7 @@ from marrow.io.gltf.variants import read_mappings
 from marrow.model import Mesh, MorphTarget, Section
 from marrow.model._validate import owned, set_fields
 
-__all__ = ["Channels", "read_channels", "read_meshes"]
+__all__ = ["Channels", "given_names", "read_channels", "read_meshes"]
 
 Array = NDArray[Any]
 # The material of a section, its name, and its materials by variant.
@@ -60,8 +61,7 @@ def read_channels(ctx: Context, tree: Tree) -> Channels:
         count = max((len(p.targets or ()) for p in mesh.primitives), default=0)
         if not count:
             continue
-        owner = mesh.name or node.name or f"mesh_{node.mesh}"
-        out.target_names[n] = target_names(_given_target_names(mesh), count, owner)
+        out.target_names[n] = given_names(ctx, n, count)
         weights = list(node.weights or mesh.weights or ())[:count]
         limits.limit(len(out.names) + count, limits.MAX_MORPHS, "morph targets", ctx.source.path)
         out.of_node[n] = list(range(len(out.names), len(out.names) + count))
@@ -70,6 +70,13 @@ def read_channels(ctx: Context, tree: Tree) -> Channels:
     if tree.scene_notes.morphs is not None:
         _apply_notes(ctx, tree, out, tree.scene_notes)
     return out
+
+
+def given_names(ctx: Context, n: int, count: int) -> list[str]:
+    """The names of the morph targets of a node's mesh."""
+    node = ctx.document.nodes[n]
+    mesh = ctx.document.meshes[node.mesh or 0]
+    return target_names(_given_target_names(mesh), count, mesh.name or node.name or f"mesh_{node.mesh}")
 
 
 def _given_target_names(mesh: MeshDef) -> list[str] | None:
@@ -113,12 +120,12 @@ class _Part:
     box: Box | None = None
 
 
-def read_meshes(ctx: Context, tree: Tree, channels: Channels) -> tuple[Mesh, ...]:
-    """The meshes in depth-first order of their nodes."""
+def read_meshes(ctx: Context, tree: Tree, channels: Channels) -> tuple[tuple[Mesh, ...], tuple[int, ...]]:
+    """The meshes in depth-first order of their nodes, and these."""
     skins = Skins(ctx, tree)
     parts: dict[int, list[_Part]] = {}
     made: dict[tuple[int, int, int | None], Mesh] = {}
-    found: list[tuple[int, Mesh]] = []
+    found: list[tuple[int, Mesh, int]] = []
     document = ctx.document
     hidden = hidden_nodes(ctx)
     total = 0
@@ -149,10 +156,10 @@ def read_meshes(ctx: Context, tree: Tree, channels: Channels) -> tuple[Mesh, ...
             if part.vertices.deltas and n in channels.of_node:
                 changes["morph_targets"] = _targets(part, n, channels)
             changes |= skins.follow(node.skin, part.weighting, followed)
-            found.append((len(found) if noted.order is None else noted.order, _instance(mesh, changes)))
+            found.append((len(found) if noted.order is None else noted.order, _instance(mesh, changes), n))
     if any(tree.notes[n].order is not None for n in tree.mesh_nodes):
-        found.sort(key=lambda pair: pair[0])
-    return tuple(mesh for _, mesh in found)
+        found.sort(key=lambda item: item[0])
+    return tuple(mesh for _, mesh, _ in found), tuple(n for _, _, n in found)
 
 
 def _instance(mesh: Mesh, changes: dict[str, Any]) -> Mesh:
@@ -219,6 +226,8 @@ def _read_parts(ctx: Context, index: int, node_name: str | None) -> list[_Part]:
             vertices, faces = read_vertices(ctx, primitive, where)
             if noted.uvs is not None:
                 del vertices.uvs[max(noted.uvs, 0) :]
+            vertices.normals = vertices.normals if noted.normals else None
+            vertices.tangents = vertices.tangents if noted.tangents else None
         triangles = read_triangles(ctx, primitive, faces, len(vertices.positions), where)
         if vertices.normals is None and noted.normals and len(triangles):
             ctx.report.add("repaired", where, "it has no normals; smooth ones were computed")
@@ -231,10 +240,35 @@ def _read_parts(ctx: Context, index: int, node_name: str | None) -> list[_Part]:
         runs = [blocks] if blocks else []
     else:
         runs = [list(run) for _, run in groupby(blocks, key=lambda block: block[0].layout)]
-    return [
+    parts = [
         _gather(ctx, run, name if len(runs) == 1 else f"{name}_{r}", noted, shared, place)
         for r, run in enumerate(runs)
     ]
+    if noted.sections is not None and len(parts) == 1:
+        parts[0].sections = _noted_sections(ctx, noted.sections, parts[0], place)
+    return parts
+
+
+def _noted_sections(
+    ctx: Context, found: list[tuple[int, int, int | None, str, list[int | None]]], part: _Part, place: str
+) -> tuple[Section, ...]:
+    """Sections as they were before they became primitives."""
+    try:
+        sections = tuple(Section(a, b, material, name, tuple(v)) for a, b, material, name, v in found)
+    except ValidationError:  # numbers out of all proportion
+        sections = ()
+    materials, variants, F = len(ctx.document.materials), len(ctx.variants), len(part.triangles)
+    fits = all(
+        0 <= s.first <= s.first + s.count <= F
+        and s.count >= 0
+        and len(s.variants) in (0, variants)
+        and all(m is None or 0 <= m < materials for m in (s.material, *s.variants))
+        for s in sections
+    )
+    if not fits or not sections:
+        ctx.report.add("dropped", place, "marrow's notes on its sections do not fit its primitives")
+        return part.sections
+    return sections
 
 
 def _gather(
@@ -276,7 +310,7 @@ def _gather(
     skinning = noted.skinning if noted.skinning in ("linear", "dual_quaternion", "blended") else "linear"
     if skinning == "blended" and vertices.dual_quaternion_weights is None:
         skinning = "linear"
-    weighting = settle_weights(ctx, vertices, name)
+    weighting = settle_weights(ctx, vertices, name, least=noted.influences or 1, settled=noted.settled)
     return _Part(name, vertices, triangles, tuple(sections), skinning, weighting, box)
 
 
@@ -336,6 +370,13 @@ def _joined_delta(ctx: Context, blocks: list[Vertices], t: int, place: str) -> D
     if len(blocks) == 1:
         return deltas[0]
     out = Delta()
+    starts = np.cumsum([0, *(len(b.positions) for b in blocks)])
+    if all(d.vertices is not None for d in deltas) and len({d.kinds for d in deltas}) == 1:
+        ctx.budget.charge(sum(40 * len(d.vertices) for d in deltas if d.vertices is not None), place)
+        out.vertices = np.concatenate([d.vertices + start for d, start in zip(deltas, starts)])
+        for name in deltas[0].kinds:
+            setattr(out, name, np.concatenate([getattr(d, name) for d in deltas]))
+        return out
     for name in ("positions", "normals", "tangents"):
         if all(getattr(d, name) is None for d in deltas):
             continue

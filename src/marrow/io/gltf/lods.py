@@ -8,21 +8,23 @@ scene.
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 from msgspec import Raw, Struct
 
 from marrow.io.gltf.context import Context
-from marrow.io.gltf.geometry import Channels, read_meshes
+from marrow.io.gltf.extras import COVERAGE
+from marrow.io.gltf.geometry import Channels, given_names, read_meshes
 from marrow.io.gltf.notes import LevelNote, NodeNotes, read
 from marrow.io.gltf.scene import Tree
 from marrow.io.gltf.schema import NOTHING
 from marrow.model import Level, Lod, Mesh
 
-__all__ = ["COVERAGE", "MSFT_LOD", "Lods", "read_lods"]
+__all__ = ["MSFT_LOD", "Lods", "read_lods", "screen_coverage"]
 
-MSFT_LOD, COVERAGE = "MSFT_lod", "MSFT_screencoverage"
+MSFT_LOD = "MSFT_lod"
 MOST = 64
 
 
@@ -50,17 +52,35 @@ class Lods:
         """The morph targets of a level are those of the node it stands for."""
         nodes = ctx.document.nodes
         for n, ids in self.of.items():
-            for other in ids if n in channels.of_node else ():
-                if _target_count(ctx, nodes[other].mesh) == len(channels.of_node[n]):
+            for other in ids:
+                count, noted = _target_count(ctx, nodes[other].mesh), _notes(ctx, other)
+                said = noted.channels or ()
+                if count and len(said) == count and all(0 <= c < len(channels.names) for c in said):
+                    channels.of_node[other] = list(said)
+                    channels.target_names[other] = given_names(ctx, other, count)
+                    full = noted.full_weights or ()
+                    if len(full) == count and all(full):
+                        channels.full_weights[other] = list(full)
+                elif count and count == len(channels.of_node.get(n, ())):
                     channels.of_node[other] = channels.of_node[n]
                     channels.target_names[other] = channels.target_names[n]
                     if n in channels.full_weights:
                         channels.full_weights[other] = channels.full_weights[n]
+                elif count:
+                    ctx.report.add(
+                        "dropped",
+                        f"nodes[{other}]",
+                        "its morph targets: they are not those of the level before",
+                    )
 
-    def levels(self, ctx: Context, tree: Tree, channels: Channels) -> tuple[Level, ...]:
-        """The levels, with the meshes that are the same at all."""
+    def levels(
+        self, ctx: Context, tree: Tree, channels: Channels
+    ) -> tuple[tuple[Level, ...], tuple[int, ...]]:
+        """The levels, with the meshes that are the same at all; and the nodes of all these meshes."""
         count = max(map(len, self.of.values()), default=0)
-        out, joints = [], len(tree.nodes)
+        out: list[Level] = []
+        nodes: list[int] = []
+        joints = len(tree.nodes)
         for k in range(count):
             shown = [self._at(n, k) for n in tree.mesh_nodes]
             level = copy.copy(tree)
@@ -68,23 +88,18 @@ class Lods:
             level.notes = dict(tree.notes)
             for n, other in zip(tree.mesh_nodes, shown):
                 if other not in level.notes:
-                    noted = read(ctx.document.nodes[other].extras, NodeNotes, ctx.report, f"nodes[{other}]")
-                    noted.order = tree.notes[n].order
+                    noted = _notes(ctx, other)
+                    noted.order = tree.notes[n].order if noted.order is None else noted.order
                     level.notes[other] = noted
-            meshes = read_meshes(ctx, level, channels)
+            meshes, shown_by = read_meshes(ctx, level, channels)
+            nodes.extend(shown_by)
             note = self._note(tree, k, joints, meshes, ctx)
             joints = note.joints
-            size = (
-                self.coverage[k] if k < len(self.coverage) and note.screen_size is None else note.screen_size
-            )
-            figures = {
-                "error": note.error,
-                "mean_error": note.mean_error,
-                "size": note.size,
-                "screen_size": size,
-            }
-            out.append(Level(meshes, Lod.of(meshes, joints, **figures)))
-        return tuple(out)
+            if k < len(self.coverage) and note.screen_size is None:
+                note.screen_size = self.coverage[k]
+            figures = {name: getattr(note, name) for name in LevelNote.__struct_fields__}
+            out.append(Level(meshes, Lod.of(meshes, **figures)))
+        return tuple(out), tuple(nodes)
 
     def _at(self, n: int, level: int) -> int:
         """The node that stands for `n` at a level; one with fewer levels keeps its last."""
@@ -106,7 +121,19 @@ class Lods:
         error, mean, size = (
             None if v is None else v * scale for v in (note.error, note.mean_error, note.size)
         )
-        return LevelNote(note.joints, error, mean, size, note.screen_size)
+        made = None if note.reduction is None else note.reduction.scaled(scale)
+        return LevelNote(note.joints, error, mean, size, note.screen_size, note.hysteresis, made)
+
+
+def screen_coverage(levels: Sequence[Level]) -> list[float] | None:
+    """What `MSFT_screencoverage` says of levels: how much of the screen each fills at least; None where it is not known of
+    all."""
+    sizes = [level.lod.screen_size for level in levels]
+    return [*(s for s in sizes if s is not None), 0.0] if sizes and None not in sizes else None
+
+
+def _notes(ctx: Context, node: int) -> NodeNotes:
+    return read(ctx.document.nodes[node].extras, NodeNotes, ctx.report, f"nodes[{node}]")
 
 
 def _target_count(ctx: Context, mesh: int | None) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from marrow.io.gltf.context import Context
-from marrow.io.gltf.extras import MAX_BYTES, check_depth
+from marrow.io.gltf.plain import MAX_BYTES, check_depth
 from marrow.io.gltf.schema import MaterialDef, TextureInfo
 from marrow.model import Texture
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
+import msgspec
+
 from marrow.errors import FormatError, ResourceLimitError
-from marrow.io.gltf import limits
+from marrow.io.gltf import limits, notes
 from marrow.io.gltf.accessors import data_uri
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.material_extensions import read_material_extensions
+from marrow.io.gltf.notes import ImageNotes, MaterialNotes
 from marrow.io.gltf.schema import (
     EmissiveStrength,
     ImageDef,
@@ -17,6 +21,7 @@ from marrow.io.gltf.schema import (
     MetallicRoughness,
     SamplerDef,
     SpecularGlossiness,
+    TextureDef,
     TextureInfo,
     TextureSource,
     TextureTransform,
@@ -24,7 +29,7 @@ from marrow.io.gltf.schema import (
 from marrow.io.images import media_type
 from marrow.model import Image, Material, Texture
 
-__all__ = ["FILTERS", "IMAGE_EXTENSIONS", "WRAPS", "read_images", "read_materials"]
+__all__ = ["FILTERS", "IMAGE_EXTENSIONS", "WRAPS", "image_of", "read_images", "read_materials"]
 
 Wrap = Literal["repeat", "clamp", "mirror"]
 WRAPS: dict[int, Wrap] = {10497: "repeat", 33071: "clamp", 33648: "mirror"}
@@ -50,6 +55,12 @@ def read_images(ctx: Context) -> tuple[Image, ...]:
 def _image(ctx: Context, index: int, image: ImageDef) -> Image:
     """A picture; an empty one where it cannot be had: a character without one of its pictures is still one."""
     place = f"images[{index}]"
+    noted = notes.read(image.extras, ImageNotes, ctx.report, place)
+    if noted.missing:
+        ctx.report.add(
+            "dropped", place, "its picture was missing when the file was saved; its textures stay empty"
+        )
+        return Image(image.name or "", noted.media_type or "", b"")
     try:
         name, said, data = _picture(ctx, image, place)
     except ResourceLimitError:
@@ -58,7 +69,7 @@ def _image(ctx: Context, index: int, image: ImageDef) -> Image:
         ctx.report.add("dropped", place, f"{error.message}; its textures stay empty")
         name, said, data = image.name or "", image.mimeType, b""
     limits.limit(len(data), limits.MAX_IMAGE_BYTES, f"bytes in {place}", ctx.source.path)
-    return Image(name, media_type(data, said), data)
+    return Image(name, noted.media_type or media_type(data, said), data)
 
 
 def _picture(ctx: Context, image: ImageDef, place: str) -> tuple[str, str | None, bytes]:
@@ -104,7 +115,7 @@ def _material(ctx: Context, images: Sequence[Image], index: int, m: MaterialDef)
     if strength is not None:
         r, g, b = (c * strength.emissiveStrength for c in emissive)
         emissive = (r, g, b)
-    return Material(
+    material = Material(
         name=m.name or "",
         base_color=pbr.baseColorFactor,
         metallic=pbr.metallicFactor,
@@ -123,6 +134,21 @@ def _material(ctx: Context, images: Sequence[Image], index: int, m: MaterialDef)
         unlit="KHR_materials_unlit" in (m.extensions or ()),
         extensions=read_material_extensions(ctx, m, place, texture),
     )
+    noted = msgspec.structs.asdict(notes.read(m.extras, MaterialNotes, ctx.report, place))
+    own = {field: value for field, value in noted.items() if value is not None}
+    return replace(material, **own) if own else material
+
+
+def image_of(ctx: Context, texture: TextureDef, place: str) -> int | None:
+    """The image of a texture that marrow likes best; None where it has none in a format marrow keeps."""
+    for extension in IMAGE_EXTENSIONS:
+        better = ctx.extension(texture.extensions, extension, TextureSource, place)
+        if better is not None:
+            return better.source
+    if texture.source is not None:
+        return texture.source
+    basis = ctx.extension(texture.extensions, BASIS, TextureSource, place)
+    return None if basis is None else basis.source
 
 
 def _texture(ctx: Context, info: TextureInfo | None, place: str) -> Texture | None:
@@ -131,21 +157,17 @@ def _texture(ctx: Context, info: TextureInfo | None, place: str) -> Texture | No
     document = ctx.document
     texture = ctx.pick(document.textures, info.index, "textures", place)
     where = f"textures[{info.index}]"
-    source = texture.source
-    for extension in IMAGE_EXTENSIONS:
-        better = ctx.extension(texture.extensions, extension, TextureSource, where)
-        if better is not None:
-            source = better.source
-            break
-    if source is None:
-        basis = ctx.extension(texture.extensions, BASIS, TextureSource, where)
-        source = basis.source if basis is not None else None
-        if source is not None:
-            ctx.report.add(
-                "warning",
-                "textures",
-                "KTX2 images are kept for export, but cannot be shown: plain colours instead",
-            )
+    source = image_of(ctx, texture, where)
+    if (
+        source is not None
+        and texture.source is None
+        and not {*IMAGE_EXTENSIONS} & {*(texture.extensions or ())}
+    ):
+        ctx.report.add(
+            "warning",
+            "textures",
+            "KTX2 images are kept for export, but cannot be shown: plain colours instead",
+        )
     if source is None:
         ctx.report.add("dropped", where, "it has no image in a format marrow keeps")
         return None

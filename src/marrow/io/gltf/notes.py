@@ -13,16 +13,20 @@ import msgspec
 from msgspec import Raw, Struct
 
 from marrow.io.gltf.schema import NOTHING
+from marrow.model import Reduction
 from marrow.report import ReportBuilder
 
 __all__ = [
     "ClipNotes",
+    "ImageNotes",
     "LevelNote",
+    "MaterialNotes",
     "MeshNotes",
     "NodeNotes",
     "PrimitiveNotes",
     "SceneNotes",
     "SocketNote",
+    "TrackNote",
     "read",
     "to_extras",
 ]
@@ -47,7 +51,7 @@ class NodeNotes(Struct, gc=False, omit_defaults=True):
 
     `node`, `order` and `visible` are the mesh's joint, its place among the meshes and its visibility.
     `channels` names the morph channel of each target, `full_weights` the channel weight at which the target
-    is fully on.
+    is fully on. `end`: the node is only there because a VRM spring ends so far behind its parent.
     """
 
     joint: bool = True
@@ -57,18 +61,44 @@ class NodeNotes(Struct, gc=False, omit_defaults=True):
     visible: bool = True
     channels: list[int] | None = None
     full_weights: list[float] | None = None
+    end: float | None = None
 
 
 class MeshNotes(Struct, gc=False, omit_defaults=True):
-    """`shared`: the primitives are sections over one set of vertices. `normals=False`: none are to be
-    computed. `uvs`: how many sets of texture coordinates are real; the others are there for viewers that
-    insist on them. `box`: half width and centre of the cube that positions are fractions of."""
+    """`shared`: the primitives are sections over one set of vertices. `normals=False`: there are none, and those in
+    the file were made up; `tangents` likewise. `uvs`: how many sets of texture coordinates are real; the others are there
+    for viewers that insist on them. `box`: half width and centre of the cube that positions are fractions of. `sections`:
+    first triangle, count, material, name and variants of each, where the primitives do not say them. `influences`: how
+    many a vertex has, where the last ones have no weight. `settled`: weights are as they should be."""
 
     skinning: str = "linear"
     shared: bool = False
     normals: bool = True
+    tangents: bool = True
     uvs: int | None = None
     box: list[float] | None = None
+    sections: list[tuple[int, int, int | None, str, list[int | None]]] | None = None
+    influences: int | None = None
+    settled: bool = False
+
+
+class MaterialNotes(Struct, gc=False, omit_defaults=True):
+    """The numbers of a material that glTF does not allow, or has no place for."""
+
+    base_color: tuple[float, float, float, float] | None = None
+    metallic: float | None = None
+    roughness: float | None = None
+    emissive: tuple[float, float, float] | None = None
+    normal_scale: float | None = None
+    occlusion_strength: float | None = None
+    alpha_cutoff: float | None = None
+
+
+class ImageNotes(Struct, gc=False, omit_defaults=True):
+    """`missing`: the picture stands for one that was not there. `media_type`: what the image was said to be."""
+
+    missing: bool = False
+    media_type: str | None = None
 
 
 class PrimitiveNotes(Struct, gc=False, omit_defaults=True):
@@ -76,19 +106,22 @@ class PrimitiveNotes(Struct, gc=False, omit_defaults=True):
 
 
 class LevelNote(Struct, gc=False, omit_defaults=True):
-    """How many joints a level of detail has, and its errors in metres."""
+    """How many joints a level of detail has, its errors in metres, where it is used and how it was made."""
 
     joints: int
     error: float | None = None
     mean_error: float | None = None
     size: float | None = None
     screen_size: float | None = None
+    hysteresis: float | None = None
+    reduction: Reduction | None = None
 
 
 class SceneNotes(Struct, gc=False, omit_defaults=True):
     """The character's `name`; its `joints` as node indices where they are not in depth-first order; the morph
     channels and their rest weights where nodes and targets do not say them; the bones of its body where it is no VRM;
-    its `size`, and what is known of its coarser levels of detail."""
+    its `size`, and what is known of its coarser levels of detail, and of itself where it is one (`lod`); the `extras`
+    that belong to nothing in the file; the parts of its `vrm` data that VRM says otherwise (None: it has none)."""
 
     name: str | None = None
     joints: list[int] | None = None
@@ -97,11 +130,25 @@ class SceneNotes(Struct, gc=False, omit_defaults=True):
     humanoid: dict[str, int] | None = None
     size: float | None = None
     levels: list[LevelNote] | None = None
+    lod: LevelNote | None = None
+    extras: dict[str, Any] | None = None
+    vrm: dict[str, Any] | None = None
+
+
+class TrackNote(Struct, gc=False, array_like=True):
+    """A track whose keys the channels of the file do not have as they are: float32 numbers, little endian."""
+
+    path: str
+    target: int
+    interpolation: str
+    times: bytes
+    values: bytes
 
 
 class ClipNotes(Struct, gc=False, omit_defaults=True):
-    """`windows`: the number of an event, how long it lasts, its payload. `curves`: name, times, values. `morphs`: the
-    only morph channels that really have tracks. `still`: the clip has no tracks at all."""
+    """`windows`: the number of an event, how long it lasts, its payload. `curves`: name, times, values. `still`: the
+    channel is there because there must be one. `tracks`: those that channels do not say. `order`: the tracks of the clip:
+    0, 1, ... are those of the channels as they are read, -1, -2, ... those of `tracks`."""
 
     events: list[tuple[float, str]] = []
     windows: list[tuple[int, float, str]] = []
@@ -109,7 +156,8 @@ class ClipNotes(Struct, gc=False, omit_defaults=True):
     rate: float | None = None
     additive: bool = False
     duration: float | None = None
-    morphs: list[int] | None = None
+    tracks: list[TrackNote] = []
+    order: list[int] | None = None
     still: bool = False
     start: float = 0.0
 

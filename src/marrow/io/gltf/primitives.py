@@ -13,10 +13,12 @@ from marrow.io.gltf.accessors import COMPONENTS, WIDTHS, normalized_floats
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.schema import Draco, Primitive
 
-__all__ = ["Delta", "Vertices", "finite", "read_triangles", "read_vertices", "smooth_normals"]
+__all__ = ["OWN", "Delta", "Vertices", "finite", "read_triangles", "read_vertices", "smooth_normals"]
 
 Array = NDArray[Any]
 DUAL_QUATERNION_WEIGHT = "_DUAL_QUATERNION_WEIGHT"
+# Before the name of an attribute: what it was before it was mended to what glTF allows.
+OWN = "_MARROW_"
 POINTS, LINES, LINE_LOOP, LINE_STRIP, TRIANGLES, STRIP, FAN = range(7)
 _MODES = ("points", "lines", "a line loop", "a line strip", "triangles", "a triangle strip", "a triangle fan")
 
@@ -29,6 +31,11 @@ class Delta:
     normals: Array | None = None
     tangents: Array | None = None
     vertices: Array | None = None
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The arrays it has."""
+        return tuple(name for name in ("positions", "normals", "tangents") if getattr(self, name) is not None)
 
 
 @dataclass(slots=True)
@@ -77,6 +84,10 @@ class _Attributes:
     def __contains__(self, name: str) -> bool:
         return name in self.names
 
+    def own(self, name: str) -> str:
+        """The attribute to read for another: the one beside it, as it was before it was mended, where there is one."""
+        return OWN + name if OWN + name in self.names else name
+
     def floats(self, name: str, kind: str) -> Array:
         if name not in self._packed:
             return self._ctx.accessors.floats(self.names[name], kind)
@@ -107,17 +118,20 @@ def read_vertices(ctx: Context, primitive: Primitive, place: str) -> tuple[Verti
         raise ctx.refuse("has no POSITION", place)
     out = Vertices(attributes.floats("POSITION", "VEC3"))
     known = {"POSITION"}
+    known |= {OWN + name for name in ("NORMAL", "TANGENT", "COLOR_0") if name in attributes}
     if "NORMAL" in attributes:
-        out.normals = attributes.floats("NORMAL", "VEC3")
+        out.normals = attributes.floats(attributes.own("NORMAL"), "VEC3")
         known.add("NORMAL")
     if "TANGENT" in attributes:
-        out.tangents = _handed(attributes.floats("TANGENT", "VEC4"))
+        name = attributes.own("TANGENT")
+        tangents = attributes.floats(name, "VEC4")
+        out.tangents = _handed(tangents) if name == "TANGENT" else tangents
         known.add("TANGENT")
     while (name := f"TEXCOORD_{len(out.uvs)}") in attributes:
         out.uvs.append(attributes.floats(name, "VEC2"))
         known.add(name)
     if "COLOR_0" in attributes:
-        out.colors = _with_alpha(attributes.either("COLOR_0", "VEC4", "VEC3"))
+        out.colors = _with_alpha(attributes.either(attributes.own("COLOR_0"), "VEC4", "VEC3"))
         known.add("COLOR_0")
     joints: list[Array] = []
     weights: list[Array] = []
@@ -218,11 +232,12 @@ def _read_sparse(ctx: Context, present: dict[str, int], out: Delta, place: str) 
     rows: Array | None = None
     for name, index in present.items():
         accessor = ctx.accessors.definition(index)
-        if accessor.sparse is None or accessor.bufferView is not None or accessor.componentType != 5126:
+        if accessor.bufferView is not None or accessor.componentType != 5126 or accessor.type != "VEC3":
             return False
-        if accessor.type != "VEC3":
-            return False
-        indices, values = ctx.accessors.sparse_parts(accessor, accessor.sparse, 3, np.dtype("<f4"), place)
+        if accessor.sparse is None:  # nothing but zeros
+            indices, values = np.zeros(0, np.uint32), np.zeros((0, 3), np.float32)
+        else:
+            indices, values = ctx.accessors.sparse_parts(accessor, accessor.sparse, 3, np.dtype("<f4"), place)
         if rows is not None and not np.array_equal(rows, indices):
             return False
         rows = indices

@@ -1,12 +1,14 @@
 """Vertices in fewer bits (`KHR_mesh_quantization`): positions in 16, directions in 8, weights and coordinates in 16.
 
-Positions are fractions of a cube around the mesh. What brings them back to metres is folded into the skin's inverse bind
-matrices, so every viewer shows the mesh where it was; a note says which cube it was, and marrow gives the mesh back in
-metres. Rotation keys are stored in 16 bits too.
+Positions of skinned meshes are fractions of a cube around them. What brings them back to metres is folded into the skin's
+inverse bind matrices, so every viewer shows the mesh where it was; a note says which cube it was, and marrow gives the mesh
+back in metres. Meshes that share a joint share the cube, since Blender takes one bind pose for each joint. A mesh that just
+hangs on its node has no skin to fold a cube into: its positions keep their bits. Rotation keys are stored in 16 bits too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +17,15 @@ from numpy.typing import NDArray
 
 from marrow.model import Mesh
 
-__all__ = ["EXTENSION", "Box", "quantized", "quantized_delta", "quantized_rotations", "whole_shares"]
+__all__ = [
+    "EXTENSION",
+    "Box",
+    "quantized",
+    "quantized_delta",
+    "quantized_rotations",
+    "shared_boxes",
+    "whole_shares",
+]
 
 Array = NDArray[Any]
 EXTENSION = "KHR_mesh_quantization"
@@ -29,15 +39,14 @@ class Box:
     centre: Array
 
     @classmethod
-    def around(cls, mesh: Mesh) -> Box:
-        """The cube around a mesh; no morph target moves a vertex by more than its half width."""
-        low, high = (
-            mesh.positions.min(axis=0).astype(np.float64),
-            mesh.positions.max(axis=0).astype(np.float64),
-        )
+    def around(cls, meshes: Sequence[Mesh]) -> Box:
+        """The cube around meshes; no morph target moves a vertex by more than its half width."""
+        points = [mesh.positions for mesh in meshes]
+        low = np.min([p.min(axis=0) for p in points], axis=0).astype(np.float64)
+        high = np.max([p.max(axis=0) for p in points], axis=0).astype(np.float64)
         centre = ((low + high) / 2).astype(np.float32).astype(np.float64)
-        reach = [np.abs(t.positions).max(initial=0) for t in mesh.morph_targets]
-        size = float(max(np.abs(mesh.positions - centre).max(initial=0), *reach, 1e-12))
+        reach = [np.abs(t.positions).max(initial=0) for mesh in meshes for t in mesh.morph_targets]
+        size = float(max(*(np.abs(p - centre).max(initial=0) for p in points), *reach, 1e-12))
         return cls(float(np.nextafter(np.float32(size), np.float32(np.inf))), centre)
 
     def stored(self, positions: Array) -> Array:
@@ -66,6 +75,21 @@ class Box:
         return (stored.astype(np.float64) * self.size + self.centre).astype(np.float32)
 
 
+def shared_boxes(meshes: Sequence[Mesh]) -> dict[int, Box]:
+    """The cube of each mesh, by its `id`: one for all that are bound to a joint in the same way."""
+    groups: list[tuple[set[bytes], list[Mesh]]] = []
+    for mesh in meshes:
+        bound = {j.tobytes() + m.tobytes() for j, m in zip(mesh.joint_list, mesh.inverse_bind, strict=True)}
+        whole, apart = [mesh], []
+        for joints, members in groups:
+            if joints & bound:
+                bound, whole = bound | joints, members + whole
+            else:
+                apart.append((joints, members))
+        groups = [*apart, (bound, whole)]
+    return {id(mesh): box for _, members in groups for box in [Box.around(members)] for mesh in members}
+
+
 def _fractions(values: Array, dtype: Any) -> Array:
     """Numbers from -1 (or 0) to 1 as the nearest fractions of a type's largest value."""
     top = np.iinfo(dtype).max
@@ -73,12 +97,12 @@ def _fractions(values: Array, dtype: Any) -> Array:
     return np.rint(np.clip(values, low, 1.0) * top).astype(dtype)
 
 
-def quantized(attributes: dict[str, Any], box: Box) -> dict[str, Any]:
-    """Vertex attributes by name in fewer bits; what does not fit stays as it is."""
+def quantized(attributes: dict[str, Any], box: Box | None) -> dict[str, Any]:
+    """Vertex attributes by name in fewer bits; what does not fit, and positions without a cube, stay as they are."""
     out = dict(attributes)
     for name, values in attributes.items():
         if name == "POSITION":
-            out[name] = box.stored(values)
+            out[name] = values if box is None else box.stored(values)
         elif name in ("NORMAL", "TANGENT"):
             out[name] = _fractions(values, np.int8)
         elif name.startswith("TEXCOORD_") and values.min(initial=0) >= 0 and values.max(initial=0) <= 1:

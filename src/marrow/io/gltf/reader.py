@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from marrow.errors import FormatError, ValidationError
@@ -13,8 +15,9 @@ from marrow.io.gltf.context import Context
 from marrow.io.gltf.extensions import rewrite
 from marrow.io.gltf.extras import read_extras
 from marrow.io.gltf.geometry import read_channels, read_meshes
-from marrow.io.gltf.lods import read_lods
+from marrow.io.gltf.lods import read_lods, screen_coverage
 from marrow.io.gltf.materials import read_images, read_materials
+from marrow.io.gltf.notes import LevelNote
 from marrow.io.gltf.scene import Tree, read_sockets, read_tree, rest_transforms
 from marrow.io.gltf.schema import Document
 from marrow.io.gltf.variants import read_variants
@@ -23,7 +26,7 @@ from marrow.io.gltf.vrm import read_vrm
 from marrow.io.gltf.vrma import read_vrma
 from marrow.io.source import LoadOptions, Source
 from marrow.io.vrm_space import turned
-from marrow.model import Character, Lod, Pose, Skeleton
+from marrow.model import Character, Lod, Mesh, Pose, Skeleton
 from marrow.report import ReportBuilder
 
 __all__ = ["read"]
@@ -86,26 +89,48 @@ def _read(source: Source, options: LoadOptions) -> Character:
     clips = read_clips(ctx, tree, channels, skeleton, pointers)
     if vrm.faces_back:
         report.add("info", "VRM", "it is VRM 0.x and faces -Z; it was turned to face +Z")
-    meshes = read_meshes(ctx, tree, channels)
-    size = tree.scene_notes.size
-    lod = Lod.of(
-        meshes, len(skeleton), error=0.0, mean_error=0.0, size=None if size is None else size * ctx.scale
+    meshes, shown = read_meshes(ctx, tree, channels)
+    levels, shown_far = lods.levels(ctx, tree, channels)
+    materials = read_materials(ctx, images)
+    every_mesh = (*meshes, *(mesh for level in levels for mesh in level.meshes))
+    extras = read_extras(
+        ctx,
+        tree,
+        meshes=list(zip(every_mesh, (*shown, *shown_far))),
+        clips=clips,
+        images=images,
+        coverage=screen_coverage(levels),
     )
     character = Character(
         skeleton,
         meshes,
-        clips if motion is None else [motion.clip(clip) for clip in clips],  # type: ignore[arg-type]
-        read_materials(ctx, images),
+        [clip if motion is None else motion.clip(clip) for clip in clips.values()],  # type: ignore[arg-type]
+        materials,
         images,
         name=source.path.stem if noted_name is None else noted_name,
-        extras=read_extras(ctx, tree),
-        report=report.build(),
+        extras=extras,
         variants=tuple(ctx.variants),
         vrm=turned(vrm.data, np.eye(3), ctx.scale) if ctx.scale != 1 else vrm.data,
-        reduced=lods.levels(ctx, tree, channels),
-        lod=lod,
+        reduced=levels,
+        lod=_lod(ctx, tree, meshes),
+        report=report.build(),
     )
     return character.converted(up="y", forward="-z") if vrm.faces_back else character
+
+
+def _lod(ctx: Context, tree: Tree, meshes: Sequence[Mesh]) -> Lod:
+    """The figures of the character itself."""
+    size = tree.scene_notes.size
+    note = tree.scene_notes.lod or LevelNote(len(tree.nodes), 0.0, 0.0, size)
+    error, mean, size = (
+        None if v is None else v * ctx.scale for v in (note.error, note.mean_error, note.size)
+    )
+    figures = {"error": error, "mean_error": mean, "size": size, "screen_size": note.screen_size}
+    try:
+        return Lod.of(meshes, note.joints, **figures)
+    except ValidationError as wrong:
+        ctx.report.add("dropped", "scenes", f"marrow's note on its level of detail: {wrong}")
+        return Lod.of(meshes, len(tree.nodes), error=0.0, mean_error=0.0)
 
 
 def _noted_bones(ctx: Context, tree: Tree) -> dict[str, int]:

@@ -15,6 +15,7 @@ from marrow.io.gltf import notes
 from marrow.io.gltf.context import Context
 from marrow.io.gltf.limits import MAX_LISTED, limit
 from marrow.io.gltf.notes import NodeNotes, SceneNotes
+from marrow.io.gltf.plain import NOTED_DEPTH, check_depth
 from marrow.io.gltf.schema import Node, Scene
 from marrow.math import affine, quaternion, transform
 from marrow.math.elementary import dot
@@ -39,6 +40,7 @@ class Tree:
     mesh_nodes: list[int]
     notes: dict[int, NodeNotes]
     scene_notes: SceneNotes
+    scene: Scene | None = None
 
     def names(self, ctx: Context) -> tuple[str, ...]:
         nodes = ctx.document.nodes
@@ -52,7 +54,12 @@ def read_tree(ctx: Context, apart: Set[int] = frozenset()) -> Tree:
     above = _parents(ctx)
     scene, roots = _roots(ctx, above, apart)
     scene_notes = notes.read(scene.extras, SceneNotes, ctx.report, "scenes") if scene else SceneNotes()
-    tree = Tree([], [], {}, [], {}, scene_notes)
+    try:
+        check_depth([scene_notes.extras, scene_notes.vrm], NOTED_DEPTH)
+    except (ValueError, RecursionError) as error:
+        ctx.report.add("dropped", "scenes", f"marrow's notes on data of other programs: {error}")
+        scene_notes.extras = scene_notes.vrm = None
+    tree = Tree([], [], {}, [], {}, scene_notes, scene)
     for root in roots:
         if above[root] >= 0:
             ctx.report.add("warning", f"nodes[{root}]", "the scene lists it as a root, but it has a parent")
@@ -64,6 +71,9 @@ def read_tree(ctx: Context, apart: Set[int] = frozenset()) -> Tree:
             "info", "skins", f"{len(outside)} joints lie outside the scene and were added after it"
         )
         _walk(ctx, tree, [n for n in sorted(outside) if above[n] not in outside], outside)
+    beside = len(nodes) - len(tree.notes) - len(_below(ctx, apart) - tree.notes.keys())
+    if beside:
+        ctx.report.add("dropped", "nodes", f"{beside} nodes lie outside the scene and were left out")
     if scene_notes.joints is not None:
         _reorder(ctx, tree, scene_notes.joints)
     if not tree.nodes:
@@ -78,6 +88,18 @@ def read_tree(ctx: Context, apart: Set[int] = frozenset()) -> Tree:
             "warning", "nodes", f"several joints share a name: {shown}; the first of them answers to it"
         )
     return tree
+
+
+def _below(ctx: Context, tops: Set[int]) -> set[int]:
+    """The nodes `tops` and all below them."""
+    found: set[int] = set()
+    stack = list(tops)
+    while stack:
+        n = stack.pop()
+        if n not in found:
+            found.add(n)
+            stack.extend(ctx.document.nodes[n].children or ())
+    return found
 
 
 def _parents(ctx: Context) -> list[int]:
@@ -135,7 +157,7 @@ def _walk(ctx: Context, tree: Tree, roots: list[int], only: set[int] | None) -> 
         visited.add(n)
         node = nodes[n]
         noted = notes.read(node.extras, NodeNotes, ctx.report, f"nodes[{n}]")
-        if noted.joint or not _may_be_skipped(node, parent):
+        if noted.joint or not _may_be_skipped(node, noted, parent):
             tree.joint_of[n] = len(tree.nodes)
             tree.nodes.append(n)
             tree.parents.append(parent)
@@ -164,8 +186,10 @@ def _reorder(ctx: Context, tree: Tree, wanted: list[int]) -> None:
     tree.joint_of = {n: new[j] for n, j in tree.joint_of.items()}
 
 
-def _may_be_skipped(node: Node, parent: int) -> bool:
+def _may_be_skipped(node: Node, noted: NodeNotes, parent: int) -> bool:
     """A node noted as no joint must move nothing, and its mesh must have something to follow."""
+    if noted.end is not None and node.mesh is None and not node.children and parent >= 0:
+        return True
     moves = node.matrix or node.translation or node.rotation or node.scale
     return not moves and (node.mesh is None or node.skin is not None or parent >= 0)
 

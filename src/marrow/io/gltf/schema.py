@@ -160,6 +160,8 @@ class Scene(Struct, gc=False):
 class Skin(Struct, gc=False):
     joints: list[Index]
     inverseBindMatrices: Index | None = None
+    name: str | None = None
+    extras: Raw = NOTHING
 
 
 class Sampler(Struct, gc=False):
@@ -244,7 +246,9 @@ class MaterialDef(Struct, gc=False):
 class TextureDef(Struct, gc=False):
     sampler: Index | None = None
     source: Index | None = None
+    name: str | None = None
     extensions: Extensions | None = None
+    extras: Raw = NOTHING
 
 
 class TextureSource(Struct, gc=False):
@@ -258,6 +262,8 @@ class SamplerDef(Struct, gc=False):
     minFilter: int | None = None
     wrapS: int = 10497
     wrapT: int = 10497
+    name: str | None = None
+    extras: Raw = NOTHING
 
 
 class ImageDef(Struct, gc=False):
@@ -265,6 +271,7 @@ class ImageDef(Struct, gc=False):
     uri: str | None = None
     mimeType: str | None = None
     bufferView: Index | None = None
+    extras: Raw = NOTHING
 
 
 class Document(Struct, gc=False):
@@ -285,3 +292,4 @@ class Document(Struct, gc=False):
     bufferViews: list[BufferView] = []
     buffers: list[Buffer] = []
     extensions: Extensions | None = None
+    extras: Raw = NOTHING

@@ -15,6 +15,7 @@ from marrow.math import affine
 from marrow.math.elementary import dot
 from marrow.model import normalize_weights
 from marrow.model._validate import owned
+from marrow.model.mesh import WEIGHT_SUM_TOLERANCE
 
 __all__ = ["Skins", "Weighting", "settle_weights"]
 
@@ -36,8 +37,11 @@ class Weighting:
     top: int
 
 
-def settle_weights(ctx: Context, vertices: Vertices, name: str) -> Weighting | None:
-    """Weights that sum to one, without the columns nobody uses; None for a mesh without weights."""
+def settle_weights(
+    ctx: Context, vertices: Vertices, name: str, *, least: int = 1, settled: bool = False
+) -> Weighting | None:
+    """Weights that sum to one, without the columns nobody uses beyond the `least`; None for a mesh without weights.
+    `settled`: they are right already, as near to one as any mesh must be."""
     joints, weights = vertices.joints, vertices.weights
     if joints is None or weights is None or not len(weights):
         return None
@@ -45,7 +49,7 @@ def settle_weights(ctx: Context, vertices: Vertices, name: str) -> Weighting | N
     precise = weights.astype(np.float64)
     total = dot(precise, np.ones(weights.shape[1]))
     off = np.abs(total - 1)
-    wrong = ~(off <= EXACT_SUM)
+    wrong = ~(off <= (WEIGHT_SUM_TOLERANCE if settled else EXACT_SUM))
     if float(weights.min()) < 0:
         wrong |= (weights < 0).any(axis=1)
     if wrong.any():
@@ -63,7 +67,7 @@ def settle_weights(ctx: Context, vertices: Vertices, name: str) -> Weighting | N
                 "repaired", name, f"the weights of {len(far)} vertices did not sum to 1 (worst: {worst:.4g})"
             )
     K = weights.shape[1]
-    while K > 1 and not weights[:, K - 1].any():
+    while max(least, 1) < K and not weights[:, K - 1].any():
         K -= 1
     if weights.shape[1] > K:
         joints, weights = joints[:, :K], np.ascontiguousarray(weights[:, :K])

@@ -58,7 +58,7 @@ def read_mappings(ctx: Context, primitive: Primitive, place: str) -> tuple[int |
             if 0 <= variant < count:
                 out[variant] = mapping.material
     ctx.budget.charge(8 * count, place)
-    return tuple(out)
+    return tuple(out) if any(m is not None for m in out) else ()
 
 
 def write_mappings(section: Section) -> dict[str, Any]:

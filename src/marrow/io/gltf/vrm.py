@@ -22,8 +22,8 @@ import msgspec
 import numpy as np
 
 from marrow.io.gltf.context import Context
-from marrow.io.gltf.extras import check_depth
 from marrow.io.gltf.geometry import Channels
+from marrow.io.gltf.plain import check_depth
 from marrow.io.gltf.scene import Tree
 from marrow.io.gltf.schema import NOTHING
 
@@ -115,6 +115,9 @@ def read_vrm(ctx: Context, tree: Tree, channels: Channels) -> Vrm:
         missing = [bone for bone in REQUIRED_BONES if bone not in out.humanoid]
         if missing:
             ctx.report.add("warning", "VRM", f"its body lacks {', '.join(missing)}")
+    for key, value in (tree.scene_notes.vrm or {}).items():
+        out.data.pop(key, None)
+        out.data |= {} if value is None else {key: value}
     return out
 
 
@@ -251,6 +254,7 @@ def _referred(value: Any, joint: Callable[[Any], str | int | None], lost: list[A
 def _springs(reader: Reader, found: dict[str, Any]) -> dict[str, Any]:
     """Springs, with indices among colliders and groups as they are: a collider that has no joint keeps its place."""
     body = {key: value for key, value in found.items() if key != "specVersion"}
+    body |= {"springs": [_ended(reader, s) for s in body["springs"]]} if _list(body.get("springs")) else {}
     colliders = [_object(c) for c in _list(body.get("colliders"))]
     gone = {i for i, c in enumerate(colliders) if reader.joint(c.get("node")) is None}
     if gone:
@@ -262,6 +266,15 @@ def _springs(reader: Reader, found: dict[str, Any]) -> dict[str, Any]:
             ]
         reader.lost("colliders name no joint", len(gone))
     return referred(reader, body, "springs")
+
+
+def _ended(reader: Reader, spring: Any) -> Any:
+    """A spring of marrow's: the node behind its last joint, which is no joint, says how far it goes on."""
+    last = _object((_list(_object(spring).get("joints")) or [None])[-1]).get("node")
+    noted = reader.tree.notes.get(last) if isinstance(last, int) else None
+    if noted is None or noted.end is None or last in reader.tree.nodes:
+        return spring
+    return spring | {"joints": spring["joints"][:-1], "end": noted.end}
 
 
 def _constraints(reader: Reader) -> dict[str, Any]:

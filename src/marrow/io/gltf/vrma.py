@@ -1,5 +1,5 @@
 """VRMA: motion for any VRM avatar. The bones of its nodes are `skeleton.humanoid`; how strong an expression is and where
-the eyes look are curves of its clips, `expression:happy`, `look:yaw`, `look:pitch` (degrees, to the left and down)."""
+the eyes look are curves of its clips, `expression:happy`, `look:yaw`, `look:pitch` (radians, to the left and down)."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def _keys(times: Array, values: Array, interpolation: str) -> tuple[Array, Array
 
 
 def yaw_and_pitch(rotations: Array) -> tuple[Array, Array]:
-    """How far a gaze `(T, 4)` goes to the left and down, in degrees."""
+    """How far a gaze `(T, 4)` goes to the left and down, in radians."""
     ahead = quaternion.rotate(
         quaternion.normalize(np.asarray(rotations, np.float64)), np.array([0.0, 0.0, 1.0])
     )
     x, y, z = ahead[..., 0], ahead[..., 1], ahead[..., 2]
-    return np.degrees(np.arctan2(x, z)), np.degrees(np.arctan2(-y, np.hypot(x, z)))
+    return np.arctan2(x, z), np.arctan2(-y, np.hypot(x, z))
 
 
 def read_vrma(ctx: Context, reader: Reader) -> Motion | None:

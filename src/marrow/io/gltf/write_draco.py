@@ -7,7 +7,6 @@ kept.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -39,9 +38,7 @@ def pack_meshes(builder: Builder) -> None:
                 left.append(mesh["name"])
     if left:
         names = ", ".join(repr(name) for name in dict.fromkeys(left))
-        warnings.warn(
-            f"{names}: not packed by Draco, which cannot hold morph targets or points", stacklevel=6
-        )
+        builder.warn(f"{names}: not packed by Draco, which cannot hold morph targets or points")
     _drop_unused(builder)
 
 

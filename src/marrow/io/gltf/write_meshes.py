@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,20 +9,24 @@ from numpy.typing import NDArray
 
 from marrow.io.gltf.builder import ARRAY_BUFFER, ELEMENT_ARRAY_BUFFER, Builder
 from marrow.io.gltf.notes import MeshNotes, PrimitiveNotes, to_extras
-from marrow.io.gltf.primitives import DUAL_QUATERNION_WEIGHT, POINTS
+from marrow.io.gltf.primitives import DUAL_QUATERNION_WEIGHT, OWN, POINTS, smooth_normals
 from marrow.io.gltf.quantization import EXTENSION as QUANTIZATION
 from marrow.io.gltf.quantization import Box, quantized, quantized_delta
 from marrow.io.gltf.skins import EXACT_SUM
 from marrow.io.gltf.variants import VARIANTS, write_mappings
+from marrow.io.gltf.write_sections import drawn_parts, noted_sections
 from marrow.math import affine
+from marrow.math.elementary import dot
 from marrow.model import Material, Mesh, MorphTarget, Section, normalize_weights
 
 __all__ = ["is_plain", "write_mesh"]
 
 Array = NDArray[Any]
 MAX_SKIN_JOINTS = 0x10000
-# Further from unit length than float rounding puts a vector, near enough that every viewer takes it as one.
-UNIT_TOLERANCE = 1e-4
+# As far from unit length as 8-bit vectors are: the Khronos validator, and so every viewer, takes it as one.
+UNIT_TOLERANCE = 6.7e-3
+# How far weights may be from one, for each that is not zero, by the Khronos validator.
+SUM_TOLERANCE = 1.9e-7
 
 
 def is_plain(mesh: Mesh) -> bool:
@@ -36,72 +39,45 @@ def is_plain(mesh: Mesh) -> bool:
     )
 
 
-def write_mesh(builder: Builder, mesh: Mesh, materials: tuple[Material, ...]) -> int:
-    """The index of the glTF mesh for `mesh`; equal meshes under different nodes are written once."""
+def write_mesh(
+    builder: Builder, mesh: Mesh, materials: tuple[Material, ...], number: int, box: Box | None = None
+) -> int:
+    """The index of the glTF mesh for the mesh of that `number`; equal ones under different nodes are written once.
+    Positions are stored as fractions of `box`."""
     place = f"mesh {mesh.name!r}"
-    V = mesh.vertex_count
-    if not V:
+    if not mesh.vertex_count:
         raise builder.refuse(
             "has no vertices, which glTF cannot hold", place, "leave it out: character.replace(meshes=...)"
         )
-    sections = _all_sections(mesh)
-    ranges = _vertex_ranges(mesh, sections)
-    shared = ranges is None
+    parts, shared = drawn_parts(builder, mesh, place)
     attributes = _attributes(builder, mesh, materials, place)
-    box = Box.around(mesh) if builder.quantize else None
-    if box is not None:
+    noted = MeshNotes(
+        skinning=mesh.skinning,
+        shared=shared,
+        normals=mesh.normals is not None or not (mesh.triangle_count or "NORMAL" in attributes),
+        tangents=mesh.tangents is not None or "TANGENT" not in attributes,
+        uvs=None if f"TEXCOORD_{len(mesh.uvs)}" not in attributes else len(mesh.uvs),
+        sections=noted_sections(mesh, [section for section, _ in parts]),
+    )
+    if "WEIGHTS_0" in attributes:
+        weights = np.concatenate([a for name, a in attributes.items() if name.startswith("WEIGHTS_")], axis=1)
+        K = mesh.influences
+        noted.influences = None if K == 1 or weights[:, K - 1].any() else K
+        noted.settled = bool((_off(weights) > EXACT_SUM).any())
+    if builder.quantize:
         builder.extension(QUANTIZATION, required=True)
         attributes = quantized(attributes, box)
-    primitives = []
-    for i, section in enumerate(sections):
-        part = slice(0, V) if ranges is None else ranges[i]
-        primitives.append(_primitive(builder, mesh, section, part, attributes, box, place))
-    if not sections:
-        primitives = [_primitive(builder, mesh, None, slice(0, V), attributes, box, place)]
+        noted.box = None if box is None else [box.size, *box.centre.tolist()]
+    primitives = [_primitive(builder, mesh, s, part, attributes, box, place) for s, part in parts]
     out: dict[str, Any] = {"name": mesh.name, "primitives": primitives}
     extras: dict[str, Any] = {}
     if mesh.morph_targets:
         extras["targetNames"] = [t.name for t in mesh.morph_targets]
-    added = attributes.pop("added", None)
-    noted = MeshNotes(
-        skinning=mesh.skinning,
-        shared=shared and len(primitives) > 1,
-        normals=mesh.normals is not None or not mesh.triangle_count,
-        uvs=None if added is None else len(mesh.uvs),
-        box=None if box is None else [box.size, *box.centre.tolist()],
-    )
     extras |= to_extras(noted) or {}
     if extras:
         out["extras"] = extras
+    builder.extras.put(out, "meshes", number, mesh.name)
     return builder.add_once("meshes", out)
-
-
-def _all_sections(mesh: Mesh) -> list[Section]:
-    """The sections that have triangles, with the triangles no section claims in sections of their own."""
-    claimed = np.zeros(mesh.triangle_count + 2, bool)
-    for s in mesh.sections:
-        claimed[s.first + 1 : s.first + 1 + s.count] = True
-    claimed[0] = claimed[-1] = True
-    edges = np.flatnonzero(np.diff(claimed)).reshape(-1, 2)
-    gaps = [Section(int(a), int(b - a)) for a, b in edges]
-    kept = [s for s in mesh.sections if s.count]
-    return sorted(kept + gaps, key=lambda s: s.first) if gaps else kept
-
-
-def _vertex_ranges(mesh: Mesh, sections: list[Section]) -> list[slice] | None:
-    """The range of vertices of each section where they lie one after the other; None where sections share
-    vertices."""
-    starts: list[int] = []
-    end = 0
-    for section in sections:
-        triangles = mesh.triangles[section.first : section.first + section.count]
-        low, high = int(triangles.min()), int(triangles.max())
-        if low < end:
-            return None
-        starts.append(low if starts else 0)
-        end = high + 1
-    # Vertices no triangle uses go with the section before them.
-    return [slice(a, b) for a, b in zip(starts, [*starts[1:], mesh.vertex_count])]
 
 
 def _attributes(builder: Builder, mesh: Mesh, materials: tuple[Material, ...], place: str) -> dict[str, Any]:
@@ -112,6 +88,11 @@ def _attributes(builder: Builder, mesh: Mesh, materials: tuple[Material, ...], p
     if mesh.tangents is not None:
         w = np.where(mesh.tangents[:, 3:] < 0, np.float32(-1), np.float32(1))
         out["TANGENT"] = np.concatenate([_unit_vectors(mesh.tangents[:, :3]), w], axis=1)
+    # What a morph target changes must be there; a note says that these were made up.
+    if mesh.normals is None and any(t.normals is not None for t in mesh.morph_targets):
+        out["NORMAL"] = smooth_normals(mesh.positions, mesh.triangles)
+    if mesh.tangents is None and any(t.tangents is not None for t in mesh.morph_targets):
+        out["TANGENT"] = np.tile(np.array([1, 0, 0, 1], np.float32), (mesh.vertex_count, 1))
     for i, uv in enumerate(mesh.uvs):
         out[f"TEXCOORD_{i}"] = uv
     wanted = [
@@ -123,19 +104,23 @@ def _attributes(builder: Builder, mesh: Mesh, materials: tuple[Material, ...], p
     for i in range(len(mesh.uvs), max(wanted, default=-1) + 1):
         # Viewers refuse a texture without its coordinates; a note says that these were made up.
         out[f"TEXCOORD_{i}"] = np.zeros((mesh.vertex_count, 2), np.float32)
-        out["added"] = True
     if mesh.colors is not None:
         out["COLOR_0"] = mesh.colors
         if ((mesh.colors < 0) | (mesh.colors > 1)).any():
-            warnings.warn(f"{place}: glTF has vertex colours from 0 to 1; others were clamped", stacklevel=6)
+            builder.warn(f"{place}: glTF has vertex colours from 0 to 1; others were clamped")
             out["COLOR_0"] = np.clip(mesh.colors, 0, 1)
-    if builder.quantize or not is_plain(mesh):
+    if not is_plain(mesh):
         joints, weights = _influences(builder, mesh, place)
         for n in range(joints.shape[1] // 4):
             out[f"JOINTS_{n}"] = joints[:, 4 * n : 4 * n + 4]
             out[f"WEIGHTS_{n}"] = weights[:, 4 * n : 4 * n + 4]
     if mesh.dual_quaternion_weights is not None:
         out[DUAL_QUATERNION_WEIGHT] = mesh.dual_quaternion_weights[:, None]
+    if builder.exact:
+        # What glTF does not allow was mended above; as it was, it lies beside.
+        for name, own in (("NORMAL", mesh.normals), ("TANGENT", mesh.tangents), ("COLOR_0", mesh.colors)):
+            if own is not None and not np.array_equal(own, out[name]):
+                out[OWN + name] = own
     return out
 
 
@@ -152,7 +137,7 @@ def _unit_vectors(vectors: Array) -> Array:
 
 
 def _influences(builder: Builder, mesh: Mesh, place: str) -> tuple[Array, Array]:
-    """Joints and weights in columns of four, each joint once per vertex, joints without weight zero."""
+    """Joints and weights in columns of four, each joint that has a weight once per vertex."""
     B = len(mesh.joint_list)
     if B > MAX_SKIN_JOINTS:
         raise builder.refuse(f"is moved by {B} joints, glTF allows {MAX_SKIN_JOINTS}", place)
@@ -161,59 +146,68 @@ def _influences(builder: Builder, mesh: Mesh, place: str) -> tuple[Array, Array]
     weights = np.zeros((V, width), np.float32)
     joints = np.zeros((V, width), np.uint8 if B <= 256 else np.uint16)
     weights[:, :K], joints[:, :K] = mesh.weights, mesh.joints
+    twice = np.zeros(V, bool)
     for k in range(1, K):
         for earlier in range(k):
             same = (joints[:, k] == joints[:, earlier]) & (weights[:, k] > 0) & (weights[:, earlier] > 0)
             if same.any():
+                twice |= same
                 weights[same, earlier] += weights[same, k]
-                weights[same, k] = 0
-    joints[weights == 0] = 0
-    off = np.abs(weights.sum(axis=1, dtype=np.float64) - 1) > EXACT_SUM
+                weights[same, k] = joints[same, k] = 0
+    if twice.any():
+        builder.warn(f"{place}: {int(twice.sum())} vertices name a joint twice; their weights were added up")
+    off = _off(weights) > SUM_TOLERANCE * np.count_nonzero(weights, axis=1)
     if off.any():
         weights[off] = normalize_weights(weights[off])[0]
+        builder.warn(f"{place}: the weights of {int(off.sum())} vertices were scaled to sum to 1")
     return joints, weights
+
+
+def _off(weights: Array) -> Array:
+    """How far the weights of each vertex are from summing to one, `(V,)`."""
+    return np.abs(dot(weights.astype(np.float64), np.ones(weights.shape[1])) - 1)
 
 
 def _primitive(
     builder: Builder,
     mesh: Mesh,
-    section: Section | None,
+    section: Section,
     part: slice,
     attributes: dict[str, Any],
     box: Box | None,
     place: str,
 ) -> dict[str, Any]:
-    out: dict[str, Any] = {
-        "attributes": {
-            name: builder.accessor(
-                values[part],
-                f"{place}, {name}",
-                target=ARRAY_BUFFER,
-                bounds=name == "POSITION",
-                fractions=not name.startswith("JOINTS_"),
-            )
-            for name, values in attributes.items()
-            if name != "added"
-        }
-    }
-    if section is None:
+    out: dict[str, Any] = {"attributes": {}}
+    for name, values in attributes.items():
+        where = f"{place}, {name}"
+        if name.startswith(OWN):
+            mended = attributes[name.removeprefix(OWN)][part]
+            out["attributes"][name] = builder.changed_accessor(mended, values[part], where)
+            continue
+        out["attributes"][name] = builder.accessor(
+            values[part],
+            where,
+            target=ARRAY_BUFFER,
+            bounds=name == "POSITION",
+            fractions=not name.startswith("JOINTS_"),
+        )
+    if not section.count:
         out["mode"] = POINTS
     else:
-        triangles = mesh.triangles[section.first : section.first + section.count].ravel() - np.uint32(
-            part.start
-        )
+        corners = mesh.triangles[section.first : section.first + section.count].ravel()
+        corners = corners - np.uint32(part.start)
         # 65535 itself is the restart value of 16-bit indices.
-        small = int(triangles.max()) < 0xFFFF
-        indices = triangles.astype(np.uint16 if small else np.uint32)
+        small = int(corners.max()) < 0xFFFF
+        indices = corners.astype(np.uint16 if small else np.uint32)
         out["indices"] = builder.accessor(indices[:, None], place, target=ELEMENT_ARRAY_BUFFER)
-        if section.material is not None:
-            out["material"] = section.material
-        mappings = write_mappings(section)
-        if mappings:
-            out["extensions"] = {builder.extension(VARIANTS): mappings}
-        extras = to_extras(PrimitiveNotes(section.name))
-        if extras:
-            out["extras"] = extras
+    if section.material is not None:
+        out["material"] = section.material
+    mappings = write_mappings(section)
+    if mappings:
+        out["extensions"] = {builder.extension(VARIANTS): mappings}
+    extras = to_extras(PrimitiveNotes(section.name))
+    if extras:
+        out["extras"] = extras
     if mesh.morph_targets:
         out["targets"] = [
             _target(builder, t, mesh.vertex_count, part, box, place) for t in mesh.morph_targets
@@ -226,7 +220,7 @@ def _target(
 ) -> dict[str, int]:
     count = part.stop - part.start
     where = f"{place}, morph target {target.name!r}"
-    rows = None if box is not None else _sparse_rows(target, part, count)
+    rows = None if builder.packs else _sparse_rows(builder, target, part, where)
     out = {}
     for name, field in (("POSITION", "positions"), ("NORMAL", "normals"), ("TANGENT", "tangents")):
         values = getattr(target, field)
@@ -240,19 +234,24 @@ def _target(
             out[name] = builder.accessor(stored, where, target=ARRAY_BUFFER, bounds=bounds, fractions=True)
         else:
             at, take = rows
-            out[name] = builder.sparse_accessor(count, at, values[take], where, bounds=bounds)
+            stored = values[take] if box is None else quantized_delta(name, values[take], box)
+            out[name] = builder.sparse_accessor(count, at, stored, where, bounds=bounds)
     return out
 
 
-def _sparse_rows(target: MorphTarget, part: slice, count: int) -> tuple[Array, Array] | None:
-    """Which vertices of the part a target moves and where it has them; None where writing all is smaller or
-    needed."""
+def _sparse_rows(
+    builder: Builder, target: MorphTarget, part: slice, place: str
+) -> tuple[Array, Array] | None:
+    """Which vertices of the part a target moves and where it has them; None for a target of all vertices."""
     if target.vertices is None:
         return None
     at = target.vertices.astype(np.int64)
     take = np.flatnonzero((at >= part.start) & (at < part.stop))
     order = take[np.argsort(at[take], kind="stable")]
+    if len(order) > 1 and (order[1:] < order[:-1]).any():
+        builder.warn(f"{place}: glTF has vertices in order; those it moves were sorted")
     at = at[order] - part.start
-    if len(at) * 3 > count * 2 or (np.diff(at) == 0).any():
+    if (np.diff(at) == 0).any():
+        builder.warn(f"{place}: it moves a vertex twice; it was written for all vertices, with the sums")
         return None
     return at, order

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 import numpy as np
 
 from marrow.errors import MarrowError
 from marrow.io.gltf.builder import Builder, short_floats
+from marrow.io.gltf.notes import NodeNotes, to_extras
 from marrow.io.gltf.vrm import PRESETS, REQUIRED_BONES
 from marrow.io.gltf.write_clips import MorphNode
 from marrow.model import Character
@@ -60,39 +60,40 @@ def write_vrm(
     character: Character,
     morph_nodes: Sequence[MorphNode],
     places: Sequence[int],
-    images: dict[int, int],
+    images: Set[int],
 ) -> dict[str, Any]:
-    """The extensions of the whole file; those of nodes go onto `builder`'s nodes."""
+    """The extensions of the whole file; those of nodes go onto `builder`'s nodes. Springs and constraints need no body."""
     writer = _Writer(builder, character, morph_nodes, places)
     vrm = character.vrm
-    body: dict[str, Any] = SPEC | {"meta": _meta(vrm, images), "humanoid": writer.humanoid()}
-    expressions = writer.expressions()
-    if expressions:
-        body["expressions"] = expressions
-    if isinstance(vrm.get("lookAt"), dict):
-        body["lookAt"] = vrm["lookAt"]
-    first = writer.first_person()
-    if first:
-        body["firstPerson"] = first
-    out = {builder.extension("VRMC_vrm"): body}
+    out: dict[str, Any] = {}
+    if vrm.keys() - {"springBone", "constraints"}:
+        body: dict[str, Any] = SPEC | {"meta": _meta(vrm, images), "humanoid": writer.humanoid()}
+        expressions = writer.expressions()
+        if expressions:
+            body["expressions"] = expressions
+        if isinstance(vrm.get("lookAt"), dict):
+            body["lookAt"] = vrm["lookAt"]
+        first = writer.first_person()
+        if first:
+            body["firstPerson"] = first
+        out[builder.extension("VRMC_vrm")] = body
     springs = writer.springs()
     if springs:
         out[builder.extension("VRMC_springBone")] = SPEC | springs
     writer.constraints()
     if writer.lost:
-        warnings.warn(
+        builder.warn(
             f"{writer.lost} parts of the VRM data name joints or morphs that the character no longer has; they were "
-            "left out",
-            stacklevel=5,
+            "left out"
         )
     return out
 
 
-def _meta(vrm: dict[str, Any], images: dict[int, int]) -> dict[str, Any]:
+def _meta(vrm: dict[str, Any], images: Set[int]) -> dict[str, Any]:
     meta = dict(_object(vrm.get("meta")))
     picture = meta.pop("thumbnailImage", None)
     if isinstance(picture, int) and picture in images:
-        meta["thumbnailImage"] = images[picture]
+        meta["thumbnailImage"] = picture
     return meta
 
 
@@ -179,8 +180,6 @@ class _Writer:
             new["joints"] = joints
             springs.append(new)
         made = {key: value for key, value in made.items() if value != []}
-        if "VRMC_springBone_extended_collider" in str(made.get("colliders", "")):
-            self._builder.extension("VRMC_springBone_extended_collider")
         return made | ({"springs": springs} if springs else {})
 
     def _tail(self, joint: int, length: float) -> int:
@@ -190,7 +189,11 @@ class _Writer:
         place = way / size * length if size > 0 else np.array([0.0, length, 0.0])
         nodes = self._builder.objects["nodes"]
         children = nodes[joint].setdefault("children", [])
-        tail = {"name": f"{self._skeleton.names[joint]}_end", "translation": short_floats(place)}
+        tail = {
+            "name": f"{self._skeleton.names[joint]}_end",
+            "translation": short_floats(place),
+            "extras": to_extras(NodeNotes(joint=False, end=length)),
+        }
         for n in children:
             if nodes[n] == tail:
                 return int(n)

@@ -9,6 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.printing import one_line
+
 __all__ = ["SEVERITIES", "Finding", "Severity", "first", "listed"]
 
 Severity = Literal["error", "warning", "info"]
@@ -20,7 +22,8 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Which `rule` found something, how bad it is, where, what it is, and what to do about it; the moment of a clip, in
-    seconds, where it is one; the joints and the first vertices it is about."""
+    seconds, where it is one; the joints and the first vertices it is about. Place, message and remedy are lines that may be
+    printed, whatever names they have in them."""
 
     rule: str
     severity: Severity
@@ -30,6 +33,10 @@ class Finding:
     time: float | None = None
     joints: tuple[str, ...] = ()
     vertices: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("place", "message", "remedy"):
+            object.__setattr__(self, name, one_line(getattr(self, name)))
 
     def __str__(self) -> str:
         return f"{self.severity}: {self.place}: {self.message} [{self.rule}]"

@@ -79,16 +79,36 @@ def _size(character: Character) -> float:
     return max(float(np.ptp(at[body], axis=0).max(initial=0.0)), 1e-6)
 
 
-def _metres(character: Character) -> float:
-    """Metres per unit, for what is said in words: motion capture often has units of its own."""
-    from marrow.motion.posture import rest_posture
-    from marrow.motion.rig import find_rig
-    from marrow.motion.sizes import metres, stature
+class _Lengths:
+    """Lengths in words. A BVH file has units of its own and does not say which: they are told from the size of the body, or
+    nobody knows."""
 
-    rig = find_rig(character.skeleton)
-    if not rig.complete:
+    def __init__(self, character: Character) -> None:
+        self.metres = _metres(character)
+
+    def small(self, length: float, digits: int = 0) -> str:
+        """In centimetres."""
+        return self._in(length, 100, digits, "cm")
+
+    def large(self, length: float, per: str = "") -> str:
+        """In metres, or metres `per` something."""
+        return self._in(length, 1, 2, f"m{per}", per)
+
+    def _in(self, length: float, times: float, digits: int, unit: str, per: str = "") -> str:
+        if self.metres is None:
+            return f"{length:.3g} units of the file{per}"
+        return f"{length * self.metres * times:.{digits}f} {unit}"
+
+
+def _metres(character: Character) -> float | None:
+    """Metres per unit; None where that is not known."""
+    from marrow.motion.rig import find_rig
+    from marrow.motion.sizes import metres, unit_of
+
+    unit, says = unit_of(character.skeleton), not character.source.lower().endswith(".bvh")
+    if says and not find_rig(character.skeleton).complete:
         return 1.0
-    return metres(stature(character.skeleton, rest_posture(character.skeleton, rig.chains), rig.chains))
+    return 1.0 if unit is None and (says or metres(_size(character)) == 1.0) else unit
 
 
 def _body(character: Character) -> Array:
@@ -112,7 +132,7 @@ def loop_seams(character: Character) -> Iterator[Finding]:
     """Clips that nearly end as they begin: a loop whose seam shows."""
     if not len(character.skeleton):
         return
-    joints, size, unit = _body(character), _size(character), _metres(character)
+    joints, size, lengths = _body(character), _size(character), _Lengths(character)
     for clip in _moving(character):
         if clip.duration < 0.3:
             continue
@@ -132,7 +152,7 @@ def loop_seams(character: Character) -> Iterator[Finding]:
             name = character.skeleton.names[joints[worst]]
             yield Finding(
                 "loop-seam", "warning", _place(clip),
-                f"it nearly loops: {name} ends {off * unit * 100:.1f} cm from where it began",
+                f"it nearly loops: {name} ends {lengths.small(off, 1)} from where it began",
                 "close the seam (marrow clip loop)", float(times[-1]), (name,),
             )  # fmt: skip
 
@@ -146,7 +166,7 @@ def foot_slide(character: Character) -> Iterator[Finding]:
 
     if not find_rig(character.skeleton).complete:
         return
-    unit = _metres(character)
+    lengths = _Lengths(character)
     for clip in _moving(character):
         times = frame_times(clip)
         if len(times) < 4:
@@ -175,8 +195,8 @@ def foot_slide(character: Character) -> Iterator[Finding]:
         if share > SLIDE_SHARE and far > SLIDE * scale:
             yield Finding(
                 "foot-slide", "warning", _place(clip),
-                f"feet slide in {share:.0%} of the frames in which they carry, {far * unit * 100:.0f} cm in all, "
-                f"at up to {float(fast[sliding].max()) * unit:.2f} m/s",
+                f"feet slide in {share:.0%} of the frames in which they carry, {lengths.small(far)} in all, "
+                f"at up to {lengths.large(float(fast[sliding].max()), '/s')}",
                 "plant them in the tool that made the motion, or retarget with --contacts",
                 float(times[int(np.argmax((fast * sliding).max(axis=1)))]),
             )  # fmt: skip
@@ -186,7 +206,7 @@ def pops(character: Character) -> Iterator[Finding]:
     """Joints that jump for a frame: acceleration far beyond that of the rest of the clip."""
     if not len(character.skeleton):
         return
-    joints, size, unit = _body(character), _size(character), _metres(character)
+    joints, size, lengths = _body(character), _size(character), _Lengths(character)
     for clip in _moving(character):
         times, at = _places(clip, joints)
         if len(times) < 8:
@@ -199,7 +219,7 @@ def pops(character: Character) -> Iterator[Finding]:
             count = int(jump.any(axis=1).sum())
             yield Finding(
                 "pop", "warning", _place(clip),
-                f"{character.skeleton.names[joints[joint]]} jumps {bend[frame, joint] * unit * 100:.0f} cm at "
+                f"{character.skeleton.names[joints[joint]]} jumps {lengths.small(bend[frame, joint])} at "
                 f"{times[frame + 1]:.3f} s; {count} frames like that",
                 "look at these frames; trim them, or fill and smooth (marrow clip smooth)",
                 float(times[frame + 1]), (character.skeleton.names[joints[joint]],),
@@ -244,7 +264,7 @@ def bounds_far_away(character: Character) -> Iterator[Finding]:
 
     if not len(character.skeleton):
         return
-    joints, size, unit = _body(character), _size(character), _metres(character)
+    joints, size, lengths = _body(character), _size(character), _Lengths(character)
     at_rest = character.skeleton.rest_model[..., 3].astype(np.float64)[joints]
     spread = float(np.linalg.norm(at_rest - at_rest[0], axis=-1).max(initial=0.0))
     grounded = find_rig(character.skeleton).complete and float(at_rest[:, 1].min()) > -0.1 * size
@@ -256,9 +276,9 @@ def bounds_far_away(character: Character) -> Iterator[Finding]:
         if spread > 1e-6 and wide > 1.6 * spread:
             words = f"joints are {wide / spread:.1f} times as far from the hips as at rest"
         elif far > 60 * size:
-            words = f"the hips are {far * unit:.4g} m from the origin"
+            words = f"the hips are {lengths.large(far)} from the origin"
         elif grounded and low < -0.35 * size:
-            words = f"joints go {-low * unit:.2f} m under the ground"
+            words = f"joints go {lengths.large(-low)} under the ground"
         else:
             continue
         yield Finding(

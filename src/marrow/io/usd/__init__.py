@@ -12,13 +12,13 @@ import contextlib
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from marrow.errors import FormatError
 from marrow.io.container import Container
 from marrow.io.native import read_container
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character
+from marrow.printing import is_text
 
 __all__ = ["read", "write"]
 
@@ -31,6 +31,7 @@ def read(source: Source, options: LoadOptions) -> Character:
         raise FormatError(
             "USD opens its files by itself", path=source.path, remedy="save it and load it by its path"
         )
+    _check_path(source.path)
     # USD maps files and reserves room for its threads, so the limit on addresses is wider than what it uses.
     reader = Reader("USD", "marrow.io.usd.child", "usd-core", "usd", base_memory=4 << 30)
     asked = {"path": str(source.path.absolute()), "load": asdict(options)}
@@ -48,8 +49,18 @@ def read(source: Source, options: LoadOptions) -> Character:
     return character
 
 
-def write(character: Character, path: Path, **options: Any) -> None:
-    """Writes a stage: `.usda`, `.usdc` or `.usd`."""
-    from marrow.io.usd.writer import write as save
+def write(
+    character: Character, path: Path, *, rate: float | None = None, textures: str | None = None
+) -> None:
+    """Writes a stage: `.usda`, `.usdc`, `.usd` or `.usdz`."""
+    from marrow.io.usd.writing.writer import write as save
 
-    save(character, path, **options)
+    _check_path(path)
+    save(character, path, rate=rate, textures=textures)
+
+
+def _check_path(path: Path) -> None:
+    if not is_text(str(path.absolute())):
+        raise FormatError(
+            "USD takes only names of files and folders that are UTF-8", path=path, remedy="rename it"
+        )

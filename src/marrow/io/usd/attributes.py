@@ -13,12 +13,12 @@ import numpy as np
 
 from marrow.io.usd.motion import key_codes
 from marrow.io.usd.stage import StageFacts
-from marrow.model import Clip, Curve
+from marrow.io.usd.writing.clips import CURVE_PREFIX
+from marrow.model import Curve
 from marrow.report import ReportBuilder
 
-__all__ = ["attribute_curves", "keyed_attributes", "write_curves"]
+__all__ = ["attribute_curves", "keyed_attributes"]
 
-PREFIX = "userProperties:"
 _TYPES = ("bool", "int", "uint", "int64", "half", "float", "double")
 _VECTORS = ("float3", "double3", "half3", "vector3f", "vector3d", "color3f", "color3d", "point3f", "point3d")
 
@@ -43,7 +43,7 @@ def attribute_curves(
     attributes = list(attributes)
 
     def plain(attribute: Any) -> str:
-        return str(attribute.GetDisplayName() or attribute.GetName().removeprefix(PREFIX))
+        return str(attribute.GetDisplayName() or attribute.GetName().removeprefix(CURVE_PREFIX))
 
     shared = Counter(plain(a) for a in attributes)
     found: dict[str, Curve] = {}
@@ -65,17 +65,3 @@ def attribute_curves(
                 called = name if values.shape[1] == 1 else f"{name}.{'xyz'[k]}"
                 found.setdefault(called, Curve(called, times, values[:, k]))
     return tuple(found.values())
-
-
-def write_curves(prim: Any, clip: Clip, rate: float) -> None:
-    """The curves of a clip as attributes of its prim, at `rate` codes per second; names that USD does not allow are kept as
-    display names."""
-    from pxr import Sdf, Tf
-
-    for curve in clip.curves:
-        valid = Tf.MakeValidIdentifier(curve.name)
-        attribute = prim.CreateAttribute(PREFIX + valid, Sdf.ValueTypeNames.Float, custom=True)
-        if valid != curve.name:
-            attribute.SetDisplayName(curve.name)
-        for time, value in zip(curve.times.tolist(), curve.values.tolist()):
-            attribute.Set(float(value), float(time) * rate)

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-import io
 import math
-import zipfile
 from dataclasses import replace
 from typing import Any, Literal
 
-from marrow.errors import FormatError
-from marrow.io.images import Undecodable, media_type, with_alpha, with_metallic_roughness
+import numpy as np
+
+from marrow.io.images import Undecodable, with_alpha, with_metallic_roughness
 from marrow.io.source import Source
-from marrow.io.usd.stage import beside
-from marrow.model import Image, Material, Texture
+from marrow.io.usd.notes import MaterialNotes, RootNotes, take
+from marrow.io.usd.pictures import Pictures
+from marrow.io.usd.writing.materials import expected
+from marrow.io.usd.writing.meshes import uv_name
+from marrow.model import Material, Texture
 from marrow.report import ReportBuilder
 
 __all__ = ["Materials"]
 
-MAX_IMAGE_BYTES = 512 << 20
+_MOST_UV_SETS = 64
+# What the shaders of a material tell.
+_TOLD = (
+    "base_color", "metallic", "roughness", "emissive", "occlusion_strength", "alpha_mode", "alpha_cutoff",
+    "base_color_texture", "metallic_roughness_texture", "normal_texture", "occlusion_texture", "emissive_texture",
+)  # fmt: skip
 Wrap = Literal["repeat", "clamp", "mirror"]
 _WRAP: dict[str, Wrap] = {"repeat": "repeat", "clamp": "clamp", "black": "clamp", "mirror": "mirror"}
 
@@ -26,11 +33,56 @@ class Materials:
     """The materials and images met so far, each once."""
 
     def __init__(self, source: Source, report: ReportBuilder) -> None:
-        self.source, self.report = source, report
+        self.report = report
         self.materials: list[Material] = []
-        self.images: list[Image] = []
+        self.pictures = Pictures(source, report)
         self._material_index: dict[object, int] = {}
-        self._image_index: dict[str, int | None] = {}
+        self._own: dict[Any, int] = {}
+        self.variant_count = 0
+
+    def add_own(self, root: Any, notes: RootNotes) -> None:
+        """All images and materials of a character that marrow wrote, in their order, used or not."""
+        from pxr import UsdShade
+
+        where = str(root.GetPath())
+        self.pictures.add_own(notes, where)
+        self.variant_count = len(notes.variants)
+        names = [uv_name(i) for i in range(_MOST_UV_SETS)]
+        inner = (p for child in root.GetChildren() for p in child.GetChildren())
+        prims = {p.GetName(): p for p in inner if p.IsA(UsdShade.Material)}
+        for number, name in enumerate(notes.materials):
+            if name not in prims:
+                self.report.add("dropped", where, f"material {name!r}: its prim is gone")
+                self.materials.append(Material(name))
+                continue
+            self._own[prims[name].GetPath()] = number
+            self.materials.append(self._read_own(prims[name], names))
+
+    def own_number(self, prim: Any) -> int | None:
+        """The number of the material that is bound to the prim itself, where it is one that marrow wrote."""
+        from pxr import UsdShade
+
+        bound = UsdShade.MaterialBindingAPI(prim).GetDirectBinding().GetMaterialPath()
+        return self._own.get(bound)
+
+    def _read_own(self, prim: Any, uv_names: list[str]) -> Material:
+        """The material in its notes; what its shaders say otherwise now is taken from them."""
+        from pxr import UsdShade
+
+        found = self._read(UsdShade.Material(prim), uv_names)
+        notes = take(prim, MaterialNotes, self.report)
+        if notes is None:
+            return found
+        noted, count = notes.material, len(self.pictures.images)
+        if not all(0 <= t.image < count for t in noted.textures.values()):
+            return found
+        wanted = expected(noted, set(self.pictures.shown.values()))
+        changed = {
+            field: getattr(found, field)
+            for field in _TOLD
+            if not _alike(getattr(found, field), getattr(wanted, field))
+        }
+        return replace(noted, **changed)
 
     def bound_to(self, prim: Any, uv_names: list[str]) -> int | None:
         """The material a prim is drawn with; `uv_names` are the UV sets of the mesh in order."""
@@ -39,6 +91,8 @@ class Materials:
         material, _ = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial()
         if not material:
             return None
+        if material.GetPath() in self._own:
+            return self._own[material.GetPath()]
         key = (str(material.GetPath()), tuple(uv_names))
         if key not in self._material_index:
             self._material_index[key] = len(self.materials)
@@ -65,13 +119,13 @@ class Materials:
                 "diffuseColor", "metallic", "roughness", "opacity", "emissiveColor", "normal", "occlusion",
             )
         }  # fmt: skip
-        color, base = slots["diffuseColor"]
-        alpha, alpha_texture = slots["opacity"]
-        metallic, metal_texture = slots["metallic"]
-        roughness, rough_texture = slots["roughness"]
-        emissive, glow = slots["emissiveColor"]
-        red, green, blue = _triple(color, 0.18) if base is None else (1.0, 1.0, 1.0)
-        opacity = _single(alpha, 1.0) if alpha_texture is None else 1.0
+        color, base, tint = slots["diffuseColor"]
+        alpha, alpha_texture, veil = slots["opacity"]
+        metallic, metal_texture, metal = slots["metallic"]
+        roughness, rough_texture, rough = slots["roughness"]
+        emissive, glow, glow_tint = slots["emissiveColor"]
+        red, green, blue = _triple(color, 0.18) if base is None else tint[:3]
+        opacity = _single(alpha, 1.0) if alpha_texture is None else _of(veil, alpha_texture)
         threshold = _single(_value(shader, "opacityThreshold"), 0.0)
         mode: Literal["opaque", "mask", "blend"] = "opaque"
         if threshold > 0:
@@ -86,13 +140,14 @@ class Materials:
         return Material(
             name,
             (red, green, blue, opacity),
-            1.0 if packed and metal_texture else _single(metallic, 0.0),
-            1.0 if packed and rough_texture else _single(roughness, 0.5),
-            _triple(emissive, 0.0) if glow is None else (1.0, 1.0, 1.0),
+            _of(metal, metal_texture) if packed and metal_texture else _single(metallic, 0.0),
+            _of(rough, rough_texture) if packed and rough_texture else _single(roughness, 0.5),
+            _triple(emissive, 0.0) if glow is None else glow_tint[:3],
             base_color_texture=base and base[0],
             metallic_roughness_texture=packed,
             normal_texture=slots["normal"][1] and slots["normal"][1][0],
             occlusion_texture=slots["occlusion"][1] and slots["occlusion"][1][0],
+            occlusion_strength=_of(slots["occlusion"][2], slots["occlusion"][1]),
             emissive_texture=glow and glow[0],
             alpha_mode=mode,
             alpha_cutoff=threshold or 0.5,
@@ -115,7 +170,7 @@ class Materials:
         except Undecodable as error:
             self.report.add("dropped", where, f"metallic and roughness textures cannot be packed: {error}")
             return None
-        return self._made(data, like, "metallic_roughness")
+        return self.pictures.add(data, like, "metallic_roughness")
 
     def _with_alpha(
         self, base: tuple[Texture, str] | None, alpha: tuple[Texture, str], where: str
@@ -127,41 +182,44 @@ class Materials:
         except Undecodable as error:
             self.report.add("dropped", where, f"its opacity texture cannot be packed: {error}")
             return None
-        return (self._made(data, (base or alpha)[0], "alpha"), "rgb"), "blend"
+        return (self.pictures.add(data, (base or alpha)[0], "alpha"), "rgb"), "blend"
 
     def _picture(self, texture: tuple[Texture, str] | None) -> tuple[bytes, str] | None:
         if texture is None:
             return None
-        return self.images[texture[0].image].data, texture[1] if texture[1] in ("r", "g", "b", "a") else "r"
-
-    def _made(self, data: bytes, like: Texture, what: str) -> Texture:
-        self.images.append(Image(f"{self.images[like.image].name}_{what}", "image/png", data))
-        return replace(like, image=len(self.images) - 1)
+        return self.pictures.images[texture[0].image].data, texture[1] if texture[1] in (
+            "r",
+            "g",
+            "b",
+            "a",
+        ) else "r"
 
     def _input(
         self, shader: Any, name: str, uv_names: list[str], where: str
-    ) -> tuple[Any, tuple[Texture, str] | None]:
-        """The value of an input, and the texture with the channel (`rgb`, `r`, ...) that drives it."""
+    ) -> tuple[Any, tuple[Texture, str] | None, tuple[float, float, float, float]]:
+        """The value of an input, the texture with the channel (`rgb`, `r`, ...) that drives it, and its factor."""
         from pxr import UsdShade
 
-        source = shader.GetInput(name)
+        source, ones = shader.GetInput(name), (1.0, 1.0, 1.0, 1.0)
         if not source:
-            return None, None
+            return None, None, ones
         for producer in source.GetValueProducingAttributes():
             driver = UsdShade.Shader(producer.GetPrim())
             if not UsdShade.Output.IsOutput(producer) or not driver:
-                return producer.Get(), None
+                return producer.Get(), None, ones
             if driver.GetIdAttr().Get() == "UsdUVTexture":
                 texture = self._texture(driver, uv_names, where)
-                return source.Get(), None if texture is None else (texture, producer.GetBaseName())
+                found = None if texture is None else (texture, producer.GetBaseName())
+                scale = _value(driver, "scale")
+                return source.Get(), found, ones if scale is None else tuple(float(v) for v in scale)  # type: ignore[return-value]
             self.report.add("dropped", where, f"{name} is driven by a {driver.GetIdAttr().Get()}")
-        return source.Get(), None
+        return source.Get(), None, ones
 
     def _texture(self, shader: Any, uv_names: list[str], where: str) -> Texture | None:
         from pxr import UsdShade
 
         file = _value(shader, "file")
-        image = self._image(file, where) if file is not None and file.path else None
+        image = self.pictures.number(file, where) if file is not None and file.path else None
         if image is None:
             return None
         uv_set, offset, rotation, scale = 0, (0.0, 0.0), 0.0, (1.0, 1.0)
@@ -177,43 +235,6 @@ class Materials:
             uv_set = uv_names.index(wanted) if wanted in uv_names else 0
         wraps = [_WRAP.get(str(_value(shader, side) or "repeat"), "repeat") for side in ("wrapS", "wrapT")]
         return Texture(image, uv_set, wraps[0], wraps[1], offset=offset, rotation=rotation, scale=scale)
-
-    def _image(self, file: Any, where: str) -> int | None:
-        path = str(file.resolvedPath or file.path)
-        if path not in self._image_index:
-            self._image_index[path] = self._load_image(path, where)
-        return self._image_index[path]
-
-    def _load_image(self, path: str, where: str) -> int | None:
-        name = path.rstrip("]").replace("\\", "/").replace("[", "/").rsplit("/", 1)[-1]
-        data, reason = self._data(path)
-        if data is None:
-            self.report.add("dropped", where, f"texture {name!r}: {reason}; left out")
-            return None
-        self.images.append(Image(name, media_type(data, name=name), data))
-        return len(self.images) - 1
-
-    def _data(self, path: str) -> tuple[bytes | None, str]:
-        if "[" not in path:
-            own = self.source.path.resolve()
-            return self.source.picture(beside((own.parent / path).resolve(), own))
-        try:
-            return self._packaged(path), ""
-        except FormatError as error:
-            return None, error.message
-
-    def _packaged(self, path: str) -> bytes:
-        """A file inside the .usdz package itself, which is a zip archive that stores and never packs."""
-        inner = path.rstrip("]").split("[", 1)[1]
-        try:
-            with zipfile.ZipFile(io.BytesIO(self.source.data)) as package:
-                if package.getinfo(inner).file_size > MAX_IMAGE_BYTES:
-                    raise FormatError(
-                        f"texture {inner!r} is larger than an image should be", path=self.source.path
-                    )
-                return package.read(inner)
-        except (KeyError, zipfile.BadZipFile, NotImplementedError, OSError, RuntimeError) as error:
-            raise FormatError(f"texture {inner!r} cannot be read: {error}", path=self.source.path) from None
 
 
 def _value(shader: Any, name: str) -> Any:
@@ -233,6 +254,23 @@ def _driver(shader: Any, name: str) -> Any:
         if UsdShade.Output.IsOutput(producer):
             return UsdShade.Shader(producer.GetPrim())
     return None
+
+
+def _of(scale: tuple[float, float, float, float], texture: tuple[Texture, str] | None) -> float:
+    """What a channel of a texture is multiplied with."""
+    channel = texture[1] if texture is not None else ""
+    return scale["rgba".index(channel)] if channel in ("r", "g", "b", "a") else 1.0
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two fields of a material are the same but for rounding."""
+    if isinstance(a, Texture) and isinstance(b, Texture):
+        mine, yours = ((*t.offset, t.rotation, *t.scale) for t in (a, b))
+        same = (a.image, a.uv_set, a.wrap_u, a.wrap_v) == (b.image, b.uv_set, b.wrap_u, b.wrap_v)
+        return same and bool(np.allclose(mine, yours, rtol=1e-5, atol=1e-5))
+    if isinstance(a, (tuple, float, int)) and isinstance(b, (tuple, float, int)):
+        return bool(np.allclose(a, b, rtol=1e-6, atol=1e-7))
+    return bool(a == b)
 
 
 def _flipped_transform(

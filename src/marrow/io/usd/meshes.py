@@ -9,8 +9,11 @@ from numpy.typing import NDArray
 
 from marrow.errors import FormatError, ResourceLimitError
 from marrow.io.usd.materials import Materials
-from marrow.io.usd.nodes import Nodes, Rig, column_affine
+from marrow.io.usd.nodes import Nodes, Rig
+from marrow.io.usd.notes import MeshNotes, take
+from marrow.io.usd.own_meshes import Changed, read_own_mesh
 from marrow.io.usd.polygons import Polygons
+from marrow.io.usd.values import column_affine
 from marrow.math import affine
 from marrow.model import Mesh, MorphTarget, Section, normalize_weights
 from marrow.report import ReportBuilder
@@ -30,6 +33,19 @@ class MeshReader:
         self.morph_names: list[str] = []
         self.moving: dict[str, Array] = {}
 
+    def read_own(self, prim: Any, rig: Rig) -> Mesh | None:
+        """The mesh of a prim that marrow wrote; None for others, and where somebody changed it."""
+        notes = take(prim, MeshNotes, self.report)
+        if notes is None:
+            return None
+        try:
+            return read_own_mesh(prim, notes, rig, self.materials)
+        except Changed:
+            self.report.add(
+                "info", str(prim.GetPath()), "was changed since marrow wrote it; it is read as any other mesh"
+            )
+            return None
+
     def read(self, prim: Any, rig: Rig | None, skinning: Any) -> Mesh | None:
         """The mesh of a prim; None, with a line in the report, when it has no surface."""
         from pxr import UsdGeom
@@ -42,7 +58,7 @@ class MeshReader:
         node = self.nodes.nearest(prim)
         influences = self._influences(prim, rig, skinning, polygons, node)
         targets = self._targets(rig, skinning, polygons, where) if rig is not None else ()
-        if UsdGeom.Mesh(prim).GetPointsAttr().GetNumTimeSamples() > 1:
+        if UsdGeom.PointBased(prim).GetPointsAttr().GetNumTimeSamples() > 1:
             if rig is not None and skinning is not None and (skinning.HasJointInfluences() or targets):
                 self.report.add(
                     "dropped", where, "it has a skin and points that change over time: the first are kept"
@@ -152,7 +168,7 @@ class MeshReader:
             return rigid
         local = np.searchsorted(used, np.where(target < 0, used[0], target))
         local = np.where(weights > 0, np.minimum(local, len(used) - 1), 0)
-        bind = affine.multiply(affine.invert(rig.bind[used]), column_affine(skinning.GetGeomBindTransform()))
+        bind = affine.multiply(rig.inverse_bind[used], column_affine(skinning.GetGeomBindTransform()))
         if not np.isfinite(bind).all():
             raise FormatError(
                 "has a bind transform that cannot be inverted", path=self.nodes.path, place=where
@@ -248,7 +264,7 @@ class MeshReader:
             positions[vertices],
             None if turned is None else turned[vertices],
             vertices=vertices.astype(np.uint32),
-            full_weight=weight,
+            full_weight=weight * rig.full.get(token, 1.0),
         )
 
     def _channel(self, rig: Rig, token: str) -> int:

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ResourceLimitError
-from marrow.io.usd.nodes import Nodes, Rig, column_affine
+from marrow.io.usd.nodes import Nodes, Rig
 from marrow.io.usd.stage import StageFacts
+from marrow.io.usd.values import column_affine
 from marrow.io.vertex_motion import VertexMotion
 from marrow.math import quaternion, transform
 from marrow.model import Track
@@ -63,6 +64,8 @@ def animation_tracks(
     where = str(animation.GetPath())
     tokens = [str(t) for t in source.GetJointsAttr().Get() or []]
     known = {token: int(joint) for token, joint in zip(rig.tokens, rig.joints)}
+    if rig.notes is not None:  # those after them stand in for others
+        known = dict(list(known.items())[: rig.notes.joints])
     strangers = [t for t in tokens if t not in known]
     if strangers:
         report.add(
@@ -89,7 +92,7 @@ def animation_tracks(
                     rig.channels[token],
                     "morph",
                     times,
-                    values[:, i, None],
+                    values[:, i, None] * rig.full.get(token, 1.0),
                     "step" if facts.held else "linear",
                 )
             )
@@ -128,15 +131,16 @@ def vertex_motion(
     return VertexMotion(mesh, times, np.stack(rows)) if rows else None
 
 
-def unbound_animations(stage: Any, bound: set[str], rigs: Sequence[Rig]) -> list[tuple[Any, Rig]]:
+def unbound_animations(stage: Any, bound: set[Any], rigs: Sequence[Rig]) -> list[tuple[Any, Rig]]:
     """Animations that no skeleton names, with the rig whose joints they fit: more clips for it."""
     from pxr import Usd, UsdSkel
 
     found = []
+    of_rig = [(set(r.tokens), r) for r in rigs]
     for prim in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
-        if prim.IsA(UsdSkel.Animation) and str(prim.GetPath()) not in bound:
+        if prim.IsA(UsdSkel.Animation) and prim.GetPath() not in bound:
             tokens = {str(t) for t in UsdSkel.Animation(prim).GetJointsAttr().Get() or []}
-            fitting = next((r for r in rigs if tokens and tokens <= set(r.tokens)), None)
+            fitting = next((r for names, r in of_rig if tokens and tokens <= names), None)
             if fitting is not None:
                 found.append((prim, fitting))
     return found

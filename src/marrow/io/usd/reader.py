@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from marrow.errors import FormatError
 from marrow.io.scaling import scaled
 from marrow.io.source import LoadOptions, Source
-from marrow.io.usd.attributes import attribute_curves, keyed_attributes
+from marrow.io.usd.clips import read_clips, settled
 from marrow.io.usd.materials import Materials
 from marrow.io.usd.meshes import MeshReader
-from marrow.io.usd.motion import animation_tracks, prim_tracks, unbound_animations, vertex_motion
+from marrow.io.usd.motion import vertex_motion
 from marrow.io.usd.nodes import Nodes, Rig
-from marrow.io.usd.stage import StageFacts, facts_of, opened
+from marrow.io.usd.notes import RigNotes, RootNotes, is_own, take
+from marrow.io.usd.stage import facts_of, opened
 from marrow.io.vertex_motion import with_vertex_motion
-from marrow.model import Character, Clip, Curve, Mesh, Skeleton, Track
+from marrow.model import Character, Mesh, Skeleton, Socket
 from marrow.report import ReportBuilder
 
 __all__ = ["read_stage"]
@@ -34,7 +37,7 @@ def _character(
     stage: Any, source: Source, options: LoadOptions, report: ReportBuilder
 ) -> tuple[Character, float]:
     """The character in the stage's own unit, and that unit in metres."""
-    from pxr import Usd, UsdGeom, UsdSkel
+    from pxr import UsdGeom
 
     unit = float(UsdGeom.GetStageMetersPerUnit(stage))
     if not 0 < unit < math.inf:
@@ -44,56 +47,35 @@ def _character(
     if not UsdGeom.StageHasAuthoredMetersPerUnit(stage):
         report.add("info", "stage", "has no metersPerUnit: centimetres, as USD prescribes")
     z_up = UsdGeom.GetStageUpAxis(stage) == UsdGeom.Tokens.z
-    nodes = Nodes(source.path, report, z_up)
+    nodes = Nodes(source.path, report, z_up, is_own(stage, report) and not z_up)
     nodes.add_prims(stage)
-    cache = UsdSkel.Cache()
-    rigs: dict[str, Rig] = {}
-    mesh_prims, rig_of = [], {}
-    everything = Usd.TraverseInstanceProxies()
-    for prim in Usd.PrimRange(stage.GetPseudoRoot(), everything):
-        if prim.IsA(UsdSkel.Root):
-            cache.Populate(UsdSkel.Root(prim), everything)
-            for binding in cache.ComputeSkelBindings(UsdSkel.Root(prim), everything):
-                for target in binding.GetSkinningTargets():
-                    rig_of[str(target.GetPrim().GetPath())] = (str(binding.GetSkeleton().GetPath()), target)
-        elif prim.IsA(UsdSkel.Skeleton):
-            query = cache.GetSkelQuery(UsdSkel.Skeleton(prim))
-            if query:
-                animation = UsdSkel.BindingAPI(prim).GetInheritedAnimationSource()
-                rigs[str(prim.GetPath())] = nodes.add_rig(prim, query, animation)
-            else:
-                report.add("dropped", str(prim.GetPath()), "is not a valid skeleton")
-        elif prim.IsA(UsdGeom.Mesh):
-            mesh_prims.append(prim)
-        elif prim.IsA(UsdGeom.Gprim) or prim.IsA(UsdGeom.PointInstancer):
-            report.add("dropped", str(prim.GetPath()), f"marrow does not read {prim.GetTypeName()} prims")
-    if not nodes.names:
+    found = _Found(nodes, stage)
+    if not nodes.names and found.root is None:
         raise FormatError("has nothing that can be placed: no Xform, mesh or skeleton", path=source.path)
+    notes = found.root[1] if found.root is not None else RootNotes()
     materials = Materials(source, report)
+    if found.root is not None:
+        materials.add_own(*found.root)
     reader = MeshReader(nodes, materials, report)
-    meshes: list[Mesh] = []
-    number_of: dict[str, int] = {}
-    for prim in mesh_prims:
-        skeleton_path, skinning = rig_of.get(str(prim.GetPath()), (None, None))
-        if skeleton_path is None and UsdSkel.BindingAPI(prim).GetJointIndicesPrimvar().HasValue():
-            report.add(
-                "warning", str(prim.GetPath()), "has weights but no skeleton below a SkelRoot; it is rigid"
-            )
-        mesh = reader.read(prim, rigs.get(skeleton_path) if skeleton_path else None, skinning)
-        if mesh is not None:
-            number_of[str(prim.GetPath())] = len(meshes)
-            meshes.append(mesh)
-    skeleton = nodes.skeleton(reader.morph_names)
-    moving = {path: UsdGeom.Mesh(stage.GetPrimAtPath(path)).GetPointsAttr() for path in reader.moving}
-    facts = _settled(stage, nodes, list(rigs.values()), list(moving.values()), facts_of(stage))
-    clips = _clips(stage, nodes, list(rigs.values()), skeleton, facts, options.rate, report)
+    rig = found.own_rig
+    if rig is not None and rig.notes is not None:
+        reader.morph_names += [name for name, *_ in rig.notes.morphs]
+    meshes, number_of = _meshes(found, reader, report)
+    rigs = list(found.rigs.values())
+    skeleton = _skeleton(nodes, reader.morph_names, rig)
+    moving = {path: UsdGeom.PointBased(stage.GetPrimAtPath(path)).GetPointsAttr() for path in reader.moving}
+    facts = settled(stage, nodes, rigs, list(moving.values()), facts_of(stage))
+    clips = read_clips(stage, nodes, rigs, skeleton, facts, options.rate, report)
     character = Character(
         skeleton,
         tuple(meshes),
         clips,  # type: ignore[arg-type]
         tuple(materials.materials),
-        tuple(materials.images),
-        name=source.path.stem,
+        tuple(materials.pictures.images),
+        notes.name if found.root is not None else source.path.stem,
+        extras=notes.extras,
+        variants=tuple(notes.variants),
+        vrm=notes.vrm,
     )
     motions = []
     for path, points in moving.items():
@@ -104,64 +86,90 @@ def _character(
     return character, unit
 
 
-def _clips(
-    stage: Any,
-    nodes: Nodes,
-    rigs: list[Rig],
-    skeleton: Skeleton,
-    facts: StageFacts,
-    fps: float | None,
-    report: ReportBuilder,
-) -> list[Clip]:
-    """The stage's timeline, and one clip more for each animation that waits beside it."""
-    bound = {str(r.animation.GetPath()): r.animation for r in rigs if r.animation}
-    waiting = unbound_animations(stage, set(bound), rigs)
-    timeline = prim_tracks(stage, nodes, facts, fps)
-    for rig in rigs:
-        if rig.animation:
-            timeline += animation_tracks(rig.animation, rig, nodes, facts, report)
-    keyed, beside = keyed_attributes(stage), {str(p.GetPath()) for p, _ in waiting}
-    on_timeline = [a for a in keyed if str(a.GetPrim().GetPath()) not in beside]
-    found: list[tuple[str, list[Track], tuple[Curve, ...]]] = []
-    names = [prim.GetName() for prim in bound.values()]
-    curves = attribute_curves(on_timeline, facts, report)
-    found.append((names[0] if len(names) == 1 else "clip_0", timeline, curves))
-    for prim, rig in waiting:
-        curves = attribute_curves([a for a in keyed if a.GetPrim() == prim], facts, report)
-        found.append((prim.GetName(), animation_tracks(prim, rig, nodes, facts, report), curves))
-    clips: dict[str, Clip] = {}
-    for name, tracks, curves in found:
-        if not tracks and not curves:
-            continue
-        unique, n = name, 2
-        while unique in clips:
-            unique, n = f"{name}_{n}", n + 1
-        if unique != name:
-            report.add("repaired", "clips", f"a second clip called {name!r} is now {unique!r}")
-        clip = Clip(unique, skeleton, tracks, rate=facts.codes_per_second)  # type: ignore[arg-type]
-        last = max((float(c.times[-1]) for c in curves), default=0.0)
-        clips[unique] = clip.replace(curves=curves, duration=max(clip.duration, last)) if curves else clip
-    return list(clips.values())
+class _Found:
+    """What is on the stage: skeletons by path (their joints are added to the nodes), prims with points and how each is
+    skinned, and the SkelRoot of a character that marrow wrote, with its notes."""
+
+    def __init__(self, nodes: Nodes, stage: Any) -> None:
+        from pxr import Usd, UsdGeom, UsdSkel
+
+        self.nodes, self.report = nodes, nodes.report
+        self.rigs: dict[str, Rig] = {}
+        self.prims: list[Any] = []
+        self.skinning: dict[str, tuple[str, Any]] = {}
+        self.root: tuple[Any, RootNotes] | None = None
+        self.own_rig: Rig | None = None
+        cache, everything = UsdSkel.Cache(), Usd.TraverseInstanceProxies()
+        for prim in Usd.PrimRange(stage.GetPseudoRoot(), everything):
+            if prim.IsA(UsdSkel.Root):
+                notes = take(prim, RootNotes, self.report) if nodes.own and self.root is None else None
+                self.root = (prim, notes) if notes is not None else self.root
+                cache.Populate(UsdSkel.Root(prim), everything)
+                for binding in cache.ComputeSkelBindings(UsdSkel.Root(prim), everything):
+                    for target in binding.GetSkinningTargets():
+                        where = str(binding.GetSkeleton().GetPath())
+                        self.skinning[str(target.GetPrim().GetPath())] = (where, target)
+            elif prim.IsA(UsdSkel.Skeleton):
+                self._add_rig(prim, cache.GetSkelQuery(UsdSkel.Skeleton(prim)))
+            elif any(prim.IsA(kind) for kind in (UsdGeom.Mesh, UsdGeom.Points, UsdGeom.BasisCurves)):
+                self.prims.append(prim)
+            elif prim.IsA(UsdGeom.Gprim) or prim.IsA(UsdGeom.PointInstancer):
+                self.report.add(
+                    "dropped", str(prim.GetPath()), f"marrow does not read {prim.GetTypeName()} prims"
+                )
+
+    def _add_rig(self, prim: Any, query: Any) -> None:
+        from pxr import UsdSkel
+
+        own = self.root is not None and self.own_rig is None
+        notes = take(prim, RigNotes, self.report) if own else None
+        animation = UsdSkel.BindingAPI(prim).GetInheritedAnimationSource()
+        if query:
+            rig = self.nodes.add_rig(prim, query, animation, notes)
+        elif notes is not None and not notes.joints:
+            rig = Rig(np.zeros(0, np.int32), [], np.zeros((0, 3, 4)), animation, notes=notes)
+        else:
+            self.report.add("dropped", str(prim.GetPath()), "is not a valid skeleton")
+            return
+        self.rigs[str(prim.GetPath())] = rig
+        if rig.notes is not None:
+            self.own_rig = rig
+            for i, (_, token, full, _) in enumerate(rig.notes.morphs):
+                rig.channels[token], rig.full[token] = i, full
 
 
-def _settled(stage: Any, nodes: Nodes, rigs: list[Rig], points: list[Any], facts: StageFacts) -> StageFacts:
-    """Timing; a stage that does not say where it begins does so at its first sample."""
-    from pxr import UsdGeom, UsdSkel
+def _meshes(found: _Found, reader: MeshReader, report: ReportBuilder) -> tuple[list[Mesh], dict[str, int]]:
+    """The meshes, and the number of each by the path of its prim."""
+    from pxr import UsdSkel
 
-    if facts.begin is not None:
-        return facts
-    bound = {str(r.animation.GetPath()): r.animation for r in rigs if r.animation}
-    waiting = [prim for prim, _ in unbound_animations(stage, set(bound), rigs)]
-    first = [attribute.GetTimeSamples()[0] for attribute in points]
-    for prim in [*bound.values(), *waiting]:
-        source = UsdSkel.Animation(prim)
-        for attribute in (
-            source.GetTranslationsAttr(),
-            source.GetRotationsAttr(),
-            source.GetScalesAttr(),
-            source.GetBlendShapeWeightsAttr(),
-        ):
-            first += attribute.GetTimeSamples()[:1]
-    for path in nodes.of_prim:
-        first += UsdGeom.Xformable(stage.GetPrimAtPath(path)).GetTimeSamples()[:1]
-    return StageFacts(min(first, default=0.0), None, facts.codes_per_second, facts.held)
+    meshes: list[Mesh] = []
+    number_of: dict[str, int] = {}
+    for prim in found.prims:
+        path = str(prim.GetPath())
+        skeleton_path, skinning = found.skinning.get(path, (None, None))
+        rig = found.rigs.get(skeleton_path) if skeleton_path else None
+        mesh = reader.read_own(prim, found.own_rig) if found.own_rig is not None else None
+        if mesh is None:
+            if skeleton_path is None and UsdSkel.BindingAPI(prim).GetJointIndicesPrimvar().HasValue():
+                report.add("warning", path, "has weights but no skeleton below a SkelRoot; it is rigid")
+            mesh = reader.read(prim, rig, skinning)
+        if mesh is not None:
+            number_of[path] = len(meshes)
+            meshes.append(mesh)
+    return meshes, number_of
+
+
+def _skeleton(nodes: Nodes, morph_names: list[str], rig: Rig | None) -> Skeleton:
+    """The skeleton, with what the notes of marrow's own rig say of it."""
+    if rig is None or rig.notes is None:
+        return nodes.skeleton(morph_names)
+    sockets = [
+        Socket(
+            s.name,
+            int(rig.joints[s.joint]),
+            *(np.array(a, np.float32) for a in (s.translation, s.rotation, s.scale)),
+        )
+        for s in rig.notes.sockets
+    ]
+    humanoid = {bone: int(rig.joints[j]) for bone, j in rig.notes.humanoid.items()}
+    return nodes.skeleton(morph_names, [weight for *_, weight in rig.notes.morphs], sockets, humanoid)

@@ -14,7 +14,7 @@ from marrow.errors import FormatError, MissingExtraError
 from marrow.io.source import Source
 from marrow.report import ReportBuilder
 
-__all__ = ["StageFacts", "beside", "facts_of", "opened"]
+__all__ = ["StageFacts", "beside", "facts_of", "first_line", "opened"]
 
 _SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 
@@ -53,7 +53,7 @@ def opened(source: Source, report: ReportBuilder) -> Iterator[Any]:
         _check_layers(stage, source)
         yield stage
     except Tf.ErrorException as error:
-        raise FormatError(f"USD could not read it: {_first_line(error, path)}", path=path) from None
+        raise FormatError(f"USD could not read it: {first_line(error, path)}", path=path) from None
     finally:
         for message in messages.TakeUncoalescedDiagnostics()[:20]:
             text = str(getattr(message, "commentary", message)).strip().replace("\n", " ")
@@ -91,7 +91,7 @@ def beside(path: Path, own: Path) -> str:
     return os.path.relpath(path, own.parent).replace("%", "%25")
 
 
-def _first_line(error: Any, path: Path) -> str:
+def first_line(error: Any, path: Path) -> str:
     """USD's own words, without the path and the names of its internals."""
     first = str(getattr(error.args[0], "commentary", error.args[0])) if error.args else "unknown error"
     text = re.sub(r"pxrInternal_\w+::", "", first.replace(f"{path}:", "line ").strip().replace("\n", " "))

@@ -2,7 +2,7 @@
 
 It keeps to Python's stable ABI, so one file serves every Python from 3.11 on. Each kernel is a function that takes a frame
 (any writable buffer of the right length), lets other threads run, and calls the machine code; `address` says where an array's memory
-begins. On x86-64 the module asks the
+begins. Nothing but its init function is seen from outside. On x86-64 the module asks the
 processor before anything else, and refuses to be imported where it lacks an instruction.
 """
 
@@ -27,12 +27,14 @@ _SAVED = {"v3": 0x6, "v4": 0xE6}
 _INSTRUCTIONS = {"v3": "AVX2 and FMA (x86-64-v3)", "v4": "AVX-512 (x86-64-v4)"}
 
 
-def glue_code(name: str, kernels: Iterable[Kernel], level: Level, sources: str) -> bytes:
+def glue_code(
+    name: str, kernels: Iterable[Kernel], level: Level, sources: str, *, triple: str | None = None
+) -> bytes:
     """Object code of the module `name`, built from sources with this digest, around kernels in another object."""
     from llvmlite import binding
 
     x86 = level.name in _NEEDS
-    machine = target_machine(LEVELS["base"] if x86 else level)
+    machine = target_machine(LEVELS["base"] if x86 else level, triple=triple)
     parsed = binding.parse_assembly(_Glue(name, list(kernels), level, sources).text(machine))
     parsed.verify()
     code: bytes = machine.emit_object(parsed)
@@ -73,7 +75,7 @@ class _Glue:
             f'target datalayout = "{machine.target_data}"',
             _DECLARATIONS,
         ]
-        parts += [f"declare void @{k.name}(ptr)" for k in self.kernels]
+        parts += [f"declare hidden void @{k.name}(ptr)" for k in self.kernels]
         return "\n".join([*parts, *self.strings, table, definition, *bodies, init])
 
     def _call(self, kernel: Kernel) -> str:

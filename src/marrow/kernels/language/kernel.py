@@ -1,7 +1,7 @@
 """`@kernel`: functions that run as machine code, and the frames their arguments travel in.
 
-    @kernel(x="f4[N]", out="*f4[N]", factor="f8")
-    def scaled(x, out, factor):
+    @kernel
+    def scaled(x: f4[N], out: Out[f4[N]], factor: float) -> None:
         for i in range(len(x)):
             out[i] = factor * x[i]
 
@@ -15,24 +15,23 @@ where sources were changed since, or Python itself on the NumPy backend.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from marrow.errors import ValidationError
-from marrow.kernels.language.exact import exact
-from marrow.kernels.language.kinds import (
+from marrow.kernels.language.python_arrays import plain
+from marrow.kernels.language.types import (
     FLOAT,
     ArrayKind,
     Kind,
     ScalarKind,
     StructKind,
-    kind_of,
     leaves,
+    signature,
     words,
 )
-from marrow.kernels.language.plain import plain
 
 __all__ = ["KERNELS", "Frame", "FramePool", "Kernel", "apart", "kernel", "rare"]
 
@@ -56,11 +55,9 @@ KERNELS: dict[str, Kernel] = {}
 class Kernel:
     """A function in the compiled subset, the kinds of its arguments, and how many whole numbers it returns."""
 
-    def __init__(
-        self, name: str, function: Callable[..., Any], kinds: Mapping[str, Any], returns: int
-    ) -> None:
-        self.name, self.function, self.returns = name, function, returns
-        self.kinds: dict[str, Kind] = {argument: kind_of(kind) for argument, kind in kinds.items()}
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        self.name, self.function = name, function
+        self.kinds, self.returns = signature(function)
         self.leaves: dict[str, Kind] = {}
         self.offsets: dict[str, int] = {}
         """Where each array or number begins in a frame; fields of a struct are `argument.field`."""
@@ -74,8 +71,9 @@ class Kernel:
         self.shared = {letter for letter in letters if letters.count(letter) > 1}
         """Sizes that occur more than once and must agree."""
         self.flat = {n: k.ndim == 1 for n, k in arrays.items()}
-        self.results, self.size = at, at + returns
+        self.results, self.size = at, at + self.returns
         self._frames = FramePool(lambda: Frame(self))
+        self._python: Callable[..., Any] | None = None
         if name in KERNELS:
             raise ValueError(f"two kernels are called {name}")
         KERNELS[name] = self
@@ -99,8 +97,13 @@ class Kernel:
         return results
 
     def run_plainly(self, frame: Frame) -> None:
-        """Runs the Python function itself (see `exact`) on what a frame holds."""
-        results = exact(self.function)(*(self._plain(frame, name, kind) for name, kind in self.kinds.items()))
+        """Runs the kernel as Python (see `python_printer`) on what a frame holds."""
+        if self._python is None:
+            from marrow.kernels.language.frontend import lower
+            from marrow.kernels.language.python_printer import python_function
+
+            self._python = python_function(lower(self.function, tuple(self.kinds.values())))
+        results = self._python(*(self._plain(frame, name, kind) for name, kind in self.kinds.items()))
         if self.returns:
             many = results if isinstance(results, tuple) else (results,)
             for k, result in enumerate(many):
@@ -264,12 +267,6 @@ class FramePool:
         self._free.append(frame)
 
 
-def kernel(
-    *, returns: int = 0, name: str | None = None, **kinds: Any
-) -> Callable[[Callable[..., Any]], Kernel]:
-    """Makes a kernel of a function, whose arguments have these kinds (see `marrow.kernels.language.kinds`)."""
-
-    def make(function: Callable[..., Any]) -> Kernel:
-        return Kernel(name or function.__name__, function, kinds, returns)
-
-    return make
+def kernel(function: Callable[..., Any]) -> Kernel:
+    """Makes a kernel of a function, whose annotations say what it takes (see `marrow.kernels.language.types`)."""
+    return Kernel(function.__name__, function)

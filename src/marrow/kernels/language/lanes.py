@@ -145,11 +145,6 @@ class Block:
 
         run_block(self.formula, arguments)
 
-    def emit_llvm(self, function: Any, arguments: Sequence[Any]) -> None:
-        from marrow.kernels.language.llvm_lanes import emit_block
-
-        emit_block(self.formula, function, arguments)
-
 
 class Each:
     """`each(first, last, step, ...)`: the block for every number of a range, which are independent of each other."""
@@ -161,12 +156,6 @@ class Each:
         from marrow.kernels.language.numpy_lanes import run_each
 
         run_each(self.block.formula, range(first, last, step), arguments)
-
-    def emit_llvm(self, function: Any, arguments: Sequence[Any]) -> None:
-        first, last, step, *rest = arguments
-        function.counted(
-            first, last, step.known, lambda index: self.block.emit_llvm(function, [index, *rest])
-        )
 
 
 def block(formula: Callable[..., None], *fixed: Any) -> Block:

@@ -7,9 +7,9 @@ from typing import Any
 
 from llvmlite import ir
 
-from marrow.kernels.language.kinds import FLOAT, ArrayKind, ScalarKind, StructKind
 from marrow.kernels.language.lanes import LANES, Formulas
-from marrow.kernels.language.values import F32, I1, I32, I64
+from marrow.kernels.language.llvm_values import F32, I1, I32, I64
+from marrow.kernels.language.types import FLOAT, ArrayKind, ScalarKind, StructKind
 
 __all__ = ["LLVMEmitter", "emit_block"]
 
@@ -20,6 +20,15 @@ def _vector_type(lanes: int = LANES) -> Any:
 
 def _mask(lanes: Sequence[int]) -> Any:
     return ir.Constant(ir.VectorType(I32, len(lanes)), list(lanes))
+
+
+class LaneArray:
+    """A flat array: its name, where it begins, how long it is."""
+
+    __slots__ = ("name", "pointer", "size")
+
+    def __init__(self, name: str, pointer: Any, size: Any) -> None:
+        self.name, self.pointer, self.size = name, pointer, size
 
 
 class Vector:
@@ -66,7 +75,7 @@ class Vector:
 
 
 class LLVMEmitter(Formulas):
-    """Emits at the end of a builder's block. Arrays are pointers; offsets are 64-bit numbers that count elements."""
+    """Emits at the end of a builder's block. Arrays are `LaneArray`s; offsets are 64-bit numbers that count elements."""
 
     def __init__(self, function: Any) -> None:
         self.function, self.builder = function, function.builder
@@ -92,11 +101,12 @@ class LLVMEmitter(Formulas):
         return self.builder.sext(self.builder.load(self._address(array, offset)), I64)
 
     # -- loads, stores --------------------------------------------------------------------------------------------
-    def _address(self, array: Any, offset: Any) -> Any:
-        return self.builder.gep(array, [offset], inbounds=True)
+    def _address(self, array: LaneArray, offset: Any, lanes: int = 1) -> Any:
+        self.function.check_lanes(array.name, offset, lanes, array.size)
+        return self.builder.gep(array.pointer, [offset], inbounds=True)
 
     def _vector_address(self, array: Any, offset: Any, lanes: int) -> Any:
-        return self.builder.bitcast(self._address(array, offset), _vector_type(lanes).as_pointer())
+        return self.builder.bitcast(self._address(array, offset, lanes), _vector_type(lanes).as_pointer())
 
     def load(self, array: Any, offset: Any, lanes: int = LANES) -> Vector:
         loaded = self.builder.load(self._vector_address(array, offset, lanes))
@@ -130,7 +140,7 @@ class LLVMEmitter(Formulas):
     def _call(self, name: str, *vectors: Vector) -> Vector:
         kind = vectors[0].value.type
         suffix = f"v{kind.count}f32" if isinstance(kind, ir.VectorType) else "f32"
-        function = self.function.translator.intrinsic(f"llvm.{name}.{suffix}", kind, [kind] * len(vectors))
+        function = self.function.module.intrinsic(f"llvm.{name}.{suffix}", kind, [kind] * len(vectors))
         return Vector(self.builder, self.builder.call(function, [v.value for v in vectors]))
 
     def fma(self, a: Any, b: Any, c: Any) -> Vector:
@@ -216,27 +226,29 @@ def _interleaved(width: int) -> list[int]:
 class _Struct:
     """A struct of arguments: fields are read from the frame when they are used."""
 
-    def __init__(self, function: Any, value: Any) -> None:
-        self._function, self._value = function, value
+    def __init__(self, function: Any, value: Any, name: str) -> None:
+        self._function, self._value, self._name = function, value, name
 
     def __getattr__(self, name: str) -> Any:
-        return _lowered(self._function, self._function.struct_field(self._value, name))
+        return _lowered(
+            self._function, self._function.struct_field(self._value, name), f"{self._name}.{name}"
+        )
 
 
-def _lowered(function: Any, value: Any) -> Any:
+def _lowered(function: Any, value: Any, name: str) -> Any:
     if isinstance(value.kind, StructKind):
-        return _Struct(function, value)
+        return _Struct(function, value, name)
     if isinstance(value.kind, ArrayKind):
-        return value.parts[0]
+        return LaneArray(name, value.parts[0], value.parts[1])
     if value.kind == FLOAT:
         return Vector(function.builder, function.builder.fptrunc(value.parts[0], F32))
     if isinstance(value.kind, ScalarKind):
         number = value.parts[0]
         return function.builder.zext(number, I64) if number.type == I1 else number
-    function.fail("blocks take numbers and arrays")
-    return None
+    raise TypeError("blocks take numbers and arrays")
 
 
 def emit_block(formula: Callable[..., None], function: Any, arguments: Sequence[Any]) -> None:
     """Writes a block into the function that calls it."""
-    formula(LLVMEmitter(function), *(_lowered(function, value) for value in arguments))
+    names = function.lane_names(formula, len(arguments))
+    formula(LLVMEmitter(function), *(_lowered(function, v, name) for v, name in zip(arguments, names)))

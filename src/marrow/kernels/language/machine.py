@@ -9,27 +9,27 @@ from typing import Any
 from llvmlite import binding, ir
 
 from marrow.kernels.language.kernel import Kernel
-from marrow.kernels.language.translate import Translator
+from marrow.kernels.language.llvm_printer import ModulePrinter
 
-__all__ = ["LEVELS", "Level", "object_code", "optimised", "target_machine", "written"]
+__all__ = ["LEVELS", "Level", "checked", "object_code", "optimised", "target_machine", "written"]
 
 
 class Level:
     """A kind of processor that machine code is made for: LLVM's names for it, and what it needs, in words."""
 
-    def __init__(self, name: str, cpu: str, features: str = "", triple: str | None = None) -> None:
-        self.name, self.cpu, self.features, self.triple = name, cpu, features, triple
+    def __init__(self, name: str, cpu: str, features: str = "") -> None:
+        self.name, self.cpu, self.features = name, cpu, features
 
 
 LEVELS = {
     "v3": Level("v3", "x86-64-v3"),
     "v4": Level("v4", "x86-64-v4", "-prefer-256-bit"),
     "base": Level("base", "x86-64"),
-    "arm64": Level("arm64", "generic", "", "aarch64-unknown-linux-gnu"),
+    "arm64": Level("arm64", "generic"),
     "host": Level("host", ""),
 }
-"""`v3` has AVX2 and FMA, `v4` AVX-512; `base` is any x86-64 and runs only what comes before the choice; `host` is where it
-is built."""
+"""`v3` has AVX2 and FMA, `v4` AVX-512; `base` is any x86-64 and runs only what comes before the choice; `arm64` is any aarch64
+(which has all that kernels need); `host` is where it is built, for processors that have no level."""
 
 
 @functools.cache
@@ -39,9 +39,10 @@ def _initialized() -> None:
     binding.initialize_native_asmparser()
 
 
-def target_machine(level: Level, *, jit: bool = False) -> Any:
+def target_machine(level: Level, *, jit: bool = False, triple: str | None = None) -> Any:
+    """What LLVM makes code for: a level of this machine's kind of processor, or of another (`triple`)."""
     _initialized()
-    triple = level.triple or binding.get_process_triple()
+    triple = triple or binding.get_process_triple()
     cpu, features = level.cpu, level.features
     if not cpu:
         cpu, features = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
@@ -52,12 +53,17 @@ def target_machine(level: Level, *, jit: bool = False) -> Any:
 
 def written(kernels: Iterable[Kernel], machine: Any) -> str:
     """Kernels in LLVM's language, each under its name with a frame as its one argument."""
+    return checked(kernels, machine, checks=False)[0]
+
+
+def checked(kernels: Iterable[Kernel], machine: Any, *, checks: bool = True) -> tuple[str, list[str]]:
+    """The same with a look at every index, and what is looked at (see `ModulePrinter`)."""
     module = ir.Module("kernels")
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    translator = Translator(module)
+    printer = ModulePrinter(module, checked=checks)
     for kernel in kernels:
-        translator.entry(kernel.name, kernel.function, list(kernel.kinds.values()))
-    return str(module)
+        printer.entry(kernel.name, kernel.function, list(kernel.kinds.values()), kernel.returns)
+    return str(module), printer.sites
 
 
 def optimised(text: str, machine: Any) -> Any:

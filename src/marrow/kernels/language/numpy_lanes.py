@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from marrow.kernels.language.lanes import LANES, Formulas
-from marrow.kernels.language.plain import Rows
+from marrow.kernels.language.python_arrays import Rows
 
 __all__ = ["NumpyEmitter", "fused", "run_block", "run_each"]
 

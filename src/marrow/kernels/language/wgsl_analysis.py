@@ -1,107 +1,110 @@
-"""What the WGSL translator looks up in the source of a function before it writes it."""
+"""What the WGSL printer looks up in the typed form of a function before it prints it."""
 
 from __future__ import annotations
 
-import ast
-import inspect
-import textwrap
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Sequence
 from typing import Any
 
-from marrow.kernels.language.dispatch import Dispatch
-from marrow.kernels.language.hierarchy import parents_first
-from marrow.kernels.language.lanes import Block, Each
+from marrow.kernels.language import ir
 
-__all__ = ["occurrences", "overlaps", "runs_together", "source", "uses_lanes", "writes"]
+__all__ = ["hazard", "placements", "runs_together", "uses_lanes", "writes"]
 
 
-@cache
-def source(function: Callable[..., Any]) -> ast.FunctionDef:
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-    assert isinstance(tree, ast.FunctionDef)
-    return tree
+def _trait(function: ir.Function, name: str, find: Any) -> bool:
+    if name not in function.traits:
+        function.traits[name] = find(function.body)
+    return bool(function.traits[name])
 
 
-def _meaning(function: Any, node: ast.expr) -> Any:
-    if isinstance(node, ast.Attribute):
-        return getattr(_meaning(function, node.value), node.attr, None)
-    return function.__globals__.get(node.id) if isinstance(node, ast.Name) else None
-
-
-def _called(function: Any, tree: ast.AST) -> list[Any]:
-    return [_meaning(function, n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)]
-
-
-def uses_lanes(function: Any, tree: ast.AST) -> bool:
-    """Whether a part of a function needs all invocations of a workgroup."""
+def uses_lanes(nodes: Any) -> bool:
+    """Whether statements need all invocations of a workgroup."""
     return any(
-        isinstance(thing, (Each, Block, Dispatch))
-        or thing is parents_first
-        or (inspect.isfunction(thing) and uses_lanes(thing, source(thing)))
-        for thing in _called(function, tree)
+        isinstance(n, (ir.Lanes, ir.Each, ir.Choose))
+        or (isinstance(n, ir.For) and n.parents is not None)
+        or (isinstance(n, ir.Call) and runs_together(n.function))
+        for n in ir.walk(nodes)
     )
 
 
-def runs_together(function: Callable[..., Any]) -> bool:
+def runs_together(function: ir.Function) -> bool:
     """Whether all invocations of a workgroup run a function, or one."""
-    return uses_lanes(function, source(function))
+    return _trait(function, "together", uses_lanes)
 
 
-def writes(function: Any, tree: ast.AST) -> bool:
-    """Whether a part of a function writes to arrays."""
-    stores = (n for n in ast.walk(tree) if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
-    return any(True for _ in stores) or any(
-        inspect.isfunction(thing) and writes(thing, source(thing)) for thing in _called(function, tree)
+def writes(nodes: Any) -> bool:
+    """Whether statements write to arrays."""
+    return any(
+        (isinstance(n, ir.Assign) and any(not isinstance(t, ir.Var) for t in n.targets))
+        or (isinstance(n, ir.Call) and _trait(n.function, "writes", writes))
+        for n in ir.walk(nodes)
     )
 
 
-def overlaps(target: ast.Tuple, value: ast.expr) -> bool:
-    """Whether what is assigned could change what is assigned after it."""
-    given = {n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    arrays = {
-        ast.unparse(n.value)
-        for n in ast.walk(target)
-        if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)
-    }
-    read = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)}
-    return bool(given & read) or bool(arrays & read)
+def hazard(node: ir.Assign) -> bool:
+    """Whether a target, put in its place at once, would change a value that is evaluated later."""
+    for k, target in enumerate(node.targets):
+        later = list(ir.walk(node.values[k + 1 :]))
+        if isinstance(target, ir.Var):
+            if any(isinstance(n, ir.Var) and n.name == target.name for n in later):
+                return True
+        elif any(isinstance(n, (ir.Element, ir.Member, ir.Call)) for n in later):
+            return True
+    return False
 
 
-def occurrences(tree: ast.FunctionDef) -> dict[str, tuple[int, bool]]:
-    """For every name: how often it is assigned, and whether it is only used in the block (or inner ones) of its first
-    assignment."""
-    found: dict[str, list[tuple[tuple[int, ...], bool]]] = {a.arg: [] for a in tree.args.args}
-    targets = {
-        n.target.id for n in ast.walk(tree) if isinstance(n, ast.For) and isinstance(n.target, ast.Name)
-    }
+def placements(function: ir.Function) -> dict[str, str]:
+    """How every variable is declared: `let` where it is assigned, `var` there, `var` at the `top` of the function, or by the `loop`s
+    that count with it."""
+    stores: dict[str, list[tuple[int, ...]]] = {name: [] for name in function.variables}
+    places: dict[str, list[tuple[int, ...]]] = {name: [] for name in function.variables}
+    counted: dict[str, bool] = dict.fromkeys(function.variables, True)
 
-    def visit(node: ast.AST, path: tuple[int, ...]) -> None:
-        if isinstance(node, ast.Name):
-            store = isinstance(node.ctx, ast.Store)
-            found.setdefault(node.id, []).append((path, store))
-        if isinstance(node, (ast.If, ast.For, ast.While)):
-            visit(node.test if isinstance(node, (ast.If, ast.While)) else node.iter, path)
-            for k, body in enumerate((node.body, node.orelse)):
-                for statement in body:
-                    visit(statement, (*path, id(node), k))
-        elif isinstance(node, ast.Assign):
-            visit(node.value, path)
-            for target in node.targets:
-                visit(target, path)
-        elif isinstance(node, ast.AugAssign):
-            visit(node.value, path)
-            visit(node.target, path)
-        else:
-            for inner in ast.iter_child_nodes(node):
-                visit(inner, path)
+    def seen(name: str, path: tuple[int, ...], loops: tuple[str, ...]) -> None:
+        if name in places:
+            places[name].append(path)
+            counted[name] = counted[name] and name in loops
 
-    for first_level in tree.body:
-        visit(first_level, ())
+    def expressions(nodes: Any, path: tuple[int, ...], loops: tuple[str, ...]) -> None:
+        for n in ir.walk(nodes):
+            if isinstance(n, ir.Var):
+                seen(n.name, path, loops)
+
+    def block(body: Sequence[Any], path: tuple[int, ...], loops: tuple[str, ...]) -> None:
+        for number, s in enumerate(body):
+            inner = (*path, number)
+            if isinstance(s, ir.Assign):
+                expressions(s.values, path, loops)
+                for target in s.targets:
+                    expressions(target, path, loops)
+                    if isinstance(target, ir.Var):
+                        stores[target.name].append(path)
+                        counted[target.name] = False
+            elif isinstance(s, ir.If):
+                expressions(s.test, path, loops)
+                block(s.body, (*inner, 0), loops)
+                block(s.orelse, (*inner, 1), loops)
+            elif isinstance(s, ir.While):
+                expressions(s.test, path, loops)
+                block(s.body, inner, loops)
+            elif isinstance(s, ir.For):
+                expressions((s.first, s.stop), path, loops)
+                stores[s.variable].append(path)
+                block(s.body, inner, (*loops, s.variable))
+            else:
+                expressions(s, path, loops)
+
+    block(function.body, (), ())
+    parameters = {name for name, _ in function.parameters}
     out = {}
-    for name, places in found.items():
-        stores = [path for path, store in places if store]
-        first = stores[0] if stores else ()
-        inside = all(path[: len(first)] == first for path, _ in places)
-        out[name] = (0 if name in targets and len(stores) <= 0 else len(stores), inside)
+    for name in function.variables:
+        first = stores[name][0] if stores[name] else ()
+        inside = all(p[: len(first)] == first for p in [*places[name], *stores[name]])
+        if name in parameters:
+            out[name] = "top"
+        elif counted[name] and stores[name]:
+            out[name] = "loop"
+        elif not inside or any(isinstance(s, ir.For) and s.variable == name for s in ir.walk(function.body)):
+            out[name] = "top"
+        else:
+            out[name] = "let" if len(stores[name]) == 1 else "var"
     return out

@@ -20,6 +20,16 @@ HELPERS = {
     "with_sign": """fn with_sign(x: f32, sign: f32) -> f32 {
   return bitcast<f32>((bitcast<u32>(x) & 0x7fffffffu) | (bitcast<u32>(sign) & 0x80000000u));
 }""",
+    # What does not fit becomes the nearest that does; what is not a number becomes 0.
+    "to_whole": """fn to_whole(x: real) -> i32 {
+  if (is_nan(f32(x))) { return 0; }
+  if (x >= 2147483648.0) { return 2147483647; }
+  if (x <= -2147483648.0) { return -2147483648; }
+  return i32(x);
+}""",
+    # As Python chooses: the first where one is not a number.
+    "lesser": "fn lesser(a: real, b: real) -> real {\n  return select(a, b, b < a);\n}",
+    "greater": "fn greater(a: real, b: real) -> real {\n  return select(a, b, b > a);\n}",
     # As Python divides: down, and by zero to zero.
     "floor_rest": """fn floor_rest(a: i32, b: i32) -> i32 {
   if (b == 0) { return 0; }
@@ -57,7 +67,12 @@ HELPERS = {
   0.7853982, far); if (a > b) { r = 1.5707964 - r; } if (x < 0.0) { r = 3.1415927 - r; } return select(r, -r, y < 0.0);
 }""",
 }
-_NEEDS = {"floor_quotient": ("floor_rest",), "sine": ("wave",), "cosine_of": ("wave",)}
+_NEEDS = {
+    "to_whole": ("is_nan",),
+    "floor_quotient": ("floor_rest",),
+    "sine": ("wave",),
+    "cosine_of": ("wave",),
+}
 INSTEAD: dict[Any, str] = {
     elementary.sin: "sine",
     elementary.cos: "cosine_of",

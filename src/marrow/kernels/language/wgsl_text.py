@@ -34,7 +34,7 @@ _RESERVED = frozenset(_WORDS.split())
 
 def named(name: str) -> str:
     """A name that WGSL has no other use for."""
-    return f"{name}_" if name in _RESERVED or name.startswith("__") else name
+    return f"{name}_" if name in _RESERVED else f"n{name}" if name == "_" or name.startswith("__") else name
 
 
 def number(value: float, *, exactly: bool = False) -> str:

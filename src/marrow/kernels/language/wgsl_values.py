@@ -1,77 +1,51 @@
-"""What the WGSL translator knows of a value: its kind, its text, and the arrays it may name."""
+"""What the WGSL printer knows of a value: its kind, its text, and where arrays lie in the shader."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from marrow.kernels.language.kinds import BOOL, FLOAT, INTEGER, TupleKind
+from marrow.kernels.language.types import BOOL, FLOAT, INTEGER, ScalarKind, TupleKind
 from marrow.kernels.language.wgsl_helpers import HELPERS
 from marrow.kernels.language.wgsl_text import ATOM, UNARY, WgslArray, named, number, whole, wrapped
 
-__all__ = [
-    "WORLD",
-    "Part",
-    "Record",
-    "Value",
-    "WgslField",
-    "World",
-    "constant",
-    "item",
-    "letters",
-    "wgsl_type",
-]
+__all__ = ["Place", "Text", "WgslField", "World", "constant", "flat", "item", "struct_text", "wgsl_type"]
 
 _SCALARS: dict[Any, str] = {FLOAT: "real", INTEGER: "i32", BOOL: "bool"}
 _MEMBERS = "xyzwabcdefghijklmn"
 
 
-class TranslationError(Exception):
-    """A function says something that has no counterpart in WGSL."""
-
-
-class UnrollError(TranslationError):
-    """An item of a tuple is named by something that is only known while the shader runs."""
-
-
 @dataclass(frozen=True)
-class Part:
-    """An array of the world, or a row of one: which, how many axes are left, and whether it begins somewhere else than
-    at 0."""
+class Place:
+    """An array of the world, or a part of one: which, how many axes are left, where it begins, and how long its first axis is where
+    that is not the array's own."""
 
     name: str
     axes: int
-    moved: bool = False
+    at: Any = "0"
+    size: str | None = None
+
+    @property
+    def static(self) -> tuple[Any, ...]:
+        """What a function is printed for."""
+        return (self.name, self.axes, self.at != "0", self.size is not None)
 
 
 @dataclass(frozen=True)
-class Record:
-    """A record of an array of records."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class _World:
-    """The struct of everything a kernel works with; it is not passed around, since a shader sees all of it."""
-
-
-WORLD = _World()
-
-
-@dataclass(frozen=True)
-class Value:
-    """A value: its kind, its text and how tightly that binds, the number where it is known, the parts where it is a
-    tuple that has no text yet. `fixed` values are constants of the shader: functions are written for them and do not
-    take them as arguments."""
+class Text:
+    """A printed value: its text and how tightly that binds, the parts where it is a tuple that has no text yet, the place where it is
+    an array or a record. `fixed` values are constants of the shader: functions are printed for them and do not take them as arguments.
+    `steady` ones give the same wherever they stand in the function."""
 
     kind: Any
     text: str = ""
     rank: int = ATOM
-    known: Any = None
-    items: tuple[Value, ...] | None = None
+    items: tuple[Text, ...] | None = None
+    place: Place | None = None
     fixed: bool = False
+    steady: bool = False
+    known: Any = None
 
     def at(self, rank: int) -> str:
         return wrapped(self.text, self.rank, rank)
@@ -100,7 +74,7 @@ class World:
     """What makes writes visible to the other invocations of a workgroup; empty where each invocation works for
     itself."""
     left_out: frozenset[Any] = frozenset()
-    """Functions that are never chosen where one of several is: they are not written."""
+    """Functions that are never chosen where one of several is: they are not printed."""
     instead: Mapping[Any, str] = field(default_factory=dict)
     """Functions, where one of several is chosen, that the shader has a version of its own of, by its name."""
     before: str = ""
@@ -112,55 +86,62 @@ class World:
         """What a variable is called in the shader."""
         return f"{name}_" if name in self.reserved or name in HELPERS else named(name)
 
-    def value(self, name: str) -> Value | None:
-        """A field of the struct."""
+    def value(self, name: str, kind: Any) -> Text | None:
+        """A field of the struct of arguments."""
         if name in self.constants:
-            return Value(INTEGER, self.constants[name], fixed=True)
+            return Text(kind, self.constants[name], fixed=True, steady=True)
         if name in self.arrays:
-            return Value(Part(name, len(self.arrays[name].sizes)), "0")
+            return Text(kind, place=Place(name, len(self.arrays[name].sizes)), steady=True)
         return None
 
-    def array(self, part: Value) -> WgslArray:
-        """An array value as lane formulas take it."""
-        place = self.arrays[part.kind.name].place
-        assert place is not None
-        return WgslArray(part.kind.name, place, 0 if part.text == "0" else part.text)
+    def array(self, place: Place) -> WgslArray:
+        """An array as lane formulas take it."""
+        text = self.arrays[place.name].place
+        assert text is not None
+        return WgslArray(place.name, text, 0 if place.at == "0" else place.at)
 
-    def offset(self, part: Value, indices: list[str]) -> tuple[Any, int]:
-        """Where an element lies, or a row begins; and how many axes that has."""
-        sizes = self.arrays[part.kind.name].sizes
-        own = sizes[len(sizes) - part.kind.axes :]
+    def sizes(self, place: Place) -> list[Any]:
+        """How long the axes of an array are."""
+        own = list(self.arrays[place.name].sizes)[len(self.arrays[place.name].sizes) - place.axes :]
+        return own if place.size is None else [place.size, *own[1:]]
+
+    def part(self, place: Place, indices: list[str]) -> Place:
+        """Where an element lies, or a row begins."""
+        sizes = self.sizes(place)
         at: Any = indices[0]
-        for axis in range(1, len(own)):
-            at = whole(at, "*", own[axis])
+        for axis in range(1, len(sizes)):
+            at = whole(at, "*", sizes[axis])
             if axis < len(indices):
                 at = whole(at, "+", indices[axis])
-        return whole(0 if part.text == "0" else part.text, "+", at), len(own) - len(indices)
+        begin = whole(0 if place.at == "0" else place.at, "+", at)
+        return replace(place, at=str(begin), axes=place.axes - len(indices), size=None)
 
 
-def constant(value: Any) -> Value:
-    if isinstance(value, bool) or type(value).__name__ == "bool":
-        return Value(BOOL, "true" if value else "false", known=bool(value))
+def constant(value: Any) -> Text:
+    if isinstance(value, bool):
+        return Text(BOOL, "true" if value else "false", steady=True, known=value)
     if isinstance(value, int):
-        return Value(INTEGER, str(value), UNARY if value < 0 else ATOM, int(value))
+        return Text(INTEGER, str(value), UNARY if value < 0 else ATOM, steady=True, known=value)
     text = number(value, exactly=True)
-    return Value(FLOAT, text, UNARY if text.startswith("-") else ATOM, float(value))
+    return Text(FLOAT, text, UNARY if text.startswith("-") else ATOM, steady=True, known=value)
 
 
-def letters(kind: Any) -> str:
-    return "".join({FLOAT: "f", INTEGER: "i", BOOL: "b"}.get(k, "t") for k in kind.items)
+def flat(kind: Any) -> bool:
+    """Whether WGSL has a type for a kind: a number, or a tuple of numbers."""
+    if isinstance(kind, TupleKind):
+        return bool(kind.items) and all(isinstance(k, ScalarKind) for k in kind.items)
+    return isinstance(kind, ScalarKind)
 
 
 def wgsl_type(kind: Any) -> str:
     """The WGSL type of a number or a tuple of numbers."""
     if kind in _SCALARS:
         return _SCALARS[kind]
-    if not isinstance(kind, TupleKind) or not kind.items or "t" in letters(kind):
-        raise TranslationError(f"WGSL has no type for {kind}")
     count, same = len(kind.items), len(set(kind.items)) == 1
     if same and 2 <= count <= 4:
         return f"vec{count}<{_SCALARS[kind.items[0]]}>"
-    return f"array<{_SCALARS[kind.items[0]]}, {count}>" if same else f"Tuple_{letters(kind)}"
+    letters = "".join(k.letter for k in kind.items)
+    return f"array<{_SCALARS[kind.items[0]]}, {count}>" if same else f"Tuple_{letters}"
 
 
 def struct_text(kind: TupleKind) -> str:
@@ -168,12 +149,11 @@ def struct_text(kind: TupleKind) -> str:
     return f"struct {wgsl_type(kind)} {{ {members} }}"
 
 
-def item(value: Value, k: int) -> Value:
+def item(value: Text, k: int) -> Text:
     """An item of a tuple."""
     if value.items is not None:
         return value.items[k]
-    kinds = value.kind.items
-    k %= len(kinds)
+    kind, text = value.kind.items[k], value.at(ATOM)
     if wgsl_type(value.kind).startswith("array"):
-        return Value(kinds[k], f"{value.text}[{k}]")
-    return Value(kinds[k], f"{value.text}.{_MEMBERS[k]}")
+        return Text(kind, f"{text}[{k}]", steady=value.steady)
+    return Text(kind, f"{text}.{_MEMBERS[k]}", steady=value.steady)

@@ -1,9 +1,12 @@
-"""The codes of the operations, as plain numbers: what programs hold."""
+"""The codes of the operations, as plain numbers: what programs hold. `codes.BLEND` is the code of `BLEND`."""
 
 from __future__ import annotations
 
-from marrow.kernels import operations as _operations
 
-SAMPLE, ACCUMULATE, BLEND, LAYER, ADD, LAYER_CHANNELS, LAYER_MODEL, MERGE, SCALE, STORE, LOAD, START_INERTIA, INERTIA, REACH, LOOK, MIRROR, TURN, LEGS, ADD_MODEL, INERTIA_PROFILE = (
-    operation.code for operation in _operations.OPERATIONS
-)  # fmt: skip
+def __getattr__(name: str) -> int:
+    from marrow.kernels.operations import OPERATIONS
+
+    for operation in OPERATIONS:
+        if operation.name == name:
+            return operation.code
+    raise AttributeError(f"there is no operation {name}")

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from marrow.kernels.language.constants import Constants, mask, memory
 from marrow.kernels.language.lanes import block
 from marrow.kernels.operations.record import Array, Operation, ReferenceWorld, Rows, row_size
-from marrow.kernels.operations.spatial import has_memory
 from marrow.math import quaternion
 
-__all__ = ["INERTIA", "INERTIA_PROFILE", "START_INERTIA", "sound_profile"]
+__all__ = ["INERTIA", "INERTIA_PROFILE", "PROFILE", "START_INERTIA"]
 
 SHORTEST = 1e-6
 """Seconds in which a difference dies out at once."""
@@ -159,17 +159,21 @@ def run_inertia(work, n, top, argument, time, weight):
     )  # fmt: skip
 
 
-def sound_profile(work, n, at):
-    """Whether the constants at `at` name a kept difference and a mask."""
-    ints, size = work.ints, work.Jp + work.Mp
-    if at + 2 > len(ints) or ints[at + 1] < 0 or (ints[at + 1] + 1) * size > len(work.masks):
-        return False
-    return has_memory(work, n, ints[at], 2 * (9 * work.Jp + work.Mp))
+def inertia_numbers(work, profile):
+    return 2 * (9 * work.Jp + work.Mp)
+
+
+PROFILE = Constants(
+    "profile",
+    "a kept difference, and how long each part of it takes to die out",
+    memory=memory("the difference", inertia_numbers),
+    mask=mask("shares of the seconds"),
+)
 
 
 def run_inertia_profile(work, n, top, at, time, weight):
-    half, kept, first = 9 * work.Jp + work.Mp, work.memory[n], work.ints[at]
-    mask, end = work.ints[at + 1] * (work.Jp + work.Mp), 10 * work.Jp
+    half, kept, profile = 9 * work.Jp + work.Mp, work.memory[n], PROFILE(work, at)
+    first, mask, end = profile.memory, profile.mask * (work.Jp + work.Mp), 10 * work.Jp
     apply_profile.each(
         0, work.lanes, 16, work.Jp, work.stack, top, kept, first, half, time, weight, work.masks, mask
     )
@@ -232,7 +236,7 @@ def reference_inertia_profile(
     stack: list[Rows], world: ReferenceWorld, argument: int, time: float, weight: float
 ) -> None:
     """The same, with seconds of their own for each joint and morph."""
-    kept, mask = world.profiles[argument]
+    kept, mask = world.constants[argument]
     seconds = np.maximum(weight * np.asarray(world.masks[mask], np.float64), SHORTEST)
     J = len(stack[-1][0])
     _add_left(stack, world.memory[kept], time, [seconds[:J, None]] * 3 + [seconds[J:]])
@@ -256,7 +260,7 @@ INERTIA = Operation(
     "the seconds it takes to die out", run_inertia, reference_inertia, (apply, apply_morphs),
 )  # fmt: skip
 INERTIA_PROFILE = Operation(
-    "INERTIA_PROFILE", 19, "the same, with a share of the seconds for each joint and morph: a mask", 1, 1, "profile",
+    "INERTIA_PROFILE", 19, "the same, with a share of the seconds for each joint and morph: a mask", 1, 1, PROFILE,
     "seconds since it began", "the seconds it takes to die out at most", run_inertia_profile, reference_inertia_profile,
     (apply_profile, apply_profile_morphs),
 )  # fmt: skip

@@ -11,29 +11,23 @@ Each foot (the tip of a limb) goes from where the pose has it to a goal, in this
 Then the pelvis moves: up by what all feet rise, and down as far as the farthest foot needs to be reached. Then the limbs are
 solved, and may stretch a little.
 
-Constants: integers count, pelvis (-1: none), column of its vectors, offset of its floats, memory (-1: it keeps nothing), column
-of the header, what to do (1 stride, 2 hold, 4 ground: a sum), then upper, mid, tip of each leg. Floats: see the names below, then
-for each leg the way it bends when straight, in the frame of its upper joint (3), heel and ball in the frame of its tip (6), and
-how high the ball is over the sole: toes bend there, and it is held rather than what is below it; then where its upper joint
-rests over the root (x, z).
-Vectors: factor and direction x, z of the stride, then for each leg whether it is down (0 to 1; negative: its speed says so),
-the height of the ground and its normal (3), in model space.
+What it reads for an instance, its vectors: factor and direction x, z of the stride, then for each leg whether it is down (0 to 1;
+negative: its speed says so), the height of the ground and its normal (3), in model space.
 """
 
 from __future__ import annotations
 
 import math
 
+from marrow.kernels.language.constants import Constants, column, count, joint, memory, number, whole
 from marrow.kernels.language.elementary import atan2, exp
 from marrow.kernels.operations.legs_reference import reference_legs
-from marrow.kernels.operations.limbs import HEADER, ready_states, solve_limb
+from marrow.kernels.operations.limbs import HEADER, keeps, ready_states, solve_limb
 from marrow.kernels.operations.record import Operation
 from marrow.kernels.operations.spatial import (
     UP,
     about,
     conjugated,
-    has_memory,
-    has_vectors,
     length_of,
     minus,
     model_place,
@@ -49,13 +43,9 @@ from marrow.kernels.operations.spatial import (
     unit_or,
 )
 
-__all__ = ["LEGS", "LEG_STATE", "sound_legs"]
+__all__ = ["LEGS", "LEG_SET", "LEG_STATE", "LEG_VECTORS"]
 
-STRETCH, RADIUS, LET_GO, SLOW, LOW, MOST_TURN, MOST_STEP, SETTLE, MOST_TILT, MOST_DROP = range(10)
-"""Floats of legs: how far limbs may stretch (a factor); how far a foot may be held from the pose, and the half-life of what is left
-when it is not (seconds); the speed and the height below which a foot is down; how far it may be turned; the highest step; the
-half-life by which feet follow the ground; how far they tilt; how far the pelvis goes down."""
-LEG_FLOATS, LEG_INTS, LEG_VECTORS = 12, 3, 5
+LEG_VECTORS = 5
 HEEL, BALL, STRAY, TURNED, HOLD, HEIGHT, NORMAL, KNOWN, FOOT, OVER = 0, 3, 6, 8, 9, 10, 11, 14, 15, 19
 LEG_STATE = 21
 """What a leg keeps: heel (3) and ball (3) of the pose, stray x, z and about the vertical, whether it is held (0 free, 1 held, 2 let
@@ -64,26 +54,51 @@ what the ground was (x, z)."""
 LN2 = 0.6931471805599453
 
 
-def sound_legs(work, n, at):
-    """Whether the constants at `at` are those of legs that the character and the instance have."""
-    ints, J = work.ints, len(work.parents)
-    if at + 7 > len(ints):
-        return False
-    count, f = ints[at], ints[at + 3]
-    if count < 1 or count > J or at + 7 + LEG_INTS * count > len(ints) or ints[at + 1] >= J:
-        return False
-    if f < 0 or f + 10 + LEG_FLOATS * count > len(work.floats):
-        return False
-    if ints[at + 4] >= 0 and not has_memory(work, n, ints[at + 4], 1 + 2 * LEG_STATE * count):
-        return False
-    if ints[at + 4] >= 0 and not has_vectors(work, n, ints[at + 5], HEADER):
-        return False
-    if ints[at + 4] < 0 and ints[at + 6] > 1:
-        return False
-    for k in range(LEG_INTS * count):
-        if ints[at + 7 + k] < 0 or ints[at + 7 + k] >= J:
-            return False
-    return has_vectors(work, n, ints[at + 2], 3 + LEG_VECTORS * count)
+def leg_numbers(work, legs):
+    return 3 + LEG_VECTORS * legs.count
+
+
+def leg_memory(work, legs):
+    return 1 + 2 * LEG_STATE * legs.count
+
+
+def remembers(work, legs):
+    """All but strides need to know what was before."""
+    return legs.memory >= 0 or legs.what <= 1
+
+
+LEG_SET = Constants(
+    "legs",
+    "legs whose feet are put where they belong",
+    rules=(remembers,),
+    count=count("how many legs"),
+    pelvis=joint("the joint that carries them", none="none"),
+    vectors=column("stride, contacts and ground (see `legs.py`)", leg_numbers),
+    memory=memory("what they keep", leg_memory, none="nothing"),
+    header=column("the header of the instance", HEADER, where=keeps),
+    what=whole("what to do: 1 stride, 2 hold, 4 ground; a sum"),
+    stretch=number("how far limbs may stretch: a factor"),
+    radius=number("how far a foot may be held from the pose"),
+    let_go=number("the half-life of what is left when it is not, in seconds"),
+    slow=number("the speed below which a foot is down"),
+    low=number("the height below which it is"),
+    most_turn=number("how far a foot may be turned, in radians"),
+    most_step=number("the highest step"),
+    settle=number("the half-life by which feet follow the ground, in seconds"),
+    most_tilt=number("how far feet tilt, in radians"),
+    most_drop=number("how far the pelvis goes down"),
+    upper=joint("where a leg begins", each="count"),
+    mid=joint("where it bends", each="count"),
+    tip=joint("its foot", each="count"),
+    spare=number("the way it bends when straight, in the frame of `upper`", 3, each="count"),
+    heel=number("in the frame of `tip`", 3, each="count"),
+    ball=number("in the frame of `tip`", 3, each="count"),
+    rest=number(
+        "how high the ball is over the sole: toes bend there, and it is held rather than what is below it",
+        each="count",
+    ),
+    over=number("where `upper` rests over the root: x, z", 2, each="count"),
+)
 
 
 def left_after(dt, half_life):
@@ -115,18 +130,17 @@ def strode(p, root, hip_x, hip_z, factor, x, z):
     return (p[0] + more * x, p[1], p[2] + more * z)
 
 
-def hold(kept, old, new, floats, f, leg, vectors, header, down, p, q):
+def hold(kept, old, new, legs, k, vectors, down, p, q):
     """Where a foot has strayed to from the pose (x, z, about the vertical), from what was kept at `old`, and keeps that at
     `new`."""
-    heel = plus(p, turned(q, vector_at(floats, leg + 3)))
-    ball = plus(p, turned(q, vector_at(floats, leg + 6)))
+    heel, ball, header = plus(p, turned(q, legs.heel[k])), plus(p, turned(q, legs.ball[k])), legs.header
     dt = max(vectors[header + 1], 0.0)
     move, turn = (
         vector_at(vectors, header + 2),
         (vectors[header + 5], vectors[header + 6], vectors[header + 7], vectors[header + 8]),
     )
     x, z, yaw, held = 0.0, 0.0, 0.0, 0.0
-    on_ball = ball[1] - floats[leg + 9] < heel[1]
+    on_ball = ball[1] - legs.rest[k] < heel[1]
     if kept[old + KNOWN] != 0.0:
         was = vector_at(kept, old + BALL) if on_ball else vector_at(kept, old + HEEL)
         sole = ball if on_ball else heel
@@ -137,22 +151,22 @@ def hold(kept, old, new, floats, f, leg, vectors, header, down, p, q):
         if down < 0.0:
             touches = held > 0.0
             if dt > 0.0:
-                height = min(heel[1], ball[1] - floats[leg + 9])
-                touches = height < floats[f + LOW] and length_of(slid) < floats[f + SLOW] * dt
+                height = min(heel[1], ball[1] - legs.rest[k])
+                touches = height < legs.low and length_of(slid) < legs.slow * dt
         if touches and held == 1.0:
             x, z = x - slid[0], z - slid[2]
             before = (kept[old + FOOT], kept[old + FOOT + 1], kept[old + FOOT + 2], kept[old + FOOT + 3])
             yaw += twist(multiplied(multiplied(turn, before), conjugated(q)))
-            if math.sqrt(x * x + z * z) > floats[f + RADIUS] or abs(yaw) > floats[f + MOST_TURN]:
+            if math.sqrt(x * x + z * z) > legs.radius or abs(yaw) > legs.most_turn:
                 held = 2.0
                 far = math.sqrt(x * x + z * z)
-                if far > floats[f + RADIUS]:
-                    x, z = x * floats[f + RADIUS] / far, z * floats[f + RADIUS] / far
-                yaw = min(max(yaw, -floats[f + MOST_TURN]), floats[f + MOST_TURN])
+                if far > legs.radius:
+                    x, z = x * legs.radius / far, z * legs.radius / far
+                yaw = min(max(yaw, -legs.most_turn), legs.most_turn)
         elif touches and held == 0.0:
             held = 1.0
         else:
-            left = left_after(dt, floats[f + LET_GO])
+            left = left_after(dt, legs.let_go)
             x, z, yaw = x * left, z * left, yaw * left
             held = 2.0 if touches else 0.0
     elif down > 0.5:
@@ -163,22 +177,22 @@ def hold(kept, old, new, floats, f, leg, vectors, header, down, p, q):
     kept[new + FOOT], kept[new + FOOT + 1], kept[new + FOOT + 2], kept[new + FOOT + 3] = q
 
 
-def settle(kept, old, new, floats, f, vectors, header, v, p):
+def settle(kept, old, new, legs, vectors, v, p):
     """The height and the normal of the ground below a foot at `p`, following what is there; keeps them at `new`. What
     was kept goes on as it rose, so that a foot does not lag behind on a slope."""
-    height, normal = vectors[v + 1], vector_at(vectors, v + 2)
+    height, normal, header = vectors[v + 1], vector_at(vectors, v + 2), legs.header
     if not math.isfinite(height + normal[0] + normal[1] + normal[2]):
         height, normal = 0.0, UP
-    height = min(max(height, -floats[f + MOST_STEP]), floats[f + MOST_STEP])
-    normal = turned_towards(UP, unit_or(normal, UP), floats[f + MOST_TILT])
-    if kept[old + KNOWN] != 0.0 and floats[f + SETTLE] > 0.0:
-        left = left_after(max(vectors[header + 1], 0.0), floats[f + SETTLE])
+    height = min(max(height, -legs.most_step), legs.most_step)
+    normal = turned_towards(UP, unit_or(normal, UP), legs.most_tilt)
+    if kept[old + KNOWN] != 0.0 and legs.settle > 0.0:
+        left = left_after(max(vectors[header + 1], 0.0), legs.settle)
         turn = (vectors[header + 5], vectors[header + 6], vectors[header + 7], vectors[header + 8])
         was = turned(turn, vector_at(kept, old + NORMAL))
         there = turned(turn, (kept[old + OVER], 0.0, kept[old + OVER + 1]))
         x, z = p[0] - there[0] - vectors[header + 2], p[2] - there[2] - vectors[header + 4]
         before = kept[old + HEIGHT] + vectors[header + 3] - (was[0] * x + was[2] * z) / max(was[1], 0.2)
-        before = min(max(before, -floats[f + MOST_STEP]), floats[f + MOST_STEP])
+        before = min(max(before, -legs.most_step), legs.most_step)
         height += left * (before - height)
         normal = unit_or(
             (
@@ -194,32 +208,18 @@ def settle(kept, old, new, floats, f, vectors, header, v, p):
 
 def run_legs(work, n, top, at, time, weight):
     """Puts the feet of the pose at `top` where they belong."""
-    rows, Jp, parents, ints, floats, vectors, goals = (
-        work.stack,
-        work.Jp,
-        work.parents,
-        work.ints,
-        work.floats,
-        work.vectors[n],
-        work.local,
-    )
-    count, v, f, memory, header, what = (
-        ints[at],
-        ints[at + 2],
-        ints[at + 3],
-        ints[at + 4],
-        ints[at + 5],
-        ints[at + 6],
-    )
+    rows, Jp, parents, vectors, goals = work.stack, work.Jp, work.parents, work.vectors[n], work.local
+    legs = LEG_SET(work, at)
+    count, v, memory, what = legs.count, legs.vectors, legs.memory, legs.what
     size = LEG_STATE * count
     if memory >= 0 and time < 1.0:
-        ready_states(work.memory[n], memory, size, vectors[header])
+        ready_states(work.memory[n], memory, size, vectors[legs.header])
     # Where each foot should be, 12 numbers each: goal (3), turn (4), height of the ground, how far it is from its hip, and
     # how far it may be.
     lowest = 1e9
     for k in range(count):
-        upper, mid, tip = ints[at + 7 + 3 * k], ints[at + 8 + 3 * k], ints[at + 9 + 3 * k]
-        leg, here, g = f + 10 + LEG_FLOATS * k, v + 3 + LEG_VECTORS * k, 12 * k
+        upper, mid, tip = legs.upper[k], legs.mid[k], legs.tip[k]
+        here, g = v + 3 + LEG_VECTORS * k, 12 * k
         hip, knee = model_place(rows, top, Jp, parents, upper), model_place(rows, top, Jp, parents, mid)
         p, q = model_place(rows, top, Jp, parents, tip), model_rotation(rows, top, Jp, parents, tip)
         reach = max(
@@ -228,20 +228,19 @@ def run_legs(work, n, top, at, time, weight):
         goal, turn, height = p, (0.0, 0.0, 0.0, 1.0), 0.0
         if what % 2 == 1:
             root = model_place(rows, top, Jp, parents, root_above(parents, upper))
-            goal = strode(
-                p, root, floats[leg + 10], floats[leg + 11], vectors[v], vectors[v + 1], vectors[v + 2]
-            )
+            hip_x, hip_z = legs.over[k]
+            goal = strode(p, root, hip_x, hip_z, vectors[v], vectors[v + 1], vectors[v + 2])
         if memory >= 0:
             kept = work.memory[n]
             old, new = memory + 1 + LEG_STATE * k, memory + 1 + size + LEG_STATE * k
             if what % 4 >= 2:
                 if time < 1.0:
-                    hold(kept, old, new, floats, f, leg, vectors, header, vectors[here], goal, q)
+                    hold(kept, old, new, legs, k, vectors, vectors[here], goal, q)
                 goal = (goal[0] + kept[new + STRAY], goal[1], goal[2] + kept[new + STRAY + 1])
                 turn = about(UP, kept[new + TURNED])
             if what >= 4:
                 if time < 1.0:
-                    settle(kept, old, new, floats, f, vectors, header, here, goal)
+                    settle(kept, old, new, legs, vectors, here, goal)
                 tilt, height = shortest_turn(UP, vector_at(kept, new + NORMAL), UP), kept[new + HEIGHT]
                 goal = plus((goal[0], height, goal[2]), turned(tilt, (0.0, goal[1], 0.0)))
                 turn = multiplied(tilt, turn)
@@ -252,23 +251,22 @@ def run_legs(work, n, top, at, time, weight):
             goals[g + c] = p[c] + weight * (goal[c] - p[c])
         goals[g + 3], goals[g + 4], goals[g + 5], goals[g + 6] = turn
         goals[g + 7] = reach
-    pelvis = ints[at + 1]
+    pelvis = legs.pelvis
     if pelvis >= 0:
         rise, drop = weight * max(lowest, 0.0), 0.0
         for k in range(count):
-            hip, goal = model_place(rows, top, Jp, parents, ints[at + 7 + 3 * k]), vector_at(goals, 12 * k)
+            hip, goal = model_place(rows, top, Jp, parents, legs.upper[k]), vector_at(goals, 12 * k)
             reach, x, z = goals[12 * k + 7], goal[0] - hip[0], goal[2] - hip[2]
             drop = max(drop, hip[1] + rise - goal[1] - math.sqrt(max(reach * reach - x * x - z * z, 0.0)))
-        rise -= min(drop, weight * floats[f + MOST_DROP])
+        rise -= min(drop, weight * legs.most_drop)
         if abs(rise) > 1e-6:
             move_joint(rows, top, Jp, parents, pelvis, (0.0, rise, 0.0))
     for k in range(count):
-        upper, mid, tip = ints[at + 7 + 3 * k], ints[at + 8 + 3 * k], ints[at + 9 + 3 * k]
+        upper, mid, tip = legs.upper[k], legs.mid[k], legs.tip[k]
         q, goal = model_rotation(rows, top, Jp, parents, tip), vector_at(goals, 12 * k)
         if length_of(minus(goal, model_place(rows, top, Jp, parents, tip))) > 1e-6:
-            spare = vector_at(floats, f + 10 + LEG_FLOATS * k)
             solve_limb(
-                rows, top, Jp, parents, upper, mid, tip, goal, 0.0, math.pi, floats[f + STRETCH], True, spare, False, UP, 1.0
+                rows, top, Jp, parents, upper, mid, tip, goal, 0.0, math.pi, legs.stretch, True, legs.spare[k], False, UP, 1.0
             )  # fmt: skip
         turn = (goals[12 * k + 3], goals[12 * k + 4], goals[12 * k + 5], goals[12 * k + 6])
         if turn[0] != 0.0 or turn[1] != 0.0 or turn[2] != 0.0:
@@ -278,5 +276,5 @@ def run_legs(work, n, top, at, time, weight):
 
 LEGS = Operation(
     "LEGS", 17, "puts feet where they belong: strides longer or shorter, feet held where they stand, feet on the ground; the "
-    "pelvis follows", 1, 1, "legs", "1: keeps nothing", "how much of the way", run_legs, reference_legs,
+    "pelvis follows", 1, 1, LEG_SET, "1: keeps nothing", "how much of the way", run_legs, reference_legs,
 )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from marrow.kernels.operations.record import Array, Limb, ReferenceWorld, Rows
+from marrow.kernels.operations.record import Array, ReferenceWorld, Rows
 from marrow.kernels.operations.spatial import model_frames, turn_to, unit
 from marrow.math import quaternion
 
@@ -122,10 +122,10 @@ def _settle(s: LegSet, leg: Leg, p: Array) -> None:
 def reference_legs(
     stack: list[Rows], world: ReferenceWorld, argument: int, time: float, weight: float
 ) -> None:
-    from marrow.kernels.operations.limbs import reach
+    from marrow.kernels.operations.limbs import Limb, reach
 
     assert world.parents is not None
-    rows, parents, s = stack[-1], world.parents, world.legs[argument]
+    rows, parents, s = stack[-1], world.parents, world.constants[argument]
     places, turns, _ = model_frames(rows, parents)
     goals, rotations, reaches, heights = [], [], [], []
     for leg in s.legs:

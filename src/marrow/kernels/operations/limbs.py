@@ -2,12 +2,6 @@
 
 They work on the pose row on top of the stack; what they need of model space they compute along the chain of ancestors.
 
-Their constants lie in two flat arrays, from an offset on. A limb: integers upper, mid, tip, column of its vectors (target,
-pole), offset of its floats, the joint in whose frame the vectors are (-1: model space); floats: least and most bend, stretch,
-keep rotation, has pole, the way a straight limb bends in the frame of its upper joint (3). A chain: integers count, column of
-its vector, offset of its floats, the joint in whose frame that is, where its memory begins (-1: it keeps nothing), column of
-the header, then the joints; floats: axis (3), limit, radians per second, then the share of each joint.
-
 What an operation keeps from one update to the next is written anew whenever a program runs, from what was kept the update
 before: so programs may run any number of times per update. The *header* of an instance, nine numbers of its vectors, says
 which update it is (a number that goes round), the seconds since the one before, and what leads from the model space of then to
@@ -17,11 +11,14 @@ that of now (translation, rotation).
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from marrow.kernels.language.constants import Constants, column, count, flag, joint, memory, number
 from marrow.kernels.language.elementary import atan2, cos
-from marrow.kernels.operations.record import Array, Limb, LookChain, Operation, ReferenceWorld, Rows
+from marrow.kernels.operations.record import Array, Operation, ReferenceWorld, Rows
 from marrow.kernels.operations.spatial import (
     about,
     across,
@@ -30,8 +27,6 @@ from marrow.kernels.operations.spatial import (
     dotted,
     frame_of,
     frame_turn,
-    has_memory,
-    has_vectors,
     length_of,
     local_rotation,
     minus,
@@ -54,18 +49,9 @@ from marrow.kernels.operations.spatial import (
 from marrow.math import quaternion
 
 __all__ = [
-    "HEADER",
-    "LOOK",
-    "LOOK_STATE",
-    "REACH",
-    "ROUND",
-    "TURN",
-    "reach",
-    "ready_states",
+    "CHAIN", "HEADER", "LIMB", "LOOK", "LOOK_STATE", "REACH", "ROUND", "TURN", "Limb", "LookChain", "keeps", "reach", "ready_states",
     "solve_limb",
-    "sound_chain",
-    "sound_limb",
-]
+]  # fmt: skip
 
 HEADER = 9
 """The numbers of an instance's header."""
@@ -75,38 +61,74 @@ LOOK_STATE = 4
 """What a chain keeps: whether it looks, and where."""
 
 
-def sound_limb(work, n, at):
-    """Whether the constants at `at` are those of a limb that the character and the instance have."""
-    ints, floats, J = work.ints, work.floats, len(work.parents)
-    if at + 6 > len(ints):
-        return False
-    for k in range(3):
-        if ints[at + k] < 0 or ints[at + k] >= J:
-            return False
-    f = ints[at + 4]
-    if f < 0 or f + 8 > len(floats) or ints[at + 5] >= J:
-        return False
-    return has_vectors(work, n, ints[at + 3], 6 if floats[f + 4] != 0.0 else 3)
+def target_numbers(work, limb):
+    return 6 if limb.has_pole != 0.0 else 3
 
 
-def sound_chain(work, n, at):
-    """The same for a chain."""
-    ints, J = work.ints, len(work.parents)
-    if at + 6 > len(ints):
-        return False
-    count, f = ints[at], ints[at + 2]
-    if count < 1 or at + 6 + count > len(ints) or f < 0 or f + 5 + count > len(work.floats):
-        return False
-    if ints[at + 3] >= J:
-        return False
-    if ints[at + 4] >= 0 and not has_memory(work, n, ints[at + 4], 1 + 2 * LOOK_STATE):
-        return False
-    if ints[at + 4] >= 0 and not has_vectors(work, n, ints[at + 5], HEADER):
-        return False
-    for k in range(count):
-        if ints[at + 6 + k] < 0 or ints[at + 6 + k] >= J:
-            return False
-    return has_vectors(work, n, ints[at + 1], 3)
+def keeps(work, record):
+    """Whether an operation keeps something from one update to the next."""
+    return record.memory >= 0
+
+
+LIMB = Constants(
+    "limb",
+    "a limb of two bones, and where its tip goes",
+    upper=joint("where it begins"),
+    mid=joint("where it bends"),
+    tip=joint("what reaches"),
+    vectors=column("the target, then the pole where it has one", target_numbers),
+    space=joint("the joint in whose frame those are", none="model space"),
+    bend=number("least and most bend, in radians", 2),
+    stretch=number("how far it may lengthen: a factor"),
+    keep_rotation=flag("the tip keeps the way it faces"),
+    has_pole=flag("it bends towards a pole"),
+    spare=number("the way it bends when straight, in the frame of `upper`", 3),
+)
+CHAIN = Constants(
+    "chain",
+    "joints from the body outward that turn together",
+    count=count("how many joints"),
+    vectors=column("the place it looks at, or the angle it turns by", 3),
+    space=joint("the joint in whose frame that is", none="model space"),
+    memory=memory("where it looked", 1 + 2 * LOOK_STATE, none="it keeps nothing"),
+    header=column("the header of the instance", HEADER, where=keeps),
+    axis=number("the direction of the last joint that looks, in its frame, or the axis it turns about", 3),
+    limit=number("how far it turns at most, in radians"),
+    rate=number("how fast, in radians per second"),
+    joints=joint("the joints", each="count"),
+    shares=number("each one's share", each="count"),
+)
+
+
+@dataclass(frozen=True)
+class Limb:
+    """What `REACH` needs in the reference: joints, limits of the bend in radians, stretch, the target, the pole (None: as it
+    bends)."""
+
+    upper: int
+    mid: int
+    tip: int
+    bend: tuple[float, float]
+    stretch: float
+    keep_rotation: bool
+    target: Array
+    pole: Array | None
+    space: int = -1
+
+
+@dataclass(frozen=True)
+class LookChain:
+    """What `LOOK` and `TURN` need in the reference: joints from the body outward, their shares, the axis, the limit; the joint in
+    whose frame the target is; radians per second (None: at once) and the seconds that passed."""
+
+    joints: Any
+    shares: Any
+    axis: Array
+    limit: float
+    target: Array
+    space: int = -1
+    rate: float | None = None
+    dt: float = 0.0
 
 
 def ready_states(kept, at, size, stamp):
@@ -188,64 +210,48 @@ def solve_limb(rows, top, Jp, parents, upper, mid, tip, goal, least, most, stret
 
 def run_reach(work, n, top, at, time, weight):
     """Two-bone inverse kinematics on the pose at `top`."""
-    rows, Jp, parents, ints, floats, vectors = (
-        work.stack,
-        work.Jp,
-        work.parents,
-        work.ints,
-        work.floats,
-        work.vectors[n],
-    )
-    v, f, space = ints[at + 3], ints[at + 4], ints[at + 5]
+    rows, Jp, parents, vectors, limb = work.stack, work.Jp, work.parents, work.vectors[n], LIMB(work, at)
+    v = limb.vectors
     goal = (vectors[v], vectors[v + 1], vectors[v + 2])
-    has_pole = floats[f + 4] != 0.0
+    has_pole = limb.has_pole != 0.0
     pole = (0.0, 0.0, 0.0)
     if has_pole:
         pole = (vectors[v + 3], vectors[v + 4], vectors[v + 5])
-    if space >= 0:
-        goal = model_point(rows, top, Jp, parents, space, goal)
-        pole = turned(model_rotation(rows, top, Jp, parents, space), pole)
-    spare = (floats[f + 5], floats[f + 6], floats[f + 7])
+    if limb.space >= 0:
+        goal = model_point(rows, top, Jp, parents, limb.space, goal)
+        pole = turned(model_rotation(rows, top, Jp, parents, limb.space), pole)
+    least, most = limb.bend
     solve_limb(
-        rows, top, Jp, parents, ints[at], ints[at + 1], ints[at + 2], goal, floats[f], floats[f + 1], floats[f + 2],
-        floats[f + 3] != 0.0, spare, has_pole, pole, weight,
+        rows, top, Jp, parents, limb.upper, limb.mid, limb.tip, goal, least, most, limb.stretch, limb.keep_rotation != 0.0,
+        limb.spare, has_pole, pole, weight,
     )  # fmt: skip
 
 
 def run_look(work, n, top, at, time, weight):
     """Turns the joints of a chain until the last one looks at a place."""
-    rows, Jp, parents, ints, floats, vectors = (
-        work.stack,
-        work.Jp,
-        work.parents,
-        work.ints,
-        work.floats,
-        work.vectors[n],
-    )
-    count, v, f, memory = ints[at], ints[at + 1], ints[at + 2], ints[at + 4]
+    rows, Jp, parents, vectors, chain = work.stack, work.Jp, work.parents, work.vectors[n], CHAIN(work, at)
+    count, v, memory = chain.count, chain.vectors, chain.memory
     goal = (vectors[v], vectors[v + 1], vectors[v + 2])
     if not math.isfinite(goal[0] + goal[1] + goal[2]):
         return
-    goal = model_point(rows, top, Jp, parents, ints[at + 3], goal)
-    last = ints[at + 5 + count]
-    axis = (floats[f], floats[f + 1], floats[f + 2])
-    limit = floats[f + 3]
+    goal = model_point(rows, top, Jp, parents, chain.space, goal)
+    last, axis, limit = chain.joints[count - 1], chain.axis, chain.limit
     was = turned(model_rotation(rows, top, Jp, parents, last), axis)
     start, most = was, 7.0
     if memory >= 0:
-        kept, header = work.memory[n], ints[at + 5]
+        kept, header = work.memory[n], chain.header
         here = memory + 1
         if time >= 1.0:
             here, most = memory + 1 + LOOK_STATE, 0.0
         else:
             ready_states(kept, memory, LOOK_STATE, vectors[header])
-            most = floats[f + 4] * max(vectors[header + 1], 0.0)
+            most = chain.rate * max(vectors[header + 1], 0.0)
         if kept[here] != 0.0:
             start = unit_or((kept[here + 1], kept[here + 2], kept[here + 3]), was)
     way = was
     for k in range(count):
-        j = ints[at + 6 + k]
-        share = floats[f + 5 + k] * weight
+        j = chain.joints[k]
+        share = chain.shares[k] * weight
         now = turned(model_rotation(rows, top, Jp, parents, last), axis)
         way = unit_or(minus(goal, model_place(rows, top, Jp, parents, last)), now)
         # No further from where it looked than the limit, and no faster than it may.
@@ -267,22 +273,14 @@ def run_look(work, n, top, at, time, weight):
 def run_turn(work, n, top, at, time, weight):
     """Turns the joints of a chain about an axis of model space, each by its share of an angle; the first goes round its
     root as well."""
-    rows, Jp, parents, ints, floats, vectors = (
-        work.stack,
-        work.Jp,
-        work.parents,
-        work.ints,
-        work.floats,
-        work.vectors[n],
-    )
-    count, f = ints[at], ints[at + 2]
-    angle = vectors[ints[at + 1]]
+    rows, Jp, parents, vectors, chain = work.stack, work.Jp, work.parents, work.vectors[n], CHAIN(work, at)
+    angle = vectors[chain.vectors]
     if not math.isfinite(angle):
         return
-    axis = (floats[f], floats[f + 1], floats[f + 2])
-    angle = weight * min(max(angle, -floats[f + 3]), floats[f + 3])
-    for k in range(count):
-        j = ints[at + 6 + k]
+    axis = chain.axis
+    angle = weight * min(max(angle, -chain.limit), chain.limit)
+    for k in range(chain.count):
+        j = chain.joints[k]
         if k == 0 and parents[j] >= 0:
             # Round the root, which stands still where hips sway.
             away = minus(
@@ -290,11 +288,11 @@ def run_turn(work, n, top, at, time, weight):
                 model_place(rows, top, Jp, parents, root_above(parents, j)),
             )
             move_joint(
-                rows, top, Jp, parents, j, minus(turned(about(axis, floats[f + 5] * angle), away), away)
+                rows, top, Jp, parents, j, minus(turned(about(axis, chain.shares[0] * angle), away), away)
             )
         above = model_rotation(rows, top, Jp, parents, parents[j])
         mine = multiplied(above, local_rotation(rows, top, Jp, j))
-        turn = multiplied(about(axis, floats[f + 5 + k] * angle), mine)
+        turn = multiplied(about(axis, chain.shares[k] * angle), mine)
         put_rotation(rows, top, Jp, j, multiplied(conjugated(above), turn), 1.0)
 
 
@@ -388,7 +386,7 @@ def reference_turn(
     """The turn of each joint is that of all turned joints above it, and its own."""
     one = quaternion.identity(dtype=np.float64)
     assert world.parents is not None
-    rows, chain = stack[-1], world.chains[argument]
+    rows, chain = stack[-1], world.constants[argument]
     angle = weight * float(np.clip(chain.target[0], -chain.limit, chain.limit))
     for k, (j, share) in enumerate(zip(chain.joints, chain.shares)):
         places, turns, linear = model_frames(rows, world.parents)
@@ -407,7 +405,7 @@ def reference_reach(
     stack: list[Rows], world: ReferenceWorld, argument: int, time: float, weight: float
 ) -> None:
     assert world.parents is not None
-    reach(stack[-1], world.parents, world.limbs[argument], weight)
+    reach(stack[-1], world.parents, world.constants[argument], weight)
 
 
 def reference_look(
@@ -415,19 +413,19 @@ def reference_look(
 ) -> None:
     assert world.parents is not None
     state: dict[str, Array] = world.memory.setdefault(("look", argument), {})
-    look(stack[-1], world.parents, world.chains[argument], weight, state)
+    look(stack[-1], world.parents, world.constants[argument], weight, state)
 
 
 REACH = Operation(
-    "REACH", 13, "two-bone inverse kinematics: the tip of a limb goes to its target", 1, 1, "limb", "", "how much of the way",
+    "REACH", 13, "two-bone inverse kinematics: the tip of a limb goes to its target", 1, 1, LIMB, "", "how much of the way",
     run_reach, reference_reach,
 )  # fmt: skip
 LOOK = Operation(
-    "LOOK", 14, "turns the joints of a chain until the last one looks at a place", 1, 1, "chain", "1: keeps nothing",
+    "LOOK", 14, "turns the joints of a chain until the last one looks at a place", 1, 1, CHAIN, "1: keeps nothing",
     "how much of the way",
     run_look, reference_look,
 )  # fmt: skip
 TURN = Operation(
-    "TURN", 16, "turns the joints of a chain about an axis of model space, each by its share of an angle, the first also round its root", 1, 1, "chain", "",
+    "TURN", 16, "turns the joints of a chain about an axis of model space, each by its share of an angle, the first also round its root", 1, 1, CHAIN, "",
     "how much of the angle", run_turn, reference_turn,
 )  # fmt: skip

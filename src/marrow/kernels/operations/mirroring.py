@@ -1,8 +1,6 @@
 """`MIRROR`: a pose as in a mirror between left and right.
 
-Constants: integers offset of the floats, then for each joint its partner, for each joint which of the partner's axes its three
-axes of scale are, for each morph its partner. Floats, 31 for each joint: the matrix of its rotation (16) and of its translation
-(9), its rest translation (3) and scale (3). See `marrow.motion.mirror`, which finds them.
+See `marrow.motion.mirror`, which finds its constants.
 """
 
 from __future__ import annotations
@@ -12,13 +10,24 @@ from typing import Any
 
 import numpy as np
 
+from marrow.kernels.language.constants import Constants, choice, number, pairing
 from marrow.kernels.operations.record import Array, Operation, ReferenceWorld, Rows
 from marrow.kernels.operations.spatial import local_rotation
 from marrow.math import quaternion
 
-__all__ = ["MIRROR", "MIRROR_FLOATS", "Mirrored", "sound_mirror"]
+__all__ = ["MIRROR", "MIRROR_MAP", "Mirrored"]
 
-MIRROR_FLOATS = 31
+MIRROR_MAP = Constants(
+    "mirror",
+    "who is whose partner, and how what one does looks on the other side",
+    partner=pairing("the joint on the other side", each="joints"),
+    axes=choice("which of the partner's axes its axes of scale are", 3, 3, each="joints"),
+    morphs=pairing("the morph on the other side", each="morphs"),
+    turn=number("the matrix of its rotation", 16, each="joints"),
+    linear=number("the matrix of its translation", 9, each="joints"),
+    translation=number("its rest translation", 3, each="joints"),
+    scale=number("its rest scale", 3, each="joints"),
+)
 
 
 @dataclass(frozen=True)
@@ -34,62 +43,29 @@ class Mirrored:
     scale: Array
 
 
-def sound_mirror(work, n, at):
-    """Whether the constants at `at` are those of a mirror for the character."""
-    ints, J, M = work.ints, len(work.parents), work.Mp
-    if at + 1 + 4 * J > len(ints) or ints[at] < 0 or ints[at] + MIRROR_FLOATS * J > len(work.floats):
-        return False
-    for j in range(J):
-        k = ints[at + 1 + j]
-        if k < 0 or k >= J or ints[at + 1 + k] != j:
-            return False
-        for c in range(3):
-            if ints[at + 1 + J + 3 * j + c] < 0 or ints[at + 1 + J + 3 * j + c] > 2:
-                return False
-    first = at + 1 + 4 * J
-    if first + M > len(ints):
-        return False
-    for m in range(M):
-        k = ints[first + m]
-        if k < 0 or k >= M or ints[first + k] != m:
-            return False
-    return True
-
-
-def mirrored_joint(rows, top, Jp, ints, at, floats, J, j):
+def mirrored_joint(rows, top, Jp, mirror, j):
     """What joint `j` does in the mirror: translation, rotation, scale."""
-    k, here, there = (
-        ints[at + 1 + j],
-        ints[at] + MIRROR_FLOATS * j,
-        ints[at] + MIRROR_FLOATS * ints[at + 1 + j],
-    )
-    x = rows[top + k] - floats[there + 25]
-    y = rows[top + Jp + k] - floats[there + 26]
-    z = rows[top + 2 * Jp + k] - floats[there + 27]
-    q, m, e = local_rotation(rows, top, Jp, k), here + 16, at + 1 + J + 3 * j
+    k = mirror.partner[j]
+    here, there, m, s = mirror.translation[j], mirror.translation[k], mirror.linear[j], mirror.scale[j]
+    x, y, z = rows[top + k] - there[0], rows[top + Jp + k] - there[1], rows[top + 2 * Jp + k] - there[2]
+    q, t, axes = local_rotation(rows, top, Jp, k), mirror.turn[j], mirror.axes[j]
     return (
-        floats[here + 25] + floats[m] * x + floats[m + 1] * y + floats[m + 2] * z,
-        floats[here + 26] + floats[m + 3] * x + floats[m + 4] * y + floats[m + 5] * z,
-        floats[here + 27] + floats[m + 6] * x + floats[m + 7] * y + floats[m + 8] * z,
-        floats[here] * q[0] + floats[here + 1] * q[1] + floats[here + 2] * q[2] + floats[here + 3] * q[3],
-        floats[here + 4] * q[0] + floats[here + 5] * q[1] + floats[here + 6] * q[2] + floats[here + 7] * q[3],
-        floats[here + 8] * q[0]
-        + floats[here + 9] * q[1]
-        + floats[here + 10] * q[2]
-        + floats[here + 11] * q[3],
-        floats[here + 12] * q[0]
-        + floats[here + 13] * q[1]
-        + floats[here + 14] * q[2]
-        + floats[here + 15] * q[3],
-        floats[here + 28] * scale_ratio(rows, top, Jp, floats, there, k, ints[e]),
-        floats[here + 29] * scale_ratio(rows, top, Jp, floats, there, k, ints[e + 1]),
-        floats[here + 30] * scale_ratio(rows, top, Jp, floats, there, k, ints[e + 2]),
+        here[0] + m[0] * x + m[1] * y + m[2] * z,
+        here[1] + m[3] * x + m[4] * y + m[5] * z,
+        here[2] + m[6] * x + m[7] * y + m[8] * z,
+        t[0] * q[0] + t[1] * q[1] + t[2] * q[2] + t[3] * q[3],
+        t[4] * q[0] + t[5] * q[1] + t[6] * q[2] + t[7] * q[3],
+        t[8] * q[0] + t[9] * q[1] + t[10] * q[2] + t[11] * q[3],
+        t[12] * q[0] + t[13] * q[1] + t[14] * q[2] + t[15] * q[3],
+        s[0] * scale_ratio(rows, top, Jp, mirror, k, axes[0]),
+        s[1] * scale_ratio(rows, top, Jp, mirror, k, axes[1]),
+        s[2] * scale_ratio(rows, top, Jp, mirror, k, axes[2]),
     )
 
 
-def scale_ratio(rows, top, Jp, floats, there, k, axis):
+def scale_ratio(rows, top, Jp, mirror, k, axis):
     """A joint's scale along an axis, against that of its rest pose."""
-    rest = floats[there + 28 + axis]
+    rest = mirror.scale[k, axis]
     return rows[top + (7 + axis) * Jp + k] / (rest if abs(rest) > 1e-12 else 1.0)
 
 
@@ -109,19 +85,19 @@ def put_joint(rows, top, Jp, j, new, weight):
 
 
 def run_mirror(work, n, top, at, time, weight):
-    rows, Jp, ints, floats, J, M = work.stack, work.Jp, work.ints, work.floats, len(work.parents), work.Mp
-    for j in range(J):
-        k = ints[at + 1 + j]
+    rows, Jp, mirror = work.stack, work.Jp, MIRROR_MAP(work, at)
+    for j in range(len(work.parents)):
+        k = mirror.partner[j]
         if k < j:
             continue
-        mine = mirrored_joint(rows, top, Jp, ints, at, floats, J, j)
-        theirs = mirrored_joint(rows, top, Jp, ints, at, floats, J, k)
+        mine = mirrored_joint(rows, top, Jp, mirror, j)
+        theirs = mirrored_joint(rows, top, Jp, mirror, k)
         put_joint(rows, top, Jp, j, mine, weight)
         if k != j:
             put_joint(rows, top, Jp, k, theirs, weight)
-    first, morphs = at + 1 + 4 * J, top + 10 * Jp
-    for m in range(M):
-        k = ints[first + m]
+    morphs = top + 10 * Jp
+    for m in range(work.Mp):
+        k = mirror.morphs[m]
         if k > m:
             a, b = rows[morphs + m], rows[morphs + k]
             rows[morphs + m], rows[morphs + k] = a + weight * (b - a), b + weight * (a - b)
@@ -132,7 +108,7 @@ def reference_mirror(
 ) -> None:
     """Every joint does what its partner does, reflected and seen from both rest poses."""
     t, q, s, m = stack[-1]
-    c: Any = world.mirrors[argument]
+    c: Any = world.constants[argument]
     p = c.partner
     q = quaternion.normalize(q)
     turned = np.einsum("jab,jb->ja", c.turn, q[p])
@@ -149,6 +125,6 @@ def reference_mirror(
 
 
 MIRROR = Operation(
-    "MIRROR", 15, "the top as in a mirror between left and right", 1, 1, "mirror", "", "how much of it", run_mirror,
+    "MIRROR", 15, "the top as in a mirror between left and right", 1, 1, MIRROR_MAP, "", "how much of it", run_mirror,
     reference_mirror,
 )  # fmt: skip

@@ -1,8 +1,4 @@
-"""`ADD_MODEL`: how a pose differs from a reference in model space, applied to another.
-
-Constants: integers mask, offset of the floats; floats, ten for each joint: of the reference its rotation in model space (4), its
-translation (3) and scale (3); then its morph weights.
-"""
+"""`ADD_MODEL`: how a pose differs from a reference in model space, applied to another."""
 
 from __future__ import annotations
 
@@ -11,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from marrow.kernels.language.constants import Constants, mask, number
 from marrow.kernels.operations.mixes import model_rotations
 from marrow.kernels.operations.record import Array, Operation, ReferenceWorld, Rows, row_size
 from marrow.kernels.operations.spatial import conjugated, local_rotation, multiplied
 from marrow.math import quaternion
 
-__all__ = ["ADD_MODEL", "Compared", "sound_model_additive"]
+__all__ = ["ADD_MODEL", "REFERENCE", "Compared"]
 
 
 @dataclass(frozen=True)
@@ -30,21 +27,23 @@ class Compared:
     morphs: Array
 
 
-def sound_model_additive(work, n, at):
-    """Whether the constants at `at` name a mask and have a pose for the character."""
-    ints, J, size = work.ints, len(work.parents), work.Jp + work.Mp
-    if at + 2 > len(ints) or ints[at] < 0 or (ints[at] + 1) * size > len(work.masks):
-        return False
-    return ints[at + 1] >= 0 and ints[at + 1] + 10 * J + work.Mp <= len(work.floats)
+REFERENCE = Constants(
+    "model additive",
+    "a pose to compare with, under a mask",
+    mask=mask("the mask"),
+    rotation=number("rotations in model space", 4, each="joints"),
+    translation=number("translations", 3, each="joints"),
+    scale=number("scales", 3, each="joints"),
+    morphs=number("morph weights", each="morphs"),
+)
 
 
 def run_add_model(work, n, top, at, time, weight):
     """Joint after joint, parents first. Scratch: 12 floats per joint (base, addition and result in model space)."""
-    rows, Jp, masks, floats, scratch = work.stack, work.Jp, work.masks, work.floats, work.model
-    J, other, first = len(work.parents), top + row_size(work), work.ints[at + 1]
-    mask = work.ints[at] * (work.Jp + work.Mp)
-    for j in range(J):
-        p, f = work.parents[j], first + 10 * j
+    rows, Jp, masks, scratch, reference = work.stack, work.Jp, work.masks, work.model, REFERENCE(work, at)
+    other, mask = top + row_size(work), reference.mask * (work.Jp + work.Mp)
+    for j in range(len(work.parents)):
+        p = work.parents[j]
         base, over = local_rotation(rows, top, Jp, j), local_rotation(rows, other, Jp, j)
         parent = (0.0, 0.0, 0.0, 1.0)
         out = base
@@ -56,7 +55,7 @@ def run_add_model(work, n, top, at, time, weight):
             over = multiplied((scratch[s + 4], scratch[s + 5], scratch[s + 6], scratch[s + 7]), over)
         k = weight * masks[mask + j]
         if k != 0.0:
-            turn = multiplied(over, conjugated((floats[f], floats[f + 1], floats[f + 2], floats[f + 3])))
+            turn = multiplied(over, conjugated(reference.rotation[j]))
             side = k if turn[3] >= 0.0 else -k
             x, y, z, w = side * turn[0], side * turn[1], side * turn[2], side * turn[3] + 1.0 - k
             size = math.sqrt(x * x + y * y + z * z + w * w)
@@ -66,8 +65,8 @@ def run_add_model(work, n, top, at, time, weight):
             for c in range(4):
                 rows[top + (3 + c) * Jp + j] = q[c]
             for c in range(3):
-                rows[top + c * Jp + j] += k * (rows[other + c * Jp + j] - floats[f + 4 + c])
-                there = floats[f + 7 + c]
+                rows[top + c * Jp + j] += k * (rows[other + c * Jp + j] - reference.translation[j, c])
+                there = reference.scale[j, c]
                 ratio = rows[other + (7 + c) * Jp + j] / (there if abs(there) > 1e-12 else 1.0)
                 rows[top + (7 + c) * Jp + j] *= 1.0 + k * (ratio - 1.0)
         s = 16 * j
@@ -76,7 +75,7 @@ def run_add_model(work, n, top, at, time, weight):
         scratch[s + 8], scratch[s + 9], scratch[s + 10], scratch[s + 11] = out
     for m in range(work.Mp):
         k = weight * masks[mask + work.Jp + m]
-        rows[top + 10 * Jp + m] += k * (rows[other + 10 * Jp + m] - floats[first + 10 * J + m])
+        rows[top + 10 * Jp + m] += k * (rows[other + 10 * Jp + m] - reference.morphs[m])
 
 
 def reference_add_model(
@@ -84,7 +83,7 @@ def reference_add_model(
 ) -> None:
     assert world.parents is not None
     other, top = stack.pop(), stack[-1]
-    c: Compared = world.compared[argument]
+    c: Compared = world.constants[argument]
     J = len(other[0])
     mask = weight * np.asarray(world.masks[c.mask], np.float64)
     w, wm = mask[:J, None], mask[J:]
@@ -111,5 +110,5 @@ def reference_add_model(
 
 ADD_MODEL = Operation(
     "ADD_MODEL", 18, "adds how b differs from a reference pose, with rotations as they are in model space", 2, 1,
-    "model additive", "", "how much of it, under the mask", run_add_model, reference_add_model,
+    REFERENCE, "", "how much of it, under the mask", run_add_model, reference_add_model,
 )  # fmt: skip

@@ -9,9 +9,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.kernels.language.annotations import ANY, C, J, Out, P, Records, f4, i4, i8
+from marrow.kernels.language.constants import Constants
 from marrow.kernels.language.lanes import block
 
-__all__ = ["CONSTANTS", "OPERATION", "Argument", "Operation", "PoseWork", "ReferenceWorld", "Rows"]
+__all__ = ["OPERATION", "Argument", "Operation", "PoseWork", "ReferenceWorld", "Rows"]
 
 Array = NDArray[Any]
 Rows = list[Array]
@@ -22,16 +24,9 @@ OPERATION = np.dtype(
 )
 """One operation of a program as it lies in memory."""
 
-Argument = Literal[
-    "none", "clip", "mask", "channel masks", "pose memory", "inertia memory", "limb", "chain", "legs", "mirror", "model additive",
-    "profile",
-]  # fmt: skip
-"""What the whole number of an operation names. `clip`: an entry of the bank. `mask`: a row of the masks; `channel masks`: the
-first of three. `pose memory`, `inertia memory`: where in the instance's memory a pose or a difference lies. The others: where the
-constants of a limb, a chain, legs, a mirror... begin, see `CONSTANTS`."""
-
-CONSTANTS: tuple[Argument, ...] = ("limb", "chain", "legs", "mirror", "model additive", "profile")
-"""Arguments that name constants, which are looked at before an operation runs (`kernels.program.sound`)."""
+Argument = Literal["none", "clip", "mask", "channel masks", "pose memory", "inertia memory"]
+"""What the whole number of an operation names, where it names no constants. `clip`: an entry of the bank. `mask`: a row of the masks;
+`channel masks`: the first of three. `pose memory`, `inertia memory`: where in the instance's memory a pose or a difference lies."""
 
 
 class PoseWork(NamedTuple):
@@ -42,91 +37,46 @@ class PoseWork(NamedTuple):
     where it is empty; their outputs lie behind one another.
     """
 
-    start: Any
-    ops: Any
-    rules: Any
-    bank: Any
-    clip_start: Any
-    clip_frames: Any
-    clip_rate: Any
-    masks: Any
-    parents: Any
-    palette_joints: Any
-    inverse_bind: Any
-    memory: Any
-    vectors: Any
-    ints: Any
-    floats: Any
-    stack: Any
-    local: Any
-    model: Any
-    out_pose: Any
-    out_model: Any
-    out_palette: Any
-    out_morphs: Any
-    instances: Any
-    Jp: Any
-    Mp: Any
-    lanes: Any
-    depth: Any
-    wanted: Any
-
-
-PoseWork.KINDS = {  # type: ignore[attr-defined]
-    "start": "i8[?]", "ops": (OPERATION, "?"), "rules": "i8[?]", "bank": "f4[?]", "clip_start": "i8[C]", "clip_frames": "i8[C]",
-    "clip_rate": "f4[C]", "masks": "f4[?]", "parents": "i4[J]", "palette_joints": "i4[P]", "inverse_bind": "f4[?]",
-    "memory": "*f4[?,?]", "vectors": "f4[?,?]", "ints": "i4[?]", "floats": "f4[?]", "stack": "*f4[?]", "local": "*f4[?]",
-    "model": "*f4[?]", "out_pose": "*f4[?]", "out_model": "*f4[?]", "out_palette": "*f4[?]", "out_morphs": "*f4[?]", "instances": "i8[?]",
-    "Jp": "i8", "Mp": "i8", "lanes": "i8", "depth": "i8", "wanted": "i8",
-}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Limb:
-    """What `REACH` needs in the reference: joints, limits of the bend in radians, stretch, the target, the pole (None: as it
-    bends)."""
-
-    upper: int
-    mid: int
-    tip: int
-    bend: tuple[float, float]
-    stretch: float
-    keep_rotation: bool
-    target: Array
-    pole: Array | None
-    space: int = -1
-
-
-@dataclass(frozen=True)
-class LookChain:
-    """What `LOOK` and `TURN` need in the reference: joints from the body outward, their shares, the axis, the limit; the joint in
-    whose frame the target is; radians per second (None: at once) and the seconds that passed."""
-
-    joints: Any
-    shares: Any
-    axis: Array
-    limit: float
-    target: Array
-    space: int = -1
-    rate: float | None = None
-    dt: float = 0.0
+    start: i8[ANY]
+    ops: Records[OPERATION, ANY]
+    rules: i8[ANY]
+    bank: f4[ANY]
+    clip_start: i8[C]
+    clip_frames: i8[C]
+    clip_rate: f4[C]
+    masks: f4[ANY]
+    parents: i4[J]
+    palette_joints: i4[P]
+    inverse_bind: f4[ANY]
+    memory: Out[f4[ANY, ANY]]
+    vectors: f4[ANY, ANY]
+    ints: i4[ANY]
+    floats: f4[ANY]
+    stack: Out[f4[ANY]]
+    local: Out[f4[ANY]]
+    model: Out[f4[ANY]]
+    out_pose: Out[f4[ANY]]
+    out_model: Out[f4[ANY]]
+    out_palette: Out[f4[ANY]]
+    out_morphs: Out[f4[ANY]]
+    instances: i8[ANY]
+    Jp: int
+    Mp: int
+    lanes: int
+    depth: int
+    wanted: int
 
 
 @dataclass
 class ReferenceWorld:
     """What programs refer to, for the reference: `sample(clip, time)` gives translation, rotation, scale and morph weights;
-    `masks (n, J + M)`; what is kept, by the argument that names it."""
+    `masks (n, J + M)`; what is kept, and what constants say, by the argument that names it."""
 
     sample: Callable[[int, float], Any]
     masks: Array
     parents: Array | None = None
     memory: dict[Any, Any] = field(default_factory=dict)
-    limbs: dict[int, Limb] = field(default_factory=dict)
-    chains: dict[int, LookChain] = field(default_factory=dict)
-    legs: dict[int, Any] = field(default_factory=dict)
-    mirrors: dict[int, Any] = field(default_factory=dict)
-    compared: dict[int, Any] = field(default_factory=dict)
-    profiles: dict[int, tuple[int, int]] = field(default_factory=dict)
+    constants: dict[int, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -134,7 +84,8 @@ class Operation:
     """One operation of pose programs.
 
     `run(work, n, top, argument, time, weight)` is its kernel function: instance `n`, `top` where its result lies on the stack
-    (the poses it takes off lie behind it, the first at `top` itself unless it pushes). `reference(stack, world, argument,
+    (the poses it takes off lie behind it, the first at `top` itself unless it pushes). `argument` is what its whole number names,
+    constants among others, which are looked at before it runs. `reference(stack, world, argument,
     time, weight)` is the specification, in float64, on a list of poses. `formulas` are the lane formulas that `run` is made
     of. `pops` poses are taken from the stack and `pushes` put there.
     """
@@ -144,12 +95,17 @@ class Operation:
     meaning: str
     pops: int
     pushes: int
-    argument: Argument
+    argument: Argument | Constants
     time: str
     weight: str
     run: Callable[..., None]
     reference: Callable[..., None]
     formulas: tuple[Any, ...] = ()
+
+    @property
+    def names(self) -> str:
+        """What its argument names."""
+        return self.argument.name if isinstance(self.argument, Constants) else self.argument
 
 
 def _emit_copy(e: Any, k: Any, source: Any, a: Any, out: Any, b: Any) -> None:
@@ -173,3 +129,12 @@ def copy_pose(work, source, a, out, b):
     for r in range(10):
         copy_lanes.each(0, work.lanes, 16, source, a + r * work.Jp, out, b + r * work.Jp)
     copy_lanes.each(10 * work.Jp, row_size(work), 16, source, a, out, b)
+
+
+def runs_alone(operation: Operation) -> bool:
+    """Whether one invocation of a shader runs an operation, rather than a workgroup together: it has no lane formulas."""
+    from marrow.kernels.language.frontend import lower
+    from marrow.kernels.language.types import FLOAT, INTEGER, kind_of
+    from marrow.kernels.language.wgsl_analysis import runs_together
+
+    return not runs_together(lower(operation.run, [kind_of(PoseWork), *[INTEGER] * 3, FLOAT, FLOAT]))

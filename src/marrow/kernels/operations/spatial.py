@@ -203,18 +203,6 @@ def move_joint(rows, top, Jp, parents, j, v):
     rows[top + 2 * Jp + j] += dotted(v, crossed(x, y)) / size
 
 
-def has_vectors(work, n, column, count):
-    """Whether the instance has `count` numbers among its vectors from a column on."""
-    vectors = work.vectors
-    return n < len(vectors) and column >= 0 and column + count <= vectors.shape[1]
-
-
-def has_memory(work, n, at, count):
-    """Whether the instance has room for `count` numbers in its memory from a place on."""
-    memory = work.memory
-    return n < len(memory) and at >= 0 and at + count <= memory.shape[1]
-
-
 # -- for the specification ------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,1 @@
+"""A `Character` as a USD stage."""

@@ -1,0 +1,337 @@
+"""`mw.render`: a picture of anything in one line; `mw.render_video`: a file that moves."""
+
+from __future__ import annotations
+
+import copy
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.errors import ValidationError
+from marrow.model import _validate
+from marrow.model.character import Character
+from marrow.pictures.video import Codec, VideoWriter
+from marrow.rendering.frame import Frame
+from marrow.rendering.outputs import check_outputs
+from marrow.rendering.renderer import Renderer
+from marrow.scene.camera import Camera
+from marrow.scene.camera_fit import direction_of, edges
+from marrow.scene.camera_track import CameraTrack
+from marrow.scene.lights import SUN, DirectionalLight, Environment, Light
+from marrow.scene.scene import Scene
+from marrow.scene.timed_scene import Step, TimedScene, shot_of
+from marrow.scene.views import parse_views, shows_whole_clip
+
+if TYPE_CHECKING:
+    from marrow.graph import Graph
+    from marrow.model.clip import Clip
+
+__all__ = ["render", "render_moments", "render_video", "shared_renderer"]
+
+Array = NDArray[Any]
+STILL = 4.0
+"""Seconds that a camera takes to go round something that does not move."""
+FLOOR = 0.02
+"""A ground at height 0 may cut off this much of what stands on it, of its height, before it is put lower."""
+
+
+def render(
+    thing: Any,
+    *,
+    clip: str | int | Clip | None = None,
+    time: float | None = None,
+    pose: Any = None,
+    graph: Graph | str | os.PathLike[str] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    steps: Iterable[Step] = (),
+    character: Character | None = None,
+    crowd: int | None = None,
+    compare: Any = None,
+    skinning: str | None = None,
+    size: tuple[int, int] = (1280, 720),
+    camera: str | Sequence[float] | Camera = "three-quarter",
+    view: str | None = None,
+    background: Any = None,
+    transparent: bool = False,
+    ground: bool | float | None = None,
+    lights: Iterable[Light] | None = None,
+    path: str = "forward",
+    outputs: Sequence[str] = ("color",),
+    renderer: Renderer | None = None,
+) -> Frame:
+    """A picture of a file, a sample, a `Character`, a `Clip`, an `Animator`, an `Actor`, a `Scene`, or a list of those side
+    by side. It shows itself in a notebook; `frame.save("hero.png")` writes it, `np.asarray(frame)` are its pixels.
+
+    What it does: `clip` (a name, its number, or a `Clip`) at `time` in seconds; or `graph` with `parameters`, run for
+    `time` (`steps` as in `mw.render_video`); or a `pose`; at rest without any of them. A `Clip` takes the `character` that
+    does it. `crowd=500` shows that many, each at another moment.
+
+    How it is seen: `camera` is `front`, `back`, `side`, `left`, `right`, `three-quarter`, `top`, degrees around and above
+    like `"45,20"`, or a `Camera`; `view` shows a skeleton, weights and more (see docs/rendering.md); `background` is
+    `studio`, `dark`, `sky` or a colour, `transparent` leaves it out; `ground` is one or none, or its height. `compare`
+    puts another thing beside it, or, with `view="difference"`, colours by how far they differ. `skinning` is `linear` or
+    `dual_quaternion`, whatever the file says.
+
+    `outputs` asks for more than colours: `frame["depth"]`, `normals`, `ids`, `parts`, `joints`.
+    """
+    if time is not None:
+        time = _validate.number("render", "time", time, low=0)
+    options = {
+        "clip": clip, "pose": pose, "time": time, "graph": graph, "parameters": parameters, "steps": steps,
+        "character": character, "crowd": crowd, "skinning": skinning,
+    }  # fmt: skip
+    shot, other = _staged(thing, compare, view, options)
+    moment = time or 0.0
+    shot.seek(moment)
+    width_height = _size(size)
+    camera = _from_its_front(camera, shot)
+    times, points = shot.survey(np.array([moment]), edges(camera, width_height))
+    if shows_whole_clip(view) and shot.duration > 0:
+        # What lies before and after is in the picture too.
+        _, more = shot.survey(np.linspace(0.0, shot.duration, 9), edges(camera, width_height))
+        points = [np.concatenate([*points, *more])]
+        shot.seek(moment)
+    _dress(shot, points, ground, background, transparent, lights)
+    at = CameraTrack(camera, width_height, times, points).at(moment)
+    chosen = renderer or shared_renderer(path)
+    chosen.size = width_height
+    return chosen.render(shot.scene, at, **_extra(shot, view, outputs, other))
+
+
+def render_video(
+    thing: Any,
+    file: str | os.PathLike[str],
+    *,
+    clip: str | int | Clip | None = None,
+    time: float = 0.0,
+    duration: float | None = None,
+    fps: float = 30.0,
+    graph: Graph | str | os.PathLike[str] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    steps: Iterable[Step] = (),
+    character: Character | None = None,
+    crowd: int | None = None,
+    compare: Any = None,
+    skinning: str | None = None,
+    size: tuple[int, int] = (1280, 720),
+    camera: str | Sequence[float] | Camera = "three-quarter",
+    follow: bool | None = None,
+    turntable: bool = False,
+    view: str | None = None,
+    background: Any = None,
+    transparent: bool = False,
+    ground: bool | float | None = None,
+    lights: Iterable[Light] | None = None,
+    path: str = "forward",
+    codec: Codec | None = None,
+    renderer: Renderer | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> int:
+    """A video of anything `mw.render` takes: `.mp4`, `.webm`, `.mkv`, `.mov` (`pip install 'marrow-engine[video]'`),
+    `.gif`, `.webp` or `.apng`. Returns the number of frames.
+
+    It shows the clip once, from `time` on, or `duration` seconds; the first clip where none is named. `turntable` goes
+    round once meanwhile, also around what does not move. The camera follows what travels; `follow` says whether it does.
+    `steps` are `(seconds, parameter, value)` for a graph; the value None pulls a trigger. `codec` is `h264`, `vp9` or
+    `av1`. `progress(done, frames)` is called after each frame. The other options are those of `mw.render`.
+    """
+    begin = _validate.number("render", "time", time, low=0)
+    turntable = _validate.flag("render", "turntable", turntable)
+    follow = None if follow is None else _validate.flag("render", "follow", follow)
+    options = {
+        "clip": clip, "graph": graph, "parameters": parameters, "steps": steps, "character": character,
+        "crowd": crowd, "skinning": skinning, "time": begin, "moving": not turntable or clip is not None,
+    }  # fmt: skip
+    if turntable:
+        options["time"] = begin if clip is not None else None
+        camera = _turning(camera)
+    shot, other = _staged(thing, compare, view, options)
+    turns = turntable or camera == "orbit"
+    times = begin + np.arange(_count(shot, begin, duration, fps, turns)) / fps
+    writer = VideoWriter(file, _size(size), fps=fps, codec=codec, transparent=transparent)
+    camera = _from_its_front(camera, shot)
+    looked_at, points = shot.survey(times, edges(camera, writer.size))
+    _dress(shot, points, ground, background, transparent, lights)
+    tracking = CameraTrack(camera, writer.size, looked_at, points, follow=follow)
+    chosen = renderer or shared_renderer(path)
+    chosen.size = writer.size
+    extra = _extra(shot, view, ("color",), other)
+    with writer as video:
+        for k, moment in enumerate(times):
+            scene = shot.seek(float(moment))
+            at = tracking.at(float(moment), k / len(times))
+            video.add(chosen.render(scene, at, **extra))
+            if progress is not None:
+                progress(k + 1, len(times))
+    return len(times)
+
+
+def render_moments(
+    thing: Any,
+    times: Sequence[float | None],
+    *,
+    clip: str | None = None,
+    size: tuple[int, int] = (200, 240),
+    camera: str | Sequence[float] | Camera = "three-quarter",
+    view: str | None = None,
+    background: Any = None,
+    transparent: bool = False,
+    ground: bool | float | None = None,
+    lights: Iterable[Light] | None = None,
+    path: str = "forward",
+    renderer: Renderer | None = None,
+    **options: Any,
+) -> Iterator[Frame]:
+    """Pictures of one thing at several times, all by a camera that is as far away; it goes along with what travels."""
+    moves = any(t is not None for t in times)
+    shot = shot_of(thing, clip=clip, time=0.0 if moves else None, **options)
+    when = np.array([t or 0.0 for t in times])
+    camera = _from_its_front(camera, shot)
+    _, points = shot.survey(when, edges(camera, _size(size)))
+    _dress(shot, points, ground, background, transparent, lights)
+    tracking = CameraTrack(camera, _size(size), when, points, follow=True if moves else None, calm=0.0)
+    chosen = renderer or shared_renderer(path)
+    chosen.size = _size(size)
+    extra = _extra(shot, view, ("color",), None)
+    for moment in when:
+        yield chosen.render(shot.seek(float(moment)), tracking.at(float(moment)), **extra)
+
+
+def shared_renderer(path: str = "forward") -> Renderer:
+    """The renderer that all pictures of a process share, by path."""
+    if path not in _renderers or _renderers[path].device.is_lost:
+        _renderers[path] = Renderer(path=path)
+    return _renderers[path]
+
+
+_renderers: dict[str, Renderer] = {}
+
+
+def _staged(
+    thing: Any, compare: Any, view: str | None, options: dict[str, Any]
+) -> tuple[TimedScene, Character | None]:
+    """The shot, and the character whose difference to it is to be shown."""
+    if compare is None:
+        return shot_of(thing, **options), None
+    if any(v.name == "difference" for v in parse_views(view)):
+        other = shot_of(compare, **options).scene.actors[0].character
+        return shot_of(thing, **options), other
+    return shot_of([thing, compare], **options), None
+
+
+def _count(shot: TimedScene, begin: float, duration: float | None, fps: float, turns: bool) -> int:
+    """How many frames a video has."""
+    rate = _validate.number("render", "fps", fps, low=0, above=True, high=1000.0)
+    if duration is None:
+        length = shot.duration - begin if shot.duration > begin else shot.duration
+        if turns and length <= 0:
+            length = STILL
+        if length <= 0 and not shot.moves:
+            raise ValidationError(
+                "render: nothing in it moves: it has no clips. turntable=True (--turntable) goes round it; or write a .png"
+            )
+        if length <= 0:
+            raise ValidationError("render: how long? It has no end: say duration= (--duration), in seconds")
+    else:
+        length = _validate.number("render", "duration", duration, low=0, above=True)
+    count = max(1, math.floor(length * rate + 0.5))
+    if count > 1_000_000:
+        raise ValidationError(
+            f"render: {length:g} s at {rate:g} frames a second are {count:,} frames: too many"
+        )
+    return count
+
+
+def _turning(camera: Any) -> Any:
+    if isinstance(camera, Camera):
+        raise ValidationError("render: a turntable goes round by itself: name a camera, such as 'front'")
+    return direction_of(camera).round()
+
+
+def _from_its_front(camera: Any, shot: TimedScene) -> Any:
+    """A camera by name, turned to where the body in a shot looks. A user's own scene has the directions of the world."""
+    if isinstance(camera, Camera):
+        return camera
+    direction = direction_of(camera)
+    turned = direction.turned(shot.facing)
+    return turned.round() if direction.turns else turned
+
+
+def _size(size: Any) -> tuple[int, int]:
+    try:
+        width, height = size
+    except (TypeError, ValueError):
+        raise ValidationError(
+            f"render: size: expected (width, height), got {_validate.shown(size)}"
+        ) from None
+    return (
+        _validate.integer("render", "size", width, low=1),
+        _validate.integer("render", "size", height, low=1),
+    )
+
+
+def _extra(
+    shot: TimedScene, view: str | None, outputs: Sequence[str], other: Character | None
+) -> dict[str, Any]:
+    """What the renderer is told beside scene and camera."""
+    extra: dict[str, Any] = {}
+    if not parse_views(view) and not shot.has_surface:
+        view = "skeleton:plain"  # there is nothing else to see
+    if view is not None:
+        extra["view"] = view
+    if other is not None:
+        extra["compare"] = other
+    wanted = check_outputs(outputs)
+    if wanted != ("color",):
+        extra["outputs"] = wanted
+    return extra
+
+
+def _dress(
+    shot: TimedScene,
+    points: Sequence[Array],
+    ground: bool | float | None,
+    background: Any,
+    transparent: bool,
+    lights: Iterable[Light] | None,
+) -> None:
+    """Gives the scene its ground, lights and background; a user's own keeps what is not said otherwise."""
+    transparent = _validate.flag("render", "transparent", transparent)
+    scene = shot.scene
+    if not shot.made:  # the user's own stays as it is
+        scene = shot.scene = copy.copy(scene)
+    if lights is None and shot.facing:
+        scene.lights = [_turned(SUN, shot.facing)]  # light falls on faces, not on backs
+    if lights is not None or ground is not None:
+        said = Scene(
+            lights=scene.lights if lights is None else lights, ground=False if ground is None else ground
+        )
+        scene.lights = said.lights
+        scene.ground = scene.ground if ground is None else said.ground
+    if background is not None or transparent:
+        own = scene.environment
+        around = "transparent" if transparent else background
+        scene.environment = Environment(around, own.ambient, own.exposure)
+    if ground is None and shot.made:
+        scene.ground = None if transparent else _floor(points)
+
+
+def _turned(sun: DirectionalLight, angle: float) -> DirectionalLight:
+    c, s = math.cos(angle), math.sin(angle)
+    x, y, z = sun.direction
+    return replace(sun, direction=(c * x + s * z, y, c * z - s * x))
+
+
+def _floor(points: Sequence[Array]) -> float:
+    """The height of the ground: 0, or what stands lower or hovers far above would not be seen to stand on it."""
+    all_points = np.concatenate([*points, np.zeros((0, 3))])
+    if not len(all_points):
+        return 0.0
+    low = float(all_points[:, 1].min())
+    size = float(np.ptp(all_points, axis=0).max())
+    return low if low < -FLOOR * size or low > size else 0.0

@@ -1,0 +1,154 @@
+"""Lights and surroundings of a scene: plain frozen data."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from marrow.errors import ValidationError
+from marrow.model import _validate
+from marrow.model._asset import Replaceable
+
+__all__ = ["SUN", "DirectionalLight", "Environment", "Light", "PointLight", "SpotLight"]
+
+Vector = tuple[float, float, float]
+BACKGROUNDS = ("studio", "dark", "sky", "transparent")
+
+
+def vector(who: str, field: str, value: Any, *, low: float = -math.inf) -> Vector:
+    """Three finite numbers."""
+    found = np.asarray(_validate.numbers(f"{who}.{field}", value), np.float64)
+    if found.shape != (3,) or not np.isfinite(found).all() or found.min() < low:
+        least = "" if low == -math.inf else f" of at least {low:g}"
+        raise ValidationError(f"{who}.{field}: expected three numbers{least}, got {_validate.shown(value)}")
+    return float(found[0]), float(found[1]), float(found[2])
+
+
+def direction(who: str, field: str, value: Any) -> Vector:
+    """A direction of length one."""
+    x, y, z = vector(who, field, value)
+    length = math.sqrt(x * x + y * y + z * z)
+    if not length > 1e-12:
+        raise ValidationError(f"{who}.{field}: a direction needs a length, got {_validate.shown(value)}")
+    if abs(length - 1.0) < 1e-12:  # as it was made before, to the last bit
+        return x, y, z
+    return x / length, y / length, z / length
+
+
+@dataclass(frozen=True)
+class DirectionalLight(Replaceable):
+    """A light that comes from far away, like the sun's: `direction` is the way its rays go. Colours are linear. `softness`
+    is how wide the edges of its shadows are (1 is the default, 0 as sharp as the map of shadows)."""
+
+    direction: Vector = (-0.55, -1.25, -0.75)
+    color: Vector = (1.0, 0.8963, 0.7758)
+    intensity: float = 1.9
+    shadows: bool = True
+    softness: float = 1.0
+
+    def __post_init__(self) -> None:
+        who = "DirectionalLight"
+        _validate.set_fields(
+            self,
+            direction=direction(who, "direction", self.direction),
+            color=vector(who, "color", self.color, low=0),
+            intensity=_validate.number(who, "intensity", self.intensity, low=0),
+            shadows=_validate.flag(who, "shadows", self.shadows),
+            softness=_validate.number(who, "softness", self.softness, low=0, high=16),
+        )
+
+
+@dataclass(frozen=True)
+class PointLight(Replaceable):
+    """A light that shines all around from `position`: `intensity` in candela, nothing beyond `range` metres (None: as far
+    as it counts)."""
+
+    position: Vector
+    color: Vector = (1.0, 1.0, 1.0)
+    intensity: float = 1.0
+    range: float | None = None
+
+    def __post_init__(self) -> None:
+        _check_lamp(self, "PointLight")
+
+
+@dataclass(frozen=True)
+class SpotLight(Replaceable):
+    """A light that shines along `direction` from `position`, in full inside `inner` and fading to `outer` radians from its
+    axis."""
+
+    position: Vector
+    direction: Vector
+    color: Vector = (1.0, 1.0, 1.0)
+    intensity: float = 1.0
+    range: float | None = None
+    inner: float = 0.0
+    outer: float = math.pi / 4
+
+    def __post_init__(self) -> None:
+        who = "SpotLight"
+        _check_lamp(self, who)
+        inner = _validate.angle("SpotLight.inner", self.inner, 0.0, math.pi / 2)
+        outer = _validate.angle("SpotLight.outer", self.outer, 0.0, math.pi / 2)
+        if not inner <= outer > 0:
+            raise ValidationError(f"{who}: inner must not be wider than outer, got {inner:g} and {outer:g}")
+        _validate.set_fields(
+            self, direction=direction(who, "direction", self.direction), inner=inner, outer=outer
+        )
+
+
+Light = DirectionalLight | PointLight | SpotLight
+SUN = DirectionalLight()
+"""The sun of a scene that names no light: the studio's."""
+
+
+def _check_lamp(light: PointLight | SpotLight, who: str) -> None:
+    reach = light.range
+    _validate.set_fields(
+        light,
+        position=vector(who, "position", light.position),
+        color=vector(who, "color", light.color, low=0),
+        intensity=_validate.number(who, "intensity", light.intensity, low=0),
+        range=None if reach is None else _validate.number(who, "range", reach, low=0, above=True),
+    )
+
+
+@dataclass(frozen=True)
+class Environment(Replaceable):
+    """What surrounds a scene. `background` is `studio` (a light backdrop), `dark`, `sky`, `transparent`, or a colour:
+    `(r, g, b)` as on a screen, 0 to 1, or `"#aabbcc"`. `ambient` multiplies the light from all sides, `exposure` all."""
+
+    background: str | Vector = "studio"
+    ambient: float = 1.0
+    exposure: float = 1.0
+
+    def __post_init__(self) -> None:
+        who = "Environment"
+        _validate.set_fields(
+            self,
+            background=background(self.background),
+            ambient=_validate.number(who, "ambient", self.ambient, low=0),
+            exposure=_validate.number(who, "exposure", self.exposure, low=0),
+        )
+
+
+def background(value: Any) -> Literal["studio", "dark", "sky", "transparent"] | Vector:
+    """A background by name, or a colour as on a screen."""
+    if isinstance(value, str):
+        if value in BACKGROUNDS:
+            return value  # type: ignore[return-value]
+        digits = value.removeprefix("#")
+        try:
+            if value.startswith("#") and len(digits) in (3, 6):
+                wide = digits if len(digits) == 6 else "".join(2 * d for d in digits)
+                r, g, b = (int(wide[i : i + 2], 16) / 255 for i in (0, 2, 4))
+                return r, g, b
+        except ValueError:
+            pass
+        raise ValidationError(
+            f"Environment.background: expected {', '.join(BACKGROUNDS)}, a colour (r, g, b) or '#rrggbb', got {value!r}"
+        )
+    return vector("Environment", "background", value, low=0)

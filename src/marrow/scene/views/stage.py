@@ -1,0 +1,165 @@
+"""`Stage`: what a view sees of a scene. Each actor is there as it stands: its character, and its instances in the world."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.animation.kinematics import skinning_matrices
+from marrow.math import affine
+from marrow.model._derived import derived
+from marrow.model.character import Character
+from marrow.model.clip import Clip
+from marrow.motion import find_rig
+from marrow.motion.helpers import helper_joints
+from marrow.scene.colors import LEFT, MIDDLE, RIGHT
+from marrow.skinning.deform import skin
+from marrow.skinning.surface import Surface
+
+__all__ = ["Posed", "Stage", "shown_joints", "side_colors"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Posed:
+    """N instances of an actor that are shown at one `level` of detail: `character` is the character at that level, `model
+    (N, J, 3, 4)` its joints in model space, `transforms (N, 3, 4)` say where the instances stand, `morphs (N, M)` are morph
+    weights. `clip` and `times (N,)` say where the poses came from, where that is known. `actor` is the number of the actor
+    in the scene, `instances (N,)` are theirs in the actor."""
+
+    actor: int
+    character: Character
+    model: Array
+    transforms: Array
+    morphs: Array | None = None
+    level: int = 0
+    instances: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    clip: Clip | None = None
+    times: Array = field(default_factory=lambda: np.zeros(0))
+    method: str | None = None
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """What paints are kept by."""
+        return self.actor, self.level
+
+    @property
+    def count(self) -> int:
+        return len(self.model)
+
+    @cached_property
+    def world(self) -> Array:
+        """Joints in the world, `(N, J, 3, 4)` float64."""
+        return affine.multiply(self.transforms[:, None].astype(np.float64), self.model.astype(np.float64))
+
+    @cached_property
+    def joints(self) -> Array:
+        """Where the joints are in the world, `(N, J, 3)`."""
+        return self.world[..., 3]
+
+    @cached_property
+    def palettes(self) -> Array:
+        """Skinning matrices `(N, P, 3, 4)`."""
+        return skinning_matrices(self.character, self.model)
+
+    def skinned(self, method: str | None = None, *, normals: bool = True) -> Surface:
+        """The vertices of all instances in model space, by `method` or as the actor is skinned."""
+        return skin(
+            self.character,
+            np.ascontiguousarray(self.palettes, np.float32),
+            method=method or self.method,
+            morphs=self.morphs,
+            normals=normals,
+        )
+
+    @cached_property
+    def surface(self) -> Surface:
+        return self.skinned()
+
+    @cached_property
+    def vertices(self) -> Array:
+        """Vertices in the world, `(N, V, 3)` float64."""
+        return self.placed(self.surface.positions)
+
+    def placed(self, points: Array) -> Array:
+        """Points of model space `(N, ..., 3)` in the world."""
+        turn, move = self.transforms[..., :3].astype(np.float64), self.transforms[..., 3].astype(np.float64)
+        flat = points.reshape(len(points), -1, 3).astype(np.float64)
+        return (flat @ turn.swapaxes(1, 2) + move[:, None]).reshape(points.shape)
+
+    def directed(self, vectors: Array, *, normals: bool = False) -> Array:
+        """Unit vectors of model space `(N, V, 3)` in the world; normals go by the cofactor of the transform."""
+        turn = self.transforms[..., :3].astype(np.float64)
+        if normals:
+            turn = np.stack([_cofactor(m) for m in turn])
+        out = vectors.astype(np.float64) @ turn.swapaxes(1, 2)
+        return out / np.maximum(np.linalg.norm(out, axis=-1, keepdims=True), 1e-30)
+
+    @cached_property
+    def size(self) -> float:
+        """The length of the diagonal of the box around the first instance in the world, in metres; 1 where it has no
+        extent."""
+        bones = self.joints[:1, shown_joints(self.character)]
+        points = self.vertices[:1] if self.character.vertex_count else bones
+        points = points.reshape(-1, 3)
+        points = points[np.isfinite(points).all(axis=1)]
+        size = float(np.linalg.norm(np.ptp(points, axis=0))) if len(points) else 0.0
+        return size if size > 0 else 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """All actors of a scene as views see them, and a character to compare with (`compare`), where one was named."""
+
+    things: tuple[Posed, ...]
+    compare: Character | None = None
+
+
+def _cofactor(m: Array) -> Array:
+    return np.stack([np.cross(m[1], m[2]), np.cross(m[2], m[0]), np.cross(m[0], m[1])])
+
+
+def shown_joints(character: Character) -> Array:
+    """The joints worth drawing, `(J,)` bool: those that move vertices, what lies between them and their root, and their
+    ends. Nodes that only carry meshes are none; without any skin all are shown but cameras and lights."""
+    found: Array = derived(character, "shown joints", lambda: _shown_joints(character))
+    return found
+
+
+def _shown_joints(character: Character) -> Array:
+    skeleton, deforms = character.skeleton, character.deforms
+    parents = skeleton.parents.tolist()
+    if not deforms.any():
+        return np.asarray(~helper_joints(character))
+    below, out = deforms.copy(), deforms.copy()
+    for j in range(len(parents) - 1, 0, -1):
+        if below[j] and parents[j] >= 0:
+            below[parents[j]] = True
+    carries = np.zeros(len(parents), bool)
+    carries[[m.node for m in character.meshes if m.node >= 0]] = True
+    for j, p in enumerate(parents):
+        # An end joint has no weight of its own, but says where the last bone points.
+        out[j] = deforms[j] or (below[j] and p >= 0) or (p >= 0 and bool(deforms[p]) and not carries[j])
+    return out
+
+
+def side_colors(character: Character) -> Array:
+    """A colour for each joint `(J, 3)`: left, right or middle of the body, as the rig says."""
+    found: Array = derived(character, "side colors", lambda: _side_colors(character))
+    return found
+
+
+def _side_colors(character: Character) -> Array:
+    skeleton = character.skeleton
+    out = np.tile(MIDDLE, (len(skeleton), 1))
+    rig = find_rig(skeleton)
+    for part, chain in rig.chains.items():
+        if chain and part.startswith(("left", "right")):
+            side = skeleton.descendants(chain[0])
+            out[side] = LEFT if part.startswith("left") else RIGHT
+    return out

@@ -1,0 +1,68 @@
+"""From the actors of a scene, as they are when a picture is drawn, to what views see of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marrow.model.character import Character
+from marrow.model.pose import Pose
+from marrow.scene.actor_state import ActorState, model_matrices
+from marrow.scene.views.stage import Posed, Stage
+
+__all__ = ["posed_of", "stage_of"]
+
+Array = NDArray[Any]
+
+
+def stage_of(
+    moments: Sequence[ActorState], levels: Sequence[Array], compare: Character | None = None
+) -> Stage:
+    """What views see: instances by actor and level; those at no level (-1) are not seen."""
+    things = [
+        posed
+        for number, (moment, chosen) in enumerate(zip(moments, levels))
+        for posed in posed_of(number, moment, chosen)
+    ]
+    return Stage(tuple(things), compare)
+
+
+def posed_of(number: int, moment: ActorState, levels: Array) -> list[Posed]:
+    """An actor's instances, by level of detail."""
+    actor, whole = moment.actor, moment.actor.character
+    if not whole.vertex_count:
+        levels = np.zeros(moment.count, np.int64)  # bones alone have no box that could be outside
+    model = model_matrices(moment)
+    morphs = _morphs(moment)
+    times = np.zeros(0)
+    if actor.clip is not None:
+        times = np.broadcast_to(np.asarray(actor.time, np.float64).reshape(-1), (moment.count,))
+    out = []
+    for level in np.unique(levels[levels >= 0]).tolist():
+        who = np.flatnonzero(levels == level)
+        character = whole.levels[level]
+        out.append(
+            Posed(
+                number,
+                character,
+                np.ascontiguousarray(model[who][:, : len(character.skeleton)], np.float32),
+                moment.world[who],
+                None if morphs is None else np.ascontiguousarray(morphs[who], np.float32),
+                level,
+                who,
+                actor.clip,
+                times[who] if len(times) else times,
+                actor.method,
+            )
+        )
+    return out
+
+
+def _morphs(moment: ActorState) -> Array | None:
+    if moment.morphs is not None or moment.crowd is None:
+        return moment.morphs
+    pose: Pose = moment.crowd.animator.pose
+    return pose.morphs.reshape(-1, pose.morph_count) if pose.morph_count else None
