@@ -263,6 +263,23 @@ def test_a_place_where_no_folder_can_be_made_is_no_error(
     assert file.read_text() == "a file"
 
 
+def test_a_named_folder_that_cannot_be_written_is_said_once(
+    walk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(
+        *_: object, **__: object
+    ) -> str:  # as /proc does, also to root, whose permissions allow everything
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setenv("MARROW_CACHE", str(tmp_path))
+    monkeypatch.setattr("tempfile.mkdtemp", refused)
+    with pytest.warns(UserWarning, match="loaded without a cache: .* cannot be written to") as said:
+        mw.load(walk)
+        mw.load(walk)
+    assert len(said) == 1
+    assert run(["cache", "info"]) == 0 and "not used: this folder cannot be made" in capsys.readouterr().out
+
+
 def test_a_relative_folder_and_a_linked_one_work(
     walk: Path, tmp_path: Path, imports: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
