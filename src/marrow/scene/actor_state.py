@@ -22,6 +22,7 @@ from marrow.scene.identity_cache import IdentityCache
 from marrow.scene.scene import Actor, Scene
 from marrow.skinning import Bounds, bounds, skinning_matrices
 from marrow.skinning.joint_boxes import Boxes, boxes_by_joint
+from marrow.skinning.vertex_budget import check_vertices
 
 __all__ = ["ActorState", "PaintData", "actor_states", "model_matrices", "palette_entries", "quick_bounds"]
 
@@ -102,6 +103,10 @@ class ActorState:
                 local, transform.compose(found[0].translation, found[0].rotation, found[0].scale)
             )
         return affine.multiply(self.world, local)
+
+
+MOST_VERTICES = 6_000_000
+"""Vertices of a character, over all meshes that share them: each is kept for the GPU and skinned."""
 
 
 def actor_states(scene: Scene) -> list[ActorState]:
@@ -217,6 +222,7 @@ def _transforms(actor: Actor) -> Array | None:
 
 def _moment(actor: Actor, parent: ActorState | None) -> ActorState:
     character, crowd = actor.character, actor.crowd
+    derived(character, "few enough to draw", lambda: check_vertices("render", character, MOST_VERTICES))
     matrices, morphs, model = (None, None, None) if crowd is not None else _matrices(actor)
     counts = {"poses": actor.animator.count if matrices is None else len(matrices)}  # type: ignore[union-attr]
     places = _transforms(actor)
