@@ -90,7 +90,7 @@ def test_curves_and_paths(site):
         ("/api/curves", {"clip": "wave", "joint": -1}, 400),
         ("/api/curves", {"clip": "wave", "joint": "²"}, 400),
         ("/api/skinned", {"instance": 5}, 404),
-        ("/api/skinned", {"method": "magic"}, 400),
+        ("/api/skinned", {"skinning": "magic"}, 400),
         ("/api/skinned", {"slot": "9" * 30}, 400),
         ("/api/nothing", {}, 404),
     ],
@@ -108,10 +108,12 @@ def test_skinned_positions_are_the_engines(site):
             pass
         character = small_character()
         pose = character.clips["wave"].sample(0.4)
-        for method in ("linear", "dual_quaternion"):
-            answer = site.request("/api/skinned", method=method)
+        for skinning in ("linear", "dual_quaternion"):
+            answer = site.request("/api/skinned", skinning=skinning)
             found = np.frombuffer(answer.body, "<f4").reshape(-1, 3)
-            np.testing.assert_allclose(found, mw.skin(character, pose, method=method).positions, atol=1e-4)
+            np.testing.assert_allclose(
+                found, mw.skin(character, pose, skinning=skinning).positions, atol=1e-4
+            )
 
 
 def test_export_loads_again(site, tmp_path):

@@ -21,7 +21,7 @@ from marrow.windows.viewer import HELP, VIEWS
 @pytest.fixture
 def opened(shared_renderer):
     def make(thing, **options):
-        options = {"size": (320, 240), "offscreen": True, "fps": 10, "renderer": shared_renderer, **options}
+        options = {"size": (320, 240), "offscreen": True, "rate": 10, "renderer": shared_renderer, **options}
         return open_window(thing, **options)
 
     return make

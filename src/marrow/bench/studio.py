@@ -93,7 +93,7 @@ def _pictures() -> dict[str, Any]:
     return {"in Chromium, drawn by the processor, best of 5": taken[0], "median": taken[len(taken) // 2]}
 
 
-def wire(what: str, count: int) -> studio_wire.Wire:
+def wire(what: str, count: int) -> studio_wire.WireTimes:
     """Paced updates, and for one character that plays a clip a hundred inputs."""
     inputs = 100 if (what, count) == ("a clip", 1) else 0
     return studio_wire.measure(_graph() if what == "a graph" else None, count, inputs=inputs)

@@ -50,7 +50,7 @@ class SkinLevel:
         *,
         slots: Sequence[Array],
         first_target: int,
-        method: str | None,
+        skinning: str | None,
         influences: int | None,
         vectors: int,
         weight_bits: int,
@@ -58,7 +58,7 @@ class SkinLevel:
     ) -> None:
         self.device, self.character, self.first_target = device, character, first_target
         options: dict[str, Any] = {
-            "method": method,
+            "skinning": skinning,
             "influences": influences,
             "vectors": vectors,
             "weight_bits": weight_bits,

@@ -36,10 +36,10 @@ class PoseRows:
         character: Character,
         levels: Sequence[Character],
         *,
-        method: str | None,
+        skinning: str | None,
     ) -> None:
-        dual = [(method or m.skinning) != "linear" for m in character.meshes]
-        needs_duals = any((method or m.skinning) != "linear" for level in levels for m in level.meshes)
+        dual = [(skinning or m.skinning) != "linear" for m in character.meshes]
+        needs_duals = any((skinning or m.skinning) != "linear" for level in levels for m in level.meshes)
         self.device, self.character, self.needs_duals = device, character, needs_duals
         self.count = 0
         self.palette = len(character.palette)

@@ -64,7 +64,7 @@ class Vertices:
         character: Character,
         *,
         slots: Sequence[Array],
-        method: str | None,
+        skinning: str | None,
         influences: int | None,
         vectors: int,
         weight_bits: int,
@@ -79,7 +79,7 @@ class Vertices:
         targets = 0
         for mesh, first, slot in zip(character.meshes, character.vertex_offsets, slots):
             if mesh.vertex_count:
-                chosen = method or mesh.skinning
+                chosen = skinning or mesh.skinning
                 if chosen == "blended" and mesh.dual_quaternion_weights is None:
                     raise ValidationError(
                         f"Skinner: {mesh!r} has no dual_quaternion_weights, which blended skinning needs"
@@ -97,16 +97,16 @@ class Vertices:
         self._size += -(-len(flat) // 4) * 4
         return at
 
-    def _add_mesh(self, mesh: Mesh, first: int, slot: Array, method: str, targets: int) -> None:
+    def _add_mesh(self, mesh: Mesh, first: int, slot: Array, skinning: str, targets: int) -> None:
         joints, weights, used = canonical(slot[mesh.joints].astype(np.int32), mesh.weights, True)
         count = max(1, int(used.max()))
         joints, weights = joints[:, :count], np.where(joints[:, :count] >= 0, weights[:, :count], 0)
         morph_lists = _morph_lists(mesh, targets, self.vectors)
         for a, b in _runs(mesh, joints):
-            self._add_run(mesh, first, slice(a, b), joints[a:b], weights[a:b], method, morph_lists)
+            self._add_run(mesh, first, slice(a, b), joints[a:b], weights[a:b], skinning, morph_lists)
 
     def _add_run(
-        self, mesh: Mesh, first: int, run: slice, joints: Array, weights: Array, method: str, lists: Any
+        self, mesh: Mesh, first: int, run: slice, joints: Array, weights: Array, skinning: str, lists: Any
     ) -> None:
         V, groups = len(joints), -(-joints.shape[1] // 4)
         padding = ((0, 0), (0, 4 * groups - joints.shape[1]))
@@ -128,7 +128,7 @@ class Vertices:
         bits = 8 if table or listed[-1] < 256 else 16 if listed[-1] < 65536 else 32
         has_morphs = bool(len(lists[1]))
         variant = Variant(
-            method, self.vectors, groups, bits, self.weight_bits, table, self.octahedral, has_morphs
+            skinning, self.vectors, groups, bits, self.weight_bits, table, self.octahedral, has_morphs
         )
         records = np.zeros((V, variant.words), np.uint32)
         at = _put_columns(records, 0, mesh.positions[run])
@@ -138,7 +138,7 @@ class Vertices:
         if self.vectors > 1:
             t = _or_zero(mesh.tangents, mesh, 4)[run]
             at = _put_columns(records, at, pack_tangents(t)[:, None] if self.octahedral else t)
-        if method == "blended":
+        if skinning == "blended":
             share = mesh.dual_quaternion_weights
             at = _put_columns(
                 records, at, np.zeros((V, 1), np.float32) if share is None else share[run, None]

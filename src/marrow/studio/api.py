@@ -196,8 +196,8 @@ class Api:
             raise HTTPException(404, f"there is no instance {instance}: there are {picture.count}")
         level, matrices = picture.of(instance)
         matrices, morphs = matrices.copy(), picture.channels[instance].copy()
-        method = request.query_params.get("method") or None
-        surface = await self._work(request, _skin, actor, level, matrices, morphs, method)
+        skinning = request.query_params.get("skinning") or None
+        surface = await self._work(request, _skin, actor, level, matrices, morphs, skinning)
         headers = {"x-marrow-frame": str(picture.frame), "x-marrow-level": str(level)}
         data = np.ascontiguousarray(surface, "<f4").tobytes()
         return Pieces(data, media_type="application/octet-stream", headers=headers)
@@ -238,12 +238,12 @@ def _number(request: Request, name: str, default: int, *, most: int = 10**9) -> 
     return int(text)
 
 
-def _skin(actor: Actor, level: int, matrices: Any, morphs: Any, method: str | None) -> Any:
+def _skin(actor: Actor, level: int, matrices: Any, morphs: Any, skinning: str | None) -> Any:
     from marrow.skinning import skin
 
     options = {"morphs": morphs} if morphs.size else {}
     shown = actor.character.levels[level]
-    return skin(shown, matrices, method=method, normals=False, tangents=False, **options).positions
+    return skin(shown, matrices, skinning=skinning, normals=False, tangents=False, **options).positions
 
 
 def _exported(actor: Actor, clips: list[str]) -> bytes:
