@@ -55,7 +55,7 @@ EXAMPLES = {
 RESULTS = {
     "Adapter", "Bounds", "ClipBank", "CompiledGraph", "CrowdGroup", "FeatureStatistics", "Finding", "FootQuality", "Frame",
     "FunctionCall", "GraphMoment", "InfluenceLimit", "JointPixels", "LevelGroup", "MirrorMap", "MotionQuality", "Palette",
-    "Placement", "Program", "Reduced", "Report", "ReportLine", "ResamplingError", "Rig", "RootMotionDelta", "SampledClip",
+    "Program", "Reduced", "Report", "ReportLine", "ResamplingError", "Rig", "RootMotionDelta", "SampledClip",
     "Selection", "Snapshot", "Surface", "Window",
 }  # fmt: skip
 """What is worked out for people, not described by them."""
