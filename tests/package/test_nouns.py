@@ -57,7 +57,7 @@ RESULTS = {
     "FootQuality", "Frame",
     "FunctionCall", "GraphMoment", "InfluenceLimit", "JointPixels", "LevelEvaluation", "LevelGroup",
     "MirrorMap", "MotionQuality", "Palette",
-    "Placement", "Program", "Reduced", "Report", "ReportLine", "ResamplingError", "Rig", "RootMotionDelta", "SampledClip",
+    "Program", "Reduced", "Report", "ReportLine", "ResamplingError", "Rig", "RootMotionDelta", "SampledClip",
     "Selection", "Snapshot", "Surface", "Window",
 }  # fmt: skip
 """What is worked out for people, not described by them."""

@@ -70,7 +70,7 @@ def test_one_line_for_everything(hero, tmp_path):
     solo.update(0.3)
     moving = mw.render(solo, **SMALL)
     assert np.abs(np.asarray(step, int) - np.asarray(moving)).mean() < 4
-    assert solo.time == pytest.approx(0.3)
+    assert solo.playback.time == pytest.approx(0.3)
     assert step.camera is not None
     assert step._repr_png_().startswith(b"\x89PNG")
 
@@ -146,7 +146,7 @@ def test_a_crowd_is_many_in_different_moments(hero):
     assert actor.animator.count == 7
     made.seek(0.5)
     assert len(np.unique(actor.animator.pose.rotation[:, 5].round(4), axis=0)) == 7
-    places = actor.animator.place.translation
+    places = actor.animator.root.translation
     apart = np.linalg.norm(places[:, None] - places, axis=-1) + 9 * np.eye(7)
     assert apart.min() > 0.5
     made.seek(0.0)

@@ -160,7 +160,7 @@ class PoseRows:
                 morphs = poses.morphs
         elif isinstance(poses, Animator):
             if morphs is None and self.targets:
-                matrices, morphs = poses.matrices_and_morphs()
+                matrices, morphs = poses.evaluation.matrices_and_morphs()
             else:
                 matrices = poses.matrices
             matrices = matrices_of(matrices, self.palette)

@@ -14,10 +14,10 @@ from marrow.errors import ValidationError
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.ground import checked_ground
 from marrow.graph.instance_store import Field, InstanceStore
+from marrow.graph.lasting_events import LastingEvents
 from marrow.graph.levels import checked_levels
 from marrow.graph.overrides import Override
 from marrow.graph.state import check_state, new_state
-from marrow.graph.windows import LastingEvents
 from marrow.kernels.control_tables import CrowdState
 
 __all__ = ["at_rest", "instance_store", "kept_at", "matching"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,9 @@ from marrow.kernels.operations import OPERATION, OPERATIONS, PoseWork, rules
 from marrow.kernels.pose_layout import padded
 from marrow.model.character import Palette
 from marrow.skinning.threads import run_split
+
+if TYPE_CHECKING:
+    from marrow.graph.compiled import CompiledGraph
 
 __all__ = ["PoseEvaluator", "Procedurals", "Program", "ProgramBuilder", "unsound"]
 
@@ -130,6 +133,11 @@ class PoseEvaluator:
         self._empty = np.zeros(0, np.float32)
         self._nothing = np.zeros((0, 0), np.float32)
         self._frames = FramePool(self._make_frame)
+
+    @classmethod
+    def of(cls, compiled: CompiledGraph) -> PoseEvaluator:
+        """That of a compiled graph and its whole character."""
+        return cls(compiled.bank, compiled.character.palette, compiled.masks, compiled.procedurals)
 
     def again(
         self,

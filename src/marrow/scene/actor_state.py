@@ -162,7 +162,7 @@ def _matrices(actor: Actor) -> tuple[Array, Array | None, Array | None]:
     character = actor.character
     P, M = len(character.palette.joints), len(character.skeleton.morph_names)
     if actor.animator is not None:
-        matrices, weights = actor.animator.matrices_and_morphs()
+        matrices, weights = actor.animator.evaluation.matrices_and_morphs()
         return matrices.reshape(-1, P, 3, 4), _finite(actor, weights.reshape(-1, M)) if M else None, None
     pose = _pose(actor)
     model: Array | None = None
@@ -213,7 +213,7 @@ def _transforms(actor: Actor) -> Array | None:
             raise ValidationError(f"Actor.transforms: expected (3, 4) or (N, 3, 4), got shape {given.shape}")
         return given.reshape(-1, 3, 4)
     if actor.animator is not None:
-        place = actor.animator.place
+        place = actor.animator.root
         return transform.compose(
             np.asarray(place.translation, np.float64), np.asarray(place.rotation, np.float64), np.ones(3)
         ).reshape(-1, 3, 4)

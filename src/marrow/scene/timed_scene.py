@@ -364,7 +364,7 @@ def _spread(animator: Animator, count: int | None) -> None:
     places = np.stack([away * np.cos(around) - x, 0 * away, away * np.sin(around) - z], axis=1)
     angle = 0.5 * ((k * GOLDEN * 7) % 1 - 0.5)
     turns = np.stack([0 * angle, np.sin(angle / 2), 0 * angle, np.cos(angle / 2)], axis=1)
-    animator.set_place(places, turns)
+    animator.root.set(places, turns)
 
 
 def side_by_side(scenes: Sequence[TimedScene]) -> TimedScene:
@@ -392,8 +392,8 @@ def _shift(actor: Actor, move: Array) -> None:
     if actor.parent is not None:
         return
     if actor.transforms is None and actor.animator is not None:
-        place = actor.animator.place
-        actor.animator.set_place(np.asarray(place.translation) + move[:, 3])
+        place = actor.animator.root
+        actor.animator.root.set(np.asarray(place.translation) + move[:, 3])
         return
     given = (
         affine.identity((), np.float64)
