@@ -409,3 +409,20 @@ def test_everything_survives_the_cache(tmp_path: Path, monkeypatch: pytest.Monke
     same(everything(), mw.load(path))
     monkeypatch.setattr(registry.Format, "load_module", lambda self: pytest.fail("imported again"))
     same(everything(), mw.load(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("5MB", 5_000_000), ("1.5 GiB", 3 << 29), ("64k", 64_000), ("7", 7), ("2kib", 2048), ("", 2 << 30)],
+)
+def test_a_size_may_have_a_unit(monkeypatch: pytest.MonkeyPatch, text: str, size: int) -> None:
+    monkeypatch.setenv("MARROW_CACHE_LIMIT", text)
+    assert cache.info().limit == size
+
+
+@pytest.mark.parametrize("text", ["much", "-1", "5 apples", "1e9", "3iB"])
+def test_what_is_no_size_is_said_once(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("MARROW_CACHE_LIMIT", text)
+    with pytest.warns(UserWarning, match=f"MARROW_CACHE_LIMIT='{text}' is no size") as said:
+        assert cache.info().limit == cache.info().limit == 2 << 30
+    assert len(said) == 1

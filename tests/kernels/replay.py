@@ -194,7 +194,7 @@ def crowd(updates: int, count: int) -> str:
     character = mw.samples.mannequin()
     animator = mw.Animator(character, mw.samples.mannequin_graph(), count=count)
     n, hashed = np.arange(count), Hash()
-    animator.update_every = 1 + (n % 3 == 2)
+    animator.instances.update_every = 1 + (n % 3 == 2)
     for k in range(updates):
         phase = (k % 90) / 90
         if k % 30 == 0:
@@ -214,9 +214,9 @@ def crowd(updates: int, count: int) -> str:
                 ("jump", "turn_left", "turn_right")[k // 30 % 3], instances=n[n % 2 == k // 30 % 2]
             )
         if k % 100 == 40:
-            animator.play_slot("action", "attack", instances=n[n % 3 == 0])
+            animator.slots["action"].play("attack", instances=n[n % 3 == 0])
         animator.update((1 / 60, 1 / 30, 1 / 144, 0.25)[k % 11 % 4])
-        events, motion = animator.events.all, animator.root_motion
+        events, motion = animator.events.all, animator.root.motion
         hashed.add(events.instance, events.time, events.weight, motion.translation, motion.rotation)
         if k % 12 == 0 or k == updates - 1:
             hashed.add(animator.matrices, animator.pose.morphs)

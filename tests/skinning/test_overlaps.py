@@ -97,7 +97,7 @@ def test_an_animator_does_not_write_over_its_own():
     solo.update(0.1)
     memory = room(2 * J, 3, 4)
     with pytest.raises(ValidationError, match="palette: shares memory with model"):
-        solo.evaluate(model=memory[:J], palette=memory[J - 1 : J - 1 + P])
-    solo.evaluate(model=memory[:J], palette=memory[J : J + P])
+        solo.evaluation.write(model=memory[:J], palette=memory[J - 1 : J - 1 + P])
+    solo.evaluation.write(model=memory[:J], palette=memory[J : J + P])
     with pytest.raises(ValidationError, match="writeable"):
-        solo.evaluate(palette=solo.matrices)
+        solo.evaluation.write(palette=solo.matrices)

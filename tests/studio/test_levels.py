@@ -49,7 +49,7 @@ def test_a_page_that_looks_is_sent_levels(crowd):
     assert sorted(members.tolist()) == list(range(N)) and len(picture.groups) > 1
     full = crowd.main.animator
     levels = crowd.main.animator.levels
-    twin = mw.Animator(full.character, full._control.compiled, count=N)
+    twin = mw.Animator(full.character, full.evaluation.compiled, count=N)
     twin.restore(full.snapshot())
     for group in picture.groups:
         E = group.matrices.shape[1]

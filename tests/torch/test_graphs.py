@@ -127,7 +127,7 @@ def test_planes_mix_as_the_graph_does(places: list[tuple[float, float]]) -> None
     many = mw.Animator(HERO, Graph(node, {"x": Parameter(), "y": Parameter()}), count=len(grid))
     many["x"], many["y"] = grid.T
     many.update(0.0)
-    program, bank = many.program, many._evaluator.bank
+    program, bank = many.evaluation.program, many.evaluation.evaluator.bank
     wanted = np.zeros((len(grid), len(places)))
     for n in range(len(grid)):
         for _, clip, _, weight in program.operations(n):

@@ -13,6 +13,7 @@ import marrow.torch as mt
 import torch
 from marrow.errors import ValidationError
 from marrow.kernels import reference
+from marrow.math import quaternion, transform
 from marrow.torch import definitions
 
 SHAPES = [(1, 1), (2, 3), (4, 7), (5, 2), (8, 40), (12, 1000)]
@@ -90,6 +91,19 @@ def test_gradients_by_finite_differences(skinning: str, with_normals: bool) -> N
     assert torch.autograd.gradcheck(run, inputs, atol=1e-6)
     if skinning == "linear" and not with_normals:
         assert torch.autograd.gradgradcheck(run, inputs, atol=1e-6)
+
+
+@pytest.mark.parametrize("sizes", [(1, 2, 3), (2, 1, 0), (1, 1e-9, 2), (1, -2, 3), (0, 0, 0)])
+def test_the_turn_of_a_joint_is_that_of_the_specification(sizes: tuple[float, float, float]) -> None:
+    """A flat joint has a turn too, and a gradient."""
+    some = np.random.default_rng(3).normal(size=(2, 8, 4))
+    turn, frame = quaternion.to_matrix(some / np.linalg.norm(some, axis=-1, keepdims=True))
+    if min(map(abs, sizes)) < 1:
+        frame = np.eye(3)  # rounding must not mirror it
+    matrices = torch.tensor(turn @ frame * np.array(sizes, float) @ np.swapaxes(frame, -1, -2))
+    found = definitions.polar_rotation(matrices.requires_grad_())
+    np.testing.assert_allclose(found.detach(), transform.polar(matrices.detach().numpy())[0], atol=1e-6)
+    assert torch.autograd.grad(found.square().mul(found).sum(), matrices)[0].isfinite().all()
 
 
 def test_rigid_motions_have_finite_gradients() -> None:

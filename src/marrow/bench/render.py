@@ -173,7 +173,7 @@ class _Crowd:
             self.crowd.update(1 / 60)
         else:
             self.animator.update(1 / 60)
-            self.animator.matrices_and_morphs()
+            self.animator.evaluation.matrices_and_morphs()
 
 
 def crowd(device: Device, count: int) -> tuple[Callable[[], None], Callable[[], None]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,9 @@ from marrow.kernels.operations import OPERATION, OPERATIONS, PoseWork, rules
 from marrow.kernels.pose_layout import padded
 from marrow.model.character import Palette
 from marrow.skinning.threads import run_split
+
+if TYPE_CHECKING:
+    from marrow.graph.compiled import CompiledGraph
 
 __all__ = ["PoseEvaluator", "Procedurals", "Program", "ProgramBuilder", "unsound"]
 
@@ -131,6 +134,11 @@ class PoseEvaluator:
         self._nothing = np.zeros((0, 0), np.float32)
         self._frames = FramePool(self._make_frame)
 
+    @classmethod
+    def of(cls, compiled: CompiledGraph) -> PoseEvaluator:
+        """That of a compiled graph and its whole character."""
+        return cls(compiled.bank, compiled.character.palette, compiled.masks, compiled.procedurals)
+
     def again(
         self,
         bank: ClipBank,
@@ -142,6 +150,10 @@ class PoseEvaluator:
     ) -> PoseEvaluator:
         """An evaluator of the same kind for other programs, or for a level of detail."""
         return PoseEvaluator(bank, palette, masks, procedurals, joints=joints)
+
+    def hold(self, memory: Any) -> Array:
+        """The memory of instances as programs are run with it: an array."""
+        return np.asarray(memory)
 
     def _make_frame(self) -> CallFrame:
         """A frame with all that does not change, and scratch memory of its own."""

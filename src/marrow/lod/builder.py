@@ -21,11 +21,14 @@ from marrow.lod.simplification import ROUNDS, Simplifier
 from marrow.model import Character, Level, Lod, Mesh, _validate, limit_influences
 from marrow.model.level import joint_map, prefix_skeleton
 from marrow.report import ReportBuilder
+from marrow.skinning.vertex_budget import check_vertices
 
 __all__ = ["build", "measured", "settings"]
 
 Array = NDArray[Any]
 Progress = Callable[[str, float], None]
+MOST_VERTICES = 500_000
+"""Vertices of a character, over all meshes that share them."""
 MEASURED = 16
 """Poses that joints are weighed in."""
 
@@ -63,6 +66,7 @@ def build(
     wishes = wishes_of(character, triangles, error, joints, influences, keep, remove, materials, poses)
     if progress is not None and not callable(progress):
         raise ValidationError(f"lod.build: progress must be a function, got {_validate.shown(progress)}")
+    check_vertices("lod.build", character, MOST_VERTICES)
     tell = progress or (lambda what, part: None)
     tell("poses", 0.0)
     motion = ClipPoses(character)

@@ -207,11 +207,11 @@ class StudioActor:
         self.animator: Animator = animator or self._new_animator(1)
         self.given = animator is not None
         """Whether a program made the animator, and may want to update it itself."""
-        playing = self.animator.clip if self.mode == "clip" else None
+        playing = self.animator.playback.clip if self.mode == "clip" else None
         self.clip: str | None = playing[0] if isinstance(playing, list) else playing
         if not self.given:
             # A first look compiles what later ones need, here rather than in the loop that serves the pages.
-            self.animator.matrices_and_morphs()
+            self.animator.evaluation.matrices_and_morphs()
 
     @property
     def asset(self) -> DescribedCharacter:
@@ -305,9 +305,9 @@ class StudioActor:
             if np.ndim(self.animator.matrices) == 3:  # made for one character, so it cannot grow
                 self.animator, had = self._new_animator(count), 0
             elif count > had:
-                self.animator.add(count - had)
+                self.animator.instances.add(count - had)
             else:
-                self.animator.remove(instances=np.arange(count, had))
+                self.animator.instances.remove(np.arange(count, had))
             self.set_parameters(parameters)
             self.warm_up(had)
         else:
@@ -349,14 +349,14 @@ class StudioActor:
     @property
     def _times(self) -> Array:
         """Where the clip is, for each instance `(N,)`."""
-        return np.reshape(self.animator.time, (-1,)).astype(np.float64)
+        return np.reshape(self.animator.playback.time, (-1,)).astype(np.float64)
 
     @property
     def time(self) -> float:
         """Where the clip is, for the first instance."""
         if self.mode != "clip" or not self.clip:
             return 0.0
-        time = self.animator.time
+        time = self.animator.playback.time
         return time if isinstance(time, float) else float(time[0])
 
     @property
@@ -396,7 +396,7 @@ class StudioActor:
             self.animator.levels = levels
         if self.animator.levels is not None and self.plan.usable:
             return self._picture_by_level(frame, time, placements)
-        matrices, channels = self.animator.matrices_and_morphs()
+        matrices, channels = self.animator.evaluation.matrices_and_morphs()
         matrices = matrices.reshape(self.count, *matrices.shape[-3:])
         channels = channels.reshape(self.count, channels.shape[-1])
         palette, targets = matrices.shape[1], self.targets_of(channels)
@@ -407,7 +407,7 @@ class StudioActor:
     def _picture_by_level(self, frame: int, time: float, placements: Array) -> Picture:
         channels = np.zeros((self.count, len(self.character.skeleton.morph_names)), np.float32)
         groups = []
-        for group in self.animator.level_groups():
+        for group in self.animator.evaluation.level_groups():
             channels[group.instances] = group.morphs
             groups.append(self.plan.group(group.level, group.instances, group.matrices))
         targets, palette = self.targets_of(channels), len(self.character.palette)
@@ -445,7 +445,7 @@ class StudioActor:
         """What the graph does; None where there is none, or it cannot be told."""
         if self.mode != "graph" or self.animator.graph is None:
             return None
-        return self.animator.inspect(self.count - 1)
+        return self.animator.evaluation.inspect(self.count - 1)
 
 
 def _rings(count: int) -> Array:

@@ -52,7 +52,7 @@ def _nodes(actor: StudioActor, instance: int, count: int) -> list[NodeInfo | Non
     info = actor.graph_info
     if info is None or not count:
         return [None] * count
-    weights = actor.animator.inspect(instance).weights
+    weights = actor.animator.evaluation.inspect(instance).weights
     children: dict[str | None, list[NodeInfo]] = {}
     for node in info.nodes:
         children.setdefault(node.parent, []).append(node)

@@ -26,6 +26,8 @@ __all__ = ["Converted", "convert"]
 
 Array = NDArray[Any]
 MAX_NODES, MAX_VERTICES = 200_000, 256_000_000
+SMALL_VERTICES = 8_000_000
+"""Vertices that a file of any size may show: one mesh on many nodes has its own copy of them on each."""
 
 
 @dataclass
@@ -73,7 +75,8 @@ def convert(data: bytes, scale: float | None, rate: float | None) -> Converted:
     names, parents, rest, joint_of = _nodes(scene, report)
     materials, morphs = FbxMaterials(report), Morphs()
     level_of, sizes = lod_groups(scene, report)
-    meshes, shown_on, cached = _meshes(scene, joint_of, materials, morphs, report)
+    most = min(MAX_VERTICES, SMALL_VERTICES + len(data) // 4)
+    meshes, shown_on, cached = _meshes(scene, joint_of, materials, morphs, report, most)
     rest = rest.replace(morphs=np.array(morphs.defaults, np.float32))
     skeleton = Skeleton(tuple(names), parents, rest, tuple(morphs.names))
     clips = read_clips(scene, skeleton, joint_of, morphs.channel_of, rate, report)
@@ -157,6 +160,7 @@ def _meshes(
     materials: FbxMaterials,
     morphs: Morphs,
     report: ReportBuilder,
+    most: int,
 ) -> tuple[list[Mesh], list[UfbxObject], list[dict[str, Any]]]:
     """A mesh for every node that shows one, in the order of the nodes; those nodes; what caches there are of them."""
     geometries: dict[int, FbxGeometry | None] = {}
@@ -178,9 +182,10 @@ def _meshes(
             report.add("dropped", place, "a mesh without triangles was left out")
             continue
         total += len(geometry.control)
-        if total > MAX_VERTICES:
+        if total > most:
             raise ResourceLimitError(
-                f"shows more than the {MAX_VERTICES} vertices marrow reads, over all its nodes"
+                f"shows more than {most:,} vertices over all its nodes, which is what marrow reads of a file of its size",
+                remedy="show a mesh on fewer nodes",
             )
         deformers = [d for d in mesh.cache_deformers if not str(d.channel).endswith("_normals")]
         for deformer in deformers[:1]:
