@@ -53,8 +53,8 @@ EXAMPLES = {
     mw.graph.Transition: (lambda: mw.graph.Transition("a", "b"), {"seconds": 0.5}),
 }
 RESULTS = {
-    "Adapter", "Bounds", "ClipBank", "CompiledGraph", "CrowdGroup", "Evaluation", "EvaluationJob", "EventWindow", "FeatureStatistics",
-    "Finding", "FootQuality", "Frame",
+    "Adapter", "Bounds", "ClipBank", "CompiledGraph", "CrowdGroup", "Evaluation", "EvaluationJob", "EventWindow",
+    "FeatureStatistics", "Finding", "FootQuality", "Frame",
     "FunctionCall", "GraphMoment", "InfluenceLimit", "JointPixels", "LevelEvaluation", "LevelGroup",
     "MirrorMap", "MotionQuality", "Palette",
     "Program", "Reduced", "Report", "ReportLine", "ResamplingError", "Rig", "RootMotionDelta", "SampledClip",
