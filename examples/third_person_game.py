@@ -190,13 +190,13 @@ def follow(camera, place, dt):
         camera.pitch += 0.02  # not through a hill
 
 
-def scripted(inputs, time, fps):
+def scripted(inputs, time, rate):
     """Plays by itself, for those who have no hands: the keys a player would hold at this time."""
     held = {"w": time > 0.3, "a": 2.5 < time < 3.4, "shift": 1.6 < time < 5.0, "d": 6.0 < time < 6.8}
     for key, down in held.items():
         inputs.key(key, down)
     for key, moment in (("space", 2.2), ("f", 4.2), ("space", 7.2), ("f", 9.0)):
-        if moment <= time < moment + 1 / fps:
+        if moment <= time < moment + 1 / rate:
             inputs.tap(key)
 
 

@@ -129,34 +129,34 @@ def real(names: tuple[str, ...]) -> dict[str, mw.Character]:
 
 
 def skinned(characters: dict[str, mw.Character]) -> dict[str, str]:
-    """Every method; what else is asked for, batches and threads must not matter."""
+    """Every skinning; what else is asked for, batches and threads must not matter."""
     out = {}
     for name, character in characters.items():
         hashed = Hash()
         poses = posed(character, 7)
         for pose in (poses, stretched(poses)):
             hashed.add(pose.translation, pose.rotation, pose.scale, pose.morphs)
-            for method in METHODS:
-                whole = mw.skin(character, pose, method=method)
+            for skinning in METHODS:
+                whole = mw.skin(character, pose, skinning=skinning)
                 hashed.add(whole.positions, whole.normals, whole.tangents)
-                check_independence(character, pose, method, whole)
+                check_independence(character, pose, skinning, whole)
         out[f"skin {name}"] = str(hashed)
     return out
 
 
-def check_independence(character: mw.Character, pose: mw.Pose, method: str, whole: mw.Surface) -> None:
+def check_independence(character: mw.Character, pose: mw.Pose, skinning: str, whole: mw.Surface) -> None:
     """The same numbers from fewer outputs, other batches, several threads and a mesh by itself."""
 
     def same(a: Any, b: Any, what: str) -> None:
         if a is not None and b is not None and not np.array_equal(a, b, equal_nan=True):
-            raise AssertionError(f"{character.name}: {method}: {what} changes the result")
+            raise AssertionError(f"{character.name}: {skinning}: {what} changes the result")
 
     for normals, tangents in ((False, False), (True, False)):
-        part = mw.skin(character, pose, method=method, normals=normals, tangents=tangents)
+        part = mw.skin(character, pose, skinning=skinning, normals=normals, tangents=tangents)
         same(part.positions, whole.positions, "which outputs are asked for")
         same(part.normals, whole.normals, "which outputs are asked for")
     for k in (0, len(pose) - 1):
-        one = mw.skin(character, pose[k], method=method)
+        one = mw.skin(character, pose[k], skinning=skinning)
         for field in ("positions", "normals", "tangents"):
             if getattr(one, field) is not None:
                 same(getattr(one, field), getattr(whole, field)[k], "the size of the batch")
@@ -167,8 +167,10 @@ def check_independence(character: mw.Character, pose: mw.Pose, method: str, whol
 
     kept, deform.WORTH_SECONDS = deform.WORTH_SECONDS, 1e-9
     try:
-        same(mw.skin(character, pose, method=method, threads=3).positions, whole.positions, "threads")
-        same(mw.skin(character, pose[1], method=method, threads=3).positions, whole.positions[1], "threads")
+        same(mw.skin(character, pose, skinning=skinning, threads=3).positions, whole.positions, "threads")
+        same(
+            mw.skin(character, pose[1], skinning=skinning, threads=3).positions, whole.positions[1], "threads"
+        )
     finally:
         threads.WORTH_SECONDS, deform.WORTH_SECONDS = worth, kept
 
@@ -229,8 +231,8 @@ def few() -> dict[str, str]:
     resampled = clip.resampled().sample(np.linspace(0, clip.duration, 5))
     hashed.add(resampled.translation, resampled.rotation, resampled.scale)
     for pose in (poses, stretched(poses)):
-        for method in METHODS:
-            surface = mw.skin(character, pose, method=method)
+        for skinning in METHODS:
+            surface = mw.skin(character, pose, skinning=skinning)
             hashed.add(surface.positions, surface.normals, surface.tangents)
     return {"a few skins": str(hashed), "a few updates": lizards()}
 

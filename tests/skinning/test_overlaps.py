@@ -22,13 +22,13 @@ def surface(batch=()):
 
 
 @pytest.mark.parametrize("batch", [(), (2,)])
-@pytest.mark.parametrize("method", ["linear", "dual_quaternion"])
+@pytest.mark.parametrize("skinning", ["linear", "dual_quaternion"])
 @pytest.mark.parametrize("morphs", [False, True])
-def test_skins_are_not_written_over_each_other(batch, method, morphs):
+def test_skins_are_not_written_over_each_other(batch, skinning, morphs):
     rest = HERO.skeleton.rest
     pose = mw.skinning_matrices(HERO, HERO.skeleton.to_model(rest.broadcast_to(batch) if batch else rest))
     weights = np.ones((*batch, 2), np.float32)
-    options = {"method": method, **({"morphs": weights} if morphs else {})}
+    options = {"skinning": skinning, **({"morphs": weights} if morphs else {})}
     fine = surface(batch)
     assert mw.skin(HERO, pose, out=fine, **options) is fine
     expected = fine.positions.copy()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from marrow.bench.graph import DT, mixed_crowd
 from marrow.bench.harness import Contest
 from marrow.graph import Animator
-from marrow.lod.select import Selector
+from marrow.lod.selector import Selector
 from marrow.model import Character
 from marrow.samples import mannequin
 from marrow.scene.camera import Camera

@@ -56,7 +56,7 @@ from marrow.graph.nodes import (
     known_nodes,
 )
 from marrow.graph.program import Program
-from marrow.graph.results import Events, RootMotionDelta, Window
+from marrow.graph.results import Events, EventWindow, RootMotionDelta
 
 __all__ = [
     "Additive",
@@ -71,6 +71,7 @@ __all__ = [
     "Evaluation",
     "EvaluationJob",
     "Evaluator",
+    "EventWindow",
     "Events",
     "FootLock",
     "FootPlacement",
@@ -121,7 +122,6 @@ __all__ = [
     "Transition",
     "TwoBoneIK",
     "Use",
-    "Window",
     "compile_graph",
     "known_nodes",
     "load_graph",

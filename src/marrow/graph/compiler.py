@@ -323,7 +323,7 @@ class Compiler:
 
     def _other_name(self, name: str) -> str:
         """What an event, a curve or a joint is called in the mirror."""
-        from marrow.motion.names import other_side
+        from marrow.motion.joint_names import other_side
 
         table = self._pairs or {}
         both = {**table, **{b: a for a, b in table.items()}}

@@ -24,7 +24,7 @@ from marrow.graph.state import assign, copied, taken
 from marrow.kernels import control
 from marrow.kernels import control_tables as ct
 from marrow.kernels.control_tables import CrowdState, KeptState, Workspace
-from marrow.kernels.language.kernel import Frame
+from marrow.kernels.language.kernel import CallFrame
 from marrow.printing import logger
 from marrow.skinning.threads import WORTH_SECONDS, run_split
 
@@ -82,7 +82,7 @@ class GraphControl(SlotControl):
         self._kept_at = kept_at
         """Of a part of a crowd: where the whole one keeps poses."""
         self._parts: list[GraphControl] = []
-        self._frame: Frame | None = None
+        self._frame: CallFrame | None = None
         self._bound: tuple[Any, ...] = ()
         self.lasting = LastingEvents(compiled)
         self.store = instance_store(compiled, count, self.lasting)
@@ -260,7 +260,7 @@ class GraphControl(SlotControl):
         found, missed, endless = (sum(r[k] for r in results) for k in range(3))
         return found, missed, endless
 
-    def _framed(self) -> Frame:
+    def _framed(self) -> CallFrame:
         """The control kernel's frame, with the arrays of this moment in it."""
         store, programs, bound = self.store, self.programs, self._bound
         if not (

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.bank import ClipBank
 from marrow.errors import MarrowError, ValidationError
-from marrow.kernels import program as kernel
-from marrow.kernels.language.kernel import Frame, FramePool
+from marrow.kernels import pose_programs as kernel
+from marrow.kernels.language.kernel import CallFrame, FramePool
 from marrow.kernels.memory import aligned_zeros, readonly
 from marrow.kernels.operations import OPERATION, OPERATIONS, PoseWork, rules
 from marrow.kernels.pose_layout import padded
@@ -155,7 +155,7 @@ class PoseEvaluator:
         """The memory of instances as programs are run with it: an array."""
         return np.asarray(memory)
 
-    def _make_frame(self) -> Frame:
+    def _make_frame(self) -> CallFrame:
         """A frame with all that does not change, and scratch memory of its own."""
         bank, layout, empty = self.bank, self.layout, self._empty
         work = PoseWork(
@@ -258,7 +258,7 @@ class PoseEvaluator:
         if wrong >= 0:
             raise unsound(program, wrong, operation)
 
-    def _bind(self, frame: Frame, program: Program, memory: Array, vectors: Array) -> None:
+    def _bind(self, frame: CallFrame, program: Program, memory: Array, vectors: Array) -> None:
         """Puts in what changes now and then; arrays that are there already stay."""
         kept = frame.kept
         if kept["work.start"] is not program.start:

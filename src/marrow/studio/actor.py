@@ -1,4 +1,4 @@
-"""`Actor`: a character in a slot of the studio with the animators that move it, clip by clip or by a
+"""`StudioActor`: a character in a slot of the studio with the animators that move it, clip by clip or by a
 graph."""
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from marrow.graph.inspection import GraphMoment
 from marrow.math import affine
 from marrow.model import Character
 from marrow.scene.camera import Camera
-from marrow.studio.assets import Asset, MorphWeights, describe, described_again, frame_rate
+from marrow.studio.assets import DescribedCharacter, MorphWeights, describe, described_again, frame_rate
 from marrow.studio.budget import check_character
 from marrow.studio.frames import CompactGroup, pack_frame
 from marrow.studio.graphs import describe_graph
-from marrow.studio.levels import LevelGroup, LevelPlan
+from marrow.studio.levels import LevelPlan, SentGroup
 from marrow.studio.shown import rest_box_shown
 from marrow.studio.travel import Travel
 from marrow.studio.wire import COMPACT_FROM, Wire
 
-__all__ = ["Actor", "Looks", "Origin", "Picture"]
+__all__ = ["Looks", "Origin", "Picture", "StudioActor"]
 
 Array = NDArray[Any]
 WARM_UP_SECONDS = 3.0
@@ -75,7 +75,7 @@ class Picture:
     """Weights of the morph targets `(N, T)`."""
     placements: Array
     palette: int
-    groups: list[LevelGroup] = field(default_factory=list)
+    groups: list[SentGroup] = field(default_factory=list)
     """Instances by level of detail."""
     wire: Wire | None = None
     """What encodes it for pages that take it compact."""
@@ -85,18 +85,18 @@ class Picture:
     _encoded: dict[tuple[int, bytes], CompactGroup | None] = field(default_factory=dict)
 
     @property
-    def many(self) -> list[LevelGroup]:
+    def many(self) -> list[SentGroup]:
         """The groups of a crowd, which may be sent compact; none of a few."""
         if self.wire is None or self.count < COMPACT_FROM:
             return []
-        return self.groups or [LevelGroup(0, np.arange(self.count), self._all)]
+        return self.groups or [SentGroup(0, np.arange(self.count), self._all)]
 
     @property
     def _all(self) -> Array:
         assert self.matrices is not None
         return self.matrices
 
-    def encoded(self, group: LevelGroup, rows: Array) -> CompactGroup | None:
+    def encoded(self, group: SentGroup, rows: Array) -> CompactGroup | None:
         """Some instances of a group, compact, once for all pages that want the same; None where they cannot be."""
         assert self.wire is not None
         key = (group.level, rows.tobytes())
@@ -163,7 +163,7 @@ class Steered:
                 self.first[old] = was
 
 
-class Actor:
+class StudioActor:
     """A character, its graph if it has one, and how both are played for a crowd of `count`."""
 
     def __init__(
@@ -186,7 +186,7 @@ class Actor:
         self.plan = LevelPlan(character)
         """The levels of detail that pages can draw."""
         self.wire = Wire(character)
-        self._asset: Asset | None = None
+        self._asset: DescribedCharacter | None = None
         self._asset_lock = threading.Lock()
         self._placements = np.zeros((0, 3, 4), np.float32)
         self.stands: Array | None = None
@@ -214,14 +214,14 @@ class Actor:
             self.animator.evaluation.matrices_and_morphs()
 
     @property
-    def asset(self) -> Asset:
+    def asset(self) -> DescribedCharacter:
         """What the page draws it from, worked out when it is first asked for."""
         with self._asset_lock:
             if self._asset is None:
                 self._asset = describe(self.character, self.slot, self.graph_info)
             return self._asset
 
-    def take_asset(self, other: Actor) -> None:
+    def take_asset(self, other: StudioActor) -> None:
         """Takes over what pages draw another actor from: a character with the same meshes, and other clips or another
         graph."""
         with other._asset_lock:
