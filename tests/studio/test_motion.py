@@ -317,4 +317,3 @@ def test_numbers_over_the_wire(site):
     assert len(site.request("/api/joint", joint=3).json["model"]) == 12
     assert site.request("/api/joint", joint=999).status == 404
     assert site.request("/api/joint", joint=1, instance=5).status == 404
-    assert site.request("/api/difference/0").status == 404
