@@ -14,7 +14,7 @@ from marrow.scene.actor_state import actor_states
 from marrow.scene.views import KINDS, draw_views, parse_views
 from marrow.scene.views.drawing import Drawing
 from marrow.scene.views.staging import stage_of
-from marrow.studio.actor import Actor, Origin
+from marrow.studio.actor import Origin, StudioActor
 from marrow.studio.drawing_frames import unpack_drawing
 
 TIME = 0.3
@@ -120,7 +120,7 @@ def test_the_page_draws_what_a_renderer_draws(site, view):
 
 
 def test_a_body_with_two_legs_shows_its_contacts_trails_and_ghosts(site, walker):
-    fresh(site, Actor(walker, 0, Origin("python", "")))
+    fresh(site, StudioActor(walker, 0, Origin("python", "")))
     with site.page() as page:
         page.send("clip", name="walk")
         paused(page)

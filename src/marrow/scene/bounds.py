@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.motion.helpers import helper_joints
+from marrow.motion.helper_joints import helper_joints
 from marrow.scene.actor_state import ActorState, actor_states, model_matrices
 from marrow.scene.scene import Scene
 from marrow.skinning import skin
@@ -62,7 +62,7 @@ def _points(state: ActorState) -> Array:
         character,
         state.matrices,
         morphs=state.morphs,
-        method=state.actor.method,
+        skinning=state.actor.skinning,
         normals=False,
         threads=None,
     )

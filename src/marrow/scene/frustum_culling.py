@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
-from marrow.lod.select import Selector
+from marrow.lod.selector import Selector
 from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.scene.actor_state import ActorState

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from marrow.gpu.buffers import Buffer, usage
 from marrow.gpu.device import Device
-from marrow.lod.extent import moving_ball
+from marrow.lod.bounding_spheres import moving_bounding_sphere
 from marrow.rendering.passes.clustered_lights import Lamps
 from marrow.rendering.passes.shadows import ShadowMap
 from marrow.rendering.resources.uniforms import FRAME, clip_matrix
@@ -148,7 +148,8 @@ def extent(there: list[ActorState]) -> tuple[Array, Array]:
 def _largest(there: list[ActorState], radius: float) -> float:
     """The radius of the largest character in all its clips: what grid lines go by must not change while one plays."""
     found = [
-        float(moving_ball(m.actor.character)[0, 3]) * float(np.linalg.norm(m.world[0, :, :3], axis=0).max())
+        float(moving_bounding_sphere(m.actor.character)[0, 3])
+        * float(np.linalg.norm(m.world[0, :, :3], axis=0).max())
         for m in there
         if m.count
     ]
