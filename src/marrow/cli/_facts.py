@@ -61,7 +61,7 @@ def _avatar(character: Character) -> dict[str, Any] | None:
         "name": meta.get("name"),
         "authors": meta.get("authors"),
         "license": meta.get("otherLicenseUrl") or meta.get("licenseUrl"),
-        "bones": len(character.skeleton.humanoid),
+        "bones": len(character.skeleton.bones),
         "expressions": list(character.vrm.get("expressions") or {}),
     }
 

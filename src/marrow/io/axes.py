@@ -178,7 +178,7 @@ class _Turn:
             )
             for s in old.sockets
         )
-        return Skeleton(old.names, old.parents, rest, old.morph_names, sockets, old.humanoid)
+        return Skeleton(old.names, old.parents, rest, old.morph_names, sockets, old.bones)
 
     def mesh(self, mesh: Mesh) -> Mesh:
         changes: dict[str, Any] = {
