@@ -27,6 +27,7 @@ def facts_of(character: Character, file: str | Path) -> dict[str, Any]:
         "bytes": path.stat().st_size if path.is_file() else None,
         "name": character.name,
         "size": None if box is None else _size(*box),
+        "facing": _facing(character),
         "skeleton": {
             "joints": len(skeleton),
             "depth": int(skeleton.depth.max(initial=0)),
@@ -48,6 +49,16 @@ def facts_of(character: Character, file: str | Path) -> dict[str, Any]:
         "clips": [_clip(clip) for clip in character.clips.values()],
         "report": [{"kind": l.kind, "place": l.place, "message": l.message} for l in character.report],
     }
+
+
+def _facing(character: Character) -> dict[str, Any]:
+    """Where it looks, and what told that."""
+    from marrow.motion.facing import axis_name
+
+    direction, told = character.facing, character.facing_told
+    if direction is None:
+        return {"direction": None, "axis": None, "told": told}
+    return {"direction": direction.tolist(), "axis": axis_name(direction), "told": told}
 
 
 def _avatar(character: Character) -> dict[str, Any] | None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from marrow.errors import ValidationError
 from marrow.graph.alone import alone
 from marrow.graph.animator_core import AnimatorCore
 from marrow.graph.ground import Ground, checked_ground
-from marrow.graph.placing import Placement, placed
+from marrow.graph.placing import Placement, placed, turned_ahead
 from marrow.kernels.memory import readonly
+from marrow.math import quaternion
 
 __all__ = ["CrowdPlaces"]
 
@@ -26,18 +29,31 @@ class CrowdPlaces(AnimatorCore):
         place = self._control.state.place if self._batch else self._control.state.place[0]
         return Placement(readonly(place[..., :3].copy()), readonly(place[..., 3:].copy()))
 
+    @property
+    def facing(self) -> Array:
+        """Where each one looks in the world `(N, 3)`: its character's `facing`, turned with its place. Where that is not
+        known, +Z is taken for it."""
+        ahead = (0.0, 0.0, 1.0) if self.character.facing is None else self.character.facing
+        return readonly(quaternion.rotate(self.place.rotation, np.asarray(ahead, np.float64)))
+
     @alone()
     def set_place(
         self,
         translation: ArrayLike | None = None,
         rotation: ArrayLike | None = None,
         *,
+        facing: ArrayLike | None = None,
         instances: ArrayLike | None = None,
     ) -> None:
-        """Puts instances somewhere in the world: `translation (3,)` or `(n, 3)`, `rotation (4,)` or `(n, 4)`; what is
-        left out stays. Set after an update and before its poses are used, it is where these poses are; feet that are
-        locked know that the character has moved. Before the first update it is where the character begins."""
+        """Puts instances somewhere in the world: `translation (3,)` or `(n, 3)`, `rotation (4,)` or `(n, 4)`, or `facing
+        (3,)` or `(n, 3)`, a level direction to look along, whichever way the file has turned it; what is left out stays.
+        Set after an update and before its poses are used, it is where these poses are; feet that are locked know that the
+        character has moved. Before the first update it is where the character begins."""
         control, rows = self._control, self._chosen(instances)
+        if facing is not None:
+            if rotation is not None:
+                raise ValidationError("set_place: rotation and facing: one of them")
+            rotation = turned_ahead(self.character.facing, facing, len(rows))
         control.state.place[rows] = placed(control.state.place, translation, rotation, rows)
         fresh = rows[control.state.instances["new"][rows] != 0]
         control.state.placed[fresh] = control.state.place[fresh]
