@@ -258,11 +258,11 @@ def test_a_head_looks_at_its_target_with_its_face(degrees):
 
 def test_a_row_of_characters_looks_one_way():
     from marrow.scene.actor_state import actor_states
-    from marrow.scene.timed_scene import shot_of
+    from marrow.scene.timed_scene import timed_scene_of
 
-    row = shot_of([body(0), body(180), body(90)])
+    row = timed_scene_of([body(0), body(180), body(90)])
     looks = [s.world[0, :, :3] @ s.actor.character.facing for s in actor_states(row.scene)]
     np.testing.assert_allclose(looks, [[0, 0, 1]] * 3, atol=1e-6)
     own = mw.Animator(body(180))
-    shot_of([own, body(0)])
+    timed_scene_of([own, body(0)])
     assert own.facing.tolist() == [0, 0, -1]  # the user's own stays as it is

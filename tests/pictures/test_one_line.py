@@ -10,7 +10,7 @@ import marrow as mw
 from builders import skeleton
 from marrow.errors import FormatError, MarrowError, UnknownNameError, ValidationError
 from marrow.pictures import picture
-from marrow.scene import timed_scene as shot
+from marrow.scene import timed_scene
 
 SMALL = {"size": (96, 96), "ground": False, "background": (1.0, 1.0, 1.0)}
 
@@ -103,7 +103,7 @@ def test_time_of_an_animator_runs_a_twin_of_it(hero):
 
 def test_parameters_are_set_when_they_are_due(hero):
     graph = mw.samples.mannequin_graph()
-    made = shot.shot_of(
+    made = timed_scene.timed_scene_of(
         hero, graph=graph, steps=[(0.5, "speed", 3.0), (0.0, "speed", 1.0), (1.0, "jump", None)]
     )
     (part,) = made.parts
@@ -123,10 +123,13 @@ def test_parameters_are_set_when_they_are_due(hero):
 
 def test_several_stand_side_by_side_in_order_and_apart(hero):
     lizard = mw.samples.lizard().levels[-1]
-    made = shot.shot_of([hero, lizard, hero], clip=None)
+    made = timed_scene.timed_scene_of([hero, lizard, hero], clip=None)
     boxes = [
         (p[:, 0].min(), p[:, 0].max())
-        for p in (np.concatenate([shot.reach(mw.Scene(actor), shot.AXES)]) for actor in made.scene.actors)
+        for p in (
+            np.concatenate([timed_scene.reach(mw.Scene(actor), timed_scene.AXES)])
+            for actor in made.scene.actors
+        )
     ]
     assert boxes[0][1] < boxes[1][0]
     assert boxes[1][1] < boxes[2][0]
@@ -138,7 +141,7 @@ def test_several_stand_side_by_side_in_order_and_apart(hero):
 
 
 def test_a_crowd_is_many_in_different_moments(hero):
-    made = shot.shot_of(hero, clip="walk", crowd=7)
+    made = timed_scene.timed_scene_of(hero, clip="walk", crowd=7)
     (actor,) = made.scene.actors
     assert actor.animator.count == 7
     made.seek(0.5)
@@ -242,7 +245,7 @@ def test_videos_show_what_pictures_show(hero, tmp_path):
         image.seek(k)
         frame = np.asarray(image.convert("RGBA"))
         if camera is None:  # the camera sees all of the clip: the video's own, not one for each moment
-            made = shot.shot_of(hero, clip="wave", time=0.0)
+            made = timed_scene.timed_scene_of(hero, clip="wave", time=0.0)
             times, points = made.survey(0.2 + np.arange(6) / 20, picture.edges("front", (96, 96)))
             camera = picture.CameraTrack("front", (96, 96), times, points).at(0.2)
         alone = mw.render(hero, clip="wave", time=0.2 + k / 20, **(SMALL | {"camera": camera}))

@@ -7,7 +7,7 @@ from solids import at, ball, body, box, difference, flat, front, plate
 import marrow as mw
 from marrow import gpu
 from marrow.errors import MarrowError, UnknownNameError, ValidationError
-from marrow.rendering.skinned_vertices import GpuSkin
+from marrow.rendering.resources.skinned_vertices import GpuSkin
 
 CLEAR = mw.Environment(background="transparent")
 

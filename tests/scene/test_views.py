@@ -12,7 +12,7 @@ import pytest
 import marrow as mw
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.rendering.canvas import Canvas, place_labels, wrapped
-from marrow.rendering.outputs import OUTPUTS
+from marrow.rendering.passes.outputs import OUTPUTS
 from marrow.rendering.text import SIDE, Atlas, can_write, text_size
 from marrow.scene.colors import LEFT, MAPS, NOTHING, RIGHT, color_map, packed
 from marrow.scene.projection import camera_matrices, project, view_depth

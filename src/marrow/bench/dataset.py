@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from marrow.bench.harness import Contest
-from marrow.dataset.building import build
+from marrow.dataset.builder import build
 from marrow.dataset.features import Frames
 from marrow.dataset.pool import run_tasks
 from marrow.dataset.recipe import Recipe
@@ -152,7 +152,7 @@ def _start() -> float:
 
 _MEASURE = """
 import json, resource, sys, time
-from marrow.dataset.building import build
+from marrow.dataset.builder import build
 began = time.perf_counter()
 build(sys.argv[1], sys.argv[2], features=["rotations_6d", "positions"], fps=60, window=4, workers=2)
 seconds = time.perf_counter() - began
@@ -183,7 +183,7 @@ def _memory(folder: Path) -> dict[str, Any]:
 _RAY = """
 import sys, time, ray
 from ray.cluster_utils import Cluster
-from marrow.dataset.building import build
+from marrow.dataset.builder import build
 options = dict(features=sys.argv[3].split(), fps=60, window=64, shard_mb=1, on="ray")
 small = {"num_cpus": 1, "object_store_memory": 80 << 20}
 cluster = Cluster(initialize_head=True, head_node_args={**small, "include_dashboard": False})

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from marrow.bench.graph import DT, mixed_crowd
 from marrow.bench.harness import Contest
 from marrow.graph import Animator
-from marrow.lod.select import Selector
+from marrow.lod.selector import Selector
 from marrow.model import Character
 from marrow.samples import mannequin
 from marrow.scene.camera import Camera
@@ -111,7 +111,9 @@ def _poses(count: int) -> Contest:
     contest.entries["marrow"] = by_levels
     contest.entries[WHOLE] = partial(full.evaluate, palette=out)
     contest.goals[WHOLE] = 1 / 3
-    shown = ", ".join(f"{n} at level {k}" for k, n in enumerate(np.bincount(levels.values).tolist()) if n)
+    shown = ", ".join(
+        f"{n} at level {k}" for k, n in enumerate(np.bincount(np.asarray(crowd.levels)).tolist()) if n
+    )
     contest.notes.append(f"{shown}; level by level updated every {RATES} times")
     return contest
 

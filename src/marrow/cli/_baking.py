@@ -21,9 +21,10 @@ from marrow.cli._files import chosen_clips, in_world, open_character
 from marrow.io.atomic import check_space, replacing
 from marrow.math import quaternion
 from marrow.model import Character, Clip, Pose
+from marrow.skinning.vertex_budget import check_vertices
 
 if TYPE_CHECKING:
-    from marrow.dataset.many import Making
+    from marrow.dataset.file_batch import Making
 
 __all__ = ["Motion", "NpzWriter", "bake_file", "motions_of", "write_index"]
 
@@ -33,7 +34,7 @@ _BLOCK_BYTES = 16 << 20
 # Numbers for each joint: its position in the model, its rotation against its parent as a quaternion (xyzw) or as two
 # columns of a matrix.
 _PER_JOINT = {"joints": 3, "rotations": 4, "6d": 6}
-MAX_BYTES, MAX_FRAMES = 1 << 40, 10_000_000
+MAX_BYTES, MAX_FRAMES, MAX_VERTICES = 1 << 40, 10_000_000, 8_000_000
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,8 @@ def motions_of(
     """What to bake of a character: its clips by name (all when none is named), else the rest pose."""
     if "vertices" in fields and not character.vertex_count:
         raise UsageError(f"{character.name!r} has no mesh; bake its motion with --what joints")
+    if "vertices" in fields:
+        check_vertices("bake", character, MAX_VERTICES)
     clips: list[Clip | None] = [*chosen_clips(character, names)] or [None]
     found = []
     for clip in clips:
@@ -212,7 +215,7 @@ class NpzWriter:
 
 
 def bake_file(place: str, making: Making, options: dict[str, Any]) -> list[dict[str, Any]]:
-    """One safetensors file for each clip of a file; what went where. For `marrow.dataset.many`."""
+    """One safetensors file for each clip of a file; what went where. For `marrow.dataset.file_batch`."""
     character = open_character(place, scale=options["scale"], allow_outside=options["allow_outside"])
     if options["axes"] is not None:
         character = in_world(character, options["axes"])

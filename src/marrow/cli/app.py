@@ -199,7 +199,7 @@ _cache.command(
     "marrow.cli.cache:info",
     name="info",
     help="Show where the cache is and how full.\n\nMARROW_CACHE sets the folder, or turns the cache off with "
-    "'off'; MARROW_CACHE_LIMIT sets its size in bytes.",
+    "'off'; MARROW_CACHE_LIMIT sets its size: bytes, or 500MB, or 2GiB.",
     help_epilogue=_examples("marrow cache info --json"),
 )
 _cache.command(

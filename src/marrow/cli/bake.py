@@ -75,7 +75,7 @@ def bake(
     """
     from marrow.cli._files import writable
     from marrow.cli._output import print_json
-    from marrow.dataset.many import expanded
+    from marrow.dataset.file_batch import expanded
 
     moments = _moments(times, fps)
     single = out.suffix.lower() == ".npz"
@@ -143,7 +143,7 @@ def _into_folder(
 ) -> _Baked:
     from marrow.cli._baking import write_index
     from marrow.cli._many import failure_code, shown_progress, told
-    from marrow.dataset.many import each_file
+    from marrow.dataset.file_batch import each_file
 
     counts: dict[str, int] = {}
     each = []

@@ -12,7 +12,7 @@ from marrow.cli._errors import FINE, UsageError, note
 from marrow.cli._output import say
 
 if TYPE_CHECKING:
-    from marrow.dataset.many import Making
+    from marrow.dataset.file_batch import Making
     from marrow.model import Character
 
 __all__ = ["convert"]
@@ -129,7 +129,7 @@ def writable_or_refused(target: Path, force: bool) -> None:
 
 
 def convert_file(place: str, making: Making, options: dict[str, Any]) -> dict[str, Any]:
-    """One of many files. For `marrow.dataset.many`."""
+    """One of many files. For `marrow.dataset.file_batch`."""
     name = options["name"]
     with making(name) as path:
         lines, text = converted(place, path, options)

@@ -212,7 +212,7 @@ def check(place: Annotated[str, Parameter(name="DATASET")], /, *, json: _Flag = 
     """
     from marrow import dataset
     from marrow.cli._output import print_json
-    from marrow.dataset.checking import problems
+    from marrow.dataset.verification import problems
 
     found = dataset.open(place)
     told = list(problems(found))

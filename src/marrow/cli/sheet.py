@@ -12,7 +12,7 @@ from marrow.cli._errors import UsageError
 from marrow.cli._output import say
 
 if TYPE_CHECKING:
-    from marrow.dataset.many import Making
+    from marrow.dataset.file_batch import Making
     from marrow.pictures.sheet import Row, SheetPlan
 
 __all__ = ["sheet"]
@@ -96,7 +96,7 @@ def _shared(
 ) -> list[Row]:
     """The rows of all files, each drawn in a process of a pool."""
     from marrow import errors
-    from marrow.dataset.many import each_file
+    from marrow.dataset.file_batch import each_file
     from marrow.pictures.sheet import failed_row
 
     # Everything but the files goes to the workers as plain data.
@@ -119,7 +119,7 @@ def _shared(
 
 
 def sheet_file(place: str, making: Making, options: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows of one file, as plain data. For `marrow.dataset.many`."""
+    """The rows of one file, as plain data. For `marrow.dataset.file_batch`."""
     from marrow.pictures.sheet import SheetPlan, rows_of
 
     one = SheetPlan(

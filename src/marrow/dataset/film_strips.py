@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from marrow.dataset.characters import character_at
+from marrow.dataset.dataset import Dataset, Split
 from marrow.dataset.pictures import chosen_rows
-from marrow.dataset.reading import Dataset, Split
 from marrow.dataset.sample_poses import fits, rotations_of, sample_character
 from marrow.errors import ValidationError
 from marrow.model import Character

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.dataset.reading import Dataset, Split
+from marrow.dataset.dataset import Dataset, Split
 from marrow.dataset.sample_poses import joint_places
 from marrow.errors import ValidationError
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.frame_budget import check_frames
-from marrow.dataset.features import FEATURES, Frames
+from marrow.dataset.features import FEATURES, Frames, Sizes
 from marrow.dataset.recipe import Recipe, digest_of
 from marrow.dataset.schema import Schema, fitted, kept_joints
 from marrow.dataset.sources import SourceFile, bytes_at, opened, stamp
@@ -27,14 +27,14 @@ from marrow.io.clips import all_tracks
 from marrow.io.source import LoadOptions, Source
 from marrow.model import Character, Clip, Skeleton
 from marrow.model._derived import share_derived
-from marrow.motion.names import other_side
+from marrow.motion.joint_names import other_side
 from marrow.motion.rig import find_rig
 from marrow.motion.sizes import unit_of
 
 __all__ = ["ClipFacts", "Dependency", "Row", "SourceRows", "loaded"]
 
 Array = NDArray[Any]
-MOST_SKELETONS = 16
+MOST_SKELETONS, MAX_BYTES = 16, 600_000_000
 SIDE_FILES = {"text": ".txt", "tags": ".tags"}
 
 
@@ -305,6 +305,17 @@ def _times(clip: Clip, fps: float, name: str) -> Array:
 def _made(name: str, frames: Frames) -> Array:
     feature = FEATURES[name]
     assert feature.make is not None
+    character = frames.character
+    sizes = Sizes(
+        len(frames.kept), len(character.palette), character.vertex_count, len(character.skeleton.morph_names)
+    )
+    shape = [n or 0 for n in sizes.of(feature.axes)]
+    size = 4 * len(frames.times) * math.prod(shape)
+    if size > MAX_BYTES:
+        raise ResourceLimitError(
+            f"{name} of clip {frames.clip.name!r}: {len(frames.times):,} frames of {' x '.join(map(str, shape))} numbers "
+            f"take {size / 1e9:.1f} GB, more than the {MAX_BYTES / 1e9:.1f} GB of a row; cut rows shorter (--window)"
+        )
     with np.errstate(over="ignore", invalid="ignore"):
         out = np.ascontiguousarray(feature.make(frames), feature.dtype)
     if out.dtype.kind == "f" and not np.isfinite(out).all():

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.kinematics import to_model
-from marrow.dataset.reading import Dataset
+from marrow.dataset.dataset import Dataset
 from marrow.errors import ValidationError
 from marrow.math import quaternion, rotation6d
 from marrow.model import Character, Clip, Pose, Skeleton

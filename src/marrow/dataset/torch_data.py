@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from marrow.dataset.reading import Split
+from marrow.dataset.dataset import Split
 from marrow.errors import MissingExtraError, UnknownNameError, ValidationError
 from marrow.model import _validate
 

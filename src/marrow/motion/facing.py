@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from marrow.model import Character, Skeleton
 from marrow.model._derived import derived
-from marrow.motion.names import labels, words
+from marrow.motion.joint_names import labels, words
 from marrow.motion.rig import Rig, find_rig
 
 __all__ = ["Facing", "ahead_of", "axis_name", "facing_line", "find_facing", "rest_facing"]

@@ -12,7 +12,7 @@ import re
 from marrow.errors import UnknownNameError
 from marrow.model import Skeleton
 from marrow.model._derived import derived
-from marrow.motion.names import bare, labels
+from marrow.motion.joint_names import bare, labels
 from marrow.motion.rig import FINGERS, SIDES, Rig, find_rig
 
 __all__ = ["PARTS", "found_bones", "joint_called", "part_joint"]

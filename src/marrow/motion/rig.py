@@ -1,8 +1,8 @@
 """`find_rig`: which joints of a skeleton are the hips, the spine, the arms and legs of a body.
 
-Names come first (`names.py`), because they are right when they say anything; the order of joints along a limb settles words
-that rigs use differently (a "shoulder" is a collar bone or an upper arm, a "leg" is a thigh or a calf). Where names say too
-little, the shape of the tree answers (`structure.py`).
+Names come first (`joint_names.py`), because they are right when they say anything; the order of joints along a limb settles
+words that rigs use differently (a "shoulder" is a collar bone or an upper arm, a "leg" is a thigh or a calf). Where names
+say too little, the shape of the tree answers (`structure.py`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Literal
 
 from marrow.model import Skeleton
 from marrow.model._derived import derived
-from marrow.motion.names import Label, labels
+from marrow.motion.joint_names import Label, labels
 from marrow.motion.tree import common_ancestor, is_above, path_down, path_to_root
 
 __all__ = ["FINGERS", "REQUIRED", "Rig", "find_rig"]

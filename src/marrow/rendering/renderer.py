@@ -14,21 +14,21 @@ from marrow.gpu.device import Device
 from marrow.gpu.drivers import load_wgpu
 from marrow.model import _validate
 from marrow.model.character import Character
-from marrow.rendering.ambient_occlusion import ContactShading
-from marrow.rendering.antialias import EdgeSmoothing
-from marrow.rendering.deferred import DeferredPath
 from marrow.rendering.drawlist import DrawList
-from marrow.rendering.forward import ForwardPath
 from marrow.rendering.frame import Frame
-from marrow.rendering.frame_uniforms import FrameData
-from marrow.rendering.materials import Materials
-from marrow.rendering.outputs import OutputPass, check_outputs
-from marrow.rendering.overlay import Depth
-from marrow.rendering.pipelines import Pipelines
-from marrow.rendering.shadows import ShadowMap
-from marrow.rendering.targets import PICTURE, Targets, picture_size, read_pixels
-from marrow.rendering.tonemap import ToneMapping
-from marrow.rendering.view_pass import ViewPass
+from marrow.rendering.passes.ambient_occlusion import ContactShading
+from marrow.rendering.passes.antialias import EdgeSmoothing
+from marrow.rendering.passes.deferred import DeferredPath
+from marrow.rendering.passes.forward import ForwardPath
+from marrow.rendering.passes.outputs import OutputPass, check_outputs
+from marrow.rendering.passes.overlay import Depth
+from marrow.rendering.passes.shadows import ShadowMap
+from marrow.rendering.passes.tonemap import ToneMapping
+from marrow.rendering.passes.view_pass import ViewPass
+from marrow.rendering.resources.frame_uniforms import FrameData
+from marrow.rendering.resources.materials import Materials
+from marrow.rendering.resources.pipelines import Pipelines
+from marrow.rendering.resources.targets import PICTURE, Targets, picture_size, read_pixels
 from marrow.scene.actor_state import ActorState, actor_states
 from marrow.scene.camera import Camera
 from marrow.scene.frustum_culling import Detail, view_planes
@@ -229,11 +229,11 @@ class Renderer:
         chosen = self.detail.levels(there, seen, camera, finest=finest)
         levels = [np.where(on, own, -1) for on, own in zip(seen, chosen)]
         shadow_levels = []
-        for moment, cast, own in zip(there, casters, chosen):
-            any_cast = np.logical_or.reduce(cast) & (own >= 0) if cast else np.zeros(moment.count, bool)
+        for state, cast, own in zip(there, casters, chosen):
+            any_cast = np.logical_or.reduce(cast) & (own >= 0) if cast else np.zeros(state.count, bool)
             coarse = own
-            if not self.list.gpu_skinning and moment.crowd is None and len(moment.actor.character.levels) > 1:
-                coarse, slack = Detail.for_shadows(moment, own, cast, texels)
+            if not self.list.gpu_skinning and state.crowd is None and len(state.actor.character.levels) > 1:
+                coarse, slack = Detail.for_shadows(state, own, cast, texels)
                 self.shadows.slack = np.maximum(self.shadows.slack, slack).tolist()
             shadow_levels.append(np.where(any_cast, coarse, -1))
         everything = list(there)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from marrow.model import Character, Clip, Material, Mesh, Socket
 from marrow.model.material import Texture
 from marrow.model.morph import target_weights
-from marrow.motion.helpers import helper_joints
+from marrow.motion.helper_joints import helper_joints
 from marrow.skinning.deform import bind_positions
 from marrow.studio import description as d
 from marrow.studio.levels import LevelPlan, Sent

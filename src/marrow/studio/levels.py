@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ValidationError
-from marrow.lod.select import Selector
+from marrow.lod.selector import Selector
 from marrow.lod.thresholds import with_screen_sizes
 from marrow.math import affine
 from marrow.model import Character

@@ -10,7 +10,7 @@ from marrow.errors import FormatError
 from marrow.io import load_source
 from marrow.io.clips import share_of_joints, with_clips_of
 from marrow.model import Character
-from marrow.motion.mapping import FORMAT as BONE_MAP
+from marrow.motion.bone_map import FORMAT as BONE_MAP
 from marrow.report import ReportBuilder
 from marrow.studio.actor import Actor, Origin
 from marrow.studio.parcel import Held, Parcel, ParcelSource

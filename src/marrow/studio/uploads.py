@@ -170,7 +170,7 @@ class Uploads:
     # -- motion ----------------------------------------------------------------------------------------------
     async def _offer(self, arrival: Arrival, slot: int) -> UploadOffer | None:
         """What a page is asked about motion that fits the character in the slot; None where there is nothing to ask."""
-        from marrow.motion.mapping import RetargetError
+        from marrow.motion.bone_map import RetargetError
         from marrow.studio.bone_maps import Offer, map_info
 
         open_now = self.studio.session.actors.get(slot)
@@ -283,7 +283,7 @@ class Uploads:
         )
 
     async def _mapped(self, offer: Offer, text: str, how: str) -> tuple[PutOn | None, MapInfo]:
-        from marrow.motion.mapping import BoneMap
+        from marrow.motion.bone_map import BoneMap
         from marrow.studio.bone_maps import keep_map, map_info
 
         actor = self.studio.session.actors.get(offer.slot)

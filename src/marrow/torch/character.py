@@ -12,10 +12,10 @@ import torch
 from marrow.errors import ValidationError, WrongTypeError
 from marrow.skinning.deform import bind_positions
 from marrow.torch import definitions
-from marrow.torch.checking import check_tensor, shape_error
 from marrow.torch.kinematics import forward_kinematics, local_matrices, multiply_affine
 from marrow.torch.operators import fast_linear, usable
 from marrow.torch.sampling import ClipSampler, Pose
+from marrow.torch.tensor_checks import check_tensor, shape_error
 from torch import Tensor, nn
 
 __all__ = ["Character"]

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import torch
 from marrow.errors import ValidationError
-from marrow.torch.checking import check_tensor, shape_error
 from marrow.torch.rotations import quaternion_to_matrix
+from marrow.torch.tensor_checks import check_tensor, shape_error
 from torch import Tensor
 
 __all__ = ["affine", "forward_kinematics", "local_matrices", "multiply_affine"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from marrow.errors import ValidationError
 from marrow.torch import definitions
-from marrow.torch.checking import check_tensor, shape_error
 from marrow.torch.operators import fast_linear, usable
+from marrow.torch.tensor_checks import check_tensor, shape_error
 from torch import Tensor
 
 __all__ = ["point_rotations", "skin"]

@@ -33,7 +33,7 @@ from marrow.windows.window_frame import WindowFrame
 
 if TYPE_CHECKING:
     from marrow.rendering.frame import Frame
-    from marrow.rendering.overlay import Overlay
+    from marrow.rendering.passes.overlay import Overlay
     from marrow.rendering.renderer import Renderer
 
 __all__ = ["Window", "WindowFrame", "window"]
@@ -159,7 +159,7 @@ class Window:
         """How long frames take."""
         self.show_time = show_time
         self.painters: list[Callable[[TextOverlay], None]] = []
-        """Called with a pen for every picture."""
+        """Called with an overlay for every picture."""
         self.view_failed: Callable[[MarrowError], None] | None = None
         """Told where a view cannot be shown of this scene, which is then drawn without; left out, that is an error."""
         self._options, self._fps, self._frames, self._lazy = options, fps, frames, lazy
@@ -371,17 +371,17 @@ class Window:
         """What stands over the picture."""
         if not (self.painters or self._lines or self.show_time):
             return
-        from marrow.rendering.overlay import Overlay
+        from marrow.rendering.passes.overlay import Overlay
 
         if self._overlay is None or self._overlay.format != format:
             self._overlay = Overlay(device, format)
         canvas = self._overlay.canvas(size)
-        pen = TextOverlay(canvas, self.display.ratio)
-        pen.lines(EDGE, EDGE, self._lines)
+        overlay = TextOverlay(canvas, self.display.ratio)
+        overlay.lines(EDGE, EDGE, self._lines)
         if self.show_time and self.meter.text():
-            pen.lines(EDGE, EDGE, [self.meter.text()], right=True)
+            overlay.lines(EDGE, EDGE, [self.meter.text()], right=True)
         for paint in self.painters:
-            paint(pen)
+            paint(overlay)
         encoder = device.raw.create_command_encoder()
         self._overlay.draw(encoder, target, size, canvas=canvas)
         device.submit([encoder.finish()], "drawing over a picture")

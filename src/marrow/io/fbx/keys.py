@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.errors import ResourceLimitError
-from marrow.io.fbx.held import Held, elements, rows
+from marrow.io.fbx.ufbx_binding import UfbxObject, elements, rows
 from marrow.math import quaternion
 
 __all__ = ["NO_KEYS", "Keys", "at", "cut", "read_keys", "rising"]
@@ -31,7 +31,7 @@ class Keys:
 NO_KEYS = Keys(np.zeros(0), np.zeros((0, 3)))
 
 
-def read_keys(items: Held, width: int) -> Keys:
+def read_keys(items: UfbxObject, width: int) -> Keys:
     """The keys of one baked property; those that are not finite are left out."""
     n = len(items)
     if n > _MAX_KEYS:
@@ -48,7 +48,7 @@ def read_keys(items: Held, width: int) -> Keys:
     return Keys(times[good], values[good])
 
 
-def _is_key(row: Any, key: Held) -> bool:
+def _is_key(row: Any, key: UfbxObject) -> bool:
     return row["time"].tobytes() + row["value"].tobytes() == np.array([key.time, *key.value]).tobytes()
 
 

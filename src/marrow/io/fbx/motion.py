@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from marrow.io.clips import free_name
 from marrow.io.fbx.extrapolation import curves_of, running_on, sampled_node, sampled_value
-from marrow.io.fbx.held import Held
 from marrow.io.fbx.keys import NO_KEYS, Keys, cut, read_keys, rising
 from marrow.io.fbx.properties import SHOWN, own_properties, property_curves, visibility_curves
 from marrow.io.fbx.rotation_space import plain_rotation_keys, turns_plainly
+from marrow.io.fbx.ufbx_binding import UfbxObject
 from marrow.io.fbx.unkeyed import read_unkeyed, swung
 from marrow.math import quaternion
 from marrow.model import Clip, Skeleton, Track
@@ -51,7 +51,7 @@ _NEGLIGIBLE = 1e-7
 
 
 def read_clips(
-    scene: Held,
+    scene: UfbxObject,
     skeleton: Skeleton,
     joint_of: dict[int, int],
     channel_of: Channels,
@@ -90,9 +90,9 @@ def read_clips(
 
 def _read_stack(
     name: str,
-    scene: Held,
-    stack: Held,
-    curves: list[tuple[Held, Held]],
+    scene: UfbxObject,
+    stack: UfbxObject,
+    curves: list[tuple[UfbxObject, UfbxObject]],
     skeleton: Skeleton,
     joint_of: dict[int, int],
     channel_of: Channels,
@@ -110,7 +110,7 @@ def _read_stack(
         "key_reduction_threshold": _NEGLIGIBLE,
         "step_handling": ufbx.BakeStepHandling.IDENTICAL_TIME,
     }
-    baked = Held(ufbx.bake_anim(scene.raw, anim.raw, **options))
+    baked = UfbxObject(ufbx.bake_anim(scene.raw, anim.raw, **options))
     unkeyed = read_unkeyed(scene, stack)
     begin, end, running = _span(stack, curves)
     found: list[tuple[int, Path, Keys]] = []
@@ -167,7 +167,7 @@ def _read_stack(
     return Clip(name, skeleton, tracks, duration, start=begin, curves=others)  # type: ignore[arg-type]
 
 
-def _span(stack: Held, curves: list[tuple[Held, Held]]) -> tuple[float, float, set[int]]:
+def _span(stack: UfbxObject, curves: list[tuple[UfbxObject, UfbxObject]]) -> tuple[float, float, set[int]]:
     """Begin and end of the clip, and which elements move beyond their keys: it is the stack's own span, but not
     past the last key where everything rests from there on.
     """

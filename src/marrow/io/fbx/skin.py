@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.io.fbx.geometry import Geometry
-from marrow.io.fbx.held import Held, integers, reals
+from marrow.io.fbx.ufbx_binding import UfbxObject, integers, reals
 from marrow.math import affine
 from marrow.model import MorphTarget, normalize_weights
 from marrow.model.mesh import SkinningMethod
@@ -42,7 +42,7 @@ def matrix(m: Any) -> Array:
 
 
 def read_skin(
-    mesh: Held,
+    mesh: UfbxObject,
     node: int,
     node_matrix: Array,
     joint_of: dict[int, int],
@@ -84,7 +84,7 @@ def read_skin(
     return _with_method(skin, deformers, clusters, mesh, geometry)
 
 
-def _influences(clusters: list[Held], vertices: int) -> tuple[Array, Array]:
+def _influences(clusters: list[UfbxObject], vertices: int) -> tuple[Array, Array]:
     """Joints and weights `(control points, K)`, strongest first."""
     where = [integers(c.vertices) for c in clusters]
     who = np.repeat(np.arange(len(clusters)), [len(w) for w in where])
@@ -103,7 +103,7 @@ def _influences(clusters: list[Held], vertices: int) -> tuple[Array, Array]:
 
 
 def _with_method(
-    skin: Skin, deformers: list[Held], clusters: list[Held], mesh: Held, geometry: Geometry
+    skin: Skin, deformers: list[UfbxObject], clusters: list[UfbxObject], mesh: UfbxObject, geometry: Geometry
 ) -> Skin:
     """The skin with the method its author chose. Dual quaternions are rigid: the stretch that brings the mesh
     to its bind pose is taken out of the bind matrices and applied to the vertices themselves."""
@@ -139,7 +139,7 @@ class Morphs:
         self._numbers: dict[int, int] = {}
         self.channel_of: dict[tuple[int, str], int] = {}
 
-    def targets(self, mesh: Held, geometry: Geometry, bind: Array | None) -> tuple[MorphTarget, ...]:
+    def targets(self, mesh: UfbxObject, geometry: Geometry, bind: Array | None) -> tuple[MorphTarget, ...]:
         """The targets of a mesh, on its welded vertices."""
         found = []
         for deformer in mesh.blend_deformers:
@@ -153,7 +153,7 @@ class Morphs:
                         found.append(target)
         return tuple(found)
 
-    def _number(self, channel: Held) -> int:
+    def _number(self, channel: UfbxObject) -> int:
         number = self._numbers.get(channel.element_id)
         if number is None:
             number = self._numbers[channel.element_id] = len(self.names)
@@ -165,7 +165,7 @@ class Morphs:
 
 
 def _target(
-    keyframe: Held, name: str, channel: int, geometry: Geometry, bind: Array | None, points: int
+    keyframe: UfbxObject, name: str, channel: int, geometry: Geometry, bind: Array | None, points: int
 ) -> MorphTarget | None:
     shape, full = keyframe.shape, float(keyframe.target_weight)
     if not np.isfinite(full) or full == 0:
@@ -202,6 +202,6 @@ def _target(
     )
 
 
-def _offsets(items: Held, count: int) -> Array:
+def _offsets(items: UfbxObject, count: int) -> Array:
     values = np.nan_to_num(reals(items, 3), posinf=0.0, neginf=0.0)[:count]
     return np.concatenate([values, np.zeros((count - len(values), 3))])

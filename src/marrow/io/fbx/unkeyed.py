@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.io.fbx.held import Held
 from marrow.io.fbx.keys import Keys, at
+from marrow.io.fbx.ufbx_binding import UfbxObject
 from marrow.math import quaternion
 from marrow.model.clip import Path
 
@@ -46,7 +46,7 @@ class Unkeyed:
     swinging: dict[int, Swing]
 
 
-def read_unkeyed(scene: Held, stack: Held) -> Unkeyed:
+def read_unkeyed(scene: UfbxObject, stack: UfbxObject) -> Unkeyed:
     """What the stack does not key, nodes that inherit scale apart: they depend on more than themselves."""
     animated: dict[int, set[str]] = {}
     for layer in stack.layers:
@@ -72,14 +72,14 @@ def read_unkeyed(scene: Held, stack: Held) -> Unkeyed:
     return found
 
 
-def _inherits_scale(node: Held) -> bool:
+def _inherits_scale(node: UfbxObject) -> bool:
     parent = node.parent
     if node.is_scale_helper or node.scale_helper is not None or int(node.inherit_mode) != 0:
         return True
     return parent is not None and (bool(parent.is_scale_compensate_parent) or parent.scale_helper is not None)
 
 
-def _vector(node: Held, name: str) -> Array:
+def _vector(node: UfbxObject, name: str) -> Array:
     prop = node.props.find_prop(name)
     return np.array(prop.value_vec4[:3] if prop is not None else (0.0, 0.0, 0.0))
 

@@ -18,7 +18,7 @@ import msgspec
 from marrow._version import __version__
 from marrow.errors import FormatError, UnknownNameError, ValidationError
 from marrow.io.atomic import replacing
-from marrow.io.finite import check_finite_data
+from marrow.io.finite_check import check_finite_data
 from marrow.io.gltf.builder import Builder
 from marrow.io.gltf.container import BIN_CHUNK, JSON_CHUNK, MAGIC
 from marrow.io.gltf.plain import NOTED_DEPTH, check_depth

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from marrow.animation.kinematics import check_pose
 from marrow.errors import ValidationError
 from marrow.lod.distance import SurfaceTree
-from marrow.lod.measure import drawn_triangles
+from marrow.lod.error_metric import drawn_triangles
 from marrow.model.character import Character
 from marrow.scene.views.drawing import Drawing, Legend, Paint
 from marrow.scene.views.kind import ViewKind

@@ -17,7 +17,7 @@ from marrow.model.character import Character
 from marrow.model.clip import Clip
 from marrow.model.skeleton import Skeleton
 from marrow.motion import find_rig
-from marrow.motion.helpers import helper_joints
+from marrow.motion.helper_joints import helper_joints
 from marrow.scene.colors import LEFT, MIDDLE, RIGHT
 from marrow.skinning.deform import skin
 from marrow.skinning.surface import Surface
