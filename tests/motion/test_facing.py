@@ -256,6 +256,13 @@ def test_a_head_looks_at_its_target_with_its_face(degrees):
     np.testing.assert_allclose(face, wanted / np.linalg.norm(wanted), atol=1e-4)
 
 
+def test_the_studio_is_told_where_its_camera_begins():
+    from marrow.studio.assets import describe
+
+    assert describe(body(180), 0, None).info.facing == pytest.approx(math.pi)
+    assert describe(body(90), 0, None).info.facing == pytest.approx(math.pi / 2)
+
+
 def test_a_row_of_characters_looks_one_way():
     from marrow.scene.actor_state import actor_states
     from marrow.scene.timed_scene import timed_scene_of

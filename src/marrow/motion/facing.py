@@ -141,11 +141,10 @@ def _body_votes(skeleton: Skeleton) -> list[_Vote]:
         ("its toes", _by_toes(rig, at), 1.5),
         ("its eyes", _by_eyes(rig, at), 1.0),
     ]
+    if rig.kind != "humanoid":  # a name says more than a shape: the fins of a shark look like legs
+        found.append(("the way from its tail to its head", _by_ends(skeleton, at), 3.0))
     if rig.kind == "other" and all(direction is None for _, direction, _ in found):
-        found = [
-            ("the way from its tail or hind legs to its head or front legs", _by_ends(skeleton, at), 1.0),
-            ("its eyes", _by_named_eyes(skeleton, at), 1.0),
-        ]
+        found = [("its eyes", _by_named_eyes(skeleton, at), 1.0)]
     return [_Vote(what, direction, weight) for what, direction, weight in found if direction is not None]
 
 
@@ -223,7 +222,7 @@ def _eyes_of(skeleton: Skeleton, head: int, at: Array, least: float) -> Array | 
 
 
 def _by_ends(skeleton: Skeleton, at: Array) -> Array | None:
-    """For animals whose body is not found, by the names of their ends: head or front legs, tail or hind legs."""
+    """By the names of the ends of an animal: head or front legs, tail or hind legs."""
     cut = [set(words(name)) for name in skeleton.names]
     front = [j for j, w in enumerate(cut) if w & {"head", "front", "fore"}]
     rear = [

@@ -15,6 +15,7 @@ from marrow.model import Character, Clip, Material, Mesh, Socket
 from marrow.model.material import Texture
 from marrow.model.morph import target_weights
 from marrow.motion.helper_joints import helper_joints
+from marrow.scene.orientation import facing
 from marrow.skinning.deform import bind_positions
 from marrow.studio import description as d
 from marrow.studio.levels import LevelPlan, Sent
@@ -112,6 +113,7 @@ def describe(character: Character, slot: int, graph: d.GraphInfo | None) -> Asse
         vertices=character.vertex_count,
         triangles=character.triangle_count,
         bounds=(_vec(low), _vec(high)),
+        facing=facing(character),
         buffers=buffers,
         buffer_bytes=blob.size,
         levels=levels,
