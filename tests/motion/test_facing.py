@@ -229,15 +229,15 @@ def test_the_commands_tell_and_turn(tmp_path, capsys):
 def test_an_animator_is_put_where_it_looks_along_a_direction():
     for degrees in (0, 180, 45):
         crowd = mw.Animator(body(degrees), count=2)
-        crowd.set_place([[1, 0, 0], [2, 0, 0]], facing=[[1, 0, 0], [0, 5, -2]])
-        np.testing.assert_allclose(crowd.facing, [[1, 0, 0], [0, 0, -1]], atol=1e-6)
-        assert crowd.place.translation.tolist() == [[1, 0, 0], [2, 0, 0]]
+        crowd.root.set([[1, 0, 0], [2, 0, 0]], facing=[[1, 0, 0], [0, 5, -2]])
+        np.testing.assert_allclose(crowd.root.facing, [[1, 0, 0], [0, 0, -1]], atol=1e-6)
+        assert crowd.root.translation.tolist() == [[1, 0, 0], [2, 0, 0]]
     one = mw.Animator(body(180))
-    assert one.facing.tolist() == [0, 0, -1]
+    assert one.root.facing.tolist() == [0, 0, -1]
     with pytest.raises(ValidationError, match="one of them"):
-        one.set_place(rotation=[0, 0, 0, 1], facing=[0, 0, 1])
+        one.root.set(rotation=[0, 0, 0, 1], facing=[0, 0, 1])
     with pytest.raises(ValidationError, match="straight up"):
-        one.set_place(facing=[0, 1, 0])
+        one.root.set(facing=[0, 1, 0])
 
 
 @pytest.mark.parametrize("degrees", [0, 180])
@@ -272,4 +272,4 @@ def test_a_row_of_characters_looks_one_way():
     np.testing.assert_allclose(looks, [[0, 0, 1]] * 3, atol=1e-6)
     own = mw.Animator(body(180))
     timed_scene_of([own, body(0)])
-    assert own.facing.tolist() == [0, 0, -1]  # the user's own stays as it is
+    assert own.root.facing.tolist() == [0, 0, -1]  # the user's own stays as it is

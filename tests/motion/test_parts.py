@@ -186,7 +186,7 @@ def test_sockets_overrides_clip_tools_and_views_take_parts():
     with pytest.raises(UnknownNameError, match="did you mean 'mixamorig:LeftHand'"):
         mw.Actor(hero, parent=mw.Actor(hero), socket="LeftHand")
     animator = mw.Animator(hero)
-    animator.override("@head", rotation=[0, 0, 0.6, 0.8])
+    animator.overrides["@head"].set(rotation=[0, 0, 0.6, 0.8])
     animator.update(0.1)
     assert animator.pose.rotation[hero.skeleton.index("@head")] == pytest.approx([0, 0, 0.6, 0.8])
     only = hero.clips["wave"].only(["@left_arm"])

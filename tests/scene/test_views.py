@@ -201,7 +201,7 @@ def test_differences_are_distances_of_vertices(hero):
     where = turned(0.4, (1, 0, 2), scale=3.0)
     thing = posed(hero, "walk", (0.3,), where)
     a, b = (
-        mw.skin(hero, hero.clips["walk"].sample(0.3), method=m).positions.astype(np.float64)
+        mw.skin(hero, hero.clips["walk"].sample(0.3), skinning=m).positions.astype(np.float64)
         for m in ("linear", "dual_quaternion")
     )
     wanted = 3.0 * np.linalg.norm(a - b, axis=1)

@@ -103,12 +103,12 @@ def check(
     return code
 
 
-def check_file(place: str, making: Making, options: dict[str, Any]) -> list[dict[str, Any]]:
+def check_file(path: str, making: Making, options: dict[str, Any]) -> list[dict[str, Any]]:
     """What is found in one file. For `marrow.dataset.file_batch`."""
     from marrow.cli._files import open_character
     from marrow.io.lint import lint
 
-    return [_plain(finding) for finding in lint(open_character(place, **options))]
+    return [_plain(finding) for finding in lint(open_character(path, **options))]
 
 
 def _plain(finding: Finding) -> dict[str, Any]:

@@ -196,14 +196,14 @@ def _notes(built: Character) -> list[str]:
     return [f"level {k}: {line}" for k, reduced in enumerate(built.reduced, 1) for line in reduced.report]
 
 
-def lod_file(place: str, making: Making, options: dict[str, Any]) -> dict[str, Any]:
+def lod_file(source: str, making: Making, options: dict[str, Any]) -> dict[str, Any]:
     """One of many files. For `marrow.dataset.file_batch`."""
     from marrow.cli._facts import levels_of
     from marrow.cli._files import open_character
     from marrow.io import save
 
     built = _built(
-        open_character(place, allow_outside=options["allow_outside"]), options, lambda what, part: None
+        open_character(source, allow_outside=options["allow_outside"]), options, lambda what, part: None
     )
     with making(options["name"]) as path:
         save(built, path)

@@ -17,7 +17,7 @@ from marrow.dataset import formats
 from marrow.dataset.characters import character_at
 from marrow.dataset.common_joints import decided
 from marrow.dataset.dataset import Dataset
-from marrow.dataset.journal import FOLDER, Record, is_fresh, locked, read_record, record_name
+from marrow.dataset.journal import FOLDER, ShardRecord, is_fresh, locked, read_record, record_name
 from marrow.dataset.manifest import MANIFEST, finish, read_manifest
 from marrow.dataset.plan import Shard, planned
 from marrow.dataset.pool import run_tasks
@@ -61,7 +61,7 @@ def build(
     out: PathLike,
     *,
     features: str | Sequence[str] = DEFAULT_FEATURES,
-    fps: float = 30.0,
+    rate: float = 30.0,
     character: PathLike | None = None,
     window: int | None = None,
     stride: int | None = None,
@@ -88,7 +88,7 @@ def build(
 
     - `sources`: folders, patterns (`"mocap/**/*.bvh"`), files or URLs, one or several
     - `out`: a folder or a URL. What is finished there and still good is kept
-    - `features`: names of `dataset.FEATURES`; `fps`: frames a second of all rows
+    - `features`: names of `dataset.FEATURES`; `rate`: frames a second of all rows
     - `character`: a file (or sample) that all motion is retargeted to; without one all sources must have the same
       joints, or rows have their own number of them with `skeletons="any"`
     - `window` frames for each row, one every `stride` frames; without it a row is a whole clip
@@ -105,7 +105,7 @@ def build(
     The same sources and options give the same bytes, whoever worked on them and however often that was interrupted.
     """
     recipe = made(
-        features, fps=fps, window=window, stride=stride, mirror=mirror, clips=clips, joints=joints, skeletons=skeletons,
+        features, rate=rate, window=window, stride=stride, mirror=mirror, clips=clips, joints=joints, skeletons=skeletons,
         euler_order=euler_order, contact_height=contact_height, contact_speed=contact_speed, scale=scale, format=format,
         compression=compression, allow_outside=allow_outside,
     )  # fmt: skip
@@ -116,7 +116,7 @@ def build(
         _validate.integer("build", "workers", workers, low=0)
     libraries = formats.libraries(recipe.format)
     # A name that is no UTF-8 does not travel; nobody opens those.
-    files = [msgspec.structs.replace(f, place=f.name) if f.problem else f for f in found(sources)]
+    files = [msgspec.structs.replace(f, path=f.name) if f.problem else f for f in found(sources)]
     onto, name, digest = _character(character, recipe)
     store = store_at(out)
     _check_folder(store)
@@ -152,12 +152,12 @@ def _character(given: PathLike | None, recipe: Recipe) -> tuple[Character | None
         return None, None, ""
     if not isinstance(given, (str, os.PathLike)):
         raise WrongTypeError(f"build.character: expected a path, got {_validate.shown(given)}")
-    place = os.fspath(given)
-    if "://" not in place and place not in samples.NAMES and not os.path.exists(place):
-        raise ValidationError(f"build.character: {place}: no such file, and no sample of that name")
-    source, character = character_at(place, recipe)
+    path = os.fspath(given)
+    if "://" not in path and path not in samples.NAMES and not os.path.exists(path):
+        raise ValidationError(f"build.character: {path}: no such file, and no sample of that name")
+    source, character = character_at(path, recipe)
     if source is None:
-        return character, place, ""
+        return character, path, ""
     return character, source.path.name, hashlib.sha256(source.data).hexdigest()
 
 
@@ -221,7 +221,7 @@ class _Build:
         self,
         shards: Sequence[Shard],
         todo: Sequence[Shard],
-        records: dict[str, Record | None],
+        records: dict[str, ShardRecord | None],
         number: str,
         workers: int | None,
         on: str | None,

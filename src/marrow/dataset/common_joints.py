@@ -54,7 +54,7 @@ def decided(store: Store, recipe: Recipe, files: Sequence[SourceFile]) -> Schema
             schema = known.schemas[number]
         else:
             try:
-                character = loaded(opened(file.place, allow_outside=recipe.allow_outside), recipe)
+                character = loaded(opened(file.path, allow_outside=recipe.allow_outside), recipe)
             except MissingExtraError as error:
                 refused = refused or error
                 continue

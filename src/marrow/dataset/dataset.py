@@ -22,7 +22,7 @@ from marrow.dataset.storage import Store, store_at
 from marrow.errors import OutOfRangeError, UnknownNameError
 
 if TYPE_CHECKING:
-    from marrow.dataset.torch_data import Rows, RowStream
+    from marrow.dataset.torch_data import RowStream, TorchRows
 
 __all__ = ["Dataset", "FeatureStatistics", "Split", "open_dataset"]
 
@@ -41,10 +41,10 @@ class FeatureStatistics:
     max: Array
 
 
-def open_dataset(place: str | os.PathLike[str]) -> Dataset:
+def open_dataset(path: str | os.PathLike[str]) -> Dataset:
     """The data set in a folder or at a URL; `dataset["train"][0]` is a row: its arrays and what is said of them, by
     name."""
-    return Dataset(store_at(place))
+    return Dataset(store_at(path))
 
 
 class Dataset:
@@ -149,7 +149,7 @@ class Split(Sequence[dict[str, Any]]):
             return found
         return np.stack(found) if found else np.zeros((0, *(int(n or 0) for n in field.shape)), field.dtype)
 
-    def torch(self, fields: str | Sequence[str] | None = None, *, normalize: bool = False) -> Rows:
+    def torch(self, fields: str | Sequence[str] | None = None, *, normalize: bool = False) -> TorchRows:
         """A `torch.utils.data.Dataset` of the rows; see `marrow.dataset.torch_data`."""
         from marrow.dataset.torch_data import rows
 
@@ -192,10 +192,10 @@ class Split(Sequence[dict[str, Any]]):
             self._open.popitem()[1][1].close()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"place": self.dataset.store.url, "name": self.name}
+        return {"path": self.dataset.store.url, "name": self.name}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(open_dataset(state["place"]), state["name"])  # type: ignore[misc]
+        self.__init__(open_dataset(state["path"]), state["name"])  # type: ignore[misc]
 
     def __repr__(self) -> str:
         return f"Split({self.name!r}, {len(self)} rows in {len(self.facts.shards)} shards)"

@@ -1,6 +1,6 @@
 """One thing done with many files: what `marrow bake`, `convert`, `check` and `lod` do when they are given more than one.
 
-The thing is a function `(place, making, options) -> result`; `making(name)` is a path to write one of its files at, which
+The thing is a function `(path, making, options) -> result`; `making(name)` is a path to write one of its files at, which
 appears when it is whole. Work is spread over processes or a cluster as shards of a data set are, and journalled as they
 are: the same command does what is missing, and again what depends on something that has changed.
 """
@@ -69,7 +69,7 @@ class FileRecord(msgspec.Struct, frozen=True):
 
 def expanded(files: Sequence[str]) -> list[str]:
     """Files as they were given; folders and patterns as the files in them."""
-    return [place for place, _ in named(files)]
+    return [path for path, _ in named(files)]
 
 
 def named(files: Sequence[str]) -> list[tuple[str, str]]:
@@ -79,18 +79,18 @@ def named(files: Sequence[str]) -> list[tuple[str, str]]:
     for file in files:
         if os.path.isdir(file) or (any(c in file for c in "*?[") and not os.path.exists(file)):
             for s in found(file, what="files"):
-                pairs.setdefault(s.place if os.path.isabs(file) else os.path.relpath(s.place), s.name)
+                pairs.setdefault(s.path if os.path.isabs(file) else os.path.relpath(s.path), s.name)
         else:
             pairs.setdefault(file, os.path.basename(file))
     taken: set[str] = set()
     out = []
-    for place, name in pairs.items():
+    for path, name in pairs.items():
         stem = unique = os.path.splitext(name)[0]
         n = 2
         while unique.lower() in taken:
             unique, n = f"{stem}_{n}", n + 1
         taken.add(unique.lower())
-        out.append((place, unique))
+        out.append((path, unique))
     return out
 
 
@@ -159,7 +159,7 @@ def _kept(store: LocalStore, task: FileTask) -> FileRecord | None:
         return None
     if record is None or any(store.size(name) != size for name, size in record.written.items()):
         return None
-    return record if all(is_same(d.place, d) for d in record.dependencies) else None
+    return record if all(is_same(d.path, d) for d in record.dependencies) else None
 
 
 def one_file(argument: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> dict[str, Any]:

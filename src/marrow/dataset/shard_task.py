@@ -10,7 +10,7 @@ import msgspec
 
 from marrow._version import __version__
 from marrow.dataset import formats
-from marrow.dataset.journal import FOLDER, Record, SourceRecord, write_record
+from marrow.dataset.journal import FOLDER, ShardRecord, SourceRecord, write_record
 from marrow.dataset.plan import Shard
 from marrow.dataset.recipe import Recipe
 from marrow.dataset.rows import SourceRows
@@ -99,7 +99,7 @@ def build_shard(argument: dict[str, Any], tell: Tell) -> dict[str, Any]:
         if writer is not None:
             writer.close()
             digest, size = file_digest(path), _bytes(path)
-    record = Record(
+    record = ShardRecord(
         shard.key,
         shard.split,
         file if rows else "",

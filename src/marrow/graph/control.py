@@ -15,16 +15,16 @@ from marrow.graph.compiled import CompiledGraph, MachineEntry, ParameterEntry
 from marrow.graph.handover import advance_handover, write_handover
 from marrow.graph.instance_fields import at_rest, instance_store, kept_at
 from marrow.graph.instance_store import mapped
-from marrow.graph.placing import keep_places, refresh
+from marrow.graph.lasting_events import LastingEvents
 from marrow.graph.program import Program
 from marrow.graph.programs import Programs
+from marrow.graph.root_transforms import keep_transforms, refresh
 from marrow.graph.slot_control import SlotControl, known
 from marrow.graph.state import assign, copied, taken
-from marrow.graph.windows import LastingEvents
 from marrow.kernels import control
 from marrow.kernels import control_tables as ct
 from marrow.kernels.control_tables import CrowdState, KeptState, Workspace
-from marrow.kernels.language.kernel import Frame
+from marrow.kernels.language.kernel import CallFrame
 from marrow.printing import logger
 from marrow.skinning.threads import WORTH_SECONDS, run_split
 
@@ -82,7 +82,7 @@ class GraphControl(SlotControl):
         self._kept_at = kept_at
         """Of a part of a crowd: where the whole one keeps poses."""
         self._parts: list[GraphControl] = []
-        self._frame: Frame | None = None
+        self._frame: CallFrame | None = None
         self._bound: tuple[Any, ...] = ()
         self.lasting = LastingEvents(compiled)
         self.store = instance_store(compiled, count, self.lasting)
@@ -148,7 +148,7 @@ class GraphControl(SlotControl):
     def update(self, dt: Array | float) -> None:
         """Moves every instance on by `dt` seconds, for each `(N,)` or for all, and writes the pose programs."""
         if self.compiled.placed:
-            keep_places(self)
+            keep_transforms(self)
         store = self.store
         if store.handover is not None:
             advance_handover(self, dt)
@@ -170,6 +170,15 @@ class GraphControl(SlotControl):
             write_handover(self, self.programs, np.arange(self.count))
         if missed or endless:
             self._warn()
+
+    def take_events(self, old: GraphControl) -> None:
+        """Goes on with the events that have begun in another graph of the same character, and have to end."""
+        self.store.lasting = self.lasting.taken_over(old.lasting, old.store.lasting)
+        names = list(self.compiled.event_names)
+        numbers = np.array([names.index(n) if n in names else -1 for n in old.compiled.event_names] or [-1])
+        events = old.events[old.events["kind"] == ct.EVENT_INSIDE].copy()
+        events["event"] = numbers[events["event"]]
+        self.events = events[events["event"] >= 0]
 
     def refresh(self) -> None:
         """Before poses are made: what they are told of where instances are in the world."""
@@ -251,7 +260,7 @@ class GraphControl(SlotControl):
         found, missed, endless = (sum(r[k] for r in results) for k in range(3))
         return found, missed, endless
 
-    def _framed(self) -> Frame:
+    def _framed(self) -> CallFrame:
         """The control kernel's frame, with the arrays of this moment in it."""
         store, programs, bound = self.store, self.programs, self._bound
         if not (

@@ -98,7 +98,7 @@ class Selector:
     `hysteresis`: an instance becomes coarser only when it is past a threshold by this part of it, so that nobody flickers;
     it becomes finer at once, so that no threshold is ever missed. One for all levels, or one for each after the first; when
     left out those saved with the levels, else a tenth. `every`: for each level, how often it should be
-    updated (see `Animator.update_every`). `hide`: instances that no camera sees get level -1: an `Animator` then
+    updated (see `Animator.instances.update_every`). `hide`: instances that no camera sees get level -1: an `Animator` then
     computes no poses of them; when False they are shown at the coarsest level.
 
     `triangles` or `microseconds` is a budget for all that is seen: where it does not suffice, those whose error is seen

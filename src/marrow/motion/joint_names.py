@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-__all__ = ["Label", "Side", "bare", "labels", "other_side", "words"]
+__all__ = ["JointLabel", "Side", "bare", "labels", "other_side", "words"]
 
 Side = Literal["left", "right", ""]
 
@@ -86,7 +86,7 @@ _FINGERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class JointLabel:
     """What a name was found to mean. `part` is a word of the tables above, `thumb` to `little`, or empty."""
 
     name: str
@@ -123,7 +123,7 @@ def words(name: str) -> list[str]:
     return found
 
 
-def labels(names: Sequence[str]) -> list[Label]:
+def labels(names: Sequence[str]) -> list[JointLabel]:
     """What every name of a skeleton says. A first word that most names share is a prefix and says nothing."""
     cut = [words(name) for name in names]
     first = Counter(w[0] for w in cut if len(w) > 1)
@@ -132,7 +132,7 @@ def labels(names: Sequence[str]) -> list[Label]:
     return [_label(name, w, shared, zero_based) for name, w in zip(names, cut)]
 
 
-def _label(name: str, found: list[str], shared: set[str], zero_based: bool) -> Label:
+def _label(name: str, found: list[str], shared: set[str], zero_based: bool) -> JointLabel:
     rest = found[1:] if len(found) > 1 and found[0] in shared else found
     if found is not rest and rest and rest[0].isdigit() and len(rest) > 1:
         rest = rest[1:]  # `Bip01`, `mixamorig1`
@@ -159,7 +159,7 @@ def _label(name: str, found: list[str], shared: set[str], zero_based: bool) -> L
     group, part = _meaning(core.removeprefix("base") or core, kept, numbers, side, zero_based)
     if part == "thumb" and "metacarpal" in flags:
         helper = False  # a thumb's first bone that moves
-    return Label(name, side, group, part, tuple(numbers), helper, end, twist, "def" in found)  # type: ignore[arg-type]
+    return JointLabel(name, side, group, part, tuple(numbers), helper, end, twist, "def" in found)  # type: ignore[arg-type]
 
 
 def _meaning(core: str, kept: list[str], numbers: list[str], side: Side, zero_based: bool) -> tuple[str, str]:

@@ -60,7 +60,7 @@ def render(
     transparent: bool = False,
     ground: bool | float | None = None,
     lights: Iterable[Light] | None = None,
-    path: str = "forward",
+    render_path: str = "forward",
     outputs: Sequence[str] = ("color",),
     renderer: Renderer | None = None,
 ) -> Frame:
@@ -98,19 +98,19 @@ def render(
         timed.seek(when)
     _dress(timed, points, ground, background, transparent, lights)
     at = CameraTrack(camera, width_height, times, points).at(when)
-    chosen = renderer or shared_renderer(path)
+    chosen = renderer or shared_renderer(render_path)
     chosen.size = width_height
     return chosen.render(timed.scene, at, **_extra(timed, view, outputs, other))
 
 
 def render_video(
     thing: Any,
-    file: str | os.PathLike[str],
+    path: str | os.PathLike[str],
     *,
     clip: str | int | Clip | None = None,
     time: float = 0.0,
     duration: float | None = None,
-    fps: float = 30.0,
+    rate: float = 30.0,
     graph: Graph | str | os.PathLike[str] | None = None,
     parameters: Mapping[str, Any] | None = None,
     steps: Iterable[Step] = (),
@@ -127,7 +127,7 @@ def render_video(
     transparent: bool = False,
     ground: bool | float | None = None,
     lights: Iterable[Light] | None = None,
-    path: str = "forward",
+    render_path: str = "forward",
     codec: Codec | None = None,
     renderer: Renderer | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -152,13 +152,13 @@ def render_video(
         camera = _turning(camera)
     timed, other = _staged(thing, compare, view, options)
     turns = turntable or camera == "orbit"
-    times = begin + np.arange(_count(timed, begin, duration, fps, turns)) / fps
-    writer = VideoWriter(file, _size(size), fps=fps, codec=codec, transparent=transparent)
+    times = begin + np.arange(_count(timed, begin, duration, rate, turns)) / rate
+    writer = VideoWriter(path, _size(size), rate=rate, codec=codec, transparent=transparent)
     camera = _from_its_front(camera, timed)
     looked_at, points = timed.survey(times, edges(camera, writer.size))
     _dress(timed, points, ground, background, transparent, lights)
     tracking = CameraTrack(camera, writer.size, looked_at, points, follow=follow)
-    chosen = renderer or shared_renderer(path)
+    chosen = renderer or shared_renderer(render_path)
     chosen.size = writer.size
     extra = _extra(timed, view, ("color",), other)
     with writer as video:
@@ -183,7 +183,7 @@ def render_moments(
     transparent: bool = False,
     ground: bool | float | None = None,
     lights: Iterable[Light] | None = None,
-    path: str = "forward",
+    render_path: str = "forward",
     renderer: Renderer | None = None,
     **options: Any,
 ) -> Iterator[Frame]:
@@ -195,18 +195,18 @@ def render_moments(
     _, points = timed.survey(when, edges(camera, _size(size)))
     _dress(timed, points, ground, background, transparent, lights)
     tracking = CameraTrack(camera, _size(size), when, points, follow=True if moves else None, calm=0.0)
-    chosen = renderer or shared_renderer(path)
+    chosen = renderer or shared_renderer(render_path)
     chosen.size = _size(size)
     extra = _extra(timed, view, ("color",), None)
     for t in when:
         yield chosen.render(timed.seek(float(t)), tracking.at(float(t)), **extra)
 
 
-def shared_renderer(path: str = "forward") -> Renderer:
-    """The renderer that all pictures of a process share, by path."""
-    if path not in _renderers or _renderers[path].device.is_lost:
-        _renderers[path] = Renderer(path=path)
-    return _renderers[path]
+def shared_renderer(render_path: str = "forward") -> Renderer:
+    """The renderer that all pictures of a process share, by render path."""
+    if render_path not in _renderers or _renderers[render_path].device.is_lost:
+        _renderers[render_path] = Renderer(render_path=render_path)
+    return _renderers[render_path]
 
 
 _renderers: dict[str, Renderer] = {}
@@ -224,9 +224,9 @@ def _staged(
     return timed_scene_of([thing, compare], **options), None
 
 
-def _count(timed: TimedScene, begin: float, duration: float | None, fps: float, turns: bool) -> int:
+def _count(timed: TimedScene, begin: float, duration: float | None, rate: float, turns: bool) -> int:
     """How many frames a video has."""
-    rate = _validate.number("render", "fps", fps, low=0, above=True, high=1000.0)
+    rate = _validate.number("render", "rate", rate, low=0, above=True, high=1000.0)
     if duration is None:
         length = timed.duration - begin if timed.duration > begin else timed.duration
         if turns and length <= 0:

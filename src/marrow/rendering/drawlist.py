@@ -124,7 +124,7 @@ class DrawList:
         found = self._skins.get(actor)
         kind = GpuSkin if self.gpu_skinning or state.crowd is not None else CpuSkin
         if not isinstance(found, kind) or found.has_tangents != tangents:
-            found = self._skins.put(actor, kind(self.device, actor.character, actor.method, tangents))
+            found = self._skins.put(actor, kind(self.device, actor.character, actor.skinning, tangents))
         return found
 
     def _needs_tangents(self, character: Character) -> bool:

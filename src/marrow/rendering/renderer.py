@@ -38,7 +38,7 @@ from marrow.scene.views import View, parse_views
 __all__ = ["Renderer"]
 
 Array = NDArray[Any]
-PATHS = ("forward", "deferred")
+RENDER_PATHS = ("forward", "deferred")
 SOFTWARE_TRIANGLES = 500_000
 
 
@@ -51,7 +51,7 @@ class Renderer:
 
     Keep it: what it has uploaded stays for the next picture.
 
-    - `path`: "forward", or "deferred" for hundreds of lamps. Both look alike.
+    - `render_path`: "forward", or "deferred" for hundreds of lamps. Both look alike.
     - `samples` a pixel (1 or 4) smooth edges; with one, as the deferred path has, the finished picture is smoothed.
     - `contact`: whether what is close together shades each other.
     - `pixels`: how far off the worst point of a level of detail may look. Where that takes more than so many `triangles`
@@ -64,7 +64,7 @@ class Renderer:
         size: tuple[int, int] = (1280, 720),
         *,
         device: Device | None = None,
-        path: str = "forward",
+        render_path: str = "forward",
         samples: int = 4,
         pixels: float = 1.0,
         triangles: float | None = None,
@@ -74,7 +74,7 @@ class Renderer:
         who = "Renderer"
         load_wgpu("render", "drawing pictures")
         self.device = Device.best() if device is None else _validate.instance(who, "device", device, Device)
-        _validate.one_of(who, "path", path, PATHS)
+        _validate.one_of(who, "render_path", render_path, RENDER_PATHS)
         if samples not in (1, 4):
             raise ValidationError(f"{who}: samples: expected 1 or 4, got {_validate.shown(samples)}")
         if self.device.adapter.backend.startswith("OpenGL"):
@@ -87,7 +87,7 @@ class Renderer:
             shadow_size = 1024 if software else 2048
         shadow_size = _validate.integer(who, "shadow_size", shadow_size, low=64)
         picture_size(self.device, (shadow_size, shadow_size))
-        self.path, self.samples = path, 1 if path == "deferred" else samples
+        self.render_path, self.samples = render_path, 1 if render_path == "deferred" else samples
         self.contact = _validate.flag(who, "contact", contact)
         if triangles is None:
             triangles = SOFTWARE_TRIANGLES if software else math.inf
@@ -182,7 +182,7 @@ class Renderer:
             encoder = self.device.raw.create_command_encoder()
             self.shadows.encode(encoder, self.list, self.frame.uniform.raw, timer)
             self.frame.lamps.encode(encoder)
-            path = self.deferred if self.path == "deferred" else self.forward
+            path = self.deferred if self.render_path == "deferred" else self.forward
             path.encode(encoder, self.targets, scene.ground is not None, timer)
             self._finish(encoder, target, format, timer)
             if views:

@@ -62,7 +62,7 @@ def _points(state: ActorState) -> Array:
         character,
         state.matrices,
         morphs=state.morphs,
-        method=state.actor.method,
+        skinning=state.actor.skinning,
         normals=False,
         threads=None,
     )

@@ -41,7 +41,7 @@ ROOM = 1.15
 """How far things side by side are apart, in widths."""
 
 
-class Part:
+class MovingPart:
     """Something in a timed scene that moves: `seek` brings it to a time."""
 
     duration = 0.0
@@ -51,7 +51,7 @@ class Part:
 
 
 @dataclass(eq=False)
-class ClipPart(Part):
+class ClipPart(MovingPart):
     """A clip, over and over again."""
 
     actor: Actor
@@ -67,7 +67,7 @@ class ClipPart(Part):
 
 
 @dataclass(eq=False)
-class AnimatorPart(Part):
+class AnimatorPart(MovingPart):
     """An animator that runs on from where it is, with parameters that are set on the way."""
 
     animator: Animator
@@ -114,7 +114,7 @@ class TimedScene:
     """A scene and what moves in it. `duration` is how long that takes, in seconds; 0 where nothing moves, or never ends."""
 
     scene: Scene
-    parts: Sequence[Part] = ()
+    parts: Sequence[MovingPart] = ()
     made: bool = field(default=True)
     """Whether the scene was made here, and not by the user."""
 
@@ -217,7 +217,7 @@ def _cast(
     crowd: int | None,
     skinning: str | None,
     moving: bool,
-) -> tuple[Actor, Part | None]:
+) -> tuple[Actor, MovingPart | None]:
     """The actor that a thing becomes, and what moves it."""
     if isinstance(thing, Actor):
         _none_of("an Actor has them", clip=clip, pose=pose, graph=graph, crowd=crowd, skinning=skinning)
@@ -282,7 +282,7 @@ def _steps(parameters: Any, steps: Any) -> tuple[Step, ...]:
     )
 
 
-def _own_parts(actor: Actor) -> list[Part]:
+def _own_parts(actor: Actor) -> list[MovingPart]:
     """What moves of an actor of the user's own."""
     if actor.animator is not None and actor.crowd is None:
         return [AnimatorPart(actor.animator)]
@@ -364,7 +364,7 @@ def _spread(animator: Animator, count: int | None) -> None:
     places = np.stack([away * np.cos(around) - x, 0 * away, away * np.sin(around) - z], axis=1)
     angle = 0.5 * ((k * GOLDEN * 7) % 1 - 0.5)
     turns = np.stack([0 * angle, np.sin(angle / 2), 0 * angle, np.cos(angle / 2)], axis=1)
-    animator.set_place(places, turns)
+    animator.root.set(places, turns)
 
 
 def side_by_side(scenes: Sequence[TimedScene]) -> TimedScene:
@@ -374,7 +374,7 @@ def side_by_side(scenes: Sequence[TimedScene]) -> TimedScene:
         for actor in one.scene.actors:
             _turn_ahead(actor, moving)
     scene = Scene()
-    parts: list[Part] = []
+    parts: list[MovingPart] = []
     at, before = 0.0, 0.0
     for k, timed in enumerate(scenes):
         times = np.linspace(0.0, timed.duration, 9) if timed.moves else np.zeros(1)
@@ -400,19 +400,19 @@ def _turn_ahead(actor: Actor, moving: list[Animator]) -> None:
         return
     turn = np.array([0.0, math.sin(half), 0.0, math.cos(half)])
     if actor.animator in moving:
-        rotation = np.asarray(actor.animator.place.rotation, np.float64)  # type: ignore[union-attr]
-        actor.animator.set_place(rotation=quaternion.multiply(rotation, turn))  # type: ignore[union-attr]
+        root = actor.animator.root  # type: ignore[union-attr]
+        root.set(rotation=quaternion.multiply(np.asarray(root.rotation, np.float64), turn))
         return
     own = transform.compose(np.zeros(3), turn, np.ones(3))
-    actor.transforms = own if actor.animator is None else affine.multiply(actor.animator.place.matrices, own)
+    actor.transforms = own if actor.animator is None else affine.multiply(actor.animator.root.matrices, own)
 
 
 def _shift(actor: Actor, move: Array) -> None:
     if actor.parent is not None:
         return
     if actor.transforms is None and actor.animator is not None:
-        place = actor.animator.place
-        actor.animator.set_place(np.asarray(place.translation) + move[:, 3])
+        place = actor.animator.root
+        actor.animator.root.set(np.asarray(place.translation) + move[:, 3])
         return
     given = (
         affine.identity((), np.float64)

@@ -16,7 +16,7 @@ from marrow.scene.scene import Actor, Scene
 from marrow.windows.camera_controls import CameraControls
 from marrow.windows.follow_camera import FollowCamera, middle
 from marrow.windows.graph_controls import GraphControls
-from marrow.windows.playback import Playback
+from marrow.windows.playback import ViewerPlayback
 from marrow.windows.text_overlay import ACCENT, DIM, EDGE, PAD, ROW, SHADE, WHITE, TextOverlay
 from marrow.windows.window import AROUND
 
@@ -75,7 +75,7 @@ class Viewer:
         shown = [a for a in scene if a.animator is None and a.character.clips]
         self._players = [a for a in shown if a.parent is None or a.clip is not None]
         main = self._players[0] if self._players else None
-        self.playback = Playback(main.character.clips.values() if main else (), clip=clip)
+        self.playback = ViewerPlayback(main.character.clips.values() if main else (), clip=clip)
         self.steering = GraphControls(graph_actor) if graph_actor is not None else None
         """The parameters of the graph that moves the first character, while it does."""
         self._clip_actor, self._graph_actor = None, None
@@ -93,7 +93,7 @@ class Viewer:
             self._graph_actor = next(a for a in scene if a.animator is graph_actor)
             own = graph_actor.character
             self._clip_actor = Actor(own, transforms=self._graph_actor.transforms)
-            self.playback = Playback(own.clips.values(), clip=clip)
+            self.playback = ViewerPlayback(own.clips.values(), clip=clip)
             if clip is not None:
                 self._toggle_graph()
         self._show()

@@ -21,16 +21,16 @@ __all__ = ["read"]
 def read(source: Source, options: LoadOptions) -> Character:
     """The character in an FBX file."""
     # The child imports this package too, and needs none of these.
-    from marrow.io.fbx.textures import ImageNotes, with_images
+    from marrow.io.fbx.textures import FbxImageNotes, with_images
     from marrow.io.reader_process import Reader, ask
 
     reader = Reader("FBX", "marrow.io.fbx.child_process", "ufbx", "")
-    asked = {"scale": options.scale, "fps": options.rate}
+    asked = {"scale": options.scale, "rate": options.rate}
     answer = ask(reader, source.data, asked, size=len(source.data), path=source.path)
     try:
         container = Container(answer)
         character = read_container(container)
-        notes = msgspec.json.decode(container.metadata.get("images", "{}"), type=ImageNotes)
+        notes = msgspec.json.decode(container.metadata.get("images", "{}"), type=FbxImageNotes)
         bound_at = msgspec.json.decode(
             container.metadata.get("bound_at", "{}"), type=dict[int, list[list[float]]]
         )

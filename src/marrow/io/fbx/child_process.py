@@ -18,7 +18,7 @@ def prepare() -> None:
 
 
 def answer(data: bytes, options: dict[str, Any]) -> bytes:
-    """The character of an FBX file; `options` are `scale` and `fps`."""
+    """The character of an FBX file; `options` are `scale` and `rate`."""
     import ufbx
 
     from marrow.errors import FormatError
@@ -29,7 +29,7 @@ def answer(data: bytes, options: dict[str, Any]) -> bytes:
 
     missing = Report(tuple(check_complete(data))) if is_ascii(data) else Report()
     try:
-        made = convert(data, options["scale"], options["fps"])
+        made = convert(data, options["scale"], options["rate"])
     except ufbx.UfbxError as error:
         raise FormatError(f"is not a readable FBX file: {_reason(error, data)}") from None
     character = made.character.replace(report=missing + made.character.report)

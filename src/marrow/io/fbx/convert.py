@@ -10,8 +10,8 @@ import ufbx
 from numpy.typing import NDArray
 
 from marrow.errors import ResourceLimitError
-from marrow.io.fbx.geometry import Geometry, read_geometry
-from marrow.io.fbx.materials import Materials
+from marrow.io.fbx.geometry import FbxGeometry, read_geometry
+from marrow.io.fbx.materials import FbxMaterials
 from marrow.io.fbx.motion import read_clips
 from marrow.io.fbx.rotation_space import plain_rotation, turns_plainly
 from marrow.io.fbx.scene import bound_at, lod_groups, report_unread
@@ -32,19 +32,19 @@ SMALL_VERTICES = 8_000_000
 
 @dataclass
 class Converted:
-    """A character, and what is left for the parent to do: images to find or to make (`Materials`), skins that move
+    """A character, and what is left for the parent to do: images to find or to make (`FbxMaterials`), skins that move
     with their node (the mesh's number, and the node's matrix when it was bound; see `moved_skins`), geometry caches
     (see `caches`), LOD groups (see `levels`).
     """
 
     character: Character
-    materials: Materials
+    materials: FbxMaterials
     bound_at: dict[int, list[list[float]]]
     caches: dict[str, Any]
     groups: dict[str, Any]
 
 
-def convert(data: bytes, scale: float | None, fps: float | None) -> Converted:
+def convert(data: bytes, scale: float | None, rate: float | None) -> Converted:
     """The character in an FBX file.
 
     Raises `ufbx.UfbxError` for a file ufbx cannot read, `ResourceLimitError` for one that is too large.
@@ -73,13 +73,13 @@ def convert(data: bytes, scale: float | None, fps: float | None) -> Converted:
         report.add("warning", "ufbx", f"{warning.description} ({warning.count} times)")
     report_unread(scene, report)
     names, parents, rest, joint_of = _nodes(scene, report)
-    materials, morphs = Materials(report), Morphs()
+    materials, morphs = FbxMaterials(report), Morphs()
     level_of, sizes = lod_groups(scene, report)
     most = min(MAX_VERTICES, SMALL_VERTICES + len(data) // 4)
     meshes, shown_on, cached = _meshes(scene, joint_of, materials, morphs, report, most)
     rest = rest.replace(morphs=np.array(morphs.defaults, np.float32))
     skeleton = Skeleton(tuple(names), parents, rest, tuple(morphs.names))
-    clips = read_clips(scene, skeleton, joint_of, morphs.channel_of, fps, report)
+    clips = read_clips(scene, skeleton, joint_of, morphs.channel_of, rate, report)
     character = Character(
         skeleton,
         tuple(meshes),
@@ -92,7 +92,7 @@ def convert(data: bytes, scale: float | None, fps: float | None) -> Converted:
     caches = {
         "caches": cached,
         "scale": float(scene.metadata.geometry_scale),
-        "fps": float(scene.settings.frames_per_second),
+        "rate": float(scene.settings.frames_per_second),
         "take": takes[0] if takes else "",
     }
     leveled = {i: level_of[n.typed_id] for i, n in enumerate(shown_on) if n.typed_id in level_of}
@@ -157,13 +157,13 @@ def _name(node: UfbxObject) -> str:
 def _meshes(
     scene: UfbxObject,
     joint_of: dict[int, int],
-    materials: Materials,
+    materials: FbxMaterials,
     morphs: Morphs,
     report: ReportBuilder,
     most: int,
 ) -> tuple[list[Mesh], list[UfbxObject], list[dict[str, Any]]]:
     """A mesh for every node that shows one, in the order of the nodes; those nodes; what caches there are of them."""
-    geometries: dict[int, Geometry | None] = {}
+    geometries: dict[int, FbxGeometry | None] = {}
     found: list[Mesh] = []
     nodes: list[UfbxObject] = []
     caches: list[dict[str, Any]] = []
@@ -196,7 +196,7 @@ def _meshes(
     return found, nodes, caches
 
 
-def _cache(deformer: UfbxObject, number: int, mesh: UfbxObject, geometry: Geometry) -> dict[str, Any]:
+def _cache(deformer: UfbxObject, number: int, mesh: UfbxObject, geometry: FbxGeometry) -> dict[str, Any]:
     file = deformer.file
     paths = [] if file is None else [file.relative_filename, file.filename, file.absolute_filename]
     return {
@@ -213,9 +213,9 @@ def _mesh(
     mesh: UfbxObject,
     joint: int,
     name: str,
-    geometry: Geometry,
+    geometry: FbxGeometry,
     joint_of: dict[int, int],
-    materials: Materials,
+    materials: FbxMaterials,
     morphs: Morphs,
     report: ReportBuilder,
 ) -> Mesh:
@@ -246,7 +246,7 @@ def _mesh(
         geometry.colors,
         geometry.sections_with(numbers),
         morphs.targets(mesh, geometry, skin.bind),
-        skin.method,
+        skin.skinning,
         skin.dual_quaternion_weights,
         joint,
         bool(node.visible),

@@ -12,7 +12,7 @@ import numpy as np
 import ufbx
 from numpy.typing import NDArray
 
-from marrow.io.fbx.keys import Keys
+from marrow.io.fbx.keys import FbxKeys
 from marrow.io.fbx.ufbx_binding import UfbxObject
 from marrow.model.clip import Path
 
@@ -53,7 +53,7 @@ def moments(begin: float, end: float, rate: float) -> Array:
 
 def sampled_node(
     anim: UfbxObject, node: UfbxObject, begin: float, end: float, rate: float
-) -> dict[Path, Keys]:
+) -> dict[Path, FbxKeys]:
     """Keys of a node's local transform over the whole take."""
     times = moments(begin, end, rate)
     rows = [
@@ -65,14 +65,14 @@ def sampled_node(
     table = np.array(rows, np.float64)
     table[~np.isfinite(table)] = 0
     return {
-        "translation": Keys(times, table[:, :3]),
-        "rotation": Keys(times, table[:, 3:7]),
-        "scale": Keys(times, table[:, 7:]),
+        "translation": FbxKeys(times, table[:, :3]),
+        "rotation": FbxKeys(times, table[:, 3:7]),
+        "scale": FbxKeys(times, table[:, 7:]),
     }
 
 
-def sampled_value(curve: UfbxObject, begin: float, end: float, rate: float) -> Keys:
+def sampled_value(curve: UfbxObject, begin: float, end: float, rate: float) -> FbxKeys:
     """Keys of one curve over the whole take."""
     times = moments(begin, end, rate)
     values = np.array([float(ufbx.evaluate_curve(curve.raw, t, 0.0)) for t in times.tolist()])
-    return Keys(times, np.nan_to_num(values)[:, None])
+    return FbxKeys(times, np.nan_to_num(values)[:, None])

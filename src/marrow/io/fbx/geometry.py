@@ -15,13 +15,13 @@ from marrow.io.fbx.ufbx_binding import UfbxObject, integers, reals
 from marrow.model import Section
 from marrow.report import ReportBuilder
 
-__all__ = ["Geometry", "read_geometry", "weld"]
+__all__ = ["FbxGeometry", "read_geometry", "weld"]
 
 Array = NDArray[Any]
 
 
 @dataclass
-class Geometry:
+class FbxGeometry:
     """The vertices of a mesh: `control (V,)` names the control point each was made from, which is what skins
     and blend shapes refer to. `slots` are the material slots of the sections."""
 
@@ -42,7 +42,7 @@ class Geometry:
         )
 
 
-def read_geometry(mesh: UfbxObject, place: str, report: ReportBuilder) -> Geometry | None:
+def read_geometry(mesh: UfbxObject, place: str, report: ReportBuilder) -> FbxGeometry | None:
     """The geometry of a ufbx mesh; None when it has no triangles."""
     points = reals(mesh.vertices, 3)
     finite = np.isfinite(points).all(1)
@@ -72,7 +72,7 @@ def read_geometry(mesh: UfbxObject, place: str, report: ReportBuilder) -> Geomet
     return _welded(mesh, points, control, corners, slot)
 
 
-def _welded(mesh: UfbxObject, points: Array, control: Array, corners: Array, slot: Array) -> Geometry:
+def _welded(mesh: UfbxObject, points: Array, control: Array, corners: Array, slot: Array) -> FbxGeometry:
     flat = corners.ravel()
     columns: dict[str, Array] = {}
     if mesh.vertex_normal.exists:
@@ -96,7 +96,7 @@ def _welded(mesh: UfbxObject, points: Array, control: Array, corners: Array, slo
     picked = {name: value[kept] for name, value in single.items()}
     starts = np.flatnonzero(np.concatenate([[True], slot[1:] != slot[:-1]]))
     ends = np.append(starts[1:], len(slot))
-    return Geometry(
+    return FbxGeometry(
         control[flat[kept]],
         points[control[flat[kept]]],
         picked.get("normals"),

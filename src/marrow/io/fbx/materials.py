@@ -12,14 +12,14 @@ from marrow.io.images import media_type
 from marrow.model import Image, Material, Texture
 from marrow.report import ReportBuilder
 
-__all__ = ["Materials"]
+__all__ = ["FbxMaterials"]
 
 _WRAP = ("repeat", "clamp")
 Packing = tuple[Literal["metallic_roughness", "alpha"], int | None, int | None]
 
 
 @dataclass
-class Materials:
+class FbxMaterials:
     """The materials of the scene by their ufbx number, and the images they use.
 
     `wanted[i]` are the names under which image `i` may lie outside the file; empty for an embedded one. The

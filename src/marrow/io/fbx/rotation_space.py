@@ -9,7 +9,7 @@ import numpy as np
 import ufbx
 from numpy.typing import NDArray
 
-from marrow.io.fbx.keys import Keys
+from marrow.io.fbx.keys import FbxKeys
 from marrow.io.fbx.ufbx_binding import UfbxObject
 from marrow.math import quaternion
 
@@ -62,7 +62,9 @@ def plain_rotation(node: UfbxObject, unit: float) -> tuple[Array, Array]:
     return np.array(tuple(t.translation)) + moved, right
 
 
-def plain_rotation_keys(node: UfbxObject, curves: list[tuple[UfbxObject, UfbxObject]], keys: Keys) -> Keys:
+def plain_rotation_keys(
+    node: UfbxObject, curves: list[tuple[UfbxObject, UfbxObject]], keys: FbxKeys
+) -> FbxKeys:
     """The rotation keys of such a node, from its angles at the same times."""
     values = [
         p.anim_value
@@ -73,4 +75,4 @@ def plain_rotation_keys(node: UfbxObject, curves: list[tuple[UfbxObject, UfbxObj
         return keys
     value = values[0]
     angles = [tuple(UfbxObject(ufbx.evaluate_anim_value_vec3(value.raw, t)).raw) for t in keys.times.tolist()]
-    return Keys(keys.times, _turned(node, np.array(angles)))
+    return FbxKeys(keys.times, _turned(node, np.array(angles)))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.io.fbx.keys import Keys, at
+from marrow.io.fbx.keys import FbxKeys, at
 from marrow.io.fbx.ufbx_binding import UfbxObject
 from marrow.math import quaternion
 from marrow.model.clip import Path
@@ -84,7 +84,7 @@ def _vector(node: UfbxObject, name: str) -> Array:
     return np.array(prop.value_vec4[:3] if prop is not None else (0.0, 0.0, 0.0))
 
 
-def swung(swing: Swing, rotation: Keys, scale: Keys, step: float) -> Keys:
+def swung(swing: Swing, rotation: FbxKeys, scale: FbxKeys, step: float) -> FbxKeys:
     """The translation of a swinging node at the times of its other keys, and every `step` seconds between.
 
     FBX composes `T Roff Rp R Rp^-1 Soff Sp S Sp^-1`; the part that moves with R and S is `R (-Rp + Soff + Sp
@@ -104,4 +104,4 @@ def swung(swing: Swing, rotation: Keys, scale: Keys, step: float) -> Keys:
     turn = at(rotation, times, True) if len(rotation.times) else swing.rotation[None]
     stretch = at(scale, times, False) if len(scale.times) else swing.scale[None]
     moved = swing.translation + arm(turn, stretch) - arm(swing.rotation, swing.scale)
-    return Keys(times, np.broadcast_to(moved, (len(times), 3)))
+    return FbxKeys(times, np.broadcast_to(moved, (len(times), 3)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from marrow.gpu.device import Device
-from marrow.rendering.passes.forward import COMMON, LIGHTING, ForwardPath, Stage
+from marrow.rendering.passes.forward import COMMON, LIGHTING, ForwardPath, FragmentStage
 from marrow.rendering.recorder import Recorder
 from marrow.rendering.resources.targets import BINDING, DEPTH, HDR, RENDER, Targets
 from marrow.rendering.resources.wgsl import source
@@ -17,7 +17,9 @@ from marrow.rendering.resources.wgsl import source
 __all__ = ["DeferredPath"]
 
 # Light that a surface sends out itself, base colour and occlusion, two normals, metallic and roughness.
-GBUFFER = Stage(("brdf", "gbuffer"), "gbuffer_main", (HDR, "rgba8unorm-srgb", "rgba16float", "rgba8unorm"))
+GBUFFER = FragmentStage(
+    ("brdf", "gbuffer"), "gbuffer_main", (HDR, "rgba8unorm-srgb", "rgba16float", "rgba8unorm")
+)
 _ADDED = {
     "color": {"src_factor": "one", "dst_factor": "one", "operation": "add"},
     "alpha": {"src_factor": "zero", "dst_factor": "one", "operation": "add"},

@@ -14,7 +14,7 @@ from marrow.rendering.resources.targets import DEPTH, HDR, Targets
 from marrow.rendering.resources.uniforms import CASCADE, FRAME
 from marrow.rendering.resources.wgsl import source
 
-__all__ = ["COMMON", "LIGHTING", "LIT", "ForwardPath", "Stage"]
+__all__ = ["COMMON", "LIGHTING", "LIT", "ForwardPath", "FragmentStage"]
 
 COMMON = (CASCADE.wgsl, FRAME.wgsl, "common", "shadow")
 """Pieces of every shader that looks at shadows."""
@@ -22,7 +22,7 @@ LIGHTING = (LAMP.wgsl, LAMP_GRID.wgsl, "ambient", "lamps", "lamp_light", "lighti
 """Pieces of every shader that lights a surface."""
 
 
-class Stage(NamedTuple):
+class FragmentStage(NamedTuple):
     """What fragments of sections end in: pieces of shader, the entry among them, formats of the targets."""
 
     pieces: tuple[str, ...]
@@ -30,7 +30,7 @@ class Stage(NamedTuple):
     formats: tuple[str, ...]
 
 
-LIT = Stage(("brdf", *LIGHTING, "forward"), "fragment_main", (HDR,))
+LIT = FragmentStage(("brdf", *LIGHTING, "forward"), "fragment_main", (HDR,))
 COVERED = LIT._replace(entry="fragment_masked")
 """Masks with several samples a pixel."""
 
@@ -76,7 +76,7 @@ class ForwardPath:
             for cull in sides:
                 recorder.draw(self.pipeline(draw, samples, cull), draw)
 
-    def pipeline(self, draw: Draw, samples: int, blended: str | None, stage: Stage = LIT) -> Any:
+    def pipeline(self, draw: Draw, samples: int, blended: str | None, stage: FragmentStage = LIT) -> Any:
         """`blended` names the side that is left out, None for opaque sections. `stage` is what fragments end in."""
         geometry, material = draw.geometry, draw.material
         if stage is LIT and samples > 1 and not blended and material.material.alpha_mode == "mask":

@@ -79,7 +79,7 @@ class ViewPass:
             at = used.get(ghost.actor, 0)
             used[ghost.actor] = at + 1
             if at == len(known):
-                known.append(Actor(actor.character, method=actor.method, shadows=False))
+                known.append(Actor(actor.character, skinning=actor.skinning, shadows=False))
             copy = known[at]
             copy.clip, copy.time, copy.tint, copy.levels = actor.clip, ghost.times, ghost.colors, 0
             copy.transforms = state.world[ghost.instance]

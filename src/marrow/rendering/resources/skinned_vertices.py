@@ -32,9 +32,9 @@ class SkinnedLevel(Protocol):
 class GpuSkin:
     """`gpu.Skinner`, in the shape the renderer draws."""
 
-    def __init__(self, device: Device, character: Character, method: str | None, tangents: bool) -> None:
+    def __init__(self, device: Device, character: Character, skinning: str | None, tangents: bool) -> None:
         self.has_tangents = tangents
-        self._skinner = Skinner(character, device, method=method, tangents=tangents)
+        self._skinner = Skinner(character, device, skinning=skinning, tangents=tangents)
         self.levels: list[SkinnedLevel] = list(self._skinner.levels)
         self._still: Array | None = None
 
@@ -68,7 +68,7 @@ class _CpuLevel:
         self._drawn: tuple[Array, Array | None] | None = None
         self.still = False
 
-    def update(self, matrices: Array, morphs: Array | None, members: Array, method: str | None) -> None:
+    def update(self, matrices: Array, morphs: Array | None, members: Array, skinning: str | None) -> None:
         self.instances = members
         if not len(members) or not self.character.vertex_count:
             return
@@ -87,7 +87,7 @@ class _CpuLevel:
                 self.character,
                 np.ascontiguousarray(chosen[first:last]),
                 morphs=None if weights is None else weights[first:last],
-                method=method,
+                skinning=skinning,
                 normals=self.normals is not None,
                 tangents=self.tangents is not None,
                 threads=None,
@@ -105,8 +105,8 @@ class _CpuLevel:
 class CpuSkin:
     """Vertices by `mw.skin`, uploaded; those of the last picture stay where nothing moved."""
 
-    def __init__(self, device: Device, character: Character, method: str | None, tangents: bool) -> None:
-        self.method, self.has_tangents = method, tangents
+    def __init__(self, device: Device, character: Character, skinning: str | None, tangents: bool) -> None:
+        self.skinning, self.has_tangents = skinning, tangents
         self._levels = [_CpuLevel(device, character, level, tangents) for level in character.levels]
         self.levels: list[SkinnedLevel] = list(self._levels)
 
@@ -116,7 +116,7 @@ class CpuSkin:
         for number, level in enumerate(self._levels):
             members = np.flatnonzero((levels == number) | (shadows == number))
             if not (state.still and level.still and np.array_equal(level.instances, members)):
-                level.update(state.matrices, state.morphs, members, self.method)
+                level.update(state.matrices, state.morphs, members, self.skinning)
             level.still = state.still
 
 

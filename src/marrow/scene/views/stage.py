@@ -43,7 +43,7 @@ class Posed:
     instances: Array = field(default_factory=lambda: np.zeros(0, np.int64))
     clip: Clip | None = None
     times: Array = field(default_factory=lambda: np.zeros(0))
-    method: str | None = None
+    skinning: str | None = None
 
     @property
     def key(self) -> tuple[int, int]:
@@ -69,12 +69,12 @@ class Posed:
         """Skinning matrices `(N, P, 3, 4)`."""
         return skinning_matrices(self.character, self.model)
 
-    def skinned(self, method: str | None = None, *, normals: bool = True) -> Surface:
-        """The vertices of all instances in model space, by `method` or as the actor is skinned."""
+    def skinned(self, skinning: str | None = None, *, normals: bool = True) -> Surface:
+        """The vertices of all instances in model space, by `skinning` or as the actor is skinned."""
         return skin(
             self.character,
             np.ascontiguousarray(self.palettes, np.float32),
-            method=method or self.method,
+            skinning=skinning or self.skinning,
             morphs=self.morphs,
             normals=normals,
         )

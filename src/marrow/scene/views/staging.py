@@ -55,7 +55,7 @@ def posed_of(number: int, state: ActorState, levels: Array) -> list[Posed]:
                 who,
                 actor.clip,
                 times[who] if len(times) else times,
-                actor.method,
+                actor.skinning,
             )
         )
     return out

@@ -12,14 +12,15 @@ from marrow.graph.program import Procedurals, Program
 from marrow.kernels.pose_layout import PoseLayout
 from marrow.model.character import Palette
 
-__all__ = ["Evaluation", "Evaluator", "LevelEvaluation"]
+__all__ = ["EvaluationJob", "Evaluator", "LevelEvaluation"]
 
 Array = NDArray[Any]
 
 
 class Evaluator(Protocol):
     """Runs the pose programs of one compiled graph, for a character or a level of detail of it. `PoseEvaluator` does it
-    with the CPU's kernel, `gpu.Crowd` hands in one that does it on a GPU; set your own as `animator.evaluator`."""
+    with the CPU's kernel, `gpu.Crowd` hands in one that does it on a GPU; your own is given to
+    `mw.Animator(..., evaluator=...)` or set as `animator.evaluation.evaluator`."""
 
     bank: ClipBank
     palette: Palette
@@ -71,7 +72,7 @@ class LevelEvaluation:
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class EvaluationJob:
     """What gives the poses of a moment: the programs, what they keep and look for, and who runs them."""
 
     program: Program

@@ -6,11 +6,11 @@ from marrow.kernels.language.annotations import ANY, F, J, N, Out, f4, f8, i4, i
 from marrow.kernels.language.kernel import kernel
 from marrow.kernels.operations.spatial import model_place
 
-__all__ = ["joint_places"]
+__all__ = ["joint_positions"]
 
 
 @kernel
-def joint_places(rows: f4[N, ANY], parents: i4[J], joints: i8[F], out: Out[f8[ANY]], Jp: int) -> int:
+def joint_positions(rows: f4[N, ANY], parents: i4[J], joints: i8[F], out: Out[f8[ANY]], Jp: int) -> int:
     """Model-space places of `joints` in pose rows (`kernels.pose_layout`), into `out`, three numbers each, pose by pose."""
     for n in range(len(rows)):
         row = rows[n]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from marrow.kernels.control_motion import HAIR, gather, group_speed, knot_time, shown_clip
-from marrow.kernels.control_spread import value_of
 from marrow.kernels.control_tables import CLIP, LOOPS, RUNNING, VOICES
+from marrow.kernels.control_weights import value_of
 from marrow.kernels.language.kernel import rare
 
 NEVER = 1e300

@@ -33,12 +33,21 @@ class LastingEvents:
             names = np.setdiff1d(own["name"][lasting], own["name"][~lasting])
             self._lasts[row["clip"], names] = True
         self._names = np.flatnonzero(self._lasts.any(axis=0))
+        self.names = tuple(compiled.event_names[k] for k in self._names)
         self._column = np.zeros(len(compiled.event_names), np.int64)
         self._column[self._names] = np.arange(len(self._names))
 
     def closed(self, count: int) -> Array:
         """What is open of instances at the beginning: nothing."""
         return np.zeros((count, len(self._names)), OPEN)
+
+    def taken_over(self, other: LastingEvents, rows: Array) -> Array:
+        """What is open of instances of another graph of the same character, by name."""
+        found = self.closed(len(rows))
+        for k, name in enumerate(self.names):
+            if name in other.names:
+                found[:, k] = rows[:, other.names.index(name)]
+        return found
 
     def before(self, events: Array) -> Array:
         """Of what the last update told, what is needed to close the next one."""

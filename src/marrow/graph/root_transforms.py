@@ -1,8 +1,8 @@
 """Where the instances of a crowd are in the world, and what their pose programs are told of it.
 
-A *place* is a translation and a rotation. It goes where the root goes (`RootMotion`), unless it is set. Programs work
-in model space: targets given in the world are brought there, and feet that hold still are told how model space has
-moved."""
+A root transform is a translation and a rotation, in the world. It goes where the root goes (`RootMotion`), unless it is
+set. Programs work in model space: targets given in the world are brought there, and feet that hold still are told how
+model space has moved."""
 
 from __future__ import annotations
 
@@ -13,28 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
-from marrow.kernels.memory import readonly
-from marrow.math import quaternion, transform
+from marrow.math import quaternion
 
 if TYPE_CHECKING:
     from marrow.graph.control import GraphControl
 
-__all__ = ["Placement", "WorldVector", "keep_places", "placed", "refresh", "turned_ahead"]
+__all__ = ["WorldVector", "keep_transforms", "refresh", "set_transforms", "turned_ahead"]
 
 Array = NDArray[Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Placement:
-    """Where characters are in the world: `translation (N, 3)` and `rotation (N, 4)`, or without N for one."""
-
-    translation: Array
-    rotation: Array
-
-    @property
-    def matrices(self) -> Array:
-        """What brings model space to the world, `(N, 3, 4)`."""
-        return readonly(transform.compose(self.translation, self.rotation, np.ones_like(self.translation)))
 
 
 @dataclass(frozen=True)
@@ -47,8 +33,10 @@ class WorldVector:
     direction: bool = False
 
 
-def placed(current: Array, translation: ArrayLike | None, rotation: ArrayLike | None, rows: Array) -> Array:
-    """Places `(n, 7)` of some instances with what is given put in."""
+def set_transforms(
+    current: Array, translation: ArrayLike | None, rotation: ArrayLike | None, rows: Array
+) -> Array:
+    """Root transforms `(n, 7)` of some instances with what is given put in."""
     out = current[rows].copy()
     for name, value, first, width in (("translation", translation, 0, 3), ("rotation", rotation, 3, 4)):
         if value is None:
@@ -57,13 +45,13 @@ def placed(current: Array, translation: ArrayLike | None, rotation: ArrayLike | 
             array = np.broadcast_to(np.asarray(value, np.float64), (len(rows), width))
         except (TypeError, ValueError):
             raise ValidationError(
-                f"set_place: {name} must have shape ({width},) or ({len(rows)}, {width}), got {np.shape(value)}"
+                f"root.set: {name} must have shape ({width},) or ({len(rows)}, {width}), got {np.shape(value)}"
             ) from None
         if not np.isfinite(array).all():
-            raise ValidationError(f"set_place: {name} must be finite")
+            raise ValidationError(f"root.set: {name} must be finite")
         if width == 4:
             if (np.abs((array * array).sum(-1) - 1) > 1e-2).any():
-                raise ValidationError("set_place: rotation must be unit quaternions, xyzw")
+                raise ValidationError("root.set: rotation must be unit quaternions, xyzw")
             array = quaternion.normalize(array)
         out[:, first : first + width] = array
     return out
@@ -75,16 +63,16 @@ def turned_ahead(own: Array | None, facing: ArrayLike, count: int) -> Array:
         wanted = np.broadcast_to(np.asarray(facing, np.float64), (count, 3))
     except (TypeError, ValueError):
         raise ValidationError(
-            f"set_place: facing must have shape (3,) or ({count}, 3), got {np.shape(facing)}"
+            f"root.set: facing must have shape (3,) or ({count}, 3), got {np.shape(facing)}"
         ) from None
     if not np.isfinite(wanted).all() or (np.hypot(wanted[:, 0], wanted[:, 2]) < 1e-9).any():
-        raise ValidationError("set_place: facing must be a direction that is not straight up or down")
+        raise ValidationError("root.set: facing must be a direction that is not straight up or down")
     angle = np.arctan2(wanted[:, 0], wanted[:, 2])
     half = (angle - (0.0 if own is None else np.arctan2(own[0], own[2]))) / 2
     return np.stack([0 * half, np.sin(half), 0 * half, np.cos(half)], axis=-1)
 
 
-def keep_places(control: GraphControl) -> None:
+def keep_transforms(control: GraphControl) -> None:
     """Before an update: where those who had one are, that their next one starts from."""
     state = control.state
     if control.interpolates:
