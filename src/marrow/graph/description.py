@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 import msgspec
 
 from marrow.errors import FormatError, ValidationError, WrongTypeError, file_error
+from marrow.graph.cards import graph_card, graph_line
 from marrow.graph.nodes import sub_graph
 from marrow.graph.nodes.base import (
     DEEPEST,
@@ -72,6 +73,12 @@ class Graph(msgspec.Struct, Replaceable, frozen=True, omit_defaults=True, forbid
     montages: dict[str, Montage] = {}
 
     __array_ufunc__: ClassVar[None] = None  # an array is no graph: NumPy is not asked to compare them
+
+    def __repr__(self) -> str:
+        return graph_line(self)
+
+    def _repr_html_(self) -> str:
+        return graph_card(self)
 
 
 # A node may hold a graph, and a graph holds nodes: the class is handed to the module that needs it once it exists.
