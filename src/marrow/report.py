@@ -56,6 +56,14 @@ class Report(Sequence[ReportLine]):
 
     __array_ufunc__ = None
 
+    def __post_init__(self) -> None:
+        lines = tuple(self.lines) if isinstance(self.lines, (tuple, list)) else (self.lines,)
+        if not all(isinstance(line, ReportLine) for line in lines):
+            raise ValidationError(
+                f"Report.lines: expected a tuple of ReportLine, got {type(self.lines).__name__}"
+            )
+        object.__setattr__(self, "lines", lines)
+
     def __len__(self) -> int:
         return len(self.lines)
 

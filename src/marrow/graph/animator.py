@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import ValidationError, WrongTypeError
+from marrow.errors import ValidationError, WrongTypeError, told_at_the_call
 from marrow.graph.alone import alone, at_work, grant, take_token
 from marrow.graph.animator_core import fitting
 from marrow.graph.animator_inputs import GraphInputs
@@ -63,6 +63,7 @@ class Animator(
     gets an `InUseError`, and may only set parameters.
     """
 
+    @told_at_the_call
     def __init__(
         self,
         character: Character,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, told_at_the_call
 from marrow.graph.alone import alone
 from marrow.graph.animator_core import AnimatorCore
 
@@ -19,6 +19,7 @@ Array = NDArray[Any]
 class SlotPlayback(AnimatorCore):
     """One-shots over what a graph shows."""
 
+    @told_at_the_call
     @alone(inside=True)
     def play_slot(
         self,
@@ -63,6 +64,7 @@ class SlotPlayback(AnimatorCore):
         return found if self._batch else found[0]
 
     # -- montages -------------------------------------------------------------------------------------------------
+    @told_at_the_call
     @alone(inside=True)
     def play_montage(
         self,

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from marrow.errors import FormatError, ValidationError, WrongTypeError, file_error
+from marrow.errors import FormatError, ValidationError, WrongTypeError, file_error, told_at_the_call
 from marrow.graph.cards import graph_card, graph_line
 from marrow.graph.nodes import sub_graph
 from marrow.graph.nodes.base import (
@@ -187,6 +187,7 @@ def _path(who: str, path: object) -> Path:
     return Path(path)
 
 
+@told_at_the_call
 def load_graph(path: str | Path) -> Graph:
     """Reads a graph file."""
     _path("load_graph", path)
@@ -197,6 +198,7 @@ def load_graph(path: str | Path) -> Graph:
     return from_json(data, path=path)
 
 
+@told_at_the_call
 def save_graph(graph: Graph, path: str | Path) -> None:
     """Writes a graph file: indented JSON that compares well."""
     if not isinstance(graph, Graph):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marrow.errors import UnknownNameError, ValidationError
+from marrow.errors import UnknownNameError, ValidationError, told_at_the_call
 from marrow.graph.alone import alone
 from marrow.graph.animator_core import AnimatorCore
 from marrow.graph.compiled import CompiledGraph
@@ -90,6 +90,7 @@ class SoloPlayback(AnimatorCore):
         control.events, control.travel, control.lasting.open = old.events, old.travel, old.lasting.open
         control.show()
 
+    @told_at_the_call
     def play(
         self,
         clip: str | int | None = None,
@@ -104,6 +105,7 @@ class SoloPlayback(AnimatorCore):
         `speed` is negative); `instances` picks who does. An additive clip plays over the rest pose."""
         self.cross_fade(clip, 0.0, loop=loop, speed=speed, start=start, instances=instances)
 
+    @told_at_the_call
     @alone()
     def cross_fade(
         self,

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from marrow.errors import ValidationError
+from marrow.errors import ValidationError, told_at_the_call
 from marrow.studio.address import Address, has_screen, in_notebook, listen, secret
 from marrow.studio.makers import Maker, maker_of
 
@@ -54,6 +54,7 @@ def view(
 ) -> Any: ...
 
 
+@told_at_the_call
 def view(
     thing: Thing | None = None,
     *,

@@ -18,7 +18,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import DeviceLostError, MarrowError, UnknownNameError, ValidationError, WrongTypeError
+from marrow.errors import (
+    DeviceLostError,
+    MarrowError,
+    UnknownNameError,
+    ValidationError,
+    WrongTypeError,
+    told_at_the_call,
+)
 from marrow.gpu.device import Device
 from marrow.model import _validate
 from marrow.scene.camera import Camera
@@ -47,6 +54,7 @@ AnyCamera = Camera | CameraControls
 Array = NDArray[Any]
 
 
+@told_at_the_call
 def window(
     *things: Any,
     size: tuple[int, int] = (1280, 720),
