@@ -28,11 +28,11 @@ class FakeNotebook:
         header = {"msg_id": f"run {next(self._runs)}"}
         self._request = {"header": header, "metadata": metadata, "content": {"code": code}}
 
-    def _display(self, data: Any, *, raw: bool = False, display_id: Any = None, metadata: Any = None) -> Any:
+    def _display(self, data: Any, *, raw: bool = False, display_id: Any = None) -> Any:
         at = len(self.outputs)
         self.outputs.append(data if raw else bundle_of(data))
 
-        def update(data: Any, *, raw: bool = False, metadata: Any = None) -> None:
+        def update(data: Any, *, raw: bool = False) -> None:
             self.outputs[at] = data if raw else bundle_of(data)
 
         return SimpleNamespace(update=update)

@@ -178,6 +178,6 @@ def told_at_the_call(function: Call) -> Call:
             if os.environ.get(TRACEBACK_VARIABLE) == "full":
                 raise
             error.__suppress_context__ = True
-            raise error.with_traceback(None)  # noqa: B904
+            raise error.with_traceback(None)  # noqa: B904  # MARROW_TRACEBACK=full shows the frames inside marrow
 
     return cast(Call, call)

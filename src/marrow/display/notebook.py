@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-__all__ = ["CellRun", "Output", "cell_run", "in_notebook"]
+__all__ = ["CellRun", "Output", "cell_run", "close_earlier", "in_notebook", "owned_by_cell"]
 
 
 class CellRun(NamedTuple):
@@ -38,12 +38,35 @@ def cell_run() -> CellRun | None:
     return CellRun(str(cell), str(request["header"].get("msg_id"))) if cell else None
 
 
+class Closable(Protocol):
+    def close(self) -> None: ...
+
+
+_opened: dict[str, tuple[str, list[Closable]]] = {}
+"""What cells have opened, by cell: in which run, and what."""
+
+
+def close_earlier() -> None:
+    """Closes what the cell that runs now opened when it ran before: its output is gone."""
+    here = cell_run()
+    if here is not None and here.cell in _opened and _opened[here.cell][0] != here.run:
+        for thing in _opened.pop(here.cell)[1]:
+            thing.close()
+
+
+def owned_by_cell(thing: Closable) -> None:
+    """Has something closed when the cell that runs now runs again; outside notebooks nothing happens."""
+    here = cell_run()
+    if here is not None:
+        _opened.setdefault(here.cell, (here.run, []))[1].append(thing)
+
+
 class Output:
-    """Something below the running cell that can be replaced later: data by media type, as notebooks keep it."""
+    """Something below the running cell that can be replaced later: an object that shows itself, or data by media type."""
 
-    def __init__(self, data: dict[str, Any], metadata: dict[str, Any] | None = None) -> None:
+    def __init__(self, shown: Any) -> None:
         display = sys.modules["IPython"].display  # type: ignore[attr-defined]
-        self._handle = display.display(data, metadata=metadata, raw=True, display_id=True)
+        self._handle = display.display(shown, raw=isinstance(shown, dict), display_id=True)
 
-    def replace(self, data: dict[str, Any], metadata: dict[str, Any] | None = None) -> None:
-        self._handle.update(data, metadata=metadata, raw=True)
+    def replace(self, shown: Any) -> None:
+        self._handle.update(shown, raw=isinstance(shown, dict))
