@@ -102,14 +102,14 @@ def filmed(monkeypatch, shared_renderer):
     monkeypatch.setitem(picture._renderers, "forward", shared_renderer)
 
     def film(path, **options):
-        return mw.render_video(dancer(1), path, duration=0.2, fps=10, size=(32, 32), **options)
+        return mw.render_video(dancer(1), path, duration=0.2, rate=10, size=(32, 32), **options)
 
     return film
 
 
 def test_a_video_is_its_file_and_plays_in_a_notebook(filmed, tmp_path):
     video = filmed(tmp_path / "a <b>.gif")
-    assert (video.frames, len(video), video.fps, video.size, video.duration) == (2, 2, 10.0, (32, 32), 0.2)
+    assert (video.frames, len(video), video.rate, video.size, video.duration) == (2, 2, 10.0, (32, 32), 0.2)
     assert video.path == tmp_path / "a <b>.gif"
     html = video._repr_html_()
     kept = re.search(r'<img src="data:image/gif;base64,([^"]+)"', html)

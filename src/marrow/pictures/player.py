@@ -18,18 +18,18 @@ _IMAGES = {".gif": "image/gif", ".webp": "image/webp", ".apng": "image/apng"}
 
 @dataclass(frozen=True, repr=False)
 class Video:
-    """A video that `mw.render_video` wrote: its `path`, how many `frames` it has (also `len(video)`), `fps` and `size`. A
+    """A video that `mw.render_video` wrote: its `path`, how many `frames` it has (also `len(video)`), `rate` and `size`. A
     notebook plays it, and keeps it."""
 
     path: Path
     frames: int
-    fps: float
+    rate: float
     size: tuple[int, int]
 
     @property
     def duration(self) -> float:
         """Seconds."""
-        return self.frames / self.fps
+        return self.frames / self.rate
 
     def __len__(self) -> int:
         return self.frames
