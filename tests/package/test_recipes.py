@@ -1,5 +1,5 @@
-"""The recipes of CONTRIBUTING.md are followed, word for word, one after the other in one copy of the repository: what they lead
-to works together."""
+"""The recipes of CONTRIBUTING.md are followed, word for word and all of them, in one copy of the repository: what they
+lead to works together."""
 
 import os
 import re
