@@ -18,7 +18,7 @@ from io_worlds import everything, same
 
 import marrow as mw
 from marrow.errors import FormatError
-from marrow.io import cache, native, registry
+from marrow.io import cache, marrow_file, registry
 
 BVH = """HIERARCHY
 ROOT Hips
@@ -187,7 +187,7 @@ def test_a_full_disk_does_no_harm(walk: Path, place: Path, monkeypatch: pytest.M
     def full(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(native, "write_container", full)
+    monkeypatch.setattr(marrow_file, "write_container", full)
     assert end(mw.load(walk)) == end(mw.load(walk))
     assert entries(place) == []
     assert list(place.glob(".*.tmp")) == []
@@ -364,12 +364,12 @@ def test_a_neighbour_that_was_missing_and_appears_is_read(tmp_path: Path, import
 LOAD = "import sys, marrow as mw; print(len(mw.load(sys.argv[1]).clips))"
 SLOW_WRITE = """
 import sys, time, marrow as mw
-from marrow.io import native
+from marrow.io import marrow_file
 def slow(file, tensors, metadata):
     file.write(b"x" * 5000); file.flush()
     print("writing", flush=True)
     time.sleep(600)
-native.write_container = slow
+marrow_file.write_container = slow
 mw.load(sys.argv[1])
 """
 

@@ -19,8 +19,8 @@ STRETCHES = {
 
 
 def turned_and_stretched(sizes):
-    """Turns `(8, 4)`, and matrices `(8, 3, 3)`: stretches by `sizes`, then turns. Matrices far from flat stretch along
-    axes of all directions; the others along x, y and z, since rounding must not mirror them."""
+    """Turns `(8, 4)`, and matrices `(8, 3, 3)`: stretches by `sizes`, then turns. Those that are far from flat
+    stretch along axes of all directions; the others along x, y and z, since rounding must not mirror them."""
     some = np.random.default_rng(3).normal(size=(2, 8, 4))
     turns, axes = some / np.linalg.norm(some, axis=-1, keepdims=True)
     frame = quaternion.to_matrix(axes) if min(map(abs, sizes)) >= 1 else np.broadcast_to(np.eye(3), (8, 3, 3))

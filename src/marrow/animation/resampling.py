@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from marrow.animation.frame_budget import check_frames
 from marrow.animation.kinematics import to_model
 from marrow.animation.sampling import sample, times_of, wrap
-from marrow.kernels.language.kernel import Frame, FramePool
+from marrow.kernels.language.kernel import CallFrame, FramePool
 from marrow.kernels.pose_layout import PoseLayout
 from marrow.kernels.poses import sample_frames
 from marrow.math import quaternion
@@ -103,7 +103,7 @@ class SampledClip(Asset):
             frames.give(frame)
         return Pose(*(o.reshape(*t.shape, *o.shape[1:]) for o in outputs))
 
-    def _frame(self) -> Frame:
+    def _frame(self) -> CallFrame:
         """The sampling kernel's frame with these rows in it."""
         return sample_frames.frame(
             rows=self.rows, flat=self.rows.reshape(-1), row=np.empty(self.rows.shape[1], np.float32), rate=self.rate,

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError
 from marrow.kernels import poses
-from marrow.kernels.language.kernel import Frame, FramePool
+from marrow.kernels.language.kernel import CallFrame, FramePool
 from marrow.model import _validate
 from marrow.model._derived import derived
 from marrow.model.clip import Clip
@@ -35,7 +35,7 @@ def wrap(time: ArrayLike, duration: float) -> np.ndarray:
         return np.mod(t, duration)
 
 
-def _frame(clip: Clip) -> Frame:
+def _frame(clip: Clip) -> CallFrame:
     """The sampling kernel's frame with a clip's tracks in it."""
     tracks = clip.tracks
     return poses.sample_tracks.frame(

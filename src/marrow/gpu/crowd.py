@@ -14,10 +14,9 @@ from marrow.gpu.buffers import Pages
 from marrow.gpu.clock import Clock
 from marrow.gpu.device import Device
 from marrow.gpu.evaluator import GpuEvaluator
-from marrow.gpu.memory import GpuMemory
 from marrow.graph.animator import Animator
+from marrow.graph.evaluator import EvaluationJob
 from marrow.graph.levels import HIDDEN
-from marrow.graph.program import PoseEvaluator
 from marrow.model.character import Character
 from marrow.scene.scene import GpuInstances
 
@@ -56,7 +55,7 @@ class Crowd(GpuInstances):
     for each instance. The GPU has the clips, interprets the programs and keeps what they keep from one update to the
     next.
 
-    The animator is used as before: parameters, triggers, slots, events, `add`, `remove`, `reset`, `levels`... What it
+    The animator is used as before: parameters, triggers, slots, events, `instances`, `levels`... What it
     is asked for in the way of poses (`pose`, `matrices`, `skin`) comes from the GPU too, until `release()`.
 
     `precise=False` solves limbs in float32 also where the GPU has float64: faster, and off by more where they are
@@ -66,7 +65,7 @@ class Crowd(GpuInstances):
     def __init__(self, animator: Animator, *, device: Device | None = None, precise: bool = True) -> None:
         if not isinstance(animator, Animator):
             raise WrongTypeError(f"Crowd: expected an Animator, got {type(animator).__name__}")
-        if isinstance(animator._evaluator, GpuEvaluator):
+        if isinstance(animator.evaluation.evaluator, GpuEvaluator):
             raise ValidationError(
                 "Crowd: this animator is posed by a Crowd already; release() that one first"
             )
@@ -74,19 +73,18 @@ class Crowd(GpuInstances):
         self._outputs: dict[int, dict[str, Pages]] = {}
         self._groups: list[CrowdGroup] = []
         self._released = False
-        compiled = animator._control.compiled
-        before = animator._evaluator, animator._levels, animator._control.memory
+        compiled, before = animator.evaluation.compiled, animator.evaluation.evaluator
+        evaluator = GpuEvaluator(
+            self.device, compiled.bank, animator.character.palette, compiled.masks, compiled.procedurals
+        )
+        evaluator.shared.double &= bool(precise)
+        evaluator.expect(compiled.tables.procedurals["code"].tolist())
+        evaluator.compile()
         try:
-            animator._evaluator = GpuEvaluator(
-                self.device, compiled.bank, animator.character.palette, compiled.masks, compiled.procedurals
-            )
-            animator._evaluator.shared.double &= bool(precise)
-            animator._evaluator.expect(compiled.tables.procedurals["code"].tolist())
-            self._rebuild_levels()
-            animator._evaluator.compile()
+            animator.evaluation.evaluator = evaluator
             self.evaluate()
         except BaseException:
-            animator._evaluator, animator._levels, animator._control.memory = before
+            animator.evaluation.evaluator = before
             raise
 
     @property
@@ -104,39 +102,32 @@ class Crowd(GpuInstances):
 
     def evaluate(self, *, timer: Clock | None = None) -> None:
         """Poses everybody as they are at this moment."""
-        animator, evaluator = self.animator, self._attached()
-        animator._prepare()
-        control, jobs, groups = animator._control, [], []
-        for level, instances in self._levels():
-            if level == HIDDEN:
-                # Those that are updated rarely keep their last poses, seen or not.
-                late = instances[control.state.instances["interval"][instances] > 1]
-                jobs += [Job(self._evaluator(-1), late)] if len(late) else []
+        evaluator = self._attached()
+
+        def submit(job: EvaluationJob) -> list[CrowdGroup]:
+            jobs, groups = self._jobs(job)
+            evaluator.submit(jobs, job.program, job.memory, job.vectors, timer)
+            return groups
+
+        self._groups = self.animator.evaluation.delegate(submit)
+
+    def _jobs(self, job: EvaluationJob) -> tuple[list[Job], list[CrowdGroup]]:
+        """What the GPU does, level by level, and who is seen afterwards."""
+        jobs, groups = [], []
+        for part in job.levels:
+            own = part.evaluator
+            assert isinstance(own, GpuEvaluator)
+            if part.level == HIDDEN:
+                jobs.append(Job(own, part.instances))
                 continue
-            own = self._evaluator(level)
-            outputs = self._pages(level, own)
-            everybody = animator._levels is None or len(instances) == animator.count
-            jobs.append(Job(own, None if everybody else instances, outputs))
+            outputs = self._pages(part.level, own)
+            jobs.append(Job(own, part.instances, outputs))
+            instances = np.arange(self.count) if part.instances is None else part.instances
+            character = self.animator.character.levels[part.level]
             groups.append(
-                CrowdGroup(
-                    level,
-                    animator.character.levels[level],
-                    instances,
-                    outputs["palette"],
-                    outputs.get("morphs"),
-                )
+                CrowdGroup(part.level, character, instances, outputs["palette"], outputs.get("morphs"))
             )
-        evaluator.submit(jobs, control.program, control.memory, control.vectors, timer)  # type: ignore[arg-type]
-        animator._outputs["ran"] = True
-        self._groups = groups
-
-    def _levels(self) -> list[tuple[int, Array]]:
-        levels = self.animator._levels
-        return [(0, np.arange(self.count))] if levels is None else levels._groups
-
-    def _evaluator(self, level: int) -> GpuEvaluator:
-        levels = self.animator._levels
-        return self.animator._evaluator if levels is None else levels._evaluators[level]  # type: ignore[return-value]
+        return jobs, groups
 
     def _pages(self, level: int, evaluator: GpuEvaluator) -> dict[str, Pages]:
         """Where the results of a level go."""
@@ -146,33 +137,19 @@ class Crowd(GpuInstances):
         return self._outputs[level]
 
     def _attached(self) -> GpuEvaluator:
-        """The animator's evaluator, with its memory on the GPU: a restored snapshot brings an array."""
+        """The animator's evaluator."""
         if self._released:
             raise ValidationError("this Crowd was released: make a new one with gpu.Crowd(animator)")
-        animator = self.animator
-        evaluator, control = animator._evaluator, animator._control
-        assert isinstance(evaluator, GpuEvaluator)
-        if not isinstance(control.memory, GpuMemory):
-            control.memory = GpuMemory.of(self.device, control.memory)  # type: ignore[assignment]
+        evaluator = self.animator.evaluation.evaluator
+        if not isinstance(evaluator, GpuEvaluator):
+            raise ValidationError("this animator was given another evaluator: make a new Crowd of it")
         return evaluator
-
-    def _rebuild_levels(self) -> None:
-        """Levels of detail are evaluated by what the animator has now."""
-        animator = self.animator
-        if animator._levels is not None:
-            values, animator._levels = animator._levels.values, None
-            animator._show_at(values)
 
     def release(self) -> None:
         """Gives the animator back to the CPU, with what it keeps from one update to the next."""
         if self._released:
             return
-        animator, compiled = self.animator, self.animator._control.compiled
-        animator._control.memory = np.asarray(animator._control.memory)
-        animator._evaluator = PoseEvaluator(
-            compiled.bank, animator.character.palette, compiled.masks, compiled.procedurals
-        )
-        self._rebuild_levels()
+        self.animator.evaluation.evaluator = None
         self._outputs, self._groups, self._released = {}, [], True
 
     # -- results ----------------------------------------------------------------------------------------------------
@@ -183,7 +160,7 @@ class Crowd(GpuInstances):
         return tuple(self._groups)
 
     def _whole(self) -> CrowdGroup:
-        if self.animator._levels is not None or len(self._groups) != 1:
+        if self.animator.levels is not None or len(self._groups) != 1:
             raise GpuError(
                 "instances are shown at levels of detail, each with a palette of its own: see crowd.groups"
             )
@@ -205,7 +182,7 @@ class Crowd(GpuInstances):
         """The skinning matrices as an array `(N, P, 3, 4)`; waits for the GPU."""
         evaluator = self._attached()
         matrices = self.palettes.numpy()
-        evaluator.check(self.animator.program, None, self.count)
+        evaluator.check(self.animator.evaluation.program, None, self.count)
         return matrices
 
     def __repr__(self) -> str:

@@ -36,10 +36,10 @@ class PoseRows:
         character: Character,
         levels: Sequence[Character],
         *,
-        method: str | None,
+        skinning: str | None,
     ) -> None:
-        dual = [(method or m.skinning) != "linear" for m in character.meshes]
-        needs_duals = any((method or m.skinning) != "linear" for level in levels for m in level.meshes)
+        dual = [(skinning or m.skinning) != "linear" for m in character.meshes]
+        needs_duals = any((skinning or m.skinning) != "linear" for level in levels for m in level.meshes)
         self.device, self.character, self.needs_duals = device, character, needs_duals
         self.count = 0
         self.palette = len(character.palette)
@@ -160,7 +160,7 @@ class PoseRows:
                 morphs = poses.morphs
         elif isinstance(poses, Animator):
             if morphs is None and self.targets:
-                matrices, morphs = poses.matrices_and_morphs()
+                matrices, morphs = poses.evaluation.matrices_and_morphs()
             else:
                 matrices = poses.matrices
             matrices = matrices_of(matrices, self.palette)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.bank import ClipBank
 from marrow.errors import MarrowError, ValidationError
-from marrow.kernels import program as kernel
-from marrow.kernels.language.kernel import Frame, FramePool
+from marrow.kernels import pose_programs as kernel
+from marrow.kernels.language.kernel import CallFrame, FramePool
 from marrow.kernels.memory import aligned_zeros, readonly
 from marrow.kernels.operations import OPERATION, OPERATIONS, PoseWork, rules
 from marrow.kernels.pose_layout import padded
 from marrow.model.character import Palette
 from marrow.skinning.threads import run_split
+
+if TYPE_CHECKING:
+    from marrow.graph.compiled import CompiledGraph
 
 __all__ = ["PoseEvaluator", "Procedurals", "Program", "ProgramBuilder", "unsound"]
 
@@ -131,6 +134,11 @@ class PoseEvaluator:
         self._nothing = np.zeros((0, 0), np.float32)
         self._frames = FramePool(self._make_frame)
 
+    @classmethod
+    def of(cls, compiled: CompiledGraph) -> PoseEvaluator:
+        """That of a compiled graph and its whole character."""
+        return cls(compiled.bank, compiled.character.palette, compiled.masks, compiled.procedurals)
+
     def again(
         self,
         bank: ClipBank,
@@ -143,7 +151,11 @@ class PoseEvaluator:
         """An evaluator of the same kind for other programs, or for a level of detail."""
         return PoseEvaluator(bank, palette, masks, procedurals, joints=joints)
 
-    def _make_frame(self) -> Frame:
+    def hold(self, memory: Any) -> Array:
+        """The memory of instances as programs are run with it: an array."""
+        return np.asarray(memory)
+
+    def _make_frame(self) -> CallFrame:
         """A frame with all that does not change, and scratch memory of its own."""
         bank, layout, empty = self.bank, self.layout, self._empty
         work = PoseWork(
@@ -246,7 +258,7 @@ class PoseEvaluator:
         if wrong >= 0:
             raise unsound(program, wrong, operation)
 
-    def _bind(self, frame: Frame, program: Program, memory: Array, vectors: Array) -> None:
+    def _bind(self, frame: CallFrame, program: Program, memory: Array, vectors: Array) -> None:
         """Puts in what changes now and then; arrays that are there already stay."""
         kept = frame.kept
         if kept["work.start"] is not program.start:

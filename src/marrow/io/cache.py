@@ -28,7 +28,7 @@ import msgspec
 
 from marrow._version import __version__
 from marrow.errors import FormatError, MarrowError
-from marrow.io import cache_folder, native
+from marrow.io import cache_folder, marrow_file
 from marrow.io.atomic import replacing
 from marrow.io.cache_folder import folder
 from marrow.io.container import VERSION, Container
@@ -119,7 +119,7 @@ class Entry:
             for reference, digest_then in _REFERENCES.decode(container.metadata.get("references", "")):
                 if self._digest(reference) != digest_then:
                     return None
-            character = native.read_container(container, self.path)
+            character = marrow_file.read_container(container, self.path)
         except (MarrowError, msgspec.MsgspecError, OSError, MemoryError):
             return None
         with contextlib.suppress(OSError):
@@ -137,7 +137,7 @@ class Entry:
             if place is None or place != self.path.parent or not cache_folder.is_free(self.path):
                 return
             with replacing(self.path, private=True) as file:
-                native.write_to(file, character, {"key": self.key, "references": text})
+                marrow_file.write_to(file, character, {"key": self.key, "references": text})
             cache_folder.evict(place, limit(), keep=self.path)
 
     def _digest(self, reference: str) -> str | None:

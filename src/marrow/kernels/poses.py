@@ -10,7 +10,7 @@ from marrow.kernels.language.kernel import kernel
 from marrow.kernels.language.lanes import block
 from marrow.kernels.operations.sums import put_morphs, put_sample
 from marrow.kernels.polar import nearest_rotation
-from marrow.kernels.program import product
+from marrow.kernels.pose_programs import product
 from marrow.model.clip import TRACK_DTYPE
 
 __all__ = ["LANE_ROOM", "dual_quaternions", "sample_frames", "sample_tracks", "skinning_matrices", "to_model"]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.kernels.surfaces import fit_tree, nearest_on_surface
+from marrow.kernels.nearest_points import fit_tree, nearest_on_surface
 from marrow.skinning.threads import run_split
 
 __all__ = ["SurfaceTree", "farthest", "nearest_share"]

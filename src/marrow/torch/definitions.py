@@ -75,9 +75,10 @@ def carry_normals(blended: Tensor, normals: Tensor) -> Tensor:
 def polar_rotation(m: Tensor) -> Tensor:
     """The rotation nearest to each matrix `(..., 3, 3)`; of a mirrored one, the rotation of its negative.
 
-    `marrow.math.transform.polar` is its specification. Newton's iteration for the polar decomposition: unlike a singular value
-    decomposition its gradient is right where singular values are equal, which they are for every rigid motion. A matrix plus
-    its cofactors has the same rotation, and is not flat where the matrix is; one that is a line or nothing has none of its own.
+    `marrow.math.transform.polar` is its specification. Newton's iteration for the polar decomposition: unlike a
+    singular value decomposition its gradient is right where singular values are equal, which they are for every rigid
+    motion. A matrix plus its cofactors has the same rotation, and is not flat where the matrix is; one that is a line
+    or nothing has none of its own.
     """
     det = (m[..., 0, :] * torch.linalg.cross(m[..., 1, :], m[..., 2, :])).sum(-1)
     r = _unit_size(m * torch.where(det < 0, -1.0, 1.0)[..., None, None])
