@@ -17,6 +17,9 @@ FLAGS = (
     "--no-sandbox",
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
+    # Only WebGL is drawn by the GPU that the processor plays: the page around it costs it less without.
+    "--disable-gpu-compositing",
+    "--disable-gpu-rasterization",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
