@@ -20,6 +20,7 @@ from marrow.io.lint.mesh_rules import (
 )
 from marrow.io.lint.motion_rules import (
     bounds_far_away,
+    calibration_poses,
     foot_slide,
     frozen_tracks,
     gait_phase,
@@ -227,6 +228,7 @@ RULES: tuple[Rule, ...] = (
     long_clips,
     loop_seams,
     foot_slide,
+    calibration_poses,
     pops,
     frozen_tracks,
     bounds_far_away,
