@@ -240,6 +240,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def lint(character: Character) -> list[Finding]:
-    """Everything all rules find, the worst first."""
+    """Everything all rules find, the worst first. Lengths are in metres, whatever the unit of the file is."""
+    character = character.in_metres()
     found = [finding for rule in RULES for finding in rule(character)]
     return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
