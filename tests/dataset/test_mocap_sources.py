@@ -36,7 +36,14 @@ def test_rows_are_in_metres_and_begin_with_the_motion(capture, tmp_path) -> None
 
 def test_calibration_and_the_files_numbers_can_be_kept(capture, tmp_path) -> None:
     data = mw.dataset.build(
-        capture, tmp_path / "set", features="positions", rate=60, workers=0, split=1, calibration="keep", scale=1
+        capture,
+        tmp_path / "set",
+        features="positions",
+        rate=60,
+        workers=0,
+        split=1,
+        calibration="keep",
+        scale=1,
     )
     (row,) = list(data["train"])
     assert row["positions"].shape[0] == 31
@@ -45,5 +52,7 @@ def test_calibration_and_the_files_numbers_can_be_kept(capture, tmp_path) -> Non
 
 def test_a_small_set_says_that_it_has_no_validation_part(capture, tmp_path) -> None:
     with pytest.warns(UserWarning, match="validation and test are empty: 1 source") as said:
-        mw.dataset.build(capture, tmp_path / "set", features="positions", workers=0, split=(0.99, 0.005, 0.005))
+        mw.dataset.build(
+            capture, tmp_path / "set", features="positions", workers=0, split=(0.99, 0.005, 0.005)
+        )
     assert "split=" in str(said[0].message)

@@ -42,7 +42,10 @@ def test_units_in_metres_converts_skeleton_and_clips(hero: mw.Character, inches)
     assert found.unit == 1.0
     assert height(found) == pytest.approx(height(mw.load(inches, cache=False)) * 0.0254 / 0.45)
     clip, same = found.clips[0], hero.clips["walk"]
-    head = [c.skeleton.to_model(k.sample(0.3))[c.skeleton.index("head"), :, 3] for c, k in ((found, clip), (hero, same))]
+    head = [
+        c.skeleton.to_model(k.sample(0.3))[c.skeleton.index("head"), :, 3]
+        for c, k in ((found, clip), (hero, same))
+    ]
     np.testing.assert_allclose(head[0], head[1], atol=2e-4)
     with pytest.raises(ValidationError, match="units"):
         mw.load(inches, units="feet")
@@ -80,7 +83,10 @@ def test_a_bvh_stands_beside_a_person_at_a_persons_size(hero: mw.Character, inch
     from marrow.scene.timed_scene import timed_scene_of
 
     for options in ({}, {"clip": 0, "time": 0.2}, {"crowd": 2}):
-        scenes = [timed_scene_of(thing, **options) for thing in (mw.load(inches), mw.load(inches).clips[0])[: 1 + (options == {})]]
+        scenes = [
+            timed_scene_of(thing, **options)
+            for thing in (mw.load(inches), mw.load(inches).clips[0])[: 1 + (options == {})]
+        ]
         for timed in scenes:
             points = timed.survey(np.array([0.2]), AXES)[1][0]
             assert 1.4 < np.ptp(points[:, 1]) < 2.0

@@ -103,9 +103,7 @@ def test_clips_of_another_file_come_without_it(hero: mw.Character, tmp_path) -> 
     (made,) = both.clips.values()
     assert made.duration == pytest.approx(clip.duration - 1 / 60, abs=1e-4)
     assert any(line.kind == "dropped" and "calibration" in line.message for line in both.report)
-    kept = mw.load(
-        tmp_path / "hero.marrow", clips=tmp_path / "capture.bvh", calibration="keep", cache=False
-    )
+    kept = mw.load(tmp_path / "hero.marrow", clips=tmp_path / "capture.bvh", calibration="keep", cache=False)
     assert kept.clips[0].duration == pytest.approx(clip.duration, abs=1e-4)
 
 

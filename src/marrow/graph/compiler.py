@@ -26,7 +26,7 @@ from marrow.graph.sharing import SharedNodes
 from marrow.graph.steadiness import watched_states
 from marrow.graph.sync import knots
 from marrow.graph.tables import Builder, Part, Place, Scope, named_joint, unknown
-from marrow.graph.travel import carried_by_hips, in_place, root_tracks
+from marrow.graph.travel import carried_by_hips, in_place, root_tracks, say_that_nothing_travels
 from marrow.kernels import control_tables as ct
 from marrow.kernels.language.constants import Constants
 from marrow.kernels.memory import readonly
@@ -98,6 +98,7 @@ class Compiler:
         self._pairs: dict[str, str] | None = None
         self._made_curves: dict[str, dict[int, tuple[list[float], list[float]]]] = {}
         self.curve_columns: dict[str, int] = {}
+        self.played: list[str] = []
         self.saved: dict[str, int] = {}
         self.montages: dict[str, MontageEntry] = {}
         self.sections: list[tuple[float, float]] = []
@@ -249,6 +250,8 @@ class Compiler:
             raise ValidationError(
                 f"{at.path}: {name!r} is not additive; make it so with mw.additive(clip, reference)"
             )
+        if name not in self.played:
+            self.played.append(name)
         return self.bank.index[name]
 
     def joint(self, name: str, path: str) -> int:
@@ -353,6 +356,8 @@ class Compiler:
             roots, clips["root"] = root_tracks(
                 ClipBank.of(self.character), self.root_joint, self.root_axes, self.root_smooth
             )
+        if self.root_mode == "extract":
+            say_that_nothing_travels(self.character, bank, (roots, clips["root"]), self.played)
         if self._pairs is not None:
             clips, roots = self._twins(clips, events, curves, roots, names)
         tables = ct.GraphTables(

@@ -376,6 +376,19 @@ class Character(Asset):
         told: str = _late.function("motion.facing", "find_facing")(self).told
         return told
 
+    def with_clips(self, *clips: Clip | Iterable[Clip]) -> Character:
+        """The character with these clips too, one by one or as a list; one of a name that is there takes its place."""
+        kept = {clip.name: clip for clip in self.clips.values()}
+        for one in clips:
+            many = one.values() if isinstance(one, Clips) else (one,) if isinstance(one, (Clip, str)) else one
+            for clip in _validate.items("with_clips", "clips", many, Clip):
+                if clip.skeleton.names != self.skeleton.names:
+                    raise ValidationError(
+                        f"with_clips: {clip.name!r} was made for another skeleton; mw.retarget fits it to this one"
+                    )
+                kept[clip.name] = clip
+        return self.replace(clips=tuple(kept.values()))
+
     def in_metres(self) -> Character:
         """The character with all lengths in metres: itself, unless its `unit` is another one."""
         return _late.function("io.scaling", "in_metres")(self)  # type: ignore[no-any-return]

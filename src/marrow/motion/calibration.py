@@ -21,7 +21,13 @@ from marrow.motion.posture import NEUTRAL, body_frame, unease
 from marrow.motion.rig import find_rig
 from marrow.motion.sizes import PERSON
 
-__all__ = ["CALIBRATION", "calibration_frames", "checked_calibration", "cut_calibration", "without_calibration"]
+__all__ = [
+    "CALIBRATION",
+    "calibration_frames",
+    "checked_calibration",
+    "cut_calibration",
+    "without_calibration",
+]
 
 Array = NDArray[Any]
 CALIBRATION = ("drop", "keep")

@@ -18,7 +18,8 @@ from marrow.model import Character, Skeleton
 from marrow.motion.rig import find_rig
 
 __all__ = [
-    "Posture", "body_frame", "flat_feet", "leg_length", "level_frame", "model_rotations", "posture", "rest_posture", "unease",
+    "Posture", "body_frame", "flat_feet", "leg_length", "level_frame", "model_rotations", "posture", "rest_posture",
+    "unease",
 ]  # fmt: skip
 
 Array = NDArray[Any]

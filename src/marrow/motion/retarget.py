@@ -13,11 +13,10 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.animation.additive import additive
+from marrow.animation.additive import additive, sample_shown
 from marrow.animation.frame_budget import check_frames
 from marrow.animation.sampling import sample
 from marrow.errors import ValidationError, WrongTypeError, told_at_the_call
-from marrow.math import quaternion
 from marrow.model import Character, Clip, Pose, Skeleton, Track
 from marrow.model._validate import instance, shown
 from marrow.model.clip import PATHS
@@ -196,12 +195,8 @@ class Retargeter(Fit):
         """A difference, taken across as the difference it makes to the rest pose."""
         rest = self.source.rest
         times = frame_times(clip, rate)
-        delta = sample(clip, times)
-        whole = Pose(
-            rest.translation + delta.translation,
-            quaternion.multiply(rest.rotation, delta.rotation),
-            rest.scale * delta.scale,
-        )
+        shown = sample_shown(clip, times)
+        whole = Pose(shown.translation, shown.rotation, shown.scale)
         still = clip_from_poses(clip.name, self.source, rest.broadcast_to((1,)), times=[0.0])
         moved = clip_from_poses(clip.name, self.source, whole, times=times)
         base, made = (

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from marrow.errors import MissingFileError, ValidationError, WrongTypeError
 from marrow.graph.animator import Animator
 from marrow.graph.description import Graph, load_graph
-from marrow.math import affine, quaternion, transform
 from marrow.io.scaling import scaled_clip
+from marrow.math import affine, quaternion, transform
 from marrow.model import _validate
 from marrow.model.character import Character, Clips
 from marrow.model.clip import Clip

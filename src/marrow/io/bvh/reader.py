@@ -1,8 +1,8 @@
 """Reads BVH: the hierarchy becomes a skeleton at rest, the motion a clip with one key per frame.
 
 A BVH file has no unit and says nothing about its axes; numbers are taken as they are (Y up is the custom). What
-unit they are in is told by the size of the body (`Character.unit`). Position channels take the place of a joint's OFFSET, as
-the tools that write them (MotionBuilder, Blender) mean it. Position comes before rotation, whatever the
+unit they are in is told by the size of the body (`Character.unit`). Position channels take the place of a joint's
+OFFSET, as the tools that write them (MotionBuilder, Blender) mean it. Position comes before rotation, whatever the
 channel order says.
 """
 

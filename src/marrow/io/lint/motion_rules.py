@@ -212,8 +212,8 @@ def calibration_poses(character: Character) -> Iterator[Finding]:
         if frames:
             yield Finding(
                 "calibration-frame", "warning", _place(clip),
-                f"its first {'frame is' if frames == 1 else f'{frames} frames are'} a calibration pose, out of which the body "
-                "jumps into the motion",
+                f"its first {'frame is' if frames == 1 else f'{frames} frames are'} a calibration pose, out of which the "
+                "body jumps into the motion",
                 "cut it (clip.without_calibration()); retargeting, data sets and sheets leave it out by themselves", 0.0,
             )  # fmt: skip
 

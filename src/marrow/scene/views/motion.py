@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.animation.additive import sample_shown
 from marrow.animation.kinematics import to_model
 from marrow.model.clip import Clip
 from marrow.model.skeleton import Skeleton
@@ -53,7 +54,7 @@ def trail_times(clip: Clip) -> Array:
 def trail_points(clip: Clip, names: str) -> tuple[list[int], Array, Array]:
     """The joints, the times `(T,)`, and where the joints are then in model space, `(T, joints, 3)` float64."""
     times = trail_times(clip)
-    model = to_model(clip.skeleton, clip.sample(times))
+    model = to_model(clip.skeleton, sample_shown(clip, times))
     joints = trail_joints(clip.skeleton, names, model)
     return joints, times, model[..., 3][:, joints].astype(np.float64)
 
@@ -152,7 +153,7 @@ def event_places(clip: Clip) -> list[tuple[int, float, float, Array]]:
             continue
         lifts = [e.time for e in clip.events if e.name == f"{event.name}_lift" and e.time > event.time]
         end = min(lifts, default=event.end)
-        at = to_model(clip.skeleton, clip.sample(event.time))[joint, :, 3].astype(np.float64)
+        at = to_model(clip.skeleton, sample_shown(clip, event.time))[joint, :, 3].astype(np.float64)
         side = 1 if _words(event.name) & {"r", "right"} else 0
         out.append((side, float(event.time), float(end), at))
     return out
