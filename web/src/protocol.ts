@@ -759,7 +759,7 @@ export interface ViewInfo {
   key: string;
 }
 
-/** `/api/character/{slot}`: everything about a character but its arrays. `bounds` are those of what is shown. Where there is no graph, `graph_offer` says what its clips would make (`ReadyGraph`), None where they make none, and `graph_hint` how to get one. `buffers` of the character itself: `inverse_bind (P, 3, 4)`, `palette_joints (P,)`, and `bind_positions (P, 3)`, the point a palette entry's scale is applied about in dual-quaternion skinning. The model-space matrix of a joint is its palette matrix times the inverse of its `inverse_bind`; the first J palette entries are the J joints. `views` can be drawn of it. */
+/** `/api/character/{slot}`: everything about a character but its arrays. `bounds` are those of what is shown; `facing` is how far it looks away from +Z, towards +X, in radians (0 where that is not known): the camera begins in front of it. Where there is no graph, `graph_offer` says what its clips would make (`ReadyGraph`), None where they make none, and `graph_hint` how to get one. `buffers` of the character itself: `inverse_bind (P, 3, 4)`, `palette_joints (P,)`, and `bind_positions (P, 3)`, the point a palette entry's scale is applied about in dual-quaternion skinning. The model-space matrix of a joint is its palette matrix times the inverse of its `inverse_bind`; the first J palette entries are the J joints. `views` can be drawn of it. */
 export interface CharacterInfo {
   name: string;
   slot: number;
@@ -776,6 +776,7 @@ export interface CharacterInfo {
   vertices: number;
   triangles: number;
   bounds: [[number, number, number], [number, number, number]];
+  facing: number;
   buffers: Record<string, BufferInfo>;
   buffer_bytes: number;
   levels: LevelInfo[];

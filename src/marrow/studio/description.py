@@ -272,7 +272,8 @@ class ViewInfo(Info, frozen=True):
 class CharacterInfo(Info, frozen=True):
     """`/api/character/{slot}`: everything about a character but its arrays.
 
-    `bounds` are those of what is shown. Where there is no graph, `graph_offer` says what its clips would make
+    `bounds` are those of what is shown; `facing` is how far it looks away from +Z, towards +X, in radians (0 where that is
+    not known): the camera begins in front of it. Where there is no graph, `graph_offer` says what its clips would make
     (`ReadyGraph`), None where they make none, and `graph_hint` how to get one.
 
     `buffers` of the character itself: `inverse_bind (P, 3, 4)`, `palette_joints (P,)`, and `bind_positions
@@ -296,6 +297,7 @@ class CharacterInfo(Info, frozen=True):
     vertices: int
     triangles: int
     bounds: tuple[Vec3, Vec3]
+    facing: float
     buffers: dict[str, BufferInfo]
     buffer_bytes: int
     levels: list[LevelInfo]

@@ -244,7 +244,9 @@ export class Viewport {
     const other = this.slots[1];
     if (other && this.options.compare === "files") box.union(other.character.bounds(new Box3()));
     if (!finite(box)) return;
-    this.framing.fit(box, all, this.panes()[0].width / this.height, reset, slot.character.count > 1 || inScene(this.slots));
+    const scene = inScene(this.slots);
+    const facing = scene ? 0 : slot.character.info.facing;
+    this.framing.fit(box, all, this.panes()[0].width / this.height, reset, slot.character.count > 1 || scene, facing);
     this.surround(all);
     this.invalidate();
   }
@@ -253,7 +255,7 @@ export class Viewport {
     const extent = box.getSize(new Vector3()).length();
     // Grid lines a round length apart, about a third of the character's height, or more around a crowd.
     const wanted = Math.max(Math.min(this.slots[0]?.character.size ?? 1, extent) / 3, extent / 20, 1e-6);
-    this.stage.surround(box, 10 ** Math.round(Math.log10(wanted)));
+    this.stage.surround(box, 10 ** Math.round(Math.log10(wanted)), inScene(this.slots) ? 0 : this.slots[0]?.character.info.facing);
   }
 
   /** Keeps the light on what is shown, and the camera too: it follows, steps back, and looks again where nothing is left to see. */

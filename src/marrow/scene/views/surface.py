@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.errors import UnknownNameError
 from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.scene.colors import NOTHING, TELLING, hex_color
 from marrow.scene.views.drawing import Drawing, Legend, Paint
 from marrow.scene.views.kind import ViewKind, count_of
-from marrow.scene.views.stage import Posed, Stage
+from marrow.scene.views.stage import Posed, Stage, no_joint
 
 __all__ = [
     "INFLUENCES",
@@ -54,11 +53,9 @@ def _joint_weights(character: Character, joint: int) -> Array:
 
 def draw_weights(stage: Stage, argument: str, drawing: Drawing) -> None:
     legend = Legend(f"weight of {argument}", ramp="viridis")
-    known: list[str] = []
     found = moved = False
     for posed in stage.things:
         skeleton = posed.character.skeleton
-        known += skeleton.names
         found = found or argument in skeleton
         weights = np.zeros(posed.character.vertex_count)
         if argument in skeleton:
@@ -67,7 +64,7 @@ def draw_weights(stage: Stage, argument: str, drawing: Drawing) -> None:
         drawing.paints[posed.key] = Paint(colors=colors)
         moved = moved or bool(weights.any())
     if not found:
-        raise UnknownNameError("joint", argument, dict.fromkeys(known))
+        no_joint(argument, [posed.character.skeleton for posed in stage.things])
     if not moved:
         drawing.notes.append(f"{argument} moves no vertex")
     drawing.legends.append(legend)
