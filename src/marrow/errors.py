@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import difflib
 import errno
+import functools
 import os
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, cast
 
 from marrow.printing import printable
 
@@ -34,6 +35,8 @@ __all__ = [
     "WrongTypeError",
 ]
 
+Call = TypeVar("Call", bound=Callable[..., Any])
+TRACEBACK_VARIABLE = "MARROW_TRACEBACK"
 
 DISTRIBUTION = "marrow-engine"
 """What `pip install` calls the package that is imported as `marrow`."""
@@ -184,3 +187,21 @@ def _format_error(
     kind: type[FormatError], message: str, path: object, place: str, remedy: str
 ) -> FormatError:
     return kind(message, path=path, place=place, remedy=remedy)
+
+
+def told_at_the_call(function: Call) -> Call:
+    """Has a public function raise marrow's own errors as if it saw the mistake itself: their traceback ends at the call,
+    and a notebook shows a line instead of a page. Faults inside marrow keep theirs; `MARROW_TRACEBACK=full` keeps all."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        __tracebackhide__ = True  # IPython and pytest leave this frame out
+        try:
+            return function(*arguments, **options)
+        except MarrowError as error:
+            if os.environ.get(TRACEBACK_VARIABLE) == "full":
+                raise
+            error.__suppress_context__ = True
+            raise error.with_traceback(None)  # noqa: B904  # MARROW_TRACEBACK=full shows the frames inside marrow
+
+    return cast(Call, call)

@@ -16,6 +16,7 @@ from marrow.errors import (
     ResourceLimitError,
     UnknownNameError,
     WrongTypeError,
+    told_at_the_call,
 )
 from marrow.io import registry
 from marrow.io.source import LoadOptions, Source
@@ -31,6 +32,7 @@ _SAME_LINES = 3
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
+@told_at_the_call
 def load(
     path: Loadable,
     *,
@@ -71,6 +73,7 @@ def load(
     return character
 
 
+@told_at_the_call
 def save(character: Character, path: PathLike, **options: Any) -> None:
     """Writes the character in the format of the suffix: `.glb`, `.gltf`, `.usda`, `.usdc`, `.usdz`, `.marrow`, `.bvh`
     (motion only), `.obj` and `.ply` (the surface in one pose, or one file a frame).

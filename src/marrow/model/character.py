@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from marrow.errors import UnknownNameError, ValidationError
 from marrow.math import affine, transform
-from marrow.model import _late, _validate
+from marrow.model import _cards, _late, _validate
 from marrow.model._asset import Asset, exchanged, freeze
 from marrow.model.clip import Clip
 from marrow.model.level import Level, Lod, prefix_clip, prefix_skeleton
@@ -66,7 +66,10 @@ class Clips(Mapping[str, Clip]):
         return hash((Clips, *self._clips))
 
     def __repr__(self) -> str:
-        return f"Clips({', '.join(f'{c.name} {c.duration:.2f} s' for c in self.values())})"
+        return _cards.clips_line(self)
+
+    def _repr_html_(self) -> str:
+        return _cards.clips_card(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -410,3 +413,6 @@ class Character(Asset):
         if len(self.report):
             parts.append(f"{len(self.report)} report lines")
         return f"Character({self.name!r}, {', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        return _cards.character_card(self)

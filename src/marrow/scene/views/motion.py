@@ -201,6 +201,7 @@ TRAILS = ViewKind(
     draw_trails,
     "[JOINT,JOINT]",
     whole_clip=True,
+    key="P",
 )
 GHOSTS = ViewKind(
     "ghosts",
@@ -210,5 +211,9 @@ GHOSTS = ViewKind(
     whole_clip=True,
 )
 CONTACTS = ViewKind(
-    "contacts", "where and when the feet stand on the ground in the clip", draw_contacts, whole_clip=True
+    "contacts",
+    "where and when the feet stand on the ground in the clip",
+    draw_contacts,
+    whole_clip=True,
+    key="J",
 )
