@@ -58,7 +58,7 @@ RESULTS = {
     "FunctionCall", "GraphMoment", "InfluenceLimit", "JointPixels", "LevelEvaluation", "LevelGroup",
     "MirrorMap", "MotionQuality", "Palette",
     "Program", "Reduced", "Report", "ReportLine", "ResamplingError", "Rig", "RootMotionDelta", "SampledClip",
-    "Selection", "Snapshot", "Surface", "Window",
+    "Selection", "Snapshot", "Surface", "Video", "Window",
 }  # fmt: skip
 """What is worked out for people, not described by them."""
 
