@@ -53,12 +53,12 @@ EXAMPLES = {
     mw.graph.Transition: (lambda: mw.graph.Transition("a", "b"), {"seconds": 0.5}),
 }
 RESULTS = {
-    "Adapter", "Bounds", "ClipBank", "CompiledGraph", "CrowdGroup", "Evaluation", "FeatureStatistics", "Finding",
-    "FootQuality", "Frame",
+    "Adapter", "Bounds", "ClipBank", "CompiledGraph", "CrowdGroup", "Evaluation", "EvaluationJob", "EventWindow",
+    "FeatureStatistics", "Finding", "FootQuality", "Frame",
     "FunctionCall", "GraphMoment", "InfluenceLimit", "JointPixels", "LevelEvaluation", "LevelGroup",
     "MirrorMap", "MotionQuality", "Palette",
     "Program", "Reduced", "Report", "ReportLine", "ResamplingError", "Rig", "RootMotionDelta", "SampledClip",
-    "Selection", "Snapshot", "Surface", "Window",
+    "Selection", "Snapshot", "Surface",
 }  # fmt: skip
 """What is worked out for people, not described by them."""
 
