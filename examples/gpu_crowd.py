@@ -17,7 +17,7 @@ for step in range(20):
         people.trigger("jump", instances=people["speed"] > 2)
     crowd.update(1 / 60)  # hands over programs: the GPU does the rest
     skinner.update(crowd)  # from palettes to vertices, all in GPU memory
-program = people.program
+program = people.evaluation.program
 print(f"handed over: {16 * (program.start[-1] - program.start[0]) / crowd.count:.0f} bytes for each")
 print(f"palettes: {crowd.palettes}")
 
