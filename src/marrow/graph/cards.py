@@ -50,7 +50,7 @@ def graph_line(graph: Graph) -> str:
 
 def graph_card(graph: Graph) -> str:
     """Parameters, kinds of nodes, clips, and the tree to unfold."""
-    from marrow.graph.show import to_text
+    from marrow.graph.diagrams import to_text
 
     nodes = list(_nodes(graph.root))
     kinds = Counter(type(node).__name__ for node in nodes if not isinstance(node, str))
