@@ -6,13 +6,13 @@ import marrow as mw
 from marrow import gpu
 
 hero = mw.samples.mannequin()
-people = mw.Animator(hero, mw.samples.mannequin_graph(), count=50)
-people["speed"] = np.linspace(0, 3.6, 50)
+people = mw.Animator(hero, mw.samples.mannequin_graph(), count=24)
+people["speed"] = np.linspace(0, 3.6, 24)
 
 crowd = gpu.Crowd(people)
 print(crowd)
 skinner = gpu.Skinner(hero, crowd.device)
-for step in range(30):
+for step in range(20):
     if step == 10:
         people.trigger("jump", instances=people["speed"] > 2)
     crowd.update(1 / 60)  # hands over programs: the GPU does the rest

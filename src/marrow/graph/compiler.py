@@ -25,7 +25,7 @@ from marrow.graph.root_tracks import carried_by_hips, in_place, root_tracks
 from marrow.graph.root_transforms import WorldVector
 from marrow.graph.shared_nodes import SharedNodes
 from marrow.graph.sync_groups import knots
-from marrow.graph.tables import Builder, Part, Place, Scope, unknown
+from marrow.graph.tables import Builder, Part, Place, Scope, named_joint, unknown
 from marrow.graph.watched_states import watched_states
 from marrow.kernels import control_tables as ct
 from marrow.kernels.language.constants import Constants
@@ -113,10 +113,8 @@ class Compiler:
         if isinstance(root, RootMotion) and root.joint is None and not self.skeleton.roots:
             root, path = root.source, "root.source"
         if isinstance(root, RootMotion):
-            if root.joint is not None and root.joint not in self.skeleton:
-                raise unknown("joint", root.joint, self.skeleton.names, path)
             self.root_joint = (
-                self.skeleton.index(root.joint) if root.joint is not None else self.skeleton.roots[0]
+                self.joint(root.joint, path) if root.joint is not None else self.skeleton.roots[0]
             )
             self.root_mode, self.root_axes = root.mode, root.axes
             root.check(path)
@@ -254,9 +252,7 @@ class Compiler:
         return self.bank.index[name]
 
     def joint(self, name: str, path: str) -> int:
-        if name not in self.skeleton:
-            raise unknown("joint", name, self.skeleton.names, path)
-        return self.skeleton.index(name)
+        return named_joint(self.skeleton, name, path)
 
     def constants(self, record: Constants, **fields: Any) -> int:
         """Packs the constants of an operation; where they are. Every level of detail evaluates the joints they name."""

@@ -9,9 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.model import Character
-from marrow.model._derived import derived
-from marrow.motion.posture import body_frame
-from marrow.motion.rig import find_rig
 from marrow.scene.actor_state import actor_states
 from marrow.scene.scene import Scene
 
@@ -24,20 +21,8 @@ STRAIGHT = math.radians(12)
 
 
 def facing(character: Character) -> float:
-    """How far a body at rest is turned from +Z to +X, in radians; 0 for what is none, or does not stand upright."""
-    found: float = derived(character, "facing", lambda: _facing(character))
-    return found
-
-
-def _facing(character: Character) -> float:
-    skeleton = character.skeleton
-    rig = find_rig(skeleton)
-    if not rig.complete:
-        return 0.0
-    frame = body_frame(skeleton.rest_model[..., 3].astype(np.float64), rig.chains)
-    if not frame[1, 1] > UPRIGHT:  # it lies down, or goes on all fours
-        return 0.0
-    return _turn(frame[:, 2])
+    """How far a character looks away from +Z, towards +X, in radians; 0 where that is not known."""
+    return 0.0 if character.facing is None else _turn(character.facing)
 
 
 def _turn(forward: Array) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.resampling import unpack_rows
-from marrow.errors import ValidationError, WrongTypeError
+from marrow.errors import ValidationError, WrongTypeError, told_at_the_call
 from marrow.graph.animator.evaluation import Evaluation
 from marrow.graph.animator.instances import Instances
 from marrow.graph.animator.montages import Montages
@@ -83,6 +83,7 @@ class Animator:
         "slots": "The slots of the graph, by name: `slots[name].play(clip)`.",
     }
 
+    @told_at_the_call
     def __init__(
         self,
         character: Character,
@@ -204,6 +205,7 @@ class Animator:
         self._runtime.store.speed = checked_speed(speed, self._runtime.batch or (1,))
 
     # -- playback by hand -----------------------------------------------------------------------------------------
+    @told_at_the_call
     @exclusive()
     def play(
         self,
@@ -219,6 +221,7 @@ class Animator:
         `speed` is negative); `instances` picks who does. An additive clip plays over the rest pose."""
         start_clip(self._runtime, clip, 0.0, loop=loop, speed=speed, start=start, instances=instances)
 
+    @told_at_the_call
     @exclusive()
     def cross_fade(
         self,

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.animation.kinematics import to_model
-from marrow.errors import UnknownNameError
 from marrow.model.clip import Clip
 from marrow.model.skeleton import Skeleton
 from marrow.motion import find_rig
@@ -17,7 +16,7 @@ from marrow.motion.contacts import clip_contacts, windows
 from marrow.scene.colors import LEFT, RIGHT, TELLING, color_map
 from marrow.scene.views.drawing import Drawing, Ghost, Legend
 from marrow.scene.views.kind import ViewKind, count_of
-from marrow.scene.views.stage import Posed, Stage
+from marrow.scene.views.stage import Posed, Stage, no_joint
 
 __all__ = ["CONTACTS", "GHOSTS", "TRAILS", "contact_places", "event_places", "trail_joints", "trail_points"]
 
@@ -77,8 +76,7 @@ def draw_trails(stage: Stage, argument: str, drawing: Drawing) -> None:
     wanted = [n.strip() for n in argument.split(",") if n.strip()]
     for name in wanted:
         if playing and not any(name in p.clip.skeleton for p in playing if p.clip is not None):
-            known = (n for p in playing if p.clip is not None for n in p.clip.skeleton.names)
-            raise UnknownNameError("joint", name, dict.fromkeys(known))
+            no_joint(name, [p.clip.skeleton for p in playing if p.clip is not None])
     for posed in playing:
         clip = posed.clip
         assert clip is not None
@@ -203,6 +201,7 @@ TRAILS = ViewKind(
     draw_trails,
     "[JOINT,JOINT]",
     whole_clip=True,
+    key="P",
 )
 GHOSTS = ViewKind(
     "ghosts",
@@ -212,5 +211,9 @@ GHOSTS = ViewKind(
     whole_clip=True,
 )
 CONTACTS = ViewKind(
-    "contacts", "where and when the feet stand on the ground in the clip", draw_contacts, whole_clip=True
+    "contacts",
+    "where and when the feet stand on the ground in the clip",
+    draw_contacts,
+    whole_clip=True,
+    key="J",
 )
