@@ -128,6 +128,8 @@ def test_examples_run(example, tmp_path):
         needed("wgpu" if module[1] else module[0])
     if "import torch" in text_of(example):
         needed("torch")
+    if "mw.render(" in text_of(example):
+        needed("wgpu")
     done = subprocess.run(
         [sys.executable, str(ROOT / "examples" / example), *WITHOUT_A_SCREEN.get(example, ())],
         capture_output=True,
@@ -136,6 +138,10 @@ def test_examples_run(example, tmp_path):
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
     assert done.returncode == 0, done.stderr
+    made = [path.name for path in tmp_path.glob("*.png")]
+    assert made and any(name in done.stdout for name in made), "it says what it did, and makes a picture"
+    if example == "torch_fit_pose.py":
+        assert float(re.search(r"the end : ([\d.]+) mm", done.stdout)[1]) < 5
     if example == "third_person_game.py":
         assert "1 posts fell" in done.stdout and len(list(tmp_path.glob("*.png"))) == 3
 
