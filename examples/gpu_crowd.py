@@ -7,15 +7,15 @@ import marrow as mw
 from marrow import gpu
 
 hero = mw.samples.mannequin()
-people = mw.Animator(hero, mw.samples.mannequin_graph(), count=50)
-people["speed"] = np.linspace(0, 3.6, 50)
-rows = np.stack([np.arange(50) % 10 - 4.5, np.zeros(50), np.arange(50) // 10 - 2.0], axis=1)
-people.root.set(1.3 * rows)  # ten in a row
+people = mw.Animator(hero, mw.samples.mannequin_graph(), count=24)
+people["speed"] = np.linspace(0, 3.6, 24)
+rows = np.stack([np.arange(24) % 8 - 3.5, np.zeros(24), np.arange(24) // 8 - 1.0], axis=1)
+people.root.set(1.3 * rows)  # eight in a row
 
 crowd = gpu.Crowd(people)
 print(crowd)
 skinner = gpu.Skinner(hero, crowd.device)
-for step in range(30):
+for step in range(20):
     if step == 10:
         people.trigger("jump", instances=people["speed"] > 2)
     crowd.update(1 / 60)  # hands over programs: the GPU does the rest

@@ -11,6 +11,7 @@ import difflib
 import errno
 import functools
 import os
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
@@ -57,21 +58,32 @@ class WrongTypeError(ValidationError, TypeError):
 
 
 class UnknownNameError(MarrowError, KeyError):
-    """A joint, clip, socket, morph or parameter of that name does not exist; the message lists what does."""
+    """A joint, clip, socket, morph or parameter of that name does not exist; the message names the near ones (`near`, or
+    those that read alike), or lists what does (`listed`: in other words)."""
 
-    def __init__(self, kind: str, name: object, known: Iterable[object]) -> None:
+    def __init__(
+        self,
+        kind: str,
+        name: object,
+        known: Iterable[object],
+        near: Iterable[str] = (),
+        listed: str = "",
+    ) -> None:
         self.kind, self.name, self.known = kind, name, tuple(known)
+        self.near, self.listed = tuple(near), listed
         super().__init__(self._text())
 
-    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, object, tuple[object, ...]]]:
-        return type(self), (self.kind, self.name, self.known)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.kind, self.name, self.known, self.near, self.listed)
 
     def _text(self) -> str:
         names = [str(k) for k in self.known]
-        close = difflib.get_close_matches(str(self.name), names[:5000], n=3, cutoff=0.6)
+        close = self.near or _alike(str(self.name), names[:5000])
         text = f"there is no {self.kind} called {self.name!r}"
         if close:
             return f"{text}; did you mean {' or '.join(repr(c) for c in close)}?"
+        if self.listed:
+            return f"{text}; {self.listed}"
         if not names:
             return f"{text}; there are none"
         shown = ", ".join(names[:20]) + (f", ... ({len(names)} in all)" if len(names) > 20 else "")
@@ -151,6 +163,18 @@ class DeviceLostError(GpuError):
 
 class GpuMemoryError(GpuError, MemoryError):
     """The GPU has not that much memory, or allows no buffer of that size."""
+
+
+def _alike(name: str, known: list[str]) -> list[str]:
+    """Names that read like `name`, best first: with other capitals, without a prefix (`Spine`, `mixamorig:Spine`)."""
+    by_word: dict[str, str] = {}
+    for one in known:
+        for word in (one, one.lower(), re.split(r"[:|/]", one)[-1].lower()):
+            by_word.setdefault(word, one)
+    close = difflib.get_close_matches(name, by_word, n=3) + difflib.get_close_matches(
+        name.lower(), by_word, n=3
+    )
+    return list(dict.fromkeys(by_word[word] for word in close))[:3]
 
 
 def file_error(error: OSError, told: str, path: object, *, remedy: str = "") -> FormatError:

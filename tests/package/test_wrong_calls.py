@@ -173,7 +173,7 @@ def test_the_whole_surface_is_called():
         "Events",
         "RootMotionDelta",
         "Snapshot",
-        "View",
+        "StudioView",
         "load",
         "load_graph",
         "save",

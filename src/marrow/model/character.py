@@ -357,6 +357,26 @@ class Character(Asset):
             )
         return self.replace(meshes=meshes, reduced=reduced, **changes)
 
+    @property
+    def facing(self) -> Array | None:
+        """Where it looks: a level unit vector `(3,)` in model space, told by its body and confirmed by its clips; None
+        where that cannot be told. Most files have +Z, some -Z: `turned_to("+z")` or
+        `mw.load(..., facing="+z")` turns them."""
+        direction: Array | None = _late.function("motion.facing", "find_facing")(self).direction
+        return direction
+
+    @property
+    def facing_told(self) -> str:
+        """What told where it looks (`"its left and right, its toes"`), or why nothing did."""
+        told: str = _late.function("motion.facing", "find_facing")(self).told
+        return told
+
+    def turned_to(self, axis: str) -> Character:
+        """The character turned about the vertical to look along `axis` (`"+z"`, `"-x"`, ...): its joints, meshes, levels,
+        clips and all that has a direction, so that every vertex at every time is the turned original. Where it is not known
+        where it looks it stays as it is, and its report says so."""
+        return _late.function("io.axes", "turned_to")(self, _validate.name("turned_to", "axis", axis))  # type: ignore[no-any-return]
+
     def converted(
         self,
         world: str | None = None,

@@ -70,6 +70,7 @@ def find_partners(skeleton: Skeleton, table: Mapping[str, str], axis: int) -> tu
 def _by_name(skeleton: Skeleton, table: Mapping[str, str]) -> Array:
     names, J = skeleton.names, len(skeleton)
     partner = np.full(J, -1, np.int32)
+    table = {names[skeleton.index(a)]: b for a, b in table.items()}  # what is named as a part has a name, too
     for j, name in enumerate(names):
         if name in table:
             partner[j] = skeleton.index(table[name])

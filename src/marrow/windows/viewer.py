@@ -13,6 +13,7 @@ from marrow.errors import MarrowError
 from marrow.graph.animator import Animator
 from marrow.scene.bounds import reach
 from marrow.scene.scene import Actor, Scene
+from marrow.scene.views import KINDS
 from marrow.windows.camera_controls import CameraControls
 from marrow.windows.follow_camera import FollowCamera, middle
 from marrow.windows.graph_controls import GraphControls
@@ -26,15 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HELP", "VIEWS", "Viewer"]
 
-VIEWS = {
-    "3": "skeleton",
-    "4": "weights",
-    "5": "normals",
-    "6": "wireframe",
-    "7": "bounds",
-    "8": "uv",
-    "9": "levels",
-}
+VIEWS = {kind.key: name for name, kind in KINDS.items() if kind.key.isdigit()}
 """The views that have a key; the same key again, or 0, shows the character as it is."""
 HELP = (
     ("Space", "play, pause"),
@@ -43,7 +36,7 @@ HELP = (
     ("[  ]", "slower, faster"),
     ("L", "loop"),
     ("G", "graph or clips; Up, Down, Left, Right and Enter steer it"),
-    ("3 ... 9", "skeleton, weights, normals, wireframe, bounds, UV, levels"),
+    ("3 ... 9", ", ".join(VIEWS[key] for key in sorted(VIEWS))),
     ("0  V", "no view, next view"),
     ("J  K", "next and previous joint, for weights"),
     ("Drag", "turn; right drag: look around; middle or Shift drag: move"),

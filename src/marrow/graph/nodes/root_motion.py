@@ -10,7 +10,7 @@ from marrow.graph.tables import Part, Place
 
 if TYPE_CHECKING:
     from marrow.graph.compiler import Compiler
-    from marrow.graph.needs import Needs
+    from marrow.graph.placeholder import Requirements
 
 __all__ = ["Axis", "RootMotion"]
 
@@ -19,7 +19,7 @@ Axis = Literal["x", "y", "z", "yaw", "tilt"]
 
 class RootMotion(Node, frozen=True):
     """Stands at the root of a graph. `"extract"` takes the travel of `joint` (the first root when left out) out of the
-    poses, which then stay in place, and reports it as `animator.root_motion`; `"drop"` takes it out; `"keep"` leaves it
+    poses, which then stay in place, and reports it as `animator.root.motion`; `"drop"` takes it out; `"keep"` leaves it
     in the poses and reports it too.
 
     `axes` say what of the joint's motion is travel: along the ground and about the vertical, as it stands; so that hips
@@ -42,9 +42,9 @@ class RootMotion(Node, frozen=True):
         if "tilt" in self.axes and "yaw" not in self.axes:
             raise ValidationError(f"{path}.axes: tilt comes with yaw")
 
-    def needs(self, needs: Needs) -> None:
+    def require(self, requirements: Requirements) -> None:
         if self.joint is not None:
-            needs.joints(self.joint)
+            requirements.joints(self.joint)
 
     def compile(self, compiler: Compiler, at: Place) -> Part:
         # Where it belongs the compiler takes it before anything else: it decides what the clips are.
