@@ -54,9 +54,8 @@ def test_every_pip_line_names_the_distribution_and_an_extra_that_exists():
     for page in pages:
         text = page.read_text(encoding="utf-8")
         for line in re.findall(r"pip install ([^\n`<]+)", text):
-            if line.startswith(
-                (".", "'.[", "-e .", "{wanted}")
-            ):  # of a clone; the words of MissingExtraError
+            # Of a clone; the words of MissingExtraError; Jupyter's own.
+            if line.startswith((".", "'.[", "-e .", "{wanted}", "jupyter-server-proxy")):
                 continue
             found = re.match(r"'?marrow-engine(?:\[([a-z,]+)\])?'?", line)
             assert found, f"{page}: pip install {line}"
@@ -107,7 +106,18 @@ def test_types_that_calls_return_can_be_named():
     rooms = (mw, mw.graph, mw.motion, mw.lod, mw.scene, mw.rendering, mw.pictures, mw.windows)
     public = {name for room in rooms for name in room.__all__}
     returned = {kind for name in mw.__all__ for kind in returned_types(getattr(mw, name))}
-    generic = {"Any", "Array", "ArrayLike", "Iterator", "Kind", "Literal", "NDArray", "None", "Self"}
+    generic = {
+        "Any",
+        "Array",
+        "ArrayLike",
+        "Iterator",
+        "Kind",
+        "Literal",
+        "Mapping",
+        "NDArray",
+        "None",
+        "Self",
+    }
     assert {"Surface", "Bounds", "Pose", "SampledClip", "Palette"} <= returned
     assert not returned - public - generic
 
