@@ -79,5 +79,6 @@ def character_card(character: Character) -> str:
     if len(character.report):
         rows.append(("report", f"{character.report.counts}: print(character.report)"))
     # The name alone: where files lie on a machine is nobody's business who reads a notebook.
-    note = f"from {re.split(r'[/\\\\]', character.source)[-1]}" if character.source else ""
+    file = re.split(r"[/\\]", character.source)[-1] if character.source else ""
+    note = f"from {file}" if file else ""
     return card("Character", character.name, table(rows, longest=300), note=note)
