@@ -16,8 +16,8 @@ from marrow.graph.handover import advance_handover, write_handover
 from marrow.graph.instance_fields import at_rest, instance_store, kept_at
 from marrow.graph.instance_store import mapped
 from marrow.graph.lasting_events import LastingEvents
-from marrow.graph.program import Program
-from marrow.graph.programs import Programs
+from marrow.graph.pose_program import PoseProgram
+from marrow.graph.program_buffers import ProgramBuffers
 from marrow.graph.root_transforms import keep_transforms, refresh
 from marrow.graph.slot_control import SlotControl, known
 from marrow.graph.state import assign, copied, taken
@@ -87,7 +87,7 @@ class GraphControl(SlotControl):
         self.lasting = LastingEvents(compiled)
         self.store = instance_store(compiled, count, self.lasting)
         """All that belongs to the instances."""
-        self.programs = Programs(compiled, count)
+        self.programs = ProgramBuffers(compiled, count)
         self.events = np.zeros(0, ct.HAPPENED)
         """What happened in the last update."""
         self._events = np.zeros(4 * control.MOST_EVENTS, ct.HAPPENED)
@@ -141,7 +141,7 @@ class GraphControl(SlotControl):
         self.memory[instances, at : at + self.pose_size] = rows
 
     @property
-    def program(self) -> Program:
+    def program(self) -> PoseProgram:
         """The programs that give the poses of this moment."""
         return self.programs.main
 

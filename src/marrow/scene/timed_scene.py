@@ -27,7 +27,7 @@ from marrow.model.mesh import SKINNING_METHODS
 from marrow.model.pose import Pose
 from marrow.motion.sizes import unit_of
 from marrow.scene.bounds import AXES, reach
-from marrow.scene.orientation import facing, scene_facing
+from marrow.scene.orientation import facing, file_facing, scene_facing
 from marrow.scene.scene import Actor, GpuInstances, Scene, chosen_clip
 
 __all__ = ["Step", "TimedScene", "character_of", "timed_scene_of"]
@@ -123,8 +123,8 @@ class TimedScene:
 
     @cached_property
     def facing(self) -> float:
-        """How far those who are shown are turned from +Z to +X, in radians; 0 in a user's own scene."""
-        return scene_facing(self.scene) if self.made else 0.0
+        """How far those who are shown are turned from +Z to +X, in radians; in a user's own scene, by their files alone."""
+        return scene_facing(self.scene) if self.made else file_facing(self.scene)
 
     @property
     def duration(self) -> float:

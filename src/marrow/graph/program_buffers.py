@@ -1,4 +1,4 @@
-"""`Programs`: the pose programs of a crowd as the control pass writes them.
+"""`ProgramBuffers`: the pose programs of a crowd as the control pass writes them.
 
 Programs are numbered as `kernels.control_program` says: an even and an odd one for each `Function` of the graph, and two
 for the rest, of which the last gives the poses. All lie in one array of operations, each in a part of its own.
@@ -12,18 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marrow.graph.compiled import CompiledGraph
-from marrow.graph.program import Program
+from marrow.graph.pose_program import PoseProgram
 from marrow.kernels import control_tables as ct
 from marrow.kernels.operations import OPERATION
 
-__all__ = ["Programs"]
+__all__ = ["ProgramBuffers"]
 
 Array = NDArray[Any]
 SECTIONS = 16
 """Sections of one instance for which there is room in any case."""
 
 
-class Programs:
+class ProgramBuffers:
     """`starts (R, N + 1)` into `operations`, where program r is written at `heads[r]`. `kept` says whether they have to
     be run before the next update, because they keep something for later or call functions."""
 
@@ -48,7 +48,7 @@ class Programs:
         self.operations = np.empty(int(room.sum()), OPERATION)
         depths = [self.compiled.depth] * (len(self.starts) - 1) + [self.compiled.pose_depth]
         self._programs = [
-            Program(starts, self.operations, depth) for starts, depth in zip(self.starts, depths)
+            PoseProgram(starts, self.operations, depth) for starts, depth in zip(self.starts, depths)
         ]
 
     def clear(self) -> None:
@@ -72,7 +72,7 @@ class Programs:
         self.heads["cursor"] = self.begins + written
         return True
 
-    def join(self, parts: list[Programs]) -> None:
+    def join(self, parts: list[ProgramBuffers]) -> None:
         """Takes over the programs of parts of the crowd, which lie behind one another."""
         written = np.array([p.heads["cursor"] - p.begins for p in parts])
         if (written.sum(axis=0) > self.heads["limit"] - self.begins).any():
@@ -96,7 +96,7 @@ class Programs:
             # It lies behind all others, so that its room can grow.
             self.operations = np.concatenate([self.operations, np.empty(short, OPERATION)])
             self.heads["limit"][-1] += short
-            self._programs = [Program(p.start, self.operations, p.depth) for p in self._programs]
+            self._programs = [PoseProgram(p.start, self.operations, p.depth) for p in self._programs]
         self.operations[first : first + len(written)] = written
         more = np.zeros(self.count + 1, np.int64)
         more[instances + 1] = 1
@@ -107,11 +107,11 @@ class Programs:
     def count(self) -> int:
         return self.starts.shape[1] - 1
 
-    def program(self, r: int) -> Program:
+    def program(self, r: int) -> PoseProgram:
         return self._programs[r]
 
     @property
-    def main(self) -> Program:
+    def main(self) -> PoseProgram:
         """The one that gives the poses."""
         return self.program(len(self.heads) - 1)
 
@@ -126,9 +126,9 @@ class Programs:
         found = [[empty] * self.count for _ in range(last)]
         return [*found, [self.operations[starts[n] : starts[n + 1]] for n in range(self.count)]]
 
-    def _of(self, pieces: list[list[Array]]) -> Programs:
+    def _of(self, pieces: list[list[Array]]) -> ProgramBuffers:
         """Programs made of these operations: for each program, of each instance."""
-        made = Programs(self.compiled, len(pieces[0]))
+        made = ProgramBuffers(self.compiled, len(pieces[0]))
         needed = np.array([sum(map(len, p)) for p in pieces])
         room = made.heads["limit"] - made.begins
         if (needed > room).any():
@@ -141,15 +141,15 @@ class Programs:
                 made.operations[made.starts[r, 0] : made.starts[r, -1]] = np.concatenate(instances)
         return made
 
-    def taken(self, rows: Array) -> Programs:
+    def taken(self, rows: Array) -> ProgramBuffers:
         """The programs of some instances."""
         return self._of([[piece[n] for n in rows.tolist()] for piece in self._pieces()])
 
-    def extended(self, count: int) -> Programs:
+    def extended(self, count: int) -> ProgramBuffers:
         """With `count` more instances that have none yet."""
         return self._of([piece + [self.operations[:0]] * count for piece in self._pieces()])
 
-    def replaced(self, rows: Array, other: Programs) -> Programs:
+    def replaced(self, rows: Array, other: ProgramBuffers) -> ProgramBuffers:
         """With the programs of other instances in place of those at `rows`."""
         pieces = self._pieces()
         for r in range(len(self.heads)):

@@ -1,4 +1,4 @@
-"""`Program`: the pose programs of a crowd, built by the control pass and run by the pose kernel."""
+"""`PoseProgram`: the pose programs of a crowd, built by the control pass and run by the pose kernel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from marrow.skinning.threads import run_split
 if TYPE_CHECKING:
     from marrow.graph.compiled import CompiledGraph
 
-__all__ = ["PoseEvaluator", "Procedurals", "Program", "ProgramBuilder", "unsound"]
+__all__ = ["PoseEvaluator", "PoseProgram", "PoseProgramBuilder", "Procedurals", "unsound"]
 
 Array = NDArray[Any]
 SECONDS_PER_JOINT = 12e-9
@@ -29,7 +29,7 @@ SECONDS_PER_JOINT = 12e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class PoseProgram:
     """For instance n the operations `start[n]..start[n + 1]` of `ops`, records (`kernels.operations.OPERATION`) of `code`,
     `argument` (clip, mask, memory...), `time` and `weight`. `depth` is how many poses they stack up at most."""
 
@@ -49,7 +49,7 @@ class Program:
         return self.ops[rows].tolist()
 
 
-class ProgramBuilder:
+class PoseProgramBuilder:
     """Collects operations column by column: each call adds one operation to every instance it names."""
 
     def __init__(self, count: int) -> None:
@@ -68,13 +68,13 @@ class ProgramBuilder:
         """One operation for `instances` (indices without repeats; None: all), arguments scalar or one per instance."""
         self._columns.append((instances, code, argument, time, weight))
 
-    def build(self, depth: int = 4) -> Program:
+    def build(self, depth: int = 4) -> PoseProgram:
         """Lays the columns out instance by instance, in the order they were added."""
         if len(self._columns) == 1 and self._columns[0][0] is None:
             _, code, argument, time, weight = self._columns[0]
             ops = np.empty(self.count, OPERATION)
             ops["code"], ops["argument"], ops["time"], ops["weight"] = code, argument, time, weight
-            return Program(np.arange(self.count + 1), ops, depth)
+            return PoseProgram(np.arange(self.count + 1), ops, depth)
         lengths = np.zeros(self.count, np.int64)
         for instances, *_ in self._columns:
             lengths[slice(None) if instances is None else instances] += 1
@@ -88,7 +88,7 @@ class ProgramBuilder:
             ops["code"][at], ops["argument"][at] = code, argument
             ops["time"][at], ops["weight"][at] = time, weight
             cursor[rows] += 1
-        return Program(start, ops, depth)
+        return PoseProgram(start, ops, depth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +181,7 @@ class PoseEvaluator:
 
     def run(
         self,
-        program: Program,
+        program: PoseProgram,
         *,
         memory: Array | None = None,
         vectors: Array | None = None,
@@ -233,7 +233,7 @@ class PoseEvaluator:
 
     def _run(
         self,
-        program: Program,
+        program: PoseProgram,
         memory: Array,
         vectors: Array,
         outputs: dict[str, Array],
@@ -258,7 +258,7 @@ class PoseEvaluator:
         if wrong >= 0:
             raise unsound(program, wrong, operation)
 
-    def _bind(self, frame: CallFrame, program: Program, memory: Array, vectors: Array) -> None:
+    def _bind(self, frame: CallFrame, program: PoseProgram, memory: Array, vectors: Array) -> None:
         """Puts in what changes now and then; arrays that are there already stay."""
         kept = frame.kept
         if kept["work.start"] is not program.start:
@@ -290,7 +290,7 @@ _WANTED, _DEPTH, _FIRST, _LAST = (
 _RESULT = kernel.run_programs.results
 
 
-def unsound(program: Program, instance: int, operation: int) -> MarrowError:
+def unsound(program: PoseProgram, instance: int, operation: int) -> MarrowError:
     """The error of a program that names what is not there or takes more poses than there are."""
     if not 0 <= instance < len(program):
         return MarrowError(f"there is no instance {instance}: there are {len(program)}")
