@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from marrow.kernels.jobs import thread_count
 from marrow.lod.distance import SurfaceTree, farthest
 from marrow.lod.motion import Motion, at_rest, cut_pose, posed
 from marrow.lod.simplify import drawn_parts
 from marrow.model import Character, Pose
-from marrow.skinning.threads import thread_count
 
 __all__ = ["Distance", "Measured", "Yardstick", "drawn_triangles"]
 
