@@ -345,7 +345,7 @@ def test_a_snapshot_of_another_graph_is_refused():
     with pytest.raises(ValidationError, match="expected a Snapshot"):
         one.restore(3)
     moment = one.snapshot()
-    moment.state.machines["current"] = 99
+    moment.rows["state"].machines["current"] = 99
     with pytest.raises(ValidationError, match="current is out of range"):
         one.restore(moment)
 

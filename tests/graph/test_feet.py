@@ -228,7 +228,7 @@ def test_feet_stand_on_a_slope(degrees, heading):
         plain.set_place(animator.place.translation, animator.place.rotation)
         deepest = min(deepest, soles(animator))
         lowest.append(soles(animator))
-        plain._control.ground = animator.ground
+        plain.ground = animator.ground
         without = min(without, soles(plain))
     assert deepest > -0.005 and np.median(lowest) < 0.01
     assert without < -0.05

@@ -15,7 +15,7 @@ from marrow.errors import ValidationError
 from marrow.kernels.memory import aligned
 from marrow.kernels.pose_layout import PoseLayout
 from marrow.model import _validate
-from marrow.model._asset import Asset
+from marrow.model._asset import Asset, freeze
 from marrow.model._derived import derived
 from marrow.model.character import Character
 from marrow.model.clip import Clip
@@ -72,10 +72,10 @@ class ClipBank(Asset):
         return cls(
             skeleton,
             rows,
-            np.concatenate([[0], np.cumsum(frames)[:-1]]).astype(np.int64) * size,
-            frames,
-            np.array([1.0, *(s.rate for s in sampled)], np.float32),
-            np.array([0.0, *(s.duration for s in sampled)], np.float64),
+            freeze(np.concatenate([[0], np.cumsum(frames)[:-1]]).astype(np.int64) * size),
+            freeze(frames),
+            freeze(np.array([1.0, *(s.rate for s in sampled)], np.float32)),
+            freeze(np.array([0.0, *(s.duration for s in sampled)], np.float64)),
             {s.name: i + 1 for i, s in enumerate(sampled)},
             tuple(sampled),
         )

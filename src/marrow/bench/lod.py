@@ -111,7 +111,9 @@ def _poses(count: int) -> Contest:
     contest.entries["marrow"] = by_levels
     contest.entries[WHOLE] = partial(full.evaluate, palette=out)
     contest.goals[WHOLE] = 1 / 3
-    shown = ", ".join(f"{n} at level {k}" for k, n in enumerate(np.bincount(levels.values).tolist()) if n)
+    shown = ", ".join(
+        f"{n} at level {k}" for k, n in enumerate(np.bincount(np.asarray(crowd.levels)).tolist()) if n
+    )
     contest.notes.append(f"{shown}; level by level updated every {RATES} times")
     return contest
 

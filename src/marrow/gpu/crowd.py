@@ -14,10 +14,8 @@ from marrow.gpu.buffers import Pages
 from marrow.gpu.clock import Clock
 from marrow.gpu.device import Device
 from marrow.gpu.evaluator import GpuEvaluator
-from marrow.gpu.memory import GpuMemory
 from marrow.graph.animator import Animator
 from marrow.graph.levels import HIDDEN
-from marrow.graph.program import PoseEvaluator
 from marrow.model.character import Character
 from marrow.scene.scene import GpuInstances
 
@@ -66,7 +64,7 @@ class Crowd(GpuInstances):
     def __init__(self, animator: Animator, *, device: Device | None = None, precise: bool = True) -> None:
         if not isinstance(animator, Animator):
             raise WrongTypeError(f"Crowd: expected an Animator, got {type(animator).__name__}")
-        if isinstance(animator._evaluator, GpuEvaluator):
+        if isinstance(animator.evaluator, GpuEvaluator):
             raise ValidationError(
                 "Crowd: this animator is posed by a Crowd already; release() that one first"
             )
@@ -74,19 +72,18 @@ class Crowd(GpuInstances):
         self._outputs: dict[int, dict[str, Pages]] = {}
         self._groups: list[CrowdGroup] = []
         self._released = False
-        compiled = animator._control.compiled
-        before = animator._evaluator, animator._levels, animator._control.memory
+        compiled, before = animator.compiled, animator.evaluator
+        evaluator = GpuEvaluator(
+            self.device, compiled.bank, animator.character.palette, compiled.masks, compiled.procedurals
+        )
+        evaluator.shared.double &= bool(precise)
+        evaluator.expect(compiled.tables.procedurals["code"].tolist())
+        evaluator.compile()
         try:
-            animator._evaluator = GpuEvaluator(
-                self.device, compiled.bank, animator.character.palette, compiled.masks, compiled.procedurals
-            )
-            animator._evaluator.shared.double &= bool(precise)
-            animator._evaluator.expect(compiled.tables.procedurals["code"].tolist())
-            self._rebuild_levels()
-            animator._evaluator.compile()
+            animator.evaluator = evaluator
             self.evaluate()
         except BaseException:
-            animator._evaluator, animator._levels, animator._control.memory = before
+            animator.evaluator = before
             raise
 
     @property
@@ -104,39 +101,28 @@ class Crowd(GpuInstances):
 
     def evaluate(self, *, timer: Clock | None = None) -> None:
         """Poses everybody as they are at this moment."""
-        animator, evaluator = self.animator, self._attached()
-        animator._prepare()
-        control, jobs, groups = animator._control, [], []
-        for level, instances in self._levels():
-            if level == HIDDEN:
-                # Those that are updated rarely keep their last poses, seen or not.
-                late = instances[control.state.instances["interval"][instances] > 1]
-                jobs += [Job(self._evaluator(-1), late)] if len(late) else []
+        evaluator, character = self._attached(), self.animator.character
+        work, jobs, groups = self.animator.evaluation(), [], []
+        for part in work.levels:
+            own = part.evaluator
+            assert isinstance(own, GpuEvaluator)
+            if part.level == HIDDEN:
+                jobs.append(Job(own, part.instances))
                 continue
-            own = self._evaluator(level)
-            outputs = self._pages(level, own)
-            everybody = animator._levels is None or len(instances) == animator.count
-            jobs.append(Job(own, None if everybody else instances, outputs))
+            outputs = self._pages(part.level, own)
+            jobs.append(Job(own, part.instances, outputs))
+            instances = np.arange(self.count) if part.instances is None else part.instances
             groups.append(
                 CrowdGroup(
-                    level,
-                    animator.character.levels[level],
+                    part.level,
+                    character.levels[part.level],
                     instances,
                     outputs["palette"],
                     outputs.get("morphs"),
                 )
             )
-        evaluator.submit(jobs, control.program, control.memory, control.vectors, timer)  # type: ignore[arg-type]
-        animator._outputs["ran"] = True
+        evaluator.submit(jobs, work.program, work.memory, work.vectors, timer)
         self._groups = groups
-
-    def _levels(self) -> list[tuple[int, Array]]:
-        levels = self.animator._levels
-        return [(0, np.arange(self.count))] if levels is None else levels._groups
-
-    def _evaluator(self, level: int) -> GpuEvaluator:
-        levels = self.animator._levels
-        return self.animator._evaluator if levels is None else levels._evaluators[level]  # type: ignore[return-value]
 
     def _pages(self, level: int, evaluator: GpuEvaluator) -> dict[str, Pages]:
         """Where the results of a level go."""
@@ -146,33 +132,19 @@ class Crowd(GpuInstances):
         return self._outputs[level]
 
     def _attached(self) -> GpuEvaluator:
-        """The animator's evaluator, with its memory on the GPU: a restored snapshot brings an array."""
+        """The animator's evaluator."""
         if self._released:
             raise ValidationError("this Crowd was released: make a new one with gpu.Crowd(animator)")
-        animator = self.animator
-        evaluator, control = animator._evaluator, animator._control
-        assert isinstance(evaluator, GpuEvaluator)
-        if not isinstance(control.memory, GpuMemory):
-            control.memory = GpuMemory.of(self.device, control.memory)  # type: ignore[assignment]
+        evaluator = self.animator.evaluator
+        if not isinstance(evaluator, GpuEvaluator):
+            raise ValidationError("this animator was given another evaluator: make a new Crowd of it")
         return evaluator
-
-    def _rebuild_levels(self) -> None:
-        """Levels of detail are evaluated by what the animator has now."""
-        animator = self.animator
-        if animator._levels is not None:
-            values, animator._levels = animator._levels.values, None
-            animator._show_at(values)
 
     def release(self) -> None:
         """Gives the animator back to the CPU, with what it keeps from one update to the next."""
         if self._released:
             return
-        animator, compiled = self.animator, self.animator._control.compiled
-        animator._control.memory = np.asarray(animator._control.memory)
-        animator._evaluator = PoseEvaluator(
-            compiled.bank, animator.character.palette, compiled.masks, compiled.procedurals
-        )
-        self._rebuild_levels()
+        self.animator.evaluator = None
         self._outputs, self._groups, self._released = {}, [], True
 
     # -- results ----------------------------------------------------------------------------------------------------
@@ -183,7 +155,7 @@ class Crowd(GpuInstances):
         return tuple(self._groups)
 
     def _whole(self) -> CrowdGroup:
-        if self.animator._levels is not None or len(self._groups) != 1:
+        if self.animator.levels is not None or len(self._groups) != 1:
             raise GpuError(
                 "instances are shown at levels of detail, each with a palette of its own: see crowd.groups"
             )

@@ -97,6 +97,10 @@ class GpuEvaluator(PoseEvaluator):
     ) -> GpuEvaluator:
         return GpuEvaluator(self.device, bank, palette, masks, procedurals, joints=joints, shared=self.shared)
 
+    def hold(self, memory: Any) -> Any:
+        """The memory of instances on the GPU."""
+        return memory if isinstance(memory, GpuMemory) else GpuMemory.of(self.device, memory)
+
     def pages(self, name: str) -> Pages:
         """Empty room for results: `palette`, `model`, `pose` or `morphs`."""
         shapes = {

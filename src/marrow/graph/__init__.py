@@ -5,6 +5,7 @@ from marrow.graph.compiled import CompiledGraph
 from marrow.graph.compiler import compile_graph
 from marrow.graph.control import Snapshot
 from marrow.graph.description import Graph, Montage, Parameter, load_graph, save_graph
+from marrow.graph.evaluation import Evaluation, Evaluator, LevelEvaluation
 from marrow.graph.ground import Ground, HeightField
 from marrow.graph.inspection import GraphMoment
 from marrow.graph.levels import LevelGroup
@@ -60,6 +61,8 @@ __all__ = [
     "ClipNode",
     "CompiledGraph",
     "DistanceMatch",
+    "Evaluation",
+    "Evaluator",
     "Events",
     "FootLock",
     "FootPlacement",
@@ -72,6 +75,7 @@ __all__ = [
     "Input",
     "JointOverride",
     "LayerBlend",
+    "LevelEvaluation",
     "LevelGroup",
     "LookAt",
     "Mirror",

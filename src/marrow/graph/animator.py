@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import difflib
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import ValidationError, WrongTypeError
 from marrow.graph.alone import alone, at_work, grant, take_token
-from marrow.graph.animator_core import fitting
+from marrow.graph.animator_core import AnimatorCore, fitting
 from marrow.graph.animator_inputs import GraphInputs
 from marrow.graph.animator_instances import CrowdInstances
 from marrow.graph.animator_places import CrowdPlaces
@@ -26,8 +24,6 @@ from marrow.graph.compiler import compile_graph
 from marrow.graph.control import GraphControl
 from marrow.graph.description import Graph
 from marrow.graph.functions import PoseFunction, bound
-from marrow.graph.overrides import Override
-from marrow.graph.program import PoseEvaluator
 from marrow.graph.solo import SoloPlayback, solo_graph
 from marrow.model.character import Character
 from marrow.skinning.threads import thread_count
@@ -37,10 +33,7 @@ __all__ = ["Animator"]
 Array = NDArray[Any]
 LONGEST_STEP = 86_400.0
 """Seconds an update may move on: a day. What clips pass in it is told event by event."""
-_ATTRIBUTES = frozenset(
-    ("character", "speed", "_threads", "_batch", "_solo", "_functions", "_overrides", "_control", "_evaluator",
-     "_buffers", "_outputs", "_levels", "_idle", "_asked")
-)  # fmt: skip
+_ATTRIBUTES = frozenset(AnimatorCore.__annotations__)
 
 
 class Animator(
@@ -81,8 +74,6 @@ class Animator(
         self.character = character
         self._threads = thread_count(threads)
         self._batch: tuple[int, ...] = () if count is None else (int(count),)
-        self.speed: float | Array = 1.0
-        """How fast time passes for the character: a number, or one per instance `(N,)`."""
         self._idle: list[None] = [None]
         self._asked = []
         self._solo = graph is None
@@ -92,16 +83,12 @@ class Animator(
             compiled = graph if isinstance(graph, CompiledGraph) else compile_graph(graph, character)
         if compiled.character is not character:
             raise ValidationError(f"Animator: the graph was compiled for {compiled.character!r}")
-        self._overrides: dict[str, Override] = {}
-        self._functions = bound(compiled, functions, self._overrides)
         with fitting(compiled, count or 1):
             self._control = GraphControl(compiled, count or 1, threads=self._threads)
-        self._evaluator = PoseEvaluator(
-            compiled.bank, character.palette, compiled.masks, compiled.procedurals
-        )
+        self._functions = bound(compiled, functions, self._store)
         self._buffers = Buffers()
         self._outputs: dict[str, Any] = {}
-        self._levels = None
+        self.evaluator = None
         self._control.show()
         self._changed()
 
@@ -113,30 +100,14 @@ class Animator(
             raise ValidationError(
                 f"an Animator has nothing called {name!r}: {hint}Parameters are set like items: animator[{name!r}] = ..."
             )
-        object.__setattr__(self, name, self._checked_speed(value) if name == "speed" else value)
-
-    def _checked_speed(self, speed: Any) -> float | Array:
-        """How fast time passes: a number, or one for each."""
-        if type(speed) is float and math.isfinite(speed):
-            return speed
-        try:
-            values = np.asarray(speed, np.float64)
-        except (TypeError, ValueError):
-            raise ValidationError(f"speed: expected a number or one per instance, got {speed!r}") from None
-        if not np.isfinite(values).all() or values.shape not in (
-            (),
-            (1,) if not self._batch else self._batch,
-        ):
-            raise ValidationError(
-                f"speed: expected a finite number, or {self._batch or (1,)} of them, got {speed!r}"
-            )
-        return float(values) if values.shape == () else values.copy()
+        object.__setattr__(self, name, value)
 
     @alone()
     def __deepcopy__(self, memo: dict[int, Any]) -> Animator:
         """Another animator of the same character and graph, in the same moment."""
         control = self._control
-        given = {e.name: f for e, f in zip(control.compiled.functions, self._functions) if e.override is None}
+        entries = zip(control.compiled.functions, self._functions)
+        given = {e.name: f for e, f in entries if e.override is None and e.ground is None}
         twin = Animator(
             self.character,
             None if self._solo else control.compiled,
@@ -148,10 +119,6 @@ class Animator(
         if self._solo and control.compiled is not twin._control.compiled:
             twin._play_with(control.compiled)
         twin._control.restore(control.snapshot())
-        twin._overrides.update(copy.deepcopy(self._overrides, memo))
-        twin.speed = self.speed
-        if self._levels is not None:
-            twin._show_at(self._levels.values.copy())
         twin._changed()
         return twin
 
@@ -209,22 +176,23 @@ class Animator(
 
     def _steps(self, dt: float | ArrayLike) -> Array | float:
         """The seconds that pass for each instance `(N,)`, or for all."""
-        if isinstance(dt, float) and isinstance(self.speed, float):  # by far the most usual
-            seconds = dt * self.speed
+        speed = self._control.store.speed
+        if isinstance(dt, float) and isinstance(speed, float):  # by far the most usual
+            seconds = dt * speed
             if abs(seconds) <= LONGEST_STEP:
                 return seconds
         try:
-            step = np.asarray(dt, np.float64) * np.asarray(self.speed, np.float64)
+            step = np.asarray(dt, np.float64) * np.asarray(speed, np.float64)
             step = np.ascontiguousarray(np.broadcast_to(step, (self.count,)))
         except (TypeError, ValueError):
             raise ValidationError(
                 f"update: dt and speed must be numbers or have shape ({self.count},), got "
-                f"{np.shape(dt)} and {np.shape(self.speed)}"
+                f"{np.shape(dt)} and {np.shape(speed)}"
             ) from None
         if not (np.abs(step) <= LONGEST_STEP).all():
             raise ValidationError(
                 f"update: dt times speed must be a number up to {LONGEST_STEP:,.0f} seconds, "
-                f"got {dt!r} times {self.speed!r}"
+                f"got {dt!r} times {speed!r}"
             )
         return step
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,10 +14,13 @@ from marrow.graph.alone import at_work, take_token
 from marrow.graph.buffers import Buffers
 from marrow.graph.compiled import CompiledGraph
 from marrow.graph.control import GraphControl
-from marrow.graph.functions import PoseFunction, call
+from marrow.graph.evaluation import Evaluator
+from marrow.graph.functions import PoseFunction, bound, call
+from marrow.graph.handover import begin_handover
+from marrow.graph.instance_fields import matching
+from marrow.graph.instance_store import InstanceStore
 from marrow.graph.levels import CrowdLevels
-from marrow.graph.overrides import Override
-from marrow.graph.program import PoseEvaluator, Program
+from marrow.graph.program import Program
 from marrow.graph.state import carry_over
 from marrow.model._asset import freeze
 from marrow.model.character import Character
@@ -45,14 +48,12 @@ class AnimatorCore:
     """Holds what changes; the parts of an animator derive from it and add what can be done with it."""
 
     character: Character
-    speed: float | Array
     _threads: int
     _batch: tuple[int, ...]
     _solo: bool
     _functions: tuple[PoseFunction, ...]
-    _overrides: dict[str, Override]
     _control: GraphControl
-    _evaluator: PoseEvaluator
+    _evaluator: Evaluator
     _buffers: Buffers
     _outputs: dict[str, Any]
     _levels: CrowdLevels | None
@@ -65,6 +66,11 @@ class AnimatorCore:
     def count(self) -> int:
         """N."""
         return self._control.count
+
+    @property
+    def _store(self) -> InstanceStore:
+        """All that belongs to the instances."""
+        return self._control.store
 
     @property
     def _running(self) -> GraphControl:
@@ -106,25 +112,38 @@ class AnimatorCore:
         self._control.settle(instances)
         self._changed()
 
-    def _go_on_with(self, compiled: CompiledGraph, functions: tuple[PoseFunction, ...]) -> None:
-        """Another graph of the same character takes over: what both know by the same name or path goes on."""
+    def _go_on_with(
+        self, compiled: CompiledGraph, functions: Mapping[str, PoseFunction] | None, seconds: float
+    ) -> None:
+        """Another graph of the same character takes over: what both know by the same name or path goes on, and what is
+        seen starts from the pose that was seen."""
         old = self._control
-        self._prepare()
         control = GraphControl(compiled, self.count, threads=self._threads)
-        carry_over(old.compiled, old.state, compiled, control.state)
+        bound_functions = bound(compiled, functions, control.store)
+        self._prepare()
+        seen = self._whole_poses()
+        control.store.take_over(old.store)
+        control.store.overrides = matching(compiled, old.store.overrides)
+        carry_over(old.compiled, old.store, compiled, control.store)
         for name in compiled.saved.keys() & old.compiled.saved.keys():
             here, there, size = compiled.saved[name], old.compiled.saved[name], control.pose_size
             control.memory[:, here : here + size] = old.memory[:, there : there + size]
         control.set_interval(old.state.instances["wanted"])
-        self._functions, self._control = functions, control
+        self._functions, self._control, self._levels = bound_functions, control, None
         self._evaluator = self._evaluator.again(
             compiled.bank, self.character.palette, compiled.masks, compiled.procedurals
         )
         control.show()
-        if self._levels is not None:
-            values, self._levels = self._levels.values, None
-            self._show_at(values)
         self._changed()
+        self._prepare()
+        begin_handover(control, seen, self._whole_poses(), seconds)
+        self._changed()
+
+    def _whole_poses(self) -> Array:
+        """The pose rows of this moment `(N, size)`, all joints, whatever their levels of detail."""
+        rows = np.empty((self.count, self._evaluator.layout.size), np.float32)
+        self._evaluate_program(self._control.program, pose=rows)
+        return rows
 
     def _chosen(self, instances: ArrayLike | None) -> Array:
         if instances is None:
@@ -168,10 +187,10 @@ class AnimatorCore:
     def _run(self, **outputs: Array) -> None:
         """Evaluates the poses of this moment, each instance at its level of detail."""
         self._prepare()
-        if self._levels is None:
+        if self._control.store.levels is None:
             self._evaluate_program(self._control.program, **outputs)
         else:
-            self._levels.run(self, outputs)
+            self._crowd_levels().run(self, outputs)
         self._outputs["ran"] = True
 
     @at_work
@@ -193,16 +212,18 @@ class AnimatorCore:
         finally:
             idle.append(None)
 
+    def _crowd_levels(self) -> CrowdLevels:
+        """What evaluates levels of detail."""
+        if self._levels is None:
+            self._levels = CrowdLevels(self._control.compiled, self._evaluator)
+        return self._levels
+
     def _show_at(self, values: Array) -> None:
         """Shows instances at these levels `(N,)`."""
-        control = self._control
-        if self._levels is None:
-            self._levels = CrowdLevels(control.compiled, self._evaluator)
-            before = None
-        else:
-            before = self._levels.lanes(self._levels.values)
-        self._levels.put(values)
+        control, levels, store = self._control, self._crowd_levels(), self._store
+        whole = self._evaluator.layout.joints
+        before = whole if store.levels is None else levels.lanes(store.levels)
+        store.levels = values
         if control.interpolates:
-            lanes = self._levels.lanes(values)
-            fewer = lanes < (self._evaluator.layout.joints if before is None else before)
-            self._levels.forget(control.memory, np.flatnonzero(fewer), control.compiled.memory)
+            fewer = levels.lanes(values) < before
+            levels.forget(control.memory, values, np.flatnonzero(fewer), control.kept_at)

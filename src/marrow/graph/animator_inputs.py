@@ -72,7 +72,23 @@ class GraphInputs(AnimatorCore):
         if name not in nodes:
             raise UnknownNameError("joint override", name, nodes)
         count = len(nodes[name].joints)
-        self._overrides[name] = Override.of(self.count, count, rotation, translation, weight)
+        self._store.overrides[name] = Override.of(self.count, count, rotation, translation, weight)
+
+    @property
+    def speed(self) -> float | Array:
+        """How fast time passes for the character: a number, or one per instance `(N,)`."""
+        return self._store.speed
+
+    @speed.setter
+    def speed(self, speed: float | ArrayLike) -> None:
+        try:
+            values = np.asarray(speed, np.float64)
+        except (TypeError, ValueError):
+            raise ValidationError(f"speed: expected a number or one per instance, got {speed!r}") from None
+        shape = self._batch or (1,)
+        if not np.isfinite(values).all() or values.shape not in ((), shape):
+            raise ValidationError(f"speed: expected a finite number, or {shape} of them, got {speed!r}")
+        self._store.speed = float(values) if values.shape == () else values.copy()
 
     def _override_joint(self, joint: str, mode: str | None, space: str | None) -> str:
         """Makes sure that playback by hand has a node that overrides a joint so; returns what it is called."""

@@ -16,7 +16,7 @@ from marrow.graph.compiled import CompiledGraph
 from marrow.graph.compiler import compile_graph
 from marrow.graph.control import GraphControl, Snapshot
 from marrow.graph.description import Graph
-from marrow.graph.functions import PoseFunction, bound
+from marrow.graph.functions import PoseFunction
 from marrow.graph.slot_control import known
 from marrow.model import _validate
 
@@ -42,10 +42,7 @@ class CrowdInstances(AnimatorCore):
         self._settle()
         with fitting(control.compiled, self.count + int(count)):
             control.add(int(count))
-        self._overrides.update({name: o.extended(int(count)) for name, o in self._overrides.items()})
         self._batch = (control.count,)
-        if self._levels is not None:
-            self._show_at(np.concatenate([self._levels.values, np.zeros(int(count), np.int64)]))
         self._changed()
 
     @alone()
@@ -59,15 +56,13 @@ class CrowdInstances(AnimatorCore):
         self._prepare()
         self._settle()
         control.remove(gone)
-        self._overrides.update({name: o.taken(np.flatnonzero(~gone)) for name, o in self._overrides.items()})
         self._batch = (control.count,)
-        if self._levels is not None:
-            self._levels.put(self._levels.values[~gone])
         self._changed()
 
     @alone()
     def reset(self, *, instances: ArrayLike | None = None) -> None:
-        """Starts instances over, with parameters at their defaults; they stay where they are in the world."""
+        """Starts instances over, with parameters at their defaults and no overrides; they stay where they are in the world,
+        and keep their ground, speed, level, seed and how often they are updated."""
         self._prepare()
         self._settle()
         self._running.reset(np.unique(self._chosen(instances)))
@@ -75,7 +70,8 @@ class CrowdInstances(AnimatorCore):
 
     @alone()
     def snapshot(self) -> Snapshot:
-        """All that changes, to come back to with `restore`; the same updates then give the same results, bit for bit."""
+        """All that changes, to come back to with `restore`: speed, ground, levels and overrides too. The same updates then
+        give the same results, bit for bit."""
         self._settle()
         return dataclasses.replace(self._running.snapshot(), single=not self._batch)
 
@@ -90,8 +86,6 @@ class CrowdInstances(AnimatorCore):
         control.restore(snapshot)
         if self._batch:
             self._batch = (control.count,)
-        if self._levels is not None and len(self._levels.values) != control.count:
-            self._show_at(np.zeros(control.count, np.int64))
         self._changed()
 
     def save_pose(self, name: str, *, instances: ArrayLike | None = None) -> None:
@@ -108,12 +102,19 @@ class CrowdInstances(AnimatorCore):
 
     @alone()
     def replace_graph(
-        self, graph: Graph | CompiledGraph, *, functions: Mapping[str, PoseFunction] | None = None
+        self,
+        graph: Graph | CompiledGraph,
+        *,
+        functions: Mapping[str, PoseFunction] | None = None,
+        seconds: float = 0.2,
     ) -> None:
-        """Goes on with another graph, as when its file was edited: parameters keep their values, machines their states,
-        clips their times and slots what they play, where names and paths match; the rest begins."""
+        """Goes on with another graph, as when its file was edited: parameters keep their values, machines their states and
+        transitions, clips their times and slots what they play, where names and paths match; the rest begins. Where
+        the new graph shows another pose, it starts from the one that was seen, and the difference dies out in `seconds`
+        (0: at once)."""
+        seconds = _validate.number("replace_graph", "seconds", seconds, low=0)
         assert self._running is self._control
         compiled = graph if isinstance(graph, CompiledGraph) else compile_graph(graph, self.character)
         if compiled.character is not self.character:
             raise ValidationError(f"replace_graph: the graph was compiled for {compiled.character!r}")
-        self._go_on_with(compiled, bound(compiled, functions, self._overrides))
+        self._go_on_with(compiled, functions, seconds)

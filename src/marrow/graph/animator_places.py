@@ -48,12 +48,12 @@ class CrowdPlaces(AnimatorCore):
     def ground(self) -> Ground | None:
         """The ground that `FootPlacement` puts feet on: a height for all, one each `(N,)`, a `HeightField`, or a
         function that is given places `(n, 2)` (x and z in the world) and returns heights `(n,)`. None: there is none,
-        and poses stay as they are, as where a height is NaN."""
-        return self._control.ground
+        and poses stay as they are, as where a height is NaN and for instances that are added where each has a height."""
+        return self._store.ground
 
     @ground.setter
     @alone()
     def ground(self, ground: Ground | ArrayLike | None) -> None:
-        self._control.ground = checked_ground(ground, self.count)
+        self._store.ground = checked_ground(ground, self.count)
         if self._control.compiled.placed:
             self._changed()

@@ -9,11 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.animation.kinematics import output
 from marrow.animation.resampling import unpack_rows
+from marrow.errors import ValidationError
 from marrow.graph.alone import alone
 from marrow.graph.animator_core import AnimatorCore
+from marrow.graph.compiled import CompiledGraph
+from marrow.graph.evaluation import Evaluation, Evaluator, LevelEvaluation
 from marrow.graph.level_surfaces import skin_levels
 from marrow.graph.levels import LevelGroup, checked_levels
-from marrow.graph.program import Program
+from marrow.graph.program import PoseEvaluator, Program
 from marrow.kernels.memory import readonly
 from marrow.math import affine, transform
 from marrow.model._asset import freeze
@@ -34,6 +37,55 @@ class PoseOutputs(AnimatorCore):
         """The pose programs of this moment, one per instance; to read."""
         program = self._control.program
         return Program(readonly(program.start), readonly(program.ops), program.depth)
+
+    @property
+    def compiled(self) -> CompiledGraph:
+        """The graph it runs, compiled for the character; also that of playback by hand."""
+        return self._control.compiled
+
+    @property
+    def evaluator(self) -> Evaluator:
+        """What turns pose programs into poses: the CPU's kernel, unless another is set, as `gpu.Crowd` does. It has to be
+        made for the clips of `animator.compiled`; None sets the CPU's again."""
+        return self._evaluator
+
+    @evaluator.setter
+    def evaluator(self, evaluator: Evaluator | None) -> None:
+        compiled = self._control.compiled
+        if evaluator is None:
+            evaluator = PoseEvaluator(
+                compiled.bank, self.character.palette, compiled.masks, compiled.procedurals
+            )
+        missing = [n for n in ("bank", "layout", "again", "hold", "run") if not hasattr(evaluator, n)]
+        if missing:
+            raise ValidationError(
+                f"evaluator: {type(evaluator).__name__} has no {missing[0]!r}: see Evaluator"
+            )
+        if evaluator.bank is not compiled.bank:
+            raise ValidationError(
+                "evaluator: it was made for other clips: give it animator.compiled.bank and the like"
+            )
+        self._store.memory = evaluator.hold(self._store.memory)
+        self._evaluator, self._levels = evaluator, None
+        self._drop_poses()
+
+    def evaluation(self) -> Evaluation:
+        """What has to be run for the poses of this moment: for code that runs it itself, level by level, and leaves the
+        results where they are needed, as `gpu.Crowd` does. Whoever asks for it runs it."""
+        self._prepare()
+        control, store = self._control, self._store
+        store.memory = self._evaluator.hold(store.memory)
+        if store.levels is None:
+            work = [LevelEvaluation(0, self._evaluator, None)]
+        else:
+            work = self._crowd_levels().work(store.levels, store.state.instances["interval"])
+        self._outputs["ran"] = True
+        return Evaluation(control.program, store.memory, control.vectors, tuple(work))
+
+    def _drop_poses(self) -> None:
+        """Poses are made anew; what was run once for this update stays."""
+        kept = ("prepared", "ran", "events")
+        self._outputs = {name: self._outputs[name] for name in kept if name in self._outputs}
 
     @alone()
     def evaluate(self, *, model: Array | None = None, palette: Array | None = None) -> None:
@@ -83,7 +135,7 @@ class PoseOutputs(AnimatorCore):
     def skin(self, **options: Any) -> Any:
         """The deformed character, a `Surface`: `mw.skin` of this moment, with its options. Where `levels` are set it is
         `LevelSurfaces`: each instance has the vertices of its level."""
-        if self._levels is not None:
+        if self._store.levels is not None:
             return skin_levels(self.level_groups(), self.count, options)
         if not self.character.skeleton.morph_names or "morphs" in options:
             return skin(self.character, self.matrices, **options)
@@ -103,37 +155,36 @@ class PoseOutputs(AnimatorCore):
         any case. `skin` and `level_groups` give each what its level has. In `pose`, `model_matrices`, `matrices` and
         `socket`, which have all joints, those that a level lacks are at rest.
         """
-        if self._levels is None:
+        values = self._store.levels
+        if values is None:
             return None
-        return readonly(self._levels.values.copy()) if self._batch else int(self._levels.values[0])
+        return readonly(values.copy()) if self._batch else int(values[0])
 
     @levels.setter
     @alone()
     def levels(self, levels: ArrayLike | None) -> None:
         if levels is None:
-            self._levels = None
+            self._store.levels = None
         else:
             every = getattr(levels, "every", None)
             values = checked_levels(levels, self.count, len(self.character.levels))
             if every is not None and (not self._solo or np.max(every) > 1):
                 self._running.set_interval(np.broadcast_to(every, (self.count,)))
             self._show_at(values)
-        kept = ("prepared", "ran", "events")  # of this update, whatever it looks like
-        self._outputs = {name: self._outputs[name] for name in kept if name in self._outputs}
+        self._drop_poses()
 
     def level_groups(self) -> tuple[LevelGroup, ...]:
         """The instances that are seen, by level: for each level that some are at, their numbers, skinning matrices and
         morph weights, for the joints the level has and no others. What a renderer draws level by level."""
-        if self._levels is None:
+        if self._store.levels is None:
             self.levels = 0
         found: tuple[LevelGroup, ...] | None = self._outputs.get("groups")
         return self._evaluate_groups() if found is None else found
 
     @alone()
     def _evaluate_groups(self) -> tuple[LevelGroup, ...]:
-        assert self._levels is not None
         self._prepare()
-        groups = self._levels.groups(self, self._buffers)
+        groups = self._crowd_levels().groups(self, self._buffers)
         self._outputs["groups"], self._outputs["ran"] = groups, True
         return groups
 

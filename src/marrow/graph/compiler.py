@@ -390,7 +390,7 @@ class Compiler:
             bank=bank,
             tables=tables._replace(states=readonly(watched_states(tables))),
             values=readonly(np.array(b.values, np.float64)),
-            masks=np.array(b.masks, np.float32).reshape(len(b.masks), J + M),
+            masks=readonly(np.array(b.masks, np.float32).reshape(len(b.masks), J + M)),
             procedurals=Procedurals(
                 readonly(np.array(self.ints, np.int32)),
                 readonly(np.array(self.floats, np.float32)),

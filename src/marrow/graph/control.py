@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -9,15 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marrow.animation.resampling import pack_rows
 from marrow.errors import UnknownNameError, ValidationError, WrongTypeError
 from marrow.graph.compiled import CompiledGraph, MachineEntry, ParameterEntry
-from marrow.graph.ground import Ground
+from marrow.graph.handover import advance_handover, write_handover
+from marrow.graph.instance_fields import at_rest, instance_store, kept_at
+from marrow.graph.instance_store import mapped
 from marrow.graph.placing import keep_places, refresh
 from marrow.graph.program import Program
 from marrow.graph.programs import Programs
 from marrow.graph.slot_control import SlotControl, known
-from marrow.graph.state import assign, check_state, copied, joined, new_state, taken
+from marrow.graph.state import assign, copied, taken
 from marrow.graph.windows import LastingEvents
 from marrow.kernels import control
 from marrow.kernels import control_tables as ct
@@ -45,37 +47,49 @@ class Snapshot:
     """All that changes of a crowd, at one moment, and the graph it belongs to (`CompiledGraph.identity`)."""
 
     graph: str
-    state: CrowdState
-    memory: Array
-    travel: Array
+    rows: dict[str, Any]
+    """All that belongs to its instances, by name (`InstanceStore`)."""
     events: Array
     single: bool = False
     """Whether it is of one character, made without `count`."""
-    lasting: Array | None = None
-    """The events that last and have not ended (`LastingEvents.open`)."""
 
     def __len__(self) -> int:
-        return len(self.memory)
+        return len(self.rows["memory"])
+
+    def __deepcopy__(self, memo: Any) -> Snapshot:
+        rows = {name: mapped(lambda a: a.copy(), value) for name, value in self.rows.items()}
+        return Snapshot(self.graph, rows, self.events.copy(), self.single)
+
+    def __getstate__(self) -> dict[str, Any]:
+        ground = self.rows.get("ground")
+        try:
+            pickle.dumps(ground)
+        except Exception:
+            raise ValidationError(
+                f"a Snapshot with the ground {ground!r} cannot be pickled: use heights, a HeightField or a function of a "
+                "module, or set animator.ground = None before snapshot()"
+            ) from None
+        return self.__dict__
 
 
 class GraphControl(SlotControl):
     """Holds the `state` of N instances, and the pose programs of the last update."""
 
-    def __init__(self, compiled: CompiledGraph, count: int, *, threads: int = 1) -> None:
+    def __init__(
+        self, compiled: CompiledGraph, count: int, *, threads: int = 1, kept_at: int | None = None
+    ) -> None:
         self.compiled, self.threads = compiled, threads
+        self._kept_at = kept_at
+        """Of a part of a crowd: where the whole one keeps poses."""
         self._parts: list[GraphControl] = []
         self._frame: Frame | None = None
         self._bound: tuple[Any, ...] = ()
-        self.state = new_state(compiled, count)
-        self.interpolates = False
-        """Whether any instance is updated less than every time."""
-        self.memory = self._empty_memory(count)
+        self.lasting = LastingEvents(compiled)
+        self.store = instance_store(compiled, count, self.lasting)
+        """All that belongs to the instances."""
         self.programs = Programs(compiled, count)
-        self.travel = _still(count)
-        self.vectors = np.zeros((count, max(compiled.vectors, 1)), np.float32)
         self.events = np.zeros(0, ct.HAPPENED)
         """What happened in the last update."""
-        self.lasting = LastingEvents(compiled, count)
         self._events = np.zeros(4 * control.MOST_EVENTS, ct.HAPPENED)
         self._counters = np.zeros(1, ct.COUNTERS)
         # Numbers of steps begin at one.
@@ -87,13 +101,34 @@ class GraphControl(SlotControl):
         self._grouped, self._members = np.zeros(leaves, np.int64), np.zeros(leaves, np.int64)
         self._numbers = (np.zeros(ct.MAX_RULE + 1), np.zeros(ct.MAX_RULE + 1), np.zeros(7))
         self._warned = False
-        self.ground: Ground | None = None
-        """What feet stand on."""
 
     # -- time -----------------------------------------------------------------------------------------------------
     @property
     def count(self) -> int:
-        return len(self.state.instances)
+        return len(self.store.state.instances)
+
+    @property
+    def memory(self) -> Array:
+        """What programs keep from one update to the next `(N, ...)`."""
+        return self.store.memory
+
+    @property
+    def vectors(self) -> Array:
+        return self.store.vectors
+
+    @property
+    def travel(self) -> Array:
+        return self.store.travel
+
+    @property
+    def interpolates(self) -> bool:
+        """Whether any instance is updated less than every time."""
+        return self.store.memory.shape[1] > self.kept_at
+
+    @property
+    def kept_at(self) -> int:
+        """Where in memory the two poses of rarely updated instances begin."""
+        return kept_at(self.compiled, self.store.handover) if self._kept_at is None else self._kept_at
 
     @property
     def pose_size(self) -> int:
@@ -114,6 +149,9 @@ class GraphControl(SlotControl):
         """Moves every instance on by `dt` seconds, for each `(N,)` or for all, and writes the pose programs."""
         if self.compiled.placed:
             keep_places(self)
+        store = self.store
+        if store.handover is not None:
+            advance_handover(self, dt)
         longest = dt if isinstance(dt, float) else dt.max(initial=0.0)
         before = copied(self.state) if longest > LONG_STEP else None
         inside = self.lasting.before(self.events)
@@ -123,11 +161,13 @@ class GraphControl(SlotControl):
             self._grow()
             if self._room() == room:  # as much as there may be
                 break
-            room, self.state = self._room(), copied(before)
+            room, store.state = self._room(), copied(before)
             events, missed, endless = self._run(dt, moving=True)
         self.events = self._events[:events]
         if not missed:
-            self.events = self.lasting.close(self.events, inside, self.state.instances)
+            self.events = self.lasting.close(self.events, inside, store.state.instances, store.lasting)
+        if store.handover is not None:
+            write_handover(self, self.programs, np.arange(self.count))
         if missed or endless:
             self._warn()
 
@@ -139,22 +179,24 @@ class GraphControl(SlotControl):
     def show(self, instances: Array | None = None) -> None:
         """Writes the programs that show instances as they are, without moving them; those of others stay."""
         rows = np.arange(self.count) if instances is None else instances
-        part = GraphControl(self.compiled, len(rows))
-        part.state = taken(self.state, rows)
+        part = GraphControl(self.compiled, len(rows), kept_at=self.kept_at)
+        part.store.state = taken(self.state, rows)
         part._run(np.zeros(len(rows)), moving=False)
         self.vectors[rows] = part.vectors
+        write_handover(self, part.programs, rows)
         self.programs = part.programs if instances is None else self.programs.replaced(rows, part.programs)
 
     def settle(self, instances: Array) -> None:
         """Takes up what was asked of instances at once, as an update of no time would; others stay as they are."""
-        part = GraphControl(self.compiled, len(instances))
-        part.state = taken(self.state, instances)
+        part = GraphControl(self.compiled, len(instances), kept_at=self.kept_at)
+        part.store.state = taken(self.state, instances)
         part.state.instances["interval"] = part.state.instances["wanted"] = 1
         part.update(np.zeros(len(instances)))
         for name in ("interval", "wanted"):
             part.state.instances[name] = self.state.instances[name][instances]
         assign(self.state, instances, part.state)
         self.vectors[instances] = part.vectors
+        write_handover(self, part.programs, instances)
         self.programs = self.programs.replaced(instances, part.programs)
 
     def _run(self, dt: Array | float, *, moving: bool) -> tuple[int, int, int]:
@@ -182,12 +224,15 @@ class GraphControl(SlotControl):
         result is the same; programs and events are joined behind one another."""
         edges = [self.count * k // count for k in range(count + 1)]
         if [len(p.state.instances) for p in self._parts] != np.diff(edges).tolist():
-            self._parts = [GraphControl(self.compiled, b - a) for a, b in pairwise(edges)]
+            self._parts = [
+                GraphControl(self.compiled, b - a, kept_at=self.kept_at) for a, b in pairwise(edges)
+            ]
         results = [(0, 0, 0)] * count
         for part, a, b in zip(self._parts, edges, edges[1:]):
+            part._kept_at = self.kept_at
             if part.travel.base is not self.travel or part.state.instances.base is not self.state.instances:
-                part.state = CrowdState(*(array[a:b] for array in self.state))
-                part.travel, part.vectors = self.travel[a:b], self.vectors[a:b]
+                part.store.state = CrowdState(*(array[a:b] for array in self.state))
+                part.store.travel, part.store.vectors = self.travel[a:b], self.vectors[a:b]
 
         def run(first: int, last: int) -> None:
             for k in range(first, last):
@@ -208,27 +253,34 @@ class GraphControl(SlotControl):
 
     def _framed(self) -> Frame:
         """The control kernel's frame, with the arrays of this moment in it."""
-        bound = (
-            self.state,
-            self.travel,
-            self.vectors,
-            self._events,
-            self.programs.operations,
-            self.programs.starts,
-        )
-        if self._frame is None or any(a is not b for a, b in zip(bound, self._bound)):
+        store, programs, bound = self.store, self.programs, self._bound
+        if not (
+            bound
+            and bound[0] is store.state
+            and bound[1] is store.travel
+            and bound[2] is store.vectors
+            and bound[3] is store.handover
+            and bound[4] is self._events
+            and bound[5] is programs.operations
+            and bound[6] is programs.starts
+            and bound[7] == self._kept_at
+        ):
             room = Workspace(
                 self._counters, self._passed, self._work, self._visited, self._open, self._shown, self._grouped, self._sums,
                 self._members, *self._numbers, self.travel, self.vectors, self._events, self.programs.heads,
                 self.programs.starts, self.programs.operations,
             )  # fmt: skip
-            self._bound = bound
+            self._bound = (
+                store.state, store.travel, store.vectors, store.handover, self._events,
+                programs.operations, programs.starts, self._kept_at,
+            )  # fmt: skip
             self._frame = control.update_graph.frame(
                 graph=self.compiled.tables, state=self.state,
                 kept=KeptState.like(self.state), room=room, dt=np.zeros(self.count),
-                memory=self.compiled.memory, row=self.pose_size, moving=0,
+                memory=self.kept_at, row=self.pose_size, moving=0,
                 travels=int(self.compiled.travels), first=0,
             )  # fmt: skip
+        assert self._frame is not None
         return self._frame
 
     def _grow(self) -> bool:
@@ -373,98 +425,38 @@ class GraphControl(SlotControl):
         at_once = instances["stored"] == 0
         instances["interval"][at_once] = instances["wanted"][at_once]
         if not self.interpolates and (instances["wanted"] > 1).any():
-            self.interpolates = True
-            self.memory = np.concatenate(
-                [self.memory[:, : self.compiled.memory], self._at_rest(self.count)], axis=1
-            )
-
-    def _at_rest(self, count: int) -> Array:
-        """What is kept of instances that are updated rarely, before there is anything: two poses at rest."""
-        rest = pack_rows(self.compiled.character.skeleton.rest.broadcast_to((1,)))
-        return np.tile(rest, (count, 2))
-
-    def _empty_memory(self, count: int) -> Array:
-        """The memory of instances at the beginning."""
-        empty = np.zeros((count, self.compiled.memory), np.float32)
-        for at in self.compiled.saved.values():
-            # Poses that nobody has saved yet are at rest.
-            empty[:, at : at + self.pose_size] = self._at_rest(1)[:, : self.pose_size]
-        return np.concatenate([empty, self._at_rest(count)], axis=1) if self.interpolates else empty
+            self.store.memory = np.concatenate([self.memory, at_rest(self.compiled, self.count)], axis=1)
 
     # -- instances ------------------------------------------------------------------------------------------------
     def add(self, count: int) -> None:
         """New instances, as at the beginning, behind the others."""
         before = self.count
-        more = new_state(self.compiled, count)
-        more.instances["seed"] += self.state.instances["seed"].max(initial=-1) + 1
-        self.state = joined(self.state, more)
-        self.memory = np.concatenate([self.memory, self._empty_memory(count)])
-        self.travel = np.concatenate([self.travel, _still(count)])
-        self.lasting.open = np.concatenate([self.lasting.open, self.lasting.closed(count)])
-        self.vectors = np.concatenate([self.vectors, np.zeros((count, self.vectors.shape[1]), np.float32)])
+        self.store.add(count)
         self.programs = self.programs.extended(count)
         self.show(np.arange(before, before + count))
 
     def remove(self, gone: Array) -> None:
         """Drops the instances of a mask `(N,)`; the others close up in order."""
         kept = ~gone
-        self.state = taken(self.state, kept)
-        self.memory, self.travel, self.vectors = self.memory[kept], self.travel[kept], self.vectors[kept]
+        self.store.remove(gone)
         self.programs = self.programs.taken(np.flatnonzero(kept))
-        self.lasting.open = self.lasting.open[kept]
         self.events = self.events[kept[self.events["instance"]]].copy()
         self.events["instance"] = (np.cumsum(kept) - 1)[self.events["instance"]]
 
     def reset(self, instances: Array) -> None:
         """Starts instances over, with parameters at their defaults."""
-        every = self.state.instances["wanted"][instances]
-        seeds = self.state.instances["seed"][instances]
-        place = self.state.place[instances]
-        assign(self.state, instances, new_state(self.compiled, len(instances)))
-        self.state.instances["interval"][instances] = every
-        self.state.instances["wanted"][instances] = every
-        self.state.instances["seed"][instances] = seeds
-        self.state.place[instances] = self.state.placed[instances] = place
-        self.memory[instances] = self._empty_memory(len(instances))
-        self.travel[instances] = _still(len(instances))
-        # What had begun ends with the next update.
-        self.lasting.open["inside"][instances] = self.lasting.open["back"][instances] = 0
+        self.store.restart(instances)
         self.events = self.events[~np.isin(self.events["instance"], instances)].copy()
         self.show(instances)
 
     def snapshot(self) -> Snapshot:
-        return Snapshot(
-            self.compiled.identity,
-            copied(self.state),
-            self.memory.copy(),
-            self.travel.copy(),
-            self.events.copy(),
-            lasting=self.lasting.open.copy(),
-        )
+        return Snapshot(self.compiled.identity, self.store.saved(), self.events.copy())
 
     def restore(self, snapshot: Snapshot) -> None:
         if not isinstance(snapshot, Snapshot):
             raise WrongTypeError(f"restore: expected a Snapshot, got {type(snapshot).__name__}")
         if snapshot.graph != self.compiled.identity:
             raise ValidationError("restore: the snapshot is of another graph")
-        check_state(snapshot.state, self.compiled)
-        if snapshot.memory.shape[1] not in (self.compiled.memory, self.compiled.memory + 2 * self.pose_size):
-            raise ValidationError("restore: the snapshot's memory has another size")
-        closed = self.lasting.closed(len(snapshot.state.instances))
-        lasting = closed if snapshot.lasting is None else snapshot.lasting
-        if lasting.shape != closed.shape or lasting.dtype != closed.dtype:
-            raise ValidationError("restore: the snapshot's lasting events have another size")
-        self.lasting.open = lasting.copy()
-        self.state = copied(snapshot.state)
-        self.interpolates = snapshot.memory.shape[1] > self.compiled.memory
-        self.memory, self.travel = snapshot.memory.copy(), snapshot.travel.copy()
+        self.store.restore(snapshot.rows)
         self.events = snapshot.events.copy()
-        self.vectors = np.zeros((self.count, self.vectors.shape[1]), np.float32)
         self.show()
-
-
-def _still(count: int) -> Array:
-    """No travel."""
-    travel = np.zeros((count, 7))
-    travel[:, 6] = 1
-    return travel

@@ -14,8 +14,9 @@ from marrow.errors import ValidationError, WrongTypeError
 from marrow.graph.compiled import CompiledGraph, FunctionEntry
 from marrow.graph.control import GraphControl
 from marrow.graph.ground import ask_ground
+from marrow.graph.instance_store import InstanceStore
 from marrow.graph.nodes.function import FunctionCall
-from marrow.graph.overrides import Override, overriding
+from marrow.graph.overrides import overriding
 from marrow.model.pose import Pose
 
 __all__ = ["PoseFunction", "bound", "call"]
@@ -25,14 +26,14 @@ PoseFunction = Callable[[Pose, FunctionCall], Pose]
 
 
 def bound(
-    compiled: CompiledGraph, functions: Mapping[str, PoseFunction] | None, overrides: dict[str, Override]
+    compiled: CompiledGraph, functions: Mapping[str, PoseFunction] | None, store: InstanceStore
 ) -> tuple[PoseFunction, ...]:
-    """A function for every `Function` node, and for every `JointOverride` one that takes what `overrides` hold."""
+    """A function for every `Function` node, and for every `JointOverride` one that reads the `store`."""
     given = dict(functions or {})
     found: list[PoseFunction] = []
     for entry in compiled.functions:
         if entry.override is not None:
-            found.append(overriding(entry, compiled.character.skeleton, overrides))
+            found.append(overriding(entry, compiled.character.skeleton, store))
             continue
         if entry.ground is not None:
             found.append(lambda pose, call: pose)

@@ -68,7 +68,10 @@ def checked_ground(ground: Any, count: int) -> Ground | None:
     if ground is None or callable(ground):
         return ground  # type: ignore[no-any-return]
     try:
-        heights = np.broadcast_to(np.asarray(ground, np.float64), (count,)).copy()
+        heights = np.asarray(ground, np.float64)
+        if heights.ndim == 0:
+            return float(heights)
+        heights = np.broadcast_to(heights, (count,)).copy()
     except (TypeError, ValueError):
         raise ValidationError(
             f"ground: expected a height, heights ({count},), a HeightField or a function of places (n, 2), "
@@ -81,8 +84,10 @@ def _heights(ground: Ground | None, places: Array, who: Array) -> Array:
     """The heights at `places (n, 2)`, of the instances `who (n,)`; NaN where there is no ground."""
     if ground is None:
         return np.full(len(places), np.nan)
+    if isinstance(ground, float):
+        return np.full(len(places), ground)
     if not callable(ground):
-        return np.asarray(ground, np.float64)[who]
+        return ground[who]
     try:
         found = np.asarray(ground(places), np.float64)
     except Exception as error:
@@ -102,7 +107,7 @@ def ask_ground(control: GraphControl, entry: GroundEntry, instances: Array, rows
     feet = quaternion.rotate(place[:, 3:], local.reshape(-1, 3)) + place[:, :3]
     around = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]]) * STEP
     places = (feet[None][..., [0, 2]] + around[:, None]).reshape(-1, 2)
-    h = _heights(control.ground, places, np.tile(np.repeat(instances, F), 5)).reshape(5, n * F)
+    h = _heights(control.store.ground, places, np.tile(np.repeat(instances, F), 5)).reshape(5, n * F)
     with np.errstate(all="ignore"):
         across, along = (h[2] - h[1]) / (2 * STEP), (h[4] - h[3]) / (2 * STEP)
         normal = np.stack([across, np.ones(n * F), along], axis=1)

@@ -70,8 +70,8 @@ class GraphMoment:
 def inspect(control: GraphControl, instance: int) -> GraphMoment:
     """What the graph does for one instance."""
     compiled = control.compiled
-    part = GraphControl(compiled, 1)
-    part.state = taken(control.state, np.array([instance]))
+    part = GraphControl(compiled, 1, kept_at=control.kept_at)
+    part.store.state = taken(control.state, np.array([instance]))
     # As it is, not as it is shown while it waits for its next update.
     part.state.instances["interval"] = 1
     part._run(np.zeros(1), moving=False)

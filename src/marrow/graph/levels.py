@@ -17,7 +17,8 @@ from marrow.animation.kinematics import skinning_matrices
 from marrow.animation.resampling import pack_rows
 from marrow.errors import ValidationError
 from marrow.graph.compiled import CompiledGraph
-from marrow.graph.program import PoseEvaluator, Program
+from marrow.graph.evaluation import Evaluator, LevelEvaluation
+from marrow.graph.program import Program
 from marrow.kernels.memory import readonly
 from marrow.kernels.pose_layout import ROWS, padded
 from marrow.math import affine, transform
@@ -66,7 +67,7 @@ def checked_levels(levels: Any, count: int, available: int) -> Array:
 class CrowdLevels:
     """Evaluators for the levels of a character under one graph, and the instances that are shown at each."""
 
-    def __init__(self, compiled: CompiledGraph, whole: PoseEvaluator) -> None:
+    def __init__(self, compiled: CompiledGraph, whole: Evaluator) -> None:
         self.character = compiled.character
         self._whole = whole
         self._evaluators = [
@@ -83,24 +84,39 @@ class CrowdLevels:
         ]
         self._rest = pack_rows(self.character.skeleton.rest.broadcast_to((1,)))[0]
         self._below = [_below(self.character, len(level.skeleton)) for level in self.character.levels]
-        self._groups: list[tuple[int, Array]] = []
-        self.values = np.zeros(0, np.int64)
+        self._grouped: tuple[Array, list[tuple[int, Array]]] = (np.zeros(0, np.int64), [])
 
-    def put(self, values: Array) -> None:
-        """Which level each instance is shown at, `(N,)`."""
-        self.values = values
-        groups = [(k, np.flatnonzero(values == k)) for k in range(HIDDEN, len(self._evaluators))]
-        self._groups = [(k, instances) for k, instances in groups if len(instances)]
+    def members(self, values: Array) -> list[tuple[int, Array]]:
+        """The levels that occur in `values (N,)`, one per instance, with the numbers of those who are shown at each."""
+        if self._grouped[0] is not values:
+            found = [(k, np.flatnonzero(values == k)) for k in range(HIDDEN, len(self._evaluators))]
+            self._grouped = values, [(k, instances) for k, instances in found if len(instances)]
+        return self._grouped[1]
+
+    def work(self, values: Array, intervals: Array) -> list[LevelEvaluation]:
+        """Who is run by which evaluator. Those who are not seen are run where they are updated rarely, and keep their last
+        poses."""
+        found = []
+        for level, instances in self.members(values):
+            if level == HIDDEN:
+                instances = instances[intervals[instances] > 1]
+                found += [LevelEvaluation(HIDDEN, self._evaluators[-1], instances)] if len(instances) else []
+            else:
+                everybody = len(instances) == len(values)
+                found.append(
+                    LevelEvaluation(level, self._evaluators[level], None if everybody else instances)
+                )
+        return found
 
     def lanes(self, values: Array) -> Array:
         """How many numbers of each row of a pose are evaluated for instances at these levels."""
         return np.array([padded(e.joints) for e in self._evaluators])[np.maximum(values, 0)]
 
-    def forget(self, memory: Array, rows: Array, first: int) -> None:
-        """Puts joints to rest, in the two poses kept from `first` on for rarely updated `instances`, that these no longer
-        evaluate: should they get them back, they start from there."""
+    def forget(self, memory: Array, values: Array, rows: Array, first: int) -> None:
+        """Puts joints to rest, in the two poses kept from `first` on for rarely updated instances `rows`, that these no
+        longer evaluate at their levels in `values`: should they get them back, they start from there."""
         layout = self._whole.layout
-        lanes = self.lanes(self.values[rows])
+        lanes = self.lanes(values[rows])
         rest = self._rest[: ROWS * layout.joints].reshape(ROWS, layout.joints)
         for count in np.unique(lanes).tolist():
             some = rows[lanes == count]
@@ -115,7 +131,7 @@ class CrowdLevels:
         level lacks are at rest; so is everything of those that are not seen."""
         if not animator._batch:
             outputs = {name: out[None] for name, out in outputs.items()}
-        for level, instances in self._groups:
+        for level, instances in self.members(animator._control.store.levels):
             if level == HIDDEN:
                 self._rest_for(instances, outputs)
                 self._keep(animator, instances)
@@ -208,16 +224,17 @@ class CrowdLevels:
         moment, or of the `program` of another."""
         found = []
         M, Mp = len(self.character.skeleton.morph_names), self._whole.layout.morphs
-        characters = [self.character.levels[max(level, 0)] for level, _ in self._groups]
+        values = animator._control.store.levels
+        members = self.members(values)
+        characters = [self.character.levels[max(level, 0)] for level, _ in members]
         # All matrices in one piece, of a size that seldom changes when somebody's level does: its memory is used again.
         sizes = [
-            12 * len(c.palette) * len(who) * (level != HIDDEN)
-            for c, (level, who) in zip(characters, self._groups)
+            12 * len(c.palette) * len(who) * (level != HIDDEN) for c, (level, who) in zip(characters, members)
         ]
         room = buffers.take((1 << max(sum(sizes) - 1, 1).bit_length(),))
-        weights = buffers.take((len(self.values), Mp)) if M else np.zeros((len(self.values), 0), np.float32)
+        weights = buffers.take((len(values), Mp)) if M else np.zeros((len(values), 0), np.float32)
         at = first = 0
-        for (level, instances), character, size in zip(self._groups, characters, sizes):
+        for (level, instances), character, size in zip(members, characters, sizes):
             n = len(instances)
             palette = (
                 room[at : at + size].reshape(n, len(character.palette), 3, 4) if level != HIDDEN else room[:0]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,13 +14,15 @@ from marrow.math import affine, quaternion, transform
 from marrow.model.pose import Pose
 from marrow.model.skeleton import Skeleton
 
+if TYPE_CHECKING:
+    from marrow.graph.instance_store import InstanceStore
+
 __all__ = ["Override", "overriding"]
 
 Array = NDArray[Any]
 
 
-@dataclass
-class Override:
+class Override(NamedTuple):
     """For N instances and k joints: `rotation (N, k, 4)`, `translation (N, k, 3)` (None: left alone) and `weight (N,)`."""
 
     rotation: Array | None
@@ -76,24 +77,26 @@ class Override:
         parts = [None if a is None else a[rows] for a in (self.rotation, self.translation)]
         return Override(parts[0], parts[1], self.weight[rows])
 
-    def extended(self, count: int) -> Override:
-        """With more instances, which it leaves alone."""
+    def without_weight(self, count: int) -> Override:
+        """That of new instances, which it leaves alone."""
         parts = [
-            None if a is None else np.concatenate([a, np.repeat(a[:1], count, axis=0)])
-            for a in (self.rotation, self.translation)
+            None if a is None else np.repeat(a[:1], count, axis=0) for a in (self.rotation, self.translation)
         ]
-        return Override(parts[0], parts[1], np.concatenate([self.weight, np.zeros(count)]))
+        return Override(parts[0], parts[1], np.zeros(count))
+
+    def fits(self, joints: int) -> bool:
+        """Whether it is of so many joints."""
+        widths = ((self.rotation, 4), (self.translation, 3))
+        return joints >= 0 and all(a is None or a.shape[1:] == (joints, width) for a, width in widths)
 
 
-def overriding(
-    entry: FunctionEntry, skeleton: Skeleton, overrides: dict[str, Override]
-) -> Callable[[Pose, Any], Pose]:
-    """The function of a `JointOverride`."""
+def overriding(entry: FunctionEntry, skeleton: Skeleton, store: InstanceStore) -> Callable[[Pose, Any], Pose]:
+    """The function of a `JointOverride`, which takes what the store of the instances holds."""
     node = entry.override
     joints = sorted((skeleton.index(name), k) for k, name in enumerate(node.joints))
 
     def apply(pose: Pose, call: Any) -> Pose:
-        given = overrides.get(entry.name)
+        given = store.overrides.get(entry.name)
         if given is None or not given.weight[call.instances].any():
             return pose
         here = given.taken(call.instances)

@@ -143,6 +143,10 @@ class PoseEvaluator:
         """An evaluator of the same kind for other programs, or for a level of detail."""
         return PoseEvaluator(bank, palette, masks, procedurals, joints=joints)
 
+    def hold(self, memory: Any) -> Array:
+        """The memory of instances as programs are run with it: an array."""
+        return np.asarray(memory)
+
     def _make_frame(self) -> Frame:
         """A frame with all that does not change, and scratch memory of its own."""
         bank, layout, empty = self.bank, self.layout, self._empty

@@ -87,6 +87,22 @@ class Programs:
                 at, first = at + size, first + part.count
             self.heads["cursor"][r] = at
 
+    def append(self, instances: Array, operations: Array) -> None:
+        """One more operation at the end of what gives the poses of some instances."""
+        first, end = int(self.begins[-1]), int(self.heads["cursor"][-1])
+        written = np.insert(self.operations[first:end], self.starts[-1, instances + 1] - first, operations)
+        short = len(written) - int(self.heads["limit"][-1] - first)
+        if short > 0:
+            # It lies behind all others, so that its room can grow.
+            self.operations = np.concatenate([self.operations, np.empty(short, OPERATION)])
+            self.heads["limit"][-1] += short
+            self._programs = [Program(p.start, self.operations, p.depth) for p in self._programs]
+        self.operations[first : first + len(written)] = written
+        more = np.zeros(self.count + 1, np.int64)
+        more[instances + 1] = 1
+        self.starts[-1] += np.cumsum(more)
+        self.heads["cursor"][-1] += len(operations)
+
     @property
     def count(self) -> int:
         return self.starts.shape[1] - 1

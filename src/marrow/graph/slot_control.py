@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marrow.errors import UnknownNameError, ValidationError, WrongTypeError
 from marrow.graph.compiled import CompiledGraph, MontageEntry, SlotEntry
+from marrow.graph.instance_store import InstanceStore
 from marrow.kernels import control_tables as ct
 from marrow.kernels.control_tables import CrowdState
 
@@ -35,7 +36,11 @@ class SlotControl:
     """The part of a `GraphControl` that plays one-shots."""
 
     compiled: CompiledGraph
-    state: CrowdState
+    store: InstanceStore
+
+    @property
+    def state(self) -> CrowdState:
+        return self.store.state
 
     def slot(self, name: str) -> SlotEntry:
         return known("slot", name, self.compiled.slots)

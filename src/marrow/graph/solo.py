@@ -18,7 +18,6 @@ from marrow.graph.compiled import CompiledGraph
 from marrow.graph.compiler import compile_graph
 from marrow.graph.control import GraphControl
 from marrow.graph.description import Graph
-from marrow.graph.functions import bound
 from marrow.graph.nodes import JointOverride, PoseNode, RootMotion, Slot
 from marrow.graph.nodes.base import AnyNode
 from marrow.kernels import control_tables as ct
@@ -77,7 +76,7 @@ class SoloPlayback(AnimatorCore):
     def _play_with(self, compiled: CompiledGraph) -> None:
         """Goes on with another graph of playback by hand: its slots are the same, and all they hold."""
         old = self._control
-        self._go_on_with(compiled, bound(compiled, None, self._overrides))
+        self._go_on_with(compiled, None, 0.0)
         control, size = self._control, self._control.pose_size
         for name, slot in compiled.slots.items():
             k, before = slot.index, old.compiled.slots[name].index
@@ -87,7 +86,7 @@ class SoloPlayback(AnimatorCore):
             control.memory[:, here : here + size] = old.memory[:, there : there + size]
             for field in ("held", "held_start"):
                 control.state.slots[field][:, k] = old.state.slots[field][:, before]
-        control.events, control.travel, control.lasting.open = old.events, old.travel, old.lasting.open
+        control.events, control.store.lasting = old.events, old.store.lasting
         control.show()
 
     def play(

@@ -13,8 +13,9 @@ from marrow.kernels.control_tables import CrowdState
 
 if TYPE_CHECKING:
     from marrow.graph.compiled import CompiledGraph
+    from marrow.graph.instance_store import InstanceStore
 
-__all__ = ["assign", "carry_over", "check_state", "copied", "joined", "new_state", "taken"]
+__all__ = ["assign", "carry_over", "check_state", "copied", "new_state", "taken"]
 
 Array = NDArray[Any]
 
@@ -59,11 +60,6 @@ def taken(state: CrowdState, rows: Array) -> CrowdState:
     return CrowdState(*(np.ascontiguousarray(array[rows]) for array in state))
 
 
-def joined(first: CrowdState, second: CrowdState) -> CrowdState:
-    """The instances of two crowds of the same graph."""
-    return CrowdState(*(np.concatenate(pair) for pair in zip(first, second)))
-
-
 def assign(state: CrowdState, rows: Array, other: CrowdState) -> None:
     """Replaces some instances by those of another crowd of the same graph."""
     for array, new in zip(state, other):
@@ -102,9 +98,11 @@ def check_state(state: CrowdState, compiled: CompiledGraph) -> None:
             raise ValidationError(f"state.{name} is out of range")
 
 
-def carry_over(old: CompiledGraph, before: CrowdState, new: CompiledGraph, after: CrowdState) -> None:
+def carry_over(old: CompiledGraph, source: InstanceStore, new: CompiledGraph, target: InstanceStore) -> None:
     """Takes from one graph's state what another knows by the same name or path; both of the same character."""
-    after.instances["clock"], after.instances["new"] = before.instances["clock"], before.instances["new"]
+    before, after = source.state, target.state
+    for name in ("clock", "new", "seed", "moment"):
+        after.instances[name] = before.instances[name]
     after.place[:], after.placed[:] = before.place, before.placed
     for name, entry in new.parameters.items():
         other = old.parameters.get(name)
@@ -118,16 +116,16 @@ def carry_over(old: CompiledGraph, before: CrowdState, new: CompiledGraph, after
         if new.tables.leaves["clip"][leaf] == old.tables.leaves["clip"][other_leaf]:
             after.leaves[:, leaf] = before.leaves[:, other_leaf]
     for machine, other_machine in _same_paths(old, new, "machines"):
-        _carry_machine(old, before, other_machine, new, after, machine)
+        _carry_machine(old, source, other_machine, new, target, machine)
     for name, slot in new.slots.items():
         if name in old.slots and old.slots[name].additive == slot.additive:
             a, b = slot.index, old.slots[name].index
             after.slots[:, a] = before.slots[:, b]
-            for array, source, size in (
+            for array, voices, size in (
                 (after.voices, before.voices, ct.VOICES),
                 (after.queue, before.queue, ct.QUEUE),
             ):
-                array[:, a * size : (a + 1) * size] = source[:, b * size : (b + 1) * size]
+                array[:, a * size : (a + 1) * size] = voices[:, b * size : (b + 1) * size]
                 _carry_montages(old, new, array[:, a * size : (a + 1) * size])
             # What it held lies in the old graph's memory.
             after.slots["held"][:, a] = after.slots["held_start"][:, a] = 0
@@ -173,25 +171,57 @@ def _same_groups(old: CompiledGraph, new: CompiledGraph) -> list[tuple[int, int]
 
 
 def _carry_machine(
-    old: CompiledGraph, before: CrowdState, there: int, new: CompiledGraph, after: CrowdState, here: int
+    old: CompiledGraph,
+    source: InstanceStore,
+    there: int,
+    new: CompiledGraph,
+    target: InstanceStore,
+    here: int,
 ) -> None:
-    """A machine goes on in the state of the same name; where one is gone, the machine begins anew."""
+    """A machine goes on in the state of the same name, in the middle of a transition where all states that are seen are
+    left; where the state is gone, the machine begins anew."""
     names, others = new.machine_states[here], old.machine_states[there]
-    first = int(new.tables.machines["first"][here])
+    first, count = (int(new.tables.machines[name][here]) for name in ("first", "count"))
     numbers = np.array([names.index(name) if name in names else -1 for name in others] or [0])
     if not names and not others:
         numbers = np.arange(int(old.tables.machines["count"][there]))
-        numbers[numbers >= int(new.tables.machines["count"][here])] = -1
-    was = before.machines[:, there]
+        numbers[numbers >= count] = -1
+    was = source.state.machines[:, there]
     current = numbers[np.minimum(was["current"], len(numbers) - 1)]
     goes_on = (current >= 0) & (was["run"] != ct.STOPPED)
     rows = was.copy()
     rows["current"] = np.maximum(current, 0)
     rows["previous"] = np.maximum(numbers[np.minimum(was["previous"], len(numbers) - 1)], 0)
-    # Inertia lies in the old graph's memory; a fade ends where it goes.
-    rows["inertia_seconds"] = rows["inertia_time"] = rows["seconds"] = rows["faded"] = rows["left"] = 0
     rows["run"] = np.where(goes_on, rows["run"], ct.STOPPED)
-    after.machines[:, here] = rows
-    count = int(new.tables.machines["count"][here])
-    shares = after.shares[:, first : first + count]
+    begin = int(old.tables.machines["first"][there])
+    seen = source.state.shares[:, begin : begin + len(numbers)]
+    fades = goes_on & ~((seen["weight"] > 0) & (numbers < 0)).any(axis=1)
+    shares = target.state.shares[:, first : first + count]
     shares["weight"] = shares["start"] = np.arange(count) == rows["current"][:, None]
+    for k in np.flatnonzero(numbers >= 0).tolist():
+        shares[fades, numbers[k]] = seen[fades, k]
+    # The fade of states that are gone ends where it goes.
+    for name in ("seconds", "faded", "left"):
+        rows[name][~fades] = 0
+    inertial = _carry_inertia(old, source, there, new, target, here) & fades
+    rows["inertia_seconds"][~inertial] = rows["inertia_time"][~inertial] = 0
+    rows["profile"] = -1
+    target.state.machines[:, here] = rows
+
+
+def _carry_inertia(
+    old: CompiledGraph,
+    source: InstanceStore,
+    there: int,
+    new: CompiledGraph,
+    target: InstanceStore,
+    here: int,
+) -> Array:
+    """Takes over what is left of earlier transitions, where both graphs keep it. Returns for whom."""
+    a, b = int(old.tables.machines["memory"][there]), int(new.tables.machines["memory"][here])
+    if a < 0 or b < 0:
+        return np.zeros(source.count, bool)
+    size = new.bank.layout.inertia_size
+    target.memory[:, b : b + size] = source.memory[:, a : a + size]
+    # Profiles are constants of the old graph.
+    return source.state.machines["profile"][:, there] < 0

@@ -21,9 +21,9 @@ backwards tells the end first), how many the clips were in the middle of, and th
 
 
 class LastingEvents:
-    """`open (N, K)` for the K names of events that last in any clip of a graph."""
+    """Follows the K events that last in any clip of a graph. What is open of N instances, `(N, K)`, is theirs."""
 
-    def __init__(self, compiled: CompiledGraph, count: int) -> None:
+    def __init__(self, compiled: CompiledGraph) -> None:
         clips, events = compiled.tables.clips, compiled.tables.events
         # Where a clip has events of one name that last and others that do not, it cannot be told which began.
         self._lasts = np.zeros((len(compiled.bank) + 1, len(compiled.event_names)), bool)
@@ -35,7 +35,6 @@ class LastingEvents:
         self._names = np.flatnonzero(self._lasts.any(axis=0))
         self._column = np.zeros(len(compiled.event_names), np.int64)
         self._column[self._names] = np.arange(len(self._names))
-        self.open = self.closed(count)
 
     def closed(self, count: int) -> Array:
         """What is open of instances at the beginning: nothing."""
@@ -47,14 +46,14 @@ class LastingEvents:
             return events[:0]
         return events[events["kind"] == ct.EVENT_INSIDE].copy()
 
-    def close(self, events: Array, before: Array, instances: Array) -> Array:
+    def close(self, events: Array, before: Array, instances: Array, rows_open: Array) -> Array:
         """The events of an update, and behind those of each instance the ends of what was cut off in it. `instances` is
-        their state; those that have only waited are left out."""
+        their state, `rows_open` what is open of them; those that have only waited are left out."""
         if not len(self._names):
             return events
         rows = events[np.isin(events["kind"], (ct.CLIP_EVENT, ct.EVENT_ENDED, ct.EVENT_INSIDE))]
         rows = rows[self._lasts[rows["source"], rows["event"]]]
-        K, cells = len(self._names), self.open.reshape(-1)
+        K, cells = len(self._names), rows_open.reshape(-1)
         if not len(rows) and not cells["told"].any() and not cells["inside"].any():
             return events
         keys = rows["instance"] * K + self._column[rows["event"]]

@@ -38,7 +38,7 @@ class Programs(nn.Module):
         super().__init__()
         if not isinstance(animator, Animator):
             raise WrongTypeError(f"Programs: expected an Animator, got {type(animator).__name__}")
-        program, bank = animator.program, animator._evaluator.bank
+        program, bank = animator.program, animator.evaluator.bank
         J, M = len(bank.skeleton), len(bank.skeleton.morph_names)
         size = bank.layout.size
         rows = unpack_rows(bank.rows.reshape(-1, size), J, M)
@@ -46,8 +46,7 @@ class Programs(nn.Module):
             self.register_buffer(
                 f"bank_{name}", torch.tensor(np.array(getattr(rows, name))), persistent=False
             )
-        layout, table = bank.layout, animator._evaluator._masks
-        masks = np.concatenate([table[:, :J], table[:, layout.joints : layout.joints + M]], axis=1)
+        masks = animator.compiled.masks.copy()
         first = int(program.start[0])
         start = program.start - first
         ops = program.ops[first : int(program.start[-1])]
