@@ -36,8 +36,8 @@ def check_pose(skeleton: Skeleton, pose: Pose) -> None:
 
 
 def output(name: str, shape: tuple[int, ...], out: Array | None, **others: Array | None) -> Array:
-    """`out` checked, or a float32 array that nobody else sees. `out` must be C-contiguous so that kernels write straight into
-    it, and share no memory with `others`: what is read, or written elsewhere."""
+    """`out` checked, or a float32 array that nobody else sees. `out` must be C-contiguous so that kernels write straight
+    into it, and share no memory with `others`: what is read, or written elsewhere."""
     if out is None:
         return RESULTS.take(shape)
     if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != FLOAT32:

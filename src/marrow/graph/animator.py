@@ -25,8 +25,8 @@ from marrow.graph.control import GraphControl
 from marrow.graph.description import Graph
 from marrow.graph.functions import PoseFunction, bound
 from marrow.graph.solo import SoloPlayback, solo_graph
+from marrow.kernels.jobs import thread_count
 from marrow.model.character import Character
-from marrow.skinning.threads import thread_count
 
 __all__ = ["Animator"]
 

@@ -91,7 +91,7 @@ class AnimatorCore:
         self._outputs["prepared"] = True
         self._control.refresh()
         programs = self._control.programs
-        for r in range(len(programs.heads) - 1):
+        for r in range(len(programs) - 1):
             if programs.is_empty(r):
                 continue
             self._evaluate_program(programs.program(r))

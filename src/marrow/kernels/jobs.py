@@ -156,7 +156,7 @@ class Job:
         self.set(begin, end, step, workers)
         frame = self.frame
         if not frame.whole:
-            frame._check()
+            frame.check()
         if self._spread is not None:
             if self.words.obj is not self._bytes:  # it is part of a chain
                 self._whole[HEAD:] = self.words

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RESULTS", "Recycler", "aligned", "aligned_zeros", "readonly"]
+__all__ = ["RESULTS", "Recycler", "aligned", "aligned_zeros", "packed", "readonly"]
 
 BYTES = 64
 SMALL = 4096
@@ -36,6 +36,20 @@ def aligned(values: NDArray[Any]) -> NDArray[Any]:
     out = aligned_zeros(values.shape, values.dtype)
     out[...] = values
     return out
+
+
+def packed(rooms: dict[str, tuple[Any, Any]]) -> dict[str, NDArray[Any]]:
+    """Arrays of zeros (shape and dtype by name) in one piece of memory, each on a boundary: what one thread writes shares no cache
+    line with what another does."""
+    sizes = [
+        -(-int(np.prod(shape)) * np.dtype(dtype).itemsize // BYTES) * BYTES for shape, dtype in rooms.values()
+    ]
+    whole, at, found = aligned_zeros(sum(sizes) + 2 * BYTES, np.uint8), 0, {}
+    for (name, (shape, dtype)), size in zip(rooms.items(), sizes):
+        used = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        found[name] = whole[at : at + used].view(dtype).reshape(shape)
+        at += size
+    return found
 
 
 def readonly(array: Any) -> Any:

@@ -137,9 +137,9 @@ def run_programs(work: PoseWork, n0: int, n1: int) -> tuple[int, int]:
     operation that makes it so, or twice -1."""
     for k in range(n0, n1):
         n = work.instances[k] if len(work.instances) > 0 else k
-        if n < 0 or n + 1 >= len(work.start):
+        if n < 0 or n >= len(work.start) or n >= len(work.end):
             return n, 0
-        wrong = interpret(work, n, work.start[n], work.start[n + 1], 0)
+        wrong = interpret(work, n, work.start[n], work.end[n], 0)
         if wrong >= 0:
             return n, wrong
         write_outputs(work, k)

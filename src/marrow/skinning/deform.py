@@ -269,10 +269,10 @@ class _Group:
         self._splits = FramePool(
             lambda: dual_quaternions.frame(pivots=self.pivots, used=self.used, scratch=np.empty(32))
         )
-        self._pools: dict[tuple[str, int, bool], FramePool] = {}
+        self._pools: dict[tuple[str, int, bool], FramePool[Frame]] = {}
         self._apart: list[int] = []
 
-    def _frames(self, method: str, vectors: int, morphs: bool) -> FramePool:
+    def _frames(self, method: str, vectors: int, morphs: bool) -> FramePool[Frame]:
         """Frames of the kernel for a method and outputs, with the layout in them."""
         key = (method, vectors, morphs)
         if key not in self._pools:
@@ -359,7 +359,13 @@ class _Group:
             self._splits.give(split)
 
     def _run_part(
-        self, frames: FramePool, inputs: dict[str, Array], first: int, last: int, vectors: int, threads: int
+        self,
+        frames: FramePool[Frame],
+        inputs: dict[str, Array],
+        first: int,
+        last: int,
+        vectors: int,
+        threads: int,
     ) -> None:
         """Poses `first..last`, which one kernel skins, on as many threads as they are worth."""
         frame = frames.take()

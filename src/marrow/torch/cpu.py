@@ -25,7 +25,7 @@ SECONDS_PER_BLOCK = 30e-9
 SEVERAL = 32
 """Poses from which on they are shared out among threads, rather than the blocks of each."""
 AT_ONCE = 64
-"""Poses whose matrices get their gradients at once: the lanes of one, before they are summed, take 16 times what they do."""
+"""Poses whose matrices get their gradients at once: before they are summed, the lanes of one take 16 times as much."""
 _KERNEL = skin_kernel("linear", 0)
 
 
@@ -65,9 +65,9 @@ def _run(frame: Frame, by_pose: bool, blocks: int, poses: int) -> None:
     job.run(begin, end, step=max(1, (end - begin) // (8 * workers)), workers=workers)
 
 
-def _frames(plan: Plan, joints: int) -> FramePool:
+def _frames(plan: Plan, joints: int) -> FramePool[Frame]:
     """Frames of the skinning kernel with a plan's blocks in them."""
-    pools: dict[int, FramePool] = plan.__dict__.setdefault("_frames", {})
+    pools: dict[int, FramePool[Frame]] = plan.__dict__.setdefault("_frames", {})
     if joints not in pools:
         none, no_index = np.zeros(0, np.float32), np.zeros(0, np.int32)
         work = SkinWork(

@@ -38,6 +38,7 @@ class PoseWork(NamedTuple):
     """
 
     start: i8[ANY]
+    end: i8[ANY]
     ops: Records[OPERATION, ANY]
     rules: i8[ANY]
     bank: f4[ANY]
